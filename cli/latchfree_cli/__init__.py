@@ -1,0 +1,1 @@
+"""The `latchfree` command."""

@@ -1,0 +1,1 @@
+"""Record concurrent histories and judge whether they are linearizable."""

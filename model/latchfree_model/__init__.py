@@ -1,0 +1,1 @@
+"""Sequential models of the structures under test, and the driver of the TLC model checker."""
