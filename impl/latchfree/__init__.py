@@ -1,3 +1,32 @@
-"""latchfree: a lock-free hash trie with O(1) snapshots, compiled by numba."""
+"""latchfree: a lock-free hash trie with O(1) snapshots, compiled by numba.
+
+Names are loaded at first use, so that importing the package does not load the compiler.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from latchfree.arena import Arena
+    from latchfree.ctrie.mapping import Ctrie
+    from latchfree.ctrie.snapshots import Snapshot
+    from latchfree.errors import ArenaFull, LatchfreeError, ParticipantsExhausted
 
 __version__ = "0.1.0"
+
+__all__ = ["Arena", "ArenaFull", "Ctrie", "LatchfreeError", "ParticipantsExhausted", "Snapshot"]
+
+_HOME = {
+    "Arena": "latchfree.arena",
+    "ArenaFull": "latchfree.errors",
+    "Ctrie": "latchfree.ctrie.mapping",
+    "LatchfreeError": "latchfree.errors",
+    "ParticipantsExhausted": "latchfree.errors",
+    "Snapshot": "latchfree.ctrie.snapshots",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'latchfree' has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)

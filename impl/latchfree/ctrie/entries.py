@@ -1,0 +1,221 @@
+"""Keys and values inside S-nodes, chosen at compile time by the types of key and value.
+
+A *word* key or value is an integer. A *blob* is a pair (address, length) of bytes outside the arena, copied in.
+
+==========  ==========================================================
+word        content
+==========  ==========================================================
+1           the key, or the hash of a blob key
+2           the value, or the length of a blob value
+3           blob key only: its length
+next        the bytes of the key, then those of the value, each padded with zeros to whole words
+==========  ==========================================================
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import types
+from numba.extending import overload
+
+from latchfree.atomics import peek, poke, read_word
+from latchfree.ctrie.nodes import HASH_MASK, S_NODE, new_node
+from latchfree.jit import kernel
+from latchfree.kinds import Flag, Handle, Key, Value, Word
+from latchfree.words import hash_bytes, mix, tail_word
+
+KEY = np.uint64(1)
+VALUE = np.uint64(2)
+KEY_LENGTH = np.uint64(3)
+WORD_KEY_WORDS = np.uint64(3)
+BLOB_KEY_WORDS = np.uint64(4)
+
+_0 = np.uint64(0)
+_1 = np.uint64(1)
+_3 = np.uint64(3)
+_7 = np.uint64(7)
+_8 = np.uint64(8)
+
+
+def _is_blob(kind: Any) -> bool:
+    return isinstance(kind, types.BaseTuple)
+
+
+@kernel
+def words_for(length: Word) -> Word:
+    """Words that hold `length` bytes."""
+    return (length + _7) >> _3
+
+
+@kernel
+def _copy_in(mem: Handle, at: Word, address: Word, length: Word) -> None:
+    end = address + (length & ~_7)
+    while address < end:
+        poke(mem, at, read_word(address))
+        at += _1
+        address += _8
+    if length & _7:
+        poke(mem, at, tail_word(address, length & _7))
+
+
+@kernel
+def _same_bytes(mem: Handle, at: Word, address: Word, length: Word) -> Flag:
+    end = address + (length & ~_7)
+    while address < end:
+        if peek(mem, at) != read_word(address):
+            return False
+        at += _1
+        address += _8
+    return length & _7 == _0 or peek(mem, at) == tail_word(address, length & _7)
+
+
+def full_hash(key: Key) -> Word:
+    """Hash of a key, all 64 bits."""
+    raise NotImplementedError  # compiled: see the overload below
+
+
+@overload(full_hash)
+def _full_hash(key: Any) -> Any:
+    if _is_blob(key):
+        return lambda key: hash_bytes(key[0], key[1])
+    return lambda key: mix(np.uint64(key))
+
+
+def stored_hash(mem: Handle, snode: Word, key: Key) -> Word:
+    """Full hash of the key in an S-node; `key` only says of which kind keys are."""
+    raise NotImplementedError  # compiled: see the overload below
+
+
+@overload(stored_hash)
+def _stored_hash(mem: Any, snode: Any, key: Any) -> Any:
+    if _is_blob(key):
+        return lambda mem, snode, key: peek(mem, snode + KEY)
+    return lambda mem, snode, key: mix(peek(mem, snode + KEY))
+
+
+def same_key(mem: Handle, snode: Word, key: Key) -> Flag:
+    """Whether an S-node holds `key`."""
+    raise NotImplementedError  # compiled: see the overload below
+
+
+@overload(same_key)
+def _same_key(mem: Any, snode: Any, key: Any) -> Any:
+    if _is_blob(key):
+
+        def blob(mem: Any, snode: Any, key: Any) -> Any:
+            if peek(mem, snode + KEY_LENGTH) != key[1]:
+                return False
+            return _same_bytes(mem, snode + BLOB_KEY_WORDS, key[0], key[1])
+
+        return blob
+    return lambda mem, snode, key: peek(mem, snode + KEY) == np.uint64(key)
+
+
+def key_words(key: Key) -> Word:
+    """Words an S-node needs before the bytes of its value."""
+    raise NotImplementedError  # compiled: see the overload below
+
+
+@overload(key_words)
+def _key_words(key: Any) -> Any:
+    if _is_blob(key):
+        return lambda key: BLOB_KEY_WORDS + words_for(key[1])
+    return lambda key: WORD_KEY_WORDS
+
+
+def value_words(value: Value) -> Word:
+    """Words the bytes of a value need."""
+    raise NotImplementedError  # compiled: see the overload below
+
+
+@overload(value_words)
+def _value_words(value: Any) -> Any:
+    if _is_blob(value):
+        return lambda value: words_for(value[1])
+    return lambda value: _0
+
+
+def stored_key_words(mem: Handle, snode: Word, key: Key) -> Word:
+    """`key_words` of the key already in an S-node."""
+    raise NotImplementedError  # compiled: see the overload below
+
+
+@overload(stored_key_words)
+def _stored_key_words(mem: Any, snode: Any, key: Any) -> Any:
+    if _is_blob(key):
+        return lambda mem, snode, key: BLOB_KEY_WORDS + words_for(peek(mem, snode + KEY_LENGTH))
+    return lambda mem, snode, key: WORD_KEY_WORDS
+
+
+def same_value(mem: Handle, snode: Word, key: Key, value: Value) -> Flag:
+    """Whether an S-node that holds `key` has `value`."""
+    raise NotImplementedError  # compiled: see the overload below
+
+
+@overload(same_value)
+def _same_value(mem: Any, snode: Any, key: Any, value: Any) -> Any:
+    if _is_blob(value):
+
+        def blob(mem: Any, snode: Any, key: Any, value: Any) -> Any:
+            if peek(mem, snode + VALUE) != value[1]:
+                return False
+            return _same_bytes(mem, snode + key_words(key), value[0], value[1])
+
+        return blob
+    return lambda mem, snode, key, value: peek(mem, snode + VALUE) == np.uint64(value)
+
+
+def _write_key(mem: Handle, snode: Word, key: Key, h: Word) -> None:
+    """Fill the key words of a new S-node."""
+    raise NotImplementedError  # compiled: see the overload below
+
+
+@overload(_write_key)
+def _write_key_impl(mem: Any, snode: Any, key: Any, h: Any) -> Any:
+    if _is_blob(key):
+
+        def blob(mem: Any, snode: Any, key: Any, h: Any) -> Any:
+            poke(mem, snode + KEY, h)
+            poke(mem, snode + KEY_LENGTH, key[1])
+            _copy_in(mem, snode + BLOB_KEY_WORDS, key[0], key[1])
+
+        return blob
+    return lambda mem, snode, key, h: poke(mem, snode + KEY, np.uint64(key))
+
+
+def _write_value(mem: Handle, snode: Word, key: Key, value: Value) -> None:
+    """Fill the value words of a new S-node."""
+    raise NotImplementedError  # compiled: see the overload below
+
+
+@overload(_write_value)
+def _write_value_impl(mem: Any, snode: Any, key: Any, value: Any) -> Any:
+    if _is_blob(value):
+
+        def blob(mem: Any, snode: Any, key: Any, value: Any) -> Any:
+            poke(mem, snode + VALUE, value[1])
+            _copy_in(mem, snode + key_words(key), value[0], value[1])
+
+        return blob
+    return lambda mem, snode, key, value: poke(mem, snode + VALUE, np.uint64(value))
+
+
+@kernel
+def snode_words(key: Key, value: Value) -> Word:
+    """Size of the S-node for a key and a value."""
+    return key_words(key) + value_words(value)
+
+
+@kernel
+def new_snode(mem: Handle, me: Word, key: Key, h: Word, value: Value, gen: Word) -> Word:
+    """An S-node; `h` is the full hash of the key."""
+    s = new_node(mem, me, S_NODE, snode_words(key, value), gen)
+    _write_key(mem, s, key, h)
+    _write_value(mem, s, key, value)
+    return s
+
+
+@kernel
+def placed(mem: Handle, trie: Word, h: Word) -> Word:
+    """The hash that decides where a key goes: the full hash, or fewer of its bits where a trie wants collisions."""
+    return h & peek(mem, trie + HASH_MASK)

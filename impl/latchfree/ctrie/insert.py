@@ -1,0 +1,185 @@
+"""Insert and its conditional kin: put, put if absent, replace, replace if equal.
+
+LP of a change: the root read of the GCAS that commits it. LP of a refusal: the read of the main that shows it.
+"""
+
+import numpy as np
+
+from latchfree.arena.allocator import begin, undo
+from latchfree.atomics import peek, poke
+from latchfree.ctrie.clean import clean
+from latchfree.ctrie.cnode import inserted, updated
+from latchfree.ctrie.entries import (
+    full_hash,
+    new_snode,
+    placed,
+    same_key,
+    same_value,
+    snode_words,
+    stored_hash,
+)
+from latchfree.ctrie.gcas import COMMITTED, LOST, gcas, gcas_read, read_root
+from latchfree.ctrie.lnode import NOWHERE, find, new_lnode, with_entry
+from latchfree.ctrie.lookup import renew
+from latchfree.ctrie.nodes import (
+    ATTEMPT_WORDS,
+    C_NODE,
+    CHILD,
+    COUNT,
+    ENTRIES,
+    LAST_LEVEL,
+    MAIN,
+    NIL,
+    ONE,
+    SLOTS,
+    STRIDE,
+    T_NODE,
+    UNTAG,
+    gen_of,
+    is_child,
+    kind_of,
+    new_cnode,
+    new_inode,
+    slot_for,
+)
+from latchfree.jit import kernel
+from latchfree.kinds import Flag, Handle, Key, Value, Word
+from latchfree.words import flag_of
+
+#: When to write.
+ALWAYS = np.uint64(0)
+IF_ABSENT = np.uint64(1)
+IF_PRESENT = np.uint64(2)
+IF_EQUAL = np.uint64(3)
+
+#: Result in place of an S-node: there was no room, and nothing changed.
+FULL = np.uint64((1 << 64) - 1)
+
+
+@kernel
+def dual(mem: Handle, me: Word, a: Word, ha: Word, b: Word, hb: Word, level: Word, gen: Word) -> Word:
+    """An I-node that holds S-nodes `a` and `b`: a chain down to where their hashes differ, or to an L-node."""
+    top = new_inode(mem, me, NIL, gen)
+    i = top
+    while True:
+        if level > LAST_LEVEL:
+            node = new_lnode(mem, me, ONE + ONE, gen)
+            poke(mem, node + ENTRIES, a)
+            poke(mem, node + ENTRIES + ONE, b)
+            poke(mem, i + MAIN, node)
+            return top
+        fa = flag_of(ha, level)
+        fb = flag_of(hb, level)
+        if fa != fb:
+            node = new_cnode(mem, me, fa | fb, ONE + ONE, gen)
+            poke(mem, node + SLOTS, a if fa < fb else b)
+            poke(mem, node + SLOTS + ONE, b if fa < fb else a)
+            poke(mem, i + MAIN, node)
+            return top
+        below = new_inode(mem, me, NIL, gen)
+        node = new_cnode(mem, me, fa, ONE, gen)
+        poke(mem, node + SLOTS, below | CHILD)
+        poke(mem, i + MAIN, node)
+        i = below
+        level += STRIDE
+
+
+@kernel
+def _refused(mem: Handle, snode: Word, key: Key, mode: Word, expected: Word) -> Flag:
+    """Whether `mode` forbids writing over what is there (`snode`, NIL for nothing)."""
+    if mode == ALWAYS:
+        return False
+    if mode == IF_ABSENT:
+        return snode != NIL
+    if mode == IF_PRESENT or snode == NIL:
+        return snode == NIL
+    return not same_value(mem, snode, key, expected)
+
+
+@kernel
+def _main_with(
+    mem: Handle,
+    trie: Word,
+    me: Word,
+    m: Word,
+    slot: Word,
+    key: Key,
+    full: Word,
+    h: Word,
+    value: Value,
+    level: Word,
+    gen: Word,
+) -> Word:
+    """A copy of C-node `m`, whose slot for the key is `slot` (NIL or an S-node), that holds key and value."""
+    snode = new_snode(mem, me, key, full, value, gen)
+    flag = flag_of(h, level)
+    if slot == NIL:
+        return inserted(mem, me, m, flag, snode, gen)
+    if same_key(mem, slot, key):
+        return updated(mem, me, m, flag, snode, gen)
+    there = placed(mem, trie, stored_hash(mem, slot, key))
+    below = dual(mem, me, slot, there, snode, h, level + STRIDE, gen)
+    return updated(mem, me, m, flag, below | CHILD, gen)
+
+
+@kernel
+def insert(mem: Handle, trie: Word, me: Word, key: Key, value: Value, mode: Word, expected: Word) -> Word:
+    """Write `value` under `key` where `mode` allows.
+
+    Returns the S-node that held the key before, NIL where there was none, FULL where there was no room. Under
+    IF_EQUAL it returns NIL also where the value differed, so that non-NIL means it was replaced.
+    """
+    full = full_hash(key)
+    h = placed(mem, trie, full)
+    words = ATTEMPT_WORDS + snode_words(key, value) * (ONE + ONE)
+    while True:
+        i = read_root(mem, trie)
+        startgen = gen_of(mem, i)
+        parent = NIL
+        level = NIL
+        while True:
+            m = gcas_read(mem, trie, i)
+            kind = kind_of(mem, m)
+            old = NIL
+            if kind == C_NODE:
+                slot = slot_for(mem, m, h, level)
+                if is_child(slot):
+                    child = slot & UNTAG
+                    if gen_of(mem, child) == startgen:
+                        parent = i
+                        i = child
+                        level += STRIDE
+                        continue
+                    if not begin(mem, me, ATTEMPT_WORDS):
+                        return FULL
+                    if renew(mem, trie, me, i, m, startgen) == COMMITTED:
+                        continue
+                    break
+                if slot != NIL and same_key(mem, slot, key):
+                    old = slot
+                if _refused(mem, old, key, mode, expected):
+                    return NIL if mode == IF_EQUAL else old
+                if not begin(mem, me, words):
+                    return FULL
+                new = _main_with(mem, trie, me, m, slot, key, full, h, value, level, startgen)
+            elif kind == T_NODE:
+                if not clean(mem, trie, me, parent, level - STRIDE):
+                    return FULL
+                break
+            else:
+                at = find(mem, m, key)
+                if at != NOWHERE:
+                    old = peek(mem, m + ENTRIES + at)
+                if _refused(mem, old, key, mode, expected):
+                    return NIL if mode == IF_EQUAL else old
+                if not begin(mem, me, words + (peek(mem, m + COUNT) + ONE) * (ONE + ONE)):
+                    return FULL
+                snode = new_snode(mem, me, key, full, value, startgen)
+                new = with_entry(mem, me, m, at, snode, startgen)
+            # spec: Ctrie!GcasCas
+            outcome = gcas(mem, trie, i, m, new)
+            if outcome == COMMITTED:
+                return old
+            if outcome == LOST:
+                undo(mem, me)
+            break

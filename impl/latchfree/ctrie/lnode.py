@@ -1,0 +1,57 @@
+"""L-nodes: the keys whose whole hash is the same, below the last level. Copied on every change.
+
+Invariant: a committed L-node has at least two entries, with distinct keys. Removing down to one makes a tomb.
+"""
+
+import numpy as np
+
+from latchfree.atomics import peek, poke
+from latchfree.ctrie.entries import same_key
+from latchfree.ctrie.nodes import COUNT, ENTRIES, L_NODE, L_WORDS, NIL, ONE, PREV, new_node, new_tnode
+from latchfree.jit import kernel
+from latchfree.kinds import Handle, Key, Word
+
+#: `find` when the key is not there.
+NOWHERE = np.uint64((1 << 64) - 1)
+
+
+@kernel
+def new_lnode(mem: Handle, me: Word, count: Word, gen: Word) -> Word:
+    """An L-node with room for `count` entries, left for the caller to fill."""
+    node = new_node(mem, me, L_NODE, L_WORDS + count, gen)
+    poke(mem, node + PREV, NIL)
+    poke(mem, node + COUNT, count)
+    return node
+
+
+@kernel
+def find(mem: Handle, node: Word, key: Key) -> Word:
+    """Index of the entry that holds `key`, or NOWHERE."""
+    for k in range(peek(mem, node + COUNT)):
+        if same_key(mem, peek(mem, node + ENTRIES + np.uint64(k)), key):
+            return np.uint64(k)
+    return NOWHERE
+
+
+@kernel
+def with_entry(mem: Handle, me: Word, node: Word, at: Word, snode: Word, gen: Word) -> Word:
+    """A copy with the entry at index `at` replaced, or with one more when `at` is NOWHERE."""
+    count = peek(mem, node + COUNT)
+    new = new_lnode(mem, me, count + ONE if at == NOWHERE else count, gen)
+    for k in range(count):
+        poke(mem, new + ENTRIES + np.uint64(k), peek(mem, node + ENTRIES + np.uint64(k)))
+    poke(mem, new + ENTRIES + (count if at == NOWHERE else at), snode)
+    return new
+
+
+@kernel
+def without_entry(mem: Handle, me: Word, node: Word, at: Word, gen: Word) -> Word:
+    """A copy without the entry at index `at`: the tomb of the other one when there were two."""
+    count = peek(mem, node + COUNT)
+    if count == ONE + ONE:
+        return new_tnode(mem, me, peek(mem, node + ENTRIES + (ONE - at)), gen)
+    new = new_lnode(mem, me, count - ONE, gen)
+    for k in range(count - ONE):
+        source = np.uint64(k) if np.uint64(k) < at else np.uint64(k) + ONE
+        poke(mem, new + ENTRIES + np.uint64(k), peek(mem, node + ENTRIES + source))
+    return new

@@ -1,0 +1,106 @@
+"""Lookup, in a live trie and in a frozen one.
+
+A live lookup that meets a child of an older generation renews the C-node first, as updates do, so that the path
+is current for whoever comes next. Where there is no room for that it goes on in the frozen subtree instead: its
+content cannot change any more, so the answer held when the parent's main was read.
+"""
+
+from latchfree.arena.allocator import begin, undo
+from latchfree.atomics import peek
+from latchfree.ctrie.clean import clean
+from latchfree.ctrie.cnode import renewed
+from latchfree.ctrie.entries import full_hash, placed, same_key
+from latchfree.ctrie.gcas import COMMITTED, LOST, READ_ONLY, gcas, gcas_read, read_root
+from latchfree.ctrie.lnode import NOWHERE, find
+from latchfree.ctrie.nodes import (
+    ATTEMPT_WORDS,
+    C_NODE,
+    ENTRIES,
+    NIL,
+    STRIDE,
+    T_NODE,
+    TOMBED,
+    UNTAG,
+    gen_of,
+    is_child,
+    kind_of,
+    slot_for,
+)
+from latchfree.jit import kernel
+from latchfree.kinds import Handle, Key, Word
+
+
+@kernel
+def renew(mem: Handle, trie: Word, me: Word, i: Word, m: Word, gen: Word) -> Word:
+    """Bring the children of C-node `m`, the main of `i`, to `gen`."""
+    new = renewed(mem, trie, me, m, gen)
+    # spec: Ctrie!GcasCas
+    outcome = gcas(mem, trie, i, m, new)
+    if outcome == LOST:
+        undo(mem, me)
+    return outcome
+
+
+@kernel
+def _match(mem: Handle, snode: Word, key: Key) -> Word:
+    return snode if same_key(mem, snode, key) else NIL
+
+
+@kernel
+def _in_lnode(mem: Handle, m: Word, key: Key) -> Word:
+    at = find(mem, m, key)
+    return NIL if at == NOWHERE else peek(mem, m + ENTRIES + at)
+
+
+@kernel
+def lookup_frozen(mem: Handle, i: Word, h: Word, level: Word, key: Key) -> Word:
+    """S-node of `key` below I-node `i` of a tree that no longer changes, or NIL."""
+    while True:
+        m = gcas_read(mem, READ_ONLY, i)
+        kind = kind_of(mem, m)
+        if kind == T_NODE:
+            return _match(mem, peek(mem, m + TOMBED), key)
+        if kind != C_NODE:
+            return _in_lnode(mem, m, key)
+        slot = slot_for(mem, m, h, level)
+        if slot == NIL:
+            return NIL
+        if not is_child(slot):
+            return _match(mem, slot, key)
+        i = slot & UNTAG
+        level += STRIDE
+
+
+@kernel
+def lookup(mem: Handle, trie: Word, me: Word, key: Key) -> Word:
+    """S-node of `key`, or NIL. LP: the read of the main that holds it, or that lacks it."""
+    h = placed(mem, trie, full_hash(key))
+    while True:
+        i = read_root(mem, trie)
+        startgen = gen_of(mem, i)
+        parent = NIL
+        level = NIL
+        while True:
+            m = gcas_read(mem, trie, i)
+            kind = kind_of(mem, m)
+            if kind == C_NODE:
+                slot = slot_for(mem, m, h, level)
+                if slot == NIL:
+                    return NIL
+                if not is_child(slot):
+                    return _match(mem, slot, key)
+                child = slot & UNTAG
+                if gen_of(mem, child) == startgen:
+                    parent = i
+                    i = child
+                    level += STRIDE
+                elif not begin(mem, me, ATTEMPT_WORDS):
+                    return lookup_frozen(mem, child, h, level + STRIDE, key)
+                elif renew(mem, trie, me, i, m, startgen) != COMMITTED:
+                    break
+            elif kind == T_NODE:
+                if clean(mem, trie, me, parent, level - STRIDE):
+                    break
+                return _match(mem, peek(mem, m + TOMBED), key)
+            else:
+                return _in_lnode(mem, m, key)

@@ -1,0 +1,113 @@
+"""Compilation with a cache that cannot go stale.
+
+Numba keys a cached function on the file that defines it, so editing a callee leaves callers running old code.
+Here the cache folder is named by a hash of *all* sources a kernel can reach: the latchfree package and the
+package that defines the kernel. Any edit starts an empty folder.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numba
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+#: Numba's settings; CACHE_DIR is read when a function is decorated.
+_settings: Any = numba.config
+
+_HERE = Path(__file__).resolve().parent
+
+#: Name mixed into the cache folder; a process that patches kernels sets it before importing them.
+variant = ""
+
+
+def cache_root() -> Path:
+    """Folder that holds one cache per source hash: ``$NUMBA_CACHE_DIR``, else the user's cache folder."""
+    configured = os.environ.get("NUMBA_CACHE_DIR")
+    if configured:
+        return Path(configured) / "latchfree"
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(base) / "latchfree"
+
+
+@functools.cache
+def _hash_of(folder: Path) -> str:
+    digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
+    files = sorted(folder.rglob("*.py")) if folder.is_dir() else [folder]
+    for file in files:
+        digest.update(str(file.relative_to(folder.parent)).encode())
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _sources_of(function: Callable[..., Any]) -> Path:
+    """The top-level package folder (or the lone file) that defines `function`."""
+    file = Path(function.__code__.co_filename).resolve()
+    depth = function.__module__.count(".")
+    if file.name == "__init__.py":
+        depth += 1
+    if depth == 0:
+        return file
+    return file.parents[depth - 1]
+
+
+@contextmanager
+def _cache_dir(folder: Path) -> Iterator[None]:
+    before = _settings.CACHE_DIR
+    _settings.CACHE_DIR = str(folder)
+    try:
+        yield
+    finally:
+        _settings.CACHE_DIR = before
+
+
+def _usable(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(folder, os.W_OK)
+
+
+def _compile(function: F, *, nogil: bool) -> F:
+    key = _hash_of(_HERE)
+    sources = _sources_of(function)
+    if sources != _HERE and sources.exists():
+        key += "-" + _hash_of(sources)
+    if variant:
+        key += "-" + variant
+    folder = cache_root() / key
+    if not sources.exists() or not _usable(folder):
+        return cast(F, numba.njit(nogil=nogil)(function))
+    with _cache_dir(folder):
+        return cast(F, numba.njit(nogil=nogil, cache=True)(function))
+
+
+def kernel(function: F) -> F:
+    """Compile `function` with numba: no GIL, cached, recompiled whenever any source it may call changes.
+
+    Where no cache folder can be written the function is compiled afresh in every process.
+    """
+    return _compile(function, nogil=True)
+
+
+def entry(function: F) -> F:
+    """Like `kernel`, but keeping the GIL: for a call so short that giving it up would cost more."""
+    return _compile(function, nogil=False)
+
+
+def entry_point(function: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:
+    """The compiled C function for these argument types, callable without numba's dispatch.
+
+    It converts arguments without checking them: a float where an integer is declared is truncated.
+    """
+    function.compile(arguments)  # type: ignore[attr-defined]
+    return function.overloads[arguments].entry_point  # type: ignore[attr-defined, no-any-return]

@@ -1,0 +1,57 @@
+"""Pure arithmetic on 64-bit words: hashing, and where a hash falls in a 64-way node."""
+
+import numpy as np
+
+from latchfree.atomics import popcount, read_byte, read_word
+from latchfree.jit import kernel
+from latchfree.kinds import Word
+
+_1 = np.uint64(1)
+_8 = np.uint64(8)
+_SLOT_MASK = np.uint64(63)
+_S29 = np.uint64(29)
+_S31 = np.uint64(31)
+_S32 = np.uint64(32)
+_M1 = np.uint64(0xBF58476D1CE4E5B9)
+_M2 = np.uint64(0x94D049BB133111EB)
+_SEED = np.uint64(0x9E3779B97F4A7C15)
+
+
+@kernel
+def mix(word: Word) -> Word:
+    """A bijection of 64-bit words whose output bits all depend on all input bits (splitmix64's finalizer shape)."""
+    word = (word ^ (word >> _S32)) * _M1
+    word = (word ^ (word >> _S29)) * _M2
+    return word ^ (word >> _S32)
+
+
+@kernel
+def hash_bytes(address: Word, length: Word) -> Word:
+    """A 64-bit hash of `length` bytes at a raw address."""
+    h = _SEED ^ (length * _M1)
+    end = address + (length & ~np.uint64(7))
+    while address < end:
+        h = mix(h ^ read_word(address)) + _SEED
+        address += _8
+    return mix(h ^ tail_word(address, length & np.uint64(7)))
+
+
+@kernel
+def tail_word(address: Word, count: Word) -> Word:
+    """The last `count` < 8 bytes at a raw address as one word, zero-padded, without reading past them."""
+    word = np.uint64(0)
+    for k in range(count):
+        word |= read_byte(address + np.uint64(k)) << (_8 * np.uint64(k))
+    return word
+
+
+@kernel
+def flag_of(h: Word, level: Word) -> Word:
+    """The bit of hash `h` in the bitmap of a node whose hash slice starts at bit `level` (0 <= level <= 60)."""
+    return _1 << ((h >> level) & _SLOT_MASK)
+
+
+@kernel
+def position(bitmap: Word, flag: Word) -> Word:
+    """Index of a flag's slot: how many slots of the bitmap come before it."""
+    return popcount(bitmap & (flag - _1))
