@@ -31,7 +31,11 @@ def _element(column: Any, k: Any) -> Any:
             return (column[0] + start, np.uint64(column[1][k + 1]) - start)
 
         return blob
-    return lambda column, k: column[k]
+
+    def word(column: Any, k: Any) -> Any:
+        return column[k]
+
+    return word
 
 
 @kernel

@@ -77,8 +77,16 @@ def full_hash(key: Key) -> Word:
 @overload(full_hash)
 def _full_hash(key: Any) -> Any:
     if _is_blob(key):
-        return lambda key: hash_bytes(key[0], key[1])
-    return lambda key: mix(np.uint64(key))
+
+        def blob(key: Any) -> Any:
+            return hash_bytes(key[0], key[1])
+
+        return blob
+
+    def word(key: Any) -> Any:
+        return mix(np.uint64(key))
+
+    return word
 
 
 def stored_hash(mem: Handle, snode: Word, key: Key) -> Word:
@@ -89,8 +97,16 @@ def stored_hash(mem: Handle, snode: Word, key: Key) -> Word:
 @overload(stored_hash)
 def _stored_hash(mem: Any, snode: Any, key: Any) -> Any:
     if _is_blob(key):
-        return lambda mem, snode, key: peek(mem, snode + KEY)
-    return lambda mem, snode, key: mix(peek(mem, snode + KEY))
+
+        def blob(mem: Any, snode: Any, key: Any) -> Any:
+            return peek(mem, snode + KEY)
+
+        return blob
+
+    def word(mem: Any, snode: Any, key: Any) -> Any:
+        return mix(peek(mem, snode + KEY))
+
+    return word
 
 
 def same_key(mem: Handle, snode: Word, key: Key) -> Flag:
@@ -108,7 +124,11 @@ def _same_key(mem: Any, snode: Any, key: Any) -> Any:
             return _same_bytes(mem, snode + BLOB_KEY_WORDS, key[0], key[1])
 
         return blob
-    return lambda mem, snode, key: peek(mem, snode + KEY) == np.uint64(key)
+
+    def word(mem: Any, snode: Any, key: Any) -> Any:
+        return peek(mem, snode + KEY) == np.uint64(key)
+
+    return word
 
 
 def key_words(key: Key) -> Word:
@@ -119,8 +139,16 @@ def key_words(key: Key) -> Word:
 @overload(key_words)
 def _key_words(key: Any) -> Any:
     if _is_blob(key):
-        return lambda key: BLOB_KEY_WORDS + words_for(key[1])
-    return lambda key: WORD_KEY_WORDS
+
+        def blob(key: Any) -> Any:
+            return BLOB_KEY_WORDS + words_for(key[1])
+
+        return blob
+
+    def word(key: Any) -> Any:
+        return WORD_KEY_WORDS
+
+    return word
 
 
 def value_words(value: Value) -> Word:
@@ -131,8 +159,16 @@ def value_words(value: Value) -> Word:
 @overload(value_words)
 def _value_words(value: Any) -> Any:
     if _is_blob(value):
-        return lambda value: words_for(value[1])
-    return lambda value: _0
+
+        def blob(value: Any) -> Any:
+            return words_for(value[1])
+
+        return blob
+
+    def word(value: Any) -> Any:
+        return _0
+
+    return word
 
 
 def stored_key_words(mem: Handle, snode: Word, key: Key) -> Word:
@@ -143,8 +179,16 @@ def stored_key_words(mem: Handle, snode: Word, key: Key) -> Word:
 @overload(stored_key_words)
 def _stored_key_words(mem: Any, snode: Any, key: Any) -> Any:
     if _is_blob(key):
-        return lambda mem, snode, key: BLOB_KEY_WORDS + words_for(peek(mem, snode + KEY_LENGTH))
-    return lambda mem, snode, key: WORD_KEY_WORDS
+
+        def blob(mem: Any, snode: Any, key: Any) -> Any:
+            return BLOB_KEY_WORDS + words_for(peek(mem, snode + KEY_LENGTH))
+
+        return blob
+
+    def word(mem: Any, snode: Any, key: Any) -> Any:
+        return WORD_KEY_WORDS
+
+    return word
 
 
 def same_value(mem: Handle, snode: Word, key: Key, value: Value) -> Flag:
@@ -162,7 +206,11 @@ def _same_value(mem: Any, snode: Any, key: Any, value: Any) -> Any:
             return _same_bytes(mem, snode + key_words(key), value[0], value[1])
 
         return blob
-    return lambda mem, snode, key, value: peek(mem, snode + VALUE) == np.uint64(value)
+
+    def word(mem: Any, snode: Any, key: Any, value: Any) -> Any:
+        return peek(mem, snode + VALUE) == np.uint64(value)
+
+    return word
 
 
 def _write_key(mem: Handle, snode: Word, key: Key, h: Word) -> None:
@@ -180,7 +228,11 @@ def _write_key_impl(mem: Any, snode: Any, key: Any, h: Any) -> Any:
             _copy_in(mem, snode + BLOB_KEY_WORDS, key[0], key[1])
 
         return blob
-    return lambda mem, snode, key, h: poke(mem, snode + KEY, np.uint64(key))
+
+    def word(mem: Any, snode: Any, key: Any, h: Any) -> Any:
+        return poke(mem, snode + KEY, np.uint64(key))
+
+    return word
 
 
 def _write_value(mem: Handle, snode: Word, key: Key, value: Value) -> None:
@@ -197,7 +249,11 @@ def _write_value_impl(mem: Any, snode: Any, key: Any, value: Any) -> Any:
             _copy_in(mem, snode + key_words(key), value[0], value[1])
 
         return blob
-    return lambda mem, snode, key, value: poke(mem, snode + VALUE, np.uint64(value))
+
+    def word(mem: Any, snode: Any, key: Any, value: Any) -> Any:
+        return poke(mem, snode + VALUE, np.uint64(value))
+
+    return word
 
 
 @kernel

@@ -43,7 +43,7 @@ _MISSING: Any = object()
 _SLICE = 1 << 16
 
 
-def _fits(key: Any) -> bool:
+def _fits(key: Any) -> Any:
     return INT_MIN <= key <= INT_MAX
 
 
