@@ -25,8 +25,23 @@ _settings: Any = numba.config
 
 _HERE = Path(__file__).resolve().parent
 
-#: Name mixed into the cache folder; a process that patches kernels sets it before importing them.
-variant = ""
+_variant = ""
+_varied: tuple[str, ...] = ()
+
+
+def set_variant(name: str, modules: tuple[str, ...]) -> None:
+    """Give kernels of some modules (by prefix) a cache of their own, because this process is about to patch them.
+
+    Raises
+    ------
+    RuntimeError
+        If one of the modules is loaded already: its kernels may be compiled as they were.
+    """
+    global _variant, _varied
+    loaded = [module for module in sys.modules if module.startswith(modules)]
+    if loaded:
+        raise RuntimeError(f"variant {name} needs a fresh process: {loaded[0]} is loaded already")
+    _variant, _varied = name, modules
 
 
 def cache_root() -> Path:
@@ -82,8 +97,8 @@ def _compile(function: F, *, nogil: bool) -> F:
     sources = _sources_of(function)
     if sources != _HERE and sources.exists():
         key += "-" + _hash_of(sources)
-    if variant:
-        key += "-" + variant
+    if _variant and function.__module__.startswith(_varied):
+        key += "-" + _variant
     folder = cache_root() / key
     if not sources.exists() or not _usable(folder):
         return cast(F, numba.njit(nogil=nogil)(function))

@@ -1,1 +1,49 @@
-"""Record concurrent histories and judge whether they are linearizable."""
+"""Record concurrent histories and judge whether they are linearizable.
+
+>>> from latchfree_lincheck import History, Operation, check
+>>> late = History("late", (Operation(0, "write", (1,), None, 1, 2), Operation(1, "read", (), None, 3, 4)))
+>>> check(late, "register").verdict
+'violation'
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from latchfree_lincheck.checker import check
+    from latchfree_lincheck.formats import read_history, write_history
+    from latchfree_lincheck.formats.errors import HistoryFormatError
+    from latchfree_lincheck.history import History, Operation
+    from latchfree_lincheck.recorder import Recorder
+    from latchfree_lincheck.verdict import Verdict
+
+__all__ = [
+    "History",
+    "HistoryFormatError",
+    "Operation",
+    "Recorder",
+    "Verdict",
+    "check",
+    "read_history",
+    "write_history",
+]
+
+_HOME = {
+    "History": "history",
+    "HistoryFormatError": "formats.errors",
+    "Operation": "history",
+    "Recorder": "recorder",
+    "Verdict": "verdict",
+    "check": "checker",
+    "read_history": "formats",
+    "write_history": "formats",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for on first use: numba and pyarrow load only when needed."""
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)

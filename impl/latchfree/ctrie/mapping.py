@@ -37,6 +37,9 @@ _IF_EQUAL = int(insert_module.IF_EQUAL)
 _REMOVE_ALWAYS = int(remove_module.ALWAYS)
 _REMOVE_IF_EQUAL = int(remove_module.IF_EQUAL)
 
+#: Every bit of the hash places a key.
+HASH_MASK_ALL = (1 << 64) - 1
+
 _MISSING: Any = object()
 
 #: Keys a bulk call handles between two chances for Ctrl-C.
@@ -63,8 +66,9 @@ class Ctrie(MutableMapping[K, V]):
     arena : Arena, optional
         Where the nodes live; by default a private arena of 64 GiB of address space. Memory is not yet
         reclaimed: it grows with every change.
-    hash_bits : int
-        How many bits of a key's hash place it, 0 to 64. Fewer force collisions, for tests and teaching.
+    hash_mask : int
+        Which of the 64 hash bits place a key, six a level from the lowest. Fewer force collisions and depth, for
+        tests and teaching.
 
     Raises
     ------
@@ -97,16 +101,15 @@ class Ctrie(MutableMapping[K, V]):
         keys: type | str | Codec = "pickle",
         values: type | str | Codec = "pickle",
         arena: Arena | None = None,
-        hash_bits: int = 64,
+        hash_mask: int = HASH_MASK_ALL,
     ) -> None:
-        if not 0 <= hash_bits <= 64:
-            raise ValueError(f"hash_bits must be from 0 to 64, got {hash_bits}")
+        if not 0 <= hash_mask <= HASH_MASK_ALL:
+            raise ValueError(f"hash_mask must be from 0 to 2**64 - 1, got {hash_mask}")
         key_codec, value_codec = codec_for(keys), codec_for(values)
         arena = Arena.anonymous() if arena is None else arena
-        mask = (1 << hash_bits) - 1
         me = np.uint64(arena.interpreter_participant())
-        trie = int(new_trie(np.uint64(arena.base), me, np.uint64(mask)))
-        self._attach(Store(arena, trie, key_codec, value_codec, mask))
+        trie = int(new_trie(np.uint64(arena.base), me, np.uint64(hash_mask)))
+        self._attach(Store(arena, trie, key_codec, value_codec, hash_mask))
         self._check(trie)
         self.update(items)
 

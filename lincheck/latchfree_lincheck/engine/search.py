@@ -1,0 +1,183 @@
+"""What a search is asked and what it answers, and the walk from quiescent point to quiescent point.
+
+A *configuration* is what a history may have done to the object so far: the state, and which pending operations
+took effect. Between two quiescent points nothing else is left over, so a history is searched piece by piece:
+each piece but the last yields every configuration it can end in, and the next starts from all of them. That is
+exact, and keeps only one piece in memory. A piece with too many ways to end is searched depth first together
+with all that follows instead.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Literal, Protocol
+
+import numpy as np
+
+from latchfree_lincheck.engine.timeline import Ints, Timeline
+
+PIECE = 2048
+"""Operations in a piece, at least."""
+
+
+GaveUp = Literal["", "timeout", "memory", "budget"]
+"""Why a search ended without an answer; empty if it has one."""
+
+
+class Deadline:
+    """A point in time, or never."""
+
+    __slots__ = ("at", "timeout")
+
+    def __init__(self, timeout: float | None) -> None:
+        self.timeout = timeout
+        self.at = None if timeout is None else time.monotonic() + timeout
+
+    def passed(self) -> bool:
+        """Return whether it is over."""
+        return self.at is not None and time.monotonic() >= self.at
+
+    def __str__(self) -> str:
+        return "no timeout" if self.timeout is None else f"timeout of {self.timeout:g} s"
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """A state of the object (in the engine's terms) and the numbers of the pending operations that took effect."""
+
+    state: Any
+    used: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """A way through a piece: where it started, the order it took (numbers of a timeline), where it ends."""
+
+    configuration: Configuration
+    parent: int
+    order: Sequence[int] | Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """The latest return that no order passes, and the longest order that reaches it."""
+
+    operation: int
+    parent: int
+    order: Sequence[int] | Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The answer of one search: endings if there are any, else where it is blocked, else why it gave up."""
+
+    endings: Sequence[Ending] = ()
+    blocked: Blocked | None = None
+    gave_up: GaveUp = ""
+
+
+class Engine(Protocol):
+    """A search for linearizations over the operations of one timeline."""
+
+    timeline: Timeline
+
+    def initial(self) -> Configuration:
+        """Return where the history starts."""
+        ...
+
+    def search(
+        self,
+        low: int,
+        high: int,
+        starts: Sequence[Configuration],
+        *,
+        every: bool,
+        budget: int | None,
+        deadline: Deadline,
+    ) -> Found:
+        """Order the operations low .. high-1, with pending ones as needed.
+
+        Parameters
+        ----------
+        every : bool
+            Whether to find every configuration they can end in, or just one.
+        budget : int or None
+            Give up after about so many steps.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The result for a whole timeline: an order; or where it is blocked; or why the search gave up.
+
+    `origin` is the latest quiescent point before a violation at which only one configuration was possible,
+    and that configuration.
+    """
+
+    order: Ints
+    blocked: int | None = None
+    gave_up: str = ""
+    origin: tuple[int, Configuration] | None = None
+
+
+def linearize(
+    engine: Engine,
+    deadline: Deadline,
+    *,
+    piece: int = PIECE,
+    low: int = 0,
+    start: Configuration | None = None,
+) -> Outcome:
+    """Search a timeline piece by piece.
+
+    Parameters
+    ----------
+    engine : Engine
+        The search.
+    deadline : Deadline
+        When to give up.
+    piece : int
+        The least number of operations in a piece.
+    low, start : int and Configuration, optional
+        The quiescent point to begin at, and the configuration there.
+    """
+    cuts = engine.timeline.cuts(piece, low)
+    starts = [engine.initial() if start is None else start]
+    trail: list[Sequence[Ending]] = []
+    origin = (low, starts[0])
+    for begin, end in pairwise(cuts):
+        if len(starts) == 1:
+            origin = (begin, starts[0])
+        last = end == cuts[-1]
+        budget = None if last else 100_000 + 200 * (end - begin)
+        found = engine.search(begin, end, starts, every=not last, budget=budget, deadline=deadline)
+        if found.gave_up == "budget":
+            last = True
+            found = engine.search(begin, cuts[-1], starts, every=False, budget=None, deadline=deadline)
+        if found.gave_up:
+            return Outcome(_join([]), gave_up=found.gave_up)
+        if found.blocked is not None:
+            order = _join([*_trace(trail, found.blocked.parent), found.blocked.order])
+            return Outcome(order, blocked=found.blocked.operation, origin=origin)
+        trail.append(found.endings)
+        starts = [ending.configuration for ending in found.endings]
+        if last:
+            break
+    return Outcome(_join(_trace(trail, 0)))
+
+
+def _trace(trail: Sequence[Sequence[Ending]], parent: int) -> list[Sequence[int] | Ints]:
+    """Return the orders that led to ending number `parent` of the last piece in `trail`."""
+    orders = []
+    for endings in reversed(trail):
+        orders.append(endings[parent].order)
+        parent = endings[parent].parent
+    return orders[::-1]
+
+
+def _join(orders: Sequence[Sequence[int] | Ints]) -> Ints:
+    return np.concatenate([np.zeros(0, np.int64), *(np.asarray(order, np.int64) for order in orders)])

@@ -1,0 +1,189 @@
+"""A small reader of EDN, the data notation of Clojure.
+
+Maps become dicts; vectors and lists tuples; sets frozensets; keywords and symbols `Keyword` and `Symbol`; tags are
+dropped. https://github.com/edn-format/edn
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+_TOKEN: Final = re.compile(
+    r"""(?P<blank>[\s,]+|;[^\n]*)
+    |(?P<string>"(?:[^"\\]|\\.)*")
+    |(?P<open>\#?\{|\[|\()
+    |(?P<close>[\])}])
+    |(?P<discard>\#_)
+    |(?P<character>\\(?:newline|return|space|tab|formfeed|backspace|u[0-9A-Fa-f]{4}|\S))
+    |(?P<atom>[^\s,;"()\[\]{}\\]+)""",
+    re.VERBOSE | re.DOTALL,
+)
+_INTEGER: Final = re.compile(r"([+-]?\d+)N?")
+_DECIMAL: Final = re.compile(r"([+-]?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)M?")
+_ESCAPE: Final = re.compile(r"\\(u[0-9A-Fa-f]{4}|.)", re.DOTALL)
+_ESCAPES: Final = {"t": "\t", "r": "\r", "n": "\n", "b": "\b", "f": "\f", "\\": "\\", '"': '"'}
+_CHARACTERS: Final = {
+    "newline": "\n", "return": "\r", "space": " ", "tab": "\t", "formfeed": "\f", "backspace": "\b"
+}  # fmt: skip
+_CLOSES: Final = {"{": "}", "#{": "}", "[": "]", "(": ")"}
+_MAX_DEPTH: Final = 100
+
+
+class EdnError(ValueError):
+    """Text that is not EDN: at which line, what was expected and what was found."""
+
+    def __init__(self, line: int, expected: str, got: str) -> None:
+        super().__init__(f"line {line}: expected {expected}, got {got}")
+        self.line, self.expected, self.got = line, expected, got
+
+
+@dataclass(frozen=True, slots=True)
+class Keyword:
+    """A keyword, such as ``:read``."""
+
+    name: str
+
+    def __repr__(self) -> str:
+        return f":{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A symbol, such as ``read``."""
+
+    name: str
+
+
+def read_edn(text: str, *, inside: bool = False) -> Iterator[tuple[int, Any]]:
+    """Yield the values of a text, each with its line.
+
+    Parameters
+    ----------
+    text : str
+        Any number of values.
+    inside : bool
+        Whether to yield the elements of a vector or list at the top rather than the vector itself.
+
+    Raises
+    ------
+    EdnError
+        If the text is not EDN.
+    """
+    reader = _Reader(text)
+    while (token := reader.next()) is not None:
+        if inside and token.text in ("[", "("):
+            yield from reader.elements(_CLOSES[token.text], token, 0)
+        else:
+            for value in reader.value(token, 0):
+                yield token.line, value
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    kind: str
+    text: str
+    line: int
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = 0
+        self._line = 1
+
+    def next(self) -> _Token | None:
+        """Return the next token that is not blank, or None at the end."""
+        while self._at < len(self._text):
+            found = _TOKEN.match(self._text, self._at)
+            if found is None or found.lastgroup is None:
+                raise EdnError(self._line, "EDN", repr(self._text[self._at : self._at + 20]))
+            token = _Token(found.lastgroup, found.group(), self._line)
+            self._at = found.end()
+            self._line += token.text.count("\n")
+            if token.kind != "blank":
+                return token
+        return None
+
+    def elements(self, close: str, opened: _Token, depth: int) -> Iterator[tuple[int, Any]]:
+        """Yield values and their lines until the closing bracket."""
+        if depth > _MAX_DEPTH:
+            raise EdnError(opened.line, f"at most {_MAX_DEPTH} nested collections", "more")
+        while True:
+            token = self.next()
+            if token is None:
+                raise EdnError(self._line, f"{close!r} for the {opened.text!r} of line {opened.line}", "the end")
+            if token.kind == "close":
+                if token.text != close:
+                    raise EdnError(token.line, repr(close), repr(token.text))
+                return
+            for value in self.value(token, depth + 1):
+                yield token.line, value
+
+    def value(self, token: _Token, depth: int) -> list[Any]:
+        """Return the value that begins with `token`: a list of one, or of none if it is discarded."""
+        match token.kind:
+            case "open":
+                return [self._collection(token, depth)]
+            case "discard":
+                self._one(token, depth)
+                return []
+            case "string":
+                return [_ESCAPE.sub(lambda found: self._escape(token, found[1]), token.text[1:-1])]
+            case "character":
+                name = token.text[1:]
+                return [chr(int(name[1:], 16)) if len(name) == 5 and name[0] == "u" else _CHARACTERS.get(name, name)]
+            case "atom":
+                if token.text.startswith("#"):
+                    return [self._one(token, depth)]
+                return [_atom(token)]
+            case _:
+                raise EdnError(token.line, "a value", repr(token.text))
+
+    def _one(self, before: _Token, depth: int) -> Any:
+        """Return the next value, which must come after a tag or ``#_``."""
+        if depth > _MAX_DEPTH:
+            raise EdnError(before.line, f"at most {_MAX_DEPTH} nested tags", "more")
+        values: list[Any] = []
+        while not values:
+            token = self.next()
+            if token is None:
+                raise EdnError(self._line, f"a value after {before.text!r}", "the end")
+            values = self.value(token, depth + 1)
+        return values[0]
+
+    def _collection(self, opened: _Token, depth: int) -> Any:
+        items = [value for _, value in self.elements(_CLOSES[opened.text], opened, depth)]
+        try:
+            if opened.text == "{":
+                if len(items) % 2:
+                    raise EdnError(opened.line, "a value for every key of a map", f"{len(items)} forms")
+                return dict(zip(items[::2], items[1::2], strict=True))
+            return frozenset(items) if opened.text == "#{" else tuple(items)
+        except TypeError:
+            raise EdnError(opened.line, "keys and elements that are no maps", "a map") from None
+
+    @staticmethod
+    def _escape(token: _Token, escape: str) -> str:
+        if len(escape) == 5:
+            return chr(int(escape[1:], 16))
+        if escape not in _ESCAPES:
+            raise EdnError(token.line, "an escape such as \\n", f"\\{escape}")
+        return _ESCAPES[escape]
+
+
+def _atom(token: _Token) -> Any:
+    text = token.text
+    if text in ("nil", "true", "false"):
+        return {"nil": None, "true": True, "false": False}[text]
+    if text.startswith(":") and len(text) > 1:
+        return Keyword(text[1:])
+    if number := _INTEGER.fullmatch(text):
+        return int(number[1])
+    if number := _DECIMAL.fullmatch(text):
+        return float(number[1])
+    if text[0].isdigit() or text[0] == ":":
+        raise EdnError(token.line, "a number, a keyword or a symbol", repr(text))
+    return Symbol(text)

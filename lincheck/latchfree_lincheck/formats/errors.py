@@ -1,0 +1,22 @@
+"""The error of malformed history files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class HistoryFormatError(ValueError):
+    """A history file is malformed; its text is ``file:line: expected ..., got ...``.
+
+    Attributes
+    ----------
+    file : str
+        The file.
+    line : int
+        The line, or the row of a table, from 1.
+    """
+
+    def __init__(self, file: str | Path, line: int, expected: str, got: str) -> None:
+        super().__init__(f"{file}:{line}: expected {expected}, got {got}")
+        self.file = str(file)
+        self.line = line

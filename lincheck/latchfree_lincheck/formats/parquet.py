@@ -1,0 +1,81 @@
+"""Parquet: one row an operation, with the columns of the JSON Lines format.
+
+``history`` and ``f`` are text, ``invoke`` and ``return`` 64-bit integers (``return`` null when pending);
+``process``, ``arguments`` and ``result`` are JSON text (``result`` null when unknown); ``object`` and ``model`` are
+text or null, and may be left out.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+from latchfree_lincheck.formats.errors import HistoryFormatError
+from latchfree_lincheck.formats.record import Collector, dumps, loads, records
+from latchfree_lincheck.history import History
+
+_JSON: Final = ("process", "arguments", "result")
+_TYPES: Final = {
+    "history": "string",
+    "process": "string",
+    "f": "string",
+    "arguments": "string",
+    "result": "string",
+    "invoke": "int64",
+    "return": "int64",
+    "object": "string",
+    "model": "string",
+}
+_OPTIONAL: Final = ("object", "model")
+
+
+def read(path: Path) -> list[History]:
+    """Read all histories of a Parquet file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.ParquetFile(path).read()
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise HistoryFormatError(path, 1, "a Parquet file", str(error).split("\n")[0]) from None
+    for column, kind in _TYPES.items():
+        if column not in table.column_names:
+            if column not in _OPTIONAL:
+                raise HistoryFormatError(path, 1, f"the column {column!r}", f"only {', '.join(table.column_names)}")
+        elif str(table.schema.field(column).type).removeprefix("large_") not in (kind, "null"):
+            raise HistoryFormatError(path, 1, f"a column {column!r} of {kind}", str(table.schema.field(column).type))
+    for column in table.column_names:
+        if column not in _TYPES:
+            raise HistoryFormatError(path, 1, f"the columns {', '.join(_TYPES)}", repr(column))
+    collector = Collector(path)
+    for row, values in enumerate(table.to_pylist(), 1):
+        collector.add(row, _parse(path, row, values))
+    return collector.histories()
+
+
+def _parse(path: Path, row: int, values: dict[str, Any]) -> dict[str, Any]:
+    """Return a row with its JSON text parsed; a null result is left out."""
+    record = dict(values)
+    for column in _JSON:
+        if record[column] is not None:
+            record[column] = loads(path, row, record[column], f"JSON text in column {column!r}")
+        elif column == "result":
+            del record[column]
+    return record
+
+
+def write(path: Path, histories: list[History]) -> None:
+    """Write histories to a Parquet file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rows = []
+    for history in histories:
+        for record in records(history):
+            for column in _JSON:
+                if column in record:
+                    record[column] = dumps(record[column])
+            rows.append({column: record.get(column) for column in _TYPES})
+    kinds = {"string": pa.string(), "int64": pa.int64()}
+    schema = pa.schema([(column, kinds[kind]) for column, kind in _TYPES.items()])
+    pq.write_table(pa.Table.from_pylist(rows, schema=schema), path)

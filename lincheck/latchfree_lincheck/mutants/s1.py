@@ -1,0 +1,25 @@
+"""S1: `renewed` copies every child I-node, also those of the target generation already.
+
+Between the copy and the GCAS that installs it, an update may commit in such a child; the copy does not have it.
+"""
+
+import numpy as np
+
+from latchfree.atomics import peek, poke, popcount
+from latchfree.ctrie.gcas import gcas_read
+from latchfree.ctrie.nodes import BITMAP, CHILD, SLOTS, UNTAG, is_child, new_cnode, new_inode
+from latchfree.jit import kernel
+from latchfree.kinds import Handle, Word
+
+
+@kernel
+def renewed(mem: Handle, trie: Word, me: Word, c: Word, gen: Word) -> Word:
+    bitmap = peek(mem, c + BITMAP)
+    n = popcount(bitmap)
+    new = new_cnode(mem, me, bitmap, n, gen)
+    for k in range(n):
+        slot = peek(mem, c + SLOTS + np.uint64(k))
+        if is_child(slot):  # the real one copies only where gen_of(child) != gen
+            slot = new_inode(mem, me, gcas_read(mem, trie, slot & UNTAG), gen) | CHILD
+        poke(mem, new + SLOTS + np.uint64(k), slot)
+    return new

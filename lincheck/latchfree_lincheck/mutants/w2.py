@@ -1,0 +1,94 @@
+"""W2: a removal from an L-node whose GCAS failed answers "absent" instead of trying again."""
+
+from latchfree.arena.allocator import begin, undo
+from latchfree.arena.layout import P_PATH
+from latchfree.atomics import peek, poke
+from latchfree.ctrie.clean import clean
+from latchfree.ctrie.cnode import removed_contracted
+from latchfree.ctrie.entries import full_hash, placed, same_key, same_value
+from latchfree.ctrie.gcas import COMMITTED, LOST, gcas, gcas_read, read_root
+from latchfree.ctrie.insert import FULL
+from latchfree.ctrie.lnode import NOWHERE, find, without_entry
+from latchfree.ctrie.lookup import renew
+from latchfree.ctrie.nodes import (
+    ATTEMPT_WORDS,
+    C_NODE,
+    COUNT,
+    ENTRIES,
+    L_NODE,
+    NIL,
+    ONE,
+    STRIDE,
+    T_NODE,
+    UNTAG,
+    gen_of,
+    is_child,
+    kind_of,
+    slot_for,
+)
+from latchfree.ctrie.remove import IF_EQUAL, _clean_path
+from latchfree.jit import kernel
+from latchfree.kinds import Handle, Key, Word
+from latchfree.words import flag_of
+
+
+@kernel
+def remove(mem: Handle, trie: Word, me: Word, key: Key, mode: Word, expected: Word) -> Word:
+    h = placed(mem, trie, full_hash(key))
+    while True:
+        i = read_root(mem, trie)
+        startgen = gen_of(mem, i)
+        depth = NIL
+        poke(mem, me + P_PATH, i)
+        while True:
+            m = gcas_read(mem, trie, i)
+            kind = kind_of(mem, m)
+            level = depth * STRIDE
+            in_lnode = kind == L_NODE
+            if kind == C_NODE:
+                slot = slot_for(mem, m, h, level)
+                if is_child(slot):
+                    child = slot & UNTAG
+                    if gen_of(mem, child) == startgen:
+                        i = child
+                        depth += ONE
+                        poke(mem, me + P_PATH + depth, i)
+                        continue
+                    if not begin(mem, me, ATTEMPT_WORDS):
+                        return FULL
+                    if renew(mem, trie, me, i, m, startgen) == COMMITTED:
+                        continue
+                    break
+                if slot == NIL or not same_key(mem, slot, key):
+                    return NIL
+                old = slot
+                if mode == IF_EQUAL and not same_value(mem, old, key, expected):
+                    return NIL
+                if not begin(mem, me, ATTEMPT_WORDS):
+                    return FULL
+                new = removed_contracted(mem, me, m, flag_of(h, level), level, startgen)
+            elif kind == T_NODE:
+                if not clean(mem, trie, me, peek(mem, me + P_PATH + depth - ONE), level - STRIDE):
+                    return FULL
+                break
+            else:
+                at = find(mem, m, key)
+                if at == NOWHERE:
+                    return NIL
+                old = peek(mem, m + ENTRIES + at)
+                if mode == IF_EQUAL and not same_value(mem, old, key, expected):
+                    return NIL
+                if not begin(mem, me, ATTEMPT_WORDS + peek(mem, m + COUNT) * (ONE + ONE)):
+                    return FULL
+                new = without_entry(mem, me, m, at, startgen)
+            # spec: Ctrie!GcasCas
+            outcome = gcas(mem, trie, i, m, new)
+            if outcome == COMMITTED:
+                if kind_of(mem, new) == T_NODE:
+                    _clean_path(mem, trie, me, depth, h, startgen)
+                return old
+            if outcome == LOST:
+                undo(mem, me)
+            if in_lnode:  # the real one restarts
+                return NIL
+            break

@@ -1,0 +1,288 @@
+"""Recordings: histories of a map as columns of integers, judged without becoming Python objects.
+
+Compiled threads write rows into arrays as they run; `check_recording` takes the arrays as they are.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from latchfree_lincheck.checker import MEMORY, merge
+from latchfree_lincheck.engine import opcodes as op
+from latchfree_lincheck.engine.search import Configuration, Deadline, Outcome, linearize
+from latchfree_lincheck.engine.timeline import Ints, Timeline
+from latchfree_lincheck.engine.wgl_compiled import CompiledEngine, Tables
+from latchfree_lincheck.history import History, Operation
+from latchfree_lincheck.verdict import Verdict
+from latchfree_model import UNKNOWN, MapModel
+
+#: How many of a row's a and b are arguments, and what its result is, by opcode.
+_ARGUMENTS = np.array([0, 1, 0, 1, 2, 1, 1, 0, 0, 0, 0])
+_VALUE_RESULT = np.isin(np.arange(11), [op.GET, op.PUT, op.REMOVE, op.PUT_IF_ABSENT, op.REPLACE])
+_TRUTH_RESULT = np.isin(np.arange(11), [op.REPLACE_IF, op.REMOVE_IF, op.CONTAINS])
+_LARGEST = (1 << 31) - 2
+_EXCERPT = 10
+
+
+@dataclass(slots=True)
+class MapRecording:
+    """A recorded history of one map with keys 0 .. keys-1 and values >= 0.
+
+    Parameters
+    ----------
+    rows : int64[n, 8]
+        (process, opcode, key, a, b, result, invoke, return) of each operation; see `opcodes`. Return is -1 when
+        pending; result is then -2, unknown. An absent value is -1, a truth value 0 or 1.
+    contents : int64[m, keys]
+        What the snapshots saw; a snapshot's result is its row.
+    keys : int
+        The number of keys.
+    initial : int64[keys]
+        What the map held at the beginning.
+    name : str
+        What to call it in reports.
+
+    Raises
+    ------
+    ValueError
+        If an array has another shape, or a row an unknown opcode or key, a return before its invocation, or the
+        result of a snapshot that is not in `contents`.
+    """
+
+    rows: Ints
+    contents: Ints
+    keys: int
+    initial: Ints
+    name: str
+
+    def __post_init__(self) -> None:
+        for field, shape in (("rows", (-1, 8)), ("contents", (-1, self.keys)), ("initial", (self.keys,))):
+            array = np.asarray(getattr(self, field), np.int64)
+            wrong = array.ndim != len(shape)
+            if wrong or any(want not in (-1, got) for want, got in zip(shape, array.shape, strict=True)):
+                raise ValueError(f"{self.name}: {field} must have shape {shape}, but has {array.shape}")
+            setattr(self, field, array)
+        code, key, result, invoke, return_ = self.rows[:, [1, 2, 5, 6, 7]].T
+        keyed = code < op.SNAPSHOT
+        self._require((code >= op.GET) & (code <= op.CLEAR), f"an opcode from 0 to {op.CLEAR}")
+        self._require(~keyed | ((key >= 0) & (key < self.keys)), f"a key from 0 to {self.keys - 1}")
+        self._require((return_ == -1) | (return_ > invoke), "a return after its invocation, or -1")
+        self._require((return_ != -1) | (result == op.UNKNOWN_RESULT), "result -2, as it is pending")
+        is_row = (result >= 0) & (result < len(self.contents)) | (result == op.UNKNOWN_RESULT)
+        self._require((code != op.SNAPSHOT) | is_row, f"as result a row of contents, below {len(self.contents)}")
+
+    def _require(self, good: Any, expected: str) -> None:
+        bad = np.flatnonzero(~good)
+        if len(bad):
+            raise ValueError(f"{self.name}: row {bad[0]} must have {expected}: {self.rows[bad[0]].tolist()}")
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def operation(self, row: int) -> Operation:
+        """Return one row as an operation of the map model."""
+        process, code, key, a, b, result, invoke, return_ = self.rows[row].tolist()
+        arguments = () if code >= op.SNAPSHOT else (key, *(a, b)[: _ARGUMENTS[code]])
+        pending = return_ == -1
+        seen: object
+        if result == op.UNKNOWN_RESULT:
+            seen = UNKNOWN
+        elif code == op.SNAPSHOT:
+            held = self.contents[result]
+            seen = tuple((k, int(held[k])) for k in np.flatnonzero(held != op.ABSENT).tolist())
+        elif code == op.CLEAR or (_VALUE_RESULT[code] and result == op.ABSENT):
+            seen = None
+        else:
+            seen = bool(result) if _TRUTH_RESULT[code] else result
+        return Operation(process, op.NAMES[code], arguments, seen, invoke, None if pending else return_)
+
+    def to_history(
+        self, rows: Sequence[int] | Ints | None = None, contents: Sequence[int] | Ints | None = None
+    ) -> History:
+        """Return rows as a history that can be checked by itself.
+
+        Parameters
+        ----------
+        rows : sequence of int, optional
+            Which rows; by default all.
+        contents : sequence of int, optional
+            What the map held before them; by default `initial`. The history begins with puts, by the process
+            ``"setup"``, that establish it.
+        """
+        chosen = range(len(self)) if rows is None else [int(row) for row in rows]
+        before = np.asarray(self.initial if contents is None else contents)
+        present = np.flatnonzero(before != op.ABSENT).tolist()
+        operations = [
+            Operation("setup", "put", (key, int(before[key])), None, 2 * turn, 2 * turn + 1)
+            for turn, key in enumerate(present)
+        ]
+        mine = [self.operation(row) for row in chosen]
+        shift = 2 * len(present) - min((operation.invoke for operation in mine), default=0)
+        for one in mine:
+            return_ = None if one.return_ is None else one.return_ + shift
+            operations.append(Operation(one.process, one.f, one.arguments, one.result, one.invoke + shift, return_))
+        return History(self.name, operations, "map")
+
+
+def check_recording(recording: MapRecording, *, timeout: float | None = None, memory: int = MEMORY) -> Verdict:
+    """Judge whether a recording is linearizable.
+
+    Parameters
+    ----------
+    recording : MapRecording
+        What happened.
+    timeout : float, optional
+        Seconds after which the verdict is "unknown".
+    memory : int
+        Bytes of search tables after which the verdict is "unknown".
+
+    Returns
+    -------
+    Verdict
+        Indices are rows. After a violation, ``recording.to_history(verdict.segment, verdict.contents)`` is a short
+        history that has it.
+    """
+    return _Check(recording, memory).run(Deadline(timeout))
+
+
+class _Check:
+    def __init__(self, recording: MapRecording, memory: int) -> None:
+        self._started = time.perf_counter()
+        self._recording = recording
+        self._memory = memory
+        self._tables = Tables(memory)
+        self._whole = bool((recording.rows[:, 1] >= op.SNAPSHOT).any())
+        self._rows, self._initial, self._contents = _small(recording)
+
+    def run(self, deadline: Deadline) -> Verdict:
+        rows = self._recording.rows
+        timeline = Timeline.of(rows[:, 6], rows[:, 7], rows[:, 7] != -1)
+        parts = [timeline] if self._whole else timeline.split(rows[:, 2])
+        orders = []
+        for key, part in enumerate(parts):
+            engine = self._engine(part, key)
+            outcome = linearize(engine, deadline)
+            if outcome.gave_up:
+                limit = f"memory bound of {self._memory >> 20:,} MB" if outcome.gave_up == "memory" else str(deadline)
+                return self._verdict("unknown", f"{limit} reached")
+            if outcome.blocked is not None:
+                return self._violation(engine, outcome, key, deadline)
+            orders.append(outcome.order)
+        return self._verdict("ok", "linearizable", witness=merge(parts, orders))
+
+    def _engine(self, part: Timeline, key: int) -> CompiledEngine:
+        rows = self._rows[part.index]
+        if self._whole:
+            return CompiledEngine(part, rows, self._initial, self._tables, contents=self._contents)
+        rows[:, 1] = 0
+        return CompiledEngine(part, rows, self._initial[key : key + 1], self._tables)
+
+    def _violation(self, engine: CompiledEngine, outcome: Outcome, key: int, deadline: Deadline) -> Verdict:
+        """Narrow a violation to the quiescent points around it, and describe it."""
+        assert outcome.origin is not None
+        low, start = outcome.origin
+        closer = linearize(engine, deadline, piece=1, low=low, start=start)
+        local = outcome
+        if closer.blocked is not None and closer.origin is not None:
+            local = closer
+            low, start = closer.origin
+        assert local.blocked is not None
+        part = engine.timeline
+        until = part.return_[local.blocked]
+        completed = len(part.invoke)
+        running = [number for number in range(low, completed) if part.invoke[number] < until]
+        crashed = [
+            completed + number
+            for number, invoke in enumerate(part.pending.tolist())
+            if number not in start.used and invoke < until
+        ]
+        used = {completed + number for number in start.used}
+        partial = [int(number) for number in local.order if number >= low and number not in used]
+        contents = self._before(start, key)
+        failing = int(part.index[local.blocked])
+        operation = self._recording.operation(failing)
+        return self._verdict(
+            "violation",
+            f"no order explains {operation.call} by process {operation.process}",
+            failing=failing,
+            partial=part.index[outcome.order].tolist(),
+            message=self._message(contents, part.index[partial], operation),
+            excerpt=(operation, *self._concurrent(part, running, local.blocked)),
+            segment=part.index[np.array(sorted([*running, *crashed]), np.int64)].tolist(),
+            contents=tuple(contents.tolist()),
+        )
+
+    def _before(self, start: Configuration, key: int) -> Ints:
+        """Return what the map held in a configuration, in the recording's values; other keys are ABSENT."""
+        contents = np.full(self._recording.keys, op.ABSENT)
+        contents[slice(None) if self._whole else key] = start.state
+        return _restore(self._recording, contents)
+
+    def _message(self, contents: Ints, order: Ints, failing: Operation) -> str:
+        """Replay an order from `contents`; return what the model says about the failing operation then."""
+        model = MapModel()
+        present = np.flatnonzero(contents != op.ABSENT).tolist()
+        state = frozenset((key, int(contents[key])) for key in present)
+        for row in order:
+            _, state = model.step(state, self._recording.operation(row).call)  # type: ignore[assignment]
+        legal, _ = model.step(state, failing.call)
+        text = model.describe(state, failing.call)
+        return f"{text}, yet no order that allows it explains the calls before it" if legal else text
+
+    def _concurrent(self, part: Timeline, running: Sequence[int], blocked: int) -> list[Operation]:
+        others = [n for n in running if n != blocked and part.return_[n] > part.invoke[blocked]]
+        return [self._recording.operation(int(part.index[number])) for number in others[:_EXCERPT]]
+
+    def _verdict(self, verdict: Literal["ok", "violation", "unknown"], reason: str, **more: Any) -> Verdict:
+        return Verdict(
+            verdict=verdict,
+            reason=reason,
+            operations=len(self._recording),
+            seconds=time.perf_counter() - self._started,
+            engine="compiled",
+            **more,
+        )
+
+
+def _small(recording: MapRecording) -> tuple[Ints, Ints, Ints]:
+    """Return rows for the search, initial values and contents, with values that fit 31 bits."""
+    rows = recording.rows[:, 1:6].copy()
+    values = _values(recording)
+    if not len(values):
+        return rows, recording.initial, recording.contents
+    for column, holds in _holding(rows):
+        mine = holds & (rows[:, column] >= 0)
+        rows[mine, column] = np.searchsorted(values, rows[mine, column])
+    initial, contents = recording.initial.copy(), recording.contents.copy()
+    for array in (initial, contents):
+        array[array >= 0] = np.searchsorted(values, array[array >= 0])
+    return rows, initial, contents
+
+
+def _restore(recording: MapRecording, contents: Ints) -> Ints:
+    """Return contents in the recording's own values."""
+    values = _values(recording)
+    if len(values):
+        contents[contents >= 0] = values[contents[contents >= 0]]
+    return contents
+
+
+def _values(recording: MapRecording) -> Ints:
+    """Return all values of a recording, sorted, if some are too large for the search; else none."""
+    rows = recording.rows[:, 1:6]
+    arrays = [rows[holds, column] for column, holds in _holding(rows)]
+    arrays += [recording.initial, recording.contents.ravel()]
+    if max(int(array.max(initial=0)) for array in arrays) <= _LARGEST:
+        return np.zeros(0, np.int64)
+    return np.unique(np.concatenate(arrays))
+
+
+def _holding(rows: Ints) -> list[tuple[int, Any]]:
+    """Return the columns that hold values, and in which rows."""
+    code = rows[:, 0]
+    return [(2, _ARGUMENTS[code] >= 1), (3, _ARGUMENTS[code] >= 2), (4, _VALUE_RESULT[code])]

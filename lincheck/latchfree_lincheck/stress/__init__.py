@@ -1,0 +1,91 @@
+"""Stress a compiled structure with real threads and judge the recorded histories.
+
+The compiled parts are loaded by the first run, not by the import, so that a mutant can replace a function before
+anything that calls it is compiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from latchfree_lincheck.stress.shapes import SHAPES
+
+if TYPE_CHECKING:
+    from latchfree_lincheck.stress.driver import StressResult
+
+__all__ = ["SHAPES", "run_stress"]
+
+
+def run_stress(
+    target: str = "ctrie",
+    *,
+    threads: int = 4,
+    operations: int = 1_000_000,
+    keys: int = 16,
+    seed: int = 0,
+    mutant: str | None = None,
+    shape: str | None = None,
+    timeout: float | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> StressResult:
+    """Stress a structure with real threads and judge every recorded history.
+
+    Parameters
+    ----------
+    target : str
+        "ctrie".
+    threads, operations, keys : int
+        How many; at least 2 threads, 1 key and 1 operation a thread.
+    seed : int
+        Of the random choices of operations. The interleaving is the machine's, so a seed repeats the workload,
+        not the schedule.
+    mutant : str, optional
+        Run a seeded bug instead of the real code; see `latchfree_lincheck.mutants`. It must be the first use of
+        the structure in the process.
+    shape : str, optional
+        Only this shape of trie, a name of `SHAPES`; by default they take turns.
+    timeout : float, optional
+        Seconds for everything; then the verdict is "unknown" unless a violation was found.
+    on_progress : callable, optional
+        Called with the operations judged so far and in all.
+
+    Returns
+    -------
+    StressResult
+
+    Raises
+    ------
+    ValueError
+        For an unknown target, mutant or shape, or a number out of range.
+    RuntimeError
+        If a mutant is asked for in a process that has loaded the structure already.
+    """
+    if target != "ctrie":
+        raise ValueError(f"unknown target {target!r}; there is: ctrie")
+    if shape is not None and shape not in SHAPES:
+        raise ValueError(f"unknown shape {shape!r}; there are: {', '.join(SHAPES)}")
+    for name, value, low, high in (
+        ("threads", threads, 2, 64),
+        ("keys", keys, 1, 64),
+        ("operations", operations, threads, 1 << 30),
+    ):
+        if not low <= value <= high:
+            raise ValueError(f"{name} must be from {low} to {high}, got {value}")
+    if mutant is not None:
+        from latchfree_lincheck.mutants import apply
+
+        apply(mutant)
+    from latchfree_lincheck.stress.driver import run
+
+    return run(
+        target,
+        threads=threads,
+        operations=operations,
+        keys=keys,
+        seed=seed,
+        mutant=mutant,
+        shape=shape,
+        timeout=timeout,
+        on_progress=on_progress,
+    )

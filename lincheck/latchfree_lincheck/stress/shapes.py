@@ -1,0 +1,19 @@
+"""Tries that force particular paths: which bits of a key's hash place it.
+
+With few keys the full hash would leave every key alone in the root's C-node. These masks make keys share slots
+for several levels (I-nodes, contraction over several levels) and for all of them (L-nodes).
+"""
+
+from typing import Final
+
+SHAPES: Final[dict[str, int]] = {
+    # one bit at levels 0 and 1, two at level 2: paths fork and contract at three depths, some keys collide wholly
+    "tree": (1 << 0) | (1 << 6) | (3 << 12),
+    # every key collides with every other: one path of eleven levels down to one L-node
+    "list": 0,
+    # the root alone, with full collisions below: single I-nodes that come and go
+    "fan": 7,
+    # the hash as it is
+    "flat": (1 << 64) - 1,
+}
+"""Name -> hash mask."""

@@ -1,0 +1,72 @@
+"""Verdicts: ok with a witness, violation with its place, or unknown with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from latchfree_lincheck.history import Operation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """The judgement on one history.
+
+    Parameters
+    ----------
+    verdict : "ok", "violation" or "unknown"
+        Unknown is neither: the search hit the deadline or the memory bound.
+    reason : str
+        One line that says why.
+    operations : int
+        How many operations the history holds.
+    seconds : float
+        How long the check took.
+    engine : str
+        What searched: ``"compiled"`` or ``"python"``.
+    witness : sequence of int
+        If ok: the indices of the operations in an order that explains every result; pending operations that
+        took no effect are not in it.
+    failing : int, optional
+        If violation: the index of the first operation, by time of return, whose return no order explains.
+    partial : sequence of int
+        If violation: the longest order that explains what returned before it (of the object's part it touches).
+    message : str
+        If violation: what the sequential model says about the failing operation after `partial`.
+    excerpt : tuple of Operation
+        If violation: the failing operation and those that were running with it.
+    segment : sequence of int
+        If a recording has a violation: rows that have one by themselves, when the map holds `contents` before.
+    contents : tuple of int
+        The value of each key, or -1, before `segment`.
+    """
+
+    verdict: Literal["ok", "violation", "unknown"]
+    reason: str
+    operations: int
+    seconds: float
+    engine: str
+    witness: Sequence[int] = ()
+    failing: int | None = None
+    partial: Sequence[int] = ()
+    message: str = ""
+    excerpt: tuple[Operation, ...] = field(default=(), repr=False)
+    segment: Sequence[int] = field(default=(), repr=False)
+    contents: tuple[int, ...] = field(default=(), repr=False)
+
+    def explain(self) -> str:
+        """Return the verdict as text for people: one line, and for a violation where and why."""
+        head = f"{self.verdict}: {self.reason} ({self.operations:,} operations, {self.seconds:.3f} s)"
+        if self.verdict != "violation":
+            return head
+        lines = [head]
+        if self.message:
+            lines.append(f"  {self.message}")
+        if self.excerpt:
+            lines.append(f"  no order explains: {self.excerpt[0]}")
+            if len(self.excerpt) > 1:
+                lines.append("  while these ran:")
+                lines.extend(f"    {operation}" for operation in self.excerpt[1:])
+        lines.append(f"  the longest explanation of what came before orders {len(self.partial):,} operations")
+        return "\n".join(lines)
