@@ -92,15 +92,23 @@ def _usable(folder: Path) -> bool:
     return os.access(folder, os.W_OK)
 
 
-def _compile(function: F, *, nogil: bool) -> F:
-    key = _hash_of(_HERE)
+def _cache_folder(function: Callable[..., Any]) -> Path | None:
+    """Where compiled code of `function` may be kept, None if nowhere."""
     sources = _sources_of(function)
-    if sources != _HERE and sources.exists():
+    if not sources.exists():
+        return None
+    key = _hash_of(_HERE)
+    if sources != _HERE:
         key += "-" + _hash_of(sources)
     if _variant and function.__module__.startswith(_varied):
         key += "-" + _variant
     folder = cache_root() / key
-    if not sources.exists() or not _usable(folder):
+    return folder if _usable(folder) else None
+
+
+def _compile(function: F, *, nogil: bool) -> F:
+    folder = _cache_folder(function)
+    if folder is None:
         return cast(F, numba.njit(nogil=nogil)(function))
     with _cache_dir(folder):
         return cast(F, numba.njit(nogil=nogil, cache=True)(function))
@@ -126,3 +134,12 @@ def entry_point(function: Callable[..., Any], *arguments: Any) -> Callable[..., 
     """
     function.compile(arguments)  # type: ignore[attr-defined]
     return function.overloads[arguments].entry_point  # type: ignore[attr-defined, no-any-return]
+
+
+def callback(signature: Any, function: Callable[..., Any]) -> Any:
+    """Compile `function` as a C function of the given signature; its address is the attribute ``address``."""
+    folder = _cache_folder(function)
+    if folder is None:
+        return numba.cfunc(signature)(function)
+    with _cache_dir(folder):
+        return numba.cfunc(signature, cache=True)(function)

@@ -11,16 +11,15 @@ from latchfree.arena import Arena
 from latchfree.ctrie import bulk, columns
 from latchfree.ctrie import insert as insert_module
 from latchfree.ctrie import remove as remove_module
+from latchfree.ctrie.builtins import builtin, not_plain
+from latchfree.ctrie.calls import create
 from latchfree.ctrie.codecs import (
-    INT_MAX,
-    INT_MIN,
     MAX_KEY_BYTES,
     MAX_VALUE_BYTES,
     Codec,
     codec_for,
     shown,
 )
-from latchfree.ctrie.snapshot import fork_frozen, new_trie
 from latchfree.ctrie.snapshots import Snapshot
 from latchfree.ctrie.store import Store
 from latchfree.errors import ArenaFull
@@ -44,10 +43,6 @@ _MISSING: Any = object()
 
 #: Keys a bulk call handles between two chances for Ctrl-C.
 _SLICE = 1 << 16
-
-
-def _fits(key: Any) -> Any:
-    return INT_MIN <= key <= INT_MAX
 
 
 class Ctrie(MutableMapping[K, V]):
@@ -91,7 +86,7 @@ class Ctrie(MutableMapping[K, V]):
     ([('a', 1), ('b', 2)], {'a': 1})
     """
 
-    __slots__ = ("_address", "_context", "_get", "_plain", "_put", "_store")
+    __slots__ = ("_address", "_context", "_get", "_put", "_store")
 
     def __init__(
         self,
@@ -107,8 +102,7 @@ class Ctrie(MutableMapping[K, V]):
             raise ValueError(f"hash_mask must be from 0 to 2**64 - 1, got {hash_mask}")
         key_codec, value_codec = codec_for(keys), codec_for(values)
         arena = Arena.anonymous() if arena is None else arena
-        me = np.uint64(arena.interpreter_participant())
-        trie = int(new_trie(np.uint64(arena.base), me, np.uint64(hash_mask)))
+        trie = create()(arena.base, arena.interpreter_participant(), hash_mask)
         self._attach(Store(arena, trie, key_codec, value_codec, hash_mask))
         self._check(trie)
         self.update(items)
@@ -117,9 +111,9 @@ class Ctrie(MutableMapping[K, V]):
         self._store = store
         self._context = store.context()
         self._address = self._context.ctypes.data
-        self._plain = store.keys.word and store.values.word
-        self._get = store.calls.get
-        self._put = store.calls.put
+        plain = store.keys.word and store.values.word
+        self._get = builtin("get", self._context) if plain else not_plain
+        self._put = builtin("put", self._context) if plain else not_plain
 
     def _check(self, node: int) -> int:
         """Pass on the result of a writing call, unless it says that there was no room."""
@@ -138,14 +132,10 @@ class Ctrie(MutableMapping[K, V]):
     # one key -------------------------------------------------------------------------------------------------
 
     def __getitem__(self, key: K) -> V:
-        if self._plain and type(key) is int:
-            try:
-                value = self._get(self._address, key)
-            except OverflowError:
-                self._store.key(key)  # raises ValueError, which says more
-                raise
-            if value is None:
-                raise KeyError(key)
+        value = self._get(key)
+        if value is None:
+            raise KeyError(key)
+        if value is not NotImplemented:
             return value  # type: ignore[no-any-return]
         node = self._find(key)
         if node == 0:
@@ -157,29 +147,21 @@ class Ctrie(MutableMapping[K, V]):
 
     def get(self, key: K, default: Any = None, /) -> Any:
         """The value under `key`, or `default`."""
-        if self._plain and type(key) is int and _fits(key):
-            value = self._get(self._address, key)
+        value = self._get(key)
+        if value is not NotImplemented:
             return default if value is None else value
         node = self._find(key)
         return default if node == 0 else self._store.value_at(node)
 
     def __contains__(self, key: object) -> bool:
-        if self._plain and type(key) is int and _fits(key):
-            return self._get(self._address, key) is not None
+        value = self._get(key)
+        if value is not NotImplemented:
+            return value is not None
         return self._find(cast(K, key)) != 0
 
     def __setitem__(self, key: K, value: V) -> None:
-        if self._plain and type(key) is int and type(value) is int:
-            try:
-                done = self._put(self._address, key, value)
-            except OverflowError:
-                self._store.key(key)
-                self._store.value(value)
-                raise
-            if not done:
-                self._check(_FULL)
-            return
-        self._insert(key, value, _ALWAYS)
+        if self._put(key, value) is NotImplemented:
+            self._insert(key, value, _ALWAYS)
 
     def _insert(self, key: K, value: V, mode: int, expected: Any = _MISSING) -> int:
         store = self._store
@@ -260,8 +242,8 @@ class Ctrie(MutableMapping[K, V]):
         """A Ctrie of its own that starts with the contents at this instant, in O(1)."""
         store = self._store
         root = self._check(store.calls.freeze(self._address))
-        me = np.uint64(store.arena.interpreter_participant())
-        trie = self._check(int(fork_frozen(store.base, me, np.uint64(root), np.uint64(store.hash_mask))))
+        context = store.context(root)
+        trie = self._check(store.calls.fork(context.ctypes.data, store.hash_mask))
         copy: Ctrie[K, V] = Ctrie.__new__(Ctrie)
         copy._attach(Store(store.arena, trie, store.keys, store.values, store.hash_mask))
         return copy

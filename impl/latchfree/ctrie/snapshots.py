@@ -6,6 +6,7 @@ from collections.abc import ItemsView, Iterator, Mapping, ValuesView
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from latchfree.ctrie import scan
 
@@ -46,11 +47,13 @@ class Snapshot(Mapping[K, V]):
     def __init__(self, store: Store, root: int) -> None:
         self._store = store
         self._root = root
-        self._context = store.context(root)
+        self._context: NDArray[np.uint64] | None = None
         self._length: int | None = None
 
     def __getitem__(self, key: K) -> V:
         store = self._store
+        if self._context is None:
+            self._context = store.context(self._root)
         node = store.calls.find_frozen(self._context.ctypes.data, store.key(key))
         if node == 0:
             raise KeyError(key)

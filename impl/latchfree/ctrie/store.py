@@ -10,11 +10,9 @@ from numpy.typing import NDArray
 
 from latchfree.arena import Arena
 from latchfree.ctrie import scan
+from latchfree.ctrie.builtins import BYTES_DATA, new_context
 from latchfree.ctrie.calls import Calls, calls
 from latchfree.ctrie.codecs import MAX_KEY_BYTES, MAX_VALUE_BYTES, Codec, shown
-
-#: Distance from a bytes object to its data in CPython.
-_BYTES_DATA = bytes.__basicsize__ - 1
 
 _BATCH = 1024
 
@@ -45,9 +43,8 @@ class Store:
         self._ints = self._bytes.cast("q")
 
     def context(self, root: int = 0) -> NDArray[np.uint64]:
-        """The four words a single call needs: base, trie, participant, frozen root."""
-        me = self.arena.interpreter_participant()
-        return np.array([self.arena.base, self.trie, me, root], dtype=np.uint64)
+        """The context of single calls on this trie, or on the frozen tree below `root`."""
+        return new_context(self.arena.base, self.trie, self.arena.interpreter_participant(), root)
 
     def key(self, key: Any) -> Any:
         """A key as the entry points take it. The caller must hold on to a blob until the call returns."""
@@ -103,7 +100,7 @@ def _argument(codec: Codec, item: Any, what: str, limit: int) -> Any:
         raise ValueError(
             f"{what} of this Ctrie may have at most {limit} encoded bytes, {shown(item)} has {len(encoded)}"
         )
-    return Blob((id(encoded) + _BYTES_DATA, len(encoded)), encoded)
+    return Blob((id(encoded) + BYTES_DATA, len(encoded)), encoded)
 
 
 class Blob(tuple[int, int]):
