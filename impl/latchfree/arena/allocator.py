@@ -30,6 +30,10 @@ _0 = np.uint64(0)
 _1 = np.uint64(1)
 _EXACT = np.uint64(72)
 _SMALLEST_POWER = np.uint64(7)
+#: Words at the end of an arena that only attempts of at most _SMALL words may use: enough for some snapshots, so
+#: that a full map can still be read as a whole.
+_RESERVE = np.uint64(1024)
+_SMALL = np.uint64(16)
 _SIZE_SHIFT = np.uint64(40)
 _SIZE_MASK = np.uint64((1 << 20) - 1)
 
@@ -64,6 +68,8 @@ def begin(mem: Handle, me: Word, words: Word) -> Flag:
         return True
     size = peek(mem, H_CHUNK)
     capacity = peek(mem, H_CAPACITY)
+    if words > _SMALL:
+        capacity -= _RESERVE
     while True:
         # Acquire is enough: the words of a chunk hold nothing that anyone published.
         start = load(mem, H_BUMP)

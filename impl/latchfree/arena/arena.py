@@ -7,15 +7,20 @@ import os
 import sys
 import threading
 import weakref
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numba import types
 from numpy.typing import NDArray
 
 from latchfree.arena import layout
 from latchfree.arena.participants import claim, release
 from latchfree.errors import ParticipantsExhausted
+from latchfree.jit import entry_point
 
 _HUGE = 2 << 20
 _MAP_NORESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)  # Linux; a name since Python 3.13
@@ -31,6 +36,11 @@ def _process_start() -> int:
     return int(Path("/proc/self/stat").read_bytes().rsplit(b")", 1)[1].split()[19])
 
 
+@cache
+def _release() -> Callable[[int, int], None]:
+    return entry_point(release, types.uint64, types.uint64)
+
+
 class _Claim:
     """A thread's slot; dropping the last reference, which thread exit does, releases it."""
 
@@ -39,11 +49,12 @@ class _Claim:
     def __init__(self, arena: Arena, slot: int) -> None:
         self.slot = slot
         base, pid, region = arena.base, os.getpid(), arena._region
+        give = _release()  # compiled now, not while the thread ends
 
         def give_back(_keep_mapped: Any = region) -> None:
             # A forked child inherits the object but not the claim.
             if os.getpid() == pid:
-                release(np.uint64(base), np.uint64(slot))
+                give(base, slot)
 
         self._finalizer = weakref.finalize(self, give_back)
         self._finalizer.atexit = False
@@ -97,7 +108,8 @@ class Arena:
         size = -(-capacity // _HUGE) * _HUGE
         flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_NORESERVE
         region = mmap.mmap(-1, size, flags=flags)
-        region.madvise(mmap.MADV_HUGEPAGE)
+        with suppress(OSError, AttributeError):  # a hint; not every kernel knows it
+            region.madvise(mmap.MADV_HUGEPAGE)
         arena = cls(region)
         arena._format()
         return arena

@@ -15,7 +15,7 @@ from latchfree.arena.layout import (
     PARTICIPANT_WORDS,
 )
 from latchfree.atomics import cas, peek, poke, store
-from latchfree.jit import kernel
+from latchfree.jit import entry
 from latchfree.kinds import Handle, Word
 
 _0 = np.uint64(0)
@@ -23,7 +23,7 @@ _1 = np.uint64(1)
 _STRIDE = np.uint64(PARTICIPANT_WORDS)
 
 
-@kernel
+@entry
 def claim(mem: Handle, pid: Word, start: Word) -> Word:
     """Offset of a slot now owned by the caller, or 0 when all are taken."""
     table = peek(mem, H_PARTICIPANTS)
@@ -37,7 +37,7 @@ def claim(mem: Handle, pid: Word, start: Word) -> Word:
     return _0
 
 
-@kernel
+@entry
 def release(mem: Handle, slot: Word) -> None:
     """Give the slot up; its unused memory goes to the next claimant."""
     # Release order: the private words written so far must be visible to whoever claims the slot next.

@@ -19,10 +19,11 @@ from latchfree.ctrie import remove as remove_module
 from latchfree.ctrie import snapshot
 from latchfree.ctrie.builtins import BASE, ME, ROOT, TRIE
 from latchfree.ctrie.entries import full_hash, placed
+from latchfree.ctrie.gcas import gcas_read, read_root
 from latchfree.ctrie.lookup import lookup, lookup_frozen
-from latchfree.ctrie.nodes import NIL
+from latchfree.ctrie.nodes import BITMAP, NIL
 from latchfree.jit import entry, entry_point
-from latchfree.kinds import Key, Value, Word
+from latchfree.kinds import Flag, Key, Value, Word
 
 
 @entry
@@ -52,6 +53,14 @@ def _remove(context: Any, key: Key, mode: Word, expected: Word) -> Word:
 @entry
 def _freeze(context: Any) -> Word:
     return snapshot.freeze(peek(context, BASE), peek(context, TRIE), peek(context, ME))
+
+
+@entry
+def _is_empty(context: Word) -> Flag:
+    # LP: the read of the root's main; below the root no C-node is ever empty.
+    mem = peek(context, BASE)
+    trie = peek(context, TRIE)
+    return peek(mem, gcas_read(mem, trie, read_root(mem, trie)) + BITMAP) == NIL
 
 
 @entry
@@ -86,6 +95,7 @@ class Calls:
     remove: Callable[..., Any]
     freeze: Callable[..., Any]
     clear: Callable[..., Any]
+    is_empty: Callable[..., Any]
     fork: Callable[..., Any]
 
 
@@ -103,5 +113,6 @@ def calls(word_keys: bool, word_values: bool) -> Calls:
         remove=entry_point(_remove, u64, key, u64, value),
         freeze=entry_point(_freeze, u64),
         clear=entry_point(_clear, u64),
+        is_empty=entry_point(_is_empty, u64),
         fork=entry_point(_fork, u64, u64),
     )

@@ -1,11 +1,13 @@
 """Codecs: how Python objects become the words and bytes a Ctrie stores.
 
 Two objects are the same key iff they encode to the same bytes (or the same integer), and the same value for a
-conditional operation likewise. Mind this with ``pickle``: ``1``, ``1.0`` and ``True`` are three different keys.
+conditional operation likewise. Mind this with ``pickle``: ``1``, ``1.0`` and ``True`` are three different keys, and so
+may be two equal sets or dicts.
 """
 
 from __future__ import annotations
 
+import io
 import operator
 import pickle
 from abc import ABC, abstractmethod
@@ -31,7 +33,7 @@ class Codec(ABC):
     `encode` raises TypeError for an object of another type and ValueError for one it cannot represent.
     """
 
-    name: ClassVar[str]
+    name: ClassVar[str] = "custom"
     word: ClassVar[bool] = False
 
     @abstractmethod
@@ -98,13 +100,26 @@ class BytesCodec(Codec):
 
 
 class PickleCodec(Codec):
-    """Any object the pickle module takes. Open an arena from elsewhere only if you trust who wrote it."""
+    """Any object the pickle module takes. Open an arena from elsewhere only if you trust who wrote it.
+
+    Parameters
+    ----------
+    by_value : bool
+        Encode equal parts equally whether or not they are one object, as keys need; recursive objects then fail.
+    """
 
     name = "pickle"
 
+    def __init__(self, by_value: bool = False) -> None:
+        self._by_value = by_value
+
     def encode(self, value: Any) -> bytes:
         try:
-            return pickle.dumps(value, protocol=5)
+            buffer = io.BytesIO()
+            pickler = pickle.Pickler(buffer, protocol=5)
+            pickler.fast = self._by_value
+            pickler.dump(value)
+            return buffer.getvalue()
         except Exception as error:
             raise TypeError(f"{type(value).__name__} {shown(value)} cannot be pickled: {error}") from error
 
@@ -112,10 +127,11 @@ class PickleCodec(Codec):
         return pickle.loads(stored)
 
 
+_PICKLED_KEYS = PickleCodec(by_value=True)
 _BY_NAME: dict[str, Codec] = {c.name: c for c in (IntCodec(), StrCodec(), BytesCodec(), PickleCodec())}
 
 
-def codec_for(choice: type | str | Codec) -> Codec:
+def codec_for(choice: type | str | Codec, *, keys: bool = False) -> Codec:
     """The codec meant by ``int``, ``str``, ``bytes``, one of the names, or a codec itself.
 
     Raises
@@ -124,8 +140,10 @@ def codec_for(choice: type | str | Codec) -> Codec:
         For anything else, listing what there is.
     """
     if isinstance(choice, Codec):
+        if choice.word and type(choice) is not IntCodec:
+            raise ValueError(f"{type(choice).__name__} must not set word = True; only integers are stored in place")
         return choice
     name = choice if isinstance(choice, str) else getattr(choice, "__name__", "")
     if name not in _BY_NAME or (isinstance(choice, type) and choice not in (int, str, bytes)):
         raise ValueError(f"no codec for {choice!r}; choose int, str, bytes or 'pickle', or pass a Codec")
-    return _BY_NAME[name]
+    return _PICKLED_KEYS if keys and name == "pickle" else _BY_NAME[name]

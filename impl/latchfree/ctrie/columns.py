@@ -6,6 +6,7 @@ offsets) for the others.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from latchfree.ctrie.codecs import Codec, shown
+from latchfree.ctrie.codecs import BytesCodec, Codec, StrCodec, shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,13 @@ def _source_of(items: Any) -> str:
     return "numpy" if isinstance(items, np.ndarray) else "list"
 
 
+def _native(codec: Codec) -> Any:
+    """The Arrow type whose bytes are the codec's encoding, None if there is none."""
+    if type(codec) is StrCodec:
+        return pa.large_string()
+    return pa.large_binary() if type(codec) is BytesCodec else None
+
+
 def _arrow(items: Any, what: str) -> Any:
     array = items.combine_chunks() if isinstance(items, pa.ChunkedArray) else items
     if array.null_count:
@@ -40,7 +48,20 @@ def _arrow(items: Any, what: str) -> Any:
     return array
 
 
+def _encoded(items: Any, codec: Codec, what: str) -> Iterator[Any]:
+    for at, item in enumerate(items):
+        try:
+            yield codec.encode(item)
+        except (TypeError, ValueError) as error:
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(f"{what}, element {at}: {error}") from None
+
+
 def _words(items: Any, codec: Codec, what: str) -> NDArray[np.int64]:
+    if np.ma.is_masked(items):
+        raise ValueError(f"{what} must not be masked, element {int(np.argmax(np.ma.getmaskarray(items)))} is")
+    if len(items) == 0:
+        return np.empty(0, np.int64)
     if isinstance(items, pa.Array | pa.ChunkedArray):
         array = _arrow(items, what)
         if not pa.types.is_integer(array.type):
@@ -55,23 +76,23 @@ def _words(items: Any, codec: Codec, what: str) -> NDArray[np.int64]:
             at = int(items.argmax())
             raise ValueError(f"{what} must be at most 2**63 - 1, element {at} is {items[at]}")
         return np.ascontiguousarray(items, dtype=np.int64)
-    return np.fromiter((codec.encode(item) for item in items), dtype=np.int64)
+    return np.fromiter(_encoded(items, codec, what), dtype=np.int64)
 
 
 def _blobs(items: Any, codec: Codec, what: str) -> Any:
-    native = {"str": pa.large_string(), "bytes": pa.large_binary()}.get(codec.name)
+    native = _native(codec) if len(items) else None
     if isinstance(items, pa.Array | pa.ChunkedArray) and native is not None:
         array = _arrow(items, what)
         text = pa.types.is_string(array.type) or pa.types.is_large_string(array.type)
         binary = pa.types.is_binary(array.type) or pa.types.is_large_binary(array.type)
-        if not (text if codec.name == "str" else binary):
+        if not (text if native == pa.large_string() else binary):
             raise TypeError(f"{what} must be {codec.name}, got an Arrow array of {array.type}")
         return array.cast(native).cast(pa.large_binary())
     if isinstance(items, pa.Array | pa.ChunkedArray):
         items = items.to_pylist()
     elif isinstance(items, np.ndarray):
         items = items.tolist()
-    return pa.array([codec.encode(item) for item in items], pa.large_binary())
+    return pa.array(list(_encoded(items, codec, what)), pa.large_binary())
 
 
 def to_column(items: Any, codec: Codec, what: str, limit: int) -> Column:
@@ -124,8 +145,9 @@ def from_blobs(
     validity = np.packbits(found, bitorder="little")
     buffers = [pa.py_buffer(validity), pa.py_buffer(offsets), pa.py_buffer(data)]
     array = pa.Array.from_buffers(pa.large_binary(), len(found), buffers)
-    if source == "arrow" and codec.name in ("str", "bytes"):
-        return array.cast(pa.large_string()) if codec.name == "str" else array
+    native = _native(codec)
+    if source == "arrow" and native is not None:
+        return array.cast(native)
     decoded = [None if item is None else codec.decode(item) for item in array.to_pylist()]
     if source == "numpy":
         out = np.empty(len(decoded), dtype=object)

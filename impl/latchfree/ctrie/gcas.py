@@ -34,12 +34,11 @@ def complete(mem: Handle, trie: Word, i: Word, m: Word) -> Word:
         prev = load(mem, m + PREV)
         if prev == NIL:
             return m
-        current = trie != READ_ONLY and gen_of(mem, abort_root(mem, trie)) == gen_of(mem, i)
         if prev & FAILED != NIL:
             # spec: Ctrie!CompleteRollback
             if cas(mem, i + MAIN, m, prev & UNTAG):
                 return prev & UNTAG
-        elif current:
+        elif trie != READ_ONLY and gen_of(mem, abort_root(mem, trie)) == gen_of(mem, i):
             # spec: Ctrie!CompleteCommit -- LP: fixes that the update happened at the root read above.
             if cas(mem, m + PREV, prev, NIL):
                 return m

@@ -18,7 +18,6 @@ from latchfree.ctrie.codecs import (
     MAX_VALUE_BYTES,
     Codec,
     codec_for,
-    shown,
 )
 from latchfree.ctrie.snapshots import Snapshot
 from latchfree.ctrie.store import Store
@@ -50,7 +49,7 @@ class Ctrie(MutableMapping[K, V]):
 
     Every operation is linearizable: it takes effect at one instant between its call and its return. ``len``,
     iteration, ``keys``, ``values`` and ``items`` show the contents at the instant of their call, on a read-only
-    snapshot; ``len`` counts, so it is O(n).
+    snapshot; ``len`` counts, so it is O(n). After a snapshot, the first accesses renew the paths they take.
 
     Parameters
     ----------
@@ -86,7 +85,7 @@ class Ctrie(MutableMapping[K, V]):
     ([('a', 1), ('b', 2)], {'a': 1})
     """
 
-    __slots__ = ("_address", "_context", "_get", "_put", "_store")
+    __slots__ = ("__weakref__", "_address", "_context", "_get", "_put", "_store")
 
     def __init__(
         self,
@@ -100,7 +99,7 @@ class Ctrie(MutableMapping[K, V]):
     ) -> None:
         if not 0 <= hash_mask <= HASH_MASK_ALL:
             raise ValueError(f"hash_mask must be from 0 to 2**64 - 1, got {hash_mask}")
-        key_codec, value_codec = codec_for(keys), codec_for(values)
+        key_codec, value_codec = codec_for(keys, keys=True), codec_for(values)
         arena = Arena.anonymous() if arena is None else arena
         trie = create()(arena.base, arena.interpreter_participant(), hash_mask)
         self._attach(Store(arena, trie, key_codec, value_codec, hash_mask))
@@ -232,6 +231,10 @@ class Ctrie(MutableMapping[K, V]):
     def _value_or_none(self, node: int) -> V | None:
         return None if node == 0 else cast(V, self._store.value_at(node))
 
+    def update(self, other: Any = (), /, **named: Any) -> None:
+        """Write every pair of a mapping (of a Ctrie: of a snapshot of it) or of an iterable of pairs."""
+        super().update(other.readonly_snapshot() if isinstance(other, Ctrie) else other, **named)
+
     # the whole map -------------------------------------------------------------------------------------------
 
     def readonly_snapshot(self) -> Snapshot[K, V]:
@@ -258,7 +261,7 @@ class Ctrie(MutableMapping[K, V]):
         return len(self.readonly_snapshot())
 
     def __bool__(self) -> bool:
-        return next(iter(self), _MISSING) is not _MISSING
+        return not self._store.calls.is_empty(self._address)
 
     def __iter__(self) -> Iterator[K]:
         return iter(self.readonly_snapshot())
@@ -275,16 +278,24 @@ class Ctrie(MutableMapping[K, V]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Mapping):
             return NotImplemented
-        return dict(self.items()) == dict(other.items())
+        mine = self.readonly_snapshot()
+        if len(mine) != len(other):
+            return False
+        try:
+            return all(other[key] == value for key, value in mine.items())
+        except (KeyError, TypeError):
+            return False
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         store = self._store
-        return f"<Ctrie of {store.keys.name} to {store.values.name}, {len(self)} entries>"
+        return f"<Ctrie of {store.keys.name} to {store.values.name}>"
 
     def __reduce__(self) -> Any:
-        raise TypeError("a Ctrie cannot be pickled: its nodes live in this process's arena; send dict(trie) instead")
+        raise TypeError(
+            "a Ctrie cannot be pickled: its nodes live in this process's arena; send dict(trie.items()) instead"
+        )
 
     # many keys -----------------------------------------------------------------------------------------------
 
@@ -366,6 +377,6 @@ class Ctrie(MutableMapping[K, V]):
             total = first + done
             raise ArenaFull(
                 f"the arena is full ({self.arena.capacity:,} bytes) after {total} elements, which took effect; "
-                f"element {total} (of {shown(self)}) and the rest did not",
+                f"element {total} and the rest did not",
                 done=total,
             )

@@ -57,3 +57,7 @@ def abort_root(mem: Handle, trie: Word) -> Word:
         # spec: Ctrie!CompleteAbortStatus -- loses to a decision already taken, which swing then honours.
         cas(mem, d + STATUS, UNDECIDED, ABORT)
         swing(mem, trie, d)
+        # A descriptor that aborts never was the root: when it was read above, the root was the old one. Reading
+        # again instead would let one snapshotter after the other keep an update from ever deciding.
+        if load(mem, d + STATUS) == ABORT:
+            return peek(mem, d + OLD)

@@ -5,6 +5,8 @@ the old root, in which no update can commit from then on (see gcas). A writable 
 root under yet another generation. LP of all three: the decision of the descriptor.
 """
 
+import numpy as np
+
 from latchfree.arena.allocator import begin, undo
 from latchfree.atomics import cas, load, poke, store
 from latchfree.ctrie.gcas import READ_ONLY, gcas_read, rdcss_complete, read_root
@@ -25,6 +27,10 @@ from latchfree.ctrie.nodes import (
 from latchfree.ctrie.root import COMMIT, STATUS, new_descriptor
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Word
+
+#: Words an attempt to replace a root may need: an I-node, an empty C-node, a descriptor. Few enough to come from the
+#: arena's reserve.
+ROOT_ATTEMPT_WORDS = np.uint64(16)
 
 
 @kernel
@@ -49,7 +55,7 @@ def _replace_root(mem: Handle, trie: Word, me: Word, empty: Word) -> Word:
     while True:
         r = read_root(mem, trie)
         expected = gcas_read(mem, trie, r)
-        if not begin(mem, me, ATTEMPT_WORDS):
+        if not begin(mem, me, ROOT_ATTEMPT_WORDS):
             return FULL
         gen = new_generation(mem)
         main = new_cnode(mem, me, NIL, NIL, gen) if empty else expected

@@ -52,9 +52,10 @@ class Snapshot(Mapping[K, V]):
 
     def __getitem__(self, key: K) -> V:
         store = self._store
-        if self._context is None:
-            self._context = store.context(self._root)
-        node = store.calls.find_frozen(self._context.ctypes.data, store.key(key))
+        context = self._context
+        if context is None:
+            context = self._context = store.context(self._root)
+        node = store.calls.find_frozen(context.ctypes.data, store.key(key))
         if node == 0:
             raise KeyError(key)
         return store.value_at(node)  # type: ignore[no-any-return]
@@ -79,4 +80,4 @@ class Snapshot(Mapping[K, V]):
         return self._length
 
     def __repr__(self) -> str:
-        return f"<Snapshot of a Ctrie, {len(self)} entries>"
+        return f"<Snapshot of a Ctrie of {self._store.keys.name} to {self._store.values.name}>"

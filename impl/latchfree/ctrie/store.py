@@ -93,13 +93,16 @@ def _argument(codec: Codec, item: Any, what: str, limit: int) -> Any:
     try:
         encoded = codec.encode(item)
     except (TypeError, ValueError) as error:
-        raise type(error)(f"{what} of this Ctrie: {error}") from None
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{what} of this Ctrie: {error}") from None
     if codec.word:
         return encoded
     if len(encoded) > limit:
         raise ValueError(
             f"{what} of this Ctrie may have at most {limit} encoded bytes, {shown(item)} has {len(encoded)}"
         )
+    if type(encoded) is not bytes:
+        encoded = bytes(encoded)
     return Blob((id(encoded) + BYTES_DATA, len(encoded)), encoded)
 
 

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from latchfree.arena import Arena
 from latchfree.ctrie.snapshot import new_trie
 from latchfree.errors import ArenaFull
+from latchfree.jitter import Jittered
 from latchfree_lincheck.history import History
 from latchfree_lincheck.recording import MapRecording, check_recording
-from latchfree_lincheck.stress.jitter import Jittered
 from latchfree_lincheck.stress.shapes import SHAPES
 from latchfree_lincheck.stress.worker import SHARED_WORDS, STOP, thresholds, work
 from latchfree_lincheck.verdict import Verdict

@@ -20,9 +20,9 @@ from latchfree.ctrie.remove import remove
 from latchfree.ctrie.scan import CURSOR_WORDS, advance, count, start
 from latchfree.ctrie.snapshot import clear, freeze
 from latchfree.jit import kernel
+from latchfree.jitter import random_word, yield_processor
 from latchfree.kinds import Array, Handle, Word
 from latchfree_lincheck.engine import opcodes as op
-from latchfree_lincheck.stress.jitter import random_word, yield_processor
 
 ABSENT = -1
 

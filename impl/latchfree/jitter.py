@@ -33,7 +33,7 @@ _INCREMENT = np.uint64(1442695040888963407)
 _HIGH = np.uint64(40)
 _NONE = np.uint64(0)
 
-_yield_processor: Any = types.ExternalFunction("sched_yield", types.int32())  # type: ignore[no-untyped-call]
+_yield_processor: Any = types.ExternalFunction("sched_yield", types.int32())
 
 
 class Jittered(NamedTuple):
@@ -65,7 +65,7 @@ def shake(state: Word) -> None:
 
 
 def _is_jittered(mem: Any) -> bool:
-    return isinstance(mem, types.BaseNamedTuple) and mem.instance_class is Jittered
+    return isinstance(mem, types.BaseNamedTuple) and getattr(mem, "instance_class", None) is Jittered
 
 
 def _shaken_read(operation: Any) -> Any:
@@ -96,9 +96,11 @@ def _shaken_write(operation: Any) -> Any:
     return overload(operation)(choose)
 
 
-for _operation in (load, load_seq):
+_READS: tuple[Any, ...] = (load, load_seq)
+_WRITES: tuple[Any, ...] = (store, exchange, fetch_add, fetch_or, fetch_and, fetch_max, fetch_min)
+for _operation in _READS:
     _shaken_read(_operation)
-for _operation in (store, exchange, fetch_add, fetch_or, fetch_and, fetch_max, fetch_min):
+for _operation in _WRITES:
     _shaken_write(_operation)
 
 
