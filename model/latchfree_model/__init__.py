@@ -1,1 +1,27 @@
-"""Sequential models of the structures under test, and the driver of the TLC model checker."""
+"""Sequential models of concurrent objects, and the driver of the TLA+ model checker."""
+
+from latchfree_model.models import (
+    MODELS,
+    UNKNOWN,
+    AppendKvModel,
+    Call,
+    CasRegisterModel,
+    MapModel,
+    Model,
+    RegisterModel,
+    SequentialModel,
+    get_model,
+)
+
+__all__ = [
+    "MODELS",
+    "UNKNOWN",
+    "AppendKvModel",
+    "Call",
+    "CasRegisterModel",
+    "MapModel",
+    "Model",
+    "RegisterModel",
+    "SequentialModel",
+    "get_model",
+]

@@ -179,9 +179,9 @@ def record_phase(
         _wait(workers, deadline)
     finally:
         shared[int(STOP)] = 1
-        limit = time.monotonic() + _PATIENCE
-        for worker in workers:
-            worker.join(max(0.0, limit - time.monotonic()))
+    limit = time.monotonic() + _PATIENCE
+    for worker in workers:
+        worker.join(max(0.0, limit - time.monotonic()))
     if any(worker.is_alive() for worker in workers):
         raise Stuck(f"a thread was still inside one operation {_PATIENCE:.0f} s after it was told to stop")
     if min(written) < 0:

@@ -1,0 +1,116 @@
+"""``latchfree check``: judge whether recorded histories are linearizable."""
+
+import re
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from latchfree_cli import exits
+from latchfree_cli.settings import Outcome, Settings
+
+if TYPE_CHECKING:
+    from latchfree_lincheck import History
+
+
+def check(
+    settings: Settings,
+    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Files of histories.")],
+    model: Annotated[str | None, typer.Option("--model", help="Sequential model: map, register, ...")] = None,
+    format_: Annotated[str | None, typer.Option("--format", help="File format; default: recognised.")] = None,
+) -> Outcome:
+    """Judge whether recorded histories are linearizable.
+
+    A malformed file ends the command before any verdict.
+    """
+    from latchfree_lincheck import check as judge
+
+    read = {file: _read(file, format_, model) for file in files}
+    jobs = [(file, history, _model_of(file, history, model)) for file in read for history in read[file]]
+    for file, history, name in jobs:
+        _validate(file, history, name)
+    entries: list[dict[str, object]] = []
+    reproduce = None
+    with settings.progress(f"check: {len(jobs)} histories") as report:
+        for number, (file, history, name) in enumerate(jobs, start=1):
+            report(f"check: history {number} of {len(jobs)}, {history.name}")
+            verdict = judge(history, name, timeout=settings.timeout)
+            entry: dict[str, object] = {
+                "file": str(file),
+                "history": history.name,
+                "model": name,
+                "verdict": verdict.verdict,
+                "reason": verdict.reason,
+                "operations": verdict.operations,
+                "seconds": round(verdict.seconds, 6),
+            }
+            head = f"{file}: {history.name}: {verdict.verdict}"
+            if verdict.verdict == "ok":
+                settings.note(f"{head} ({verdict.operations:,} operations, {verdict.seconds:.3f} s)")
+            else:
+                settings.say(f"{head}\n{verdict.explain()}")
+            if verdict.verdict == "violation":
+                path = file
+                if len(read[file]) > 1:
+                    path = _write_alone(settings, file, history)
+                    entry["artefact"] = str(path)
+                settings.write(f"check/{_file_name(file, history)}.txt", verdict.explain() + "\n")
+                reproduce = shlex.join(["latchfree", "check", str(path), "--model", name])
+            entries.append(entry)
+    if not any(entry["operations"] for entry in entries):
+        settings.say("nothing was checked: the files hold no operations")
+        return Outcome("nothing", {"histories": entries})
+    worst = exits.worst(str(entry["verdict"]) for entry in entries)
+    return Outcome(worst, {"histories": entries}, reproduce=reproduce)
+
+
+def _read(file: Path, format_: str | None, model: str | None) -> "list[History]":
+    from latchfree_lincheck import read_history
+
+    try:
+        return read_history(file, format=format_, model=model)
+    except ValueError as error:
+        raise exits.Stop(exits.USAGE, str(error)) from None
+
+
+def _model_of(file: Path, history: "History", model: str | None) -> str:
+    """Return the model's name: as given, else as the file implies."""
+    from latchfree_model import MODELS, get_model
+
+    name = model or history.model_hint
+    if name is None:
+        choices = "|".join(MODELS)
+        raise exits.Stop(exits.USAGE, f"{file}: say what to check against: --model {choices}")
+    try:
+        get_model(name)
+    except ValueError as error:
+        raise exits.Stop(exits.USAGE, str(error)) from None
+    return name
+
+
+def _validate(file: Path, history: "History", name: str) -> None:
+    """End the command if the model does not have an operation of the history."""
+    from latchfree_model import get_model
+
+    model = get_model(name)
+    for position, operation in enumerate(history.operations, start=1):
+        try:
+            model.validate(operation.call)
+        except ValueError as error:
+            where = f"{file}: history {history.name}: operation {position}"
+            raise exits.Stop(exits.USAGE, f"{where}: {error}") from None
+
+
+def _write_alone(settings: Settings, file: Path, history: "History") -> Path:
+    """Write one history of a file with several below ``check/`` in the output folder."""
+    from latchfree_lincheck import write_history
+
+    path = settings.out / "check" / f"{_file_name(file, history)}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_history(path, [history])
+    return path
+
+
+def _file_name(file: Path, history: "History") -> str:
+    return re.sub(r"[^\w.-]+", "_", file.stem if history.name == file.stem else f"{file.stem}-{history.name}")

@@ -1,0 +1,95 @@
+"""``latchfree spec``: check the TLA+ models with TLC and compare with the manifest."""
+
+import difflib
+import shlex
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from latchfree_cli import exits
+from latchfree_cli.settings import Outcome, Settings
+
+if TYPE_CHECKING:
+    from latchfree_cli.specs import SpecOutcome
+    from latchfree_model.tlc import SpecModel
+
+
+class Profile(StrEnum):
+    """Which models: those of a few seconds, or all."""
+
+    quick = "quick"
+    full = "full"
+
+
+def spec(
+    settings: Settings,
+    names: Annotated[list[str] | None, typer.Argument(metavar="NAME", help="Models.")] = None,
+    profile: Annotated[Profile, typer.Option(help="quick: seconds each; full: all.")] = Profile.quick,
+    list_: Annotated[bool, typer.Option("--list", help="List the models and stop.")] = False,
+    manifest: Annotated[
+        Path | None, typer.Option("--manifest", metavar="FILE", help="A manifest of your own models.")
+    ] = None,
+) -> Outcome:
+    """Check the TLA+ models with TLC.
+
+    A model named on the command line that is violated ends with exit code 1, as a mutant must; without names,
+    a violation that the manifest expects is no failure.
+    """
+    from latchfree_cli.specs import counterexample, read_manifest, run_all, write_counterexample
+
+    models = _select(read_manifest(manifest), names or [], profile)
+    if list_:
+        return _list(settings, models)
+    if not models:
+        settings.say(f"no model has the profile {profile.value}")
+        return Outcome("nothing", {"models": []})
+    entries: list[dict[str, object]] = []
+    shown: list[str] = []
+
+    def done(outcome: "SpecOutcome") -> None:
+        settings.note(outcome.line())
+        entry = outcome.to_json()
+        if outcome.result.verdict == "violation":
+            entry["files"] = write_counterexample(outcome, settings)
+            if names or outcome.disagreements or settings.verbose:
+                settings.say(counterexample(outcome))
+        elif outcome.result.verdict == "unknown":
+            settings.say("\n".join([outcome.result.reason, *outcome.result.errors]))
+        if outcome.verdict == "violation" or (names and outcome.result.verdict == "violation"):
+            shown.append(outcome.model.name)
+        entries.append(entry)
+
+    with settings.progress(f"spec: {len(models)} models") as report:
+        outcomes = run_all(models, settings, report, done)
+    agreeing = sum(outcome.verdict == "ok" for outcome in outcomes)
+    settings.say(f"{agreeing} of {len(outcomes)} models as expected")
+    verdict = "violation" if shown else exits.worst(outcome.verdict for outcome in outcomes)
+    again = ["latchfree", "spec", *shown, *(["--manifest", str(manifest)] if manifest else [])]
+    reproduce = shlex.join(again) if shown else None
+    return Outcome(verdict, {"models": entries}, reproduce=reproduce)
+
+
+def _select(models: "list[SpecModel]", names: list[str], profile: Profile) -> "list[SpecModel]":
+    """Return the models named, else those of the profile; full includes quick."""
+    known = {model.name: model for model in models}
+    for name in names:
+        if name not in known:
+            close = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {close[0]}? " if close else ""
+            raise exits.Stop(exits.USAGE, f"no model is called {name!r}; {hint}see latchfree spec --list")
+    if names:
+        return [known[name] for name in dict.fromkeys(names)]
+    return [model for model in models if profile is Profile.full or model.profile == "quick"]
+
+
+def _list(settings: Settings, models: "list[SpecModel]") -> Outcome:
+    for model in models:
+        expected = f"{model.expect} {model.mutant}" if model.mutant else model.expect
+        settings.say(f"{model.name:<32}  {model.profile:<5}  {expected:<14}  {model.summary}")
+    entries = [
+        {"name": m.name, "profile": m.profile, "expected": m.expect, "mutant": m.mutant, "summary": m.summary}
+        for m in models
+    ]
+    return Outcome("listed", {"models": entries}, code=exits.OK)

@@ -1,0 +1,25 @@
+"""The `latchfree` command: its commands live in `latchfree_cli.commands`, one file each."""
+
+import typer
+
+from latchfree_cli.commands.check import check
+from latchfree_cli.commands.doctor import doctor
+from latchfree_cli.commands.mutants import mutants
+from latchfree_cli.commands.spec import spec
+from latchfree_cli.commands.stress import stress
+from latchfree_cli.commands.verify import verify
+from latchfree_cli.settings import command, global_settings
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="rich")
+app.callback()(global_settings)
+for function in (verify, spec, stress, check, mutants, doctor):
+    app.command(name=function.__name__)(command(function))
+
+
+def main() -> None:
+    """Run the command line."""
+    app(prog_name="latchfree")
+
+
+if __name__ == "__main__":
+    main()

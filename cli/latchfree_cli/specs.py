@@ -1,0 +1,162 @@
+"""Run bounded models of the specification and compare each with the manifest."""
+
+import io
+import json
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from latchfree_cli import exits
+from latchfree_cli.settings import Report, Settings
+from latchfree_model.tlc import (
+    SpecModel,
+    TlcResult,
+    agree,
+    find_jar,
+    find_java,
+    kill_running,
+    load_manifest,
+    run_model,
+    spec_dir,
+)
+
+CORES = 2
+"""How many models with one worker run at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpecOutcome:
+    """One model, what TLC found, and how that differs from the manifest."""
+
+    model: SpecModel
+    result: TlcResult
+    disagreements: tuple[str, ...]
+
+    @property
+    def verdict(self) -> str:
+        """Ok if TLC found what the manifest expects, even a violation; unknown if TLC did not finish."""
+        if self.result.verdict == "unknown":
+            return "unknown"
+        return "violation" if self.disagreements else "ok"
+
+    def line(self) -> str:
+        """Return one line for the reader."""
+        result = self.result
+        parts = [
+            f"{self.model.name:<32}",
+            f"{result.verdict:<9}",
+            f"expected {self.model.expect:<9}",
+            f"{_count(result.distinct):>10} distinct",
+            f"depth {_count(result.depth):>4}",
+            f"{result.seconds:6.1f} s",
+        ]
+        if result.verdict == "violation":
+            parts.append(str(result.property or result.kind))
+        return "  ".join([*parts, *(f"!! {difference}" for difference in self.disagreements)])
+
+    def to_json(self) -> dict[str, object]:
+        """Return the outcome without its trace, for ``--json`` and the report."""
+        return {
+            "name": self.model.name,
+            "mutant": self.model.mutant,
+            "profile": self.model.profile,
+            "verdict": self.result.verdict,
+            "expected": self.model.expect,
+            "property": self.result.property,
+            "distinct": self.result.distinct,
+            "generated": self.result.generated,
+            "depth": self.result.depth,
+            "seconds": round(self.result.seconds, 3),
+            "reason": self.result.reason,
+            "disagreements": list(self.disagreements),
+        }
+
+
+def read_manifest(path: Path | None = None) -> list[SpecModel]:
+    """Return the models of a manifest, else of our own; a malformed manifest ends the command."""
+    try:
+        return load_manifest(path or spec_dir() / "manifest.toml")
+    except ValueError as error:
+        raise exits.Stop(exits.USAGE, str(error)) from None
+
+
+def run_all(
+    models: Sequence[SpecModel],
+    settings: Settings,
+    report: Report,
+    on_outcome: Callable[[SpecOutcome], object] = lambda _: None,
+) -> list[SpecOutcome]:
+    """Run models: those with several workers alone, the others `CORES` at a time; in the order they end.
+
+    Raises
+    ------
+    ToolMissing
+        If there is no Java or no TLC, before anything runs.
+    """
+    find_java()
+    find_jar()
+    outcomes: list[SpecOutcome] = []
+
+    def run(model: SpecModel) -> SpecOutcome:
+        result = run_model(
+            model,
+            timeout=settings.timeout,
+            cancelled=settings.cancelled,
+            on_progress=lambda distinct, _generated, queue: report(
+                f"spec {model.name}: {distinct:,} distinct states, {queue:,} on the queue"
+            ),
+        )
+        return _outcome(model, result)
+
+    def take(results: Iterable[SpecOutcome]) -> None:
+        for outcome in results:
+            outcomes.append(outcome)
+            report(f"spec: {len(outcomes)} of {len(models)} models")
+            on_outcome(outcome)
+
+    pool = ThreadPoolExecutor(CORES)
+    try:
+        take(run(model) for model in models if model.workers > 1)
+        take(pool.map(run, [model for model in models if model.workers == 1]))
+    except BaseException:
+        settings.cancelled.set()
+        kill_running()
+        raise
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+    return outcomes
+
+
+def _outcome(model: SpecModel, result: TlcResult) -> SpecOutcome:
+    return SpecOutcome(model, result, tuple(agree(model, result)))
+
+
+def counterexample(outcome: SpecOutcome) -> str:
+    """Return the trace of a violation as text, one column per process."""
+    from latchfree_model.tlc.render import render
+
+    result, model = outcome.result, outcome.model
+    text = io.StringIO()
+    console = Console(file=text, width=160, color_system=None, highlight=False)
+    console.print(f"{model.name}: {model.summary}", markup=False)
+    console.print(f"{result.kind} {result.property or ''} is violated".replace("  ", " "), markup=False)
+    if result.trace:
+        console.print(render(result.trace))
+    return text.getvalue()
+
+
+def write_counterexample(outcome: SpecOutcome, settings: Settings) -> list[str]:
+    """Write the trace to ``spec/NAME.txt`` and ``spec/NAME.json`` below the output folder."""
+    name = f"spec/{outcome.model.name}"
+    document = {"version": 1, "name": outcome.model.name, **outcome.result.to_json()}
+    return [
+        str(settings.write(f"{name}.txt", counterexample(outcome))),
+        str(settings.write(f"{name}.json", json.dumps(document, ensure_ascii=False, indent=1) + "\n")),
+    ]
+
+
+def _count(number: int | None) -> str:
+    return "-" if number is None else f"{number:,}"

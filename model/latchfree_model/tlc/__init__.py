@@ -1,0 +1,23 @@
+"""Run TLC, the model checker of TLA+, and understand what it says."""
+
+from latchfree_model.tlc.manifest import SpecModel, load_manifest
+from latchfree_model.tlc.result import TlcResult
+from latchfree_model.tlc.run import agree, kill_running, run_model
+from latchfree_model.tlc.tools import ToolMissing, find_jar, find_java, java_version, spec_dir
+from latchfree_model.tlc.trace import Trace, TraceState
+
+__all__ = [
+    "SpecModel",
+    "TlcResult",
+    "ToolMissing",
+    "Trace",
+    "TraceState",
+    "agree",
+    "find_jar",
+    "find_java",
+    "java_version",
+    "kill_running",
+    "load_manifest",
+    "run_model",
+    "spec_dir",
+]

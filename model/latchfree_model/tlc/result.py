@@ -1,0 +1,198 @@
+"""What a run of TLC found out: a verdict, the size of the state space, and a counterexample.
+
+The verdict is ok only if TLC says so twice, by its message and by its exit code. Whatever is not understood
+is unknown, with TLC's own words.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final, Literal, TypeAlias
+
+from latchfree_model.tlc import messages as tlc
+from latchfree_model.tlc.messages import Message
+from latchfree_model.tlc.trace import Trace, TraceReader
+
+OnProgress: TypeAlias = Callable[[int, int, int], object]
+"""Called with the numbers of distinct states, of generated states and of states on the queue."""
+
+KINDS: Final[Mapping[int, str]] = MappingProxyType({
+    tlc.INVARIANT: "invariant",
+    tlc.INITIAL_INVARIANT: "invariant",
+    tlc.ACTION_PROPERTY: "action property",
+    tlc.INITIAL_PROPERTY: "action property",
+    tlc.DEADLOCK: "deadlock",
+    tlc.TEMPORAL: "temporal",
+    tlc.ASSUMPTION: "assumption",
+})  # fmt: skip
+"""The messages that report a violation."""
+
+PROPERTY = re.compile(r"(?:Invariant|[Pp]roperty|Assumption) (.+?) is (?:violated|false)")
+COUNTS = re.compile(r"([\d,]+) states generated.*?, ([\d,]+) distinct states found.*?, ([\d,]+) states left")
+PROGRESS_DEPTH = re.compile(r"Progress\((\d+)\)")
+COVERED = re.compile(r"<(\S+) .*>: (\d+):(\d+)$")
+CHATTER = re.compile(r"(Parsing file|Semantic processing of module|\*\*\* Abort messages|tla2sany\.) ?")
+HEADINGS: Final = frozenset({2121, 2264})
+"""Errors that only announce the trace."""
+
+
+@dataclass(frozen=True, slots=True)
+class TlcResult:
+    """The outcome of one run.
+
+    Parameters
+    ----------
+    verdict : {"ok", "violation", "unknown"}
+        Whether everything checked holds in every reachable state.
+    reason : str
+        Why the verdict is unknown, else empty.
+    kind, property : str, optional
+        What was violated (``invariant``, ``action property``, ``deadlock``, ``temporal``, ``assumption``) and
+        its name. A deadlock's is ``Deadlock``; an assumption's is its place.
+    generated, distinct, depth : int, optional
+        States generated, distinct states, and the length of the longest shortest path to a state.
+    coverage : mapping
+        For each action, how many distinct states and how many states it generated (if asked for).
+    trace : Trace, optional
+        The counterexample.
+    seconds : float
+        How long the run took.
+    errors : tuple of str
+        TLC's own messages about errors.
+    """
+
+    verdict: Literal["ok", "violation", "unknown"]
+    reason: str = ""
+    kind: str | None = None
+    property: str | None = None
+    generated: int | None = None
+    distinct: int | None = None
+    depth: int | None = None
+    coverage: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    trace: Trace | None = None
+    seconds: float = 0.0
+    errors: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, object]:
+        """Return the result for a JSON file."""
+        return {
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "kind": self.kind,
+            "property": self.property,
+            "generated": self.generated,
+            "distinct": self.distinct,
+            "depth": self.depth,
+            "coverage": {action: list(counts) for action, counts in self.coverage.items()},
+            "trace": self.trace.to_json() if self.trace else None,
+            "seconds": round(self.seconds, 3),
+            "errors": list(self.errors),
+        }
+
+
+class ResultReader:
+    """Turns the messages of one run into a `TlcResult`.
+
+    Parameters
+    ----------
+    properties : sequence of str
+        The temporal properties checked: TLC does not say which one is violated, so it is named only if there
+        is but one.
+    on_progress : callable, optional
+        Called at TLC's progress reports.
+    """
+
+    def __init__(self, properties: tuple[str, ...] = (), on_progress: OnProgress | None = None) -> None:
+        self.properties = properties
+        self.on_progress = on_progress
+        self.success = False
+        self.kind: str | None = None
+        self.property: str | None = None
+        self.counts: tuple[int, int] | None = None
+        self.depth: int | None = None
+        self.coverage: dict[str, tuple[int, int]] = {}
+        self.trace = TraceReader()
+        self.errors: list[str] = []
+        self.plain: list[str] = []
+        self.unreadable: list[str] = []
+
+    def feed(self, message: Message) -> None:
+        """Take one message."""
+        try:
+            self.trace.feed(message)
+        except ValueError as error:
+            self.unreadable.append(f"TLC's trace could not be read: {error}")
+        if message.code == tlc.PLAIN:
+            if not CHATTER.match(message.text):
+                self.plain.append(message.text)
+        elif message.code == tlc.SUCCESS:
+            self.success = True
+        elif message.code in KINDS:
+            self._violation(message)
+        elif message.code in (tlc.PROGRESS, tlc.TOTALS):
+            self._counts(message)
+        elif message.code == tlc.DEPTH:
+            self.depth = int(re.sub(r"\D", "", message.text))
+        elif message.code == tlc.COVERAGE:
+            match = COVERED.match(message.text)
+            if match:
+                self.coverage[match[1]] = (int(match[2]), int(match[3]))
+        elif message.severity in (1, 2) and message.text and message.code not in HEADINGS:
+            if message.code == tlc.PARSE_FAILED:
+                self.errors += self.plain
+                self.plain = []
+            self.errors.append(message.text)
+
+    def _violation(self, message: Message) -> None:
+        if self.kind is not None:
+            return
+        self.kind = KINDS[message.code]
+        self.errors.append(message.text.partition("\n")[0])
+        match = PROPERTY.search(message.text)
+        if match:
+            self.property = match[1]
+        elif self.kind == "deadlock":
+            self.property = "Deadlock"
+        elif len(self.properties) == 1:
+            self.property = self.properties[0]
+
+    def _counts(self, message: Message) -> None:
+        match = COUNTS.search(message.text)
+        if match is None:
+            return
+        generated, distinct, queue = (int(number.replace(",", "")) for number in match.groups())
+        self.counts = (generated, distinct)
+        depth = PROGRESS_DEPTH.search(message.text)
+        if depth:
+            self.depth = int(depth[1])
+        if self.on_progress and message.code == tlc.PROGRESS:
+            self.on_progress(distinct, generated, queue)
+
+    def result(self, exit_code: int, seconds: float, stopped: str = "") -> TlcResult:
+        """Return the result of the run, given TLC's exit code or the reason why it was stopped."""
+        verdict: Literal["ok", "violation", "unknown"] = "unknown"
+        reason = stopped
+        if not stopped and self.kind is not None and exit_code in range(10, 15):
+            verdict = "violation"
+        elif not stopped and self.success and exit_code == 0:
+            verdict = "ok"
+        errors = [*self.errors, *self.unreadable]
+        if verdict == "unknown" and not stopped:
+            errors += self.plain
+            first = " ".join(" ".join(errors[:3]).split()) or "no message"
+            reason = f"TLC ended with exit code {exit_code}: {first[:300]}"
+        generated, distinct = self.counts or (None, None)
+        return TlcResult(
+            verdict=verdict,
+            reason=reason,
+            kind=self.kind,
+            property=self.property,
+            generated=generated,
+            distinct=distinct,
+            depth=self.depth,
+            coverage=self.coverage,
+            trace=self.trace.trace(),
+            seconds=seconds,
+            errors=tuple(errors),
+        )

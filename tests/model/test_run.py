@@ -1,0 +1,92 @@
+"""Real runs of TLC on small modules."""
+
+import _thread
+import tempfile
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from latchfree_model.tlc import SpecModel, agree, kill_running, load_manifest, run_model
+from latchfree_model.tlc.run import temporal_properties
+
+DATA = Path(__file__).parent / "data"
+MODELS = {model.name: model for model in load_manifest(DATA / "manifest.toml")}
+
+
+@pytest.fixture
+def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder for temporary files, which a run must leave empty."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+def large() -> SpecModel:
+    """A model that takes minutes."""
+    return replace(MODELS["atomic"], name="large", config="large.cfg")
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_models_agree_with_the_manifest(name: str, scratch: Path) -> None:
+    before = set(DATA.iterdir())
+    result = run_model(MODELS[name])
+    assert agree(MODELS[name], result) == [], result
+    assert list(scratch.iterdir()) == []
+    assert set(DATA.iterdir()) == before
+
+
+def test_coverage_and_progress() -> None:
+    seen: list[tuple[int, int, int]] = []
+    result = run_model(MODELS["atomic"], workers=1, coverage=True, on_progress=lambda *counts: seen.append(counts))
+    assert result.coverage == {"Read": (5, 6), "Write": (5, 8), "Done": (0, 1)}
+    assert seen[-1] == (11, 16, 0)
+
+
+def test_module_that_does_not_parse() -> None:
+    result = run_model(replace(MODELS["atomic"], module="Unparsable.tla"))
+    assert result.verdict == "unknown"
+    assert "exit code 150" in result.reason
+    assert any("line 16, column 21" in error for error in result.errors)
+
+
+def test_timeout_is_unknown(scratch: Path) -> None:
+    result = run_model(large(), timeout=1.5)
+    assert (result.verdict, result.reason) == ("unknown", "timeout: stopped after 1.5 s")
+    assert list(scratch.iterdir()) == []
+
+
+def test_interrupt_stops_java(scratch: Path) -> None:
+    timer = threading.Timer(1.5, _thread.interrupt_main)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        run_model(large(), timeout=60)
+    timer.join()
+    assert list(scratch.iterdir()) == []
+
+
+def test_kill_running_ends_runs_of_other_threads() -> None:
+    results = []
+    thread = threading.Thread(target=lambda: results.append(run_model(large(), timeout=60)))
+    thread.start()
+    while thread.is_alive():
+        kill_running()
+        time.sleep(0.1)
+    assert [result.verdict for result in results] == ["unknown"]
+
+
+def test_a_run_cancelled_before_it_starts_ends_at_once() -> None:
+    cancelled = threading.Event()
+    cancelled.set()
+    result = run_model(large(), timeout=60, cancelled=cancelled)
+    assert (result.verdict, result.reason) == ("unknown", "interrupted")
+
+
+def test_temporal_properties(tmp_path: Path) -> None:
+    config = tmp_path / "a.cfg"
+    config.write_text(
+        "SPECIFICATION Spec \\* PROPERTY No\nPROPERTIES\n  A B\nINVARIANT C\n(* PROPERTY\n D *)\nPROPERTY E\n"
+        "CONSTANT X = 1"
+    )
+    assert temporal_properties(config) == ("A", "B", "E")
