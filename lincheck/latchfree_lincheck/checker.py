@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from latchfree_lincheck.engine.encode import ENCODED, encode
 from latchfree_lincheck.engine.search import Deadline, Engine, Outcome, linearize
 from latchfree_lincheck.engine.timeline import Ints, Timeline
 from latchfree_lincheck.history import History, Operation
@@ -60,7 +61,7 @@ def check(
     deadline = Deadline(timeout)
     if isinstance(model, str):
         model = get_model(model)
-    known = MODELS.get(model.name) is model
+    known = model.name in ENCODED and MODELS.get(model.name) is model
     if engine == "compiled" and not known:
         raise ValueError(f"the compiled search has no model {model.name!r}; use engine='python'")
     search = _Checker(model, history.operations, memory, compiled=known and engine != "python")
@@ -79,7 +80,7 @@ class _Checker:
         self._tables: Any = None
         if isinstance(model, SequentialModel):
             for call in self._calls:
-                model.validate(call)
+                model.step(model.init(), call)  # raises ValueError if the model cannot make sense of it
 
     def run(self, deadline: Deadline, started: float) -> Verdict:
         """Search part by part; of the parts that have a violation, the earliest to return tells."""
@@ -127,7 +128,6 @@ class _Checker:
             from latchfree_lincheck.engine.wgl_python import PythonEngine
 
             return PythonEngine(self._model, timeline, calls, self._memory)
-        from latchfree_lincheck.engine.encode import encode
         from latchfree_lincheck.engine.wgl_compiled import CompiledEngine, Tables
 
         if self._tables is None:

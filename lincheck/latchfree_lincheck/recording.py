@@ -50,8 +50,8 @@ class MapRecording:
     Raises
     ------
     ValueError
-        If an array has another shape, or a row an unknown opcode or key, a return before its invocation, or the
-        result of a snapshot that is not in `contents`.
+        If an array has another shape, or a row an unknown opcode or key, a stored value below 0, a return before its
+        invocation, or the result of a snapshot that is not in `contents`.
     """
 
     rows: Ints
@@ -73,6 +73,9 @@ class MapRecording:
         self._require(~keyed | ((key >= 0) & (key < self.keys)), f"a key from 0 to {self.keys - 1}")
         self._require((return_ == -1) | (return_ > invoke), "a return after its invocation, or -1")
         self._require((return_ != -1) | (result == op.UNKNOWN_RESULT), "result -2, as it is pending")
+        stores = np.isin(code, [op.PUT, op.PUT_IF_ABSENT, op.REPLACE])
+        self._require(~stores | (self.rows[:, 3] >= 0), "a value >= 0 as a")
+        self._require((code != op.REPLACE_IF) | (self.rows[:, 4] >= 0), "a value >= 0 as b")
         is_row = (result >= 0) & (result < len(self.contents)) | (result == op.UNKNOWN_RESULT)
         self._require((code != op.SNAPSHOT) | is_row, f"as result a row of contents, below {len(self.contents)}")
 
@@ -252,6 +255,8 @@ class _Check:
 def _small(recording: MapRecording) -> tuple[Ints, Ints, Ints]:
     """Return rows for the search, initial values and contents, with values that fit 31 bits."""
     rows = recording.rows[:, 1:6].copy()
+    conditional = np.isin(rows[:, 0], [op.REPLACE_IF, op.REMOVE_IF])
+    rows[conditional & (rows[:, 2] < 0), 2] = op.NEVER
     values = _values(recording)
     if not len(values):
         return rows, recording.initial, recording.contents

@@ -36,6 +36,8 @@ _FORMS: Final[Mapping[str, Mapping[str, tuple[int, str]]]] = {
     },
 }
 
+_MANY: Final = 1 << 31
+
 ENCODED: Final = frozenset(_FORMS)
 """Names of the models that the compiled search knows."""
 
@@ -100,9 +102,8 @@ def _result(kind: str, result: object, values: _Numbers) -> int:
             return op.NEVER  # not hashable, so it was never stored
     if kind == "truth":
         return int(result) if result in (True, False) else op.NEVER
-    if isinstance(result, int | float) and result == int(result) >= 0:
-        return int(result)
-    return op.NEVER
+    whole = isinstance(result, int) or (isinstance(result, float) and result.is_integer())
+    return int(result) if whole and 0 <= result < _MANY else op.NEVER  # type: ignore[operator, call-overload]
 
 
 def _fill(held: Ints, snapshot: Any, keys: _Numbers, values: _Numbers) -> None:

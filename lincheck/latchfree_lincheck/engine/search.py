@@ -22,6 +22,9 @@ from latchfree_lincheck.engine.timeline import Ints, Timeline
 PIECE = 2048
 """Operations in a piece, at least."""
 
+MOST_ENDINGS = 256
+"""Ways to end a piece that are carried on one by one."""
+
 
 GaveUp = Literal["", "timeout", "memory", "budget"]
 """Why a search ended without an answer; empty if it has one."""
@@ -103,7 +106,7 @@ class Engine(Protocol):
         Parameters
         ----------
         every : bool
-            Whether to find every configuration they can end in, or just one.
+            Whether to find every configuration they can end in, up to `MOST_ENDINGS`, or just one.
         budget : int or None
             Give up after about so many steps.
         """

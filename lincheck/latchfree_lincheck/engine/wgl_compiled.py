@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from latchfree_lincheck.engine import wgl_kernel as k
 from latchfree_lincheck.engine.opcodes import ABSENT, APPEND, PUT, SNAPSHOT
-from latchfree_lincheck.engine.search import Blocked, Configuration, Deadline, Ending, Found
+from latchfree_lincheck.engine.search import MOST_ENDINGS, Blocked, Configuration, Deadline, Ending, Found
 from latchfree_lincheck.engine.states import build, extend, fetch, rehash_nodes
 from latchfree_lincheck.engine.timeline import Ints, Timeline
 
@@ -89,6 +89,10 @@ def _doubled(array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
     return larger
 
 
+class _NoRoom(Exception):
+    """The tables may not grow any more."""
+
+
 class CompiledEngine:
     """Searches over the rows of a timeline.
 
@@ -142,6 +146,7 @@ class CompiledEngine:
         self._control = np.zeros(k.FIELDS, np.int64)
         tables.forget_states()
         self._out_of_memory = not self._number_texts(texts)
+        self._known = int(tables.size[0]) if texts else -1
 
     def _number_texts(self, texts: Sequence[bytes]) -> bool:
         """Turn indices of texts into states; return False if memory does not allow it."""
@@ -177,10 +182,19 @@ class CompiledEngine:
         deadline: Deadline,
     ) -> Found:
         """See `latchfree_lincheck.engine.search.Engine`."""
-        if self._out_of_memory or not self._prepare(low, high, len(starts)):
+        if self._out_of_memory:
             return Found(gave_up="memory")
+        try:
+            self._prepare(low, high)
+            return self._search(high - low, starts, every=every, budget=budget, deadline=deadline)
+        except _NoRoom:
+            return Found(gave_up="memory")
+
+    def _search(
+        self, count: int, starts: Sequence[Configuration], *, every: bool, budget: int | None, deadline: Deadline
+    ) -> Found:
+        """Search the piece that was prepared, from each start in turn."""
         control = self._control
-        count = high - low
         stack = np.empty((count + len(self._twins), 4), np.int64)
         saved = np.empty(len(stack), np.int64)
         following = np.arange(1, count + 3)
@@ -204,8 +218,10 @@ class CompiledEngine:
                     if not every:
                         return Found([ending])
                     endings.setdefault((ending.configuration.state, ending.configuration.used), ending)
+                    if len(endings) > MOST_ENDINGS:
+                        return Found(gave_up="budget")
                 elif why != k.SLICE and not self._grow(why):
-                    return Found(gave_up="memory")
+                    raise _NoRoom
                 if deadline.passed():
                     return Found(gave_up="timeout")
                 if budget is not None and spent + control[k.STEPS] > budget:
@@ -215,10 +231,6 @@ class CompiledEngine:
                 operation = int(np.flatnonzero(self.timeline.return_ == control[k.BLOCKED_AT])[0])
                 blocked = Blocked(operation, parent, saved[: control[k.BLOCKED_TOP]].copy())
         return Found(list(endings.values()), None if endings else blocked)
-
-    def contents(self, configuration: Configuration) -> Ints:
-        """Return the values of all keys in a configuration."""
-        return np.atleast_1d(np.array(configuration.state, np.int64))
 
     def _slice(self, following: Ints, preceding: Ints, stack: Ints, saved: Ints) -> int:
         """Run the kernel once."""
@@ -237,16 +249,13 @@ class CompiledEngine:
             return self._tables.room_in_pool(int(self._control[k.POOL]) + self._record)
         return self._tables.more_entries(self._control)
 
-    def _prepare(self, low: int, high: int, starts: int) -> bool:
+    def _prepare(self, low: int, high: int) -> None:
         """Begin a piece: forget the memo, and the states when there are many; number what snapshots saw."""
         tables, control = self._tables, self._control
         if self._depth and tables.size[0] > _CROWDED:
             tables.forget_states()
         first, last = np.searchsorted(self._snapshots, [low, high])
-        mine = range(first, last)
-        if not tables.room_for_nodes((len(mine) + starts + 1) * (1 << self._depth)):
-            return False
-        for index in mine:
+        for index in range(first, last):
             assert self._contents is not None
             self._rows[self._snapshots[index], 4] = self._number(self._contents[self._seen[index]])
         control[k.BASE] = tables.forget_memo()
@@ -255,11 +264,13 @@ class CompiledEngine:
         control[k.LOW], control[k.COUNT] = low, high - low
         control[k.DEPTH], control[k.KEYS] = self._depth, self._keys
         control[k.GROWTH], control[k.RECORD] = self._growth, self._record
+        control[k.KNOWN] = self._known
         control[k.EMPTY] = self._number(np.full(self._keys, ABSENT))
-        return True
 
     def _number(self, values: Ints) -> int:
-        """Return the number of the state that holds `values`; there must be room."""
+        """Return the number of the state that holds `values`."""
+        if not self._tables.room_for_nodes(1 << self._depth):
+            raise _NoRoom
         leaves = np.full(1 << self._depth, ABSENT, np.int64)
         leaves[: self._keys] = values
         return build(self._tables.nodes, self._tables.slots, self._tables.size, self._depth, leaves)

@@ -3,8 +3,11 @@
 The same search as `wgl_python`, as a loop that can stop and go on: all its state lives in arrays
 and in `control`, so the caller looks at the clock, makes tables larger and takes endings out between two calls.
 
-One more pruning: an operation that can never change the state (a get; a remove that returned nothing) takes effect
-as soon as it is legal, with no alternative, since nothing is gained by waiting.
+One more pruning than there: an operation that can never change the state (a get; a remove that returned nothing)
+takes effect as soon as it is legal, with no alternative, since nothing is gained by waiting.
+
+Strings are searched along what was read: states below `KNOWN` are prefixes of texts that occur in the history. They
+are tried first, and where the next return is a read and no put is in flight, no other state can lead on.
 
 Invariant: the memo is exact. Its key is (state, high, holes): which operations of the piece took effect, all below
 `high` but the holes. An entry is ``[state, high, number of holes, holes..., pending bits...]`` in `pool`; entries
@@ -56,6 +59,7 @@ ARRIVE: Final = 0
 TRY: Final = 1
 TRY_PENDING: Final = 2
 BACK: Final = 3
+TRY_KNOWN: Final = 4
 
 # The fields of `control`.
 PHASE: Final = 0
@@ -78,7 +82,8 @@ KEYS: Final = 16
 EMPTY: Final = 17
 GROWTH: Final = 18
 RECORD: Final = 19
-FIELDS: Final = 20
+KNOWN: Final = 20
+FIELDS: Final = 21
 
 FORCED: Final = -1
 NEVER_RETURNS: Final = 1 << 62
@@ -211,6 +216,28 @@ def remember(
 
 
 @kernel
+def doomed(control: Ints, rows: Ints, returns: Ints, invokes: Ints, following: Ints, bits: Ints32, limit: int) -> bool:
+    """Return whether a string that starts no text of the history meets a read that must come next."""
+    low = control[LOW]
+    position = following[0]
+    while position != control[COUNT] + 1 and invokes[low + position - 1] < limit:
+        row = rows[low + position - 1]
+        if row[0] == PUT:
+            return False
+        if returns[low + position - 1] == limit and (row[0] != GET or row[4] == UNKNOWN_RESULT):
+            return False
+        position = following[position]
+    completed = len(returns)
+    for pending in range(len(invokes) - completed):
+        if invokes[completed + pending] > limit:
+            break
+        used = bits[pending // BITS] >> (pending % BITS) & 1
+        if rows[completed + pending, 0] == PUT and not used:
+            return False
+    return True
+
+
+@kernel
 def rehash_memo(control: Ints, memo: Ints, entry: Ints, pool: Ints32) -> None:
     """Fill an empty memo with all entries."""
     mask = np.uint64(len(memo) - 1)
@@ -254,6 +281,8 @@ def search(
     end = control[COUNT] + 1
     phase, state, high = control[PHASE], control[STATE], control[HIGH]
     limit, cursor, top = control[LIMIT], control[CURSOR], control[TOP]
+    known = control[KNOWN]
+    texts = known >= 0
     stop_at = control[STEPS] + steps
     why = SLICE
     while control[STEPS] < stop_at:
@@ -295,13 +324,20 @@ def search(
                 following[preceding[position]] = following[position]
                 preceding[following[position]] = preceding[position]
                 high = max(high, position)
-            else:
-                phase = TRY
-                cursor = following[0]
-        elif phase == TRY:
-            if cursor == end or invokes[low + cursor - 1] > limit:
+            elif texts and state >= known and doomed(control, rows, returns, invokes, following, bits, limit):
                 phase = TRY_PENDING
-                cursor = 0
+                cursor = pendings
+            else:
+                phase = TRY_KNOWN if texts else TRY
+                cursor = following[0]
+        elif phase in (TRY, TRY_KNOWN):
+            if cursor == end or invokes[low + cursor - 1] > limit:
+                if phase == TRY_KNOWN:
+                    phase = TRY
+                    cursor = following[0]
+                else:
+                    phase = TRY_PENDING
+                    cursor = 0
                 continue
             position = cursor
             cursor = following[position]
@@ -310,6 +346,8 @@ def search(
             if kind != WRITES:
                 continue
             following_state = after(nodes, slots, size, control, row, state, value, pieces, path)
+            if texts and (following_state < known) != (phase == TRY_KNOWN):
+                continue
             following[preceding[position]] = following[position]
             preceding[following[position]] = preceding[position]
             if remember(control, following, bits, memo, entry, pool, following_state, max(high, position)):
@@ -348,6 +386,11 @@ def search(
             following_state = after(nodes, slots, size, control, row, state, value, pieces, path)
             if following_state == state:
                 continue
+            if top > 0 and stack[top - 1, 0] >= completed:
+                before = stack[top - 1, 1]
+                _, value = judge(nodes, control, row, before)
+                if after(nodes, slots, size, control, row, before, value, pieces, path) == following_state:
+                    continue
             bits[pending // BITS] |= 1 << (pending % BITS)
             if remember(control, following, bits, memo, entry, pool, following_state, high):
                 stack[top, 0] = completed + pending
@@ -366,6 +409,7 @@ def search(
             top -= 1
             control[SAVED] = min(control[SAVED], top)
             number = stack[top, 0]
+            came_from = state
             state = stack[top, 1]
             high = stack[top, 2]
             limit = stack[top, 3]
@@ -380,7 +424,7 @@ def search(
             preceding[following[position]] = position
             if limit != FORCED:
                 cursor = following[position]
-                phase = TRY
+                phase = TRY_KNOWN if texts and came_from < known else TRY
     control[PHASE], control[STATE], control[HIGH] = phase, state, high
     control[LIMIT], control[CURSOR], control[TOP] = limit, cursor, top
     return why

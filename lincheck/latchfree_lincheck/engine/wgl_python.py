@@ -4,9 +4,10 @@ Depth first: among the operations invoked before the first return still missing,
 effect. Configurations seen are kept, exactly: the state, which operations took effect (all up to `high` but the
 `holes`), and which pending ones did.
 
-Two prunings, neither of which loses an order:
+Three prunings, none of which loses an order:
 
 - of identical pending operations the earliest goes first, and one that changes nothing never goes;
+- of two pending operations in a row the second must need the first, not erase it;
 - a configuration is dropped if one was seen that differs only in having used fewer pending operations.
 """
 
@@ -17,7 +18,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from latchfree_lincheck.engine.search import Blocked, Configuration, Deadline, Ending, Found, GaveUp
+from latchfree_lincheck.engine.search import MOST_ENDINGS, Blocked, Configuration, Deadline, Ending, Found, GaveUp
 from latchfree_lincheck.engine.timeline import Timeline
 from latchfree_model import Call, Model
 
@@ -28,12 +29,16 @@ _NEVER = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class _Node:
-    """All operations of the piece below `high` took effect but `holes`; and pending ones as in the bits `used`."""
+    """All operations of the piece below `high` took effect but `holes`; and pending ones as in the bits `used`.
+
+    `before` is the state that the last operation found, if that was a pending one.
+    """
 
     high: int
     holes: tuple[int, ...]
     state: Any
     used: int
+    before: tuple[Any, ...] = ()
 
 
 class PythonEngine:
@@ -61,6 +66,7 @@ class PythonEngine:
         self._most_seen = memory // _BYTES_PER_SEEN
         self._twin = self._earlier_twins()
         self._seen: dict[Hashable, list[int]] = {}
+        self._remembered = 0
         self._blocked: tuple[int, int, int, tuple[int, ...]] = (-1, -1, 0, ())
 
     def _earlier_twins(self) -> list[int | None]:
@@ -89,6 +95,7 @@ class PythonEngine:
     ) -> Found:
         """See `latchfree_lincheck.engine.search.Engine`."""
         self._seen = {}
+        self._remembered = 0
         self._blocked = (-1, -1, 0, ())
         endings: dict[tuple[Hashable, int], Ending] = {}
         steps = 0
@@ -117,6 +124,8 @@ class PythonEngine:
                 if not every:
                     return Found([ending])
                 endings.setdefault((node.state, node.used), ending)
+                if len(endings) > MOST_ENDINGS:
+                    return Found(gave_up="budget")
                 path.pop()
         if endings:
             return Found(list(endings.values()))
@@ -130,7 +139,7 @@ class PythonEngine:
         if steps % _LOOK_AT_CLOCK == 0:
             if deadline.passed():
                 return "timeout"
-            if len(self._seen) > self._most_seen:
+            if self._remembered > self._most_seen:
                 return "memory"
         return ""
 
@@ -154,9 +163,10 @@ class PythonEngine:
             if node.used >> pending & 1 or (twin is not None and not node.used >> twin & 1):
                 continue
             _, state = self._model.step(node.state, self._calls[number])
-            if state != node.state:
+            erases = any(self._model.step(before, self._calls[number])[1] == state for before in node.before)
+            if state != node.state and not erases:
                 used = node.used | 1 << pending
-                yield from self._fresh(number, _Node(node.high, node.holes, state, used))
+                yield from self._fresh(number, _Node(node.high, node.holes, state, used, (node.state,)))
         if (limit, len(path)) > self._blocked[:2]:
             self._blocked = (limit, len(path), parent, tuple(path))
 
@@ -177,4 +187,5 @@ class PythonEngine:
         seen = self._seen.setdefault(self._key(node), [])
         if not any(used & ~node.used == 0 for used in seen):
             seen.append(node.used)
+            self._remembered += 1
             yield number, node

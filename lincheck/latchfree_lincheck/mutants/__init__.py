@@ -46,7 +46,7 @@ MUTANTS = {
             "S1",
             "Scala 2.12/2.13, Workiva: renewing a C-node copies children already renewed; a completed put is lost",
             "cnode:renewed",
-            {"shape": "tree"},
+            {},
         ),
         Mutant(
             "W1",
@@ -58,7 +58,7 @@ MUTANTS = {
             "W2",
             "Workiva: removing from an L-node reports 'absent' when its GCAS failed",
             "remove:remove",
-            {"shape": "list"},
+            {},
         ),
     )
 }

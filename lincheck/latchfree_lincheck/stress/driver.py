@@ -10,9 +10,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -235,7 +234,7 @@ def run(
     plan = _plan(operations, [shape] if shape else list(SHAPES))
     # The judge works on a phase while the threads already run the next.
     with ThreadPoolExecutor(1, thread_name_prefix="judge") as judge:
-        judged: Any = None
+        judged: tuple[MapRecording, Future[Verdict]] | None = None
         for number, (form, jittered, size) in enumerate(plan):
             if end is not None and time.monotonic() > end:
                 result.verdict, result.reason = "unknown", f"timeout after {timeout:g} s"
@@ -255,12 +254,12 @@ def run(
                 result.verdict, result.reason = "violation", str(stuck)
                 break
             result.run_seconds += time.monotonic() - began
-            if judged is not None and not _take(result, *judged, on_progress, operations):
+            if judged is not None and not _take(result, judged[0], judged[1].result(), on_progress, operations):
                 judged = None
                 break
             judged = (recording, judge.submit(_judge, recording, end))
         if judged is not None and result.verdict != "violation":
-            _take(result, *judged, on_progress, operations)
+            _take(result, judged[0], judged[1].result(), on_progress, operations)
     return result
 
 
@@ -275,10 +274,9 @@ def _judge(recording: MapRecording, end: float | None) -> Verdict:
 
 
 def _take(
-    result: StressResult, recording: MapRecording, judgement: Any, on_progress: Progress | None, total: int
+    result: StressResult, recording: MapRecording, verdict: Verdict, on_progress: Progress | None, total: int
 ) -> bool:
     """Add one phase's verdict to the result; False when it ends the run."""
-    verdict: Verdict = judgement.result()
     result.histories.append(verdict)
     result.operations += len(recording)
     result.overlapping += overlapping(recording.rows)

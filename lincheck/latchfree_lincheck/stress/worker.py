@@ -129,9 +129,9 @@ def work(
                 code = op.GET
             key = np.int64(random_word(random) % np.uint64(keys))
             fresh = np.int64(process + threads * n)
-            a = fresh
+            a: Word = fresh
             b = np.int64(0)
-            result = np.int64(0)
+            result: Word = np.int64(0)
             full = False
             invoke = fetch_add(shared, TICKET, _ONE)
             if code == op.GET or code == op.CONTAINS:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from latchfree_lincheck.stress import SHAPES, run_stress
 from latchfree_lincheck.stress.driver import overlapping, record_phase
 
