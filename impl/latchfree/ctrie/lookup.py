@@ -5,8 +5,10 @@ is current for whoever comes next. Where there is no room for that it goes on in
 content cannot change any more, so the answer held when the parent's main was read.
 """
 
+import numpy as np
+
 from latchfree.arena.allocator import begin, undo
-from latchfree.atomics import peek
+from latchfree.atomics import load, load_seq, peek
 from latchfree.ctrie.clean import clean
 from latchfree.ctrie.cnode import renewed
 from latchfree.ctrie.entries import full_hash, placed, same_key
@@ -16,7 +18,11 @@ from latchfree.ctrie.nodes import (
     ATTEMPT_WORDS,
     C_NODE,
     ENTRIES,
+    MAIN,
     NIL,
+    PENDING,
+    PREV,
+    ROOT_WORD,
     STRIDE,
     T_NODE,
     TOMBED,
@@ -28,6 +34,9 @@ from latchfree.ctrie.nodes import (
 )
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Key, Word
+
+#: In place of an S-node: `lookup_undisturbed` met something that has to be helped first.
+UNDECIDED = np.uint64((1 << 64) - 1)
 
 
 @kernel
@@ -72,9 +81,41 @@ def lookup_frozen(mem: Handle, i: Word, h: Word, level: Word, key: Key) -> Word:
 
 
 @kernel
+def lookup_undisturbed(mem: Handle, trie: Word, h: Word, key: Key) -> Word:
+    """`lookup` where there is nothing to help with: S-node of `key`, NIL, or UNDECIDED at the first sign of trouble.
+
+    Small enough to be compiled into the loops of the bulk calls.
+    """
+    # spec: Ctrie!RdcssRead
+    i = load_seq(mem, trie + ROOT_WORD)
+    if i & PENDING != NIL:
+        return UNDECIDED
+    gen = gen_of(mem, i)
+    level = NIL
+    while gen_of(mem, i) == gen:
+        # spec: Ctrie!GcasReadMain -- orders as in gcas_read.
+        m = load_seq(mem, i + MAIN)
+        if load(mem, m + PREV) != NIL or kind_of(mem, m) != C_NODE:
+            break
+        slot = slot_for(mem, m, h, level)
+        if not is_child(slot):
+            return slot if slot == NIL or same_key(mem, slot, key) else NIL
+        i = slot & UNTAG
+        level += STRIDE
+    return UNDECIDED
+
+
+@kernel
 def lookup(mem: Handle, trie: Word, me: Word, key: Key) -> Word:
     """S-node of `key`, or NIL. LP: the read of the main that holds it, or that lacks it."""
     h = placed(mem, trie, full_hash(key))
+    node = lookup_undisturbed(mem, trie, h, key)
+    return node if node != UNDECIDED else lookup_helping(mem, trie, me, h, key)
+
+
+@kernel
+def lookup_helping(mem: Handle, trie: Word, me: Word, h: Word, key: Key) -> Word:
+    """`lookup` that decides pending updates, renews old paths and cleans tombs as it meets them."""
     while True:
         i = read_root(mem, trie)
         startgen = gen_of(mem, i)
