@@ -1,0 +1,112 @@
+"""``latchfree.Ctrie`` from int to int.
+
+The arena has room for everything the run writes, since memory is not reclaimed yet; its pages are touched before
+the timing unless it is to be cold, because the first touch of a page is paid once and costs more than the writes
+that fill it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+import latchfree
+from latchfree import Arena, ArenaFull, Ctrie
+from latchfree.ctrie.insert import ALWAYS, FULL, insert
+from latchfree.ctrie.snapshot import freeze
+from latchfree.jit import kernel
+from latchfree.kinds import Array, Flag, Handle, Word
+from peers.base import Ints, Plan, Subject
+from peers.loops import count, mapping_loops
+
+TITLE = "latchfree"
+
+#: More than a write, or a first put after a snapshot, takes.
+_WRITE_BYTES = 340
+_RENEWING_BYTES = 8 << 10
+_SPARE_BYTES = 64 << 20
+_PAGE_WORDS = 512
+
+
+def version() -> str:
+    return latchfree.__version__
+
+
+@kernel
+def _freezes(mem: Handle, trie: Word, me: Word, times: Word) -> Flag:
+    for _ in range(times):  # noqa: SIM110 -- compiled code has no all()
+        if freeze(mem, trie, me) == FULL:
+            return False
+    return True
+
+
+@kernel
+def _freezes_and_inserts(mem: Handle, trie: Word, me: Word, keys: Array, values: Array) -> Flag:
+    for k in range(len(keys)):
+        if freeze(mem, trie, me) == FULL:
+            return False
+        if insert(mem, trie, me, keys[k], values[k], ALWAYS, values[k]) == FULL:
+            return False
+    return True
+
+
+def new_arena(plan: Plan) -> Arena:
+    """An arena large enough for the plan."""
+    arena = Arena.anonymous(plan.writes * _WRITE_BYTES + plan.snapshots * _RENEWING_BYTES + _SPARE_BYTES)
+    if not plan.cold:
+        arena.words[arena.used // 8 + _PAGE_WORDS :: _PAGE_WORDS] = 0
+    return arena
+
+
+def subject(plan: Plan) -> Subject:
+    trie: Ctrie[int, int] = Ctrie(keys=int, values=int, arena=new_arena(plan))
+    return _bulk(trie) if plan.call == "bulk" else _single(trie)
+
+
+def _single(trie: Ctrie[int, int]) -> Subject:
+    put, get, remove = mapping_loops(trie)
+
+    def readonly(times: int) -> None:
+        for _ in range(times):
+            trie.readonly_snapshot()
+
+    def writable(times: int) -> None:
+        for _ in range(times):
+            trie.snapshot()
+
+    def snapshots_and_puts(keys: list[int], values: list[int]) -> None:
+        for key, value in zip(keys, values, strict=True):
+            trie.readonly_snapshot()
+            trie[key] = value
+
+    return Subject(
+        put,
+        get,
+        remove,
+        lambda: count(trie.items()),
+        readonly,
+        snapshots_and_puts,
+        extra={"writable snapshot": writable},
+    )
+
+
+def _bulk(trie: Ctrie[int, int]) -> Subject:
+    def where() -> tuple[np.uint64, np.uint64, np.uint64]:
+        return trie._bulk_arguments()
+
+    def snapshots(times: int) -> None:
+        if not _freezes(*where(), times):
+            raise ArenaFull("no room for the snapshots: raise _SPARE_BYTES")
+
+    def snapshots_and_puts(keys: Ints, values: Ints) -> None:
+        if not _freezes_and_inserts(*where(), keys, values):
+            raise ArenaFull("no room for puts after snapshots: raise _RENEWING_BYTES")
+
+    return Subject(
+        trie.put_many,
+        trie.get_many,
+        trie.remove_many,
+        lambda: count(trie.items()),
+        snapshots,
+        snapshots_and_puts,
+        convert=np.ascontiguousarray,
+    )

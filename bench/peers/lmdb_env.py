@@ -1,0 +1,94 @@
+"""``lmdb`` on tmpfs without syncing: a transaction per operation, or in bulk one per batch.
+
+A snapshot is a read transaction.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import lmdb
+
+from peers import Unavailable
+from peers.base import Ints, Plan, Subject
+from peers.loops import count
+
+TITLE = "lmdb"
+
+Loops = tuple[Callable[[list[bytes], list[bytes]], None], Callable[[list[bytes]], None], Callable[[list[bytes]], None]]
+
+_TMPFS = Path("/dev/shm")
+
+
+def version() -> str:
+    return importlib.metadata.version("lmdb")
+
+
+def subject(plan: Plan) -> Subject:
+    if not _TMPFS.is_dir():
+        raise Unavailable(f"{_TMPFS} is not there (a tmpfs keeps the disk out of the comparison)")
+    folder = tempfile.mkdtemp(dir=_TMPFS)
+    env = lmdb.open(folder, map_size=1 << 30, sync=False, metasync=False, writemap=True)
+    if plan.call == "bulk":
+        put, get, remove = _batches(env)
+    else:
+        put, get, remove = _singles(env)
+
+    def entries() -> int:
+        with env.begin() as transaction:
+            return count(transaction.cursor())
+
+    def snapshots(times: int) -> None:
+        for _ in range(times):
+            env.begin().abort()
+
+    def close() -> None:
+        env.close()
+        shutil.rmtree(folder)
+
+    return Subject(put, get, remove, entries, snapshots, convert=_encode, close=close)
+
+
+def _encode(ints: Ints) -> list[bytes]:
+    data = ints.astype(">i8").tobytes()
+    return [data[at : at + 8] for at in range(0, len(data), 8)]
+
+
+def _singles(env: lmdb.Environment) -> Loops:
+    def put(keys: list[bytes], values: list[bytes]) -> None:
+        for key, value in zip(keys, values, strict=True):
+            with env.begin(write=True) as transaction:
+                transaction.put(key, value)
+
+    def get(keys: list[bytes]) -> None:
+        for key in keys:
+            with env.begin() as transaction:
+                transaction.get(key)
+
+    def remove(keys: list[bytes]) -> None:
+        for key in keys:
+            with env.begin(write=True) as transaction:
+                transaction.delete(key)
+
+    return put, get, remove
+
+
+def _batches(env: lmdb.Environment) -> Loops:
+    def put(keys: list[bytes], values: list[bytes]) -> None:
+        with env.begin(write=True) as transaction:
+            transaction.cursor().putmulti(zip(keys, values, strict=True))
+
+    def get(keys: list[bytes]) -> None:
+        with env.begin() as transaction:
+            transaction.cursor().getmulti(keys)
+
+    def remove(keys: list[bytes]) -> None:
+        with env.begin(write=True) as transaction:
+            for key in keys:
+                transaction.delete(key)
+
+    return put, get, remove
