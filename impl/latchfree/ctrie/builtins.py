@@ -1,4 +1,4 @@
-"""The two hottest calls, get and put of integers, as builtin functions of the interpreter.
+"""The hottest calls, get, put and pop of integers, as builtin functions of the interpreter.
 
 Numba's own entry points unpack and convert every argument through the general C API; that is half the cost of a
 get. Here the compiled function *is* the C function of a builtin object: it receives the Python object itself,
@@ -25,6 +25,8 @@ from latchfree.ctrie.entries import VALUE
 from latchfree.ctrie.insert import ALWAYS, FULL, insert
 from latchfree.ctrie.lookup import lookup
 from latchfree.ctrie.nodes import NIL
+from latchfree.ctrie.remove import ALWAYS as REMOVE_ALWAYS
+from latchfree.ctrie.remove import remove
 from latchfree.jit import callback
 from latchfree.kinds import Word
 
@@ -79,6 +81,22 @@ def _get(bound: Word, key: Word) -> Word:
     return answer
 
 
+def _pop(bound: Word, key: Word) -> Word:
+    context = peek(bound, _DATA)
+    answer = peek(context, _NOT_IMPLEMENTED)
+    if peek(key, _TYPE) == peek(context, _INT):
+        number = _to_int64(key, context + _8 * _OVERFLOW)
+        if peek(context, _OVERFLOW) & np.uint64(0xFFFFFFFF) == _0:
+            mem = peek(context, BASE)
+            node = remove(mem, peek(context, TRIE), peek(context, ME), number, REMOVE_ALWAYS, 0)
+            if node == NIL:
+                answer = peek(context, _NONE)
+            elif node != FULL:
+                return _from_int64(np.int64(peek(mem, node + VALUE)))
+    _incref(answer)
+    return answer
+
+
 def _put(bound: Word, arguments: Word, count: Word) -> Word:
     context = peek(bound, _DATA)
     key = peek(arguments, _0)
@@ -110,21 +128,22 @@ class _MethodDef(ctypes.Structure):
 def _method(which: str) -> tuple[_MethodDef, Any]:
     """The C description of a builtin; it and its code live as long as the process."""
     word = types.uint64
-    if which == "get":
-        compiled = callback(word(word, word), _get)
-        return _MethodDef(b"get", compiled.address, _METH_O, None), compiled
-    compiled = callback(word(word, word, types.int64), _put)
-    return _MethodDef(b"put", compiled.address, _METH_FASTCALL, None), compiled
+    if which == "put":
+        compiled = callback(word(word, word, types.int64), _put)
+        return _MethodDef(b"put", compiled.address, _METH_FASTCALL, None), compiled
+    compiled = callback(word(word, word), _get if which == "get" else _pop)
+    return _MethodDef(which.encode(), compiled.address, _METH_O, None), compiled
 
 
 def builtin(which: str, context: NDArray[np.uint64]) -> Callable[..., Any]:
-    """The builtin "get" or "put" bound to a context, which must outlive it.
+    """The builtin "get", "put" or "pop" bound to a context, which must outlive it.
 
     Returns
     -------
     callable
-        ``get(key)``: the value, None if absent. ``put(key, value)``: None. Both: NotImplemented if they did nothing
-        because the arguments are not plain integers in range, or (put) because the arena is full.
+        ``get(key)``: the value, None if absent. ``put(key, value)``: None. ``pop(key)``: the value removed, None if
+        absent. All: NotImplemented if they did nothing because the arguments are not plain integers in range, or
+        (put, pop) because the arena is full.
     """
     create = ctypes.pythonapi.PyCFunction_NewEx
     create.restype = ctypes.py_object

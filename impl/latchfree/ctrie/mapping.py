@@ -85,7 +85,7 @@ class Ctrie(MutableMapping[K, V]):
     ([('a', 1), ('b', 2)], {'a': 1})
     """
 
-    __slots__ = ("__weakref__", "_address", "_context", "_get", "_put", "_store")
+    __slots__ = ("__weakref__", "_address", "_context", "_get", "_pop", "_put", "_store")
 
     def __init__(
         self,
@@ -113,6 +113,7 @@ class Ctrie(MutableMapping[K, V]):
         plain = store.keys.word and store.values.word
         self._get = builtin("get", self._context) if plain else not_plain
         self._put = builtin("put", self._context) if plain else not_plain
+        self._pop = builtin("pop", self._context) if plain else not_plain
 
     def _check(self, node: int) -> int:
         """Pass on the result of a writing call, unless it says that there was no room."""
@@ -174,7 +175,8 @@ class Ctrie(MutableMapping[K, V]):
         return self._check(store.calls.remove(self._address, store.key(key), mode, wanted))
 
     def __delitem__(self, key: K) -> None:
-        if self._remove(key, _REMOVE_ALWAYS) == 0:
+        value = self._pop(key)
+        if value is None or (value is NotImplemented and self._remove(key, _REMOVE_ALWAYS) == 0):
             raise KeyError(key)
 
     def put(self, key: K, value: V) -> V | None:
@@ -205,9 +207,13 @@ class Ctrie(MutableMapping[K, V]):
 
     def pop(self, key: K, default: Any = _MISSING, /) -> Any:
         """Remove `key` and return its value, or `default`; KeyError without one."""
-        node = self._remove(key, _REMOVE_ALWAYS)
-        if node != 0:
-            return self._store.value_at(node)
+        value = self._pop(key)
+        if value is NotImplemented:
+            node = self._remove(key, _REMOVE_ALWAYS)
+            if node != 0:
+                return self._store.value_at(node)
+        elif value is not None:
+            return value
         if default is _MISSING:
             raise KeyError(key)
         return default
