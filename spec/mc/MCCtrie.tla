@@ -1,0 +1,29 @@
+------------------------------ MODULE MCCtrie -------------------------------
+(***************************************************************************)
+(* Bounded models of the Ctrie.  A .cfg file picks a hash function, an     *)
+(* initial trie and the program of each process.                           *)
+(***************************************************************************)
+EXTENDS Scenarios
+
+(******************************* Initial tries *****************************)
+Nothing    == Trie({})
+HoldsAB    == Trie({"a", "b"})
+HoldsABC   == Trie({"a", "b", "c"})
+RenewedABC == Renewed({"a", "b", "c"})
+
+(********************************* Programs ********************************)
+\* s: snapshotter, c: clearer, r: reader, the others are writers.
+Toggle(k) == {Put(k, 1), Remove(k)}      \* for ever in and out
+Change(k) == {Put(k, 2), Remove(k)}      \* of a key that is there
+
+OneWriterOneSnapshotter   == [w |-> <<Toggle("a")>>, s |-> <<{Snapshot}>>]
+OneWriterOneClearer       == [w |-> <<Toggle("a") \cup {Lookup("a")}>>, c |-> <<{Clear}>>]
+TwoWriters                == [u |-> <<Toggle("a")>>, w |-> <<Toggle("b")>>]
+TwoWritersOneReader       == [u |-> <<Change("a")>>, w |-> <<Change("b")>>, r |-> <<{Lookup("a")}>>]
+TwoPutsOneSnapshotter     == [u |-> <<{Put("a", 2)}>>, w |-> <<{Put("c", 1)}>>, s |-> <<{Snapshot}>>]
+PutRemoveSnapshot         == [u |-> <<{Put("a", 2)}>>, w |-> <<{Remove("b")}>>, s |-> <<{Snapshot}>>]
+InsertRemoveRemove        == [u |-> <<{Remove("a")}>>, w |-> <<{Remove("b")}>>, x |-> <<{Put("c", 1)}>>]
+RemoveInsertAndRemove     == [u |-> <<{Remove("a")}, {Put("c", 1)}>>, w |-> <<{Remove("b")}>>]
+TwoRemovesOneReader       == [u |-> <<{Remove("a")}>>, w |-> <<{Remove("b")}>>, r |-> <<{Lookup("a")}>>]
+OneWriterTwoSnapshotters  == [w |-> <<{Put("a", 2)}>>, s |-> <<{Snapshot}>>, t |-> <<{Snapshot}>>]
+=============================================================================
