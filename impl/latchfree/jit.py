@@ -111,7 +111,28 @@ def _compile(function: F, *, nogil: bool) -> F:
     if folder is None:
         return cast(F, numba.njit(nogil=nogil)(function))
     with _cache_dir(folder):
-        return cast(F, numba.njit(nogil=nogil, cache=True)(function))
+        dispatcher = numba.njit(nogil=nogil, cache=True)(function)
+    if _sources_of(function) == _HERE:
+        _keep_foreign_types_out(dispatcher)
+    return cast(F, dispatcher)
+
+
+def _is_foreign(kind: Any) -> bool:
+    """Whether a numba type names a class of another package: an instrumented handle of somebody's own."""
+    owner: str = getattr(getattr(kind, "instance_class", None), "__module__", "latchfree")
+    return owner.split(".")[0] != "latchfree"
+
+
+def _keep_foreign_types_out(dispatcher: Any) -> None:
+    """Never save code compiled for such a type: its index could not be read by a program without that package."""
+    cache = dispatcher._cache
+    save = cache.save_overload
+
+    def save_own(signature: Any, data: Any) -> None:
+        if not any(map(_is_foreign, getattr(signature, "args", signature))):
+            save(signature, data)
+
+    cache.save_overload = save_own
 
 
 def kernel(function: F) -> F:

@@ -70,7 +70,6 @@ def test_a_function_without_a_file_is_compiled():
     assert jit.kernel(namespace["double"])(21) == 42
 
 
-@pytest.mark.xfail(reason="numba's index names the handle's class, which another process may not have", strict=True)
 def test_a_handle_type_of_one_program_does_not_break_another(tmp_path):
     sources = tmp_path / "sources"
     sources.mkdir()

@@ -65,7 +65,6 @@ def actions(text):
     return set(re.findall(r"\b([A-Z]\w+)\(p\)", step[1]))
 
 
-@pytest.mark.xfail(reason="two actions share the label of another or have none", strict=True)
 def test_every_action_of_the_specification_has_its_place_in_the_code():
     text = modules()["Ctrie"].read_text()
     assert len(actions(text)) > 10

@@ -68,13 +68,14 @@ def begin(mem: Handle, me: Word, words: Word) -> Flag:
         return True
     size = peek(mem, H_CHUNK)
     capacity = peek(mem, H_CAPACITY)
+    ordinary = capacity - _RESERVE
     if words > _SMALL:
-        capacity -= _RESERVE
+        capacity = ordinary
     while True:
         # Acquire is enough: the words of a chunk hold nothing that anyone published.
         start = load(mem, H_BUMP)
         take = max(size, words)
-        if start + take > capacity:
+        if start + take > ordinary:
             take = words
             if start + take > capacity:
                 return False

@@ -6,7 +6,7 @@ offsets) for the others.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,8 +58,6 @@ def _encoded(items: Any, codec: Codec, what: str) -> Iterator[Any]:
 
 
 def _words(items: Any, codec: Codec, what: str) -> NDArray[np.int64]:
-    if np.ma.is_masked(items):
-        raise ValueError(f"{what} must not be masked, element {int(np.argmax(np.ma.getmaskarray(items)))} is")
     if len(items) == 0:
         return np.empty(0, np.int64)
     if isinstance(items, pa.Array | pa.ChunkedArray):
@@ -68,9 +66,7 @@ def _words(items: Any, codec: Codec, what: str) -> NDArray[np.int64]:
             raise TypeError(f"{what} must be integers, got an Arrow array of {array.type}")
         items = array.to_numpy(zero_copy_only=False)
     if isinstance(items, np.ndarray) and items.dtype != object:
-        if items.ndim != 1:
-            raise ValueError(f"{what} must be a one-dimensional array, got shape {items.shape}")
-        if not np.issubdtype(items.dtype, np.integer):
+        if items.dtype.kind not in "iu":
             raise TypeError(f"{what} must be integers, got a NumPy array of {items.dtype}")
         if items.dtype == np.uint64 and len(items) and int(items.max()) > np.iinfo(np.int64).max:
             at = int(items.argmax())
@@ -112,6 +108,14 @@ def to_column(items: Any, codec: Codec, what: str, limit: int) -> Column:
     TypeError, ValueError
         As the codec does for one object, naming the element.
     """
+    if isinstance(items, str | bytes) or not isinstance(items, Iterable):
+        raise TypeError(f"{what} must be an Arrow or NumPy array or a sequence, got {type(items).__name__}")
+    if not hasattr(items, "__len__"):
+        items = list(items)
+    if np.ma.is_masked(items):
+        raise ValueError(f"{what} must not be masked, element {int(np.argmax(np.ma.getmaskarray(items)))} is")
+    if isinstance(items, np.ndarray) and items.ndim != 1:
+        raise ValueError(f"{what} must be a one-dimensional array, got shape {items.shape}")
     source = _source_of(items)
     if codec.word:
         words = _words(items, codec, what)
@@ -153,7 +157,12 @@ def from_blobs(
         out = np.empty(len(decoded), dtype=object)
         out[:] = decoded
         return out
-    return pa.array(decoded) if source == "arrow" else decoded
+    if source == "list":
+        return decoded
+    try:
+        return pa.array(decoded)
+    except pa.ArrowException as error:
+        raise TypeError(f"these values do not fit one Arrow array ({error}); pass the keys as a list") from None
 
 
 def from_flags(found: NDArray[np.uint8], source: str) -> Any:

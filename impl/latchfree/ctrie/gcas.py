@@ -56,7 +56,7 @@ def gcas_read(mem: Handle, trie: Word, i: Word) -> Word:
     # spec: Ctrie!GcasReadMain -- seq_cst: a snapshotter has installed its descriptor and must now see any main
     # installed before an updater's root read missed it (the other half of the pact in abort_root).
     m = load_seq(mem, i + MAIN)
-    # NIL is stable, so one acquire load decides the common case.
+    # spec: Ctrie!GcasReadPrev -- NIL is stable, so one acquire load decides the common case.
     if load(mem, m + PREV) == NIL:
         return m
     return complete(mem, trie, i, m)
@@ -70,7 +70,7 @@ def gcas(mem: Handle, trie: Word, i: Word, old: Word, new: Word) -> Word:
     if not cas(mem, i + MAIN, old, new):
         return LOST
     complete(mem, trie, i, new)
-    # spec: Ctrie!GcasReadPrev -- success is judged by prev alone, not by what complete returned.
+    # spec: Ctrie!GcasReadPrevAfter -- success is judged by prev alone, not by what complete returned.
     if load(mem, new + PREV) == NIL:
         return COMMITTED
     return ABORTED

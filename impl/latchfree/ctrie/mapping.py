@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, MutableMapping, ValuesView
 from typing import Any, TypeVar, cast
 
@@ -97,6 +98,7 @@ class Ctrie(MutableMapping[K, V]):
         arena: Arena | None = None,
         hash_mask: int = HASH_MASK_ALL,
     ) -> None:
+        hash_mask = operator.index(hash_mask)
         if not 0 <= hash_mask <= HASH_MASK_ALL:
             raise ValueError(f"hash_mask must be from 0 to 2**64 - 1, got {hash_mask}")
         key_codec, value_codec = codec_for(keys, keys=True), codec_for(values)
@@ -284,13 +286,7 @@ class Ctrie(MutableMapping[K, V]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Mapping):
             return NotImplemented
-        mine = self.readonly_snapshot()
-        if len(mine) != len(other):
-            return False
-        try:
-            return all(other[key] == value for key, value in mine.items())
-        except (KeyError, TypeError):
-            return False
+        return self.readonly_snapshot() == (other.readonly_snapshot() if isinstance(other, Ctrie) else other)
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -35,29 +35,31 @@ def new_descriptor(mem: Handle, me: Word, old: Word, expected: Word, new: Word, 
 
 
 @kernel
-def swing(mem: Handle, trie: Word, d: Word) -> None:
-    """Move the root from a decided descriptor to the I-node its status chose."""
+def swing(mem: Handle, trie: Word, d: Word) -> Word:
+    """Move the root from a decided descriptor to the I-node its status chose, and return that I-node."""
     # spec: Ctrie!RdcssReadStatus -- acquire: pairs with the CAS that decided.
     target = peek(mem, d + NEW) if load(mem, d + STATUS) == COMMIT else peek(mem, d + OLD)
     # spec: Ctrie!RdcssSwing -- seq_cst publishes the new root; failing means somebody else moved it already.
     cas(mem, trie + ROOT_WORD, d | PENDING, target)
+    return target
 
 
 @kernel
 def abort_root(mem: Handle, trie: Word) -> Word:
-    """The current root I-node, aborting a replacement in progress (or finishing it, once it is decided)."""
-    while True:
-        # spec: Ctrie!CompleteReadRoot -- LP of a committed update, decided by the prev CAS that follows.
-        # seq_cst: the updater has CASed main and must now see a root replaced before that; with a weaker
-        # read both it and the snapshotter could miss each other.
-        word = load_seq(mem, trie + ROOT_WORD)
-        if word & PENDING == NIL:
-            return word
-        d = word & UNTAG
-        # spec: Ctrie!CompleteAbortStatus -- loses to a decision already taken, which swing then honours.
-        cas(mem, d + STATUS, UNDECIDED, ABORT)
-        swing(mem, trie, d)
-        # A descriptor that aborts never was the root: when it was read above, the root was the old one. Reading
-        # again instead would let one snapshotter after the other keep an update from ever deciding.
-        if load(mem, d + STATUS) == ABORT:
-            return peek(mem, d + OLD)
+    """The current root I-node, aborting a replacement in progress (or finishing it, once it is decided).
+
+    It reads the root once. Reading again after an abort would let one snapshotter after the other keep an update
+    from ever being decided (mutant A1). The answer is right all the same: an aborted descriptor stood for the old
+    root when it was read, and a committed one has just been replaced by the new.
+    """
+    # spec: Ctrie!CompleteReadRoot -- LP of a committed update, decided by the prev CAS that follows.
+    # seq_cst: the updater has CASed main and must now see a root replaced before that; with a weaker read both it and
+    # the snapshotter could miss each other.
+    word = load_seq(mem, trie + ROOT_WORD)
+    if word & PENDING == NIL:
+        return word
+    d = word & UNTAG
+    # spec: Ctrie!CompleteAbortStatus -- loses to a decision already taken, which swing then honours.
+    cas(mem, d + STATUS, UNDECIDED, ABORT)
+    # spec: Ctrie!CompleteAbortRoot
+    return swing(mem, trie, d)

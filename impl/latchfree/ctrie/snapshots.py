@@ -19,6 +19,14 @@ V = TypeVar("V")
 _BATCH = 1024
 
 
+def _holds(mapping: Mapping[Any, Any], key: Any, value: Any) -> bool:
+    try:
+        found = key in mapping
+    except (TypeError, ValueError):  # not a key it could hold
+        return False
+    return found and bool(mapping[key] == value)
+
+
 class _Items(ItemsView[K, V]):
     _mapping: Snapshot[K, V]
 
@@ -78,6 +86,16 @@ class Snapshot(Mapping[K, V]):
             out = np.zeros(_BATCH, np.uint64)
             self._length = int(scan.count(self._store.base, np.uint64(self._root), cursor, out))
         return self._length
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Mapping):
+            return NotImplemented
+        return len(self) == len(other) and all(_holds(other, key, value) for key, value in self.items())
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a Snapshot cannot be pickled: its nodes live in this process; send dict(snapshot) instead")
 
     def __repr__(self) -> str:
         return f"<Snapshot of a Ctrie of {self._store.keys.name} to {self._store.values.name}>"

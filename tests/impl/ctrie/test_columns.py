@@ -134,7 +134,6 @@ def test_a_masked_element_is_refused_like_a_null(trie):
         trie.put_many([1, 2], masked)
 
 
-@pytest.mark.xfail(reason="NumPy counts timedelta64 among the integers", strict=True)
 def test_a_duration_is_not_an_integer(trie):
     with pytest.raises(TypeError, match="keys must be integers"):
         trie.get_many(np.array([1], "m8[s]"))
@@ -231,7 +230,7 @@ def test_strings_in_lists_and_numpy(texts):
         (["a", None], TypeError, "expected str, got NoneType None"),
         (["a", "\ud800"], ValueError, "cannot be stored as UTF-8"),
         (np.array([1, 2]), TypeError, "expected str, got int 1"),
-        (np.array([["a", "b"]]), TypeError, "expected str, got list"),
+        (np.array([["a", "b"]]), ValueError, "one-dimensional array, got shape (1, 2)"),
     ],
 )
 def test_refused_strings_change_nothing(texts, keys, error, message):

@@ -113,7 +113,6 @@ def test_a_full_map_can_be_read_as_a_whole_and_emptied(full):
     assert len(trie) == 0
 
 
-@pytest.mark.xfail(reason="a snapshot takes a whole chunk of the reserve, which updates then use", strict=True)
 def test_the_reserve_serves_snapshots_only(full):
     for _ in range(60):
         full.trie.readonly_snapshot()

@@ -109,7 +109,6 @@ def test_equality_is_that_of_mappings(arena, trie):
     assert trie != [("a", 1), ("b", 2)]
 
 
-@pytest.mark.xfail(reason="equality asks the other mapping by subscript, which a defaultdict answers", strict=True)
 def test_equality_does_not_write_into_the_other_mapping(arena):
     other = defaultdict(int, {2: 0})
     assert Ctrie({1: 0}, keys=int, values=int, arena=arena) != other
@@ -123,7 +122,6 @@ def test_equality_with_keys_that_dict_would_not_take(arena):
     assert trie != {1: 2}
 
 
-@pytest.mark.xfail(reason="Mapping.__eq__ makes dicts of both sides", strict=True)
 def test_equality_of_snapshots_with_keys_that_dict_would_not_take(arena):
     trie = Ctrie(arena=arena)
     trie[[1]] = 2
