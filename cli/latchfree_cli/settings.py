@@ -144,10 +144,16 @@ class Settings:
                 live.start()
 
     def write(self, name: str, text: str) -> Path:
-        """Write a file below the output folder and return its path."""
-        path = self.out / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        """Write a file below the output folder and return its path; say so where that fails."""
+        return self.save(self.out / name, lambda path: path.write_text(text, encoding="utf-8"))
+
+    def save(self, path: Path, write: Callable[[Path], object]) -> Path:
+        """Let `write` write a file; if that fails say so and go on: the verdict stands without its file."""
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write(path)
+        except OSError as error:
+            typer.echo(f"latchfree: cannot write {path}: {error.strerror}; choose another folder with --out", err=True)
         return path
 
 

@@ -12,7 +12,7 @@ import hashlib
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -112,8 +112,7 @@ def _compile(function: F, *, nogil: bool) -> F:
         return cast(F, numba.njit(nogil=nogil)(function))
     with _cache_dir(folder):
         dispatcher = numba.njit(nogil=nogil, cache=True)(function)
-    if _sources_of(function) == _HERE:
-        _keep_foreign_types_out(dispatcher)
+    _save_with_care(dispatcher, foreign=_sources_of(function) != _HERE)
     return cast(F, dispatcher)
 
 
@@ -123,16 +122,20 @@ def _is_foreign(kind: Any) -> bool:
     return owner.split(".")[0] != "latchfree"
 
 
-def _keep_foreign_types_out(dispatcher: Any) -> None:
-    """Never save code compiled for such a type: its index could not be read by a program without that package."""
+def _save_with_care(dispatcher: Any, *, foreign: bool) -> None:
+    """Go on without saving where the disk is full, and unless `foreign` save nothing for foreign types.
+
+    The index of a kernel with such a type could not be read by a program that lacks that package.
+    """
     cache = dispatcher._cache
     save = cache.save_overload
 
-    def save_own(signature: Any, data: Any) -> None:
-        if not any(map(_is_foreign, getattr(signature, "args", signature))):
-            save(signature, data)
+    def careful(signature: Any, data: Any) -> None:
+        if foreign or not any(map(_is_foreign, getattr(signature, "args", signature))):
+            with suppress(OSError):
+                save(signature, data)
 
-    cache.save_overload = save_own
+    cache.save_overload = careful
 
 
 def kernel(function: F) -> F:
@@ -162,5 +165,6 @@ def callback(signature: Any, function: Callable[..., Any]) -> Any:
     folder = _cache_folder(function)
     if folder is None:
         return numba.cfunc(signature)(function)
-    with _cache_dir(folder):
+    with _cache_dir(folder), suppress(OSError):
         return numba.cfunc(signature, cache=True)(function)
+    return numba.cfunc(signature)(function)

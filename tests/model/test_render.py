@@ -33,21 +33,20 @@ def test_one_column_per_process() -> None:
     drawn = trace(
         (
             "Initial predicate",
-            '/\\ x = 0\n/\\ L = (a :> [pc |-> "i"] @@ b :> [pc |-> "i"])',
+            '/\\ x = 0\n/\\ L = (a :> [pc |-> "i", n |-> 5] @@ b :> [pc |-> "i", n |-> 0])',
         ),
-        ("Go", '/\\ x = 0\n/\\ L = (a :> [pc |-> "i"] @@ b :> [pc |-> "w"])'),
-        ("Set", '/\\ x = 1\n/\\ L = (a :> [pc |-> "w"] @@ b :> [pc |-> "w"])'),
+        ("Go", '/\\ x = 0\n/\\ L = (a :> [pc |-> "i", n |-> 5] @@ b :> [pc |-> "w", n |-> 7])'),
+        ("Set", '/\\ x = 1\n/\\ L = (a :> [pc |-> "w", n |-> 0] @@ b :> [pc |-> "w", n |-> 7])'),
     )
     assert rows(drawn) == [
         ["step", "a", "b"],
         ["1", "(initial state)", ""],
         ["", "x = 0", ""],
         ["2", "", "Go"],
-        ["", "", 'pc: "i" → "w"'],
+        ["", "", "n: 0 → 7"],
         ["3", "Set", ""],
         ["", "x: 0 → 1", ""],
-        ["", 'pc: "i" → "w"', ""],
-    ]
+    ], "the next label, and registers that are forgotten, are left out"
 
 
 def test_the_step_belongs_to_the_process_whose_pc_moved() -> None:

@@ -107,8 +107,7 @@ def _write_alone(settings: Settings, file: Path, history: "History") -> Path:
     from latchfree_lincheck import write_history
 
     path = settings.out / "check" / f"{_file_name(file, history)}.jsonl"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_history(path, [history])
+    settings.save(path, lambda path: write_history(path, [history]))
     return path
 
 

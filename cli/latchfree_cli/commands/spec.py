@@ -72,8 +72,8 @@ def spec(
 
 
 def _select(models: "list[SpecModel]", names: list[str], profile: Profile) -> "list[SpecModel]":
-    """Return the models named, else those of the profile; full includes quick."""
-    known = {model.name: model for model in models}
+    """Return the models named (a mutant also by its id), else those of the profile; full includes quick."""
+    known = {model.mutant: model for model in models if model.mutant} | {model.name: model for model in models}
     for name in names:
         if name not in known:
             close = difflib.get_close_matches(name, known, n=1)

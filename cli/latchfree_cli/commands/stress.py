@@ -79,9 +79,9 @@ def write_failure(settings: Settings, result: "StressResult") -> str | None:
         return None
     from latchfree_lincheck import write_history
 
+    failure = result.failure
     path = settings.out / f"stress-{result.target}-{result.seed}.jsonl"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_history(path, [result.failure])
+    settings.save(path, lambda path: write_history(path, [failure]))
     return shlex.join(["latchfree", "check", str(path), "--model", TARGETS[result.target]])
 
 

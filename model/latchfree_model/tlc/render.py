@@ -17,6 +17,8 @@ REGISTERS = "L"
 HIDDEN = frozenset({"M", "at"})
 """Variables not shown: the tracker of possible linearizations, and how far each process's program is."""
 WIDTH = 72
+FORGOTTEN = (" → null", " → 0", ' → ""', " → <<>>")
+"""How a register ends that its process has no more use for; like ``pc``, it would only distract."""
 PLACES = 4
 """A shared variable that differs in more places is summed up: its nodes were renamed, not written."""
 
@@ -90,14 +92,15 @@ def _shared(state: TraceState, processes: list[Value], hidden: frozenset[str]) -
 def _changed(before: TraceState, after: TraceState, owner: Value | None, hidden: frozenset[str]) -> Iterator[str]:
     for name, value in after.variables.items():
         if name == REGISTERS and owner is not None:
-            yield from diff("", _registers(before, owner), _registers(after, owner))
+            lines = diff("", _registers(before, owner), _registers(after, owner))
+            yield from (line for line in lines if not line.startswith("pc: ") and not line.endswith(FORGOTTEN))
         elif name not in hidden:
             old = before.variables[name]
             if name == HEAP and isinstance(old, Function) and isinstance(value, Function):
                 # A node that is gone was collected: no process wrote that.
                 old = Function({key: item for key, item in old.items() if key in value})
-            lines = list(diff(name, old, value))
-            yield from lines if len(lines) <= PLACES else [f"{name}: {len(lines)} places differ"]
+            places = list(diff(name, old, value))
+            yield from places if len(places) <= PLACES else [f"{name}: {len(places)} places differ"]
 
 
 def diff(path: str, before: Value, after: Value) -> Iterator[str]:
