@@ -16,6 +16,7 @@ With T threads, T / wall operations a nanosecond are done in all.
 from __future__ import annotations
 
 import gc
+import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -118,15 +119,19 @@ def _run_together(clocks: Sequence[_Clocks]) -> None:
     barrier = threading.Barrier(len(clocks))
     failures: list[BaseException] = []
 
-    def body(own: _Clocks) -> None:
+    processors = sorted(os.sched_getaffinity(0))
+
+    def body(number: int, own: _Clocks) -> None:
         try:
+            # Each time a thread waits for the interpreter lock it may wake on the other processor, far from its cache.
+            os.sched_setaffinity(0, {processors[number % len(processors)]})
             barrier.wait()
             own.run()
         except BaseException as failure:
             failures.append(failure)
             barrier.abort()
 
-    threads = [threading.Thread(target=body, args=(own,)) for own in clocks]
+    threads = [threading.Thread(target=body, args=(number, own)) for number, own in enumerate(clocks)]
     for thread in threads:
         thread.start()
     for thread in threads:
