@@ -21,7 +21,3 @@ class ArenaFull(LatchfreeError, MemoryError):
 
 class ParticipantsExhausted(LatchfreeError, RuntimeError):
     """Every participant slot of the arena is claimed by a live thread."""
-
-
-class ReadOnly(LatchfreeError, TypeError):
-    """A read-only snapshot was asked to change."""

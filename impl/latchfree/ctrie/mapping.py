@@ -26,7 +26,6 @@ from latchfree.errors import ArenaFull
 
 K = TypeVar("K")
 V = TypeVar("V")
-D = TypeVar("D")
 
 _FULL = int(insert_module.FULL)
 _ALWAYS = int(insert_module.ALWAYS)

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from latchfree.arena import Arena
 from latchfree.ctrie.snapshot import new_trie
 from latchfree.errors import ArenaFull
 from latchfree.jitter import Jittered
+from latchfree_lincheck.engine import opcodes as op
 from latchfree_lincheck.history import History
 from latchfree_lincheck.recording import MapRecording, check_recording
 from latchfree_lincheck.stress.shapes import SHAPES
@@ -40,6 +42,7 @@ _JITTER = 32
 _PATIENCE = 10.0
 
 Progress = Callable[[int, int], None]
+Ints: TypeAlias = NDArray[Any]
 
 
 class Stuck(Exception):
@@ -153,24 +156,16 @@ def record_phase(
     written = [0] * threads
 
     def participate(process: int) -> None:
-        state = np.uint64(states[process].ctypes.data)
-        written[process] = int(
-            work(
-                Jittered(base, state) if jittered else base,
-                trie,
-                np.uint64(arena.participant()),
-                np.uint64(shared.ctypes.data),
-                state,
-                process,
-                threads,
-                rounds,
-                keys,
-                bounds,
-                rows[process],
-                contents[process],
-            )
-        )
+        written[process] = execute(process, shared, threads, rounds, rows[process], contents[process])
 
+    def execute(process: int, shared: Ints, threads: int, rounds: int, rows: Ints, contents: Ints) -> int:
+        state = np.uint64(states[process].ctypes.data)
+        handle = Jittered(base, state) if jittered else base
+        me, board = np.uint64(arena.participant()), np.uint64(shared.ctypes.data)
+        return int(work(handle, trie, me, board, state, process, threads, rounds, keys, bounds, rows, contents))
+
+    # Compile here, by running nothing with nobody: a thread that compiles must not look like one that is stuck.
+    execute(0, np.zeros_like(shared), 0, 1, rows[0][:0], contents[0][:0])
     workers = [threading.Thread(target=participate, args=(p,), daemon=True, name=f"stress-{p}") for p in range(threads)]
     for worker in workers:
         worker.start()
@@ -207,7 +202,7 @@ def _merge(
     offset = 0
     for process, (mine, count) in enumerate(zip(rows, written, strict=True)):
         taken = mine[:count]
-        snapshots = taken[:, 1] == 8
+        snapshots = taken[:, 1] == op.SNAPSHOT
         taken[snapshots, 5] += offset
         used = int(snapshots.sum())
         contents[process] = contents[process][:used]
