@@ -10,19 +10,42 @@ if TYPE_CHECKING:
     from latchfree.arena import Arena
     from latchfree.ctrie.mapping import Ctrie
     from latchfree.ctrie.snapshots import Snapshot
-    from latchfree.errors import ArenaFull, LatchfreeError, ParticipantsExhausted
+    from latchfree.errors import (
+        ArenaClosed,
+        ArenaFull,
+        ArenaInvalid,
+        LatchfreeError,
+        ParticipantsExhausted,
+        StructureExists,
+        StructureMissing,
+    )
 
 __version__ = "0.1.0"
 
-__all__ = ["Arena", "ArenaFull", "Ctrie", "LatchfreeError", "ParticipantsExhausted", "Snapshot"]
+__all__ = [
+    "Arena",
+    "ArenaClosed",
+    "ArenaFull",
+    "ArenaInvalid",
+    "Ctrie",
+    "LatchfreeError",
+    "ParticipantsExhausted",
+    "Snapshot",
+    "StructureExists",
+    "StructureMissing",
+]
 
 _HOME = {
     "Arena": "latchfree.arena",
+    "ArenaClosed": "latchfree.errors",
     "ArenaFull": "latchfree.errors",
+    "ArenaInvalid": "latchfree.errors",
     "Ctrie": "latchfree.ctrie.mapping",
     "LatchfreeError": "latchfree.errors",
     "ParticipantsExhausted": "latchfree.errors",
     "Snapshot": "latchfree.ctrie.snapshots",
+    "StructureExists": "latchfree.errors",
+    "StructureMissing": "latchfree.errors",
 }
 
 

@@ -80,6 +80,15 @@ def _fence_i(typingctx):
 
 
 @intrinsic
+def _barrier_i(typingctx):
+    def codegen(context, builder, signature, args):
+        builder.fence("seq_cst", targetscope="singlethread")
+        return context.get_dummy_value()
+
+    return types.void(), codegen
+
+
+@intrinsic
 def _pause_i(typingctx):
     def codegen(context, builder, signature, args):
         if builder.module.triple.startswith(("x86_64", "i386", "i686")):
@@ -212,6 +221,14 @@ def fence(mem):
     _compiled_only("fence")
 
 
+def barrier(mem):
+    """Keep the compiler from moving accesses across this point; no instruction is emitted.
+
+    It orders the plain writes of a thread as seen by whoever looks after that thread was killed.
+    """
+    _compiled_only("barrier")
+
+
 def pause(mem):
     """Tell the processor that this is a spin loop; a scheduler may switch here."""
     _compiled_only("pause")
@@ -284,6 +301,11 @@ def _fetch_min(mem, at, value):
 @overload(fence)
 def _fence(mem):
     return (lambda mem: _fence_i()) if _bare(mem) else None
+
+
+@overload(barrier)
+def _barrier(mem):
+    return (lambda mem: _barrier_i()) if _bare(mem) else None
 
 
 @overload(pause)

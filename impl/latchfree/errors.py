@@ -21,3 +21,26 @@ class ArenaFull(LatchfreeError, MemoryError):
 
 class ParticipantsExhausted(LatchfreeError, RuntimeError):
     """Every participant slot of the arena is claimed by a live thread."""
+
+
+class ArenaInvalid(LatchfreeError, ValueError):
+    """A file or region is not an arena this version can use; it was left as it is."""
+
+
+class ArenaClosed(LatchfreeError, ValueError):
+    """The arena was closed in this process."""
+
+
+class StructureExists(LatchfreeError, FileExistsError):
+    """The arena's directory has a structure of that name already."""
+
+
+class StructureMissing(LatchfreeError, KeyError):
+    """The arena's directory has no structure of that name."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])  # KeyError would quote the message
+
+
+class DirectoryFull(LatchfreeError, RuntimeError):
+    """Every entry of the arena's directory is taken."""

@@ -12,6 +12,7 @@ from numba import types
 from numba.extending import overload
 
 from latchfree.atomics import (
+    barrier,
     cas,
     exchange,
     fetch_add,
@@ -124,3 +125,8 @@ def _peek(mem, at):  # type: ignore[no-untyped-def]
 @overload(poke)
 def _poke(mem, at, value):  # type: ignore[no-untyped-def]
     return (lambda mem, at, value: poke(mem.base, at, value)) if _is_jittered(mem) else None
+
+
+@overload(barrier)
+def _barrier(mem):  # type: ignore[no-untyped-def]
+    return (lambda mem: barrier(mem.base)) if _is_jittered(mem) else None

@@ -1,39 +1,31 @@
-"""`Arena`: a region of words, its header, and the threads that take part in it."""
+"""`Arena`: memory for lock-free structures, and the threads and processes that take part in it."""
 
 from __future__ import annotations
 
-import mmap
 import os
 import sys
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numba import types
-from numpy.typing import NDArray
 
 from latchfree.arena import layout
-from latchfree.arena.participants import claim, release
-from latchfree.errors import ParticipantsExhausted
+from latchfree.arena.census import Census, census
+from latchfree.arena.directory import Directory, Entry
+from latchfree.arena.keeper import keep
+from latchfree.arena.participants import CLAIMED, adopt, claim, collect, release
+from latchfree.arena.processes import Identity, is_alive, own_identity
+from latchfree.arena.region import Region
+from latchfree.errors import ArenaClosed, ParticipantsExhausted
 from latchfree.jit import entry_point
-
-_HUGE = 2 << 20
-_MAP_NORESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)  # Linux; a name since Python 3.13
-_MINIMUM_BYTES = 2 << 20
-_MAXIMUM_BYTES = 1 << 42
 
 #: Capacity of an arena nobody sized: virtual memory only, committed page by page as it is used.
 DEFAULT_CAPACITY = 64 << 30
-
-
-def _process_start() -> int:
-    """Start time of this process in clock ticks since boot (with the pid, a process's identity)."""
-    return int(Path("/proc/self/stat").read_bytes().rsplit(b")", 1)[1].split()[19])
 
 
 @cache
@@ -48,12 +40,12 @@ class _Claim:
 
     def __init__(self, arena: Arena, slot: int) -> None:
         self.slot = slot
-        base, pid, region = arena.base, os.getpid(), arena._region
+        base, pid, region = arena.base, os.getpid(), arena.region
         give = _release()  # compiled now, not while the thread ends
 
-        def give_back(_keep_mapped: Any = region) -> None:
+        def give_back() -> None:
             # A forked child inherits the object but not the claim.
-            if os.getpid() == pid:
+            if os.getpid() == pid and not region.closed:
                 give(base, slot)
 
         self._finalizer = weakref.finalize(self, give_back)
@@ -63,7 +55,8 @@ class _Claim:
 class Arena:
     """Memory for lock-free structures: 64-bit words addressed by offset.
 
-    Use `Arena.anonymous`; the constructor takes an already mapped region.
+    Use `Arena.anonymous`, `Arena.create` or `Arena.open`. A shared arena is closed by `close`, at the end of a ``with``
+    block, or when the interpreter ends.
 
     Attributes
     ----------
@@ -73,16 +66,29 @@ class Arena:
         The whole region.
     base : int
         Address at which this process sees word 0.
+    participant_address : int
+        Address of the word that holds `interpreter_participant`, 0 before its first use.
     """
 
-    def __init__(self, region: mmap.mmap) -> None:
-        self._region = region
-        self.words: NDArray[np.uint64] = np.frombuffer(region, dtype=np.uint64)
-        self.capacity = len(region)
-        self.base: int = self.words.ctypes.data
-        self._pid = os.getpid()
+    def __init__(self, region: Region) -> None:
+        self.region = region
+        self.words = region.words
+        self.capacity = region.words.nbytes
+        self.base: int = region.words.ctypes.data
+        self._cell = np.zeros(1, np.uint64)
+        self.participant_address: int = self._cell.ctypes.data
         self._local = threading.local()
-        self._gil_slot = 0
+        self._directory = Directory(region.words, region.directory_lock)
+        #: Called with the identities of dead processes, by which structures give back what those held.
+        self.on_death: list[Callable[[Arena, Callable[[Identity], bool]], None]] = []
+        _arenas.add(self)
+        if region.shared:
+            self._look_after()
+
+    def _look_after(self) -> None:
+        self._life = threading.RLock()  # the arena is not closed while somebody looks after it
+        self._finalizer = weakref.finalize(self, _close, self.region, self._cell, self._life)
+        self._keeper = keep(self)
 
     @classmethod
     def anonymous(cls, capacity: int = DEFAULT_CAPACITY) -> Arena:
@@ -96,34 +102,53 @@ class Arena:
         Raises
         ------
         ValueError
-            If `capacity` is below 2 MiB or above 4 TiB.
+            If `capacity` is below 4 MiB or above 4 TiB.
         """
-        if not _MINIMUM_BYTES <= capacity <= _MAXIMUM_BYTES:
-            raise ValueError(
-                f"arena capacity must be between {_MINIMUM_BYTES} bytes (2 MiB) and {_MAXIMUM_BYTES} bytes "
-                f"(4 TiB), got {capacity}"
-            )
-        if not sys.platform.startswith("linux"):
-            raise OSError(f"arenas need Linux (MAP_NORESERVE memory), this is {sys.platform}")
-        size = -(-capacity // _HUGE) * _HUGE
-        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_NORESERVE
-        region = mmap.mmap(-1, size, flags=flags)
-        with suppress(OSError, AttributeError):  # a hint; not every kernel knows it
-            region.madvise(mmap.MADV_HUGEPAGE)
-        arena = cls(region)
-        arena._format()
+        return cls(Region.anonymous(capacity))
+
+    @classmethod
+    def create(
+        cls, *, name: str | None = None, path: str | os.PathLike[str] | None = None, capacity: int = 1 << 30
+    ) -> Arena:
+        """A new arena that other processes can open.
+
+        Parameters
+        ----------
+        name : str
+            In shared memory, under this name (letters, digits, ``.``, ``_``, ``-``), until `unlink` or reboot; or
+        path : path-like
+            in a file, which stays.
+        capacity : int
+            Bytes, rounded up to 2 MiB. What is not used takes no memory and no disk.
+
+        Raises
+        ------
+        FileExistsError
+            If there is one.
+        ValueError
+            For a bad name, or a `capacity` below 4 MiB or above 4 TiB.
+        """
+        return cls(Region.create(name=name, path=path, capacity=capacity))
+
+    @classmethod
+    def open(cls, where: str | os.PathLike[str]) -> Arena:
+        """An existing arena: the name of one in shared memory, or a path (a path-like, or a string with a slash).
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is none.
+        ArenaInvalid
+            If it is truncated, foreign, damaged, or made by another version; the file is left as it was.
+        """
+        if isinstance(where, str) and "/" not in where:
+            arena = cls(Region.open(name=where))
+        else:
+            arena = cls(Region.open(path=where))
+        arena.adopt()
         return arena
 
-    def _format(self) -> None:
-        words = self.words
-        words[layout.H_VERSION] = layout.LAYOUT_VERSION
-        words[layout.H_CAPACITY] = len(words)
-        words[layout.H_BUMP] = layout.FIRST_NODE
-        words[layout.H_PARTICIPANTS] = layout.PARTICIPANTS
-        words[layout.H_PARTICIPANT_COUNT] = layout.PARTICIPANT_COUNT
-        words[layout.H_DIRECTORY] = layout.DIRECTORY
-        words[layout.H_CHUNK] = min(max(len(words) // 256, 1024), 65536)
-        words[layout.H_MAGIC] = layout.MAGIC
+    # who takes part -------------------------------------------------------------------------------------------
 
     def participant(self) -> int:
         """Word offset of the calling thread's slot, claimed at its first use and released when the thread ends.
@@ -132,7 +157,11 @@ class Arena:
         ------
         ParticipantsExhausted
             If all slots belong to live threads.
+        ArenaClosed
+            After `close`.
         """
+        if self.closed:
+            raise ArenaClosed(f"{self.region.where} is closed; open it again with Arena.open")
         try:
             return self._local.claim.slot  # type: ignore[no-any-return]
         except AttributeError:
@@ -145,14 +174,21 @@ class Arena:
 
         Single calls never release the lock, so they cannot overlap and share one slot for all threads.
         """
-        if self._gil_slot == 0:
+        if self._cell[0] == 0:
             if not getattr(sys, "_is_gil_enabled", lambda: True)():
                 raise RuntimeError("single calls rely on the interpreter lock; free-threaded Python is not supported")
-            self._gil_slot = self._claim_slot()
-        return self._gil_slot
+            if self.closed:
+                raise ArenaClosed(f"{self.region.where} is closed; open it again with Arena.open")
+            self._cell[0] = self._claim_slot()
+        return int(self._cell[0])
 
     def _claim_slot(self) -> int:
-        slot = int(claim(np.uint64(self.base), np.uint64(os.getpid()), np.uint64(_process_start())))
+        fd = self.region.fd
+        arguments = [np.uint64(word) for word in (self.base, *own_identity(), 0 if fd is None else fd + 1)]
+        slot = int(claim(*arguments))
+        if slot == 0:
+            self.adopt()
+            slot = int(claim(*arguments))
         if slot == 0:
             raise ParticipantsExhausted(
                 f"all {layout.PARTICIPANT_COUNT} participant slots of the arena are in use by live threads; "
@@ -160,10 +196,159 @@ class Arena:
             )
         return slot
 
+    def adopt(self) -> int:
+        """Take over what dead processes have left; returns how many participants of theirs were released.
+
+        A shared arena does this by itself four times a second.
+        """
+        if not self.shared:
+            return 0
+        with self._life:
+            return 0 if self.closed else self._adopt()
+
+    def _adopt(self) -> int:
+        known: dict[Identity, bool] = {}
+
+        def is_dead(identity: Identity) -> bool:
+            if identity not in known:
+                known[identity] = not is_alive(identity)
+            return known[identity]
+
+        released = 0
+        for slot, identity in list(_claimed(self.words)):
+            if is_dead(identity):
+                released += bool(adopt(*(np.uint64(word) for word in (self.base, slot, *identity))))
+        for heir in self.on_death:
+            heir(self, is_dead)
+        return released
+
+    # memory ---------------------------------------------------------------------------------------------------
+
+    def collect(self) -> None:
+        """Free what waits to be freed, as far as nobody can be reading it.
+
+        Operations do this as they go. It takes three calls to free what was removed just before.
+        """
+        collect(np.uint64(self.base), np.uint64(self.interpreter_participant()))
+        if hasattr(self._local, "claim"):
+            collect(np.uint64(self.base), np.uint64(self.participant()))
+
     @property
     def used(self) -> int:
-        """Bytes given to participants so far, the header included."""
+        """Bytes given to participants so far, the header included. This never falls, but is used again."""
         return int(self.words[layout.H_BUMP]) * 8
 
+    @property
+    def allocated(self) -> int:
+        """Bytes in nodes: reachable, waiting to be freed, or lost with a process that was killed."""
+        table = self.words[layout.PARTICIPANTS : layout.FIRST_NODE].reshape(-1, layout.PARTICIPANT_WORDS)
+        return 8 * (int(table[:, int(layout.P_LIVE)].sum(dtype=np.uint64)) & ((1 << 63) - 1))
+
+    def census(self) -> Census:
+        """Where every word is; exact only while no operation runs."""
+        return census(self.base)
+
+    # structures and life --------------------------------------------------------------------------------------
+
+    @property
+    def directory(self) -> Directory:
+        """Its structures by name; see `Ctrie.create`."""
+        return self._directory
+
+    def structures(self) -> dict[str, Entry]:
+        """What is in it, by name."""
+        return {entry.name: entry for entry in self._directory.entries()}
+
+    @property
+    def shared(self) -> bool:
+        """Whether other processes can open it."""
+        return self.region.shared
+
+    @property
+    def closed(self) -> bool:
+        """Whether `close` was called."""
+        return self.region.closed
+
+    def close(self) -> None:
+        """Stop using a shared arena: its structures cannot be used here any more. Closing twice is no error.
+
+        No other thread may be using it. A private arena goes with its last structure and needs no closing.
+        """
+        if self.shared:
+            self._finalizer()
+
+    def unlink(self) -> None:
+        """Remove the name or file of a shared arena. Who has it open goes on using it."""
+        self.region.unlink()
+
+    def __enter__(self) -> Arena:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> Any:
+        if not self.shared:
+            raise TypeError(
+                "a private arena cannot be pickled: its memory is this process's; "
+                "use Arena.create(name=...) to share one"
+            )
+        return _reopened, (self.region.where,)
+
     def __repr__(self) -> str:
-        return f"<Arena {self.used:,} of {self.capacity:,} bytes used>"
+        closed = ", closed" if self.closed else ""
+        return f"<Arena {self.region.where}: {self.used:,} of {self.capacity:,} bytes used{closed}>"
+
+
+_arenas: weakref.WeakSet[Arena] = weakref.WeakSet()
+_reopened_here: weakref.WeakValueDictionary[str, Arena] = weakref.WeakValueDictionary()
+
+
+def _reopened(where: str) -> Arena:
+    """The arena at a path, opened once in this process however often it is unpickled."""
+    arena = _reopened_here.get(where)
+    if arena is None or arena.closed:
+        arena = _reopened_here[where] = Arena(Region.open(path=where))
+    return arena
+
+
+def _claimed(words: Any) -> Iterator[tuple[int, Identity]]:
+    """Offset and owner of every claimed slot."""
+    for k in range(int(words[layout.H_CLAIMED])):
+        slot = layout.PARTICIPANTS + k * layout.PARTICIPANT_WORDS
+        state, pid, start = words[slot : slot + 3].tolist()
+        if state == CLAIMED:
+            yield slot, (pid, start)
+
+
+def _close(region: Region, cell: Any, life: Any) -> None:
+    """Release this process's slots and close its region; from now on calls find no participant."""
+    with life:
+        if region.closed:
+            return
+        cell[0] = 0
+        words, me = region.words, own_identity()
+        for slot, owner in list(_claimed(words)):
+            if owner == me:
+                adopt(*(np.uint64(word) for word in (words.ctypes.data, slot, *me)))
+        with suppress(OSError):
+            region.close()
+
+
+def _after_fork_in_child() -> None:
+    for arena in list(_arenas):
+        arena._local = threading.local()
+        if arena.shared:
+            # The slots are the parent's, and so was any thread that held the lock.
+            arena._cell[0] = 0
+            arena._finalizer.detach()
+            arena._look_after()
+        else:
+            # The memory is a copy, and so are the slots of threads that do not exist here.
+            for slot, _ in list(_claimed(arena.words)):
+                if slot != int(arena._cell[0]):
+                    arena.words[slot + int(layout.P_PIN)] = 0
+                    arena.words[slot + int(layout.P_STATE)] = 0
+
+
+os.register_at_fork(after_in_child=_after_fork_in_child)

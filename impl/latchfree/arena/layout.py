@@ -6,48 +6,94 @@ header, hence never a node: it doubles as "nil".
 ====================  =========================================================
 words                 content
 ====================  =========================================================
-0 .. 63               header (the fields below)
-64 .. 575             root directory: 64 entries of 8 words, name -> structure
-576 .. 1023           reserved
-1024 ..               participant table, then nodes
+0 .. 127              header (the fields below)
+128 .. 1151           root directory: 64 entries of 16 words, name -> structure
+1152 .. 1279          shared free lists, one head a size class
+1280 .. 2047          reserved, zero
+2048 ..               participant table, then nodes
 ====================  =========================================================
 """
 
 import numpy as np
 
 MAGIC = 0x6C61746368667265  # "latchfre", big-endian
-LAYOUT_VERSION = 1
+LAYOUT_VERSION = 2
 
-# header fields
+# header: what never changes
 H_MAGIC = np.uint64(0)
 H_VERSION = np.uint64(1)
 H_CAPACITY = np.uint64(2)  # words in the region
-H_BUMP = np.uint64(3)  # first word not yet given to a participant
-H_GENERATION = np.uint64(4)  # last generation handed out; 0 is no generation
-H_EPOCH = np.uint64(5)  # reserved for reclamation
-H_PARTICIPANTS = np.uint64(6)  # offset of the participant table
-H_PARTICIPANT_COUNT = np.uint64(7)
-H_DIRECTORY = np.uint64(8)  # offset of the root directory
-H_CHUNK = np.uint64(9)  # words a participant takes at a time
+H_PARTICIPANTS = np.uint64(3)  # offset of the participant table
+H_PARTICIPANT_COUNT = np.uint64(4)
+H_DIRECTORY = np.uint64(5)  # offset of the root directory
+H_CHUNK = np.uint64(6)  # words a participant takes at a time
+H_IDENTITY = np.uint64(7)  # random: two arenas of one name can be told apart
 
-DIRECTORY = 64
-PARTICIPANTS = 1024
+# header: what changes when the region is opened and closed
+H_STATE = np.uint64(8)  # CLEAN or IN_USE
+H_CHECKSUM = np.uint64(9)  # of header and directory, valid while CLEAN
+H_BOOT = np.uint64(10)  # hash of the id of the boot in which it was last in use
+
+# header: what operations change, each on a cache line of its own
+H_BUMP = np.uint64(16)  # first word not yet given to a participant
+H_GENERATION = np.uint64(24)  # last generation handed out; 0 is no generation
+H_EPOCH = np.uint64(32)  # reclamation epoch; a node retired in epoch e is free in e + 2
+H_CLAIMED = np.uint64(40)  # participant slots ever claimed: the slots in use are among the first so many
+
+HEADER_WORDS = 128
+CLEAN = 0x636C65616E636C6E
+IN_USE = 0x696E7573656E6F77
+
+DIRECTORY = 128
+DIRECTORY_ENTRIES = 64
+ENTRY_WORDS = 16
+SHARED_LISTS = np.uint64(1152)
+PARTICIPANTS = 2048
 PARTICIPANT_COUNT = 256
-PARTICIPANT_WORDS = 512
+PARTICIPANT_WORDS = 640
 
-# participant fields; P_STATE is the only one another thread may write
+# fields of a directory entry
+E_STATE = 0  # FREE, CREATING, READY, REMOVED
+E_TRIE = 1  # offset of the structure's root record
+E_KIND = 2  # CTRIE
+E_NAME_LENGTH = 3  # bytes of UTF-8, at most 48
+E_KEYS = 4  # two words: name of the key codec, at most 16 bytes of ASCII, zero-padded
+E_VALUES = 6  # two words: name of the value codec
+E_HASH_MASK = 8
+E_NAME = 10  # six words
+
+# fields of a participant, the first line: who it is (written by its owner, and by whoever adopts it)
 P_STATE = np.uint64(0)  # 0 free, 1 claimed
 P_PID = np.uint64(1)
 P_START = np.uint64(2)  # start time of the process, in clock ticks since boot
-P_PIN = np.uint64(3)  # reserved for reclamation
-P_BUMP = np.uint64(4)  # next free word of the chunk in use
-P_LIMIT = np.uint64(5)  # end of the chunk in use
-P_JOURNALLED = np.uint64(6)  # nodes allocated by the attempt in progress
-P_PATH = np.uint64(16)  # I-nodes from the root to the place of a removal
-P_FREE = np.uint64(32)  # heads of the free lists, one a size class
-P_JOURNAL = np.uint64(128)  # the nodes themselves, at most JOURNAL_CAPACITY
+P_INCARNATION = np.uint64(3)  # counts claims
+P_FD = np.uint64(4)  # file descriptor of the region in the owner's process, plus one; 0: no file
+# the second line: read by everybody
+P_PIN = np.uint64(8)  # 0, or the epoch pinned shifted left by one, plus one
+# private to the owner
+P_BUMP = np.uint64(16)  # next free word of the chunk in use
+P_LIMIT = np.uint64(17)  # end of the chunk in use
+P_JOURNALLED = np.uint64(18)  # nodes allocated by the attempt in progress
+P_FAILED = np.uint64(19)  # the attempt ran out of memory and wrote into the sink
+P_URGENT = np.uint64(20)  # the attempt may use the arena's reserve
+P_LIVE = np.uint64(21)  # words allocated minus words freed by this participant, modulo 2**64
+P_RETIRED = np.uint64(22)  # nodes retired since the last attempt to advance the epoch
+P_OLDEST = np.uint64(23)  # limbo: first block of a queue of retired nodes
+P_NEWEST = np.uint64(24)  # and its last
+P_TREES = np.uint64(25)  # I-nodes whose trees are being freed, linked through their headers
+P_SPARES = np.uint64(26)  # list of empty blocks
+P_SPARE_COUNT = np.uint64(27)
+P_PATH = np.uint64(32)  # I-nodes from the root to the place of a removal
+P_GRAVE = np.uint64(48)  # the burial in progress, see latchfree.ctrie.burial
+P_SLOT = np.uint64(56)  # the snapshot slot of the freeze just made
+P_FREE = np.uint64(64)  # heads of the free lists, one a size class
+P_LENGTH = np.uint64(192)  # their lengths
+P_JOURNAL = np.uint64(320)  # the nodes themselves, at most JOURNAL_CAPACITY
+P_WALK = np.uint64(480)  # a traversal: for each depth a main node and the index of its next slot
+P_SINK = np.uint64(512)  # where an attempt writes that has run out of memory
 
-JOURNAL_CAPACITY = 256
+JOURNAL_CAPACITY = 160
+SINK_WORDS = 128
 
 #: First word a node may occupy.
 FIRST_NODE = PARTICIPANTS + PARTICIPANT_COUNT * PARTICIPANT_WORDS

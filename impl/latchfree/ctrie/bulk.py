@@ -6,6 +6,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
+from latchfree.arena.epochs import pin, unpin
 from latchfree.atomics import peek
 from latchfree.ctrie.entries import VALUE, stored_key_words
 from latchfree.ctrie.insert import ALWAYS, FULL, insert
@@ -13,6 +14,7 @@ from latchfree.ctrie.lookup import lookup
 from latchfree.ctrie.nodes import NIL
 from latchfree.ctrie.remove import ALWAYS as REMOVE_ALWAYS
 from latchfree.ctrie.remove import remove
+from latchfree.ctrie.scan import advance, start
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Handle, Word
 
@@ -38,56 +40,120 @@ def _element(column: Any, k: Any) -> Any:
     return word
 
 
+#: Keys a bulk call handles before it unpins for an instant, so that it does not hold up reclamation.
+_PINNED = 256
+
+
+@kernel
+def _breathe(mem: Handle, me: Word, k: Word) -> None:
+    """Renew the pin now and then."""
+    if k % _PINNED == 0:
+        unpin(mem, me)
+        pin(mem, me)
+
+
 @kernel
 def get_words(
     mem: Handle, trie: Word, me: Word, keys: Array, first: Word, last: Word, out: Array, found: Array
 ) -> None:
     """Values of keys `first` to `last`; where `found` is 0 the key is absent and `out` unchanged."""
     for k in range(first, last):
+        _breathe(mem, me, k - first)
         node = lookup(mem, trie, me, element(keys, k))
         if node != NIL:
             out[k] = np.int64(peek(mem, node + VALUE))
             found[k] = 1
+    unpin(mem, me)
 
 
 @kernel
-def get_nodes(
-    mem: Handle, trie: Word, me: Word, keys: Array, first: Word, last: Word, nodes: Array, lengths: Array
-) -> None:
-    """S-nodes of keys `first` to `last` (0: absent), and the lengths of their values."""
+def get_blobs(
+    mem: Handle,
+    trie: Word,
+    me: Word,
+    keys: Array,
+    first: Word,
+    last: Word,
+    offsets: Array,
+    out: Array,
+    found: Array,
+) -> Word:
+    """Copy the value bytes of keys `first` to `last` into `out`, from ``offsets[first]`` on.
+
+    Returns the first key whose value did not fit; `offsets` is set up to it.
+    """
     for k in range(first, last):
-        node = lookup(mem, trie, me, element(keys, k))
-        nodes[k] = node
-        lengths[k] = np.int64(peek(mem, node + VALUE)) if node != NIL else 0
-
-
-@kernel
-def copy_values(mem: Handle, nodes: Array, keys: Array, offsets: Array, out: Array) -> None:
-    """Copy the value bytes of S-nodes into `out`, from `offsets`; `keys` only says of which kind keys are."""
-    for k in range(len(nodes)):
-        if nodes[k] != NIL:
-            at = nodes[k] + stored_key_words(mem, nodes[k], element(keys, 0))
-            for b in range(offsets[k + 1] - offsets[k]):
-                byte = peek(mem, at + np.uint64(b >> 3)) >> np.uint64((b & 7) << 3)
-                out[offsets[k] + b] = byte & np.uint64(255)
+        _breathe(mem, me, k - first)
+        key = element(keys, k)
+        node = lookup(mem, trie, me, key)
+        length: Word = 0
+        if node != NIL:
+            length = np.int64(peek(mem, node + VALUE))
+            if offsets[k] + length > len(out):
+                unpin(mem, me)
+                return k
+            at = node + stored_key_words(mem, node, key)
+            for b in range(length):
+                out[offsets[k] + b] = (peek(mem, at + np.uint64(b >> 3)) >> np.uint64((b & 7) << 3)) & np.uint64(255)
+            found[k] = 1
+        offsets[k + 1] = offsets[k] + length
+    unpin(mem, me)
+    return last
 
 
 @kernel
 def put_all(mem: Handle, trie: Word, me: Word, keys: Array, values: Array, first: Word, last: Word) -> Word:
     """Put keys `first` to `last`; returns how many took effect before the arena was full."""
+    done = last - first
     for k in range(first, last):
+        _breathe(mem, me, k - first)
         value = element(values, k)
         if insert(mem, trie, me, element(keys, k), value, ALWAYS, value) == FULL:
-            return k - first
-    return last - first
+            done = k - first
+            break
+    unpin(mem, me)
+    return done
 
 
 @kernel
 def remove_all(mem: Handle, trie: Word, me: Word, keys: Array, first: Word, last: Word, found: Array) -> Word:
     """Remove keys `first` to `last`, marking those that were there; returns as `put_all`."""
+    done = last - first
     for k in range(first, last):
+        _breathe(mem, me, k - first)
         node = remove(mem, trie, me, element(keys, k), REMOVE_ALWAYS, 0)
         if node == FULL:
-            return k - first
+            done = k - first
+            break
         found[k] = 1 if node != NIL else 0
-    return last - first
+    unpin(mem, me)
+    return done
+
+
+@kernel
+def scan_start(mem: Handle, me: Word, root: Word, cursor: Array) -> None:
+    """`scan.start` on the snapshot below a frozen root."""
+    pin(mem, me)
+    start(mem, root, cursor)
+    unpin(mem, me)
+
+
+@kernel
+def scan_next(mem: Handle, me: Word, cursor: Array, out: Array) -> Word:
+    """`scan.advance`."""
+    pin(mem, me)
+    found = advance(mem, cursor, out)
+    unpin(mem, me)
+    return found
+
+
+@kernel
+def scan_count(mem: Handle, me: Word, root: Word, cursor: Array, out: Array) -> Word:
+    """Number of entries below a frozen root; `cursor` and `out` are scratch."""
+    scan_start(mem, me, root, cursor)
+    total = 0
+    while True:
+        found = scan_next(mem, me, cursor, out)
+        total += found
+        if found < len(out):
+            return total

@@ -5,17 +5,24 @@ no insert can be lost below an I-node that has been unlinked (mutant N2). A tomb
 parent's new C-node takes over in the same compare-and-swap that drops the I-node: no key is ever missing.
 """
 
-from latchfree.arena.allocator import begin, undo
-from latchfree.atomics import peek
+import numpy as np
+
+from latchfree.arena.allocator import URGENT, abandon, begin, failed, undo
+from latchfree.atomics import peek, popcount
+from latchfree.ctrie.burial import bury, close_grave, open_grave
 from latchfree.ctrie.cnode import compressed, updated_contracted
 from latchfree.ctrie.gcas import COMMITTED, LOST, gcas, gcas_read, read_root
 from latchfree.ctrie.nodes import (
-    ATTEMPT_WORDS,
+    BITMAP,
     C_NODE,
     CHILD,
+    MAIN,
     NIL,
+    ONE,
+    SLOTS,
     T_NODE,
     TOMBED,
+    UNTAG,
     gen_of,
     kind_of,
     slot_for,
@@ -24,6 +31,24 @@ from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Word
 from latchfree.words import flag_of
 
+TWO = np.uint64(2)
+
+
+@kernel
+def _bury_compressed(mem: Handle, trie: Word, me: Word, m: Word, new: Word, gen: Word) -> None:
+    """Kill C-node `m`, which `new` has replaced, and the tombed children that `new` does without."""
+    slots = popcount(peek(mem, m + BITMAP))
+    open_grave(mem, trie, me, gen, slots * TWO + ONE)
+    for k in range(slots):
+        slot = peek(mem, m + SLOTS + np.uint64(k))
+        # A tomb made of a single slot holds what that slot was resurrected to.
+        if kind_of(mem, new) == T_NODE or slot != peek(mem, new + SLOTS + np.uint64(k)):
+            i = slot & UNTAG
+            bury(mem, me, peek(mem, i + MAIN))  # the T-node, which nothing ever replaces
+            bury(mem, me, i)
+    bury(mem, me, m)
+    close_grave(mem, me)
+
 
 @kernel
 def clean(mem: Handle, trie: Word, me: Word, parent: Word, level: Word) -> Flag:
@@ -31,12 +56,20 @@ def clean(mem: Handle, trie: Word, me: Word, parent: Word, level: Word) -> Flag:
     m = gcas_read(mem, trie, parent)
     if kind_of(mem, m) != C_NODE:
         return True
-    if not begin(mem, me, ATTEMPT_WORDS):
+    if not begin(mem, me, URGENT):
         return False
-    new = compressed(mem, trie, me, m, level, gen_of(mem, parent))
+    gen = gen_of(mem, parent)
+    new = compressed(mem, trie, me, m, level, gen)
+    if failed(mem, me):
+        return False
     # spec: Ctrie!GcasCas
-    if new == NIL or gcas(mem, trie, parent, m, new) == LOST:
+    outcome = LOST if new == NIL else gcas(mem, trie, parent, m, new)
+    if outcome == COMMITTED:
+        _bury_compressed(mem, trie, me, m, new, gen)
+    elif outcome == LOST:
         undo(mem, me)
+    else:
+        abandon(mem, me)
     return True
 
 
@@ -56,14 +89,24 @@ def clean_parent(
         m = gcas_read(mem, trie, parent)
         if kind_of(mem, m) != C_NODE or slot_for(mem, m, h, level) != i | CHILD:
             return
-        if not begin(mem, me, ATTEMPT_WORDS):
+        if not begin(mem, me, URGENT):
             return
         snode = peek(mem, tomb + TOMBED)
-        new = updated_contracted(mem, me, m, flag_of(h, level), snode, level, gen_of(mem, parent))
+        gen = gen_of(mem, parent)
+        new = updated_contracted(mem, me, m, flag_of(h, level), snode, level, gen)
+        if failed(mem, me):
+            return
         outcome = gcas(mem, trie, parent, m, new)
         if outcome == COMMITTED:
+            open_grave(mem, trie, me, gen, TWO + ONE)
+            bury(mem, me, m)
+            bury(mem, me, i)
+            bury(mem, me, tomb)
+            close_grave(mem, me)
             return
         if outcome == LOST:
             undo(mem, me)
+        else:
+            abandon(mem, me)
         if gen_of(mem, read_root(mem, trie)) != startgen:
             return

@@ -264,8 +264,10 @@ def snode_words(key: Key, value: Value) -> Word:
 
 @kernel
 def new_snode(mem: Handle, me: Word, key: Key, h: Word, value: Value, gen: Word) -> Word:
-    """An S-node; `h` is the full hash of the key."""
+    """An S-node; `h` is the full hash of the key. NIL: no memory for so large a one."""
     s = new_node(mem, me, S_NODE, snode_words(key, value), gen)
+    if s == _0:
+        return _0
     _write_key(mem, s, key, h)
     _write_value(mem, s, key, value)
     return s

@@ -5,8 +5,9 @@ LP of a change: the root read of the GCAS that commits it. LP of a refusal: the 
 
 import numpy as np
 
-from latchfree.arena.allocator import begin, undo
+from latchfree.arena.allocator import ORDINARY, abandon, begin, failed, undo
 from latchfree.atomics import peek, poke
+from latchfree.ctrie.burial import bury_pair
 from latchfree.ctrie.clean import clean
 from latchfree.ctrie.cnode import inserted, updated
 from latchfree.ctrie.entries import (
@@ -15,17 +16,14 @@ from latchfree.ctrie.entries import (
     placed,
     same_key,
     same_value,
-    snode_words,
     stored_hash,
 )
 from latchfree.ctrie.gcas import COMMITTED, LOST, gcas, gcas_read, read_root
 from latchfree.ctrie.lnode import NOWHERE, find, new_lnode, with_entry
-from latchfree.ctrie.lookup import renew
+from latchfree.ctrie.lookup import NO_MEMORY, renew
 from latchfree.ctrie.nodes import (
-    ATTEMPT_WORDS,
     C_NODE,
     CHILD,
-    COUNT,
     ENTRIES,
     LAST_LEVEL,
     MAIN,
@@ -126,12 +124,11 @@ def _main_with(
 def insert(mem: Handle, trie: Word, me: Word, key: Key, value: Value, mode: Word, expected: Word) -> Word:
     """Write `value` under `key` where `mode` allows.
 
-    Returns the S-node that held the key before, NIL where there was none, FULL where there was no room. Under
-    IF_EQUAL it returns NIL also where the value differed, so that non-NIL means it was replaced.
+    The caller must be pinned. Returns the S-node that held the key before, NIL where there was none, FULL where there
+    was no room. Under IF_EQUAL it returns NIL also where the value differed, so that non-NIL means it was replaced.
     """
     full = full_hash(key)
     h = placed(mem, trie, full)
-    words = ATTEMPT_WORDS + snode_words(key, value) * (ONE + ONE)
     while True:
         i = read_root(mem, trie)
         startgen = gen_of(mem, i)
@@ -150,16 +147,17 @@ def insert(mem: Handle, trie: Word, me: Word, key: Key, value: Value, mode: Word
                         i = child
                         level += STRIDE
                         continue
-                    if not begin(mem, me, ATTEMPT_WORDS):
+                    outcome = renew(mem, trie, me, i, m, startgen)
+                    if outcome == NO_MEMORY:
                         return FULL
-                    if renew(mem, trie, me, i, m, startgen) == COMMITTED:
+                    if outcome == COMMITTED:
                         continue
                     break
                 if slot != NIL and same_key(mem, slot, key):
                     old = slot
                 if _refused(mem, old, key, mode, expected):
                     return NIL if mode == IF_EQUAL else old
-                if not begin(mem, me, words):
+                if not begin(mem, me, ORDINARY):
                     return FULL
                 new = _main_with(mem, trie, me, m, slot, key, full, h, value, level, startgen)
             elif kind == T_NODE:
@@ -172,14 +170,19 @@ def insert(mem: Handle, trie: Word, me: Word, key: Key, value: Value, mode: Word
                     old = peek(mem, m + ENTRIES + at)
                 if _refused(mem, old, key, mode, expected):
                     return NIL if mode == IF_EQUAL else old
-                if not begin(mem, me, words + (peek(mem, m + COUNT) + ONE) * (ONE + ONE)):
+                if not begin(mem, me, ORDINARY):
                     return FULL
                 snode = new_snode(mem, me, key, full, value, startgen)
                 new = with_entry(mem, me, m, at, snode, startgen)
+            if failed(mem, me):
+                return FULL
             # spec: Ctrie!GcasCas
             outcome = gcas(mem, trie, i, m, new)
             if outcome == COMMITTED:
+                bury_pair(mem, trie, me, startgen, m, old)
                 return old
             if outcome == LOST:
                 undo(mem, me)
+            else:
+                abandon(mem, me)
             break

@@ -17,8 +17,10 @@ NOWHERE = np.uint64((1 << 64) - 1)
 
 @kernel
 def new_lnode(mem: Handle, me: Word, count: Word, gen: Word) -> Word:
-    """An L-node with room for `count` entries, left for the caller to fill."""
+    """An L-node with room for `count` entries, left for the caller to fill. NIL: no memory for so many."""
     node = new_node(mem, me, L_NODE, L_WORDS + count, gen)
+    if node == NIL:
+        return NIL
     poke(mem, node + PREV, NIL)
     poke(mem, node + COUNT, count)
     return node
@@ -38,6 +40,8 @@ def with_entry(mem: Handle, me: Word, node: Word, at: Word, snode: Word, gen: Wo
     """A copy with the entry at index `at` replaced, or with one more when `at` is NOWHERE."""
     count = peek(mem, node + COUNT)
     new = new_lnode(mem, me, count + ONE if at == NOWHERE else count, gen)
+    if new == NIL:
+        return NIL
     for k in range(count):
         poke(mem, new + ENTRIES + np.uint64(k), peek(mem, node + ENTRIES + np.uint64(k)))
     poke(mem, new + ENTRIES + (count if at == NOWHERE else at), snode)
@@ -51,6 +55,8 @@ def without_entry(mem: Handle, me: Word, node: Word, at: Word, gen: Word) -> Wor
     if count == ONE + ONE:
         return new_tnode(mem, me, peek(mem, node + ENTRIES + (ONE - at)), gen)
     new = new_lnode(mem, me, count - ONE, gen)
+    if new == NIL:
+        return NIL
     for k in range(count - ONE):
         source = np.uint64(k) if np.uint64(k) < at else np.uint64(k) + ONE
         poke(mem, new + ENTRIES + np.uint64(k), peek(mem, node + ENTRIES + source))

@@ -7,22 +7,25 @@ content cannot change any more, so the answer held when the parent's main was re
 
 import numpy as np
 
-from latchfree.arena.allocator import begin, undo
-from latchfree.atomics import load, load_seq, peek
+from latchfree.arena.allocator import URGENT, abandon, begin, failed, undo
+from latchfree.atomics import load, load_seq, peek, popcount
+from latchfree.ctrie.burial import bury, close_grave, open_grave
 from latchfree.ctrie.clean import clean
 from latchfree.ctrie.cnode import renewed
 from latchfree.ctrie.entries import full_hash, placed, same_key
 from latchfree.ctrie.gcas import COMMITTED, LOST, READ_ONLY, gcas, gcas_read, read_root
 from latchfree.ctrie.lnode import NOWHERE, find
 from latchfree.ctrie.nodes import (
-    ATTEMPT_WORDS,
+    BITMAP,
     C_NODE,
     ENTRIES,
     MAIN,
     NIL,
+    ONE,
     PENDING,
     PREV,
     ROOT_WORD,
+    SLOTS,
     STRIDE,
     T_NODE,
     TOMBED,
@@ -39,14 +42,33 @@ from latchfree.kinds import Handle, Key, Word
 UNDECIDED = np.uint64((1 << 64) - 1)
 
 
+#: Outcome of `renew` besides those of `gcas`: no memory, nothing changed.
+NO_MEMORY = np.uint64(3)
+
+
 @kernel
 def renew(mem: Handle, trie: Word, me: Word, i: Word, m: Word, gen: Word) -> Word:
     """Bring the children of C-node `m`, the main of `i`, to `gen`."""
+    if not begin(mem, me, URGENT):
+        return NO_MEMORY
     new = renewed(mem, trie, me, m, gen)
+    if failed(mem, me):
+        return NO_MEMORY
     # spec: Ctrie!GcasCas
     outcome = gcas(mem, trie, i, m, new)
-    if outcome == LOST:
+    if outcome == COMMITTED:
+        slots = popcount(peek(mem, m + BITMAP))
+        open_grave(mem, trie, me, gen, slots + ONE)
+        for k in range(slots):
+            child = peek(mem, m + SLOTS + np.uint64(k))
+            if child != peek(mem, new + SLOTS + np.uint64(k)):
+                bury(mem, me, child & UNTAG)  # its main lives on in the copy
+        bury(mem, me, m)
+        close_grave(mem, me)
+    elif outcome == LOST:
         undo(mem, me)
+    else:
+        abandon(mem, me)
     return outcome
 
 
@@ -135,10 +157,12 @@ def lookup_helping(mem: Handle, trie: Word, me: Word, h: Word, key: Key) -> Word
                     parent = i
                     i = child
                     level += STRIDE
-                elif not begin(mem, me, ATTEMPT_WORDS):
-                    return lookup_frozen(mem, child, h, level + STRIDE, key)
-                elif renew(mem, trie, me, i, m, startgen) != COMMITTED:
-                    break
+                else:
+                    outcome = renew(mem, trie, me, i, m, startgen)
+                    if outcome == NO_MEMORY:
+                        return lookup_frozen(mem, child, h, level + STRIDE, key)
+                    if outcome != COMMITTED:
+                        break
             elif kind == T_NODE:
                 if clean(mem, trie, me, parent, level - STRIDE):
                     break

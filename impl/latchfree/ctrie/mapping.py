@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import ItemsView, Iterator, KeysView, Mapping, MutableMapping, ValuesView
+from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, MutableMapping, ValuesView
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from latchfree.arena import Arena
+from latchfree.arena.directory import check_codecs
 from latchfree.ctrie import bulk, columns
 from latchfree.ctrie import insert as insert_module
 from latchfree.ctrie import remove as remove_module
 from latchfree.ctrie.builtins import builtin, not_plain
-from latchfree.ctrie.calls import create
 from latchfree.ctrie.codecs import (
     MAX_KEY_BYTES,
     MAX_VALUE_BYTES,
     Codec,
     codec_for,
 )
+from latchfree.ctrie.holds import Lineage
+from latchfree.ctrie.orphans import give_back_all
 from latchfree.ctrie.snapshots import Snapshot
-from latchfree.ctrie.store import Store
-from latchfree.errors import ArenaFull
+from latchfree.ctrie.store import HASH_MASK_ALL, Store
 
 K = TypeVar("K")
 V = TypeVar("V")
 
-_FULL = int(insert_module.FULL)
 _ALWAYS = int(insert_module.ALWAYS)
 _IF_ABSENT = int(insert_module.IF_ABSENT)
 _IF_PRESENT = int(insert_module.IF_PRESENT)
@@ -35,13 +34,17 @@ _IF_EQUAL = int(insert_module.IF_EQUAL)
 _REMOVE_ALWAYS = int(remove_module.ALWAYS)
 _REMOVE_IF_EQUAL = int(remove_module.IF_EQUAL)
 
-#: Every bit of the hash places a key.
-HASH_MASK_ALL = (1 << 64) - 1
-
 _MISSING: Any = object()
+
+#: Times a bulk call collects garbage without getting on before it gives up.
+_PATIENCE = 4
 
 #: Keys a bulk call handles between two chances for Ctrl-C.
 _SLICE = 1 << 16
+
+
+def _refused(raw: Any) -> bool:
+    return raw is NotImplemented
 
 
 class Ctrie(MutableMapping[K, V]):
@@ -58,8 +61,8 @@ class Ctrie(MutableMapping[K, V]):
     keys, values : type or str or Codec
         ``int`` (64 bits, signed), ``str``, ``bytes``, ``"pickle"`` or a `Codec`.
     arena : Arena, optional
-        Where the nodes live; by default a private arena of 64 GiB of address space. Memory is not yet
-        reclaimed: it grows with every change.
+        Where the nodes live; by default a private arena of 64 GiB of address space, of which only what is used
+        takes memory.
     hash_mask : int
         Which of the 64 hash bits place a key, six a level from the lowest. Fewer force collisions and depth, for
         tests and teaching.
@@ -85,7 +88,17 @@ class Ctrie(MutableMapping[K, V]):
     ([('a', 1), ('b', 2)], {'a': 1})
     """
 
-    __slots__ = ("__weakref__", "_address", "_context", "_get", "_pop", "_put", "_store")
+    __slots__ = (
+        "__weakref__",
+        "_context",
+        "_find",
+        "_get",
+        "_insert_raw",
+        "_pop",
+        "_put",
+        "_remove_raw",
+        "_store",
+    )
 
     def __init__(
         self,
@@ -97,33 +110,108 @@ class Ctrie(MutableMapping[K, V]):
         arena: Arena | None = None,
         hash_mask: int = HASH_MASK_ALL,
     ) -> None:
-        hash_mask = operator.index(hash_mask)
-        if not 0 <= hash_mask <= HASH_MASK_ALL:
-            raise ValueError(f"hash_mask must be from 0 to 2**64 - 1, got {hash_mask}")
-        key_codec, value_codec = codec_for(keys, keys=True), codec_for(values)
         arena = Arena.anonymous() if arena is None else arena
-        trie = create()(arena.base, arena.interpreter_participant(), hash_mask)
-        self._attach(Store(arena, trie, key_codec, value_codec, hash_mask))
-        self._check(trie)
+        store = Store(arena, 0, codec_for(keys, keys=True), codec_for(values), hash_mask)
+        store.trie = store.new_trie()
+        store.owner = Lineage(arena, store.trie)
+        self._attach(store)
         self.update(items)
+
+    @classmethod
+    def create(
+        cls,
+        arena: Arena,
+        name: str,
+        *,
+        keys: type | str | Codec = "pickle",
+        values: type | str | Codec = "pickle",
+        hash_mask: int = HASH_MASK_ALL,
+    ) -> Ctrie[Any, Any]:
+        """A new, empty Ctrie under a name in an arena, where others find it with `open`.
+
+        It stays until `unlink`, whether or not anybody uses it.
+
+        Parameters
+        ----------
+        arena : Arena
+        name : str
+            At most 48 bytes of UTF-8.
+        keys, values, hash_mask
+            As for `Ctrie`; they are recorded, and `open` refuses others.
+
+        Raises
+        ------
+        StructureExists
+            If the arena has something of that name.
+        DirectoryFull
+            If it has 64 structures already.
+        ArenaFull
+            If it has no room.
+        """
+        store = Store(arena, 0, codec_for(keys, keys=True), codec_for(values), hash_mask, name=name)
+        arena.directory.create(
+            name, keys=store.keys.name, values=store.values.name, hash_mask=hash_mask, build=store.new_trie
+        )
+        return cls.open(arena, name, keys=store.keys, values=store.values)
+
+    @classmethod
+    def open(
+        cls,
+        arena: Arena,
+        name: str,
+        *,
+        keys: type | str | Codec | None = None,
+        values: type | str | Codec | None = None,
+    ) -> Ctrie[Any, Any]:
+        """The Ctrie of that name in an arena.
+
+        Parameters
+        ----------
+        arena : Arena
+        name : str
+        keys, values : type or str or Codec, optional
+            Checked against what was recorded; a codec of your own has to be given.
+
+        Raises
+        ------
+        StructureMissing
+            If the arena has nothing of that name.
+        ValueError
+            If its keys or values are of another kind.
+        """
+        found = arena.directory.find(name)
+        key_codec = codec_for(found.keys if keys is None else keys, keys=True)
+        value_codec = codec_for(found.values if values is None else values)
+        check_codecs(found, keys=key_codec.name, values=value_codec.name)
+        if give_back_all not in arena.on_death:
+            arena.on_death.append(give_back_all)
+        opened: Ctrie[Any, Any] = cls.__new__(cls)
+        opened._attach(Store(arena, found.root, key_codec, value_codec, found.hash_mask, name=name))
+        return opened
+
+    @staticmethod
+    def unlink(arena: Arena, name: str) -> None:
+        """Take a Ctrie out of an arena's directory and empty it.
+
+        Whoever still has it open goes on with an empty one that nobody else finds.
+
+        Raises
+        ------
+        StructureMissing
+            If the arena has nothing of that name.
+        """
+        Ctrie.open(arena, name).clear()
+        arena.directory.remove(name)
 
     def _attach(self, store: Store) -> None:
         self._store = store
         self._context = store.context()
-        self._address = self._context.ctypes.data
-        plain = store.keys.word and store.values.word
-        self._get = builtin("get", self._context) if plain else not_plain
-        self._put = builtin("put", self._context) if plain else not_plain
-        self._pop = builtin("pop", self._context) if plain else not_plain
-
-    def _check(self, node: int) -> int:
-        """Pass on the result of a writing call, unless it says that there was no room."""
-        if node == _FULL:
-            raise ArenaFull(
-                f"the arena is full ({self.arena.capacity:,} bytes); nothing changed. "
-                "Create the Ctrie in a larger one: Ctrie(..., arena=Arena.anonymous(capacity))"
-            )
-        return node
+        self._get = builtin("get", self._context) if store.plain else not_plain
+        self._put = builtin("put", self._context) if store.plain else not_plain
+        self._pop = builtin("pop", self._context) if store.plain else not_plain
+        self._find = store.builtin("find", self._context)
+        self._insert_raw = store.builtin("insert", self._context)
+        self._remove_raw = store.builtin("remove", self._context)
 
     @property
     def arena(self) -> Arena:
@@ -132,52 +220,67 @@ class Ctrie(MutableMapping[K, V]):
 
     # one key -------------------------------------------------------------------------------------------------
 
+    def _value(self, raw: Any) -> V:
+        return cast(V, self._store.values.decode(raw))
+
+    def _look_up(self, key: K) -> Any:
+        """The encoded value under a key, None if there is none."""
+        store = self._store
+        encoded = store.key(key)
+        raw = self._find(encoded)
+        if raw is NotImplemented:  # a forked child that has not claimed a participant yet
+            store.arena.interpreter_participant()
+            raw = self._find(encoded)
+        return raw
+
+    def _insert(self, key: K, value: V, mode: int, expected: Any = _MISSING) -> Any:
+        """The encoded value that was there, None if there was none or, under IF_EQUAL, another one."""
+        store = self._store
+        new = store.value(value)
+        arguments = store.key(key), new, mode, new if expected is _MISSING else store.value(expected)
+        return store.insist(lambda: self._insert_raw(*arguments), _refused)
+
+    def _remove(self, key: K, mode: int, expected: Any = _MISSING) -> Any:
+        """The encoded value that was removed, None if nothing was."""
+        store = self._store
+        nothing = 0 if store.values.word else b""
+        arguments = store.key(key), mode, nothing if expected is _MISSING else store.value(expected)
+        return store.insist(lambda: self._remove_raw(*arguments), _refused)
+
     def __getitem__(self, key: K) -> V:
         value = self._get(key)
+        if value is NotImplemented:
+            raw = self._look_up(key)
+            value = None if raw is None else (self._value(raw),)
+            if value is not None:
+                return value[0]
         if value is None:
             raise KeyError(key)
-        if value is not NotImplemented:
-            return value  # type: ignore[no-any-return]
-        node = self._find(key)
-        if node == 0:
-            raise KeyError(key)
-        return cast(V, self._store.value_at(node))
-
-    def _find(self, key: K) -> int:
-        return cast(int, self._store.calls.find(self._address, self._store.key(key)))
+        return cast(V, value)
 
     def get(self, key: K, default: Any = None, /) -> Any:
         """The value under `key`, or `default`."""
         value = self._get(key)
         if value is not NotImplemented:
             return default if value is None else value
-        node = self._find(key)
-        return default if node == 0 else self._store.value_at(node)
+        raw = self._look_up(key)
+        return default if raw is None else self._value(raw)
 
     def __contains__(self, key: object) -> bool:
         value = self._get(key)
-        if value is not NotImplemented:
-            return value is not None
-        return self._find(cast(K, key)) != 0
+        if value is NotImplemented:
+            value = self._look_up(cast(K, key))
+        return value is not None
 
     def __setitem__(self, key: K, value: V) -> None:
         if self._put(key, value) is NotImplemented:
             self._insert(key, value, _ALWAYS)
 
-    def _insert(self, key: K, value: V, mode: int, expected: Any = _MISSING) -> int:
-        store = self._store
-        encoded = store.value(value)
-        wanted = encoded if expected is _MISSING else store.value(expected)
-        return self._check(store.calls.insert(self._address, store.key(key), encoded, mode, wanted))
-
-    def _remove(self, key: K, mode: int, expected: Any = _MISSING) -> int:
-        store = self._store
-        wanted = (0 if store.values.word else (0, 0)) if expected is _MISSING else store.value(expected)
-        return self._check(store.calls.remove(self._address, store.key(key), mode, wanted))
-
     def __delitem__(self, key: K) -> None:
         value = self._pop(key)
-        if value is None or (value is NotImplemented and self._remove(key, _REMOVE_ALWAYS) == 0):
+        if value is NotImplemented:
+            value = self._remove(key, _REMOVE_ALWAYS)
+        if value is None:
             raise KeyError(key)
 
     def put(self, key: K, value: V) -> V | None:
@@ -190,12 +293,12 @@ class Ctrie(MutableMapping[K, V]):
 
     def get_or_insert(self, key: K, value: V) -> V:
         """The value under `key`, having written `value` there if it was absent."""
-        node = self._insert(key, value, _IF_ABSENT)
-        return value if node == 0 else cast(V, self._store.value_at(node))
+        raw = self._insert(key, value, _IF_ABSENT)
+        return value if raw is None else self._value(raw)
 
     def replace(self, key: K, old: V, new: V) -> bool:
         """Write `new` if `key` holds `old`; True if it did."""
-        return self._insert(key, new, _IF_EQUAL, old) != 0
+        return self._insert(key, new, _IF_EQUAL, old) is not None
 
     def replace_existing(self, key: K, value: V) -> V | None:
         """Write `value` only if `key` is there; return what was, None if it was absent."""
@@ -204,15 +307,15 @@ class Ctrie(MutableMapping[K, V]):
     def remove(self, key: K, expected: V = _MISSING) -> bool:
         """Remove `key`, if `expected` is given only from that value; True if it was removed."""
         mode = _REMOVE_ALWAYS if expected is _MISSING else _REMOVE_IF_EQUAL
-        return self._remove(key, mode, expected) != 0
+        return self._remove(key, mode, expected) is not None
 
     def pop(self, key: K, default: Any = _MISSING, /) -> Any:
         """Remove `key` and return its value, or `default`; KeyError without one."""
         value = self._pop(key)
         if value is NotImplemented:
-            node = self._remove(key, _REMOVE_ALWAYS)
-            if node != 0:
-                return self._store.value_at(node)
+            raw = self._remove(key, _REMOVE_ALWAYS)
+            if raw is not None:
+                return self._value(raw)
         elif value is not None:
             return value
         if default is _MISSING:
@@ -221,12 +324,11 @@ class Ctrie(MutableMapping[K, V]):
 
     def popitem(self) -> tuple[K, V]:
         """Remove and return some pair; KeyError when empty."""
-        store = self._store
         while True:
-            for key, _ in self.readonly_snapshot().items():
-                node = self._remove(key, _REMOVE_ALWAYS)
-                if node != 0:
-                    return key, cast(V, store.value_at(node))
+            for key in self:
+                raw = self._remove(key, _REMOVE_ALWAYS)
+                if raw is not None:
+                    return key, self._value(raw)
                 break  # somebody was faster: look again
             else:
                 raise KeyError("popitem(): the Ctrie is empty")
@@ -235,8 +337,8 @@ class Ctrie(MutableMapping[K, V]):
         """The value under `key`, having written `default` there if it was absent."""
         return self.get_or_insert(key, default)
 
-    def _value_or_none(self, node: int) -> V | None:
-        return None if node == 0 else cast(V, self._store.value_at(node))
+    def _value_or_none(self, raw: Any) -> V | None:
+        return None if raw is None else self._value(raw)
 
     def update(self, other: Any = (), /, **named: Any) -> None:
         """Write every pair of a mapping (of a Ctrie: of a snapshot of it) or of an iterable of pairs."""
@@ -245,30 +347,31 @@ class Ctrie(MutableMapping[K, V]):
     # the whole map -------------------------------------------------------------------------------------------
 
     def readonly_snapshot(self) -> Snapshot[K, V]:
-        """The contents at this instant, in O(1)."""
-        return Snapshot(self._store, self._check(self._store.calls.freeze(self._address)))
+        """The contents at this instant, in O(1). Close it, or let go of it, to give back the memory it keeps."""
+        return Snapshot(self._store, *self._store.freeze())
 
     def snapshot(self) -> Ctrie[K, V]:
         """A Ctrie of its own that starts with the contents at this instant, in O(1)."""
         store = self._store
-        root = self._check(store.calls.freeze(self._address))
-        context = store.context(root)
-        trie = self._check(store.calls.fork(context.ctypes.data, store.hash_mask))
+        root, hold = store.freeze()
+        trie = store.fork(root, hold)
         copy: Ctrie[K, V] = Ctrie.__new__(Ctrie)
-        copy._attach(Store(store.arena, trie, store.keys, store.values, store.hash_mask))
+        owner = Lineage(store.arena, trie, hold)
+        copy._attach(Store(store.arena, trie, store.keys, store.values, store.hash_mask, owner=owner))
         return copy
 
     copy = __copy__ = snapshot
 
     def clear(self) -> None:
-        """Remove everything, in O(1) and in one step."""
-        self._check(self._store.calls.clear(self._address))
+        """Remove everything in one step, in O(1) while there are no snapshots."""
+        store = self._store
+        store.insist(lambda: store.call("clear"), store.is_full)
 
     def __len__(self) -> int:
         return len(self.readonly_snapshot())
 
     def __bool__(self) -> bool:
-        return not self._store.calls.is_empty(self._address)
+        return not self._store.call("is_empty")
 
     def __iter__(self) -> Iterator[K]:
         return iter(self.readonly_snapshot())
@@ -294,9 +397,13 @@ class Ctrie(MutableMapping[K, V]):
         return f"<Ctrie of {store.keys.name} to {store.values.name}>"
 
     def __reduce__(self) -> Any:
-        raise TypeError(
-            "a Ctrie cannot be pickled: its nodes live in this process's arena; send dict(trie.items()) instead"
-        )
+        store = self._store
+        if store.name is None or not store.arena.shared:
+            raise TypeError(
+                "a private Ctrie cannot be pickled: its nodes live in this process; send dict(trie.items()), or make "
+                "it with Ctrie.create in an arena of Arena.create"
+            )
+        return _reopened, (store.arena, store.name, store.keys, store.values)
 
     # many keys -----------------------------------------------------------------------------------------------
 
@@ -323,20 +430,22 @@ class Ctrie(MutableMapping[K, V]):
         store = self._store
         column = columns.to_column(keys, store.keys, "keys", MAX_KEY_BYTES)
         where = self._bulk_arguments()
+        found = np.zeros(column.length, np.uint8)
         if store.values.word:
             out = np.zeros(column.length, np.int64)
-            found = np.zeros(column.length, np.uint8)
             for first, last in self._slices(column.length):
                 bulk.get_words(*where, column.data, first, last, out, found)
             return columns.from_words(out, found, column.source)
-        nodes = np.zeros(column.length, np.uint64)
         offsets = np.zeros(column.length + 1, np.int64)
+        data = np.empty(16 * column.length + 64, np.uint8)
         for first, last in self._slices(column.length):
-            bulk.get_nodes(*where, column.data, first, last, nodes, offsets[1:])
-        np.cumsum(offsets, out=offsets)
-        data = np.empty(int(offsets[-1]), np.uint8)
-        bulk.copy_values(store.base, nodes, column.data, offsets, data)
-        return columns.from_blobs(data, offsets, nodes != 0, store.values, column.source)
+            at = first
+            while True:
+                at = int(bulk.get_blobs(*where, column.data, at, last, offsets, data, found))
+                if at == last:
+                    break
+                data = np.concatenate([data, np.empty(len(data) + MAX_VALUE_BYTES, np.uint8)])
+        return columns.from_blobs(data[: offsets[-1]], offsets, found != 0, store.values, column.source)
 
     def put_many(self, keys: Any, values: Any) -> None:
         """Write a batch of pairs without the interpreter lock, in order; each write is atomic, the batch is not.
@@ -353,8 +462,9 @@ class Ctrie(MutableMapping[K, V]):
             raise ValueError(f"got {key_column.length} keys but {value_column.length} values")
         where = self._bulk_arguments()
         for first, last in self._slices(key_column.length):
-            done = int(bulk.put_all(*where, key_column.data, value_column.data, first, last))
-            self._check_bulk(first, last, done)
+            self._insist_bulk(
+                first, last, lambda at, end: bulk.put_all(*where, key_column.data, value_column.data, at, end)
+            )
 
     def remove_many(self, keys: Any) -> Any:
         """Remove a batch of keys without the interpreter lock; each removal is atomic, the batch is not.
@@ -369,15 +479,21 @@ class Ctrie(MutableMapping[K, V]):
         found = np.zeros(column.length, np.uint8)
         where = self._bulk_arguments()
         for first, last in self._slices(column.length):
-            done = int(bulk.remove_all(*where, column.data, first, last, found))
-            self._check_bulk(first, last, done)
+            self._insist_bulk(first, last, lambda at, end: bulk.remove_all(*where, column.data, at, end, found))
         return columns.from_flags(found, column.source)
 
-    def _check_bulk(self, first: int, last: int, done: int) -> None:
-        if done < last - first:
-            total = first + done
-            raise ArenaFull(
-                f"the arena is full ({self.arena.capacity:,} bytes) after {total} elements, which took effect; "
-                f"element {total} and the rest did not",
-                done=total,
-            )
+    def _insist_bulk(self, first: int, last: int, work: Callable[[int, int], int]) -> None:
+        """Work through a slice, collecting garbage where the arena is full, until nothing helps."""
+        vain = 0
+        while first < last:
+            done = int(work(first, last))
+            first += done
+            vain = 0 if done else vain + 1
+            if vain > _PATIENCE:
+                raise self._store.out_of_room(first)
+            if first < last:
+                self._store.arena.collect()
+
+
+def _reopened(arena: Arena, name: str, keys: Codec, values: Codec) -> Ctrie[Any, Any]:
+    return Ctrie.open(arena, name, keys=keys, values=values)

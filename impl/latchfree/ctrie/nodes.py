@@ -1,96 +1,66 @@
-"""The nodes of a Ctrie as words in an arena.
-
-Every node starts with a header word: kind (4 bits), size in words (20), birth generation (40). *Main nodes*
-(C, T, L) keep ``prev`` in word 1, so that GCAS need not know which kind it commits.
-
-======  =====================================================================================
-node    words after the header
-======  =====================================================================================
-INode   main
-CNode   prev, bitmap, one slot a set bit: an S-node, or an I-node tagged `CHILD`
-TNode   prev, S-node
-LNode   prev, count, S-nodes whose keys share the whole hash
-SNode   key and value (see `entries`)
-Root    root word (an I-node, or a descriptor tagged `PENDING`), hash mask: one per trie
-RDCSS   old root, expected main, new root, status
-======  =====================================================================================
-
-Only ``main``, ``prev``, the root word and the status ever change after a node is published. An offset fits in
-40 bits, so tags live in the top bit.
-"""
+"""Making and reading the nodes of a Ctrie; their shapes are described in `latchfree.arena.shape`."""
 
 import numpy as np
 
 from latchfree.arena.allocator import allocate
 from latchfree.arena.layout import H_GENERATION
+from latchfree.arena.shape import (
+    BITMAP,
+    C_NODE,
+    C_WORDS,
+    CHILD,
+    COUNT,
+    ENTRIES,
+    FAILED,
+    HASH_MASK,
+    I_NODE,
+    I_WORDS,
+    L_NODE,
+    L_WORDS,
+    MAIN,
+    PENDING,
+    PREV,
+    RDCSS,
+    ROOT,
+    ROOT_WORD,
+    ROOT_WORDS,
+    S_NODE,
+    SLOTS,
+    T_NODE,
+    T_WORDS,
+    TOMBED,
+    UNTAG,
+    gen_of,
+    header,
+    kind_of,
+)
 from latchfree.atomics import fetch_add, peek, poke
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Word
 from latchfree.words import flag_of, position
 
+__all__ = [
+    "BITMAP", "CHILD", "COUNT", "C_NODE", "ENTRIES", "FAILED", "HASH_MASK", "I_NODE", "LAST_LEVEL", "L_NODE", "L_WORDS",
+    "MAIN", "NIL", "ONE", "PENDING", "PREV", "RDCSS", "ROOT", "ROOT_WORD", "ROOT_WORDS", "SLOTS", "STRIDE", "S_NODE",
+    "TOMBED", "T_NODE", "UNTAG", "gen_of", "is_child", "kind_of", "new_cnode", "new_generation", "new_inode",
+    "new_node", "new_tnode", "slot_at", "slot_for",
+]  # fmt: skip
+
 NIL = np.uint64(0)
 ONE = np.uint64(1)
-
-I_NODE = np.uint64(1)
-C_NODE = np.uint64(2)
-T_NODE = np.uint64(3)
-L_NODE = np.uint64(4)
-S_NODE = np.uint64(5)
-ROOT = np.uint64(6)
-RDCSS = np.uint64(7)
-
-TAG = np.uint64(1 << 63)
-CHILD = TAG  # on a slot: an I-node, not an S-node
-FAILED = TAG  # on prev: the update was aborted, the rest is the main to restore
-PENDING = TAG  # on the root word: an RDCSS descriptor, not an I-node
-UNTAG = np.uint64((1 << 63) - 1)
-
-MAIN = np.uint64(1)
-PREV = np.uint64(1)
-BITMAP = np.uint64(2)
-SLOTS = np.uint64(3)
-TOMBED = np.uint64(2)
-COUNT = np.uint64(2)
-ENTRIES = np.uint64(3)
-ROOT_WORD = np.uint64(1)
-HASH_MASK = np.uint64(2)
-
-I_WORDS = np.uint64(2)
-C_WORDS = np.uint64(3)  # and one a slot
-T_WORDS = np.uint64(3)
-L_WORDS = np.uint64(3)  # and one an entry
-ROOT_WORDS = np.uint64(8)
 
 #: Hash bits a level consumes; the slice of level 60 has four bits, and an L-node hangs at 66.
 STRIDE = np.uint64(6)
 LAST_LEVEL = np.uint64(60)
 
-#: Words an attempt may need besides a new S-node: a renewed C-node with 64 new children, or a chain of
-#: eleven I-nodes and C-nodes down to an L-node of two, and a copied C-node above it.
-ATTEMPT_WORDS = np.uint64(320)
-
-_KIND_SHIFT = np.uint64(60)
-_SIZE_SHIFT = np.uint64(40)
-_BIRTH_MASK = np.uint64((1 << 40) - 1)
-
 
 @kernel
 def new_node(mem: Handle, me: Word, kind: Word, words: Word, birth: Word) -> Word:
-    """Allocate a node and write its header."""
+    """Allocate a node and write its header; NIL when memory has run out and the node is a large one."""
     node = allocate(mem, me, words)
-    poke(mem, node, (kind << _KIND_SHIFT) | (words << _SIZE_SHIFT) | birth)
+    if node != NIL:
+        poke(mem, node, header(kind, words, birth))
     return node
-
-
-@kernel
-def kind_of(mem: Handle, node: Word) -> Word:
-    return peek(mem, node) >> _KIND_SHIFT
-
-
-@kernel
-def gen_of(mem: Handle, node: Word) -> Word:
-    """The generation a node was born in; for an I-node, the generation it belongs to."""
-    return peek(mem, node) & _BIRTH_MASK
 
 
 @kernel

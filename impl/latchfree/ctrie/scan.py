@@ -28,14 +28,14 @@ CURSOR_WORDS = 32
 
 @kernel
 def start(mem: Handle, root: Word, cursor: Array) -> None:
-    """Point a cursor (a uint64 array) at the first entry below a frozen root I-node."""
+    """Point a cursor (a uint64 array) at the first entry below a frozen root I-node; the caller must be pinned."""
     cursor[0] = 1
     cursor[1] = gcas_read(mem, READ_ONLY, root)
     cursor[2] = 0
 
 
 @kernel
-def _next_slot(mem: Handle, main: Word, at: Word) -> Word:
+def next_slot(mem: Handle, main: Word, at: Word) -> Word:
     """Slot number `at` of a main node, NIL past the last."""
     kind = kind_of(mem, main)
     if kind == C_NODE:
@@ -47,11 +47,15 @@ def _next_slot(mem: Handle, main: Word, at: Word) -> Word:
 
 @kernel
 def advance(mem: Handle, cursor: Array, out: Array) -> Word:
-    """Write the next S-nodes into `out` and return how many; fewer than its length only at the end."""
+    """Write the next S-nodes into `out` and return how many; fewer than its length only at the end.
+
+    The caller must be pinned. As long as the root's generation is registered the S-nodes stay valid without a pin,
+    and so does the cursor: what a frozen I-node holds is settled when it is read first.
+    """
     found = 0
     while found < len(out) and cursor[0] > 0:
         top = 2 * cursor[0] - 1
-        slot = _next_slot(mem, cursor[top], cursor[top + 1])
+        slot = next_slot(mem, cursor[top], cursor[top + 1])
         cursor[top + 1] += ONE
         if slot == NIL:
             cursor[0] -= ONE
@@ -67,7 +71,7 @@ def advance(mem: Handle, cursor: Array, out: Array) -> Word:
 
 @kernel
 def count(mem: Handle, root: Word, cursor: Array, out: Array) -> Word:
-    """Number of entries below a frozen root I-node; `cursor` and `out` are scratch."""
+    """Number of entries below a frozen root I-node; `cursor` and `out` are scratch. The caller must be pinned."""
     start(mem, root, cursor)
     total = 0
     while True:

@@ -3,94 +3,163 @@
 Invariant: a generation belongs to one root. A snapshot gives the live trie a root of a new generation and keeps
 the old root, in which no update can commit from then on (see gcas). A writable snapshot continues from the old
 root under yet another generation. LP of all three: the decision of the descriptor.
+
+A frozen root may be read as long as its generation is registered (see registry), by callers that are pinned.
 """
 
-import numpy as np
-
-from latchfree.arena.allocator import begin, undo
-from latchfree.atomics import cas, load, poke, store
+from latchfree.arena.allocator import URGENT, abandon, begin, failed, undo
+from latchfree.arena.epochs import retire
+from latchfree.arena.layout import P_SLOT
+from latchfree.arena.shape import DROP_LOCK, IS_FORK, REGISTERED, SNAPSHOTS
+from latchfree.atomics import cas, load, peek, poke, store
+from latchfree.ctrie.burial import bury_pair, bury_tree
 from latchfree.ctrie.gcas import READ_ONLY, gcas_read, rdcss_complete, read_root
 from latchfree.ctrie.insert import FULL
 from latchfree.ctrie.nodes import (
-    ATTEMPT_WORDS,
     HASH_MASK,
     NIL,
+    ONE,
     PENDING,
     ROOT,
     ROOT_WORD,
     ROOT_WORDS,
+    gen_of,
     new_cnode,
     new_generation,
     new_inode,
     new_node,
 )
+from latchfree.ctrie.registry import FORK, GEN, NEXT, NO_ROOM, drop, register
 from latchfree.ctrie.root import COMMIT, STATUS, new_descriptor
 from latchfree.jit import kernel
-from latchfree.kinds import Handle, Word
+from latchfree.kinds import Flag, Handle, Word
 
-#: Words an attempt to replace a root may need: an I-node, an empty C-node, a descriptor. Few enough to come from the
-#: arena's reserve.
-ROOT_ATTEMPT_WORDS = np.uint64(16)
+
+@kernel
+def _new_root(mem: Handle, me: Word, hash_mask: Word, gen: Word, is_fork: Word) -> Word:
+    trie = new_node(mem, me, ROOT, ROOT_WORDS, gen)
+    poke(mem, trie + HASH_MASK, hash_mask)
+    poke(mem, trie + SNAPSHOTS, NIL)
+    poke(mem, trie + REGISTERED, NIL)
+    poke(mem, trie + DROP_LOCK, NIL)
+    poke(mem, trie + IS_FORK, is_fork)
+    return trie
 
 
 @kernel
 def new_trie(mem: Handle, me: Word, hash_mask: Word) -> Word:
     """An empty trie, or FULL."""
-    if not begin(mem, me, ATTEMPT_WORDS):
+    if not begin(mem, me, URGENT):
         return FULL
     gen = new_generation(mem)
-    trie = new_node(mem, me, ROOT, ROOT_WORDS, gen)
-    poke(mem, trie + HASH_MASK, hash_mask)
+    trie = _new_root(mem, me, hash_mask, gen, NIL)
     i = new_inode(mem, me, new_cnode(mem, me, NIL, NIL, gen), gen)
+    if failed(mem, me):
+        return FULL
     store(mem, trie + ROOT_WORD, i)
     return trie
 
 
 @kernel
-def _replace_root(mem: Handle, trie: Word, me: Word, empty: Word) -> Word:
-    """Install a root of a new generation, with the main of the old one or an `empty` main.
+def _try_replace(mem: Handle, trie: Word, me: Word, r: Word, empty: Flag) -> Word:
+    """Try once to install a root of a new generation over root `r`, with its main or an empty one.
 
-    Returns the old root, or FULL.
+    Returns the generation, NIL if it did not come to that, or FULL.
     """
-    while True:
-        r = read_root(mem, trie)
-        expected = gcas_read(mem, trie, r)
-        if not begin(mem, me, ROOT_ATTEMPT_WORDS):
-            return FULL
-        gen = new_generation(mem)
-        main = new_cnode(mem, me, NIL, NIL, gen) if empty else expected
-        new = new_inode(mem, me, main, gen)
-        d = new_descriptor(mem, me, r, expected, new, gen)
-        # spec: Ctrie!RdcssInstall -- seq_cst: publishes the descriptor, and orders before the main read that decides.
-        if not cas(mem, trie + ROOT_WORD, r, d | PENDING):
-            undo(mem, me)
-            continue
-        rdcss_complete(mem, trie, d)
-        # spec: Ctrie!RdcssReadStatus
-        if load(mem, d + STATUS) == COMMIT:
-            return r
+    expected = gcas_read(mem, trie, r)
+    if not begin(mem, me, URGENT):
+        return FULL
+    gen = new_generation(mem)
+    main = new_cnode(mem, me, NIL, NIL, gen) if empty else expected
+    new = new_inode(mem, me, main, gen)
+    d = new_descriptor(mem, me, r, expected, new, gen)
+    if failed(mem, me):
+        return FULL
+    # spec: Ctrie!RdcssInstall -- seq_cst: publishes the descriptor, and orders before the main read that decides.
+    if not cas(mem, trie + ROOT_WORD, r, d | PENDING):
+        undo(mem, me)
+        return NIL
+    rdcss_complete(mem, trie, d)
+    # spec: Ctrie!RdcssReadStatus
+    if load(mem, d + STATUS) == COMMIT:
+        # Helpers may still look at the descriptor; the root word does not hold it any more.
+        retire(mem, me, d)
+        return gen
+    abandon(mem, me)
+    return NIL
 
 
 @kernel
 def freeze(mem: Handle, trie: Word, me: Word) -> Word:
-    """Read-only snapshot: the root I-node of a tree that no longer changes, or FULL."""
-    return _replace_root(mem, trie, me, False)
+    """Read-only snapshot: the root I-node of a tree that no longer changes, or FULL.
+
+    Its slot in the registry, to be dropped in the end, is left in the participant's `P_SLOT`.
+    """
+    slot = NIL
+    while True:
+        r = read_root(mem, trie)
+        gen = gen_of(mem, r)
+        if slot == NIL or peek(mem, slot + GEN) != gen:
+            if slot != NIL:
+                drop(mem, trie, me, slot)
+            slot = register(mem, trie, me, gen)
+            if slot == NO_ROOM:
+                return FULL
+        death = _try_replace(mem, trie, me, r, False)
+        if death == FULL:
+            drop(mem, trie, me, slot)
+            return FULL
+        if death != NIL:
+            bury_pair(mem, trie, me, death, r, NIL)
+            poke(mem, me + P_SLOT, slot)
+            return r
 
 
 @kernel
 def clear(mem: Handle, trie: Word, me: Word) -> Word:
-    """Empty the trie in one step. Returns the old root, or FULL."""
-    return _replace_root(mem, trie, me, True)
+    """Empty the trie in one step. Returns the generation of the new root, or FULL."""
+    while True:
+        r = read_root(mem, trie)
+        death = _try_replace(mem, trie, me, r, True)
+        if death == FULL:
+            return FULL
+        if death != NIL:
+            bury_tree(mem, trie, me, r, death)
+            return death
 
 
 @kernel
-def fork_frozen(mem: Handle, me: Word, frozen: Word, hash_mask: Word) -> Word:
-    """A trie of its own generation that starts with the contents below the frozen root I-node, or FULL."""
-    if not begin(mem, me, ATTEMPT_WORDS):
+def fork_frozen(mem: Handle, me: Word, frozen: Word, slot: Word, hash_mask: Word) -> Word:
+    """A trie of its own generation that starts with the contents below the frozen root I-node, or FULL.
+
+    It reads what the registered snapshot in `slot` keeps alive, so that one must outlive it.
+    """
+    if not begin(mem, me, URGENT):
         return FULL
     gen = new_generation(mem)
-    trie = new_node(mem, me, ROOT, ROOT_WORDS, gen)
-    poke(mem, trie + HASH_MASK, hash_mask)
+    trie = _new_root(mem, me, hash_mask, gen, ONE)
     # The frozen root may hold an aborted main; gcas_read settles it before it is copied.
-    store(mem, trie + ROOT_WORD, new_inode(mem, me, gcas_read(mem, READ_ONLY, frozen), gen))
+    i = new_inode(mem, me, gcas_read(mem, READ_ONLY, frozen), gen)
+    if failed(mem, me):
+        return FULL
+    store(mem, trie + ROOT_WORD, i)
+    store(mem, slot + FORK, trie)
     return trie
+
+
+@kernel
+def destroy(mem: Handle, trie: Word, me: Word) -> Flag:
+    """Free a trie that nobody uses any more and that has no registered snapshots.
+
+    False: no memory for the few words this needs, nothing changed.
+    """
+    if not begin(mem, me, URGENT):
+        return False
+    bury_tree(mem, trie, me, read_root(mem, trie), FULL)
+    table = load(mem, trie + SNAPSHOTS)
+    while table != NIL:
+        below = load(mem, table + NEXT)
+        retire(mem, me, table)
+        table = below
+    retire(mem, me, trie)
+    return True

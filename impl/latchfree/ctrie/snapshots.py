@@ -5,18 +5,12 @@ from __future__ import annotations
 from collections.abc import ItemsView, Iterator, Mapping, ValuesView
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from latchfree.ctrie import scan
-
 if TYPE_CHECKING:
+    from latchfree.ctrie.holds import Hold
     from latchfree.ctrie.store import Store
 
 K = TypeVar("K")
 V = TypeVar("V")
-
-_BATCH = 1024
 
 
 def _holds(mapping: Mapping[Any, Any], key: Any, value: Any) -> bool:
@@ -48,28 +42,65 @@ class Snapshot(Mapping[K, V]):
     """What a Ctrie held when `Ctrie.readonly_snapshot` was called. Taking one is O(1); it never changes.
 
     Iteration follows the hash order of the keys, and two iterations agree. ``len`` counts at its first use.
+
+    A snapshot keeps the memory of what has been removed or replaced since. `close`, the end of a ``with`` block or of
+    the last reference (iterators count) gives it back.
+
+    Raises
+    ------
+    ValueError
+        From any use after `close`.
     """
 
-    __slots__ = ("_context", "_length", "_root", "_store")
+    __slots__ = ("_context", "_find", "_hold", "_length", "_root", "_store")
 
-    def __init__(self, store: Store, root: int) -> None:
+    def __init__(self, store: Store, root: int, hold: Hold) -> None:
         self._store = store
         self._root = root
-        self._context: NDArray[np.uint64] | None = None
+        self._hold: Hold | None = hold
+        self._find: Any = None
+        self._context: Any = None
         self._length: int | None = None
 
+    def _held(self) -> Hold:
+        if self._hold is None:
+            raise ValueError("this snapshot is closed; take another with readonly_snapshot()")
+        self._hold.touch()
+        return self._hold
+
+    def close(self) -> None:
+        """Give the snapshot up: what only it kept is freed, once running iterators have finished.
+
+        Closing twice is no error.
+        """
+        self._hold = None
+
+    @property
+    def closed(self) -> bool:
+        """Whether `close` was called."""
+        return self._hold is None
+
+    def __enter__(self) -> Snapshot[K, V]:
+        self._held()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
     def __getitem__(self, key: K) -> V:
+        hold = self._held()
         store = self._store
-        context = self._context
-        if context is None:
-            context = self._context = store.context(self._root)
-        node = store.calls.find_frozen(context.ctypes.data, store.key(key))
-        if node == 0:
+        if self._find is None:
+            self._context = store.context(self._root)
+            self._find = store.builtin("find", self._context)
+        raw = self._find(store.key(key))
+        hold.touch()
+        if raw is None:
             raise KeyError(key)
-        return store.value_at(node)  # type: ignore[no-any-return]
+        return store.values.decode(raw)  # type: ignore[no-any-return]
 
     def _entries(self) -> Iterator[tuple[K, V]]:
-        return self._store.entries(self._root)
+        return self._store.entries(self._root, self._held())
 
     def __iter__(self) -> Iterator[K]:
         return (key for key, _ in self._entries())
@@ -81,10 +112,9 @@ class Snapshot(Mapping[K, V]):
         return _Values(self)
 
     def __len__(self) -> int:
+        hold = self._held()
         if self._length is None:
-            cursor = np.zeros(scan.CURSOR_WORDS, np.uint64)
-            out = np.zeros(_BATCH, np.uint64)
-            self._length = int(scan.count(self._store.base, np.uint64(self._root), cursor, out))
+            self._length = self._store.count(self._root, hold)
         return self._length
 
     def __eq__(self, other: object) -> bool:

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import operator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latchfree.arena import Arena
-from latchfree.ctrie import scan
-from latchfree.ctrie.builtins import BYTES_DATA, new_context
-from latchfree.ctrie.calls import Calls, calls
+from latchfree.ctrie import bulk, scan
+from latchfree.ctrie.builtins import builtin, new_context
+from latchfree.ctrie.calls import call
 from latchfree.ctrie.codecs import MAX_KEY_BYTES, MAX_VALUE_BYTES, Codec, shown
+from latchfree.ctrie.holds import Hold
+from latchfree.ctrie.insert import FULL
+from latchfree.errors import ArenaFull
+
+#: Every bit of the hash places a key.
+HASH_MASK_ALL = (1 << 64) - 1
 
 _BATCH = 1024
+_FULL = int(FULL)
+_PATIENCE = 4
 
 
 class Store:
@@ -25,68 +34,171 @@ class Store:
     arena : Arena
     trie : int
         Word offset of the trie's root word.
-    calls : Calls
-        Compiled entry points for this kind of keys and values.
+    owner : object
+        Whatever must live as long as the trie is used.
     """
 
-    __slots__ = ("_bytes", "_ints", "arena", "base", "calls", "hash_mask", "keys", "trie", "values")
+    __slots__ = ("_bytes", "_ints", "_kinds", "arena", "base", "hash_mask", "keys", "name", "owner", "trie", "values")
 
-    def __init__(self, arena: Arena, trie: int, keys: Codec, values: Codec, hash_mask: int) -> None:
+    def __init__(
+        self,
+        arena: Arena,
+        trie: int,
+        keys: Codec,
+        values: Codec,
+        hash_mask: int,
+        *,
+        owner: object = None,
+        name: str | None = None,
+    ) -> None:
+        hash_mask = operator.index(hash_mask)
+        if not 0 <= hash_mask <= HASH_MASK_ALL:
+            raise ValueError(f"hash_mask must be from 0 to 2**64 - 1, got {hash_mask}")
         self.arena = arena
         self.base = np.uint64(arena.base)
         self.trie = trie
         self.keys = keys
         self.values = values
         self.hash_mask = hash_mask
-        self.calls: Calls = calls(keys.word, values.word)
+        self.owner = owner
+        self.name = name
+        self._kinds = "_" + "bw"[keys.word] + "bw"[values.word]
         self._bytes = memoryview(arena.words.data).cast("B")
         self._ints = self._bytes.cast("q")
 
+    @property
+    def plain(self) -> bool:
+        """Whether keys and values are integers."""
+        return self.keys.word and self.values.word
+
     def context(self, root: int = 0) -> NDArray[np.uint64]:
         """The context of single calls on this trie, or on the frozen tree below `root`."""
-        return new_context(self.arena.base, self.trie, self.arena.interpreter_participant(), root)
+        self.arena.interpreter_participant()
+        return new_context(self.arena.base, self.trie, self.arena.participant_address, root)
+
+    def builtin(self, name: str, context: NDArray[np.uint64]) -> Callable[..., Any]:
+        """The builtin `name` ("find", "insert", "remove") for this kind of keys and values."""
+        return builtin(name + self._kinds, context)
+
+    def call(self, name: str, *more: int) -> Any:
+        """Call an entry point on the trie; see `latchfree.ctrie.calls.call`."""
+        return call(name)(self.arena.base, self.trie, self.arena.interpreter_participant(), *more)
+
+    def insist(self, attempt: Callable[[], Any], full: Callable[[Any], bool]) -> Any:
+        """The result of `attempt`, tried again after collecting garbage while it says that the arena is full.
+
+        Raises
+        ------
+        ArenaFull
+            If it says so to the end; nothing changed.
+        """
+        result = attempt()
+        for _ in range(_PATIENCE):
+            if not full(result):
+                return result
+            self.arena.collect()
+            result = attempt()
+        if full(result):
+            raise self.out_of_room()
+        return result
+
+    def out_of_room(self, done: int | None = None) -> ArenaFull:
+        """The error for an arena that is full, after `done` elements of a bulk call."""
+        size = f"the arena is full ({self.arena.capacity:,} bytes, {self.arena.allocated:,} in use)"
+        if done is not None:
+            text = f"{size} after {done} elements, which took effect; element {done} and the rest did not"
+            return ArenaFull(text, done)
+        return ArenaFull(
+            f"{size}; nothing changed. Remove keys, close snapshots, or create the Ctrie in a larger arena: "
+            "Ctrie(..., arena=Arena.anonymous(capacity))"
+        )
+
+    def is_full(self, result: Any) -> bool:
+        """Whether an entry point says that there is no room."""
+        return bool(result == _FULL)
+
+    def new_trie(self) -> int:
+        """Make an empty trie in the arena."""
+        arena = self.arena
+        made = self.insist(
+            lambda: call("create")(arena.base, self.hash_mask, arena.interpreter_participant()), self.is_full
+        )
+        return int(made)
+
+    def fork(self, root: int, hold: Hold) -> int:
+        """Make a trie that goes on from a snapshot."""
+        arena = self.arena
+
+        def attempt() -> Any:
+            me = arena.interpreter_participant()
+            return call("fork")(arena.base, root, me, hold.slot, self.hash_mask)
+
+        return int(self.insist(attempt, self.is_full))
+
+    def freeze(self) -> tuple[int, Hold]:
+        """Take a snapshot: its root I-node, and what keeps it readable."""
+        root, slot = self.insist(lambda: self.call("freeze"), lambda result: result[0] == _FULL)
+        return root, Hold(self.arena, self.trie, slot, self.owner)
 
     def key(self, key: Any) -> Any:
-        """A key as the entry points take it. The caller must hold on to a blob until the call returns."""
+        """A key as the builtins take it."""
         return _argument(self.keys, key, "keys", MAX_KEY_BYTES)
 
     def value(self, value: Any) -> Any:
-        """A value as the entry points take it; see `key`."""
+        """A value as the builtins take it."""
         return _argument(self.values, value, "values", MAX_VALUE_BYTES)
 
-    def value_at(self, node: int) -> Any:
-        """The value in an S-node."""
+    def _value_at(self, node: int) -> Any:
         ints = self._ints
         if self.values.word:
             return ints[node + 2]
         start = 8 * (node + 3 if self.keys.word else node + 4 + (ints[node + 3] + 7) // 8)
-        return self.values.decode(bytes(self._bytes[start : start + ints[node + 2]]))
+        return bytes(self._bytes[start : start + ints[node + 2]])
 
-    def key_at(self, node: int) -> Any:
-        """The key in an S-node."""
+    def _key_at(self, node: int) -> Any:
         if self.keys.word:
             return self._ints[node + 1]
         start = 8 * (node + 4)
-        return self.keys.decode(bytes(self._bytes[start : start + self._ints[node + 3]]))
+        return bytes(self._bytes[start : start + self._ints[node + 3]])
 
-    def entries(self, root: int) -> Iterator[tuple[Any, Any]]:
-        """Key and value of every entry below a frozen root I-node."""
+    def batches(self, root: int, hold: Hold) -> Iterator[tuple[list[Any], list[Any]]]:
+        """Encoded keys and values of all entries below a frozen root I-node, which `hold` keeps readable."""
         cursor = np.zeros(scan.CURSOR_WORDS, np.uint64)
         nodes = np.zeros(_BATCH, np.uint64)
-        scan.start(self.base, np.uint64(root), cursor)
-        plain = self.keys.word and self.values.word
-        while True:
-            found = scan.advance(self.base, cursor, nodes)
+        words = self.arena.words
+        bulk.scan_start(self.base, np.uint64(self.arena.participant()), np.uint64(root), cursor)
+        found = _BATCH
+        while found == _BATCH:
+            found = bulk.scan_next(self.base, np.uint64(self.arena.participant()), cursor, nodes)
             batch = nodes[:found]
-            if plain:
-                words = self.arena.words
+            offsets = [] if self.plain else batch.tolist()
+            if self.keys.word:
                 keys = words[batch + np.uint64(1)].view(np.int64).tolist()
-                yield from zip(keys, words[batch + np.uint64(2)].view(np.int64).tolist(), strict=True)
             else:
-                for node in batch.tolist():
-                    yield self.key_at(node), self.value_at(node)
-            if found < _BATCH:
-                return
+                keys = [self._key_at(node) for node in offsets]
+            if self.values.word:
+                values = words[batch + np.uint64(2)].view(np.int64).tolist()
+            else:
+                values = [self._value_at(node) for node in offsets]
+            hold.touch()
+            yield keys, values
+
+    def entries(self, root: int, hold: Hold) -> Iterator[tuple[Any, Any]]:
+        """Key and value of every entry below a frozen root I-node."""
+        decode_key, decode_value = self.keys.decode, self.values.decode
+        for keys, values in self.batches(root, hold):
+            if self.plain:
+                yield from zip(keys, values, strict=True)
+            else:
+                yield from zip(map(decode_key, keys), map(decode_value, values), strict=True)
+
+    def count(self, root: int, hold: Hold) -> int:
+        """Number of entries below a frozen root I-node."""
+        cursor = np.zeros(scan.CURSOR_WORDS, np.uint64)
+        nodes = np.zeros(_BATCH, np.uint64)
+        total = bulk.scan_count(self.base, np.uint64(self.arena.participant()), np.uint64(root), cursor, nodes)
+        hold.touch()
+        return int(total)
 
 
 def _argument(codec: Codec, item: Any, what: str, limit: int) -> Any:
@@ -101,17 +213,4 @@ def _argument(codec: Codec, item: Any, what: str, limit: int) -> Any:
         raise ValueError(
             f"{what} of this Ctrie may have at most {limit} encoded bytes, {shown(item)} has {len(encoded)}"
         )
-    if type(encoded) is not bytes:
-        encoded = bytes(encoded)
-    return Blob((id(encoded) + BYTES_DATA, len(encoded)), encoded)
-
-
-class Blob(tuple[int, int]):
-    """Address and length of a bytes object, which it keeps alive."""
-
-    owner: bytes
-
-    def __new__(cls, where: tuple[int, int], owner: bytes) -> Blob:
-        self = super().__new__(cls, where)
-        self.owner = owner
-        return self
+    return encoded if type(encoded) is bytes else bytes(encoded)

@@ -14,7 +14,20 @@ from typing import Any
 _AFFECTED = ("latchfree.ctrie.", "latchfree_lincheck.stress.driver", "latchfree_lincheck.stress.worker")
 
 #: What must be loaded before functions are replaced: everything that may hold a reference to one.
-_HOLDERS = ("clean", "cnode", "gcas", "insert", "lnode", "lookup", "remove", "root", "scan", "snapshot")
+_HOLDERS = (
+    "burial",
+    "clean",
+    "cnode",
+    "gcas",
+    "insert",
+    "lnode",
+    "lookup",
+    "registry",
+    "remove",
+    "root",
+    "scan",
+    "snapshot",
+)
 
 
 @dataclass(frozen=True, slots=True)

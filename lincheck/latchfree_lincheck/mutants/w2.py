@@ -1,19 +1,18 @@
 """W2: a removal from an L-node whose GCAS failed answers "absent" instead of trying again."""
 
-from latchfree.arena.allocator import begin, undo
+from latchfree.arena.allocator import URGENT, abandon, begin, failed, undo
 from latchfree.arena.layout import P_PATH
 from latchfree.atomics import peek, poke
+from latchfree.ctrie.burial import bury_pair
 from latchfree.ctrie.clean import clean
 from latchfree.ctrie.cnode import removed_contracted
 from latchfree.ctrie.entries import full_hash, placed, same_key, same_value
 from latchfree.ctrie.gcas import COMMITTED, LOST, gcas, gcas_read, read_root
 from latchfree.ctrie.insert import FULL
 from latchfree.ctrie.lnode import NOWHERE, find, without_entry
-from latchfree.ctrie.lookup import renew
+from latchfree.ctrie.lookup import NO_MEMORY, renew
 from latchfree.ctrie.nodes import (
-    ATTEMPT_WORDS,
     C_NODE,
-    COUNT,
     ENTRIES,
     L_NODE,
     NIL,
@@ -54,9 +53,10 @@ def remove(mem: Handle, trie: Word, me: Word, key: Key, mode: Word, expected: Wo
                         depth += ONE
                         poke(mem, me + P_PATH + depth, i)
                         continue
-                    if not begin(mem, me, ATTEMPT_WORDS):
+                    outcome = renew(mem, trie, me, i, m, startgen)
+                    if outcome == NO_MEMORY:
                         return FULL
-                    if renew(mem, trie, me, i, m, startgen) == COMMITTED:
+                    if outcome == COMMITTED:
                         continue
                     break
                 if slot == NIL or not same_key(mem, slot, key):
@@ -64,7 +64,7 @@ def remove(mem: Handle, trie: Word, me: Word, key: Key, mode: Word, expected: Wo
                 old = slot
                 if mode == IF_EQUAL and not same_value(mem, old, key, expected):
                     return NIL
-                if not begin(mem, me, ATTEMPT_WORDS):
+                if not begin(mem, me, URGENT):
                     return FULL
                 new = removed_contracted(mem, me, m, flag_of(h, level), level, startgen)
             elif kind == T_NODE:
@@ -78,17 +78,23 @@ def remove(mem: Handle, trie: Word, me: Word, key: Key, mode: Word, expected: Wo
                 old = peek(mem, m + ENTRIES + at)
                 if mode == IF_EQUAL and not same_value(mem, old, key, expected):
                     return NIL
-                if not begin(mem, me, ATTEMPT_WORDS + peek(mem, m + COUNT) * (ONE + ONE)):
+                if not begin(mem, me, URGENT):
                     return FULL
                 new = without_entry(mem, me, m, at, startgen)
+            if failed(mem, me):
+                return FULL
             # spec: Ctrie!GcasCas
             outcome = gcas(mem, trie, i, m, new)
             if outcome == COMMITTED:
-                if kind_of(mem, new) == T_NODE:
+                tombed = kind_of(mem, new) == T_NODE
+                bury_pair(mem, trie, me, startgen, m, old)
+                if tombed:
                     _clean_path(mem, trie, me, depth, h, startgen)
                 return old
             if outcome == LOST:
                 undo(mem, me)
+            else:
+                abandon(mem, me)
             if in_lnode:  # the real one restarts
                 return NIL
             break

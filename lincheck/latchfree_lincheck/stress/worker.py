@@ -9,11 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from latchfree.arena.epochs import pin, unpin
+from latchfree.arena.layout import P_SLOT
 from latchfree.atomics import fetch_add, load, peek, store
 from latchfree.ctrie.entries import KEY, VALUE
 from latchfree.ctrie.insert import ALWAYS, FULL, IF_ABSENT, IF_EQUAL, IF_PRESENT, insert
 from latchfree.ctrie.lookup import lookup
 from latchfree.ctrie.nodes import NIL
+from latchfree.ctrie.registry import drop
 from latchfree.ctrie.remove import ALWAYS as REMOVE_ALWAYS
 from latchfree.ctrie.remove import IF_EQUAL as REMOVE_IF_EQUAL
 from latchfree.ctrie.remove import remove
@@ -134,6 +137,7 @@ def work(
             result: Word = np.int64(0)
             full = False
             invoke = fetch_add(shared, TICKET, _ONE)
+            pin(mem, me)
             if code == op.GET or code == op.CONTAINS:
                 result = _value(mem, lookup(mem, trie, me, key))
                 seen[key] = result if result != ABSENT else seen[key]
@@ -167,6 +171,8 @@ def work(
                     snapshots += 1
                 else:
                     result = count(mem, root, cursor, nodes)
+                if not full:
+                    drop(mem, trie, me, peek(mem, me + P_SLOT))
             else:
                 mode = ALWAYS
                 if code == op.PUT_IF_ABSENT:
@@ -176,6 +182,7 @@ def work(
                 node = insert(mem, trie, me, key, fresh, mode, np.int64(0))
                 full = node == FULL
                 result = ABSENT if full else _value(mem, node)
+            unpin(mem, me)
             finish = fetch_add(shared, TICKET, _ONE)
             if full:
                 store(shared, STOP, _ONE)

@@ -1,0 +1,82 @@
+"""Blocks: arrays of nodes on their way out, the links of limbo queues and of deadlists.
+
+A block is a node itself: header, link, count, epoch tag, entries. An entry is the offset of a node, or an I-node tagged
+`TREE`, which stands for the whole tree below it.
+"""
+
+import numpy as np
+
+from latchfree.arena.freelists import take
+from latchfree.arena.layout import P_SPARE_COUNT, P_SPARES
+from latchfree.arena.shape import BLOCK, header, size_of
+from latchfree.atomics import barrier, peek, poke
+from latchfree.jit import kernel
+from latchfree.kinds import Flag, Handle, Word
+
+LINK = np.uint64(1)
+COUNT = np.uint64(2)
+EPOCH = np.uint64(3)
+ENTRIES = np.uint64(4)
+
+BLOCK_WORDS = np.uint64(64)
+#: Blocks a participant keeps at hand, enough for everything one commit can retire.
+SPARES = np.uint64(6)
+
+_0 = np.uint64(0)
+_1 = np.uint64(1)
+
+
+@kernel
+def format_block(mem: Handle, block: Word, words: Word) -> None:
+    """Make `words` words an empty block."""
+    poke(mem, block, header(BLOCK, words, _0))
+    poke(mem, block + LINK, _0)
+    poke(mem, block + COUNT, _0)
+
+
+@kernel
+def keep_spare(mem: Handle, me: Word, block: Word) -> None:
+    """Put an empty block of the usual size with the spare ones."""
+    format_block(mem, block, BLOCK_WORDS)
+    poke(mem, block + LINK, peek(mem, me + P_SPARES))
+    barrier(mem)
+    poke(mem, me + P_SPARES, block)
+    poke(mem, me + P_SPARE_COUNT, peek(mem, me + P_SPARE_COUNT) + _1)
+
+
+@kernel
+def stock_spares(mem: Handle, me: Word, wanted: Word, urgent: Word) -> Flag:
+    """Have at least `wanted` spare blocks. False: the arena has no room for them."""
+    while peek(mem, me + P_SPARE_COUNT) < wanted:
+        block = take(mem, me, BLOCK_WORDS, urgent)
+        if block == _0:
+            return False
+        keep_spare(mem, me, block)
+    return True
+
+
+@kernel
+def take_spare(mem: Handle, me: Word) -> Word:
+    """A spare block; whoever calls has made sure that there is one."""
+    # Count first: a successor of a killed participant must never find fewer spares than the count says.
+    poke(mem, me + P_SPARE_COUNT, peek(mem, me + P_SPARE_COUNT) - _1)
+    barrier(mem)
+    block = peek(mem, me + P_SPARES)
+    poke(mem, me + P_SPARES, peek(mem, block + LINK))
+    barrier(mem)
+    poke(mem, block + LINK, _0)
+    return block
+
+
+@kernel
+def is_full(mem: Handle, block: Word) -> Flag:
+    return ENTRIES + peek(mem, block + COUNT) == size_of(mem, block)
+
+
+@kernel
+def append(mem: Handle, block: Word, entry: Word) -> None:
+    """Add an entry to a block that is not full."""
+    count = peek(mem, block + COUNT)
+    poke(mem, block + ENTRIES + count, entry)
+    barrier(mem)
+    poke(mem, block + COUNT, count + _1)

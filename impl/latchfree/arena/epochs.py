@@ -1,0 +1,190 @@
+"""Epochs: when nobody can hold on to an unlinked node any more.
+
+Invariant: a participant that pinned itself in epoch e and has not unpinned keeps the epoch at e + 1 or below.
+A node is retired after it was unlinked, in the epoch E read then; whoever can still hold it was pinned before, in
+an epoch of at most E, so once the epoch is E + 2 nobody can, and it is free.
+
+Each participant keeps its retired nodes in a queue of blocks, oldest first (the *limbo*), and frees a few of them
+at the start of every attempt: memory comes back as fast as it is asked for, and no call pays for a long backlog.
+"""
+
+import numpy as np
+
+from latchfree.arena.blocks import (
+    BLOCK_WORDS,
+    COUNT,
+    ENTRIES,
+    EPOCH,
+    LINK,
+    SPARES,
+    append,
+    is_full,
+    keep_spare,
+    take_spare,
+)
+from latchfree.arena.freelists import give, round_up
+from latchfree.arena.layout import (
+    H_CLAIMED,
+    H_EPOCH,
+    P_NEWEST,
+    P_OLDEST,
+    P_PIN,
+    P_RETIRED,
+    P_SPARE_COUNT,
+    P_TREES,
+    PARTICIPANT_WORDS,
+    PARTICIPANTS,
+)
+from latchfree.arena.shape import TREE, size_of
+from latchfree.arena.trees import free_tree_node, push_tree
+from latchfree.atomics import barrier, cas, exchange, load, load_seq, peek, poke, store
+from latchfree.jit import kernel
+from latchfree.kinds import Flag, Handle, Word
+
+_0 = np.uint64(0)
+_1 = np.uint64(1)
+_GRACE = np.uint64(2)
+_FIRST = np.uint64(PARTICIPANTS)
+_STRIDE = np.uint64(PARTICIPANT_WORDS)
+
+#: Nodes a participant retires between two attempts to advance the epoch.
+_PATIENCE = np.uint64(64)
+
+#: Nodes an attempt frees before it begins, more than any but the rarest commit retires.
+_A_FEW = np.uint64(64)
+
+
+@kernel
+def pin(mem: Handle, me: Word) -> None:
+    """From here to `unpin`, nodes that are reachable stay allocated."""
+    # spec: Reclamation!PinLoad -- acquire; an old value only makes the pin stricter.
+    epoch = load(mem, H_EPOCH)
+    # spec: Reclamation!PinPublish -- seq_cst (an exchange, not a store): the pin must be visible to whoever advances
+    # the epoch before this thread reads its first node. In the store buffer it would protect nothing (mutant R5).
+    exchange(mem, me + P_PIN, (epoch << _1) | _1)
+
+
+@kernel
+def unpin(mem: Handle, me: Word) -> None:
+    # spec: Reclamation!Unpin -- release: every read of this operation happens before whoever sees the slot unpinned.
+    store(mem, me + P_PIN, _0)
+
+
+@kernel
+def try_advance(mem: Handle) -> Flag:
+    """Move the epoch on, unless somebody is still pinned in an earlier one."""
+    # spec: Reclamation!AdvanceLoad -- seq_cst, like every access of this function: it must not see a pin as absent that
+    # was published before a node was unlinked which the new epoch would free.
+    epoch = load_seq(mem, H_EPOCH)
+    for k in range(load_seq(mem, H_CLAIMED)):
+        # spec: Reclamation!AdvanceScan
+        word = load_seq(mem, _FIRST + np.uint64(k) * _STRIDE + P_PIN)
+        if word != _0 and word >> _1 != epoch:
+            return False
+    # spec: Reclamation!AdvanceCas -- failing means that somebody else moved it, which is as good.
+    return cas(mem, H_EPOCH, epoch, epoch + _1)
+
+
+@kernel
+def enqueue(mem: Handle, me: Word, block: Word, epoch: Word) -> None:
+    """Make a block of nodes unlinked before `epoch` was read the newest of the limbo."""
+    poke(mem, block + EPOCH, epoch)
+    poke(mem, block + LINK, _0)
+    barrier(mem)
+    if peek(mem, me + P_OLDEST) == _0:
+        poke(mem, me + P_NEWEST, block)
+        barrier(mem)
+        poke(mem, me + P_OLDEST, block)
+    else:
+        poke(mem, peek(mem, me + P_NEWEST) + LINK, block)
+        barrier(mem)
+        poke(mem, me + P_NEWEST, block)
+
+
+@kernel
+def _open_block(mem: Handle, me: Word, epoch: Word) -> Word:
+    """The newest block of the limbo, tagged `epoch` and not full."""
+    if peek(mem, me + P_OLDEST) != _0:
+        block = peek(mem, me + P_NEWEST)
+        if peek(mem, block + EPOCH) == epoch and not is_full(mem, block):
+            return block
+    block = take_spare(mem, me)
+    enqueue(mem, me, block, epoch)
+    return block
+
+
+@kernel
+def retire(mem: Handle, me: Word, node: Word) -> None:
+    """Free a node, which nothing links to any more, as soon as nobody can hold it.
+
+    Needs a spare block at hand (`stock_spares`), which `begin` sees to.
+    """
+    # spec: Reclamation!RetireReadEpoch -- seq_cst: must not be older than the epoch at the time of the unlinking CAS.
+    append(mem, _open_block(mem, me, load_seq(mem, H_EPOCH)), node)
+    retired = peek(mem, me + P_RETIRED) + _1
+    if retired >= _PATIENCE:
+        try_advance(mem)
+        retired = _0
+    poke(mem, me + P_RETIRED, retired)
+
+
+@kernel
+def retire_tree(mem: Handle, me: Word, i: Word) -> None:
+    """Free the whole tree below I-node `i`, which nothing links to any more, nor to any node of it.
+
+    Nobody may change the tree, nor retire a node of it.
+    """
+    append(mem, _open_block(mem, me, load_seq(mem, H_EPOCH)), i | TREE)
+
+
+@kernel
+def _free_entry(mem: Handle, me: Word, block: Word, count: Word) -> None:
+    """Free the last of the `count` entries of the oldest block."""
+    entry = peek(mem, block + ENTRIES + count - _1)
+    # Count first: killed here, the node is lost; the other way round its successor would free it again.
+    poke(mem, block + COUNT, count - _1)
+    barrier(mem)
+    if entry & TREE == _0:
+        give(mem, me, entry, round_up(size_of(mem, entry)))
+    else:
+        push_tree(mem, me, entry & ~TREE)
+
+
+@kernel
+def _drop_block(mem: Handle, me: Word, block: Word) -> None:
+    """Take the oldest block, now empty, out of the limbo."""
+    below = peek(mem, block + LINK)
+    poke(mem, me + P_OLDEST, below)
+    barrier(mem)
+    size = round_up(size_of(mem, block))
+    if size == BLOCK_WORDS and peek(mem, me + P_SPARE_COUNT) < SPARES:
+        keep_spare(mem, me, block)
+    else:
+        give(mem, me, block, size)
+
+
+@kernel
+def drain(mem: Handle, me: Word, most: Word) -> Flag:
+    """Free up to about `most` nodes whose time has come. True: there may be more."""
+    freed = _0
+    while freed < most:
+        if peek(mem, me + P_TREES) != _0:
+            freed += free_tree_node(mem, me)
+            continue
+        block = peek(mem, me + P_OLDEST)
+        if block == _0 or peek(mem, block + EPOCH) + _GRACE > load(mem, H_EPOCH):
+            return False
+        count = peek(mem, block + COUNT)
+        if count == _0:
+            _drop_block(mem, me, block)
+        else:
+            _free_entry(mem, me, block, count)
+        freed += _1
+    return True
+
+
+@kernel
+def drain_a_few(mem: Handle, me: Word) -> None:
+    """What every attempt does before it begins; next to nothing when there is nothing to free."""
+    if peek(mem, me + P_OLDEST) | peek(mem, me + P_TREES) != _0:
+        drain(mem, me, _A_FEW)

@@ -1,0 +1,87 @@
+"""The file under a shared arena: where it is, and how it comes to be.
+
+Invariant: a file gets its final name in one step, by a link that fails where the name is taken.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from latchfree.arena.header import TABLE_BYTES
+
+#: Where named arenas are.
+SHARED_MEMORY = Path("/dev/shm")
+
+_NAME = re.compile(r"[A-Za-z0-9._-]{1,100}")
+
+#: How file systems say that they cannot make a file without a name.
+_NO_UNNAMED_FILES = (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL)
+
+
+def locate(*, name: str | None = None, path: str | os.PathLike[str] | None = None) -> Path:
+    """The file of an arena, given either its name or its path.
+
+    Raises
+    ------
+    TypeError
+        If both or none are given.
+    ValueError
+        If the name has other characters than ``A-Z a-z 0-9 . _ -``, or not 1 to 100 of them.
+    """
+    if (name is None) == (path is None):
+        raise TypeError("an arena is at a name or at a path: give one of the two")
+    if path is not None:
+        return Path(path).resolve()
+    if name is None or _NAME.fullmatch(name) is None:
+        raise ValueError(f"an arena's name has 1 to 100 of the characters A-Z a-z 0-9 . _ - , got {name!r}")
+    return SHARED_MEMORY / f"latchfree-{name}"
+
+
+_MEANING = {
+    errno.EEXIST: "exists already: open it, remove it, or choose another place",
+    errno.EAGAIN: "in use: a repair needs it for itself; close it everywhere first",
+    errno.ENOSPC: f"no room for the header of an arena ({TABLE_BYTES} bytes)",
+    errno.EFBIG: "the file system does not allow a file of that capacity",
+}
+
+
+@contextmanager
+def errors_name(target: Path) -> Iterator[None]:
+    """Have errors of the system name the arena's file."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None:
+            raise
+        text = _MEANING.get(error.errno, os.strerror(error.errno))
+        raise OSError(error.errno, text, str(target)) from None
+
+
+def new_file(folder: Path) -> tuple[int, Path | None]:
+    """A new file without a name, or with a temporary one where the file system cannot do without."""
+    try:
+        return os.open(folder, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600), None
+    except OSError as error:
+        if error.errno not in _NO_UNNAMED_FILES:
+            raise
+    temporary = folder / f".latchfree-{secrets.token_hex(8)}.tmp"
+    return os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), temporary
+
+
+def give_name(fd: int, temporary: Path | None, target: Path) -> None:
+    """Link a file at its final name, unless that is taken: the one step in which the arena comes to be."""
+    if temporary is not None:
+        os.link(temporary, target)
+        return
+    root = os.open("/", os.O_PATH | os.O_CLOEXEC)
+    try:
+        # With a folder Python uses linkat, which follows the link to the file itself.
+        os.link(f"/proc/self/fd/{fd}", target, src_dir_fd=root, follow_symlinks=True)
+    finally:
+        os.close(root)

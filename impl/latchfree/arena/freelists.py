@@ -1,0 +1,250 @@
+"""Free memory: a chunk and free lists of each participant, and lists shared by all.
+
+Invariant: a word belongs to at most one of: the unused tail of the arena, the unused tail of one participant's
+chunk, one node in use, one node on one free list.
+
+Sizes are rounded to **size classes**: exact up to 72 words (a full C-node has 67), powers of two above. A free
+node links to the next through word 0. A participant whose list of a class grows long moves a batch to the
+class's shared list, from which whoever runs out takes it: so memory travels from threads that remove to threads
+that insert. A shared list is a Treiber stack of batches; a batch links to the next through word 1 of its first
+node. The head carries a version in its upper 24 bits: a popper that was delayed between reading the head and
+its CAS fails even if the same batch has come back to the top (ABA).
+
+A participant may be killed between any two instructions. Its private words are written in such an order, kept
+by compiler barriers, that a node in its hands is then lost but never in two places.
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from latchfree.arena.layout import (
+    H_BUMP,
+    H_CAPACITY,
+    H_CHUNK,
+    P_BUMP,
+    P_FD,
+    P_FREE,
+    P_LENGTH,
+    P_LIMIT,
+    P_LIVE,
+    SHARED_LISTS,
+)
+from latchfree.atomics import barrier, cas, load, peek, poke
+from latchfree.jit import kernel
+from latchfree.kinds import Flag, Handle, Word
+
+_0 = np.uint64(0)
+_1 = np.uint64(1)
+_EXACT = np.uint64(72)
+_SMALLEST_POWER = np.uint64(7)
+CLASSES = np.uint64(92)
+_OFFSET = np.uint64((1 << 40) - 1)
+_VERSION = np.uint64(1 << 40)
+_BYTES = np.uint64(8)
+_SMALL = np.uint64(8)
+_RESERVE_SHARE = np.uint64(64)
+_RESERVE_MOST = np.uint64(1 << 16)
+
+#: Reserves disk or shared memory for a range of a file now, so that running out is an error and not a signal.
+_posix_fallocate: Any = types.ExternalFunction("posix_fallocate", types.int32(types.int32, types.int64, types.int64))
+
+
+@kernel
+def round_up(words: Word) -> Word:
+    """Size of the class that holds `words` words."""
+    if words <= _EXACT:
+        return words
+    size = np.uint64(128)
+    while size < words:
+        size <<= _1
+    return size
+
+
+@kernel
+def size_class(size: Word) -> Word:
+    """Index of the free list of a rounded size: 0 .. 71 exact, 72 + k for 2**(7 + k) words."""
+    if size <= _EXACT:
+        return size - _1
+    k = _0
+    while (_1 << (_SMALLEST_POWER + k)) < size:
+        k += _1
+    return _EXACT + k
+
+
+@kernel
+def class_size(kind: Word) -> Word:
+    """Words of the nodes on free list `kind`."""
+    return kind + _1 if kind < _EXACT else _1 << (_SMALLEST_POWER + kind - _EXACT)
+
+
+@kernel
+def batch_of(kind: Word) -> Word:
+    """Nodes that travel together between a private and the shared list."""
+    if kind < _SMALL:
+        return np.uint64(64)
+    return np.uint64(16) if kind < _EXACT else _1
+
+
+@kernel
+def reserve_of(capacity: Word) -> Word:
+    """Words at the end of an arena that only urgent attempts may use: removals, snapshots, clear."""
+    return min(capacity // _RESERVE_SHARE, _RESERVE_MOST)
+
+
+@kernel
+def _push(mem: Handle, me: Word, kind: Word, node: Word) -> None:
+    """Put a node on the private list."""
+    head = me + P_FREE + kind
+    poke(mem, node, peek(mem, head))
+    barrier(mem)
+    poke(mem, head, node)
+    poke(mem, me + P_LENGTH + kind, peek(mem, me + P_LENGTH + kind) + _1)
+
+
+@kernel
+def _spill(mem: Handle, me: Word, kind: Word) -> None:
+    """Move a batch from the private to the shared list."""
+    head = me + P_FREE + kind
+    first = peek(mem, head)
+    last = first
+    taken = _1
+    while taken < batch_of(kind) and peek(mem, last) != _0:
+        last = peek(mem, last)
+        taken += _1
+    poke(mem, head, peek(mem, last))
+    barrier(mem)
+    poke(mem, last, _0)
+    # A length is a hint: some ways of taking nodes, and being killed, leave it too large. An empty list puts it right.
+    left = peek(mem, me + P_LENGTH + kind) - taken
+    poke(mem, me + P_LENGTH + kind, left if peek(mem, head) != _0 else _0)
+    while True:
+        # Acquire is enough: nothing is read through the old head.
+        old = load(mem, SHARED_LISTS + kind)
+        poke(mem, first + _1, old & _OFFSET)
+        # spec: FreeList!Push -- seq_cst (release suffices): publishes the links of the batch.
+        if cas(mem, SHARED_LISTS + kind, old, first | ((old & ~_OFFSET) + _VERSION)):
+            return
+
+
+@kernel
+def _refill(mem: Handle, me: Word, kind: Word) -> Word:
+    """Take a batch from the shared list into the empty private one, and return its first node (NIL: none)."""
+    while True:
+        # spec: FreeList!PopRead -- acquire: pairs with the push that published the batch.
+        old = load(mem, SHARED_LISTS + kind)
+        first = old & _OFFSET
+        if first == _0:
+            return _0
+        # The batch may be gone and in use by now; then what is read here is nonsense, and the CAS fails.
+        below = load(mem, first + _1) & _OFFSET
+        # spec: FreeList!PopCas -- the version in the head makes it fail if the head has ever changed (mutant N3).
+        if cas(mem, SHARED_LISTS + kind, old, below | ((old & ~_OFFSET) + _VERSION)):
+            poke(mem, me + P_FREE + kind, first)
+            poke(mem, me + P_LENGTH + kind, batch_of(kind))
+            return first
+
+
+@kernel
+def give(mem: Handle, me: Word, node: Word, size: Word) -> None:
+    """Free a node of a rounded size that nobody can reach any more."""
+    kind = size_class(size)
+    poke(mem, me + P_LIVE, peek(mem, me + P_LIVE) - size)
+    _push(mem, me, kind, node)
+    if peek(mem, me + P_LENGTH + kind) >= batch_of(kind) * np.uint64(2) and kind > _0:
+        _spill(mem, me, kind)
+
+
+@kernel
+def _carve(mem: Handle, me: Word, start: Word, end: Word) -> None:
+    """Free the words from `start` to `end`, in pieces."""
+    while start < end:
+        size = min(end - start, _EXACT)
+        _push(mem, me, size - _1, start)
+        start += size
+
+
+@kernel
+def _grow(mem: Handle, me: Word, size: Word, urgent: Word) -> Flag:
+    """Take a new chunk that has room for `size` words. False: the arena has no room, nothing changed."""
+    capacity = peek(mem, H_CAPACITY)
+    ordinary = capacity - reserve_of(capacity)
+    descriptor = peek(mem, me + P_FD)
+    while True:
+        # Acquire is enough: the words of a chunk hold nothing that anyone published.
+        start = load(mem, H_BUMP)
+        take = max(peek(mem, H_CHUNK), size)
+        if start + take > ordinary:
+            take = size
+            if start + take > (ordinary if urgent == _0 else capacity):
+                return False
+        if descriptor != _0 and _posix_fallocate(
+            np.int32(descriptor - _1), np.int64(start * _BYTES), np.int64(take * _BYTES)
+        ):
+            return False
+        if cas(mem, H_BUMP, start, start + take):
+            break
+    # A chunk that continues the old one extends it, so a lone participant wastes nothing.
+    bump, limit = peek(mem, me + P_BUMP), peek(mem, me + P_LIMIT)
+    if start != limit:
+        # Later chunks lie higher, so between these two writes the chunk is empty.
+        poke(mem, me + P_BUMP, start)
+        barrier(mem)
+    poke(mem, me + P_LIMIT, start + take)
+    barrier(mem)
+    if start != limit:
+        _carve(mem, me, bump, limit)
+    return True
+
+
+@kernel
+def _split(mem: Handle, me: Word, size: Word) -> Word:
+    """`size` words of a larger free node, whose rest goes back to a list; NIL if there is none."""
+    for kind in range(size_class(size) + _1, CLASSES):
+        head = me + P_FREE + np.uint64(kind)
+        node = peek(mem, head)
+        if node == _0:
+            node = _refill(mem, me, np.uint64(kind))
+        if node != _0:
+            poke(mem, head, peek(mem, node))
+            barrier(mem)
+            poke(mem, me + P_LENGTH + np.uint64(kind), peek(mem, me + P_LENGTH + np.uint64(kind)) - _1)
+            _carve(mem, me, node + size, node + class_size(np.uint64(kind)))
+            return node
+    return _0
+
+
+@kernel
+def _take_elsewhere(mem: Handle, me: Word, kind: Word, size: Word, urgent: Word) -> Word:
+    """`take` where the private list is empty."""
+    node = _refill(mem, me, kind)
+    if node != _0:
+        poke(mem, me + P_FREE + kind, peek(mem, node))
+        poke(mem, me + P_LENGTH + kind, peek(mem, me + P_LENGTH + kind) - _1)
+        return node
+    node = peek(mem, me + P_BUMP)
+    if node + size > peek(mem, me + P_LIMIT):
+        if not _grow(mem, me, size, urgent):
+            return _split(mem, me, size)
+        node = peek(mem, me + P_BUMP)
+    poke(mem, me + P_BUMP, node + size)
+    return node
+
+
+@kernel
+def take(mem: Handle, me: Word, size: Word, urgent: Word) -> Word:
+    """A node of a rounded size, its content arbitrary; NIL when the arena has none."""
+    kind = size_class(size)
+    node = peek(mem, me + P_FREE + kind)
+    if node != _0:
+        poke(mem, me + P_FREE + kind, peek(mem, node))
+        poke(mem, me + P_LENGTH + kind, peek(mem, me + P_LENGTH + kind) - _1)
+    else:
+        node = _take_elsewhere(mem, me, kind, size, urgent)
+        if node == _0:
+            return _0
+    poke(mem, me + P_LIVE, peek(mem, me + P_LIVE) + size)
+    # The node must have left its place before anything is written into it.
+    barrier(mem)
+    return node

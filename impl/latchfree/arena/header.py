@@ -1,0 +1,319 @@
+"""The header of an arena: written once, checked whenever a file is opened.
+
+Invariant: a file whose state is CLEAN carries the checksum of its first 2048 words, so any change to them while
+nobody had it open is found. The state is IN_USE from the creation or opening to the orderly closing; in a file found
+IN_USE that nobody has open, all users were killed. What they had written is whole as long as the system has not gone
+down since, which the id of the boot tells.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from latchfree.arena import layout
+from latchfree.arena.directory import CREATING, FREE, REMOVED, Words, parse_entry
+from latchfree.errors import ArenaInvalid
+
+HEADER_BYTES: Final = layout.PARTICIPANTS * 8
+#: Header and participant table.
+TABLE_BYTES: Final = layout.FIRST_NODE * 8
+
+_GRANULE = 2 << 20
+#: Room for the header and at least 1 MiB of nodes.
+MINIMUM_BYTES: Final = -(-(TABLE_BYTES + (1 << 20)) // _GRANULE) * _GRANULE
+MAXIMUM_BYTES: Final = 1 << 42
+
+_GENERATIONS = 1 << 40
+_EPOCHS = 1 << 62
+_OFFSET_MASK = np.uint64((1 << 40) - 1)
+_DESCRIPTORS = 1 << 31
+_PIDS = 1 << 31
+_PARTICIPANT_STATES = 3  # free, claimed, borrowed
+_SHARED_LISTS_END = 1280
+
+_FIELDS = sorted(int(value) for name, value in vars(layout).items() if name.startswith("H_"))
+_RESERVED = np.array(
+    [k for k in range(layout.HEADER_WORDS) if k not in _FIELDS] + list(range(_SHARED_LISTS_END, layout.PARTICIPANTS))
+)
+
+
+def round_capacity(capacity: int) -> int:
+    """Bytes of an arena of at least `capacity` bytes: a multiple of 2 MiB.
+
+    Raises
+    ------
+    ValueError
+        If `capacity` is below the minimum of 4 MiB or above 4 TiB.
+    """
+    if not MINIMUM_BYTES <= capacity <= MAXIMUM_BYTES:
+        raise ValueError(
+            f"arena capacity must be between {MINIMUM_BYTES} bytes ({MINIMUM_BYTES >> 20} MiB) and "
+            f"{MAXIMUM_BYTES} bytes ({MAXIMUM_BYTES >> 40} TiB), got {capacity}"
+        )
+    return -(-capacity // _GRANULE) * _GRANULE
+
+
+@cache
+def boot() -> int:
+    """A number that no other boot of this or another system has; never 0."""
+    text = Path("/proc/sys/kernel/random/boot_id").read_bytes()
+    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little") | 1
+
+
+def checksum(words: Words) -> int:
+    """Checksum of header, directory and shared lists, the checksum word itself left out."""
+    field = int(layout.H_CHECKSUM)
+    digest = hashlib.blake2b(words[:field].tobytes(), digest_size=8)
+    digest.update(words[field + 1 : layout.PARTICIPANTS].tobytes())
+    return int.from_bytes(digest.digest(), "little")
+
+
+def format_header(words: Words) -> None:
+    """Make a region of zeros an arena, in use."""
+    capacity = len(words)
+    words[layout.H_VERSION] = layout.LAYOUT_VERSION
+    words[layout.H_CAPACITY] = capacity
+    words[layout.H_PARTICIPANTS] = layout.PARTICIPANTS
+    words[layout.H_PARTICIPANT_COUNT] = layout.PARTICIPANT_COUNT
+    words[layout.H_DIRECTORY] = layout.DIRECTORY
+    words[layout.H_CHUNK] = min(max(capacity // 256, 1024), 65536)
+    words[layout.H_IDENTITY] = secrets.randbits(64) | 1
+    words[layout.H_BUMP] = layout.FIRST_NODE
+    words[layout.H_EPOCH] = 1
+    mark_in_use(words)
+    words[layout.H_MAGIC] = layout.MAGIC
+
+
+def mark_in_use(words: Words) -> None:
+    """Say that somebody has the arena open, in this boot."""
+    words[layout.H_STATE] = layout.IN_USE
+    # Killed here, nothing has been changed yet: no boot is as good as this boot.
+    words[layout.H_BOOT] = boot()
+
+
+def mark_clean(words: Words) -> None:
+    """Say that nobody has the arena open, and seal the header. The caller is alone."""
+    sealed = words[: layout.PARTICIPANTS].copy()
+    sealed[layout.H_STATE] = layout.CLEAN
+    sealed[layout.H_BOOT] = 0
+    words[layout.H_CHECKSUM] = checksum(sealed)
+    words[layout.H_BOOT] = 0
+    words[layout.H_STATE] = layout.CLEAN
+
+
+def is_clean(words: Words) -> bool:
+    """Whether the arena was closed in good order."""
+    return int(words[layout.H_STATE]) == layout.CLEAN
+
+
+def is_ours(words: Words) -> bool:
+    """Whether the arena is in use in this boot, so that it may be marked clean."""
+    return int(words[layout.H_STATE]) == layout.IN_USE and int(words[layout.H_BOOT]) == boot()
+
+
+def release_participants(words: Words) -> int:
+    """Release all participant slots, for a caller who is alone; returns how many were claimed."""
+    table = participants(words)
+    stale = np.flatnonzero(table[:, int(layout.P_STATE)])
+    for k in stale:
+        slot = table[k]
+        slot[layout.P_PIN] = 0
+        slot[layout.P_PID] = 0
+        slot[layout.P_FD] = 0
+        slot[layout.P_STATE] = 0
+    return len(stale)
+
+
+def participants(words: Words) -> Words:
+    """The participant slots ever claimed, a row each."""
+    claimed = int(words[layout.H_CLAIMED])
+    end = layout.PARTICIPANTS + claimed * layout.PARTICIPANT_WORDS
+    return words[layout.PARTICIPANTS : end].reshape(claimed, layout.PARTICIPANT_WORDS)
+
+
+def read(fd: int) -> Words:
+    """What `validate` needs of a file, read and not mapped."""
+    data = os.pread(fd, HEADER_BYTES, 0)
+    if len(data) == HEADER_BYTES:
+        claimed = int.from_bytes(data[int(layout.H_CLAIMED) * 8 :][:8], "little")
+        if claimed <= layout.PARTICIPANT_COUNT:
+            data += os.pread(fd, claimed * layout.PARTICIPANT_WORDS * 8, HEADER_BYTES)
+    return np.frombuffer(data[: len(data) // 8 * 8], dtype="<u8")
+
+
+def validate(words: Words, file_bytes: int, where: str, *, alone: bool, repair: bool = False) -> None:
+    """Check everything about a header that can be checked without walking the structures.
+
+    Parameters
+    ----------
+    words : ndarray of uint64
+        What `read` returned.
+    file_bytes : int
+        Size of the file.
+    where : str
+        What to call it in an error.
+    alone : bool
+        Nobody else has it open, so its words do not change, and it must have been sealed if it is clean.
+    repair : bool
+        Accept an arena that was in use when the system went down.
+
+    Raises
+    ------
+    ArenaInvalid
+        Naming what was found and what was expected.
+    """
+    _Check(words, where, alone).everything(file_bytes, repair)
+
+
+class _Check:
+    """One validation."""
+
+    def __init__(self, words: Words, where: str, alone: bool) -> None:
+        self.words = words
+        self.where = where
+        self.alone = alone
+
+    def fail(self, text: str) -> None:
+        raise ArenaInvalid(f"{self.where}: {text}")
+
+    def get(self, field: np.uint64) -> int:
+        return int(self.words[field])
+
+    def equal(self, what: str, field: np.uint64, expected: int) -> None:
+        found = self.get(field)
+        if found != expected:
+            self.fail(f"damaged arena: {what} is {found}, expected {expected}")
+
+    def between(self, what: str, found: int, low: int, high: int) -> None:
+        if not low <= found <= high:
+            self.fail(f"damaged arena: {what} is {found}, expected {low} to {high}")
+
+    def everything(self, file_bytes: int, repair: bool) -> None:
+        self.identity(file_bytes)
+        self.shape()
+        self.counters()
+        self.slots()
+        self.lists()
+        self.directory()
+        self.state(repair)
+
+    def identity(self, file_bytes: int) -> None:
+        if file_bytes < TABLE_BYTES or len(self.words) < layout.PARTICIPANTS:
+            self.fail(f"not an arena, or cut short: {file_bytes} bytes, and the header alone has {TABLE_BYTES}")
+        magic, version = self.get(layout.H_MAGIC), self.get(layout.H_VERSION)
+        if magic != layout.MAGIC:
+            found = magic.to_bytes(8, "big")
+            self.fail(f"not an arena: it begins with {found!r}, expected {layout.MAGIC.to_bytes(8, 'big')!r}")
+        if version > layout.LAYOUT_VERSION:
+            self.fail(
+                f"layout version {version} is newer than version {layout.LAYOUT_VERSION}, "
+                "the newest this latchfree knows; open it with a newer latchfree"
+            )
+        if version < layout.LAYOUT_VERSION:
+            self.fail(
+                f"layout version {version} is older than version {layout.LAYOUT_VERSION}, "
+                "the only one this latchfree knows; create it anew, or open it with the latchfree that wrote it"
+            )
+        expected = self.get(layout.H_CAPACITY) * 8
+        if file_bytes < expected:
+            self.fail(f"cut short: {file_bytes} bytes, and its header says {expected}")
+        if file_bytes > expected:
+            self.fail(f"damaged arena: {file_bytes} bytes, and its header says {expected}")
+        self.between("the capacity in bytes", expected, MINIMUM_BYTES, MAXIMUM_BYTES)
+
+    def shape(self) -> None:
+        self.equal("the offset of the participant table", layout.H_PARTICIPANTS, layout.PARTICIPANTS)
+        self.equal("the number of participants", layout.H_PARTICIPANT_COUNT, layout.PARTICIPANT_COUNT)
+        self.equal("the offset of the directory", layout.H_DIRECTORY, layout.DIRECTORY)
+        self.between("the words in a chunk", self.get(layout.H_CHUNK), 1, self.get(layout.H_CAPACITY))
+        if self.get(layout.H_IDENTITY) == 0:
+            self.fail("damaged arena: its identity is 0, expected a random number")
+        used = _RESERVED[self.words[_RESERVED] != 0]
+        if len(used):
+            self.fail(f"damaged arena: reserved word {used[0]} is {self.get(used[0])}, expected 0")
+
+    def counters(self) -> None:
+        bump, capacity = self.get(layout.H_BUMP), self.get(layout.H_CAPACITY)
+        self.between("the first unused word", bump, layout.FIRST_NODE, capacity)
+        self.between("the generation", self.get(layout.H_GENERATION), 0, _GENERATIONS - 1)
+        self.between("the epoch", self.get(layout.H_EPOCH), 1, _EPOCHS - 1)
+        self.between(
+            "the number of slots ever claimed", self.get(layout.H_CLAIMED), 0, self.get(layout.H_PARTICIPANT_COUNT)
+        )
+        # Others may have moved the limit since it was read.
+        self.end = bump if self.alone else capacity
+
+    def slots(self) -> None:
+        claimed = self.get(layout.H_CLAIMED)
+        expected = layout.PARTICIPANTS + claimed * layout.PARTICIPANT_WORDS
+        if len(self.words) < expected:
+            self.fail(f"cut short: {len(self.words)} words could be read of a header of {expected}")
+        epoch = self.get(layout.H_EPOCH) if self.alone else _EPOCHS
+        for k, slot in enumerate(participants(self.words)):
+            of = f"of participant {k}"
+            self.between(f"the state {of}", int(slot[layout.P_STATE]), 0, _PARTICIPANT_STATES - 1)
+            self.between(f"the process {of}", int(slot[layout.P_PID]), 0, _PIDS - 1)
+            self.between(f"the file descriptor {of}", int(slot[layout.P_FD]), 0, _DESCRIPTORS)
+            pin = int(slot[layout.P_PIN])
+            if pin:
+                self.between(f"the epoch pinned {of}", pin >> 1, 0, epoch)
+                if not pin & 1:
+                    self.fail(f"damaged arena: the pin {of} is {pin}, expected 0 or an odd number")
+            for what, field in (("next free word", layout.P_BUMP), ("end of the chunk", layout.P_LIMIT)):
+                if slot[field]:
+                    self.between(f"the {what} {of}", int(slot[field]), layout.FIRST_NODE, self.end)
+
+    def lists(self) -> None:
+        heads = self.words[int(layout.SHARED_LISTS) : _SHARED_LISTS_END] & _OFFSET_MASK
+        bad = np.flatnonzero((heads != 0) & ((heads < layout.FIRST_NODE) | (heads >= self.end)))
+        if len(bad):
+            k = int(bad[0])
+            self.between(f"the head of shared free list {k}", int(heads[k]), layout.FIRST_NODE, self.end - 1)
+
+    def directory(self) -> None:
+        shape = (layout.DIRECTORY_ENTRIES, layout.ENTRY_WORDS)
+        entries = self.words[layout.DIRECTORY : layout.DIRECTORY + shape[0] * shape[1]].reshape(shape)
+        names: dict[str, int] = {}
+        for k in np.flatnonzero(entries.any(axis=1)):
+            state = int(entries[k, layout.E_STATE])
+            what = f"directory entry {k}"
+            self.between(f"the state of {what}", state, FREE, REMOVED)
+            if state == FREE:
+                self.fail(f"damaged arena: {what} is free but not empty")
+            if state in (CREATING, REMOVED):
+                continue  # its owner was killed at it
+            try:
+                entry = parse_entry(entries[k])
+            except ValueError as error:
+                raise ArenaInvalid(f"{self.where}: damaged arena: {what} has {error}") from None
+            self.between(f"the root record of {what} ({entry.name!r})", entry.root, layout.FIRST_NODE, self.end - 1)
+            if entry.name in names:
+                self.fail(f"damaged arena: directory entries {names[entry.name]} and {k} are both named {entry.name!r}")
+            names[entry.name] = int(k)
+
+    def state(self, repair: bool) -> None:
+        state = self.get(layout.H_STATE)
+        if state == layout.CLEAN:
+            if not self.alone:
+                self.fail("being repaired, or damaged: marked as closed although somebody has it open; try again later")
+            expected, found = checksum(self.words), self.get(layout.H_CHECKSUM)
+            if found != expected:
+                self.fail(f"damaged arena: the checksum of its header is {found:#018x}, expected {expected:#018x}")
+        elif state == layout.IN_USE:
+            if not repair and self.get(layout.H_BOOT) not in (0, boot()):
+                self.fail(
+                    "in use when the system went down, or copied from a running one: its content may be torn; "
+                    f"check it with: latchfree arena fsck {self.where} --repair"
+                )
+        else:
+            self.fail(
+                f"damaged arena: its state is {state:#018x}, expected {layout.CLEAN:#018x} (closed) "
+                f"or {layout.IN_USE:#018x} (in use)"
+            )

@@ -1,0 +1,164 @@
+"""What becomes of the nodes an update has replaced.
+
+Invariant: a node born in generation b and killed in generation d is seen by the snapshots s with b <= s < d. Only
+the thread whose GCAS committed kills, exactly the old nodes that the new main does not hold, with d the generation
+of the I-node: so each node is killed once (letting helpers do it too is mutant R2). New snapshots have generations of
+at least d, so the snapshots that see a dead node only become fewer, and looking for them needs no lock.
+
+A trie made from a snapshot of another one kills only what was born in it; the rest belongs to the other.
+"""
+
+import numpy as np
+
+from latchfree.arena.allocator import URGENT
+from latchfree.arena.blocks import (
+    BLOCK_WORDS,
+    ENTRIES,
+    SPARES,
+    append,
+    format_block,
+    is_full,
+    stock_spares,
+    take_spare,
+)
+from latchfree.arena.epochs import retire, retire_tree
+from latchfree.arena.freelists import give, round_up, take
+from latchfree.arena.layout import P_GRAVE, P_SPARE_COUNT, P_WALK
+from latchfree.arena.shape import IS_FORK, REGISTERED, gen_of, size_of
+from latchfree.atomics import load_seq, peek, poke
+from latchfree.ctrie.gcas import READ_ONLY, gcas_read
+from latchfree.ctrie.nodes import NIL, ONE, UNTAG, is_child
+from latchfree.ctrie.registry import GEN, newest, push_block, split_block
+from latchfree.ctrie.scan import next_slot
+from latchfree.jit import kernel
+from latchfree.kinds import Handle, Word
+
+# The burial in progress, private to a participant.
+_TRIE = P_GRAVE
+_DEATH = P_GRAVE + np.uint64(1)
+_SLOT = P_GRAVE + np.uint64(2)  # the newest snapshot below the death, NIL for none
+_SEEN = P_GRAVE + np.uint64(3)  # its generation
+_BLOCK = P_GRAVE + np.uint64(4)  # what is to wait for it
+_ROOM = P_GRAVE + np.uint64(5)
+
+_PAIR = np.uint64(2)
+
+
+@kernel
+def _find_witness(mem: Handle, me: Word) -> None:
+    """Look for the newest snapshot that may see what is being buried."""
+    slot = newest(mem, peek(mem, me + _TRIE), peek(mem, me + _DEATH), NIL)
+    poke(mem, me + _SLOT, slot)
+    # Zero, as of no snapshot at all, if it is gone again: then pushing to it fails, and the search is repeated.
+    poke(mem, me + _SEEN, load_seq(mem, slot + GEN) if slot != NIL else NIL)
+
+
+@kernel
+def open_grave(mem: Handle, trie: Word, me: Word, death: Word, room: Word) -> None:
+    """Start burying about `room` nodes killed in generation `death`."""
+    poke(mem, me + _TRIE, trie)
+    poke(mem, me + _DEATH, death)
+    poke(mem, me + _BLOCK, NIL)
+    poke(mem, me + _ROOM, room)
+    # spec: Reclamation!BuryCount -- seq_cst: after the commit, so that it counts all who can see what was replaced.
+    if load_seq(mem, trie + REGISTERED) == NIL:
+        poke(mem, me + _SLOT, NIL)
+        poke(mem, me + _SEEN, NIL)
+    else:
+        _find_witness(mem, me)
+
+
+@kernel
+def bury(mem: Handle, me: Word, node: Word) -> None:
+    """Kill one node."""
+    birth = gen_of(mem, node)
+    if birth < gen_of(mem, peek(mem, me + _TRIE)):
+        return
+    if birth > peek(mem, me + _SEEN):
+        retire(mem, me, node)
+        return
+    block = peek(mem, me + _BLOCK)
+    if block == NIL:
+        words = round_up(ENTRIES + peek(mem, me + _ROOM))
+        block = take(mem, me, words, URGENT)
+        if block == NIL:
+            block, words = take_spare(mem, me), BLOCK_WORDS
+        format_block(mem, block, words)
+        poke(mem, me + _BLOCK, block)
+    append(mem, block, node)
+    if is_full(mem, block):
+        close_grave(mem, me)
+
+
+@kernel
+def close_grave(mem: Handle, me: Word) -> None:
+    """Hand what was buried to the snapshot that still sees it."""
+    block = peek(mem, me + _BLOCK)
+    poke(mem, me + _BLOCK, NIL)
+    while block != NIL:
+        slot = peek(mem, me + _SLOT)
+        seen = peek(mem, me + _SEEN)
+        if slot != NIL and push_block(mem, slot, seen, block):
+            return
+        # That snapshot was dropped meanwhile: look again.
+        _find_witness(mem, me)
+        if split_block(mem, me, block, peek(mem, me + _SEEN)) == NIL:
+            give(mem, me, block, round_up(size_of(mem, block)))
+            return
+
+
+@kernel
+def bury_pair(mem: Handle, trie: Word, me: Word, death: Word, a: Word, b: Word) -> None:
+    """Kill a node, and another one unless it is NIL: what most updates come to."""
+    open_grave(mem, trie, me, death, _PAIR)
+    bury(mem, me, a)
+    if b != NIL:
+        bury(mem, me, b)
+    close_grave(mem, me)
+
+
+@kernel
+def _enter(mem: Handle, me: Word, depth: Word, i: Word, death: Word) -> Word:
+    """Kill an I-node and start on its main, unless they belong to another trie; returns the depth reached."""
+    oldest = gen_of(mem, peek(mem, me + _TRIE))
+    if gen_of(mem, i) < oldest:
+        return depth
+    bury(mem, me, i)
+    m = gcas_read(mem, READ_ONLY, i)
+    if gen_of(mem, m) < oldest:
+        return depth
+    at = me + P_WALK + depth * _PAIR
+    poke(mem, at, m)
+    poke(mem, at + ONE, NIL)
+    return depth + ONE
+
+
+@kernel
+def bury_tree(mem: Handle, trie: Word, me: Word, root: Word, death: Word) -> None:
+    """Kill everything below an I-node that was cut off in generation `death` and cannot change any more.
+
+    Where no snapshot sees any of it and all of it is ours, this takes one step, whatever the size of the tree. Else
+    each node has to be looked at, now: later, what belongs to another trie may be gone. If memory runs out then, even
+    the reserve, the rest of the tree is lost until `latchfree arena fsck`.
+    """
+    if load_seq(mem, trie + REGISTERED) == NIL and peek(mem, trie + IS_FORK) == NIL:
+        retire_tree(mem, me, root)
+        return
+    open_grave(mem, trie, me, death, BLOCK_WORDS - ENTRIES)
+    depth = _enter(mem, me, NIL, root, death)
+    while depth > NIL:
+        if peek(mem, me + P_SPARE_COUNT) < _PAIR and not stock_spares(mem, me, SPARES, URGENT):
+            break
+        at = me + P_WALK + (depth - ONE) * _PAIR
+        m = peek(mem, at)
+        k = peek(mem, at + ONE)
+        slot = next_slot(mem, m, k)
+        poke(mem, at + ONE, k + ONE)
+        if slot == NIL:
+            bury(mem, me, m)
+            depth -= ONE
+        elif is_child(slot):
+            depth = _enter(mem, me, depth, slot & UNTAG, death)
+        else:
+            bury(mem, me, slot)
+    close_grave(mem, me)

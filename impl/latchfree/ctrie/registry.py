@@ -1,0 +1,252 @@
+"""Registered snapshots of a trie: which generations somebody may still read, and what dies with each.
+
+Invariant: a snapshot is registered before the root it freezes is replaced and as long as it is read; so a thread
+that kills a node in generation d sees every snapshot below d that there will ever be. A node killed while
+snapshots can see it waits on the *deadlist* of the newest of them: when that one is dropped, only older ones can
+still see the node, and it moves to the list of the next older or is free.
+
+A trie's snapshots live in slots, a table of them at a time. The head of a slot's deadlist is the newest block of
+it, or EMPTY and the generation, or CLOSED. Lists only grow or are taken whole, and a generation never returns, so
+a CAS on the head cannot be fooled by a slot that was given to another snapshot in between.
+
+Dropping is done by one thread at a time; who finds another at it leaves a mark and goes, and the other looks for
+marks after unlocking. So a thread that is stopped while dropping delays the return of memory and nothing else.
+"""
+
+import numpy as np
+
+from latchfree.arena.allocator import URGENT
+from latchfree.arena.blocks import COUNT, ENTRIES, LINK, SPARES, stock_spares
+from latchfree.arena.epochs import enqueue, retire
+from latchfree.arena.freelists import round_up, take
+from latchfree.arena.layout import H_EPOCH, P_INCARNATION, P_PID, P_START, P_STATE
+from latchfree.arena.participants import FREE as NOBODY
+from latchfree.arena.shape import DROP_LOCK, REGISTERED, SNAPSHOTS, TABLE, gen_of, header
+from latchfree.atomics import cas, exchange, fetch_add, load, load_seq, peek, poke, store
+from latchfree.jit import kernel
+from latchfree.kinds import Flag, Handle, Word
+
+_0 = np.uint64(0)
+_1 = np.uint64(1)
+_MINUS_1 = np.uint64((1 << 64) - 1)
+NO_ROOM = _MINUS_1
+
+#: Words of a table: header, next table, and then one array of `SLOTS` words a field.
+NEXT = np.uint64(1)
+FIRST_SLOT = np.uint64(2)
+SLOTS = np.uint64(20)
+TABLE_WORDS = np.uint64(2 + 6 * 20)
+
+# Fields of a slot, as distances from the word that holds its generation.
+GEN = np.uint64(0)
+HEAD = np.uint64(20)
+STATE = np.uint64(40)
+PID = np.uint64(60)
+START = np.uint64(80)
+FORK = np.uint64(100)  # the trie that continues from this snapshot, if it is a writable one
+
+FREE = np.uint64(0)
+TAKEN = np.uint64(1)
+DROPPED = np.uint64(2)
+
+EMPTY = np.uint64(1 << 63)
+CLOSED = _MINUS_1
+
+_INCARNATION_SHIFT = np.uint64(32)
+_OWNER_MASK = np.uint64((1 << 32) - 1)
+
+
+@kernel
+def _new_table(mem: Handle, me: Word) -> Word:
+    """An empty table; NIL when there is no memory."""
+    table = take(mem, me, round_up(TABLE_WORDS), URGENT)
+    if table != _0:
+        poke(mem, table, header(TABLE, TABLE_WORDS, _0))
+        for k in range(_1, TABLE_WORDS):
+            poke(mem, table + np.uint64(k), _0)
+        for k in range(SLOTS):
+            poke(mem, table + FIRST_SLOT + np.uint64(k) + HEAD, CLOSED)
+    return table
+
+
+@kernel
+def _claim_slot(mem: Handle, trie: Word, me: Word) -> Word:
+    """A slot for a new snapshot; NO_ROOM when there is no memory for another table."""
+    link = trie + SNAPSHOTS
+    while True:
+        # Acquire: pairs with the CAS that linked the table.
+        table = load(mem, link)
+        if table == _0:
+            fresh = _new_table(mem, me)
+            if fresh == _0:
+                return NO_ROOM
+            # The last link of a chain that only grows; whoever loses keeps his table at the end of it.
+            while not cas(mem, link, _0, fresh):
+                link = load(mem, link) + NEXT
+            table = fresh
+        for k in range(SLOTS):
+            slot = table + FIRST_SLOT + np.uint64(k)
+            if load(mem, slot + STATE) == FREE and cas(mem, slot + STATE, FREE, TAKEN):
+                return slot
+        link = table + NEXT
+
+
+@kernel
+def register(mem: Handle, trie: Word, me: Word, gen: Word) -> Word:
+    """Announce a snapshot of generation `gen`; returns its slot, or NO_ROOM.
+
+    It must happen before the root of that generation is replaced, and nobody may have read the root's content
+    for the snapshot before: a thread that does not see it frees what the snapshot would read (mutant R1).
+    """
+    slot = _claim_slot(mem, trie, me)
+    if slot == NO_ROOM:
+        return NO_ROOM
+    poke(mem, slot + PID, peek(mem, me + P_PID))
+    poke(mem, slot + START, peek(mem, me + P_START))
+    poke(mem, slot + FORK, _0)
+    store(mem, slot + HEAD, EMPTY | gen)
+    # spec: Reclamation!Register -- before the generation, so that nobody who might see that one sees a count of zero.
+    fetch_add(mem, trie + REGISTERED, _1)
+    # spec: Reclamation!RegisterPublish -- seq_cst: visible before the descriptor that freezes the root is installed.
+    exchange(mem, slot + GEN, gen)
+    return slot
+
+
+@kernel
+def newest(mem: Handle, trie: Word, below: Word, other_than: Word) -> Word:
+    """Slot of the newest registered snapshot of a generation less than `below`, NIL if there is none."""
+    best = _0
+    best_gen = _0
+    table = load(mem, trie + SNAPSHOTS)
+    while table != _0:
+        for k in range(SLOTS):
+            slot = table + FIRST_SLOT + np.uint64(k)
+            # spec: Reclamation!BuryScan -- seq_cst: sees all that were registered before the root moved past them.
+            gen = load_seq(mem, slot + GEN)
+            if best_gen < gen and gen < below and slot != other_than and load_seq(mem, slot + HEAD) != CLOSED:
+                best, best_gen = slot, gen
+        table = load(mem, table + NEXT)
+    return best
+
+
+@kernel
+def push_block(mem: Handle, slot: Word, gen: Word, block: Word) -> Flag:
+    """Put a block on the deadlist of the snapshot of generation `gen` in a slot. False: that one is gone."""
+    while True:
+        head = load_seq(mem, slot + HEAD)
+        # The generation is read after the head: if it still is `gen`, so was the head's.
+        if head == CLOSED or load_seq(mem, slot + GEN) != gen:
+            return False
+        poke(mem, block + LINK, head)
+        # spec: Reclamation!BuryPush -- seq_cst (release suffices): publishes the block.
+        if cas(mem, slot + HEAD, head, block):
+            return True
+
+
+@kernel
+def split_block(mem: Handle, me: Word, block: Word, seen_up_to: Word) -> Word:
+    """Retire the nodes of a private block born after generation `seen_up_to`; returns how many are left in it."""
+    count = peek(mem, block + COUNT)
+    kept = _0
+    for k in range(count):
+        node = peek(mem, block + ENTRIES + np.uint64(k))
+        if gen_of(mem, node) > seen_up_to:
+            retire(mem, me, node)
+        else:
+            poke(mem, block + ENTRIES + kept, node)
+            kept += _1
+    poke(mem, block + COUNT, kept)
+    return kept
+
+
+@kernel
+def _still_seen(mem: Handle, block: Word, seen_up_to: Word) -> Word:
+    """How many nodes of a block were born at generation `seen_up_to` or before."""
+    seen = _0
+    for k in range(peek(mem, block + COUNT)):
+        if gen_of(mem, peek(mem, block + ENTRIES + np.uint64(k))) <= seen_up_to:
+            seen += _1
+    return seen
+
+
+@kernel
+def _redistribute(mem: Handle, me: Word, head: Word, older: Word) -> None:
+    """Move the blocks of a closed deadlist to the next older snapshot, or retire their nodes."""
+    seen_up_to = _0 if older == _0 else peek(mem, older + GEN)
+    block = head
+    while block & EMPTY == _0:
+        below = peek(mem, block + LINK)
+        seen = _still_seen(mem, block, seen_up_to)
+        if seen == _0:
+            # The block becomes part of the limbo as it is: dropping needs no memory.
+            enqueue(mem, me, block, load_seq(mem, H_EPOCH))
+        else:
+            if seen < peek(mem, block + COUNT) and stock_spares(mem, me, SPARES, URGENT):
+                split_block(mem, me, block, seen_up_to)
+            # spec: Reclamation!SweepMove
+            push_block(mem, older, seen_up_to, block)
+        block = below
+
+
+@kernel
+def _process(mem: Handle, trie: Word, me: Word, slot: Word) -> None:
+    """Take a dropped snapshot out of the registry; the caller holds the lock."""
+    gen = peek(mem, slot + GEN)
+    # spec: Reclamation!SweepClose -- seq_cst: whoever pushed before is in the list, whoever comes later searches again.
+    head = exchange(mem, slot + HEAD, CLOSED)
+    # Two snapshots may have one generation for a while, when one of them is about to fail.
+    older = newest(mem, trie, gen + _1, slot)
+    exchange(mem, slot + GEN, _0)
+    fetch_add(mem, trie + REGISTERED, _MINUS_1)
+    # Release: the slot's next owner must find it out of use.
+    store(mem, slot + STATE, FREE)
+    _redistribute(mem, me, head, older)
+
+
+@kernel
+def _find_dropped(mem: Handle, trie: Word) -> Word:
+    table = load(mem, trie + SNAPSHOTS)
+    while table != _0:
+        for k in range(SLOTS):
+            slot = table + FIRST_SLOT + np.uint64(k)
+            if load_seq(mem, slot + STATE) == DROPPED:
+                return slot
+        table = load(mem, table + NEXT)
+    return _0
+
+
+@kernel
+def _lock(mem: Handle, trie: Word, me: Word) -> Flag:
+    """Try to become the one who drops, taking over from one who has died."""
+    mine = me | (peek(mem, me + P_INCARNATION) << _INCARNATION_SHIFT)
+    held = load_seq(mem, trie + DROP_LOCK)
+    if held != _0:
+        owner = held & _OWNER_MASK
+        alive = load(mem, owner + P_INCARNATION) == held >> _INCARNATION_SHIFT
+        if alive and load(mem, owner + P_STATE) != NOBODY:
+            return False
+    # spec: Reclamation!SweepLock
+    return cas(mem, trie + DROP_LOCK, held, mine)
+
+
+@kernel
+def sweep(mem: Handle, trie: Word, me: Word) -> None:
+    """Process all dropped snapshots, unless somebody else is at it."""
+    while _find_dropped(mem, trie) != _0:
+        if not _lock(mem, trie, me):
+            return
+        while True:
+            slot = _find_dropped(mem, trie)
+            if slot == _0:
+                break
+            _process(mem, trie, me, slot)
+        # spec: Reclamation!SweepUnlock -- seq_cst: before the next look for marks, so one of the two sees the other.
+        exchange(mem, trie + DROP_LOCK, _0)
+
+
+@kernel
+def drop(mem: Handle, trie: Word, me: Word, slot: Word) -> None:
+    """Give up a registered snapshot: what only it could see becomes free."""
+    # spec: Reclamation!DropMark -- seq_cst: visible before the lock is tried.
+    exchange(mem, slot + STATE, DROPPED)
+    sweep(mem, trie, me)
