@@ -18,8 +18,8 @@ from latchfree.arena import layout
 from latchfree.arena.census import Census, census
 from latchfree.arena.directory import Directory, Entry
 from latchfree.arena.keeper import keep
-from latchfree.arena.participants import CLAIMED, adopt, claim, collect, release
-from latchfree.arena.processes import Identity, is_alive, own_identity
+from latchfree.arena.participants import adopt, claim, collect, release
+from latchfree.arena.processes import is_alive, own_identity
 from latchfree.arena.region import Region
 from latchfree.errors import ArenaClosed, ParticipantsExhausted
 from latchfree.jit import entry_point
@@ -79,15 +79,17 @@ class Arena:
         self.participant_address: int = self._cell.ctypes.data
         self._local = threading.local()
         self._directory = Directory(region.words, region.directory_lock)
-        #: Called with the identities of dead processes, by which structures give back what those held.
-        self.on_death: list[Callable[[Arena, Callable[[Identity], bool]], None]] = []
+        #: Called with a test of which processes are dead, for structures to give back what those held.
+        self.on_death: list[Callable[[Arena, Callable[[int], bool]], None]] = []
+        #: Finalizers of what this process holds in it, in the order of their making; see `latchfree.ctrie.holds`.
+        self.holdings: dict[weakref.finalize[..., Any], None] = {}
         _arenas.add(self)
         if region.shared:
             self._look_after()
 
     def _look_after(self) -> None:
         self._life = threading.RLock()  # the arena is not closed while somebody looks after it
-        self._finalizer = weakref.finalize(self, _close, self.region, self._cell, self._life)
+        self._finalizer = weakref.finalize(self, _close, self.region, self._cell, self._life, self.holdings)
         self._keeper = keep(self)
 
     @classmethod
@@ -184,7 +186,7 @@ class Arena:
 
     def _claim_slot(self) -> int:
         fd = self.region.fd
-        arguments = [np.uint64(word) for word in (self.base, *own_identity(), 0 if fd is None else fd + 1)]
+        arguments = [np.uint64(word) for word in (self.base, own_identity(), 0 if fd is None else fd + 1)]
         slot = int(claim(*arguments))
         if slot == 0:
             self.adopt()
@@ -207,9 +209,9 @@ class Arena:
             return 0 if self.closed else self._adopt()
 
     def _adopt(self) -> int:
-        known: dict[Identity, bool] = {}
+        known: dict[int, bool] = {}
 
-        def is_dead(identity: Identity) -> bool:
+        def is_dead(identity: int) -> bool:
             if identity not in known:
                 known[identity] = not is_alive(identity)
             return known[identity]
@@ -217,7 +219,7 @@ class Arena:
         released = 0
         for slot, identity in list(_claimed(self.words)):
             if is_dead(identity):
-                released += bool(adopt(*(np.uint64(word) for word in (self.base, slot, *identity))))
+                released += bool(adopt(*(np.uint64(word) for word in (self.base, slot, identity, own_identity()))))
         for heir in self.on_death:
             heir(self, is_dead)
         return released
@@ -312,25 +314,27 @@ def _reopened(where: str) -> Arena:
     return arena
 
 
-def _claimed(words: Any) -> Iterator[tuple[int, Identity]]:
-    """Offset and owner of every claimed slot."""
+def _claimed(words: Any) -> Iterator[tuple[int, int]]:
+    """Offset and owner's identity of every claimed slot."""
     for k in range(int(words[layout.H_CLAIMED])):
         slot = layout.PARTICIPANTS + k * layout.PARTICIPANT_WORDS
-        state, pid, start = words[slot : slot + 3].tolist()
-        if state == CLAIMED:
-            yield slot, (pid, start)
+        owner = int(words[slot + int(layout.P_STATE)])
+        if owner:
+            yield slot, owner
 
 
-def _close(region: Region, cell: Any, life: Any) -> None:
-    """Release this process's slots and close its region; from now on calls find no participant."""
+def _close(region: Region, cell: Any, life: Any, holdings: Any) -> None:
+    """Give back all that this process holds in its region and close it; from now on calls find no participant."""
     with life:
         if region.closed:
             return
+        for give_back in reversed(list(holdings)):
+            give_back()
         cell[0] = 0
         words, me = region.words, own_identity()
         for slot, owner in list(_claimed(words)):
             if owner == me:
-                adopt(*(np.uint64(word) for word in (words.ctypes.data, slot, *me)))
+                adopt(*(np.uint64(word) for word in (words.ctypes.data, slot, me, me)))
         with suppress(OSError):
             region.close()
 

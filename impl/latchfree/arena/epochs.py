@@ -147,13 +147,17 @@ def _free_entry(mem: Handle, me: Word, block: Word, count: Word) -> None:
     if entry & TREE == _0:
         give(mem, me, entry, round_up(size_of(mem, entry)))
     else:
-        push_tree(mem, me, entry & ~TREE)
+        push_tree(mem, me, P_TREES, entry & ~TREE)
 
 
 @kernel
 def _drop_block(mem: Handle, me: Word, block: Word) -> None:
     """Take the oldest block, now empty, out of the limbo."""
     below = peek(mem, block + LINK)
+    if below != _0 and peek(mem, me + P_NEWEST) == block:
+        # Somebody was killed in `enqueue`.
+        poke(mem, me + P_NEWEST, below)
+        barrier(mem)
     poke(mem, me + P_OLDEST, below)
     barrier(mem)
     size = round_up(size_of(mem, block))
@@ -169,7 +173,7 @@ def drain(mem: Handle, me: Word, most: Word) -> Flag:
     freed = _0
     while freed < most:
         if peek(mem, me + P_TREES) != _0:
-            freed += free_tree_node(mem, me)
+            freed += free_tree_node(mem, me, P_TREES, _0)
             continue
         block = peek(mem, me + P_OLDEST)
         if block == _0 or peek(mem, block + EPOCH) + _GRACE > load(mem, H_EPOCH):

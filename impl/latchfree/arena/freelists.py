@@ -139,7 +139,7 @@ def _refill(mem: Handle, me: Word, kind: Word) -> Word:
             return _0
         # The batch may be gone and in use by now; then what is read here is nonsense, and the CAS fails.
         below = load(mem, first + _1) & _OFFSET
-        # spec: FreeList!PopCas -- the version in the head makes it fail if the head has ever changed (mutant N3).
+        # spec: FreeList!PopCas -- the version in the head makes it fail if the head has ever changed.
         if cas(mem, SHARED_LISTS + kind, old, below | ((old & ~_OFFSET) + _VERSION)):
             poke(mem, me + P_FREE + kind, first)
             poke(mem, me + P_LENGTH + kind, batch_of(kind))

@@ -34,8 +34,6 @@ _GENERATIONS = 1 << 40
 _EPOCHS = 1 << 62
 _OFFSET_MASK = np.uint64((1 << 40) - 1)
 _DESCRIPTORS = 1 << 31
-_PIDS = 1 << 31
-_PARTICIPANT_STATES = 3  # free, claimed, borrowed
 _SHARED_LISTS_END = 1280
 
 _FIELDS = sorted(int(value) for name, value in vars(layout).items() if name.startswith("H_"))
@@ -125,7 +123,6 @@ def release_participants(words: Words) -> int:
     for k in stale:
         slot = table[k]
         slot[layout.P_PIN] = 0
-        slot[layout.P_PID] = 0
         slot[layout.P_FD] = 0
         slot[layout.P_STATE] = 0
     return len(stale)
@@ -258,8 +255,6 @@ class _Check:
         epoch = self.get(layout.H_EPOCH) if self.alone else _EPOCHS
         for k, slot in enumerate(participants(self.words)):
             of = f"of participant {k}"
-            self.between(f"the state {of}", int(slot[layout.P_STATE]), 0, _PARTICIPANT_STATES - 1)
-            self.between(f"the process {of}", int(slot[layout.P_PID]), 0, _PIDS - 1)
             self.between(f"the file descriptor {of}", int(slot[layout.P_FD]), 0, _DESCRIPTORS)
             pin = int(slot[layout.P_PIN])
             if pin:

@@ -63,9 +63,7 @@ E_HASH_MASK = 8
 E_NAME = 10  # six words
 
 # fields of a participant, the first line: who it is (written by its owner, and by whoever adopts it)
-P_STATE = np.uint64(0)  # 0 free, 1 claimed
-P_PID = np.uint64(1)
-P_START = np.uint64(2)  # start time of the process, in clock ticks since boot
+P_STATE = np.uint64(0)  # 0 free, else the identity of the owner's process (see latchfree.arena.processes)
 P_INCARNATION = np.uint64(3)  # counts claims
 P_FD = np.uint64(4)  # file descriptor of the region in the owner's process, plus one; 0: no file
 # the second line: read by everybody
@@ -81,6 +79,7 @@ P_RETIRED = np.uint64(22)  # nodes retired since the last attempt to advance the
 P_OLDEST = np.uint64(23)  # limbo: first block of a queue of retired nodes
 P_NEWEST = np.uint64(24)  # and its last
 P_TREES = np.uint64(25)  # I-nodes whose trees are being freed, linked through their headers
+P_DOOMED = np.uint64(28)  # the same of a trie that is being destroyed
 P_SPARES = np.uint64(26)  # list of empty blocks
 P_SPARE_COUNT = np.uint64(27)
 P_PATH = np.uint64(32)  # I-nodes from the root to the place of a removal

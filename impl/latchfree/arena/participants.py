@@ -14,9 +14,7 @@ from latchfree.arena.layout import (
     H_PARTICIPANT_COUNT,
     P_FD,
     P_INCARNATION,
-    P_PID,
     P_PIN,
-    P_START,
     P_STATE,
     PARTICIPANT_WORDS,
     PARTICIPANTS,
@@ -30,32 +28,29 @@ _1 = np.uint64(1)
 _FIRST = np.uint64(PARTICIPANTS)
 _STRIDE = np.uint64(PARTICIPANT_WORDS)
 
+#: State of a slot that nobody owns. That of any other is the identity of its owner's process, one word, so that
+#: a slot is never claimed by nobody knows whom.
 FREE = np.uint64(0)
-CLAIMED = np.uint64(1)
-#: Being emptied or released by another thread.
-BORROWED = np.uint64(2)
 
 _EVERYTHING = np.uint64(1 << 62)
 
 
 @entry
-def claim(mem: Handle, pid: Word, start: Word, descriptor: Word) -> Word:
+def claim(mem: Handle, identity: Word, descriptor: Word) -> Word:
     """Offset of a slot now owned by the caller, or 0 when all are taken.
 
-    `descriptor` is the file descriptor of the region in this process, plus one; 0 where it has no file.
+    `identity` is that of the calling process; `descriptor` is the file descriptor of the region in it, plus one, or 0
+    where it has no file.
     """
     for k in range(peek(mem, H_PARTICIPANT_COUNT)):
         slot = _FIRST + np.uint64(k) * _STRIDE
         # Before the claim: an advancing thread must look at a slot before anything can be pinned in it.
         fetch_max(mem, H_CLAIMED, np.uint64(k) + _1)
         # The successful CAS acquires what the last owner's release published.
-        if load(mem, slot + P_STATE) == FREE and cas(mem, slot + P_STATE, FREE, BORROWED):
-            poke(mem, slot + P_PID, pid)
-            poke(mem, slot + P_START, start)
+        if load(mem, slot + P_STATE) == FREE and cas(mem, slot + P_STATE, FREE, identity):
             poke(mem, slot + P_FD, descriptor)
-            poke(mem, slot + P_INCARNATION, peek(mem, slot + P_INCARNATION) + _1)
-            # Release: whoever sees the slot claimed sees by whom.
-            store(mem, slot + P_STATE, CLAIMED)
+            # Release: who compares incarnations (see `latchfree.ctrie.registry`) must not take us for our predecessor.
+            store(mem, slot + P_INCARNATION, peek(mem, slot + P_INCARNATION) + _1)
             return slot
     return _0
 
@@ -68,17 +63,13 @@ def release(mem: Handle, slot: Word) -> None:
 
 
 @entry
-def adopt(mem: Handle, slot: Word, pid: Word, start: Word) -> Flag:
-    """Release the slot of a process that is dead; True if this call did it."""
-    if not cas(mem, slot + P_STATE, CLAIMED, BORROWED):
-        return False
-    # Somebody may have adopted the slot and claimed it anew since the caller looked.
-    if peek(mem, slot + P_PID) != pid or peek(mem, slot + P_START) != start:
-        store(mem, slot + P_STATE, CLAIMED)
+def adopt(mem: Handle, slot: Word, identity: Word, me: Word) -> Flag:
+    """Release the slot of a process `identity` that is dead; `me` is the caller's. True if this call did it."""
+    # Fails if somebody was faster, even if the slot is in use again.
+    if not cas(mem, slot + P_STATE, identity, me):
         return False
     # Release: the dead thread's reads are over.
     store(mem, slot + P_PIN, _0)
-    poke(mem, slot + P_PID, _0)
     store(mem, slot + P_STATE, FREE)
     return True
 
@@ -90,7 +81,7 @@ def collect(mem: Handle, me: Word) -> None:
     drain(mem, me, _EVERYTHING)
     for k in range(load(mem, H_CLAIMED)):
         slot = _FIRST + np.uint64(k) * _STRIDE
-        if load(mem, slot + P_STATE) == FREE and cas(mem, slot + P_STATE, FREE, BORROWED):
+        if load(mem, slot + P_STATE) == FREE and cas(mem, slot + P_STATE, FREE, peek(mem, me + P_STATE)):
             poke(mem, slot + P_FD, peek(mem, me + P_FD))
             drain(mem, slot, _EVERYTHING)
             store(mem, slot + P_STATE, FREE)

@@ -1,4 +1,4 @@
-"""Freeing a whole tree, one I-node at a time, after its grace: when nobody can read or change it any more.
+"""Freeing a whole tree, one I-node at a time, when nobody can read or change it any more.
 
 The I-nodes still to be freed are linked through their header words, so this needs no memory, however large the
 tree is: a full arena can be emptied.
@@ -7,7 +7,6 @@ tree is: a full arena can be emptied.
 import numpy as np
 
 from latchfree.arena.freelists import give, round_up
-from latchfree.arena.layout import P_TREES
 from latchfree.arena.shape import (
     COUNT,
     ENTRIES,
@@ -20,6 +19,7 @@ from latchfree.arena.shape import (
     TAG,
     TOMBED,
     UNTAG,
+    gen_of,
     kind_of,
     size_of,
 )
@@ -32,23 +32,30 @@ _1 = np.uint64(1)
 
 
 @kernel
-def push_tree(mem: Handle, me: Word, i: Word) -> None:
-    """Have the tree below I-node `i` freed. Its header, now a link, is lost."""
-    poke(mem, i, peek(mem, me + P_TREES))
+def push_tree(mem: Handle, me: Word, to_do: Word, i: Word) -> None:
+    """Put the tree below I-node `i` on the list `to_do` of a participant. The header, now a link, is lost."""
+    poke(mem, i, peek(mem, me + to_do))
     barrier(mem)
-    poke(mem, me + P_TREES, i)
+    poke(mem, me + to_do, i)
 
 
 @kernel
-def _free(mem: Handle, me: Word, node: Word) -> None:
+def _free(mem: Handle, me: Word, node: Word, birth: Word) -> Word:
+    """Free a node born at `birth` or later; returns how many were freed."""
+    if gen_of(mem, node) < birth:
+        return _0
     give(mem, me, node, round_up(size_of(mem, node)))
+    return _1
 
 
 @kernel
-def free_tree_node(mem: Handle, me: Word) -> Word:
-    """Free one I-node, its main and its S-nodes, and note its children; returns the number of nodes freed."""
-    i = peek(mem, me + P_TREES)
-    poke(mem, me + P_TREES, peek(mem, i))
+def free_tree_node(mem: Handle, me: Word, to_do: Word, birth: Word) -> Word:
+    """Free one I-node of a list, its main and its S-nodes, and note its children; returns the number of nodes freed.
+
+    What was born before `birth` belongs to another trie and is left alone, with all below it; it must still be there.
+    """
+    i = peek(mem, me + to_do)
+    poke(mem, me + to_do, peek(mem, i))
     barrier(mem)
     m = peek(mem, i + MAIN)
     give(mem, me, i, I_WORDS)
@@ -56,22 +63,21 @@ def free_tree_node(mem: Handle, me: Word) -> Word:
     if prev != _0:
         # An update that was never decided: the node belongs to whoever attempted it, the tree to the old main.
         m = prev & UNTAG
+    if gen_of(mem, m) < birth:
+        return _1
     kind = kind_of(mem, m)
     freed = np.uint64(2)
     if kind == T_NODE:
-        _free(mem, me, peek(mem, m + TOMBED))
-        freed += _1
+        freed += _free(mem, me, peek(mem, m + TOMBED), birth)
     elif kind == L_NODE:
         for k in range(peek(mem, m + COUNT)):
-            _free(mem, me, peek(mem, m + ENTRIES + np.uint64(k)))
-            freed += _1
+            freed += _free(mem, me, peek(mem, m + ENTRIES + np.uint64(k)), birth)
     else:
         for k in range(size_of(mem, m) - SLOTS):
             slot = peek(mem, m + SLOTS + np.uint64(k))
             if slot & TAG == _0:
-                _free(mem, me, slot)
-                freed += _1
-            else:
-                push_tree(mem, me, slot & UNTAG)
-    _free(mem, me, m)
+                freed += _free(mem, me, slot, birth)
+            elif gen_of(mem, slot & UNTAG) >= birth:
+                push_tree(mem, me, to_do, slot & UNTAG)
+    give(mem, me, m, round_up(size_of(mem, m)))
     return freed

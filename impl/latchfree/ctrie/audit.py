@@ -6,6 +6,7 @@ size that does not fit ends the walk with the offset of the offender.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ from latchfree.arena.shape import (
     RDCSS,
     ROOT,
     ROOT_WORD,
+    ROOT_WORDS,
     S_NODE,
     SLOTS,
     SNAPSHOTS,
@@ -47,22 +49,92 @@ from latchfree.arena.shape import (
 )
 from latchfree.atomics import peek, popcount
 from latchfree.ctrie import registry
-from latchfree.ctrie.root import NEW, OLD
+from latchfree.ctrie.codecs import MAX_KEY_BYTES, MAX_VALUE_BYTES
+from latchfree.ctrie.entries import BLOB_KEY_WORDS, KEY_LENGTH, VALUE, WORD_KEY_WORDS
+from latchfree.ctrie.root import DESCRIPTOR_WORDS, NEW, OLD
 from latchfree.errors import ArenaInvalid
 from latchfree.jit import kernel
-from latchfree.kinds import Array, Handle, Word
+from latchfree.kinds import Array, Flag, Handle, Word
 
 _0 = np.uint64(0)
 _1 = np.uint64(1)
+_3 = np.uint64(3)
+_7 = np.uint64(7)
 _FIRST = np.uint64(FIRST_NODE)
 _TABLE_SLOTS = registry.SLOTS
 _EMPTY = registry.EMPTY
 
-#: Nodes noted but not visited yet: at most 63 a level of each of the few trees in sight.
-_STACK = 1 << 14
+_MOST_KEY = np.uint64(MAX_KEY_BYTES)
+_MOST_VALUE = np.uint64(MAX_VALUE_BYTES)
 
-# State of a walk: height of the stack, words and nodes found, the first offender.
-_HEIGHT, _WORDS, _NODES, _BAD = range(4)
+#: Nodes noted but not visited yet. Where that is too few, they are marked instead, and found by looking at all marks.
+_STACK = 1 << 12
+
+#: Marks of a node: visited or on the stack; still to be visited, as the stack was full.
+_KNOWN = 1
+_POSTPONED = 2
+
+# State of a walk: height of the stack, words and nodes found, the first offender, whether nodes were postponed, and of
+# which kind the entries are.
+_HEIGHT, _WORDS, _NODES, _BAD, _LEFT, _KIND = range(6)
+
+#: Kinds of entries: unknown, or 4 plus 1 if keys are integers plus 2 if values are.
+ANY_ENTRIES = 0
+_WORD_KEYS = np.uint64(1)
+_WORD_VALUES = np.uint64(2)
+
+
+def entries_kind(word_keys: bool, word_values: bool) -> int:
+    """How the S-nodes of a trie are laid out: whether its keys and its values are integers."""
+    return 4 + word_keys + 2 * word_values
+
+
+@kernel
+def snode_fits(mem: Handle, node: Word, size: Word, kind: Word) -> Flag:
+    """Whether an S-node has the size that its key and value need."""
+    if size < _3 or kind == _0:
+        return size >= _3
+    value_bytes = _0 if kind & _WORD_VALUES != _0 else peek(mem, node + VALUE)
+    if kind & _WORD_KEYS != _0:
+        return value_bytes <= _MOST_VALUE and size == WORD_KEY_WORDS + ((value_bytes + _7) >> _3)
+    if size < BLOB_KEY_WORDS:
+        return False
+    key_bytes = peek(mem, node + KEY_LENGTH)
+    words = BLOB_KEY_WORDS + ((min(key_bytes, _MOST_KEY) + _7) >> _3) + ((min(value_bytes, _MOST_VALUE) + _7) >> _3)
+    return key_bytes <= _MOST_KEY and value_bytes <= _MOST_VALUE and size == words
+
+
+@kernel
+def fits(mem: Handle, node: Word, kind: Word, size: Word, entries: Word) -> Flag:
+    """Whether a node has a size that its kind and content allow; the words up to `size` may be read."""
+    if kind == I_NODE:
+        return size == I_WORDS
+    if kind == C_NODE:
+        return size >= C_WORDS and size == C_WORDS + np.uint64(popcount(peek(mem, node + BITMAP)))
+    if kind == T_NODE:
+        return size == T_WORDS
+    if kind == L_NODE:
+        return size > L_WORDS and peek(mem, node + COUNT) == size - L_WORDS
+    if kind == S_NODE:
+        return snode_fits(mem, node, size, entries)
+    if kind == ROOT:
+        return size == ROOT_WORDS
+    if kind == RDCSS:
+        return size == DESCRIPTOR_WORDS
+    if kind == TABLE:
+        return size == registry.TABLE_WORDS
+    return kind == BLOCK and size >= BLOCK_ENTRIES and peek(mem, node + BLOCK_COUNT) <= size - BLOCK_ENTRIES
+
+
+@kernel
+def whole(mem: Handle, node: Word, top: Word, kind: Word, entries: Word) -> Word:
+    """Words that a node takes, 0 if there is no such node: one of that kind, whole, below `top`."""
+    if node < _FIRST or node >= top or kind_of(mem, node) != kind:
+        return _0
+    size = size_of(mem, node)
+    if size < I_WORDS or size > top - node or round_up(size) > top - node:
+        return _0
+    return round_up(size) if fits(mem, node, kind, size, entries) else _0
 
 
 @kernel
@@ -70,47 +142,50 @@ def _mark(mem: Handle, node: Word, kind: Word, state: Array, seen: Array, stack:
     """Count a node, unless it is no node of that kind or known already, and note it to be visited."""
     if state[_BAD] != _0:
         return
-    top = peek(mem, H_BUMP)
-    # The tag marks offenders, as offset 0 may be one.
-    if node < _FIRST or node >= top or kind_of(mem, node) != kind or state[_HEIGHT] >= len(stack):
-        state[_BAD] = node | TAG
-        return
-    size = size_of(mem, node)
-    if size < I_WORDS or node + round_up(size) > top:
+    size = whole(mem, node, _FIRST + np.uint64(len(seen)), kind, state[_KIND])
+    if size == _0:
+        # The tag marks offenders, as offset 0 may be one.
         state[_BAD] = node | TAG
         return
     if seen[node - _FIRST]:
         return
-    seen[node - _FIRST] = 1
-    state[_WORDS] += round_up(size)
+    seen[node - _FIRST] = _KNOWN
+    state[_WORDS] += size
     state[_NODES] += _1
-    if kind != S_NODE:
+    if kind == S_NODE:
+        return
+    if state[_HEIGHT] < np.uint64(len(stack)):
         stack[state[_HEIGHT]] = node
         state[_HEIGHT] += _1
+    else:
+        seen[node - _FIRST] = _POSTPONED
+        state[_LEFT] = _1
+
+
+@kernel
+def _kind_at(mem: Handle, node: Word, seen: Array) -> Word:
+    """Kind of whatever is at an offset; 0, which no node has, if it is none of the arena's."""
+    return kind_of(mem, node) if node >= _FIRST and node < _FIRST + np.uint64(len(seen)) else _0
 
 
 @kernel
 def _mark_main(mem: Handle, main: Word, state: Array, seen: Array, stack: Array) -> None:
-    kind = C_NODE
-    if main >= _FIRST and main < peek(mem, H_BUMP) and (kind_of(mem, main) == T_NODE or kind_of(mem, main) == L_NODE):
-        kind = kind_of(mem, main)
-    _mark(mem, main, kind, state, seen, stack)
+    kind = _kind_at(mem, main, seen)
+    _mark(mem, main, kind if kind == T_NODE or kind == L_NODE else C_NODE, state, seen, stack)
 
 
 @kernel
 def _mark_deadlist(mem: Handle, head: Word, state: Array, seen: Array, stack: Array) -> None:
     block = head
     while block & _EMPTY == _0 and state[_BAD] == _0:
-        known = block >= _FIRST and block < peek(mem, H_BUMP) and seen[block - _FIRST]
+        known = _kind_at(mem, block, seen) != _0 and seen[block - _FIRST] != 0
         _mark(mem, block, BLOCK, state, seen, stack)
         if state[_BAD] != _0 or known:
             return
-        for k in range(min(peek(mem, block + BLOCK_COUNT), size_of(mem, block) - BLOCK_ENTRIES)):
+        for k in range(peek(mem, block + BLOCK_COUNT)):
             entry = peek(mem, block + BLOCK_ENTRIES + np.uint64(k))
-            if entry & TAG != _0:
-                _mark(mem, entry & UNTAG, I_NODE, state, seen, stack)
-            elif entry >= _FIRST and entry < peek(mem, H_BUMP):
-                _mark(mem, entry, kind_of(mem, entry), state, seen, stack)
+            kind = _kind_at(mem, entry, seen)
+            _mark(mem, entry, kind if kind >= I_NODE and kind <= S_NODE else I_NODE, state, seen, stack)
         block = peek(mem, block + LINK)
 
 
@@ -146,21 +221,16 @@ def _visit(mem: Handle, node: Word, state: Array, seen: Array, stack: Array) -> 
     """Mark everything a node links to."""
     kind = kind_of(mem, node)
     size = size_of(mem, node)
-    fits = True
     if kind == I_NODE:
-        fits = size == I_WORDS
         _mark_main(mem, peek(mem, node + MAIN), state, seen, stack)
     elif kind == C_NODE:
-        fits = size == C_WORDS + popcount(peek(mem, node + BITMAP))
-        for k in range(size - SLOTS if fits else _0):
+        for k in range(size - SLOTS):
             slot = peek(mem, node + SLOTS + np.uint64(k))
             _mark(mem, slot & UNTAG, I_NODE if slot & TAG != _0 else S_NODE, state, seen, stack)
     elif kind == T_NODE:
-        fits = size == T_WORDS
         _mark(mem, peek(mem, node + TOMBED), S_NODE, state, seen, stack)
     elif kind == L_NODE:
-        fits = size == L_WORDS + peek(mem, node + COUNT)
-        for k in range(size - ENTRIES if fits else _0):
+        for k in range(size - ENTRIES):
             _mark(mem, peek(mem, node + ENTRIES + np.uint64(k)), S_NODE, state, seen, stack)
     elif kind == TABLE:
         _visit_table(mem, node, state, seen, stack)
@@ -168,34 +238,64 @@ def _visit(mem: Handle, node: Word, state: Array, seen: Array, stack: Array) -> 
         _visit_root(mem, node, state, seen, stack)
     if (kind == C_NODE or kind == T_NODE or kind == L_NODE) and peek(mem, node + PREV) != _0:
         _mark_main(mem, peek(mem, node + PREV) & UNTAG, state, seen, stack)
-    if not fits:
-        state[_BAD] = node | TAG
 
 
 @kernel
-def _walk(mem: Handle, trie: Word, state: Array, seen: Array, stack: Array) -> None:
-    _mark(mem, trie, ROOT, state, seen, stack)
+def _visit_noted(mem: Handle, state: Array, seen: Array, stack: Array) -> None:
     while state[_HEIGHT] > _0 and state[_BAD] == _0:
         state[_HEIGHT] -= _1
         _visit(mem, stack[state[_HEIGHT]], state, seen, stack)
 
 
+@kernel
+def _walk(mem: Handle, state: Array, seen: Array, stack: Array) -> None:
+    """Visit everything that is to be visited, and what comes of it."""
+    _visit_noted(mem, state, seen, stack)
+    while state[_LEFT] != _0 and state[_BAD] == _0:
+        state[_LEFT] = _0
+        for at in range(len(seen)):
+            if seen[at] == _POSTPONED:
+                seen[at] = _KNOWN
+                _visit(mem, _FIRST + np.uint64(at), state, seen, stack)
+                _visit_noted(mem, state, seen, stack)
+
+
+@kernel
+def _walk_trie(mem: Handle, trie: Word, state: Array, seen: Array, stack: Array) -> None:
+    _mark(mem, trie, ROOT, state, seen, stack)
+    _walk(mem, state, seen, stack)
+
+
+@kernel
+def _walk_cut_off(mem: Handle, i: Word, beheaded: Flag, state: Array, seen: Array, stack: Array) -> None:
+    if beheaded:
+        _mark_main(mem, peek(mem, i + MAIN), state, seen, stack)
+    else:
+        _mark(mem, i, I_NODE, state, seen, stack)
+    _walk(mem, state, seen, stack)
+
+
 class Audit:
     """What some tries of an arena reach, all together.
+
+    Parameters
+    ----------
+    base : int
+        Address of the arena.
 
     Attributes
     ----------
     words, nodes : int
         Size of everything found so far, rounded as allocated.
     seen : ndarray of uint8
-        One element a word from the first that a node may occupy: 1 where a node begins.
+        One element a word from the first that a node may occupy: not 0 where a node begins.
     """
 
     def __init__(self, base: int) -> None:
         self._base = np.uint64(base)
-        self._state = np.zeros(4, np.uint64)
+        self._state = np.zeros(6, np.uint64)
         self._stack = np.zeros(_STACK, np.uint64)
-        self.seen: NDArray[Any] = np.zeros(_top(self._base) - FIRST_NODE, np.uint8)
+        self.seen: NDArray[Any] = np.zeros(int(_top(self._base)) - FIRST_NODE, np.uint8)
 
     @property
     def words(self) -> int:
@@ -205,20 +305,41 @@ class Audit:
     def nodes(self) -> int:
         return int(self._state[_NODES])
 
-    def add(self, trie: int) -> None:
+    def add(self, trie: int, entries: int = ANY_ENTRIES) -> None:
         """Walk a trie, which nobody may be changing.
+
+        Parameters
+        ----------
+        trie : int
+            Offset of its root record.
+        entries : int
+            What `entries_kind` says of its keys and values: then the sizes of S-nodes are checked, too.
 
         Raises
         ------
         ArenaInvalid
             Where a link leads to something that cannot be the node it should be.
         """
-        _walk(self._base, np.uint64(trie), self._state, self.seen, self._stack)
-        bad = int(self._state[_BAD])
+        self._run(f"a link in the trie at word {trie}", entries, _walk_trie, np.uint64(trie))
+
+    def add_cut_off(self, i: int, *, beheaded: bool) -> None:
+        """Walk the tree below an I-node in the range of nodes that waits to be freed; beheaded: its header is gone.
+
+        Raises
+        ------
+        ArenaInvalid
+            As `add`.
+        """
+        self._run(f"a link in the tree cut off at word {i}", ANY_ENTRIES, _walk_cut_off, np.uint64(i), beheaded)
+
+    def _run(self, what: str, entries: int, walk: Callable[..., None], *start: Any) -> None:
+        state = self._state
+        state[_HEIGHT] = state[_LEFT] = state[_BAD] = 0
+        state[_KIND] = entries
+        walk(self._base, *start, state, self.seen, self._stack)
+        bad = int(state[_BAD])
         if bad:
-            raise ArenaInvalid(
-                f"damaged: a link in the trie at word {trie} leads to word {bad & ~int(TAG)}, no such node"
-            )
+            raise ArenaInvalid(f"damaged: {what} leads to word {bad & ~int(TAG)}, no such node")
 
 
 @kernel

@@ -21,14 +21,14 @@ from latchfree.arena.blocks import (
     stock_spares,
     take_spare,
 )
-from latchfree.arena.epochs import retire, retire_tree
-from latchfree.arena.freelists import give, round_up, take
-from latchfree.arena.layout import P_GRAVE, P_SPARE_COUNT, P_WALK
-from latchfree.arena.shape import IS_FORK, REGISTERED, gen_of, size_of
+from latchfree.arena.epochs import enqueue, retire, retire_tree
+from latchfree.arena.freelists import round_up, take
+from latchfree.arena.layout import H_EPOCH, P_GRAVE, P_SPARE_COUNT, P_WALK
+from latchfree.arena.shape import IS_FORK, REGISTERED, gen_of
 from latchfree.atomics import load_seq, peek, poke
 from latchfree.ctrie.gcas import READ_ONLY, gcas_read
 from latchfree.ctrie.nodes import NIL, ONE, UNTAG, is_child
-from latchfree.ctrie.registry import GEN, newest, push_block, split_block
+from latchfree.ctrie.registry import newest, push_block, still_seen
 from latchfree.ctrie.scan import next_slot
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Word
@@ -47,10 +47,9 @@ _PAIR = np.uint64(2)
 @kernel
 def _find_witness(mem: Handle, me: Word) -> None:
     """Look for the newest snapshot that may see what is being buried."""
-    slot = newest(mem, peek(mem, me + _TRIE), peek(mem, me + _DEATH), NIL)
+    slot, gen = newest(mem, peek(mem, me + _TRIE), peek(mem, me + _DEATH), NIL)
     poke(mem, me + _SLOT, slot)
-    # Zero, as of no snapshot at all, if it is gone again: then pushing to it fails, and the search is repeated.
-    poke(mem, me + _SEEN, load_seq(mem, slot + GEN) if slot != NIL else NIL)
+    poke(mem, me + _SEEN, gen)
 
 
 @kernel
@@ -100,10 +99,11 @@ def close_grave(mem: Handle, me: Word) -> None:
         seen = peek(mem, me + _SEEN)
         if slot != NIL and push_block(mem, slot, seen, block):
             return
-        # That snapshot was dropped meanwhile: look again.
+        # That snapshot was dropped meanwhile: look for the next older one. It takes the block whole, even where it sees
+        # only part of it, for splitting needs memory; what it does not see is retired when it is dropped itself.
         _find_witness(mem, me)
-        if split_block(mem, me, block, peek(mem, me + _SEEN)) == NIL:
-            give(mem, me, block, round_up(size_of(mem, block)))
+        if still_seen(mem, block, peek(mem, me + _SEEN)) == NIL:
+            enqueue(mem, me, block, load_seq(mem, H_EPOCH))
             return
 
 

@@ -27,11 +27,10 @@ def _create(mem: Handle, hash_mask: Word, me: Word) -> Word:
 
 
 @entry
-def _destroy(mem: Handle, trie: Word, me: Word) -> Flag:
+def _destroy(mem: Handle, trie: Word, me: Word, slot: Word) -> None:
     pin(mem, me)
-    done = snapshot.destroy(mem, trie, me)
+    snapshot.destroy(mem, trie, me, slot)
     unpin(mem, me)
-    return done
 
 
 @entry
@@ -83,7 +82,7 @@ def _is_empty(mem: Handle, trie: Word, me: Word) -> Flag:
 
 _FUNCTIONS: dict[str, tuple[Any, int]] = {
     "create": (_create, 3),
-    "destroy": (_destroy, 3),
+    "destroy": (_destroy, 4),
     "freeze": (_freeze, 3),
     "drop": (_drop, 4),
     "sweep": (_sweep, 3),
@@ -98,7 +97,7 @@ def call(name: str) -> Callable[..., Any]:
     """The entry point of that name; each is documented by the kernel it calls.
 
     They take base, trie and participant; "create" a hash mask in place of the trie, "fork" a frozen root and then slot
-    and hash mask, "drop" also a slot. "freeze" returns root and slot.
+    and hash mask, "drop" and "destroy" also a slot. "freeze" returns root and slot.
     """
     function, arguments = _FUNCTIONS[name]
     return entry_point(function, *[types.uint64] * arguments)

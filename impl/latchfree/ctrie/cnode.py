@@ -105,6 +105,11 @@ def compressed(mem: Handle, trie: Word, me: Word, c: Word, level: Word, gen: Wor
     """`c` with every tombed child resurrected, then contracted; NIL when no child is tombed (toCompressed)."""
     bitmap = peek(mem, c + BITMAP)
     n = popcount(bitmap)
+    if level > NIL and n == ONE:
+        # What is resurrected would be alone here: the tomb moves up as it is.
+        only = peek(mem, c + SLOTS)
+        tomb = gcas_read(mem, trie, only & UNTAG) if is_child(only) else NIL
+        return NIL if tomb == NIL or kind_of(mem, tomb) != T_NODE else new_tnode(mem, me, peek(mem, tomb + TOMBED), gen)
     new = new_cnode(mem, me, bitmap, n, gen)
     tombs = NIL
     for k in range(n):
@@ -115,9 +120,4 @@ def compressed(mem: Handle, trie: Word, me: Word, c: Word, level: Word, gen: Wor
                 slot = peek(mem, m + TOMBED)
                 tombs += ONE
         poke(mem, new + SLOTS + np.uint64(k), slot)
-    if tombs == NIL:
-        return NIL
-    lone = peek(mem, new + SLOTS)
-    if level > NIL and n == ONE and not is_child(lone):
-        return new_tnode(mem, me, lone, gen)
-    return new
+    return new if tombs != NIL else NIL

@@ -1,30 +1,34 @@
 """What a process holds on to in an arena, given back when the last reference to it is dropped.
 
 A registered snapshot keeps memory from being freed, and a private trie occupies it; Python's reference counts say
-when they are not needed any more. In a forked child of a process with a shared arena the holds are the parent's:
-they are not given back there, and reading through them is refused.
+when they are not needed any more, and closing the arena ends them all. In a forked child of a process with a shared
+arena the holds are the parent's: they are not given back there, and reading through them is refused.
 """
 
 from __future__ import annotations
 
 import os
 import weakref
+from typing import Any
 
 from latchfree.arena import Arena
 from latchfree.ctrie.calls import call
 
-_PATIENCE = 4
 
-
-def _give_back(name: str, arena: Arena, pid: int, trie: int, slot: int | None, owner: object) -> None:
+def _give_back(name: str, arena: Arena, pid: int, trie: int, slot: int, finalizer: list[Any], owner: object) -> None:
     """Drop a snapshot, or destroy a trie; `owner`, kept alive until then, may follow."""
-    if arena.closed or (arena.shared and os.getpid() != pid):
-        return
-    more = () if slot is None else (slot,)
-    for _ in range(_PATIENCE):
-        if call(name)(arena.base, trie, arena.interpreter_participant(), *more) is not False:
-            return
-        arena.collect()  # too full for the little that destroying takes
+    arena.holdings.pop(finalizer.pop(), None)
+    if not arena.closed and (not arena.shared or os.getpid() == pid):
+        call(name)(arena.base, trie, arena.interpreter_participant(), slot)
+
+
+def _finalize(thing: object, name: str, arena: Arena, trie: int, slot: int, owner: object) -> None:
+    call(name)  # compiled now, not while an interpreter ends
+    itself: list[Any] = []
+    finalizer = weakref.finalize(thing, _give_back, name, arena, os.getpid(), trie, slot, itself, owner)
+    finalizer.atexit = arena.shared
+    itself.append(finalizer)
+    arena.holdings[finalizer] = None
 
 
 class Hold:
@@ -36,29 +40,32 @@ class Hold:
         Kept until the snapshot is dropped: the trie must not be destroyed before.
     """
 
-    __slots__ = ("__weakref__", "_drop", "_pid", "arena", "slot")
+    __slots__ = ("__weakref__", "_pid", "arena", "slot")
 
     def __init__(self, arena: Arena, trie: int, slot: int, owner: object) -> None:
         self.arena = arena
         self.slot = slot
         self._pid = os.getpid()
-        call("drop")  # compiled now, not while an interpreter ends
-        self._drop = weakref.finalize(self, _give_back, "drop", arena, self._pid, trie, slot, owner)
-        self._drop.atexit = arena.shared
+        _finalize(self, "drop", arena, trie, slot, owner)
 
     def touch(self) -> None:
         """Make sure that the snapshot may be read here.
 
         Raises
         ------
+        ArenaClosed
+            After the arena was closed.
         RuntimeError
             In a forked child, if the arena is shared: the snapshot is the parent's, who may drop it any time.
         """
-        if self.arena.shared and os.getpid() != self._pid:
+        if not self.arena.shared:
+            return
+        if os.getpid() != self._pid:
             raise RuntimeError(
                 "this snapshot of a shared arena was taken before the fork and belongs to the parent process; "
                 "take a new one in the child"
             )
+        self.arena.interpreter_participant()
 
 
 class Lineage:
@@ -66,13 +73,11 @@ class Lineage:
 
     Parameters
     ----------
-    parent : object
+    parent : Hold, optional
         What the trie goes on from, for a writable snapshot: dropped only after it.
     """
 
-    __slots__ = ("__weakref__", "_destroy")
+    __slots__ = ("__weakref__",)
 
-    def __init__(self, arena: Arena, trie: int, parent: object = None) -> None:
-        call("destroy")
-        self._destroy = weakref.finalize(self, _give_back, "destroy", arena, os.getpid(), trie, None, parent)
-        self._destroy.atexit = arena.shared
+    def __init__(self, arena: Arena, trie: int, parent: Hold | None = None) -> None:
+        _finalize(self, "destroy", arena, trie, parent.slot if parent else 0, parent)

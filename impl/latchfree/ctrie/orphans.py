@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
-from numba import types
+import numpy as np
 
 from latchfree.arena import Arena
-from latchfree.arena.processes import Identity, own_identity
+from latchfree.arena.processes import own_identity
 from latchfree.arena.shape import SNAPSHOTS
 from latchfree.atomics import cas, store
 from latchfree.ctrie.calls import call
-from latchfree.ctrie.registry import DROPPED, FIRST_SLOT, FORK, GEN, NEXT, PID, SLOTS, START, STATE, TAKEN
-from latchfree.jit import entry, entry_point
+from latchfree.ctrie.registry import CLOSED, DROPPED, FIRST_SLOT, FORK, GEN, HEAD, NEXT, OWNER, SLOTS, STATE
+from latchfree.jit import entry
 from latchfree.kinds import Flag, Handle, Word
 
 
 @entry
-def _inherit(mem: Handle, slot: Word, start: Word, my_pid: Word, my_start: Word) -> Flag:
-    """Make a dead process's snapshot ours; True if nobody was faster."""
-    # Killed between the two writes, we leave an identity that nobody has, which is dead as well.
-    if not cas(mem, slot + START, start, my_start):
-        return False
-    store(mem, slot + PID, my_pid)
-    return True
+def _inherit(mem: Handle, slot: Word, owner: Word, me: Word) -> Flag:
+    """Make a dead process's slot ours; True if nobody was faster."""
+    return cas(mem, slot + OWNER, owner, me)
+
+
+@entry
+def _forget(mem: Handle, slot: Word) -> None:
+    """Free a slot of ours that was never registered.
+
+    It may have been counted: then the count stays too high, which costs time only.
+    """
+    store(mem, slot + HEAD, CLOSED)
+    store(mem, slot + OWNER, np.uint64(0))
 
 
 def _slots(arena: Arena, trie: int) -> list[int]:
@@ -39,35 +44,35 @@ def _slots(arena: Arena, trie: int) -> list[int]:
     return slots
 
 
-def give_back(arena: Arena, trie: int, is_dead: Callable[[Identity], bool]) -> int:
+def give_back(arena: Arena, trie: int, is_dead: Callable[[int], bool]) -> int:
     """Drop the snapshots of a trie that dead processes held; returns how many."""
     words = arena.words
-    me = own_identity()
+    base, me = np.uint64(arena.base), np.uint64(own_identity())
     dropped = 0
     left_over = False
     for slot in _slots(arena, trie):
-        state = int(words[slot + int(STATE)])
-        left_over |= state == int(DROPPED)
-        owner = int(words[slot + int(PID)]), int(words[slot + int(START)])
-        if state != int(TAKEN) or not words[slot + int(GEN)] or not is_dead(owner):
+        owner = int(words[slot + int(OWNER)])
+        if not owner or not is_dead(owner):
             continue
-        inherit = entry_point(_inherit, *[types.uint64] * 5)
-        if not inherit(arena.base, slot, owner[1], *me):
-            continue
-        fork = int(words[slot + int(FORK)])
-        if fork:
-            # Whoever owned the private trie owned everything made from it.
-            give_back(arena, fork, lambda identity: True)
-            call("destroy")(arena.base, fork, arena.interpreter_participant())
-            words[slot + int(FORK)] = 0
-        call("drop")(arena.base, trie, arena.interpreter_participant(), slot)
-        dropped += 1
+        if words[slot + int(STATE)] == DROPPED:
+            left_over = True
+        elif _inherit(base, np.uint64(slot), np.uint64(owner), me):
+            if words[slot + int(GEN)] == 0:
+                _forget(base, np.uint64(slot))
+                continue
+            fork = int(words[slot + int(FORK)])
+            if fork:
+                # Whoever owned the private trie owned everything made from it.
+                give_back(arena, fork, lambda identity: True)
+                call("destroy")(arena.base, fork, arena.interpreter_participant(), slot)
+            call("drop")(arena.base, trie, arena.interpreter_participant(), slot)
+            dropped += 1
     if left_over:
         call("sweep")(arena.base, trie, arena.interpreter_participant())
     return dropped
 
 
-def give_back_all(arena: Arena, is_dead: Callable[[Identity], bool]) -> Any:
+def give_back_all(arena: Arena, is_dead: Callable[[int], bool]) -> None:
     """`give_back` for every trie in the arena's directory."""
     for structure in arena.structures().values():
         give_back(arena, structure.root, is_dead)

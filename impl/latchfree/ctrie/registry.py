@@ -19,7 +19,7 @@ from latchfree.arena.allocator import URGENT
 from latchfree.arena.blocks import COUNT, ENTRIES, LINK, SPARES, stock_spares
 from latchfree.arena.epochs import enqueue, retire
 from latchfree.arena.freelists import round_up, take
-from latchfree.arena.layout import H_EPOCH, P_INCARNATION, P_PID, P_START, P_STATE
+from latchfree.arena.layout import H_EPOCH, P_INCARNATION, P_STATE
 from latchfree.arena.participants import FREE as NOBODY
 from latchfree.arena.shape import DROP_LOCK, REGISTERED, SNAPSHOTS, TABLE, gen_of, header
 from latchfree.atomics import cas, exchange, fetch_add, load, load_seq, peek, poke, store
@@ -35,18 +35,16 @@ NO_ROOM = _MINUS_1
 NEXT = np.uint64(1)
 FIRST_SLOT = np.uint64(2)
 SLOTS = np.uint64(20)
-TABLE_WORDS = np.uint64(2 + 6 * 20)
+TABLE_WORDS = np.uint64(2 + 5 * 20)
 
 # Fields of a slot, as distances from the word that holds its generation.
 GEN = np.uint64(0)
 HEAD = np.uint64(20)
-STATE = np.uint64(40)
-PID = np.uint64(60)
-START = np.uint64(80)
-FORK = np.uint64(100)  # the trie that continues from this snapshot, if it is a writable one
+OWNER = np.uint64(40)  # identity of the process, 0 where the slot is free
+STATE = np.uint64(60)  # DROPPED or not
+FORK = np.uint64(80)  # the trie that continues from this snapshot, if it is a writable one
 
 FREE = np.uint64(0)
-TAKEN = np.uint64(1)
 DROPPED = np.uint64(2)
 
 EMPTY = np.uint64(1 << 63)
@@ -86,7 +84,8 @@ def _claim_slot(mem: Handle, trie: Word, me: Word) -> Word:
             table = fresh
         for k in range(SLOTS):
             slot = table + FIRST_SLOT + np.uint64(k)
-            if load(mem, slot + STATE) == FREE and cas(mem, slot + STATE, FREE, TAKEN):
+            # spec: Reclamation!Register
+            if load(mem, slot + OWNER) == _0 and cas(mem, slot + OWNER, _0, peek(mem, me + P_STATE)):
                 return slot
         link = table + NEXT
 
@@ -101,11 +100,9 @@ def register(mem: Handle, trie: Word, me: Word, gen: Word) -> Word:
     slot = _claim_slot(mem, trie, me)
     if slot == NO_ROOM:
         return NO_ROOM
-    poke(mem, slot + PID, peek(mem, me + P_PID))
-    poke(mem, slot + START, peek(mem, me + P_START))
     poke(mem, slot + FORK, _0)
     store(mem, slot + HEAD, EMPTY | gen)
-    # spec: Reclamation!Register -- before the generation, so that nobody who might see that one sees a count of zero.
+    # spec: Reclamation!RegisterCount -- before the generation: nobody who could see that one sees a count of zero.
     fetch_add(mem, trie + REGISTERED, _1)
     # spec: Reclamation!RegisterPublish -- seq_cst: visible before the descriptor that freezes the root is installed.
     exchange(mem, slot + GEN, gen)
@@ -113,8 +110,12 @@ def register(mem: Handle, trie: Word, me: Word, gen: Word) -> Word:
 
 
 @kernel
-def newest(mem: Handle, trie: Word, below: Word, other_than: Word) -> Word:
-    """Slot of the newest registered snapshot of a generation less than `below`, NIL if there is none."""
+def newest(mem: Handle, trie: Word, below: Word, other_than: Word) -> tuple[Word, Word]:
+    """Slot and generation of the newest registered snapshot of a generation less than `below`, or twice NIL.
+
+    Both are of one instant; to read the generation again would be to risk reading it after the snapshot is gone, and
+    with it the knowledge that an older one is there.
+    """
     best = _0
     best_gen = _0
     table = load(mem, trie + SNAPSHOTS)
@@ -123,18 +124,21 @@ def newest(mem: Handle, trie: Word, below: Word, other_than: Word) -> Word:
             slot = table + FIRST_SLOT + np.uint64(k)
             # spec: Reclamation!BuryScan -- seq_cst: sees all that were registered before the root moved past them.
             gen = load_seq(mem, slot + GEN)
-            if best_gen < gen and gen < below and slot != other_than and load_seq(mem, slot + HEAD) != CLOSED:
+            better = best_gen < gen and gen < below and slot != other_than
+            # spec: Reclamation!BuryScanHead -- seq_cst: a list that is closed takes nothing any more.
+            if better and load_seq(mem, slot + HEAD) != CLOSED:
                 best, best_gen = slot, gen
         table = load(mem, table + NEXT)
-    return best
+    return best, best_gen
 
 
 @kernel
 def push_block(mem: Handle, slot: Word, gen: Word, block: Word) -> Flag:
     """Put a block on the deadlist of the snapshot of generation `gen` in a slot. False: that one is gone."""
     while True:
+        # spec: Reclamation!BuryHead
         head = load_seq(mem, slot + HEAD)
-        # The generation is read after the head: if it still is `gen`, so was the head's.
+        # spec: Reclamation!BuryCheck -- after the head: if the generation still is `gen`, then the head was its.
         if head == CLOSED or load_seq(mem, slot + GEN) != gen:
             return False
         poke(mem, block + LINK, head)
@@ -144,8 +148,8 @@ def push_block(mem: Handle, slot: Word, gen: Word, block: Word) -> Flag:
 
 
 @kernel
-def split_block(mem: Handle, me: Word, block: Word, seen_up_to: Word) -> Word:
-    """Retire the nodes of a private block born after generation `seen_up_to`; returns how many are left in it."""
+def _split_block(mem: Handle, me: Word, block: Word, seen_up_to: Word) -> None:
+    """Retire the nodes of a private block that were born after generation `seen_up_to`."""
     count = peek(mem, block + COUNT)
     kept = _0
     for k in range(count):
@@ -156,11 +160,10 @@ def split_block(mem: Handle, me: Word, block: Word, seen_up_to: Word) -> Word:
             poke(mem, block + ENTRIES + kept, node)
             kept += _1
     poke(mem, block + COUNT, kept)
-    return kept
 
 
 @kernel
-def _still_seen(mem: Handle, block: Word, seen_up_to: Word) -> Word:
+def still_seen(mem: Handle, block: Word, seen_up_to: Word) -> Word:
     """How many nodes of a block were born at generation `seen_up_to` or before."""
     seen = _0
     for k in range(peek(mem, block + COUNT)):
@@ -170,19 +173,19 @@ def _still_seen(mem: Handle, block: Word, seen_up_to: Word) -> Word:
 
 
 @kernel
-def _redistribute(mem: Handle, me: Word, head: Word, older: Word) -> None:
+def _redistribute(mem: Handle, me: Word, head: Word, older: Word, seen_up_to: Word) -> None:
     """Move the blocks of a closed deadlist to the next older snapshot, or retire their nodes."""
-    seen_up_to = _0 if older == _0 else peek(mem, older + GEN)
     block = head
     while block & EMPTY == _0:
         below = peek(mem, block + LINK)
-        seen = _still_seen(mem, block, seen_up_to)
+        # spec: Reclamation!SweepHead
+        seen = still_seen(mem, block, seen_up_to)
         if seen == _0:
             # The block becomes part of the limbo as it is: dropping needs no memory.
             enqueue(mem, me, block, load_seq(mem, H_EPOCH))
         else:
             if seen < peek(mem, block + COUNT) and stock_spares(mem, me, SPARES, URGENT):
-                split_block(mem, me, block, seen_up_to)
+                _split_block(mem, me, block, seen_up_to)
             # spec: Reclamation!SweepMove
             push_block(mem, older, seen_up_to, block)
         block = below
@@ -195,12 +198,17 @@ def _process(mem: Handle, trie: Word, me: Word, slot: Word) -> None:
     # spec: Reclamation!SweepClose -- seq_cst: whoever pushed before is in the list, whoever comes later searches again.
     head = exchange(mem, slot + HEAD, CLOSED)
     # Two snapshots may have one generation for a while, when one of them is about to fail.
-    older = newest(mem, trie, gen + _1, slot)
-    exchange(mem, slot + GEN, _0)
-    fetch_add(mem, trie + REGISTERED, _MINUS_1)
-    # Release: the slot's next owner must find it out of use.
+    older, seen_up_to = newest(mem, trie, gen + _1, slot)
+    # Killed after this, the count stays too high, which costs time only. Whoever finishes the job finds no generation
+    # and does not count down again.
+    # spec: Reclamation!SweepClear
+    if exchange(mem, slot + GEN, _0) != _0:
+        # spec: Reclamation!SweepUncount
+        fetch_add(mem, trie + REGISTERED, _MINUS_1)
     store(mem, slot + STATE, FREE)
-    _redistribute(mem, me, head, older)
+    # spec: Reclamation!SweepFree -- release: the slot's next owner must find it out of use.
+    store(mem, slot + OWNER, _0)
+    _redistribute(mem, me, head, older, seen_up_to)
 
 
 @kernel
@@ -233,6 +241,7 @@ def _lock(mem: Handle, trie: Word, me: Word) -> Flag:
 def sweep(mem: Handle, trie: Word, me: Word) -> None:
     """Process all dropped snapshots, unless somebody else is at it."""
     while _find_dropped(mem, trie) != _0:
+        # spec: Reclamation!SweepScan
         if not _lock(mem, trie, me):
             return
         while True:

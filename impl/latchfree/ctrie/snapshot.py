@@ -9,9 +9,11 @@ A frozen root may be read as long as its generation is registered (see registry)
 
 from latchfree.arena.allocator import URGENT, abandon, begin, failed, undo
 from latchfree.arena.epochs import retire
-from latchfree.arena.layout import P_SLOT
+from latchfree.arena.freelists import give, round_up
+from latchfree.arena.layout import P_DOOMED, P_SLOT
 from latchfree.arena.shape import DROP_LOCK, IS_FORK, REGISTERED, SNAPSHOTS
-from latchfree.atomics import cas, load, peek, poke, store
+from latchfree.arena.trees import free_tree_node, push_tree
+from latchfree.atomics import cas, exchange, load, peek, poke, store
 from latchfree.ctrie.burial import bury_pair, bury_tree
 from latchfree.ctrie.gcas import READ_ONLY, gcas_read, rdcss_complete, read_root
 from latchfree.ctrie.insert import FULL
@@ -29,7 +31,7 @@ from latchfree.ctrie.nodes import (
     new_inode,
     new_node,
 )
-from latchfree.ctrie.registry import FORK, GEN, NEXT, NO_ROOM, drop, register
+from latchfree.ctrie.registry import FORK, GEN, NEXT, NO_ROOM, TABLE_WORDS, drop, register
 from latchfree.ctrie.root import COMMIT, STATUS, new_descriptor
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Word
@@ -148,18 +150,21 @@ def fork_frozen(mem: Handle, me: Word, frozen: Word, slot: Word, hash_mask: Word
 
 
 @kernel
-def destroy(mem: Handle, trie: Word, me: Word) -> Flag:
-    """Free a trie that nobody uses any more and that has no registered snapshots.
+def destroy(mem: Handle, trie: Word, me: Word, slot: Word) -> None:
+    """Free a trie that nobody uses any more and that has no registered snapshots, all at once and without any memory.
 
-    False: no memory for the few words this needs, nothing changed.
+    `slot` is that of the snapshot it goes on from, NIL if there is none; it is dropped afterwards.
     """
-    if not begin(mem, me, URGENT):
-        return False
-    bury_tree(mem, trie, me, read_root(mem, trie), FULL)
+    # First: a process killed from here on leaks, and whoever looks after it does not free anything twice.
+    if slot != NIL and exchange(mem, slot + FORK, NIL) != trie:
+        return
+    poke(mem, me + P_DOOMED, NIL)
+    push_tree(mem, me, P_DOOMED, read_root(mem, trie))
+    while peek(mem, me + P_DOOMED) != NIL:
+        free_tree_node(mem, me, P_DOOMED, gen_of(mem, trie))
     table = load(mem, trie + SNAPSHOTS)
     while table != NIL:
         below = load(mem, table + NEXT)
-        retire(mem, me, table)
+        give(mem, me, table, round_up(TABLE_WORDS))
         table = below
-    retire(mem, me, trie)
-    return True
+    give(mem, me, trie, ROOT_WORDS)

@@ -28,6 +28,8 @@ from latchfree.kinds import Array, Handle, Word
 from latchfree_lincheck.engine import opcodes as op
 
 ABSENT = -1
+#: In a row of contents: a value nobody ever writes.
+SPOILT = -2
 
 #: Words shared by the threads of a run.
 TICKET = np.uint64(0)
@@ -84,16 +86,28 @@ def wait_for_all(shared: Word, target: Word) -> None:
 
 
 @kernel
-def fill(mem: Handle, root: Word, cursor: Array, nodes: Array, contents: Array) -> None:
-    """Write the contents below a frozen root into one row of `contents`."""
+def read(mem: Handle, me: Word, root: Word, cursor: Array, nodes: Array, contents: Array) -> None:
+    """Write the contents below a registered frozen root into one row of `contents`, pinned only while in the trie."""
     contents[:] = ABSENT
+    pin(mem, me)
     start(mem, root, cursor)
     while True:
+        unpin(mem, me)
+        pin(mem, me)
         found = advance(mem, cursor, nodes)
         for k in range(found):
             contents[np.int64(peek(mem, nodes[k] + KEY))] = np.int64(peek(mem, nodes[k] + VALUE))
         if found < len(nodes):
+            unpin(mem, me)
             return
+
+
+@kernel
+def give_up(mem: Handle, trie: Word, me: Word, slot: Word) -> None:
+    """Drop a snapshot."""
+    pin(mem, me)
+    drop(mem, trie, me, slot)
+    unpin(mem, me)
 
 
 @kernel
@@ -115,11 +129,17 @@ def work(
 
     Returns the number of rows written, negative if the arena was full. A snapshot takes the next row of `contents`;
     when there is none left the draw becomes a get.
+
+    A thread keeps its last snapshot open until it takes another, and then reads it once more: what it held must not
+    have changed, though all that has been removed since could have been freed. Where it has, its row is spoilt, which
+    no order of the operations explains.
     """
     cursor = np.zeros(CURSOR_WORDS, np.uint64)
     nodes = np.zeros(64, np.uint64)
     seen = np.zeros(keys, np.int64)
     each = len(rows) // rounds
+    again = np.zeros(keys, np.int64)
+    held = held_slot = NIL
     snapshots = 0
     n = 0
     for r in range(rounds):
@@ -130,6 +150,12 @@ def work(
             code = _choose(bounds, np.int64(random_word(random) % np.uint64(1000)))
             if code == op.SNAPSHOT and snapshots == len(contents):
                 code = op.GET
+            if code == op.SNAPSHOT and held != NIL:
+                read(mem, me, held, cursor, nodes, again)
+                if (again != contents[snapshots - 1]).any():
+                    contents[snapshots - 1, :] = SPOILT
+                give_up(mem, trie, me, held_slot)
+                held = NIL
             key = np.int64(random_word(random) % np.uint64(keys))
             fresh = np.int64(process + threads * n)
             a: Word = fresh
@@ -167,11 +193,14 @@ def work(
                     pass
                 elif code == op.SNAPSHOT:
                     result = snapshots
-                    fill(mem, root, cursor, nodes, contents[snapshots])
+                    held, held_slot = root, peek(mem, me + P_SLOT)
+                    # Registered, it needs no pin between one read and the next.
+                    unpin(mem, me)
+                    read(mem, me, root, cursor, nodes, contents[snapshots])
+                    pin(mem, me)
                     snapshots += 1
                 else:
                     result = count(mem, root, cursor, nodes)
-                if not full:
                     drop(mem, trie, me, peek(mem, me + P_SLOT))
             else:
                 mode = ALWAYS
@@ -197,4 +226,6 @@ def work(
             row[6] = np.int64(invoke)
             row[7] = np.int64(finish)
             n += 1
+    if held != NIL:
+        give_up(mem, trie, me, held_slot)
     return n

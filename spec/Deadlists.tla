@@ -1,0 +1,147 @@
+----------------------------- MODULE Deadlists ------------------------------
+(***************************************************************************)
+(* Registered snapshots, and the deadlist of each: dead nodes that only    *)
+(* this snapshot and older ones may still contain.                         *)
+(*                                                                         *)
+(* A node x, unlinked by an update of generation d, is visible to a        *)
+(* snapshot of generation s iff birth(x) <= s < d.  It goes on the list of *)
+(* the newest such snapshot, and when that one is dropped either on the    *)
+(* list of the next older one, if it is visible there, or to the epochs.   *)
+(*                                                                         *)
+(* A slot: gen (0: none), head (the deadlist, a stack of blocks),          *)
+(* state.  The generation is part of an empty head, so that a CAS cannot   *)
+(* mistake an empty list for that of an earlier snapshot in the same slot. *)
+(* A block goes from one list to another without grace.                    *)
+(***************************************************************************)
+EXTENDS Epochs
+
+(********************************* The slots *******************************)
+Closed    == [gen |-> 0, q |-> <<>>]
+EmptyHead(s) == [gen |-> s, q |-> <<>>]
+\* What a CAS compares: closed, empty with the generation, or the address of the first block.
+Top(head) == IF head.q = <<>> THEN <<"empty", head.gen>> ELSE <<"block", head.q[1].block>>
+IsClosed(top) == top = <<"empty", 0>>
+NoSlot    == [gen |-> 0, head |-> Closed, state |-> "FREE"]
+
+Blocks(q) == {q[n].block : n \in 1..Len(q)}
+BlocksInUse(a) == UNION {Blocks(a.slot[k].head.q) : k \in 1..Slots} \cup UNION {Blocks(L[p].list) : p \in Procs}
+\* A new block, at the least free address, for node x.
+Entry(a, x) ==
+    LET used == BlocksInUse(a)
+    IN  [node |-> x, block |-> CHOOSE b \in 1..(2 * Size) : b \notin used /\ \A c \in 1..(b - 1) : c \in used]
+PushOn(a, k, x) == [a EXCEPT !.slot[k].head.q = <<Entry(a, x)>> \o @]
+
+\* Of the slots looked at so far the best candidate is l.k with generation l.s; is slot k a better one?
+Newer(s, l) == s # 0 /\ (l.k = 0 \/ s > l.s)
+
+(******************************** Registering ******************************)
+\* CAS STATE of a slot: FREE to CLAIMED; its HEAD is then an empty list.  l.s is the generation to register.
+Register(p) == LET l == L[p] IN At(p, "Register") /\
+    \E k \in 1..Slots :
+        /\ arena.slot[k].state = "FREE" /\ \A i \in 1..(k - 1) : arena.slot[i].state # "FREE"
+        /\ Apply(p, Goto([arena EXCEPT !.slot[k] = [gen |-> 0, head |-> EmptyHead(l.s), state |-> "CLAIMED"]],
+                         [l EXCEPT !.k = k], "RegisterCount"))
+\* REGISTERED += 1.
+RegisterCount(p) == LET l == L[p] IN At(p, "RegisterCount") /\
+    Apply(p, Goto([arena EXCEPT !.registered = @ + 1], l, "RegisterPublish"))
+\* Exchange GEN: 0 to the generation.
+RegisterPublish(p) == LET l == L[p] IN At(p, "RegisterPublish") /\
+    Apply(p, Bury([arena EXCEPT !.slot[l.k].gen = l.s],
+                  IF l.held = 0 THEN [l EXCEPT !.s = 0] ELSE [l EXCEPT !.s = 0, !.k = 0, !.hk = l.k]))
+
+(********************************** Burying ********************************)
+\* The next entry of grave, <<x, d>>: node x was unlinked by an update of generation d.
+Corpse(l) == l.grave[1][1]
+Death(l)  == l.grave[1][2]
+Search(l) == [l EXCEPT !.pc = "BuryScan", !.j = 1, !.k = 0, !.s = 0, !.h = <<>>]
+NoneSees(a, l) == Bury(a, [l EXCEPT !.limb = {Corpse(l)}, !.grave = Tail(@),
+                                    !.j = 0, !.k = 0, !.s = 0, !.e = 0, !.h = <<>>])
+\* Read REGISTERED: without snapshots the node goes to the epochs.
+BuryCount(p) == LET l == L[p] IN At(p, "BuryCount") /\
+    Apply(p, IF arena.registered = 0 THEN NoneSees(arena, l) ELSE Out(arena, Search(l)))
+\* Go on after slot l.j.  The best candidate decides: the generation that was read with it, not a later one.
+Scanned(a, l) == IF l.j < Slots THEN Out(a, [l EXCEPT !.pc = "BuryScan", !.j = @ + 1, !.e = 0])
+                 ELSE IF l.k = 0 \/ l.s < a.node[Corpse(l)].birth THEN NoneSees(a, l)
+                 ELSE Goto(a, [l EXCEPT !.j = 0, !.e = 0], "BuryHead")
+\* Read GEN of one slot, in search of the newest snapshot older than the death.
+BuryScan(p) == LET l == L[p]  g == arena.slot[l.j].gen IN At(p, "BuryScan") /\
+    Apply(p, IF Newer(g, l) /\ g < Death(l) THEN Goto(arena, [l EXCEPT !.e = g], "BuryScanHead") ELSE Scanned(arena, l))
+\* Read HEAD of that slot: if it is closed, the snapshot is dropped and does not count.
+BuryScanHead(p) == LET l == L[p] IN At(p, "BuryScanHead") /\
+    Apply(p, Scanned(arena, IF IsClosed(Top(arena.slot[l.j].head)) THEN l ELSE [l EXCEPT !.k = l.j, !.s = l.e]))
+\* Read HEAD of the slot found.
+BuryHead(p) == LET l == L[p]  h == Top(arena.slot[l.k].head) IN At(p, "BuryHead") /\
+    Apply(p, IF IsClosed(h) THEN Out(arena, Search(l)) ELSE Goto(arena, [l EXCEPT !.h = h], "BuryCheck"))
+\* Read GEN of the slot again.
+BuryCheck(p) == LET l == L[p] IN At(p, "BuryCheck") /\
+    Apply(p, IF arena.slot[l.k].gen # l.s THEN Out(arena, Search(l)) ELSE Goto(arena, l, "BuryPush"))
+\* CAS HEAD: put the node on the list, or search again.
+BuryPush(p) == LET l == L[p] IN At(p, "BuryPush") /\
+    Apply(p, IF Top(arena.slot[l.k].head) # l.h THEN Out(arena, Search(l))
+             ELSE Bury(PushOn(arena, l.k, Corpse(l)), [l EXCEPT !.grave = Tail(@), !.k = 0, !.s = 0, !.h = <<>>]))
+
+(********************************* Dropping ********************************)
+\* STATE := DROPPED of slot l.k.
+DropMark(p) == LET l == L[p] IN At(p, "DropMark") /\
+    Apply(p, Goto([arena EXCEPT !.slot[l.k].state = "DROPPED"], 
+                  IF l.fin = "Done" THEN [l EXCEPT !.k = 0, !.held = 0, !.hk = 0, !.seen = <<>>]
+                  ELSE [l EXCEPT !.k = 0], "SweepLock"))
+\* CAS DROP_LOCK: 0 to the owner.  If it is taken, its holder will see the mark.
+SweepLock(p) == LET l == L[p] IN At(p, "SweepLock") /\
+    Apply(p, IF arena.lock # 0 THEN Goto(arena, l, l.fin)
+             ELSE Goto([arena EXCEPT !.lock = 1], [l EXCEPT !.j = 1], "SweepScan"))
+\* Read STATE of one slot, in search of a dropped one.
+SweepScan(p) == LET l == L[p] IN At(p, "SweepScan") /\
+    Apply(p, IF arena.slot[l.j].state = "DROPPED" THEN Goto(arena, [l EXCEPT !.k = l.j, !.j = 0], "SweepClose")
+             ELSE IF l.j < Slots THEN Out(arena, [l EXCEPT !.j = @ + 1])
+             ELSE Goto(arena, [l EXCEPT !.j = 0], "SweepUnlock"))
+\* Exchange HEAD: CLOSED for the list.
+SweepClose(p) == LET l == L[p]  t == arena.slot[l.k] IN At(p, "SweepClose") /\
+    Apply(p, Goto([arena EXCEPT !.slot[l.k].head = Closed],
+                  [l EXCEPT !.list = t.head.q, !.s = t.gen, !.j = 1, !.prev = <<0, 0>>], "SweepPrev"))
+\* Read GEN of one other slot, in search of the newest snapshot not newer than this one.
+SweepPrev(p) == LET l == L[p]  g == arena.slot[l.j].gen IN At(p, "SweepPrev") /\
+    LET l1 == IF l.j # l.k /\ g <= l.s /\ g > l.prev[2] THEN [l EXCEPT !.prev = <<l.j, g>>] ELSE l
+    IN  Apply(p, IF l.j < Slots THEN Out(arena, [l1 EXCEPT !.j = @ + 1])
+                 ELSE Goto(arena, [l1 EXCEPT !.j = 0, !.s = 0], "SweepClear"))
+\* GEN := 0.
+SweepClear(p) == LET l == L[p] IN At(p, "SweepClear") /\
+    Apply(p, Goto([arena EXCEPT !.slot[l.k].gen = 0], l, "SweepUncount"))
+\* REGISTERED -= 1.
+SweepUncount(p) == LET l == L[p] IN At(p, "SweepUncount") /\
+    Apply(p, Goto([arena EXCEPT !.registered = @ - 1], l, "SweepFree"))
+\* STATE := FREE.  Nodes that no older snapshot sees are retired, the others moved.
+SweepFree(p) == LET l == L[p]
+                    Seen(e)   == arena.node[e.node].birth <= l.prev[2]
+                    Unseen(e) == ~Seen(e)
+                    rest == SelectSeq(l.list, Seen)
+                    gone == SelectSeq(l.list, Unseen)
+                IN  At(p, "SweepFree") /\
+    Apply(p, Bury([arena EXCEPT !.slot[l.k].state = "FREE"],
+                  [l EXCEPT !.k = 0, !.j = 1, !.list = rest, !.limb = {gone[n].node : n \in 1..Len(gone)},
+                            !.prev = IF rest = <<>> THEN <<0, 0>> ELSE @,
+                            !.next = IF rest = <<>> THEN "SweepScan" ELSE "SweepHead"]))
+\* Read HEAD of the older snapshot's slot, which nobody else can close.
+SweepHead(p) == LET l == L[p] IN At(p, "SweepHead") /\
+    Apply(p, Goto(arena, [l EXCEPT !.h = Top(arena.slot[l.prev[1]].head)], "SweepMove"))
+\* CAS HEAD: put the node on its list.
+SweepMove(p) == LET l == L[p]  k == l.prev[1] IN At(p, "SweepMove") /\
+    Apply(p, IF Top(arena.slot[k].head) # l.h THEN Goto(arena, [l EXCEPT !.h = <<>>], "SweepHead")
+             ELSE LET a == PushOn(arena, k, l.list[1].node)
+                      l1 == [l EXCEPT !.list = Tail(@), !.h = <<>>]
+                  IN  IF l1.list # <<>> THEN Goto(a, l1, "SweepHead")
+                      ELSE Goto(a, [l1 EXCEPT !.prev = <<0, 0>>, !.j = 1], "SweepScan"))
+\* DROP_LOCK := 0.
+SweepUnlock(p) == LET l == L[p] IN At(p, "SweepUnlock") /\
+    Apply(p, Goto([arena EXCEPT !.lock = 0], [l EXCEPT !.j = 1], "SweepRecheck"))
+\* Read STATE of one slot again: a drop that found the lock taken may have come after SweepScan.
+SweepRecheck(p) == LET l == L[p] IN At(p, "SweepRecheck") /\
+    Apply(p, IF arena.slot[l.j].state = "DROPPED" THEN Goto(arena, [l EXCEPT !.j = 0], "SweepLock")
+             ELSE IF l.j < Slots THEN Out(arena, [l EXCEPT !.j = @ + 1])
+             ELSE Goto(arena, [l EXCEPT !.j = 0], l.fin))
+DeadlistStep(p) ==
+    \/ Register(p) \/ RegisterCount(p) \/ RegisterPublish(p)
+    \/ BuryCount(p) \/ BuryScan(p) \/ BuryScanHead(p) \/ BuryHead(p) \/ BuryCheck(p) \/ BuryPush(p)
+    \/ DropMark(p) \/ SweepLock(p) \/ SweepScan(p) \/ SweepClose(p) \/ SweepPrev(p) \/ SweepClear(p)
+    \/ SweepUncount(p) \/ SweepFree(p) \/ SweepHead(p) \/ SweepMove(p) \/ SweepUnlock(p) \/ SweepRecheck(p)
+=============================================================================

@@ -1,0 +1,25 @@
+--------------------------- MODULE MCReclamation ----------------------------
+(***************************************************************************)
+(* Bounded models of reclamation.  A .cfg file picks who holds a snapshot  *)
+(* at the start, and the program of each process.                          *)
+(***************************************************************************)
+EXTENDS Reclamation
+
+Nobody    == <<>>
+SThenT    == <<"s", "t">>      \* s holds the older snapshot, t the newer one
+OnlyS     == <<"s">>
+
+(********************************* Programs ********************************)
+\* r: reader; u, w: writers; s, t: they take, or hold, snapshots; c: clears.
+ReaderAndWriter       == [r |-> <<Get>>, w |-> <<Inc("top"), Advance, Advance>>, u |-> <<Advance, Get>>]
+ReaderAndTwoWriters   == [r |-> <<Get>>, w |-> <<Inc("top"), Advance, Advance, Inc("top")>>, u |-> <<Inc("top"), Advance>>]
+SnapshotAndUpdate     == [s |-> <<Snapshot, Read, Drop>>, w |-> <<Inc("low"), Advance, Advance>>]
+TwoSnapshotters       == [s |-> <<Snapshot, Drop>>, t |-> <<Snapshot, Drop>>]
+DropSnapshotUpdate    == [s |-> <<Drop>>, t |-> <<Snapshot>>, w |-> <<Inc("top")>>]
+TwoDropsAndKiller     == [s |-> <<Drop>>, t |-> <<Drop>>, w |-> <<Inc("low")>>]
+DropTakeAndKiller     == [s |-> <<Drop>>, t |-> <<Drop, Snapshot>>, w |-> <<Inc("top")>>]
+ClearAndUpdates       == [c |-> <<Clear, Advance, Advance>>, w |-> <<Inc("low"), Inc("low")>>]
+ClearAndSnapshot      == [c |-> <<Clear>>, s |-> <<Snapshot, Read, Drop>>]
+ClearDropUpdate       == [c |-> <<Clear>>, s |-> <<Drop>>, w |-> <<Inc("top")>>]
+SnapshotUpdateReader  == [s |-> <<Snapshot, Drop>>, w |-> <<Inc("top"), Advance, Advance>>, r |-> <<Get>>]
+=============================================================================
