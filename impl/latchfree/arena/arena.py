@@ -81,8 +81,8 @@ class Arena:
         self._directory = Directory(region.words, region.directory_lock)
         #: Called with a test of which processes are dead, for structures to give back what those held.
         self.on_death: list[Callable[[Arena, Callable[[int], bool]], None]] = []
-        #: Finalizers of what this process holds in it, in the order of their making; see `latchfree.ctrie.holds`.
-        self.holdings: dict[weakref.finalize[..., Any], None] = {}
+        #: What this process holds in it, if it is shared; see `latchfree.ctrie.holds`.
+        self.holdings: weakref.WeakSet[Any] = weakref.WeakSet()
         _arenas.add(self)
         if region.shared:
             self._look_after()
@@ -328,8 +328,8 @@ def _close(region: Region, cell: Any, life: Any, holdings: Any) -> None:
     with life:
         if region.closed:
             return
-        for give_back in reversed(list(holdings)):
-            give_back()
+        for thing in sorted(holdings, key=lambda thing: hasattr(thing, "slot")):  # tries first, then their snapshots
+            thing.end()
         cell[0] = 0
         words, me = region.words, own_identity()
         for slot, owner in list(_claimed(words)):

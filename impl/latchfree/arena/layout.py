@@ -84,7 +84,6 @@ P_SPARES = np.uint64(26)  # list of empty blocks
 P_SPARE_COUNT = np.uint64(27)
 P_PATH = np.uint64(32)  # I-nodes from the root to the place of a removal
 P_GRAVE = np.uint64(48)  # the burial in progress, see latchfree.ctrie.burial
-P_SLOT = np.uint64(56)  # the snapshot slot of the freeze just made
 P_FREE = np.uint64(64)  # heads of the free lists, one a size class
 P_LENGTH = np.uint64(192)  # their lengths
 P_JOURNAL = np.uint64(320)  # the nodes themselves, at most JOURNAL_CAPACITY

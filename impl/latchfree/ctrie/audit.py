@@ -171,7 +171,7 @@ def _kind_at(mem: Handle, node: Word, seen: Array) -> Word:
 @kernel
 def _mark_main(mem: Handle, main: Word, state: Array, seen: Array, stack: Array) -> None:
     kind = _kind_at(mem, main, seen)
-    _mark(mem, main, kind if kind == T_NODE or kind == L_NODE else C_NODE, state, seen, stack)
+    _mark(mem, main, kind if kind in (T_NODE, L_NODE) else C_NODE, state, seen, stack)
 
 
 @kernel
@@ -236,7 +236,7 @@ def _visit(mem: Handle, node: Word, state: Array, seen: Array, stack: Array) -> 
         _visit_table(mem, node, state, seen, stack)
     elif kind == ROOT:
         _visit_root(mem, node, state, seen, stack)
-    if (kind == C_NODE or kind == T_NODE or kind == L_NODE) and peek(mem, node + PREV) != _0:
+    if kind in (C_NODE, T_NODE, L_NODE) and peek(mem, node + PREV) != _0:
         _mark_main(mem, peek(mem, node + PREV) & UNTAG, state, seen, stack)
 
 

@@ -27,8 +27,10 @@ from latchfree.ctrie.entries import VALUE, full_hash, placed, stored_key_words
 from latchfree.ctrie.insert import ALWAYS, FULL, insert
 from latchfree.ctrie.lookup import lookup, lookup_frozen
 from latchfree.ctrie.nodes import NIL
+from latchfree.ctrie.registry import drop
 from latchfree.ctrie.remove import ALWAYS as REMOVE_ALWAYS
 from latchfree.ctrie.remove import remove
+from latchfree.ctrie.snapshot import clear, freeze
 from latchfree.jit import callback, kernel
 from latchfree.kinds import Word
 
@@ -52,6 +54,7 @@ _INT = np.uint64(5)
 _NONE = np.uint64(6)
 _NOT_IMPLEMENTED = np.uint64(7)
 
+_METH_NOARGS = 0x0004
 _METH_O = 0x0008
 _METH_FASTCALL = 0x0080
 
@@ -296,9 +299,52 @@ def _put(bound: Word, arguments: Word, count: Word) -> Word:
     return _constant(context, which)
 
 
+# On the whole trie; what they do is in `latchfree.ctrie.snapshot` and `registry`.
+
+
+def _freeze(bound: Word, unused: Word) -> Word:
+    context = peek(bound, _DATA)
+    me = participant(context)
+    if me == _0:
+        return _constant(context, _NOT_IMPLEMENTED)
+    mem = peek(context, BASE)
+    pin(mem, me)
+    slot = freeze(mem, peek(context, TRIE), me)
+    unpin(mem, me)
+    return _constant(context, _NOT_IMPLEMENTED) if slot == FULL else _from_int64(np.int64(slot))
+
+
+def _clear(bound: Word, unused: Word) -> Word:
+    context = peek(bound, _DATA)
+    me = participant(context)
+    which = _NOT_IMPLEMENTED
+    if me != _0:
+        mem = peek(context, BASE)
+        pin(mem, me)
+        if clear(mem, peek(context, TRIE), me) != FULL:
+            which = _NONE
+        unpin(mem, me)
+    return _constant(context, which)
+
+
+def _drop(bound: Word, thing: Word) -> Word:
+    context = peek(bound, _DATA)
+    me = participant(context)
+    which = _NOT_IMPLEMENTED
+    if me != _0:
+        mem = peek(context, BASE)
+        pin(mem, me)
+        drop(mem, peek(context, TRIE), me, np.uint64(_to_int64(thing, context + _8 * _OVERFLOW)))
+        unpin(mem, me)
+        which = _NONE
+    return _constant(context, which)
+
+
+_NO_ARGUMENT: dict[str, Callable[..., Any]] = {"freeze": _freeze, "clear": _clear}
 _ONE_ARGUMENT: dict[str, Callable[..., Any]] = {
     "get": _get,
     "pop": _pop,
+    "drop": _drop,
     "find_ww": _find_ww,
     "find_wb": _find_wb,
     "find_bw": _find_bw,
@@ -326,6 +372,11 @@ class _MethodDef(ctypes.Structure):
     )
 
 
+_new_builtin = ctypes.pythonapi.PyCFunction_NewEx
+_new_builtin.restype = ctypes.py_object
+_new_builtin.argtypes = (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
+
+
 @cache
 def _method(name: str) -> tuple[_MethodDef, Any]:
     """The C description of a builtin; it and its code live as long as the process."""
@@ -333,6 +384,9 @@ def _method(name: str) -> tuple[_MethodDef, Any]:
     if name in _SEVERAL:
         compiled = callback(word(word, word, types.int64), _SEVERAL[name])
         return _MethodDef(name.encode(), compiled.address, _METH_FASTCALL, None), compiled
+    if name in _NO_ARGUMENT:
+        compiled = callback(word(word, word), _NO_ARGUMENT[name])
+        return _MethodDef(name.encode(), compiled.address, _METH_NOARGS, None), compiled
     compiled = callback(word(word, word), _ONE_ARGUMENT[name])
     return _MethodDef(name.encode(), compiled.address, _METH_O, None), compiled
 
@@ -343,25 +397,36 @@ def builtin(name: str, context: NDArray[np.uint64]) -> Callable[..., Any]:
     Parameters
     ----------
     name : str
-        "get", "put" or "pop", for integers to integers, which check their arguments; or "find", "insert" or
-        "remove" with the kinds of keys and values ("_ww" to "_bb"), which trust them to be exactly int or bytes.
+        "get", "put" or "pop", for integers to integers, which check their arguments; "find", "insert" or "remove"
+        with the kinds of keys and values ("_ww" to "_bb"), which trust them to be exactly int or bytes; or "freeze",
+        "clear" or "drop".
 
     Returns
     -------
     callable
         ``get(key)``, ``find(key)``: the value, None if absent. ``put(key, value)``: None.
         ``insert(key, value, mode, expected)``: what `latchfree.ctrie.insert.insert` replaced, or None.
-        ``pop(key)``, ``remove(key, mode, expected)``: the value removed, None if none was. All: NotImplemented if
+        ``pop(key)``, ``remove(key, mode, expected)``: the value removed, None if none was. ``freeze()``: the slot of
+        a snapshot. ``clear()``, ``drop(slot)``: None. All: NotImplemented if
         they did nothing, because an argument is not a plain integer in range, the arena is full, or the process has
         no participant.
     """
-    create = ctypes.pythonapi.PyCFunction_NewEx
-    create.restype = ctypes.py_object
-    create.argtypes = (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
     definition, _ = _method(name)
-    bound = int(context.ctypes.data).to_bytes(8, "little")
-    made: Callable[..., Any] = create(ctypes.addressof(definition), bound, None)
+    bound = context.__array_interface__["data"][0].to_bytes(8, "little")
+    made: Callable[..., Any] = _new_builtin(ctypes.addressof(definition), bound, None)
     return made
+
+
+class Raw(dict[str, Callable[..., Any]]):
+    """The builtins of one context for one kind of keys and values, by name ("find", ...), made when first used."""
+
+    def __init__(self, context: NDArray[np.uint64], kinds: str) -> None:
+        self._context = context
+        self._kinds = kinds
+
+    def __missing__(self, name: str) -> Callable[..., Any]:
+        made = self[name] = builtin(name + self._kinds, self._context)
+        return made
 
 
 def not_plain(*arguments: Any) -> Any:

@@ -12,7 +12,6 @@ from typing import Any
 from numba import types
 
 from latchfree.arena.epochs import pin, unpin
-from latchfree.arena.layout import P_SLOT
 from latchfree.atomics import peek
 from latchfree.ctrie import registry, snapshot
 from latchfree.ctrie.gcas import gcas_read, read_root
@@ -34,14 +33,6 @@ def _destroy(mem: Handle, trie: Word, me: Word, slot: Word) -> None:
 
 
 @entry
-def _freeze(mem: Handle, trie: Word, me: Word) -> tuple[Word, Word]:
-    pin(mem, me)
-    root = snapshot.freeze(mem, trie, me)
-    unpin(mem, me)
-    return root, peek(mem, me + P_SLOT)
-
-
-@entry
 def _drop(mem: Handle, trie: Word, me: Word, slot: Word) -> None:
     pin(mem, me)
     registry.drop(mem, trie, me, slot)
@@ -56,19 +47,11 @@ def _sweep(mem: Handle, trie: Word, me: Word) -> None:
 
 
 @entry
-def _fork(mem: Handle, root: Word, me: Word, slot: Word, hash_mask: Word) -> Word:
+def _fork(mem: Handle, slot: Word, me: Word, hash_mask: Word) -> Word:
     pin(mem, me)
-    trie = snapshot.fork_frozen(mem, me, root, slot, hash_mask)
+    trie = snapshot.fork_frozen(mem, me, slot, hash_mask)
     unpin(mem, me)
     return trie
-
-
-@entry
-def _clear(mem: Handle, trie: Word, me: Word) -> Word:
-    pin(mem, me)
-    outcome = snapshot.clear(mem, trie, me)
-    unpin(mem, me)
-    return outcome
 
 
 @entry
@@ -83,11 +66,9 @@ def _is_empty(mem: Handle, trie: Word, me: Word) -> Flag:
 _FUNCTIONS: dict[str, tuple[Any, int]] = {
     "create": (_create, 3),
     "destroy": (_destroy, 4),
-    "freeze": (_freeze, 3),
     "drop": (_drop, 4),
     "sweep": (_sweep, 3),
-    "fork": (_fork, 5),
-    "clear": (_clear, 3),
+    "fork": (_fork, 4),
     "is_empty": (_is_empty, 3),
 }
 
@@ -96,8 +77,8 @@ _FUNCTIONS: dict[str, tuple[Any, int]] = {
 def call(name: str) -> Callable[..., Any]:
     """The entry point of that name; each is documented by the kernel it calls.
 
-    They take base, trie and participant; "create" a hash mask in place of the trie, "fork" a frozen root and then slot
-    and hash mask, "drop" and "destroy" also a slot. "freeze" returns root and slot.
+    They take base, trie and participant; "create" a hash mask in place of the trie, "fork" a slot in place of the trie
+    and a hash mask, "drop" and "destroy" also a slot.
     """
     function, arguments = _FUNCTIONS[name]
     return entry_point(function, *[types.uint64] * arguments)

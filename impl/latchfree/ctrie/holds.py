@@ -1,52 +1,62 @@
 """What a process holds on to in an arena, given back when the last reference to it is dropped.
 
 A registered snapshot keeps memory from being freed, and a private trie occupies it; Python's reference counts say
-when they are not needed any more, and closing the arena ends them all. In a forked child of a process with a shared
-arena the holds are the parent's: they are not given back there, and reading through them is refused.
+when they are not needed any more, and closing a shared arena ends them all. In a forked child of a process with a
+shared arena they are the parent's: they are not given back there, and reading through them is refused.
+
+Invariant: a snapshot is dropped while its trie is there, and a trie is destroyed after all that was made from it. The
+garbage collector finalizes a cycle in any order, so a trie that ends takes along what it finds in its own registry.
 """
 
 from __future__ import annotations
 
-import os
-import weakref
-from typing import Any
+from os import getpid
+from typing import TYPE_CHECKING, Any
 
 from latchfree.arena import Arena
 from latchfree.ctrie.calls import call
+from latchfree.ctrie.orphans import give_back
+from latchfree.ctrie.registry import FROZEN
 
+if TYPE_CHECKING:
+    from latchfree.ctrie.store import Store
 
-def _give_back(name: str, arena: Arena, pid: int, trie: int, slot: int, finalizer: list[Any], owner: object) -> None:
-    """Drop a snapshot, or destroy a trie; `owner`, kept alive until then, may follow."""
-    arena.holdings.pop(finalizer.pop(), None)
-    if not arena.closed and (not arena.shared or os.getpid() == pid):
-        call(name)(arena.base, trie, arena.interpreter_participant(), slot)
-
-
-def _finalize(thing: object, name: str, arena: Arena, trie: int, slot: int, owner: object) -> None:
-    call(name)  # compiled now, not while an interpreter ends
-    itself: list[Any] = []
-    finalizer = weakref.finalize(thing, _give_back, name, arena, os.getpid(), trie, slot, itself, owner)
-    finalizer.atexit = arena.shared
-    itself.append(finalizer)
-    arena.holdings[finalizer] = None
+_FROZEN = int(FROZEN)
 
 
 class Hold:
     """A registered snapshot of a trie.
 
-    Parameters
+    Attributes
     ----------
-    owner : object
-        Kept until the snapshot is dropped: the trie must not be destroyed before.
+    slot : int
+        Its slot in the registry; 0 when it was given back.
     """
 
-    __slots__ = ("__weakref__", "_pid", "arena", "slot")
+    __slots__ = ("__weakref__", "_pid", "slot", "store")
 
-    def __init__(self, arena: Arena, trie: int, slot: int, owner: object) -> None:
-        self.arena = arena
+    def __init__(self, store: Store, slot: int) -> None:
         self.slot = slot
-        self._pid = os.getpid()
-        _finalize(self, "drop", arena, trie, slot, owner)
+        self.store = store
+        if store.arena.shared:
+            self._pid = getpid()
+            store.arena.holdings.add(self)
+
+    @property
+    def root(self) -> int:
+        """The root I-node of the frozen tree."""
+        return int(self.store.arena.words[self.slot + _FROZEN])
+
+    def end(self, getpid: Any = getpid) -> None:
+        """Give the snapshot back."""
+        slot, self.slot = self.slot, 0
+        store = self.store
+        if slot == 0 or (store.owner is not None and store.owner.gone) or store.arena.closed:
+            return
+        if not store.arena.shared or getpid() == self._pid:
+            store.drop(slot)
+
+    __del__ = end
 
     def touch(self) -> None:
         """Make sure that the snapshot may be read here.
@@ -58,14 +68,15 @@ class Hold:
         RuntimeError
             In a forked child, if the arena is shared: the snapshot is the parent's, who may drop it any time.
         """
-        if not self.arena.shared:
+        arena = self.store.arena
+        if not arena.shared:
             return
-        if os.getpid() != self._pid:
+        if getpid() != self._pid:
             raise RuntimeError(
                 "this snapshot of a shared arena was taken before the fork and belongs to the parent process; "
                 "take a new one in the child"
             )
-        self.arena.interpreter_participant()
+        arena.interpreter_participant()
 
 
 class Lineage:
@@ -74,10 +85,35 @@ class Lineage:
     Parameters
     ----------
     parent : Hold, optional
-        What the trie goes on from, for a writable snapshot: dropped only after it.
+        What the trie goes on from, for a writable snapshot: given back only after it.
     """
 
-    __slots__ = ("__weakref__",)
+    __slots__ = ("__weakref__", "_arena", "_destroy", "_ended", "_parent", "_pid", "_trie")
 
     def __init__(self, arena: Arena, trie: int, parent: Hold | None = None) -> None:
-        _finalize(self, "destroy", arena, trie, parent.slot if parent else 0, parent)
+        self._ended = False
+        self._arena = arena
+        self._trie = trie
+        self._parent = parent
+        self._pid = getpid()
+        self._destroy = call("destroy")  # compiled now, not while an interpreter ends
+        if arena.shared:
+            arena.holdings.add(self)
+
+    @property
+    def gone(self) -> bool:
+        """Whether the trie was destroyed, or one that it goes on from."""
+        parent = self._parent
+        return self._ended or (parent is not None and parent.store.owner is not None and parent.store.owner.gone)
+
+    def end(self, getpid: Any = getpid, give_back: Any = give_back) -> None:
+        """Destroy the trie, and what was made from it."""
+        arena = self._arena
+        if self.gone or arena.closed or (arena.shared and getpid() != self._pid):
+            return
+        self._ended = True
+        give_back(arena, self._trie, lambda identity: True)
+        slot = 0 if self._parent is None else self._parent.slot
+        self._destroy(arena.base, self._trie, arena.interpreter_participant(), slot)
+
+    __del__ = end

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, MutableMapping, ValuesView
 from typing import Any, TypeVar, cast
 
@@ -22,7 +23,7 @@ from latchfree.ctrie.codecs import (
 from latchfree.ctrie.holds import Lineage
 from latchfree.ctrie.orphans import give_back_all
 from latchfree.ctrie.snapshots import Snapshot
-from latchfree.ctrie.store import HASH_MASK_ALL, Store
+from latchfree.ctrie.store import HASH_MASK_ALL, Store, refused
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -41,10 +42,6 @@ _PATIENCE = 4
 
 #: Keys a bulk call handles between two chances for Ctrl-C.
 _SLICE = 1 << 16
-
-
-def _refused(raw: Any) -> bool:
-    return raw is NotImplemented
 
 
 class Ctrie(MutableMapping[K, V]):
@@ -90,13 +87,9 @@ class Ctrie(MutableMapping[K, V]):
 
     __slots__ = (
         "__weakref__",
-        "_context",
-        "_find",
         "_get",
-        "_insert_raw",
         "_pop",
         "_put",
-        "_remove_raw",
         "_store",
     )
 
@@ -112,7 +105,7 @@ class Ctrie(MutableMapping[K, V]):
     ) -> None:
         arena = Arena.anonymous() if arena is None else arena
         store = Store(arena, 0, codec_for(keys, keys=True), codec_for(values), hash_mask)
-        store.trie = store.new_trie()
+        store.settle(store.new_trie())
         store.owner = Lineage(arena, store.trie)
         self._attach(store)
         self.update(items)
@@ -189,6 +182,39 @@ class Ctrie(MutableMapping[K, V]):
         opened._attach(Store(arena, found.root, key_codec, value_codec, found.hash_mask, name=name))
         return opened
 
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        arena: Arena | None = None,
+        name: str | None = None,
+        keys: type | str | Codec | None = None,
+        values: type | str | Codec | None = None,
+    ) -> Ctrie[Any, Any]:
+        """A new Ctrie with the contents of a backup, which `Snapshot.save` wrote. All of it is there, or nothing.
+
+        Parameters
+        ----------
+        path : path-like
+        arena : Arena, optional
+            Where the nodes live, as for `Ctrie`.
+        name : str, optional
+            A name in that arena, as for `create`.
+        keys, values : type or str or Codec, optional
+            As for `open`.
+
+        Raises
+        ------
+        ValueError
+            If the file is foreign, cut short or corrupted, or its keys or values are of another kind.
+        StructureExists, DirectoryFull, ArenaFull
+            As from `create`.
+        """
+        from latchfree.ctrie import backup
+
+        return backup.load(path, arena=arena, name=name, keys=keys, values=values)
+
     @staticmethod
     def unlink(arena: Arena, name: str) -> None:
         """Take a Ctrie out of an arena's directory and empty it.
@@ -203,15 +229,17 @@ class Ctrie(MutableMapping[K, V]):
         Ctrie.open(arena, name).clear()
         arena.directory.remove(name)
 
+    @classmethod
+    def _of(cls, store: Store) -> Ctrie[Any, Any]:
+        made: Ctrie[Any, Any] = cls.__new__(cls)
+        made._attach(store)
+        return made
+
     def _attach(self, store: Store) -> None:
         self._store = store
-        self._context = store.context()
-        self._get = builtin("get", self._context) if store.plain else not_plain
-        self._put = builtin("put", self._context) if store.plain else not_plain
-        self._pop = builtin("pop", self._context) if store.plain else not_plain
-        self._find = store.builtin("find", self._context)
-        self._insert_raw = store.builtin("insert", self._context)
-        self._remove_raw = store.builtin("remove", self._context)
+        self._get = builtin("get", store.context) if store.plain else not_plain
+        self._put = builtin("put", store.context) if store.plain else not_plain
+        self._pop = builtin("pop", store.context) if store.plain else not_plain
 
     @property
     def arena(self) -> Arena:
@@ -227,10 +255,10 @@ class Ctrie(MutableMapping[K, V]):
         """The encoded value under a key, None if there is none."""
         store = self._store
         encoded = store.key(key)
-        raw = self._find(encoded)
+        raw = store.raw["find"](encoded)
         if raw is NotImplemented:  # a forked child that has not claimed a participant yet
             store.arena.interpreter_participant()
-            raw = self._find(encoded)
+            raw = store.raw["find"](encoded)
         return raw
 
     def _insert(self, key: K, value: V, mode: int, expected: Any = _MISSING) -> Any:
@@ -238,14 +266,14 @@ class Ctrie(MutableMapping[K, V]):
         store = self._store
         new = store.value(value)
         arguments = store.key(key), new, mode, new if expected is _MISSING else store.value(expected)
-        return store.insist(lambda: self._insert_raw(*arguments), _refused)
+        return store.insist(lambda: store.raw["insert"](*arguments), refused)
 
     def _remove(self, key: K, mode: int, expected: Any = _MISSING) -> Any:
         """The encoded value that was removed, None if nothing was."""
         store = self._store
         nothing = 0 if store.values.word else b""
         arguments = store.key(key), mode, nothing if expected is _MISSING else store.value(expected)
-        return store.insist(lambda: self._remove_raw(*arguments), _refused)
+        return store.insist(lambda: store.raw["remove"](*arguments), refused)
 
     def __getitem__(self, key: K) -> V:
         value = self._get(key)
@@ -348,24 +376,20 @@ class Ctrie(MutableMapping[K, V]):
 
     def readonly_snapshot(self) -> Snapshot[K, V]:
         """The contents at this instant, in O(1). Close it, or let go of it, to give back the memory it keeps."""
-        return Snapshot(self._store, *self._store.freeze())
+        store = self._store
+        return Snapshot(store, store.hold())
 
     def snapshot(self) -> Ctrie[K, V]:
         """A Ctrie of its own that starts with the contents at this instant, in O(1)."""
-        store = self._store
-        root, hold = store.freeze()
-        trie = store.fork(root, hold)
-        copy: Ctrie[K, V] = Ctrie.__new__(Ctrie)
-        owner = Lineage(store.arena, trie, hold)
-        copy._attach(Store(store.arena, trie, store.keys, store.values, store.hash_mask, owner=owner))
-        return copy
+        return self._of(self._store.fork())
 
     copy = __copy__ = snapshot
 
     def clear(self) -> None:
         """Remove everything in one step, in O(1) while there are no snapshots."""
         store = self._store
-        store.insist(lambda: store.call("clear"), store.is_full)
+        if store.clear() is NotImplemented:
+            store.insist(store.clear, refused)
 
     def __len__(self) -> int:
         return len(self.readonly_snapshot())

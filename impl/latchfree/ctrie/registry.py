@@ -35,7 +35,7 @@ NO_ROOM = _MINUS_1
 NEXT = np.uint64(1)
 FIRST_SLOT = np.uint64(2)
 SLOTS = np.uint64(20)
-TABLE_WORDS = np.uint64(2 + 5 * 20)
+TABLE_WORDS = np.uint64(2 + 6 * 20)
 
 # Fields of a slot, as distances from the word that holds its generation.
 GEN = np.uint64(0)
@@ -43,6 +43,7 @@ HEAD = np.uint64(20)
 OWNER = np.uint64(40)  # identity of the process, 0 where the slot is free
 STATE = np.uint64(60)  # DROPPED or not
 FORK = np.uint64(80)  # the trie that continues from this snapshot, if it is a writable one
+FROZEN = np.uint64(100)  # the root I-node it is read from
 
 FREE = np.uint64(0)
 DROPPED = np.uint64(2)
@@ -91,8 +92,8 @@ def _claim_slot(mem: Handle, trie: Word, me: Word) -> Word:
 
 
 @kernel
-def register(mem: Handle, trie: Word, me: Word, gen: Word) -> Word:
-    """Announce a snapshot of generation `gen`; returns its slot, or NO_ROOM.
+def register(mem: Handle, trie: Word, me: Word, root: Word, gen: Word) -> Word:
+    """Announce a snapshot of the root I-node `root`, of generation `gen`; returns its slot, or NO_ROOM.
 
     It must happen before the root of that generation is replaced, and nobody may have read the root's content
     for the snapshot before: a thread that does not see it frees what the snapshot would read (mutant R1).
@@ -101,6 +102,7 @@ def register(mem: Handle, trie: Word, me: Word, gen: Word) -> Word:
     if slot == NO_ROOM:
         return NO_ROOM
     poke(mem, slot + FORK, _0)
+    poke(mem, slot + FROZEN, root)
     store(mem, slot + HEAD, EMPTY | gen)
     # spec: Reclamation!RegisterCount -- before the generation: nobody who could see that one sees a count of zero.
     fetch_add(mem, trie + REGISTERED, _1)
@@ -258,4 +260,9 @@ def drop(mem: Handle, trie: Word, me: Word, slot: Word) -> None:
     """Give up a registered snapshot: what only it could see becomes free."""
     # spec: Reclamation!DropMark -- seq_cst: visible before the lock is tried.
     exchange(mem, slot + STATE, DROPPED)
+    if _lock(mem, trie, me):
+        # Somebody else may have been faster; then the slot may even be in use again.
+        if load_seq(mem, slot + STATE) == DROPPED:
+            _process(mem, trie, me, slot)
+        exchange(mem, trie + DROP_LOCK, _0)
     sweep(mem, trie, me)

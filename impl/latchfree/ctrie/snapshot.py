@@ -10,7 +10,7 @@ A frozen root may be read as long as its generation is registered (see registry)
 from latchfree.arena.allocator import URGENT, abandon, begin, failed, undo
 from latchfree.arena.epochs import retire
 from latchfree.arena.freelists import give, round_up
-from latchfree.arena.layout import P_DOOMED, P_SLOT
+from latchfree.arena.layout import P_DOOMED
 from latchfree.arena.shape import DROP_LOCK, IS_FORK, REGISTERED, SNAPSHOTS
 from latchfree.arena.trees import free_tree_node, push_tree
 from latchfree.atomics import cas, exchange, load, peek, poke, store
@@ -31,7 +31,7 @@ from latchfree.ctrie.nodes import (
     new_inode,
     new_node,
 )
-from latchfree.ctrie.registry import FORK, GEN, NEXT, NO_ROOM, TABLE_WORDS, drop, register
+from latchfree.ctrie.registry import FORK, FROZEN, GEN, NEXT, NO_ROOM, TABLE_WORDS, drop, register
 from latchfree.ctrie.root import COMMIT, STATUS, new_descriptor
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Word
@@ -93,9 +93,9 @@ def _try_replace(mem: Handle, trie: Word, me: Word, r: Word, empty: Flag) -> Wor
 
 @kernel
 def freeze(mem: Handle, trie: Word, me: Word) -> Word:
-    """Read-only snapshot: the root I-node of a tree that no longer changes, or FULL.
+    """Read-only snapshot: its slot in the registry, to be dropped in the end, or FULL.
 
-    Its slot in the registry, to be dropped in the end, is left in the participant's `P_SLOT`.
+    The slot's field `FROZEN` is the root I-node of a tree that no longer changes.
     """
     slot = NIL
     while True:
@@ -104,7 +104,7 @@ def freeze(mem: Handle, trie: Word, me: Word) -> Word:
         if slot == NIL or peek(mem, slot + GEN) != gen:
             if slot != NIL:
                 drop(mem, trie, me, slot)
-            slot = register(mem, trie, me, gen)
+            slot = register(mem, trie, me, r, gen)
             if slot == NO_ROOM:
                 return FULL
         death = _try_replace(mem, trie, me, r, False)
@@ -113,8 +113,7 @@ def freeze(mem: Handle, trie: Word, me: Word) -> Word:
             return FULL
         if death != NIL:
             bury_pair(mem, trie, me, death, r, NIL)
-            poke(mem, me + P_SLOT, slot)
-            return r
+            return slot
 
 
 @kernel
@@ -131,17 +130,17 @@ def clear(mem: Handle, trie: Word, me: Word) -> Word:
 
 
 @kernel
-def fork_frozen(mem: Handle, me: Word, frozen: Word, slot: Word, hash_mask: Word) -> Word:
-    """A trie of its own generation that starts with the contents below the frozen root I-node, or FULL.
+def fork_frozen(mem: Handle, me: Word, slot: Word, hash_mask: Word) -> Word:
+    """A trie of its own generation that starts with the contents of the snapshot in `slot`, or FULL.
 
-    It reads what the registered snapshot in `slot` keeps alive, so that one must outlive it.
+    It reads what that snapshot keeps alive, which must therefore outlive it.
     """
     if not begin(mem, me, URGENT):
         return FULL
     gen = new_generation(mem)
     trie = _new_root(mem, me, hash_mask, gen, ONE)
     # The frozen root may hold an aborted main; gcas_read settles it before it is copied.
-    i = new_inode(mem, me, gcas_read(mem, READ_ONLY, frozen), gen)
+    i = new_inode(mem, me, gcas_read(mem, READ_ONLY, peek(mem, slot + FROZEN)), gen)
     if failed(mem, me):
         return FULL
     store(mem, trie + ROOT_WORD, i)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import ItemsView, Iterator, Mapping, ValuesView
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -52,15 +53,17 @@ class Snapshot(Mapping[K, V]):
         From any use after `close`.
     """
 
-    __slots__ = ("_context", "_find", "_hold", "_length", "_root", "_store")
+    __slots__ = ("_hold", "_length", "_raw", "_store")
 
-    def __init__(self, store: Store, root: int, hold: Hold) -> None:
+    def __init__(self, store: Store, hold: Hold) -> None:
         self._store = store
-        self._root = root
         self._hold: Hold | None = hold
-        self._find: Any = None
-        self._context: Any = None
+        self._raw: Any = None
         self._length: int | None = None
+
+    @property
+    def _root(self) -> int:
+        return self._held().root
 
     def _held(self) -> Hold:
         if self._hold is None:
@@ -80,6 +83,21 @@ class Snapshot(Mapping[K, V]):
         """Whether `close` was called."""
         return self._hold is None
 
+    def save(self, path: str | os.PathLike[str]) -> int:
+        """Write the snapshot to a Parquet file, which `Ctrie.load` reads; returns the number of entries.
+
+        Nobody waits for it, and only a row group at a time is in memory. The file appears whole and on disk, or not at
+        all: then whatever was at `path` is as it was.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written.
+        """
+        from latchfree.ctrie import backup
+
+        return backup.save(self._store, self._root, self._held(), path)
+
     def __enter__(self) -> Snapshot[K, V]:
         self._held()
         return self
@@ -90,10 +108,9 @@ class Snapshot(Mapping[K, V]):
     def __getitem__(self, key: K) -> V:
         hold = self._held()
         store = self._store
-        if self._find is None:
-            self._context = store.context(self._root)
-            self._find = store.builtin("find", self._context)
-        raw = self._find(store.key(key))
+        if self._raw is None:
+            self._raw = store.raw_on(hold.root)
+        raw = self._raw["find"](store.key(key))
         hold.touch()
         if raw is None:
             raise KeyError(key)

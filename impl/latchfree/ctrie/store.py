@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from latchfree.arena import Arena
 from latchfree.ctrie import bulk, scan
-from latchfree.ctrie.builtins import builtin, new_context
+from latchfree.ctrie.builtins import Raw, builtin, new_context
 from latchfree.ctrie.calls import call
 from latchfree.ctrie.codecs import MAX_KEY_BYTES, MAX_VALUE_BYTES, Codec, shown
-from latchfree.ctrie.holds import Hold
+from latchfree.ctrie.holds import Hold, Lineage
 from latchfree.ctrie.insert import FULL
 from latchfree.errors import ArenaFull
 
@@ -26,6 +26,11 @@ _FULL = int(FULL)
 _PATIENCE = 4
 
 
+def refused(result: Any) -> bool:
+    """Whether a builtin says that it did nothing."""
+    return result is NotImplemented
+
+
 class Store:
     """Encodes, decodes and locates; holds no policy.
 
@@ -34,11 +39,35 @@ class Store:
     arena : Arena
     trie : int
         Word offset of the trie's root word.
-    owner : object
-        Whatever must live as long as the trie is used.
+    owner : Lineage or None
+        What frees the trie in the end, if it is this process's own.
+    context : ndarray
+        The context of single calls on the trie.
+    freeze_now, clear, drop : callable
+        The builtins of these names.
+    raw : Raw
+        The builtins "find", "insert" and "remove", on encoded keys and values.
     """
 
-    __slots__ = ("_bytes", "_ints", "_kinds", "arena", "base", "hash_mask", "keys", "name", "owner", "trie", "values")
+    __slots__ = (
+        "__weakref__",
+        "_bytes",
+        "_ints",
+        "_kinds",
+        "arena",
+        "base",
+        "clear",
+        "context",
+        "drop",
+        "freeze_now",
+        "hash_mask",
+        "keys",
+        "name",
+        "owner",
+        "raw",
+        "trie",
+        "values",
+    )
 
     def __init__(
         self,
@@ -48,7 +77,7 @@ class Store:
         values: Codec,
         hash_mask: int,
         *,
-        owner: object = None,
+        owner: Lineage | None = None,
         name: str | None = None,
     ) -> None:
         hash_mask = operator.index(hash_mask)
@@ -63,22 +92,33 @@ class Store:
         self.owner = owner
         self.name = name
         self._kinds = "_" + "bw"[keys.word] + "bw"[values.word]
+        if trie:
+            self.settle(trie)
         self._bytes = memoryview(arena.words.data).cast("B")
         self._ints = self._bytes.cast("q")
+
+    def settle(self, trie: int) -> None:
+        """Take `trie` as the trie this is about."""
+        self.trie = trie
+        self.context = self.new_context()
+        self.freeze_now = builtin("freeze", self.context)
+        self.clear = builtin("clear", self.context)
+        self.drop = builtin("drop", self.context)
+        self.raw = Raw(self.context, self._kinds)
 
     @property
     def plain(self) -> bool:
         """Whether keys and values are integers."""
         return self.keys.word and self.values.word
 
-    def context(self, root: int = 0) -> NDArray[np.uint64]:
+    def new_context(self, root: int = 0) -> NDArray[np.uint64]:
         """The context of single calls on this trie, or on the frozen tree below `root`."""
         self.arena.interpreter_participant()
         return new_context(self.arena.base, self.trie, self.arena.participant_address, root)
 
-    def builtin(self, name: str, context: NDArray[np.uint64]) -> Callable[..., Any]:
-        """The builtin `name` ("find", "insert", "remove") for this kind of keys and values."""
-        return builtin(name + self._kinds, context)
+    def raw_on(self, root: int) -> Raw:
+        """The builtins of this kind of keys and values on a frozen tree."""
+        return Raw(self.new_context(root), self._kinds)
 
     def call(self, name: str, *more: int) -> Any:
         """Call an entry point on the trie; see `latchfree.ctrie.calls.call`."""
@@ -125,20 +165,29 @@ class Store:
         )
         return int(made)
 
-    def fork(self, root: int, hold: Hold) -> int:
-        """Make a trie that goes on from a snapshot."""
+    def fork(self) -> Store:
+        """A trie of its own that goes on from a snapshot taken now."""
         arena = self.arena
+        _, hold = self.freeze()
 
         def attempt() -> Any:
-            me = arena.interpreter_participant()
-            return call("fork")(arena.base, root, me, hold.slot, self.hash_mask)
+            return call("fork")(arena.base, hold.slot, arena.interpreter_participant(), self.hash_mask)
 
-        return int(self.insist(attempt, self.is_full))
+        trie = int(self.insist(attempt, self.is_full))
+        owner = Lineage(arena, trie, hold)
+        return Store(arena, trie, self.keys, self.values, self.hash_mask, owner=owner)
+
+    def hold(self) -> Hold:
+        """Take a snapshot."""
+        slot = self.freeze_now()
+        if slot is NotImplemented:
+            slot = self.insist(self.freeze_now, refused)
+        return Hold(self, slot)
 
     def freeze(self) -> tuple[int, Hold]:
         """Take a snapshot: its root I-node, and what keeps it readable."""
-        root, slot = self.insist(lambda: self.call("freeze"), lambda result: result[0] == _FULL)
-        return root, Hold(self.arena, self.trie, slot, self.owner)
+        hold = self.hold()
+        return hold.root, hold
 
     def key(self, key: Any) -> Any:
         """A key as the builtins take it."""

@@ -48,10 +48,10 @@ UNKNOWN, REACHED, WAITING, FREE = range(4)
 def _all_unknown(uses: Array, first: Word, size: Word) -> Flag:
     if first < _FIRST or first - _FIRST > np.uint64(len(uses)) or size > np.uint64(len(uses)) - (first - _FIRST):
         return False
+    known = 0
     for k in range(first - _FIRST, first - _FIRST + size):
-        if uses[k] != UNKNOWN:
-            return False
-    return True
+        known += uses[k] != UNKNOWN
+    return known == 0
 
 
 @kernel
@@ -92,8 +92,8 @@ def note_free(mem: Handle, uses: Array, bad: Array) -> None:
         me = _TABLE + np.uint64(p) * _STRIDE
         if peek(mem, me + P_BUMP) < peek(mem, me + P_LIMIT):
             _free(uses, peek(mem, me + P_BUMP), peek(mem, me + P_LIMIT) - peek(mem, me + P_BUMP), bad)
-        for kind in range(CLASSES):
-            _free_list(mem, peek(mem, me + P_FREE + np.uint64(kind)), class_size(np.uint64(kind)), uses, bad)
+        for c in range(CLASSES):
+            _free_list(mem, peek(mem, me + P_FREE + np.uint64(c)), class_size(np.uint64(c)), uses, bad)
 
 
 @kernel

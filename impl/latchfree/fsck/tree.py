@@ -192,7 +192,9 @@ def _check_entry(mem: Handle, node: Word, gen: Word, prefix: Word, bits: Word, s
 
 
 @kernel
-def _enter(mem: Handle, i: Word, gen: Word, root_gen: Word, prefix: Word, state: Array, path: Array, owned: Array) -> Flag:
+def _enter(
+    mem: Handle, i: Word, gen: Word, root_gen: Word, prefix: Word, state: Array, path: Array, owned: Array
+) -> Flag:
     """Claim an I-node and its main and go down there; T- and L-nodes are done with at once."""
     depth = state[_DEEP]
     if depth >= np.uint64(_DEPTH):
@@ -294,9 +296,7 @@ class Tree:
         self.damage = f"word {bad} {_REASONS[why]}, but the trie at word {trie} leads there" if why else None
 
 
-def walk(
-    base: int, trie: int, *, hash_mask: int, entries: int, owned: NDArray[np.uint8], settle: bool = False
-) -> Tree:
+def walk(base: int, trie: int, *, hash_mask: int, entries: int, owned: NDArray[np.uint8], settle: bool = False) -> Tree:
     """Check the tree of a trie that nobody is changing.
 
     Parameters

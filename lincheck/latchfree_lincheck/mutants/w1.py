@@ -3,13 +3,12 @@
 That root is live: writes that come after the snapshot show up in it.
 """
 
-from latchfree.arena.layout import P_SLOT
 from latchfree.atomics import peek, poke
 from latchfree.ctrie.burial import bury_pair
 from latchfree.ctrie.gcas import read_root
 from latchfree.ctrie.insert import FULL
 from latchfree.ctrie.nodes import NIL, gen_of
-from latchfree.ctrie.registry import GEN, NO_ROOM, drop, register
+from latchfree.ctrie.registry import FROZEN, GEN, NO_ROOM, drop, register
 from latchfree.ctrie.snapshot import _try_replace
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Word
@@ -24,7 +23,7 @@ def freeze(mem: Handle, trie: Word, me: Word) -> Word:
         if slot == NIL or peek(mem, slot + GEN) != gen:
             if slot != NIL:
                 drop(mem, trie, me, slot)
-            slot = register(mem, trie, me, gen)
+            slot = register(mem, trie, me, r, gen)
             if slot == NO_ROOM:
                 return FULL
         death = _try_replace(mem, trie, me, r, False)
@@ -33,5 +32,5 @@ def freeze(mem: Handle, trie: Word, me: Word) -> Word:
             return FULL
         if death != NIL:
             bury_pair(mem, trie, me, death, r, NIL)
-            poke(mem, me + P_SLOT, slot)
-            return read_root(mem, trie)  # the real one returns r
+            poke(mem, slot + FROZEN, read_root(mem, trie))  # the real one is read from r
+            return slot

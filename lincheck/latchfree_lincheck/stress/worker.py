@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 
 from latchfree.arena.epochs import pin, unpin
-from latchfree.arena.layout import P_SLOT
 from latchfree.atomics import fetch_add, load, peek, store
 from latchfree.ctrie.entries import KEY, VALUE
 from latchfree.ctrie.insert import ALWAYS, FULL, IF_ABSENT, IF_EQUAL, IF_PRESENT, insert
 from latchfree.ctrie.lookup import lookup
 from latchfree.ctrie.nodes import NIL
-from latchfree.ctrie.registry import drop
+from latchfree.ctrie.registry import FROZEN, drop
 from latchfree.ctrie.remove import ALWAYS as REMOVE_ALWAYS
 from latchfree.ctrie.remove import IF_EQUAL as REMOVE_IF_EQUAL
 from latchfree.ctrie.remove import remove
@@ -139,7 +138,7 @@ def work(
     seen = np.zeros(keys, np.int64)
     each = len(rows) // rounds
     again = np.zeros(keys, np.int64)
-    held = held_slot = NIL
+    held = NIL
     snapshots = 0
     n = 0
     for r in range(rounds):
@@ -151,10 +150,10 @@ def work(
             if code == op.SNAPSHOT and snapshots == len(contents):
                 code = op.GET
             if code == op.SNAPSHOT and held != NIL:
-                read(mem, me, held, cursor, nodes, again)
+                read(mem, me, peek(mem, held + FROZEN), cursor, nodes, again)
                 if (again != contents[snapshots - 1]).any():
                     contents[snapshots - 1, :] = SPOILT
-                give_up(mem, trie, me, held_slot)
+                give_up(mem, trie, me, held)
                 held = NIL
             key = np.int64(random_word(random) % np.uint64(keys))
             fresh = np.int64(process + threads * n)
@@ -187,21 +186,21 @@ def work(
             elif code == op.CLEAR:
                 full = clear(mem, trie, me) == FULL
             elif code == op.SNAPSHOT or code == op.SIZE:
-                root = freeze(mem, trie, me)
-                full = root == FULL
+                slot = freeze(mem, trie, me)
+                full = slot == FULL
                 if full:
                     pass
                 elif code == op.SNAPSHOT:
                     result = snapshots
-                    held, held_slot = root, peek(mem, me + P_SLOT)
+                    held = slot
                     # Registered, it needs no pin between one read and the next.
                     unpin(mem, me)
-                    read(mem, me, root, cursor, nodes, contents[snapshots])
+                    read(mem, me, peek(mem, slot + FROZEN), cursor, nodes, contents[snapshots])
                     pin(mem, me)
                     snapshots += 1
                 else:
-                    result = count(mem, root, cursor, nodes)
-                    drop(mem, trie, me, peek(mem, me + P_SLOT))
+                    result = count(mem, peek(mem, slot + FROZEN), cursor, nodes)
+                    drop(mem, trie, me, slot)
             else:
                 mode = ALWAYS
                 if code == op.PUT_IF_ABSENT:
@@ -227,5 +226,5 @@ def work(
             row[7] = np.int64(finish)
             n += 1
     if held != NIL:
-        give_up(mem, trie, me, held_slot)
+        give_up(mem, trie, me, held)
     return n
