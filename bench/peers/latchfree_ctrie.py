@@ -57,9 +57,14 @@ def new_arena(plan: Plan) -> Arena:
     return arena
 
 
-def subject(plan: Plan) -> Subject:
-    trie: Ctrie[int, int] = Ctrie(keys=int, values=int, arena=new_arena(plan))
+def on(arena: Arena, plan: Plan) -> Subject:
+    """A fresh map in an arena."""
+    trie: Ctrie[int, int] = Ctrie(keys=int, values=int, arena=arena)
     return _bulk(trie) if plan.call == "bulk" else _single(trie)
+
+
+def subject(plan: Plan) -> Subject:
+    return on(new_arena(plan), plan)
 
 
 def _single(trie: Ctrie[int, int]) -> Subject:

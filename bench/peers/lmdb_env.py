@@ -28,15 +28,27 @@ def version() -> str:
     return importlib.metadata.version("lmdb")
 
 
-def subject(plan: Plan) -> Subject:
+def new_folder() -> str:
+    """A folder for a database, on a tmpfs."""
     if not _TMPFS.is_dir():
         raise Unavailable(f"{_TMPFS} is not there (a tmpfs keeps the disk out of the comparison)")
-    folder = tempfile.mkdtemp(dir=_TMPFS)
-    env = lmdb.open(folder, map_size=1 << 30, sync=False, metasync=False, writemap=True)
-    if plan.call == "bulk":
-        put, get, remove = _batches(env)
-    else:
-        put, get, remove = _singles(env)
+    return tempfile.mkdtemp(dir=_TMPFS)
+
+
+def open_env(folder: str) -> lmdb.Environment:
+    """The database in a folder."""
+    return lmdb.open(folder, map_size=1 << 30, sync=False, metasync=False, writemap=True)
+
+
+def loops_of(env: lmdb.Environment, *, bulk: bool) -> Loops:
+    """Put, get and remove keys and values that `encode` made."""
+    return _batches(env) if bulk else _singles(env)
+
+
+def subject(plan: Plan) -> Subject:
+    folder = new_folder()
+    env = open_env(folder)
+    put, get, remove = loops_of(env, bulk=plan.call == "bulk")
 
     def entries() -> int:
         with env.begin() as transaction:
@@ -50,10 +62,11 @@ def subject(plan: Plan) -> Subject:
         env.close()
         shutil.rmtree(folder)
 
-    return Subject(put, get, remove, entries, snapshots, convert=_encode, close=close)
+    return Subject(put, get, remove, entries, snapshots, convert=encode, close=close)
 
 
-def _encode(ints: Ints) -> list[bytes]:
+def encode(ints: Ints) -> list[bytes]:
+    """Keys or values as lmdb takes them."""
     data = ints.astype(">i8").tobytes()
     return [data[at : at + 8] for at in range(0, len(data), 8)]
 

@@ -2,6 +2,7 @@
 
 import typer
 
+from latchfree_cli.commands.arena import dump, fsck, info
 from latchfree_cli.commands.check import check
 from latchfree_cli.commands.doctor import doctor
 from latchfree_cli.commands.mutants import mutants
@@ -14,6 +15,13 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="
 app.callback()(global_settings)
 for function in (verify, spec, stress, check, mutants, doctor):
     app.command(name=function.__name__)(command(function))
+
+arena = typer.Typer(
+    no_args_is_help=True, rich_markup_mode="rich", help="Look into shared arenas, check and repair them."
+)
+for arena_function in (info, fsck, dump):
+    arena.command(name=arena_function.__name__)(command(arena_function))
+app.add_typer(arena, name="arena")
 
 
 def main() -> None:

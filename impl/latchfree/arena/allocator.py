@@ -11,7 +11,7 @@ out: then the nodes were written into a sink nobody reads, and the attempt must 
 
 import numpy as np
 
-from latchfree.arena.blocks import SPARES, stock_spares
+from latchfree.arena.blocks import SPARES, STOCK, stock_spares, take_urgently
 from latchfree.arena.epochs import drain_a_few, retire
 from latchfree.arena.freelists import give, round_up, take
 from latchfree.arena.layout import P_FAILED, P_JOURNAL, P_JOURNALLED, P_SINK, P_SPARE_COUNT, P_URGENT, SINK_WORDS
@@ -36,7 +36,11 @@ def begin(mem: Handle, me: Word, urgent: Word) -> Flag:
     poke(mem, me + P_FAILED, _0)
     poke(mem, me + P_URGENT, urgent)
     drain_a_few(mem, me)
-    return peek(mem, me + P_SPARE_COUNT) >= SPARES or stock_spares(mem, me, SPARES, urgent)
+    return (
+        peek(mem, me + P_SPARE_COUNT) >= STOCK
+        or stock_spares(mem, me, STOCK, urgent)
+        or (urgent != _0 and peek(mem, me + P_SPARE_COUNT) >= SPARES)
+    )
 
 
 @kernel
@@ -45,7 +49,8 @@ def allocate(mem: Handle, me: Word, words: Word) -> Word:
 
     When memory has run out it is the sink, or NIL for a node larger than the sink; see `failed`.
     """
-    node = take(mem, me, round_up(words), peek(mem, me + P_URGENT))
+    size = round_up(words)
+    node = take(mem, me, size, _0) if peek(mem, me + P_URGENT) == _0 else take_urgently(mem, me, size)
     if node == _0:
         poke(mem, me + P_FAILED, _1)
         return me + P_SINK if words <= _SINK_WORDS else _0

@@ -18,6 +18,7 @@ from latchfree.arena import layout
 from latchfree.arena.census import Census, census
 from latchfree.arena.directory import Directory, Entry
 from latchfree.arena.keeper import keep
+from latchfree.arena.merging import merge
 from latchfree.arena.participants import adopt, claim, collect, release
 from latchfree.arena.processes import is_alive, own_identity
 from latchfree.arena.region import Region
@@ -26,6 +27,10 @@ from latchfree.jit import entry_point
 
 #: Capacity of an arena nobody sized: virtual memory only, committed page by page as it is used.
 DEFAULT_CAPACITY = 64 << 30
+
+
+#: Merging free memory is tried where it is at least this fraction of the arena.
+_WORTHWHILE = 64
 
 
 @cache
@@ -85,9 +90,9 @@ class Arena:
         self.holdings: weakref.WeakSet[Any] = weakref.WeakSet()
         _arenas.add(self)
         if region.shared:
-            self._look_after()
+            self._keep()
 
-    def _look_after(self) -> None:
+    def _keep(self) -> None:
         self._life = threading.RLock()  # the arena is not closed while somebody looks after it
         self._finalizer = weakref.finalize(self, _close, self.region, self._cell, self._life, self.holdings)
         self._keeper = keep(self)
@@ -208,6 +213,13 @@ class Arena:
         with self._life:
             return 0 if self.closed else self._adopt()
 
+    def look_after(self) -> None:
+        """Adopt what dead processes have left, and free what can be freed; the arena's keeper calls it."""
+        with self._life:
+            if not self.closed:
+                self._adopt()
+                self._collect()
+
     def _adopt(self) -> int:
         known: dict[int, bool] = {}
 
@@ -231,9 +243,21 @@ class Arena:
 
         Operations do this as they go. It takes three calls to free what was removed just before.
         """
-        collect(np.uint64(self.base), np.uint64(self.interpreter_participant()))
+        self._collect()
         if hasattr(self._local, "claim"):
             collect(np.uint64(self.base), np.uint64(self.participant()))
+
+    def merge(self) -> None:
+        """Merge neighbouring free pieces into larger ones, where the arena has no more of the size it needs.
+
+        Operations that find the arena full do this before they give up.
+        """
+        free = self.used - self.allocated - 8 * layout.FIRST_NODE
+        if free * _WORTHWHILE >= self.capacity:
+            merge(self.base, self.interpreter_participant(), free // 8 + 1)
+
+    def _collect(self) -> None:
+        collect(np.uint64(self.base), np.uint64(self.interpreter_participant()))
 
     @property
     def used(self) -> int:
@@ -346,7 +370,7 @@ def _after_fork_in_child() -> None:
             # The slots are the parent's, and so was any thread that held the lock.
             arena._cell[0] = 0
             arena._finalizer.detach()
-            arena._look_after()
+            arena._keep()
         else:
             # The memory is a copy, and so are the slots of threads that do not exist here.
             for slot, _ in list(_claimed(arena.words)):

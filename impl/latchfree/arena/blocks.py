@@ -6,8 +6,8 @@ A block is a node itself: header, link, count, epoch tag, entries. An entry is t
 
 import numpy as np
 
-from latchfree.arena.freelists import take
-from latchfree.arena.layout import P_SPARE_COUNT, P_SPARES
+from latchfree.arena.freelists import carve, take
+from latchfree.arena.layout import P_LIVE, P_SPARE_COUNT, P_SPARES
 from latchfree.arena.shape import BLOCK, header, size_of
 from latchfree.atomics import barrier, peek, poke
 from latchfree.jit import kernel
@@ -18,9 +18,12 @@ COUNT = np.uint64(2)
 EPOCH = np.uint64(3)
 ENTRIES = np.uint64(4)
 
-BLOCK_WORDS = np.uint64(64)
+BLOCK_WORDS = np.uint64(68)
 #: Blocks a participant keeps at hand, enough for everything one commit can retire.
 SPARES = np.uint64(6)
+#: Blocks it has before it adds anything. Those above `SPARES` serve, where memory has run out, as nodes for what makes
+#: room again: a block is as large as the largest C-node.
+STOCK = np.uint64(14)
 
 _0 = np.uint64(0)
 _1 = np.uint64(1)
@@ -66,6 +69,19 @@ def take_spare(mem: Handle, me: Word) -> Word:
     barrier(mem)
     poke(mem, block + LINK, _0)
     return block
+
+
+@kernel
+def take_urgently(mem: Handle, me: Word, size: Word) -> Word:
+    """`take` for an operation that makes room in the end; NIL when even the stock is used up."""
+    node = take(mem, me, size, _1)
+    if node != _0 or size > BLOCK_WORDS or peek(mem, me + P_SPARE_COUNT) <= SPARES:
+        return node
+    node = take_spare(mem, me)
+    if size < BLOCK_WORDS:
+        poke(mem, me + P_LIVE, peek(mem, me + P_LIVE) - (BLOCK_WORDS - size))
+        carve(mem, me, node + size, node + BLOCK_WORDS)
+    return node
 
 
 @kernel

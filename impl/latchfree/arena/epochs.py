@@ -16,7 +16,7 @@ from latchfree.arena.blocks import (
     ENTRIES,
     EPOCH,
     LINK,
-    SPARES,
+    STOCK,
     append,
     is_full,
     keep_spare,
@@ -49,6 +49,8 @@ _STRIDE = np.uint64(PARTICIPANT_WORDS)
 
 #: Nodes a participant retires between two attempts to advance the epoch.
 _PATIENCE = np.uint64(64)
+
+_EVERYTHING = np.uint64(1 << 62)
 
 #: Nodes an attempt frees before it begins, more than any but the rarest commit retires.
 _A_FEW = np.uint64(64)
@@ -86,10 +88,21 @@ def try_advance(mem: Handle) -> Flag:
 
 
 @kernel
+def _count(mem: Handle, me: Word, nodes: Word) -> None:
+    """Count retired nodes, and try to advance the epoch now and then."""
+    retired = peek(mem, me + P_RETIRED) + nodes
+    if retired >= _PATIENCE:
+        try_advance(mem)
+        retired = _0
+    poke(mem, me + P_RETIRED, retired)
+
+
+@kernel
 def enqueue(mem: Handle, me: Word, block: Word, epoch: Word) -> None:
     """Make a block of nodes unlinked before `epoch` was read the newest of the limbo."""
     poke(mem, block + EPOCH, epoch)
     poke(mem, block + LINK, _0)
+    _count(mem, me, peek(mem, block + COUNT))
     barrier(mem)
     if peek(mem, me + P_OLDEST) == _0:
         poke(mem, me + P_NEWEST, block)
@@ -121,11 +134,7 @@ def retire(mem: Handle, me: Word, node: Word) -> None:
     """
     # spec: Reclamation!RetireReadEpoch -- seq_cst: must not be older than the epoch at the time of the unlinking CAS.
     append(mem, _open_block(mem, me, load_seq(mem, H_EPOCH)), node)
-    retired = peek(mem, me + P_RETIRED) + _1
-    if retired >= _PATIENCE:
-        try_advance(mem)
-        retired = _0
-    poke(mem, me + P_RETIRED, retired)
+    _count(mem, me, _1)
 
 
 @kernel
@@ -161,7 +170,7 @@ def _drop_block(mem: Handle, me: Word, block: Word) -> None:
     poke(mem, me + P_OLDEST, below)
     barrier(mem)
     size = round_up(size_of(mem, block))
-    if size == BLOCK_WORDS and peek(mem, me + P_SPARE_COUNT) < SPARES:
+    if size == BLOCK_WORDS and peek(mem, me + P_SPARE_COUNT) < STOCK:
         keep_spare(mem, me, block)
     else:
         give(mem, me, block, size)
@@ -185,6 +194,13 @@ def drain(mem: Handle, me: Word, most: Word) -> Flag:
             _free_entry(mem, me, block, count)
         freed += _1
     return True
+
+
+@kernel
+def catch_up(mem: Handle, me: Word) -> None:
+    """Free everything whose time has come: for calls that retire much at once and may be all that a thread does."""
+    try_advance(mem)
+    drain(mem, me, _EVERYTHING)
 
 
 @kernel

@@ -3,12 +3,12 @@
 Invariant: a word belongs to at most one of: the unused tail of the arena, the unused tail of one participant's
 chunk, one node in use, one node on one free list.
 
-Sizes are rounded to **size classes**: exact up to 72 words (a full C-node has 67), powers of two above. A free
-node links to the next through word 0. A participant whose list of a class grows long moves a batch to the
-class's shared list, from which whoever runs out takes it: so memory travels from threads that remove to threads
-that insert. A shared list is a Treiber stack of batches; a batch links to the next through word 1 of its first
-node. The head carries a version in its upper 24 bits: a popper that was delayed between reading the head and
-its CAS fails even if the same batch has come back to the top (ABA).
+Sizes are rounded to **size classes**: exact up to 8 words, multiples of four up to 72 (a full C-node has 67),
+powers of two above. A free node links to the next through word 0. A participant whose list of a class grows long
+moves a batch to the class's shared list, from which whoever runs out takes it: so memory travels from threads that
+remove to threads that insert. A shared list is a Treiber stack of batches; a batch links to the next through word 1
+of its first node. The head carries a version in its upper 24 bits: a popper that was delayed between reading the
+head and its CAS fails even if the same batch has come back to the top (ABA).
 
 A participant may be killed between any two instructions. Its private words are written in such an order, kept
 by compiler barriers, that a node in its hands is then lost but never in two places.
@@ -44,6 +44,8 @@ _OFFSET = np.uint64((1 << 40) - 1)
 _VERSION = np.uint64(1 << 40)
 _BYTES = np.uint64(8)
 _SMALL = np.uint64(8)
+_STEP = np.uint64(4)
+_LARGEST = np.uint64(1 << 20)
 _RESERVE_SHARE = np.uint64(64)
 _RESERVE_MOST = np.uint64(1 << 16)
 
@@ -54,8 +56,10 @@ _posix_fallocate: Any = types.ExternalFunction("posix_fallocate", types.int32(ty
 @kernel
 def round_up(words: Word) -> Word:
     """Size of the class that holds `words` words."""
-    if words <= _EXACT:
+    if words <= _SMALL:
         return words
+    if words <= _EXACT:
+        return (words + _STEP - _1) & ~(_STEP - _1)
     size = np.uint64(128)
     while size < words:
         size <<= _1
@@ -64,7 +68,7 @@ def round_up(words: Word) -> Word:
 
 @kernel
 def size_class(size: Word) -> Word:
-    """Index of the free list of a rounded size: 0 .. 71 exact, 72 + k for 2**(7 + k) words."""
+    """Index of the free list of a size: 0 .. 71 for 1 .. 72 words, 72 + k for 2**(7 + k) words."""
     if size <= _EXACT:
         return size - _1
     k = _0
@@ -77,6 +81,22 @@ def size_class(size: Word) -> Word:
 def class_size(kind: Word) -> Word:
     """Words of the nodes on free list `kind`."""
     return kind + _1 if kind < _EXACT else _1 << (_SMALLEST_POWER + kind - _EXACT)
+
+
+@kernel
+def piece_of(gap: Word) -> Word:
+    """Words of the first free node to make of a gap: the largest of a class, as long as that leaves no single word."""
+    if gap <= _SMALL:
+        return gap
+    size = np.uint64(128)
+    if gap < size:
+        size = min(gap, _EXACT) & ~(_STEP - _1)
+    else:
+        while size < _LARGEST and size << _1 <= gap:
+            size <<= _1
+    if gap - size != _1:
+        return size
+    return _EXACT if size > _EXACT else size - _STEP
 
 
 @kernel
@@ -129,7 +149,7 @@ def _spill(mem: Handle, me: Word, kind: Word) -> None:
 
 
 @kernel
-def _refill(mem: Handle, me: Word, kind: Word) -> Word:
+def refill(mem: Handle, me: Word, kind: Word) -> Word:
     """Take a batch from the shared list into the empty private one, and return its first node (NIL: none)."""
     while True:
         # spec: FreeList!PopRead -- acquire: pairs with the push that published the batch.
@@ -147,22 +167,41 @@ def _refill(mem: Handle, me: Word, kind: Word) -> Word:
 
 
 @kernel
-def give(mem: Handle, me: Word, node: Word, size: Word) -> None:
-    """Free a node of a rounded size that nobody can reach any more."""
-    kind = size_class(size)
-    poke(mem, me + P_LIVE, peek(mem, me + P_LIVE) - size)
+def put_back(mem: Handle, me: Word, node: Word, kind: Word) -> None:
+    """Put a free node of class `kind` on the private list, or with others on the shared one."""
     _push(mem, me, kind, node)
     if peek(mem, me + P_LENGTH + kind) >= batch_of(kind) * np.uint64(2) and kind > _0:
         _spill(mem, me, kind)
 
 
 @kernel
-def _carve(mem: Handle, me: Word, start: Word, end: Word) -> None:
+def give(mem: Handle, me: Word, node: Word, size: Word) -> None:
+    """Free a node of a rounded size that nobody can reach any more."""
+    poke(mem, me + P_LIVE, peek(mem, me + P_LIVE) - size)
+    put_back(mem, me, node, size_class(size))
+
+
+@kernel
+def carve(mem: Handle, me: Word, start: Word, end: Word) -> None:
     """Free the words from `start` to `end`, in pieces."""
     while start < end:
-        size = min(end - start, _EXACT)
-        _push(mem, me, size - _1, start)
+        size = piece_of(end - start)
+        _push(mem, me, size_class(size), start)
         start += size
+
+
+@kernel
+def _use_chunk(mem: Handle, me: Word, start: Word, end: Word) -> None:
+    """Go on with another chunk; what is left of the old one becomes free nodes."""
+    bump, limit = peek(mem, me + P_BUMP), peek(mem, me + P_LIMIT)
+    # In between the chunk is empty, so a successor never finds the start of one and the end of the other.
+    poke(mem, me + P_LIMIT, _0)
+    barrier(mem)
+    poke(mem, me + P_BUMP, start)
+    barrier(mem)
+    poke(mem, me + P_LIMIT, end)
+    barrier(mem)
+    carve(mem, me, bump, limit)
 
 
 @kernel
@@ -185,32 +224,50 @@ def _grow(mem: Handle, me: Word, size: Word, urgent: Word) -> Flag:
             return False
         if cas(mem, H_BUMP, start, start + take):
             break
-    # A chunk that continues the old one extends it, so a lone participant wastes nothing.
-    bump, limit = peek(mem, me + P_BUMP), peek(mem, me + P_LIMIT)
-    if start != limit:
-        # Later chunks lie higher, so between these two writes the chunk is empty.
-        poke(mem, me + P_BUMP, start)
-        barrier(mem)
-    poke(mem, me + P_LIMIT, start + take)
-    barrier(mem)
-    if start != limit:
-        _carve(mem, me, bump, limit)
+    if start == peek(mem, me + P_LIMIT):
+        # It continues the old one, so a lone participant wastes nothing.
+        poke(mem, me + P_LIMIT, start + take)
+    else:
+        _use_chunk(mem, me, start, start + take)
     return True
+
+
+@kernel
+def _pop(mem: Handle, me: Word, kind: Word) -> Word:
+    """A free node of a class, NIL if there is none on the private or the shared list."""
+    head = me + P_FREE + kind
+    node = peek(mem, head)
+    if node == _0:
+        node = refill(mem, me, kind)
+        if node == _0:
+            return _0
+    poke(mem, head, peek(mem, node))
+    poke(mem, me + P_LENGTH + kind, peek(mem, me + P_LENGTH + kind) - _1)
+    barrier(mem)
+    return node
+
+
+@kernel
+def _recycle(mem: Handle, me: Word, size: Word) -> Flag:
+    """Make the largest free node a chunk, if it has room for `size` words. To cut small nodes up would leave crumbs."""
+    for k in range(CLASSES - _EXACT):
+        kind = CLASSES - _1 - np.uint64(k)
+        if class_size(kind) < size:
+            return False
+        node = _pop(mem, me, kind)
+        if node != _0:
+            _use_chunk(mem, me, node, node + class_size(kind))
+            return True
+    return False
 
 
 @kernel
 def _split(mem: Handle, me: Word, size: Word) -> Word:
     """`size` words of a larger free node, whose rest goes back to a list; NIL if there is none."""
     for kind in range(size_class(size) + _1, CLASSES):
-        head = me + P_FREE + np.uint64(kind)
-        node = peek(mem, head)
-        if node == _0:
-            node = _refill(mem, me, np.uint64(kind))
+        node = _pop(mem, me, np.uint64(kind))
         if node != _0:
-            poke(mem, head, peek(mem, node))
-            barrier(mem)
-            poke(mem, me + P_LENGTH + np.uint64(kind), peek(mem, me + P_LENGTH + np.uint64(kind)) - _1)
-            _carve(mem, me, node + size, node + class_size(np.uint64(kind)))
+            carve(mem, me, node + size, node + class_size(np.uint64(kind)))
             return node
     return _0
 
@@ -218,16 +275,13 @@ def _split(mem: Handle, me: Word, size: Word) -> Word:
 @kernel
 def _take_elsewhere(mem: Handle, me: Word, kind: Word, size: Word, urgent: Word) -> Word:
     """`take` where the private list is empty."""
-    node = _refill(mem, me, kind)
+    node = _pop(mem, me, kind)
     if node != _0:
-        poke(mem, me + P_FREE + kind, peek(mem, node))
-        poke(mem, me + P_LENGTH + kind, peek(mem, me + P_LENGTH + kind) - _1)
         return node
+    short = peek(mem, me + P_BUMP) + size > peek(mem, me + P_LIMIT)
+    if short and not _grow(mem, me, size, urgent) and not _recycle(mem, me, size):
+        return _split(mem, me, size)
     node = peek(mem, me + P_BUMP)
-    if node + size > peek(mem, me + P_LIMIT):
-        if not _grow(mem, me, size, urgent):
-            return _split(mem, me, size)
-        node = peek(mem, me + P_BUMP)
     poke(mem, me + P_BUMP, node + size)
     return node
 

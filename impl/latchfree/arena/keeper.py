@@ -1,4 +1,4 @@
-"""A thread that looks after a shared arena: it takes over what dead processes have left there.
+"""A thread that looks after a shared arena: it takes over what dead processes have left there, and frees it.
 
 A process that dies while pinned holds up everybody's reclamation; nobody else need notice, so somebody must look.
 """
@@ -23,7 +23,7 @@ def _look_after(reference: weakref.ref[Arena]) -> None:
         arena = reference()
         if arena is None or arena.closed:
             return
-        arena.adopt()
+        arena.look_after()
         del arena
 
 

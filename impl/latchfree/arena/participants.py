@@ -14,8 +14,10 @@ from latchfree.arena.layout import (
     H_PARTICIPANT_COUNT,
     P_FD,
     P_INCARNATION,
+    P_OLDEST,
     P_PIN,
     P_STATE,
+    P_TREES,
     PARTICIPANT_WORDS,
     PARTICIPANTS,
 )
@@ -81,7 +83,9 @@ def collect(mem: Handle, me: Word) -> None:
     drain(mem, me, _EVERYTHING)
     for k in range(load(mem, H_CLAIMED)):
         slot = _FIRST + np.uint64(k) * _STRIDE
-        if load(mem, slot + P_STATE) == FREE and cas(mem, slot + P_STATE, FREE, peek(mem, me + P_STATE)):
+        if peek(mem, slot + P_OLDEST) | peek(mem, slot + P_TREES) == _0 or load(mem, slot + P_STATE) != FREE:
+            continue
+        if cas(mem, slot + P_STATE, FREE, peek(mem, me + P_STATE)):
             poke(mem, slot + P_FD, peek(mem, me + P_FD))
             drain(mem, slot, _EVERYTHING)
             store(mem, slot + P_STATE, FREE)

@@ -15,31 +15,23 @@ from numpy.typing import NDArray
 from latchfree.arena.blocks import COUNT as BLOCK_COUNT
 from latchfree.arena.blocks import ENTRIES as BLOCK_ENTRIES
 from latchfree.arena.blocks import LINK
-from latchfree.arena.freelists import round_up
 from latchfree.arena.layout import FIRST_NODE, H_BUMP
 from latchfree.arena.shape import (
-    BITMAP,
     BLOCK,
     C_NODE,
-    C_WORDS,
-    COUNT,
     ENTRIES,
     I_NODE,
-    I_WORDS,
     L_NODE,
-    L_WORDS,
     MAIN,
     PENDING,
     PREV,
     RDCSS,
     ROOT,
     ROOT_WORD,
-    ROOT_WORDS,
     S_NODE,
     SLOTS,
     SNAPSHOTS,
     T_NODE,
-    T_WORDS,
     TABLE,
     TAG,
     TOMBED,
@@ -47,25 +39,20 @@ from latchfree.arena.shape import (
     kind_of,
     size_of,
 )
-from latchfree.atomics import peek, popcount
+from latchfree.atomics import peek
 from latchfree.ctrie import registry
-from latchfree.ctrie.codecs import MAX_KEY_BYTES, MAX_VALUE_BYTES
-from latchfree.ctrie.entries import BLOB_KEY_WORDS, KEY_LENGTH, VALUE, WORD_KEY_WORDS
-from latchfree.ctrie.root import DESCRIPTOR_WORDS, NEW, OLD
+from latchfree.ctrie.root import NEW, OLD
+from latchfree.ctrie.whole import ANY_ENTRIES, whole
 from latchfree.errors import ArenaInvalid
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Handle, Word
 
 _0 = np.uint64(0)
 _1 = np.uint64(1)
-_3 = np.uint64(3)
-_7 = np.uint64(7)
 _FIRST = np.uint64(FIRST_NODE)
 _TABLE_SLOTS = registry.SLOTS
 _EMPTY = registry.EMPTY
 
-_MOST_KEY = np.uint64(MAX_KEY_BYTES)
-_MOST_VALUE = np.uint64(MAX_VALUE_BYTES)
 
 #: Nodes noted but not visited yet. Where that is too few, they are marked instead, and found by looking at all marks.
 _STACK = 1 << 12
@@ -77,64 +64,6 @@ _POSTPONED = 2
 # State of a walk: height of the stack, words and nodes found, the first offender, whether nodes were postponed, and of
 # which kind the entries are.
 _HEIGHT, _WORDS, _NODES, _BAD, _LEFT, _KIND = range(6)
-
-#: Kinds of entries: unknown, or 4 plus 1 if keys are integers plus 2 if values are.
-ANY_ENTRIES = 0
-_WORD_KEYS = np.uint64(1)
-_WORD_VALUES = np.uint64(2)
-
-
-def entries_kind(word_keys: bool, word_values: bool) -> int:
-    """How the S-nodes of a trie are laid out: whether its keys and its values are integers."""
-    return 4 + word_keys + 2 * word_values
-
-
-@kernel
-def snode_fits(mem: Handle, node: Word, size: Word, kind: Word) -> Flag:
-    """Whether an S-node has the size that its key and value need."""
-    if size < _3 or kind == _0:
-        return size >= _3
-    value_bytes = _0 if kind & _WORD_VALUES != _0 else peek(mem, node + VALUE)
-    if kind & _WORD_KEYS != _0:
-        return value_bytes <= _MOST_VALUE and size == WORD_KEY_WORDS + ((value_bytes + _7) >> _3)
-    if size < BLOB_KEY_WORDS:
-        return False
-    key_bytes = peek(mem, node + KEY_LENGTH)
-    words = BLOB_KEY_WORDS + ((min(key_bytes, _MOST_KEY) + _7) >> _3) + ((min(value_bytes, _MOST_VALUE) + _7) >> _3)
-    return key_bytes <= _MOST_KEY and value_bytes <= _MOST_VALUE and size == words
-
-
-@kernel
-def fits(mem: Handle, node: Word, kind: Word, size: Word, entries: Word) -> Flag:
-    """Whether a node has a size that its kind and content allow; the words up to `size` may be read."""
-    if kind == I_NODE:
-        return size == I_WORDS
-    if kind == C_NODE:
-        return size >= C_WORDS and size == C_WORDS + np.uint64(popcount(peek(mem, node + BITMAP)))
-    if kind == T_NODE:
-        return size == T_WORDS
-    if kind == L_NODE:
-        return size > L_WORDS and peek(mem, node + COUNT) == size - L_WORDS
-    if kind == S_NODE:
-        return snode_fits(mem, node, size, entries)
-    if kind == ROOT:
-        return size == ROOT_WORDS
-    if kind == RDCSS:
-        return size == DESCRIPTOR_WORDS
-    if kind == TABLE:
-        return size == registry.TABLE_WORDS
-    return kind == BLOCK and size >= BLOCK_ENTRIES and peek(mem, node + BLOCK_COUNT) <= size - BLOCK_ENTRIES
-
-
-@kernel
-def whole(mem: Handle, node: Word, top: Word, kind: Word, entries: Word) -> Word:
-    """Words that a node takes, 0 if there is no such node: one of that kind, whole, below `top`."""
-    if node < _FIRST or node >= top or kind_of(mem, node) != kind:
-        return _0
-    size = size_of(mem, node)
-    if size < I_WORDS or size > top - node or round_up(size) > top - node:
-        return _0
-    return round_up(size) if fits(mem, node, kind, size, entries) else _0
 
 
 @kernel
@@ -313,7 +242,8 @@ class Audit:
         trie : int
             Offset of its root record.
         entries : int
-            What `entries_kind` says of its keys and values: then the sizes of S-nodes are checked, too.
+            What `latchfree.ctrie.whole.entries_kind` says of its keys and values: then the sizes of S-nodes are
+            checked, too.
 
         Raises
         ------

@@ -336,7 +336,7 @@ def load(
         if name is not None and name in arena.structures():
             raise StructureExists(f"structure {name!r} exists already; remove it, or choose another name")
         store = Store(arena, 0, recorded(backup.keys), recorded(backup.values), backup.hash_mask)
-        store.trie = store.new_trie()
+        store.settle(store.new_trie())
         if name is None:
             owner = Lineage(arena, store.trie)
             _fill(store, backup)

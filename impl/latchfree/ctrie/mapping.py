@@ -37,8 +37,9 @@ _REMOVE_IF_EQUAL = int(remove_module.IF_EQUAL)
 
 _MISSING: Any = object()
 
-#: Times a bulk call collects garbage without getting on before it gives up.
-_PATIENCE = 4
+#: Times a bulk call collects garbage without getting on before it gives up, and before it merges what is free.
+_PATIENCE = 5
+_GRACE = 2
 
 #: Keys a bulk call handles between two chances for Ctrl-C.
 _SLICE = 1 << 16
@@ -517,6 +518,8 @@ class Ctrie(MutableMapping[K, V]):
                 raise self._store.out_of_room(first)
             if first < last:
                 self._store.arena.collect()
+                if vain > _GRACE:
+                    self._store.arena.merge()
 
 
 def _reopened(arena: Arena, name: str, keys: Codec, values: Codec) -> Ctrie[Any, Any]:

@@ -16,9 +16,9 @@ marks after unlocking. So a thread that is stopped while dropping delays the ret
 import numpy as np
 
 from latchfree.arena.allocator import URGENT
-from latchfree.arena.blocks import COUNT, ENTRIES, LINK, SPARES, stock_spares
-from latchfree.arena.epochs import enqueue, retire
-from latchfree.arena.freelists import round_up, take
+from latchfree.arena.blocks import COUNT, ENTRIES, LINK, SPARES, stock_spares, take_urgently
+from latchfree.arena.epochs import drain, enqueue, retire
+from latchfree.arena.freelists import round_up
 from latchfree.arena.layout import H_EPOCH, P_INCARNATION, P_STATE
 from latchfree.arena.participants import FREE as NOBODY
 from latchfree.arena.shape import DROP_LOCK, REGISTERED, SNAPSHOTS, TABLE, gen_of, header
@@ -34,22 +34,25 @@ NO_ROOM = _MINUS_1
 #: Words of a table: header, next table, and then one array of `SLOTS` words a field.
 NEXT = np.uint64(1)
 FIRST_SLOT = np.uint64(2)
-SLOTS = np.uint64(20)
-TABLE_WORDS = np.uint64(2 + 6 * 20)
+SLOTS = np.uint64(10)
+TABLE_WORDS = np.uint64(2 + 6 * 10)
 
 # Fields of a slot, as distances from the word that holds its generation.
 GEN = np.uint64(0)
-HEAD = np.uint64(20)
-OWNER = np.uint64(40)  # identity of the process, 0 where the slot is free
-STATE = np.uint64(60)  # DROPPED or not
-FORK = np.uint64(80)  # the trie that continues from this snapshot, if it is a writable one
-FROZEN = np.uint64(100)  # the root I-node it is read from
+HEAD = np.uint64(10)
+OWNER = np.uint64(20)  # identity of the process, 0 where the slot is free
+STATE = np.uint64(30)  # DROPPED or not
+FORK = np.uint64(40)  # the trie that continues from this snapshot, if it is a writable one
+FROZEN = np.uint64(50)  # the root I-node it is read from
 
 FREE = np.uint64(0)
 DROPPED = np.uint64(2)
 
 EMPTY = np.uint64(1 << 63)
 CLOSED = _MINUS_1
+
+#: Nodes, and the blocks that list them, freed for each that is retired by a drop.
+_GENEROUS = np.uint64(3)
 
 _INCARNATION_SHIFT = np.uint64(32)
 _OWNER_MASK = np.uint64((1 << 32) - 1)
@@ -58,7 +61,7 @@ _OWNER_MASK = np.uint64((1 << 32) - 1)
 @kernel
 def _new_table(mem: Handle, me: Word) -> Word:
     """An empty table; NIL when there is no memory."""
-    table = take(mem, me, round_up(TABLE_WORDS), URGENT)
+    table = take_urgently(mem, me, round_up(TABLE_WORDS))
     if table != _0:
         poke(mem, table, header(TABLE, TABLE_WORDS, _0))
         for k in range(_1, TABLE_WORDS):
@@ -176,12 +179,17 @@ def still_seen(mem: Handle, block: Word, seen_up_to: Word) -> Word:
 
 @kernel
 def _redistribute(mem: Handle, me: Word, head: Word, older: Word, seen_up_to: Word) -> None:
-    """Move the blocks of a closed deadlist to the next older snapshot, or retire their nodes."""
+    """Move the blocks of a closed deadlist to the next older snapshot, or retire their nodes.
+
+    As many nodes as are retired here are freed, so that somebody who only drops snapshots keeps up.
+    """
+    retired = _0
     block = head
     while block & EMPTY == _0:
         below = peek(mem, block + LINK)
         # spec: Reclamation!SweepHead
         seen = still_seen(mem, block, seen_up_to)
+        retired += peek(mem, block + COUNT) - seen
         if seen == _0:
             # The block becomes part of the limbo as it is: dropping needs no memory.
             enqueue(mem, me, block, load_seq(mem, H_EPOCH))
@@ -191,6 +199,7 @@ def _redistribute(mem: Handle, me: Word, head: Word, older: Word, seen_up_to: Wo
             # spec: Reclamation!SweepMove
             push_block(mem, older, seen_up_to, block)
         block = below
+    drain(mem, me, retired * _GENEROUS)
 
 
 @kernel

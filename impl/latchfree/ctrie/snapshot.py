@@ -8,7 +8,7 @@ A frozen root may be read as long as its generation is registered (see registry)
 """
 
 from latchfree.arena.allocator import URGENT, abandon, begin, failed, undo
-from latchfree.arena.epochs import retire
+from latchfree.arena.epochs import catch_up, retire
 from latchfree.arena.freelists import give, round_up
 from latchfree.arena.layout import P_DOOMED
 from latchfree.arena.shape import DROP_LOCK, IS_FORK, REGISTERED, SNAPSHOTS
@@ -118,7 +118,11 @@ def freeze(mem: Handle, trie: Word, me: Word) -> Word:
 
 @kernel
 def clear(mem: Handle, trie: Word, me: Word) -> Word:
-    """Empty the trie in one step. Returns the generation of the new root, or FULL."""
+    """Empty the trie in one step. Returns the generation of the new root, or FULL.
+
+    It first frees what earlier calls have retired, so that a thread that does nothing else keeps up.
+    """
+    catch_up(mem, me)
     while True:
         r = read_root(mem, trie)
         death = _try_replace(mem, trie, me, r, True)

@@ -23,7 +23,10 @@ HASH_MASK_ALL = (1 << 64) - 1
 
 _BATCH = 1024
 _FULL = int(FULL)
-_PATIENCE = 4
+#: Times a call that finds the arena full collects garbage before it gives up, and how many of those are enough for
+#: what was retired just before; then it also merges what is free.
+_PATIENCE = 5
+_GRACE = 3
 
 
 def refused(result: Any) -> bool:
@@ -133,10 +136,12 @@ class Store:
             If it says so to the end; nothing changed.
         """
         result = attempt()
-        for _ in range(_PATIENCE):
+        for turn in range(_PATIENCE):
             if not full(result):
                 return result
             self.arena.collect()
+            if turn >= _GRACE:
+                self.arena.merge()
             result = attempt()
         if full(result):
             raise self.out_of_room()

@@ -21,7 +21,8 @@ from latchfree.arena import header, layout
 from latchfree.arena.directory import CREATING, READY, REMOVED, Entry, Words, parse_entry
 from latchfree.arena.files import locate
 from latchfree.arena.region import Region
-from latchfree.ctrie.audit import Audit, entries_kind
+from latchfree.ctrie.audit import Audit
+from latchfree.ctrie.whole import entries_kind
 from latchfree.errors import ArenaInvalid
 from latchfree.fsck.memory import Memory, account
 from latchfree.fsck.rebuild import rebuild

@@ -20,7 +20,7 @@ from latchfree.arena.files import locate
 from latchfree.arena.processes import is_alive, process_id
 from latchfree.arena.shape import BLOCK, SIZE_MASK
 from latchfree.atomics import peek
-from latchfree.ctrie.audit import whole
+from latchfree.ctrie.whole import whole
 from latchfree.errors import ArenaInvalid
 from latchfree.fsck.check import directory, kind_of
 from latchfree.fsck.tree import walk

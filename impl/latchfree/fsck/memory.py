@@ -28,7 +28,8 @@ from latchfree.arena.layout import (
 )
 from latchfree.arena.shape import BLOCK, I_NODE, I_WORDS, TABLE, TAG, UNTAG, kind_of, size_of
 from latchfree.atomics import peek
-from latchfree.ctrie.audit import Audit, whole
+from latchfree.ctrie.audit import Audit
+from latchfree.ctrie.whole import whole
 from latchfree.errors import ArenaInvalid
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Handle, Word

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from latchfree.arena import layout
 from latchfree.arena.directory import READY, Words
-from latchfree.arena.freelists import CLASSES, batch_of, size_class
+from latchfree.arena.freelists import CLASSES, batch_of, piece_of, size_class
 from latchfree.arena.layout import FIRST_NODE, P_FREE, P_LENGTH, PARTICIPANTS, SHARED_LISTS
 from latchfree.atomics import peek, poke
 from latchfree.jit import kernel
@@ -21,22 +21,6 @@ _0 = np.uint64(0)
 _1 = np.uint64(1)
 _FIRST = np.uint64(FIRST_NODE)
 _ME = np.uint64(PARTICIPANTS)
-_EXACT = np.uint64(72)
-_SMALLEST_POWER = np.uint64(128)
-#: The largest node there can be, as its size has 20 bits.
-_LARGEST = np.uint64(1 << 20)
-
-
-@kernel
-def piece_of(gap: Word) -> Word:
-    """Words of the first free node to make of a gap: the largest of a class, as long as that leaves no single word."""
-    if gap < _SMALLEST_POWER:
-        size = min(gap, _EXACT)
-        return size - _1 if gap - size == _1 else size
-    size = _SMALLEST_POWER
-    while size < _LARGEST and size << _1 <= gap:
-        size <<= _1
-    return _EXACT if gap - size == _1 else size
 
 
 @kernel

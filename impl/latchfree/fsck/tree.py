@@ -44,9 +44,9 @@ from latchfree.arena.shape import (
     kind_of,
 )
 from latchfree.atomics import peek, poke, trailing_zeros
-from latchfree.ctrie.audit import whole
 from latchfree.ctrie.entries import BLOB_KEY_WORDS, KEY, KEY_LENGTH
 from latchfree.ctrie.root import COMMIT, EXPECTED, NEW, OLD, STATUS, UNDECIDED
+from latchfree.ctrie.whole import whole
 from latchfree.errors import ArenaInvalid
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Handle, Word
@@ -308,7 +308,7 @@ def walk(base: int, trie: int, *, hash_mask: int, entries: int, owned: NDArray[n
     hash_mask : int
         What the directory says of it.
     entries : int
-        Kind of its entries, see `latchfree.ctrie.audit.entries_kind`.
+        Kind of its entries, see `latchfree.ctrie.whole.entries_kind`.
     owned : ndarray of uint8
         One element a word from the first that a node may occupy to the last in use; those of nodes become 1.
     settle : bool

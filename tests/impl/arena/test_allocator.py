@@ -1,22 +1,20 @@
-"""Size classes, reservation, undo, and that live nodes never overlap."""
+"""Attempts: what is allocated is kept, undone, abandoned, or written into the sink."""
 
 from itertools import pairwise
 
 import numpy as np
 import pytest
+from free_memory import free_spans
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from latchfree import Arena
-from latchfree.arena import allocator, layout
-from latchfree.arena.participants import claim
+from latchfree.arena import allocator, blocks, layout
+from latchfree.arena.allocator import ORDINARY, URGENT
+from latchfree.arena.freelists import reserve_of, round_up
+from latchfree.arena.participants import claim, collect
 
 U = np.uint64
-CLASSES = [*range(1, 73), *(1 << k for k in range(7, 21))]
-
-
-def _round_up(words):
-    return next(size for size in CLASSES if size >= words)
 
 
 class Owner:
@@ -25,118 +23,196 @@ class Owner:
     def __init__(self, arena):
         self.base = U(arena.base)
         self.words = arena.words
-        self.me = U(claim(self.base, U(1), U(1)))
+        self.me = U(claim(self.base, U(1), U(0)))
 
-    def begin(self, words):
-        return bool(allocator.begin(self.base, self.me, U(words)))
+    def begin(self, urgent=ORDINARY):
+        return bool(allocator.begin(self.base, self.me, urgent))
 
     def allocate(self, words):
         node = int(allocator.allocate(self.base, self.me, U(words)))
-        self.words[node] = words << 40
+        if node:
+            self.words[node] = words << 40
         return node
+
+    def failed(self):
+        return bool(allocator.failed(self.base, self.me))
 
     def undo(self):
         allocator.undo(self.base, self.me)
 
+    def abandon(self):
+        allocator.abandon(self.base, self.me)
+
+    def collect(self):
+        collect(self.base, self.me)
+
+    def fill(self, words, urgent=ORDINARY):
+        """Allocate nodes until there is no room for one more; returns them."""
+        nodes = []
+        while self.begin(urgent):
+            node = self.allocate(words)
+            if self.failed():
+                break
+            nodes.append(node)
+        return nodes
+
+    @property
+    def live(self):
+        return int(self.words[int(self.me + layout.P_LIVE)])
+
 
 @pytest.fixture
 def arena():
-    return Arena.anonymous(2 << 20)
+    return Arena.anonymous(4 << 20)
 
 
-def test_sizes_are_exact_up_to_72_words_and_powers_of_two_above():
-    asked = [*range(1, 600), 1000, 1024, 1025, 100_000, (1 << 20) - 1, 1 << 20]
-    assert [int(allocator.round_up(U(n))) for n in asked] == [_round_up(n) for n in asked]
+@pytest.fixture
+def owner(arena):
+    return Owner(arena)
 
 
-def test_every_class_has_a_free_list_of_its_own():
-    lists = [int(allocator.size_class(U(size))) for size in CLASSES]
-    assert len(set(lists)) == len(CLASSES)
-    assert int(layout.P_FREE) + max(lists) < int(layout.P_JOURNAL)
+def spares(arena):
+    return arena.census().spare
 
 
-def test_nodes_of_an_attempt_lie_side_by_side(arena):
-    owner = Owner(arena)
-    assert owner.begin(300)
+def test_nodes_of_an_attempt_lie_side_by_side(owner):
+    assert owner.begin()
     first = owner.allocate(10)
-    assert first == layout.FIRST_NODE
     assert owner.allocate(3) == first + 10
     assert owner.allocate(100) == first + 13
     assert owner.allocate(1) == first + 13 + 128
+    assert not owner.failed()
 
 
-def test_undo_gives_nodes_back_to_be_used_again(arena):
-    owner = Owner(arena)
-    assert owner.begin(300)
+def test_begin_stocks_what_a_commit_needs_to_retire_nodes(arena, owner):
+    assert owner.begin()
+    assert spares(arena) == int(blocks.SPARES) * int(blocks.BLOCK_WORDS)
+    assert owner.begin()
+    assert spares(arena) == int(blocks.SPARES) * int(blocks.BLOCK_WORDS), "and no more the next time"
+
+
+def test_undo_gives_nodes_back_to_be_used_again(owner):
+    assert owner.begin()
+    before = owner.live
     nodes = [owner.allocate(words) for words in (10, 10, 67, 100)]
-    bump = int(arena.words[owner.me + layout.P_BUMP])
+    assert owner.live == before + 10 + 10 + 67 + 128
+    bump = int(owner.words[owner.me + layout.P_BUMP])
     owner.undo()
-    assert owner.begin(300)
+    assert owner.live == before
+    assert owner.begin()
     again = [owner.allocate(words) for words in (10, 10, 67, 100)]
     assert sorted(again) == sorted(nodes)
-    assert int(arena.words[owner.me + layout.P_BUMP]) == bump, "new memory was used in place of the free nodes"
+    assert int(owner.words[owner.me + layout.P_BUMP]) == bump, "new memory was used in place of the free nodes"
     assert owner.allocate(10) == bump
 
 
-def test_a_freed_node_serves_its_own_class_only(arena):
-    owner = Owner(arena)
-    assert owner.begin(300)
+def test_a_freed_node_serves_its_own_class_first(owner):
+    assert owner.begin()
     node = owner.allocate(10)
     owner.undo()
-    assert owner.begin(300)
+    assert owner.begin()
     assert owner.allocate(9) != node
     assert owner.allocate(11) != node
     assert owner.allocate(10) == node
 
 
-def test_undo_forgets_nothing_and_repeats_nothing(arena):
-    owner = Owner(arena)
-    assert owner.begin(100)
+def test_undo_forgets_nothing_and_repeats_nothing(owner):
+    assert owner.begin()
     kept = owner.allocate(5)
-    assert owner.begin(100)  # the next attempt: the first succeeded, its node is in use
+    assert owner.begin()  # the next attempt: the first succeeded, its node is in use
     owner.allocate(5)
     owner.undo()
     owner.undo()
-    assert owner.begin(100)
+    assert owner.begin()
     taken = [owner.allocate(5) for _ in range(3)]
     assert kept not in taken
     assert len(set(taken)) == 3
 
 
-def test_begin_fails_cleanly_when_full(arena):
+def test_what_was_abandoned_is_free_only_after_its_grace(arena, owner):
+    assert owner.begin()
+    node = owner.allocate(10)
+    owner.abandon()
+    owner.abandon()  # the journal is empty then
+    assert owner.begin()
+    assert owner.allocate(10) != node
+    assert arena.census().limbo >= 10
+    for _ in range(3):
+        owner.collect()
+    assert arena.census().limbo == 0
+    assert owner.begin()
+    assert owner.allocate(10) == node
+
+
+def test_an_attempt_that_fails_writes_into_the_sink_and_frees_what_it_had(arena, owner):
+    owner.fill(10)
+    for small in range(9, 0, -1):
+        owner.fill(small)
+    census = arena.census()
+    assert owner.begin()
+    sink = owner.allocate(128)
+    assert sink == owner.me + layout.P_SINK
+    assert owner.allocate(5) == sink
+    assert owner.allocate(129) == 0, "larger than the sink"
+    assert owner.failed()
+    assert arena.census() == census, "a refused attempt changed something"
+
+
+def test_part_of_a_failed_attempt_is_free_again(owner):
+    taken = owner.fill(70)
+    assert owner.begin()
+    before = owner.live
+    nodes = [owner.allocate(4) for _ in range(5)]  # the rest of the arena is less than 70 words
+    assert owner.allocate(70) == owner.me + layout.P_SINK
+    assert owner.failed()
+    assert owner.live == before
+    assert owner.begin()
+    assert set(nodes) & {owner.allocate(4) for _ in range(5)}
+    assert not set(nodes) & set(taken)
+
+
+def test_begin_fails_cleanly_when_there_is_no_room_for_spare_blocks(arena):
     owner, other = Owner(arena), Owner(arena)
-    assert owner.begin(300)
-    live = owner.allocate(10)
-    arena.words[live + 1 : live + 10] = 7
-    attempts = 0
-    while other.begin(8192):  # what 5,000 words round up to
-        other.allocate(5000)
-        attempts += 1
-    assert attempts > 5
-    before = arena.words.copy()
-    assert not other.begin(100_000)
-    assert not owner.begin(100_000)
-    changed = np.flatnonzero(before != arena.words).tolist()
-    journals = {int(owner.me + layout.P_JOURNALLED), int(other.me + layout.P_JOURNALLED)}
-    assert set(changed) <= journals, "a refused attempt changed more than its empty journal"
-    assert arena.words[layout.H_BUMP] <= len(arena.words)
-    assert owner.begin(10), "what fits must still be granted"
+    assert owner.begin()
+    owner.fill(10)
+    for small in range(9, 0, -1):
+        owner.fill(small)
+    census, before = arena.census(), arena.words[: layout.PARTICIPANTS].copy()
+    assert not other.begin()
+    assert arena.census() == census
+    assert (arena.words[: layout.PARTICIPANTS] == before).all()
+    assert other.begin(URGENT), "the reserve is for the urgent"
+    assert owner.begin(), "who has spare blocks needs no room for them"
 
 
-def test_the_last_words_can_be_used(arena):
-    owner = Owner(arena)
-    nodes = []
-    while owner.begin(16):
-        nodes.append(owner.allocate(16))
-    assert len(nodes) == (len(arena.words) - layout.FIRST_NODE) // 16
+def test_the_reserve_is_for_the_urgent(arena, owner):
+    owner.fill(16)
+    assert not [node for node in owner.fill(16) if node]
+    reserve = int(reserve_of(U(len(arena.words))))
+    urgent = owner.fill(16, URGENT)
+    assert reserve // 16 - 1 <= len(urgent) <= reserve // 16
+    assert owner.fill(16, URGENT) == []
+
+
+def test_the_last_words_can_be_used(arena, owner):
+    nodes = owner.fill(16, URGENT)
+    room = len(arena.words) - layout.FIRST_NODE - int(blocks.SPARES * blocks.BLOCK_WORDS)
+    assert len(nodes) == room // 16
     assert max(nodes) + 16 <= len(arena.words)
+
+
+def test_a_node_may_be_as_large_as_a_value_may_be(arena):
+    owner = Owner(Arena.anonymous(64 << 20))
+    assert owner.begin()
+    assert owner.allocate((1 << 20) - 1)
+    assert not owner.failed()
 
 
 _STEPS = st.lists(
     st.tuples(
         st.integers(0, 2),
         st.lists(st.one_of(st.integers(1, 80), st.integers(1, 3000)), max_size=8),
-        st.booleans(),
+        st.sampled_from(["commit", "undo", "abandon"]),
     ),
     max_size=60,
 )
@@ -145,19 +221,30 @@ _STEPS = st.lists(
 @given(steps=_STEPS)
 @settings(max_examples=60)
 def test_live_nodes_never_overlap(steps):
-    arena = Arena.anonymous(2 << 20)
+    arena = Arena.anonymous(4 << 20)
     owners = [Owner(arena) for _ in range(3)]
     live = []
-    for who, sizes, undone in steps:
+    for who, sizes, end in steps:
         owner = owners[who]
-        if not owner.begin(sum(map(_round_up, sizes))):
+        if not owner.begin():
             continue
-        nodes = [(owner.allocate(words), _round_up(words)) for words in sizes]
-        if undone:
-            owner.undo()
-        else:
-            live += nodes
-        spans = sorted(nodes + live if undone else live)
+        nodes = [(owner.allocate(words), int(round_up(U(words)))) for words in sizes]
+        if owner.failed():
+            continue
+        spans = sorted(nodes + live)
         assert all(a + size <= b for (a, size), (b, _) in pairwise(spans))
         assert not spans or spans[0][0] >= layout.FIRST_NODE
         assert not spans or sum(spans[-1]) <= int(arena.words[layout.H_BUMP]) <= len(arena.words)
+        if end == "undo":
+            owner.undo()
+        elif end == "abandon":
+            owner.abandon()
+        else:
+            live += nodes
+    for _ in range(4):
+        for owner in owners:
+            owner.collect()
+    spans = sorted(live + free_spans(arena))
+    assert all(a + size == b for (a, size), (b, _) in pairwise(spans)), "a word is in no place, or in two"
+    assert not spans or sum(spans[-1]) == int(arena.words[layout.H_BUMP])
+    assert arena.census().nodes == sum(size for _, size in live)

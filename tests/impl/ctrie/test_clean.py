@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from ctrie_walk import TAG, check, header, root_of
+from ctrie_walk import TAG, check, header, key_at, root_of
 
 from latchfree import Ctrie
-from latchfree.arena.allocator import begin
+from latchfree.arena.allocator import URGENT, begin
+from latchfree.arena.epochs import pin
 from latchfree.ctrie import gcas, nodes
 from latchfree.ctrie.clean import clean, clean_parent
 
@@ -35,8 +36,9 @@ def _pair_that_splits_at(trie, level):
 
 
 def _entomb(trie, gone, left):
-    """Do the first step of removing `gone`, which leaves the S-node of `left` in a tomb, and stop there."""
+    """Do the first step of removing `gone`, which leaves the S-node of `left` in a tomb, and stop there, pinned."""
     words, base, at, me = trie.arena.words, U(trie.arena.base), U(trie._store.trie), U(trie.arena.participant())
+    pin(base, me)
     path = [root_of(trie)]
     while True:
         main = int(words[path[-1] + 1])
@@ -46,10 +48,10 @@ def _entomb(trie, gone, left):
             break
         assert slots[0] & TAG
         path.append(slots[0] & ~TAG)
-    snode = next(s for s in slots if trie._store.key_at(s) == left)
-    assert trie._store.key_at(next(s for s in slots if s != snode)) == gone
+    snode = next(s for s in slots if key_at(trie._store, s) == left)
+    assert key_at(trie._store, next(s for s in slots if s != snode)) == gone
     gen = header(words, path[-1])[2]
-    assert begin(base, me, nodes.ATTEMPT_WORDS)
+    assert begin(base, me, URGENT)
     tomb = nodes.new_tnode(base, me, U(snode), U(gen))
     assert gcas.gcas(base, at, U(path[-1]), U(main), tomb) == gcas.COMMITTED
     return path

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from latchfree import Arena
-from latchfree.arena.allocator import begin
+from latchfree.arena.allocator import ORDINARY, begin
 from latchfree.ctrie import cnode, nodes
 from latchfree.ctrie.entries import new_snode
 from latchfree.ctrie.gcas import READ_ONLY
@@ -27,7 +27,7 @@ class Bench:
         self.me = U(arena.participant())
 
     def room(self):
-        assert begin(self.base, self.me, U(2048))
+        assert begin(self.base, self.me, ORDINARY)
 
     def snode(self, k, gen=1):
         return int(new_snode(self.base, self.me, k, U(k), k, U(gen)))
@@ -66,7 +66,7 @@ def bench(arena):
 @given(bits=BITS, bit=st.integers(0, 63))
 @settings(max_examples=60)
 def test_insert_update_remove_change_one_slot(bits, bit):
-    bench = Bench(Arena.anonymous(2 << 20))
+    bench = Bench(Arena.anonymous(4 << 20))
     bench.room()
     slots = {b: 1000 + b for b in bits}
     c = bench.cnode(slots)

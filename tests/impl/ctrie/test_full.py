@@ -1,12 +1,18 @@
 """A full arena: the operation is refused, nothing has changed, and reading goes on."""
 
+import re
+
 import numpy as np
 import pytest
+from ctrie_exact import exact, settle
 
 from latchfree import Arena, ArenaFull, Ctrie, LatchfreeError
+from latchfree.arena.freelists import give, take
 
-SMALLEST = 2 << 20
+U = np.uint64
+SMALLEST = 4 << 20
 CODECS = [("int", "int"), ("str", "bytes")]
+ORDINARY, URGENT = 0, 1
 
 
 def _key(codec, k):
@@ -17,38 +23,45 @@ def _value(codec, v):
     return v if codec == "int" else b"%d" % v
 
 
-def until_full(operation):
-    """Repeat an operation, with the number of its turn, until the arena is full; return how often it succeeded."""
-    done = 0
-    while True:
-        try:
-            operation(done)
-        except ArenaFull:
-            return done
-        done += 1
-
-
 class Full:
     """A trie in an arena of the smallest size, filled until nothing fits; `model` is what it holds."""
 
-    def __init__(self, keys, values, hash_mask=(1 << 64) - 1):
+    def __init__(self, keys, values, hash_mask=(1 << 64) - 1, most=10**9):
         self.codecs = keys, values
-        self.trie = Ctrie(keys=keys, values=values, arena=Arena.anonymous(SMALLEST), hash_mask=hash_mask)
+        self.arena = Arena.anonymous(SMALLEST)
+        self.trie = Ctrie(keys=keys, values=values, arena=self.arena, hash_mask=hash_mask)
         self.model = {}
+        self.most = most
+        self.hoard = []
 
     def fill(self):
-        """Put until nothing fits, then use up what a smaller update would need: another trie."""
+        """Put until nothing fits, or `most` pairs."""
+        while len(self.model) < self.most:
+            key, value = self.key(len(self.model)), self.value(len(self.model))
+            try:
+                self.trie[key] = value
+            except ArenaFull:
+                break
+            self.model[key] = value
+        assert len(self.model) > 100
 
-        def put(k):
-            self.trie[self.key(k)] = self.value(k)
-            self.model[self.key(k)] = self.value(k)
+    def participants(self):
+        return self.arena.interpreter_participant(), self.arena.participant()
 
-        assert until_full(put) > 100
-        until_full(lambda _: Ctrie(keys=int, values=int, arena=self.trie.arena))
+    def devour(self, urgent):
+        """Take every free word that an ordinary attempt (or any) could get."""
+        for _ in range(2):
+            settle(self.arena)
+            for me in self.participants():
+                for size in range(72, 0, -1):
+                    while node := int(take(U(self.arena.base), U(me), U(size), U(urgent))):
+                        self.hoard.append((me, node, size))
 
-    def exhaust(self):
-        """Use up also what is kept for snapshots; every path is stale then."""
-        assert until_full(lambda _: self.trie.readonly_snapshot()) > 10
+    def disgorge(self):
+        """Give back what was taken so."""
+        while self.hoard:
+            me, node, size = self.hoard.pop()
+            give(U(self.arena.base), U(me), U(node), U(size))
 
     def key(self, k):
         return _key(self.codecs[0], k)
@@ -66,15 +79,28 @@ class Full:
 
 @pytest.fixture(params=CODECS, ids=lambda codecs: "-".join(codecs))
 def full(request):
+    """Nothing fits any more, however small."""
+    full = Full(*request.param)
+    full.fill()
+    full.devour(ORDINARY)
+    return full
+
+
+@pytest.fixture(params=CODECS, ids=lambda codecs: "-".join(codecs))
+def filled(request):
+    """The last pair did not fit."""
     full = Full(*request.param)
     full.fill()
     return full
 
 
-MESSAGE = r"the arena is full \(2,097,152 bytes\); nothing changed\. Create the Ctrie in a larger one"
+MESSAGE = (
+    r"the arena is full \(4,194,304 bytes, [\d,]+ in use\); nothing changed\. "
+    r"Remove keys, close snapshots, or create the Ctrie in a larger arena"
+)
 
 
-def updates(full):
+def writes(full):
     trie, present, absent, value = full.trie, full.key(0), full.key(10**6), full.value(7)
     return [
         lambda: trie.__setitem__(present, value),
@@ -86,6 +112,12 @@ def updates(full):
         lambda: trie.replace_existing(present, value),
         lambda: trie.replace(present, full.value(0), value),
         lambda: trie.update({absent: value}),
+    ]
+
+
+def removals(full):
+    trie, present = full.trie, full.key(0)
+    return [
         lambda: trie.remove(present),
         lambda: trie.remove(present, full.value(0)),
         lambda: trie.__delitem__(present),
@@ -94,11 +126,23 @@ def updates(full):
     ]
 
 
-def test_every_update_is_refused_and_changes_nothing(full):
-    for operation in updates(full):
+def test_every_write_is_refused_and_changes_nothing(full):
+    census = full.arena.census()
+    for operation in writes(full):
         with pytest.raises(ArenaFull, match=MESSAGE) as caught:
             operation()
         assert caught.value.done == 0
+    assert full.arena.census() == census
+    full.holds_as_before()
+
+
+@pytest.mark.parametrize("which", range(5))
+def test_a_full_arena_can_be_removed_from_and_then_written_to(full, which):
+    removals(full)[which]()
+    del full.model[full.key(0)]
+    full.holds_as_before()
+    full.trie[full.key(0)] = full.value(0)
+    full.model[full.key(0)] = full.value(0)
     full.holds_as_before()
 
 
@@ -111,31 +155,80 @@ def test_a_full_map_can_be_read_as_a_whole_and_emptied(full):
     full.holds_as_before()
     trie.clear()
     assert len(trie) == 0
+    full.disgorge()
+    assert exact(full.arena, [trie]).nodes < 300
 
 
-def test_the_reserve_serves_snapshots_only(full):
+def test_a_full_map_can_be_emptied_key_by_key(filled):
+    for key in filled.model:
+        assert filled.trie.pop(key) == filled.model[key]
+    assert len(filled.trie) == 0
+    assert exact(filled.arena, [filled.trie]).nodes < 300
+
+
+def test_a_full_map_can_be_emptied_by_a_bulk_call(filled):
+    assert all(filled.trie.remove_many(list(filled.model)))
+    assert len(filled.trie) == 0
+    assert exact(filled.arena, [filled.trie]).nodes < 300
+
+
+@pytest.mark.parametrize("how", ["clear", "remove_many"])
+def test_an_arena_is_filled_emptied_and_filled_again(filled, how):
+    size = len(filled.model)
+    for _ in range(2):
+        if how == "clear":
+            filled.trie.clear()
+        else:
+            assert all(filled.trie.remove_many(list(filled.model)))
+        filled.model.clear()
+        filled.fill()
+        assert len(filled.model) > 0.9 * size, "what was freed cannot be used again"
+        filled.holds_as_before()
+
+
+def test_snapshots_of_a_full_map_come_and_go(full):
     for _ in range(60):
-        full.trie.readonly_snapshot()
-        for operation in updates(full):
-            with pytest.raises(ArenaFull, match=MESSAGE):
-                operation()
+        with full.trie.readonly_snapshot() as snapshot:
+            assert snapshot[full.key(1)] == full.value(1)
+            assert len(snapshot) == len(full.model)
+    full.holds_as_before()
 
 
-def test_an_exhausted_arena_refuses_all_that_writes_and_changes_nothing(full):
+@pytest.mark.parametrize("mask", [(1 << 64) - 1, 7, (1 << 0) | (1 << 6) | (3 << 12)])
+@pytest.mark.parametrize(("keys", "values"), CODECS)
+def test_an_exhausted_arena_refuses_all_that_writes_and_changes_nothing(keys, values, mask):
+    full = Full(keys, values, mask, most=500)
+    full.fill()
+    full.devour(URGENT)
     trie = full.trie
-    full.exhaust()
+    census = full.arena.census()
     whole = [trie.clear, trie.popitem, trie.snapshot, trie.readonly_snapshot, trie.items, trie.keys, trie.values]
-    for operation in [*updates(full), *whole, lambda: len(trie), lambda: list(trie), lambda: trie == {}]:
+    for operation in [
+        *writes(full),
+        *removals(full),
+        *whole,
+        lambda: len(trie),
+        lambda: list(trie),
+        lambda: trie == {},
+    ]:
         with pytest.raises(ArenaFull, match=MESSAGE) as caught:
             operation()
         assert caught.value.done == 0
+        settle(full.arena)
+        now = full.arena.census()
+        assert now.nodes - census.nodes <= 128, "no more than the table of the first snapshot"
     assert bool(trie)
     assert repr(trie).startswith("<Ctrie of ")
     full.holds_as_before()
+    full.disgorge()
+    trie[full.key(0)] = full.value(9)
+    assert trie[full.key(0)] == full.value(9)
+    exact(full.arena, [trie])
 
 
 def test_what_needs_no_room_still_answers(full):
     trie, present, absent = full.trie, full.key(0), full.key(10**6)
+    full.devour(URGENT)
     with pytest.raises(KeyError):
         trie[absent]
     with pytest.raises(KeyError):
@@ -156,7 +249,15 @@ def test_what_needs_no_room_still_answers(full):
 def test_the_error_is_also_a_memory_error(full):
     for kind in (MemoryError, LatchfreeError):
         with pytest.raises(kind):
-            full.trie.remove(full.key(0))
+            full.trie[full.key(10**6)] = full.value(0)
+
+
+def test_the_error_says_what_is_in_use(full):
+    with pytest.raises(ArenaFull) as caught:
+        full.trie[full.key(10**6)] = full.value(0)
+    in_use = int(re.search(r"([\d,]+) in use", str(caught.value)).group(1).replace(",", ""))
+    settle(full.arena)
+    assert abs(in_use - full.arena.allocated) < 10_000
 
 
 @pytest.mark.parametrize(("keys", "values"), CODECS)
@@ -174,18 +275,28 @@ def test_put_many_says_how_many_took_effect(keys, values):
 
 
 def test_put_many_says_how_many_took_effect_beyond_the_first_slice():
-    full = Full("int", "int")
+    trie = Ctrie(keys=int, values=int, arena=Arena.anonymous(12 << 20))
     with pytest.raises(ArenaFull) as caught:
-        full.trie.put_many(np.zeros(200_000, np.int64), np.arange(200_000))  # one small C-node for each
-    assert (1 << 16) // 4 < caught.value.done < 200_000
-    assert full.trie[0] == caught.value.done - 1
+        trie.put_many(np.arange(300_000), np.arange(300_000))
+    done = caught.value.done
+    assert 1 << 16 < done < 300_000
+    assert trie[done - 1] == done - 1
+    assert done not in trie
+    assert len(trie) == done
 
 
-def test_bulk_calls_on_a_full_arena_report_the_number_done(full):
+def test_replacing_a_key_again_and_again_never_fills_an_arena():
+    trie = Ctrie(keys=int, values=int, arena=Arena.anonymous(SMALLEST))
+    trie.put_many(np.zeros(200_000, np.int64), np.arange(200_000))
+    assert trie[0] == 199_999
+
+
+def test_bulk_calls_on_an_exhausted_arena_report_the_number_done(full):
     trie, keys = full.trie, list(full.model)[:10]
     with pytest.raises(ArenaFull, match="after 0 elements") as caught:
         trie.put_many(keys, [full.value(1)] * 10)
     assert caught.value.done == 0
+    full.devour(URGENT)
     with pytest.raises(ArenaFull, match="after 1 elements") as caught:
         trie.remove_many([full.key(10**6), *keys])  # what is absent needs no room
     assert caught.value.done == 1
@@ -194,10 +305,9 @@ def test_bulk_calls_on_a_full_arena_report_the_number_done(full):
 
 @pytest.mark.parametrize("mask", [(1 << 64) - 1, 7, (1 << 0) | (1 << 6) | (3 << 12)])
 def test_a_snapshot_taken_before_the_arena_filled_up_survives(mask):
-    full = Full("int", "int", mask)
+    full = Full("int", "int", mask, most=2000)
     full.trie.update({k: -k for k in range(20)})
     snapshot, model = full.trie.readonly_snapshot(), {k: -k for k in range(20)}
-    full.model.update(model)
     full.fill()
     assert dict(snapshot) == model
     assert len(snapshot) == 20
@@ -210,14 +320,20 @@ def test_a_stale_path_is_read_without_renewing_it(keys, values, mask):
     full = Full(keys, values, mask)
     full.trie.put_many([full.key(k) for k in range(200)], [full.value(k) for k in range(200)])
     full.model = {full.key(k): full.value(k) for k in range(200)}
-    full.exhaust()
+    snapshot = full.trie.readonly_snapshot()
+    full.devour(URGENT)
     full.holds_as_before()
-    with pytest.raises(ArenaFull, match=MESSAGE):
-        full.trie.remove(full.key(0))
+    for operation in [*writes(full), *removals(full)]:
+        with pytest.raises(ArenaFull, match=MESSAGE):
+            operation()
     full.holds_as_before()
+    assert dict(snapshot) == full.model
 
 
 def test_creating_a_trie_in_a_full_arena_is_refused(full):
+    full.devour(URGENT)
+    census = full.arena.census()
     with pytest.raises(ArenaFull, match=MESSAGE):
-        Ctrie(keys=int, values=int, arena=full.trie.arena)
+        Ctrie(keys=int, values=int, arena=full.arena)
+    assert full.arena.census() == census
     full.holds_as_before()

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from ctrie_walk import TAG, header, root_of
 
-from latchfree.arena.allocator import begin
-from latchfree.ctrie import gcas, nodes
+from latchfree.arena.allocator import ORDINARY, begin
+from latchfree.arena.epochs import pin
+from latchfree.ctrie import gcas
 from latchfree.ctrie.cnode import updated
 from latchfree.ctrie.entries import new_snode
 from latchfree.ctrie.gcas import ABORTED, COMMITTED, LOST, READ_ONLY
@@ -15,7 +16,7 @@ U = np.uint64
 
 
 class Bench:
-    """A trie of integers with one key, and the kernels applied to its words by hand."""
+    """A trie of integers with one key, and the kernels applied to its words by hand, pinned all the time."""
 
     def __init__(self, trie):
         self.trie = trie
@@ -23,6 +24,7 @@ class Bench:
         self.base = U(trie.arena.base)
         self.at = U(trie._store.trie)
         self.me = U(trie.arena.participant())
+        pin(self.base, self.me)
         trie[1] = 10
         self.root = root_of(trie)
         self.main = int(self.words[self.root + 1])
@@ -36,7 +38,7 @@ class Bench:
         return int(updated(self.base, self.me, U(self.main), flag, snode, U(gen)))
 
     def begin(self):
-        return bool(begin(self.base, self.me, nodes.ATTEMPT_WORDS))
+        return bool(begin(self.base, self.me, ORDINARY))
 
     def leave_pending(self, value):
         """Do the first half of a GCAS on the root, as a thread that stopped after its CAS on main."""

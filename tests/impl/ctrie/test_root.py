@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from ctrie_walk import TAG, check, root_of
 
-from latchfree.arena.allocator import begin
+from latchfree.arena.allocator import URGENT, begin
+from latchfree.arena.epochs import pin
 from latchfree.ctrie import nodes, root
 from latchfree.ctrie.gcas import read_root
 from latchfree.ctrie.root import ABORT, COMMIT, UNDECIDED, abort_root
@@ -13,7 +14,7 @@ U = np.uint64
 
 
 class Bench:
-    """A trie in whose root word somebody left a descriptor that would empty it."""
+    """A trie in whose root word somebody left a descriptor that would empty it; pinned all the time."""
 
     def __init__(self, trie, status=UNDECIDED, stale=False):
         trie[1] = 10
@@ -22,7 +23,8 @@ class Bench:
         self.base = U(trie.arena.base)
         self.at = U(trie._store.trie)
         me = U(trie.arena.participant())
-        assert begin(self.base, me, nodes.ATTEMPT_WORDS)
+        pin(self.base, me)
+        assert begin(self.base, me, URGENT)
         self.old = root_of(trie)
         expected = self.words[self.old + 1]
         if stale:
@@ -107,7 +109,7 @@ def test_a_pending_update_aborts_the_replacement_that_waits_for_it(trie):
     bench = Bench(trie)
     main = int(bench.words[bench.old + 1])
     me = U(trie.arena.participant())
-    assert begin(bench.base, me, nodes.ATTEMPT_WORDS)
+    assert begin(bench.base, me, URGENT)
     new = int(nodes.new_cnode(bench.base, me, U(0), U(0), U(1)))
     bench.words[new + 1] = main
     bench.words[bench.old + 1] = new

@@ -1,15 +1,17 @@
 """Snapshots and clear: isolation in both directions, generations, sharing."""
 
 import gc
+import pickle
 import weakref
 
 import numpy as np
 import pytest
+from ctrie_exact import exact, settle
 from ctrie_pools import MASKS
 from ctrie_walk import check, header, root_of
 
 from latchfree import Arena, Ctrie
-from latchfree.arena import layout
+from latchfree.arena.shape import REGISTERED
 
 
 @pytest.fixture(params=MASKS)
@@ -51,16 +53,17 @@ def test_snapshots_of_snapshots_go_their_own_ways(trie):
 
 
 def test_a_snapshot_copies_nothing(arena):
-    trie = Ctrie(keys=int, values=int, arena=arena)
-    trie.put_many(np.arange(10_000), np.arange(10_000))
-    me = arena.interpreter_participant() + int(layout.P_BUMP)
-    trie.readonly_snapshot()
-    before = int(arena.words[me])
-    trie.readonly_snapshot()
-    first = int(arena.words[me])
-    trie.clear()
-    trie.readonly_snapshot()
-    assert 0 < first - before <= 16, "the words a snapshot takes do not depend on the size"
+    words = []
+    for size in (10, 10_000):
+        trie = Ctrie(keys=int, values=int, arena=arena)
+        trie.put_many(np.arange(size), np.arange(size))
+        trie.readonly_snapshot()
+        settle(arena)
+        before = arena.census().nodes
+        snapshot = trie.readonly_snapshot()
+        words.append(arena.census().nodes - before)
+        del snapshot
+    assert words[0] == words[1] <= 16, "the words a snapshot takes do not depend on the size"
 
 
 def test_each_root_has_a_generation_of_its_own(trie):
@@ -79,7 +82,7 @@ def test_each_root_has_a_generation_of_its_own(trie):
 
 def test_reading_renews_only_the_path_it_takes(arena):
     trie = Ctrie({k: k for k in range(300)}, keys=int, values=int, arena=arena)
-    trie.readonly_snapshot()
+    kept = trie.readonly_snapshot()
     words = arena.words
     root = root_of(trie)
     main = int(words[root + 1])
@@ -88,6 +91,7 @@ def test_reading_renews_only_the_path_it_takes(arena):
     renewed = int(words[root + 1])
     assert all(trie[k] == k for k in range(300))
     assert int(words[root + 1]) == renewed, "one renewal serves all the children"
+    assert kept[0] == 0
     check(trie)
 
 
@@ -103,7 +107,7 @@ def test_clear_leaves_what_snapshots_hold(trie):
 
 
 def test_a_snapshot_keeps_its_arena_alive():
-    arena = Arena.anonymous(2 << 20)
+    arena = Arena.anonymous(4 << 20)
     gone = weakref.ref(arena)
     trie = Ctrie({1: 2}, keys=int, values=int, arena=arena)
     snapshot = trie.readonly_snapshot()
@@ -123,3 +127,125 @@ def test_strings_survive_in_snapshots(arena):
     trie["a"] = "2" * 1000
     assert snapshot["a"] == "1"
     assert dict(snapshot) == {"a": "1"}
+
+
+USES = {
+    "[]": lambda s: s[1],
+    "get": lambda s: s.get(1),
+    "in": lambda s: 1 in s,
+    "len": len,
+    "iter": lambda s: list(s),
+    "items": lambda s: list(s.items()),
+    "values": lambda s: list(s.values()),
+    "==": lambda s: s == {},
+    "with": lambda s: s.__enter__(),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+def test_a_closed_snapshot_refuses_every_use(trie, use):
+    snapshot = trie.readonly_snapshot()
+    assert not snapshot.closed
+    snapshot.close()
+    snapshot.close()
+    assert snapshot.closed
+    with pytest.raises(ValueError, match=r"this snapshot is closed; take another with readonly_snapshot\(\)"):
+        USES[use](snapshot)
+
+
+def test_the_end_of_a_with_block_closes(trie):
+    with trie.readonly_snapshot() as snapshot:
+        assert len(snapshot) == 40
+    assert snapshot.closed
+    assert registered(trie) == 0
+    with pytest.raises(KeyError), trie.readonly_snapshot() as snapshot:
+        snapshot["no such key" if isinstance(next(iter(snapshot)), str) else 10**6]
+    assert registered(trie) == 0
+
+
+def registered(trie):
+    """Number of snapshots of a trie in its registry."""
+    return int(trie.arena.words[trie._store.trie + int(REGISTERED)])
+
+
+def test_the_last_reference_gives_a_snapshot_back(trie):
+    snapshots = [trie.readonly_snapshot() for _ in range(5)]
+    assert registered(trie) == 5
+    del snapshots[1::2]
+    assert registered(trie) == 3
+    snapshots.clear()
+    assert registered(trie) == 0
+
+
+@pytest.mark.parametrize("kind", ["iterator", "items", "keys", "values"])
+def test_what_runs_over_a_snapshot_holds_it(trie, kind):
+    model = {k: k for k in range(40)}
+    snapshot = trie.readonly_snapshot()
+    made = {"iterator": iter, "items": lambda s: iter(s.items()), "keys": Ctrie.keys, "values": lambda s: s.values()}
+    source = trie if kind == "keys" else snapshot
+    running = iter(made[kind](source))
+    first = next(running)
+    if kind == "iterator":
+        snapshot.close()  # a running iterator finishes all the same
+    del snapshot, source
+    assert registered(trie) == 1
+    trie.clear()
+    trie.update(dict.fromkeys(range(1000), 0))
+    settle(trie.arena)
+    expected = model.items() if kind == "items" else model
+    assert sorted([first, *running]) == sorted(expected)
+    del running
+    gc.collect()
+    assert registered(trie) == 0
+
+
+def test_a_view_of_a_closed_snapshot_refuses(trie):
+    snapshot = trie.readonly_snapshot()
+    items = snapshot.items()
+    snapshot.close()
+    with pytest.raises(ValueError, match="closed"):
+        list(items)
+
+
+def test_len_iteration_and_equality_leave_no_snapshot(trie):
+    len(trie), list(trie), dict(trie.items()), trie == {}, sorted(trie.values())
+    gc.collect()
+    assert registered(trie) == 0
+
+
+def test_a_fork_holds_its_snapshot_of_the_parent(trie):
+    copy = trie.snapshot()
+    deeper = copy.snapshot()
+    assert (registered(trie), registered(copy)) == (1, 1)
+    trie.clear()
+    for _ in range(3):
+        settle(trie.arena)
+    assert dict(copy.items()) == dict(deeper.items()) == {k: k for k in range(40)}
+    del copy
+    gc.collect()
+    assert registered(trie) == 1, "the fork of the fork needs it"
+    assert dict(deeper.items()) == {k: k for k in range(40)}
+    del deeper
+    gc.collect()
+    assert registered(trie) == 0
+
+
+def test_a_snapshot_outlives_the_reference_to_its_trie(arena):
+    trie = Ctrie({k: k for k in range(100)}, keys=int, values=int, arena=arena)
+    snapshot = trie.readonly_snapshot()
+    trie.clear()
+    del trie
+    gc.collect()
+    other = Ctrie({k: -k for k in range(1000)}, keys=int, values=int, arena=arena)
+    settle(arena)
+    assert dict(snapshot.items()) == {k: k for k in range(100)}
+    del snapshot
+    gc.collect()
+    exact(arena, [other])
+
+
+@pytest.mark.parametrize("thing", ["snapshot", "trie"])
+def test_a_private_snapshot_cannot_be_pickled(trie, thing):
+    subject = trie.readonly_snapshot() if thing == "snapshot" else trie
+    with pytest.raises(TypeError, match="cannot be pickled"):
+        pickle.dumps(subject)

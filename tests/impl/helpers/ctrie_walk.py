@@ -22,6 +22,11 @@ def root_of(trie):
     return root
 
 
+def key_at(store, snode):
+    """The key in an S-node."""
+    return store.keys.decode(store._key_at(snode))
+
+
 def check(trie, tombs=False):
     """Check the invariants of a trie at rest and return its shape.
 
@@ -91,4 +96,4 @@ class _Walk:
     def snode(self, s, level, prefix):
         assert header(self.words, s)[0] == S
         assert self.hash_at(s) & ((1 << level) - 1) == prefix, "an S-node where its hash does not lead"
-        return self.store.key_at(s)
+        return key_at(self.store, s)

@@ -1,0 +1,284 @@
+"""``latchfree arena``: what is in an arena, whether all of it is whole, and its entries."""
+
+import base64
+import io
+import json
+import os
+import pickle
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypedDict
+
+import typer
+from rich.table import Table
+
+from latchfree_cli import exits
+from latchfree_cli.settings import Outcome, Report, Settings
+
+if TYPE_CHECKING:
+    from latchfree import fsck as checker
+    from latchfree.ctrie.store import Store
+
+
+class Place(TypedDict, total=False):
+    """The arguments that say where an arena is: one of the two."""
+
+    name: str
+    path: str
+
+
+Where = Annotated[str, typer.Argument(metavar="WHERE", help="A path, or a name in shared memory.")]
+
+_STEP: Final = 10_000
+"""Entries between two updates of the progress line."""
+
+
+def info(settings: Settings, where: Where) -> Outcome:
+    """Say what is in an arena, without disturbing who uses it."""
+    from latchfree.fsck import inspect
+
+    with _errors():
+        found = inspect(**_locate(where))
+    settings.say(_summary(found))
+    if found.structures:
+        settings.say(_structures(found))
+    if found.participants:
+        settings.say(_participants(found))
+    return Outcome("ok", asdict(found))
+
+
+def fsck(
+    settings: Settings,
+    where: Where,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Make everything free that no structure reaches, and seal the arena.")
+    ] = False,
+) -> Outcome:
+    """Check an arena that nobody has open: every structure, and where every word is.
+
+    Exit code 1: something is damaged. Only free memory is ever repaired; entries that cannot be trusted are not.
+    """
+    from latchfree import fsck as package
+
+    with settings.progress(f"fsck {where}") as report, _errors():
+        result = package.fsck(**_locate(where), repair=repair, progress=report)
+    for line in _findings(result):
+        settings.say(line)
+    payload = {**asdict(result), "leaked_bytes": result.leaked, "clean": result.clean}
+    if result.sound:
+        return Outcome("ok", payload)
+    again = ["latchfree", "arena", "fsck", where, *([] if result.damage else ["--repair"])]
+    return Outcome("violation", payload, reproduce=shlex.join(again))
+
+
+def dump(
+    settings: Settings,
+    where: Where,
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="The structure, if there are several.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", metavar="FILE.parquet", help="Write a backup instead of JSON lines.")
+    ] = None,
+) -> Outcome:
+    """Print the entries of a structure as JSON lines, as they are at one instant.
+
+    Pickled and other binary keys and values that are no plain JSON are printed as base64.
+    """
+    if settings.json and output is None:
+        raise exits.Stop(exits.USAGE, "the entries are JSON lines already: use --json with --output only")
+    from latchfree import Arena
+    from latchfree.ctrie.backup import recorded, save
+    from latchfree.ctrie.store import Store
+
+    with _errors():
+        place = _locate(where)
+        chosen = _whole(place, where, name)
+        with Arena.open(place["name"] if "name" in place else Path(place["path"])) as arena:
+            entry = arena.directory.find(chosen)
+            store = Store(arena, entry.root, recorded(entry.keys), recorded(entry.values), entry.hash_mask)
+            with settings.progress(f"dump {chosen}") as report:
+                root, hold = store.freeze()
+                if output is not None:
+                    count = save(store, root, hold, output, lambda done: report(f"dump {chosen}: {done:,} entries"))
+                else:
+                    count = _print(store, store.entries(root, hold), report, chosen)
+            del hold
+    if output is not None:
+        settings.note(f"{count:,} entries of {chosen} in {output}")
+    payload = {"structure": chosen, "entries": count, "output": None if output is None else str(output)}
+    return Outcome("ok", payload)
+
+
+def _locate(where: str) -> Place:
+    """What to call the arena by: a name in shared memory, unless it has a slash or only such a file is there."""
+    if "/" in where:
+        return {"path": where}
+    from latchfree.arena.files import locate
+
+    try:
+        named = locate(name=where).exists()
+    except ValueError:
+        named = False
+    return {"path": where} if not named and Path(where).exists() else {"name": where}
+
+
+@contextmanager
+def _errors() -> Iterator[None]:
+    """End the command where the arena cannot be used."""
+    from latchfree.errors import ArenaFull, ArenaInvalid, ParticipantsExhausted, StructureMissing
+
+    try:
+        yield
+    except (ArenaInvalid, StructureMissing) as error:
+        raise exits.Stop(exits.USAGE, str(error)) from None
+    except (ArenaFull, ParticipantsExhausted) as error:
+        raise exits.Stop(exits.INCONCLUSIVE, str(error)) from None
+    except ValueError as error:
+        if type(error) is not ValueError:
+            raise
+        raise exits.Stop(exits.USAGE, str(error)) from None
+
+
+# info --------------------------------------------------------------------------------------------------------------
+
+
+def _size(count: int) -> str:
+    return f"{count:,} bytes"
+
+
+def _summary(found: "checker.Inspection") -> Table:
+    state = "in use" if found.in_use else "closed" if found.sealed else "not closed: its users were killed"
+    table = Table(show_header=False)
+    for what, text in (
+        ("arena", found.where),
+        ("state", state),
+        ("layout", f"version {found.version}"),
+        ("capacity", _size(found.capacity)),
+        ("used", f"{_size(found.used)} (given to participants so far)"),
+        ("allocated", f"{_size(found.allocated)} (in nodes)"),
+        ("waiting", f"{found.waiting:,} retired nodes or trees"),
+        ("epoch", f"{found.epoch:,}"),
+        ("generation", f"{found.generation:,}"),
+    ):
+        table.add_row(what, text)
+    return table
+
+
+def _structures(found: "checker.Inspection") -> Table:
+    table = Table("structure", "keys", "values")
+    table.add_column("entries", justify="right")
+    for structure in found.structures:
+        entries = f"not counted ({structure.why})" if structure.entries is None else f"{structure.entries:,}"
+        table.add_row(structure.name, structure.keys, structure.values, entries)
+    return table
+
+
+def _participants(found: "checker.Inspection") -> Table:
+    table = Table("slot", "process", "", "pinned in epoch")
+    table.add_column("waiting", justify="right")
+    for each in found.participants:
+        pinned = "" if each.pinned is None else f"{each.pinned:,}"
+        state = "alive" if each.alive else "dead"
+        table.add_row(str(each.slot), str(each.process), state, pinned, f"{each.waiting:,}")
+    return table
+
+
+# fsck --------------------------------------------------------------------------------------------------------------
+
+
+def _findings(result: "checker.Report") -> Iterator[str]:
+    for structure in result.structures:
+        if structure.damage is None:
+            yield f"{structure.name}: whole, {structure.entries:,} entries in {_size(8 * structure.words)}"
+    for damage in result.damage:
+        yield f"damaged: {damage}"
+    if result.damage:
+        yield "nothing was changed; restore the arena from a backup (Ctrie.load)"
+        return
+    for fault in result.faults:
+        yield f"{'was' if result.repaired else 'to repair'}: {fault}"
+    memory = result.memory
+    if memory is not None:
+        yield (
+            f"of {_size(8 * memory.given)} given: {8 * memory.reached:,} reached ({8 * result.snapshots:,} of them for "
+            f"snapshots), {8 * memory.free:,} free, {8 * memory.waiting:,} waiting to be freed, {8 * memory.leaked:,} "
+            f"leaked in {memory.pieces:,} pieces"
+        )
+    if result.repaired:
+        yield "repaired: everything that no structure reaches is free"
+    elif result.clean:
+        yield "clean"
+    elif result.sound:
+        yield "sound; --repair gives back what has leaked"
+
+
+# dump --------------------------------------------------------------------------------------------------------------
+
+
+def _whole(place: Place, where: str, name: str | None) -> str:
+    """The structure to dump, which is found whole if nobody is using the arena: reading trusts its links."""
+    from latchfree.fsck import inspect
+
+    structures = {each.name: each for each in inspect(**place, counted_bytes=1 << 62).structures}
+    known = ", ".join(structures) or "none"
+    if name is None:
+        if len(structures) != 1:
+            raise exits.Stop(exits.USAGE, f"{where}: name one of its structures: {known}")
+        name = next(iter(structures))
+    if name not in structures:
+        raise exits.Stop(exits.USAGE, f"{where}: no structure is called {name!r}; there are: {known}")
+    if structures[name].why.startswith("damaged"):
+        raise exits.Stop(exits.USAGE, f"{where}: structure {name!r} is {structures[name].why}")
+    return name
+
+
+class _Plain(pickle.Unpickler):
+    """Loads what needs no class and no function, so that an arena from elsewhere can do no harm."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        raise pickle.UnpicklingError(f"{module}.{name}")
+
+
+def _plain(stored: bytes) -> Any:
+    value = _Plain(io.BytesIO(stored)).load()
+    if json.loads(json.dumps(value, allow_nan=False)) != value:
+        raise ValueError("no plain JSON")
+    return value
+
+
+def _shower(codec: str) -> Callable[[Any], Any]:
+    """What turns an encoded key or value of a codec into what JSON can say."""
+    if codec == "int":
+        return lambda stored: stored
+    if codec == "str":
+        return lambda stored: stored.decode(errors="replace")
+
+    def binary(stored: bytes) -> Any:
+        return {"base64": base64.b64encode(stored).decode()}
+
+    def pickled(stored: bytes) -> Any:
+        try:
+            return _plain(stored)
+        except Exception:
+            return binary(stored)
+
+    return pickled if codec == "pickle" else binary
+
+
+def _print(store: "Store", entries: Iterator[tuple[Any, Any]], report: Report, name: str) -> int:
+    show_key, show_value = _shower(store.keys.name), _shower(store.values.name)
+    count = 0
+    try:
+        for key, value in entries:
+            line = {"key": show_key(key), "value": show_value(value)}
+            sys.stdout.write(json.dumps(line, ensure_ascii=False) + "\n")
+            count += 1
+            if count % _STEP == 0:
+                report(f"dump {name}: {count:,} entries")
+        sys.stdout.flush()
+    except BrokenPipeError:  # who reads has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return count

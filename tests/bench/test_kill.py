@@ -1,0 +1,36 @@
+"""The benchmark that kills processes runs, and everything that does not depend on time is as asked."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = ("impl", "model", "lincheck", "cli")
+
+
+def test_nothing_is_lost_in_a_short_run():
+    folders = [*(str(ROOT / source) for source in SOURCES), os.environ.get("PYTHONPATH", "")]
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "bench" / "kill.py"), "--seconds", "2", "--rows", "100000", "--seed", "3"],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, folders))},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    # 1: a busy machine may keep an operation waiting, which is nothing that a test can judge.
+    assert done.returncode in (0, 1), done.stderr
+    assert "linearizable" in done.stdout
+    verdicts = {line[:52].strip(): line.split()[-1] for line in done.stdout.splitlines() if "asked <=" in line}
+    assert verdicts.pop("longest operation of a survivor")
+    assert verdicts == {
+        "keys that do not hold what was acknowledged": "met",
+        "calls on shared keys that no order explains": "met",
+        "structures damaged": "met",
+        "keys that do not hold it after the repair": "met",
+        "words lost after the repair": "met",
+    }
+    assert not list(Path("/dev/shm").glob("latchfree-bench-kill-*"))

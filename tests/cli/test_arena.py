@@ -1,0 +1,176 @@
+"""``latchfree arena``: what it prints, its exit codes, and that looking changes nothing."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner, Result
+
+from latchfree import Arena, Ctrie
+from latchfree.arena import layout
+from latchfree_cli import exits
+from latchfree_cli.main import app
+
+
+def run(*arguments: str) -> Result:
+    """Run ``latchfree arena``."""
+    return CliRunner().invoke(app, ["arena", *arguments])
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    """An arena with two structures, closed."""
+    with Arena.create(path=tmp_path / "arena", capacity=4 << 20) as arena:
+        Ctrie.create(arena, "stock", keys=str, values=int).update({"apple": 3, "pear": 5})
+        Ctrie.create(arena, "mixed").update({(1, "a"): {"x": [1, None]}, "k": {1, 2}, 7: 1.5})
+    return str(tmp_path / "arena")
+
+
+def spoil(path: str, at: int, value: int) -> None:
+    """Overwrite a word of an arena's file."""
+    words = np.memmap(path, np.uint64, "r+")
+    words[at] = value
+    words.flush()
+
+
+def root_of(path: str, name: str) -> int:
+    """Offset of a structure's root record."""
+    with Arena.open(path) as arena:
+        return arena.directory.find(name).root
+
+
+def test_info(path: str) -> None:
+    before = Path(path).read_bytes()
+    result = run("info", path)
+    assert result.exit_code == exits.OK, result.output
+    assert "closed" in result.stdout
+    assert [line.split()[1:8:2] for line in result.stdout.splitlines() if " stock " in line] == [
+        ["stock", "str", "int", "2"]
+    ]
+    assert Path(path).read_bytes() == before
+
+
+def test_info_as_json_while_it_is_in_use(path: str) -> None:
+    with Arena.open(path) as arena:
+        Ctrie.open(arena, "stock")["fig"] = 1
+        document = json.loads(run("info", path, "--json").stdout)
+    assert document["verdict"] == "ok"
+    assert document["in_use"] is True
+    assert document["capacity"] == 4 << 20
+    assert [(each["name"], each["entries"], each["why"]) for each in document["structures"]] == [
+        ("mixed", None, "in use"),
+        ("stock", None, "in use"),
+    ]
+    assert [each["alive"] for each in document["participants"]] == [True]
+
+
+@pytest.mark.parametrize("command", ["info", "fsck", "dump"])
+def test_what_is_not_there_and_what_is_no_arena(command: str, tmp_path: Path) -> None:
+    result = run(command, str(tmp_path / "none"))
+    assert result.exit_code == exits.USAGE
+    assert "none: No such file or directory" in result.stderr
+    (tmp_path / "file").write_bytes(b"x" * 5_000_000)
+    result = run(command, str(tmp_path / "file"))
+    assert result.exit_code == exits.USAGE
+    assert "not an arena" in result.stderr
+    assert run(command, "no such name").exit_code == exits.USAGE
+
+
+def test_a_name_and_a_file_without_a_slash(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(Path(path).parent)
+    assert run("fsck", "arena").exit_code == exits.OK
+    with Arena.create(name=f"cli-{Path(path).parent.name}", capacity=4 << 20) as arena:
+        try:
+            Ctrie.create(arena, "one", keys=int, values=int)[1] = 2
+            result = run("dump", f"cli-{Path(path).parent.name}")
+            assert json.loads(result.stdout) == {"key": 1, "value": 2}
+        finally:
+            arena.unlink()
+
+
+def test_fsck_of_a_clean_arena(path: str) -> None:
+    before = Path(path).read_bytes()
+    result = run("fsck", path)
+    assert result.exit_code == exits.OK, result.output
+    assert "stock: whole, 2 entries" in result.stdout
+    assert result.stdout.splitlines()[-1] == "clean"
+    assert Path(path).read_bytes() == before
+
+
+def test_fsck_while_it_is_in_use(path: str) -> None:
+    with Arena.open(path):
+        result = run("fsck", path, "--repair")
+    assert result.exit_code == exits.USAGE
+    assert path in result.stderr
+    assert "in use" in result.stderr
+
+
+def test_fsck_finds_damage(path: str) -> None:
+    root = root_of(path, "stock")
+    spoil(path, root + 1, 12)
+    before = Path(path).read_bytes()
+    result = run("fsck", path, "--repair")
+    assert result.exit_code == exits.VIOLATION
+    assert "mixed: whole, 3 entries" in result.stdout
+    assert f"damaged: structure 'stock': word 12 is no such node, but the trie at word {root}" in result.stdout
+    assert result.stdout.splitlines()[-1] == f"latchfree arena fsck {path}"
+    assert Path(path).read_bytes() == before
+    document = json.loads(run("fsck", path, "--json").stdout)
+    assert (document["verdict"], document["repaired"], len(document["damage"])) == ("violation", False, 1)
+    result = run("dump", path, "stock")
+    assert result.exit_code == exits.USAGE
+    assert "structure 'stock' is damaged" in result.stderr
+    assert run("dump", path, "mixed").exit_code == exits.OK
+
+
+def test_fsck_repairs(path: str) -> None:
+    spoil(path, layout.H_STATE, layout.IN_USE)
+    spoil(path, layout.H_BOOT, 8)
+    result = run("fsck", path)
+    assert result.exit_code == exits.VIOLATION
+    assert "to repair: in use when the system went down" in result.stdout
+    command = result.stdout.splitlines()[-1]
+    assert command == f"latchfree arena fsck {path} --repair"
+    result = run(*command.split()[2:])
+    assert result.exit_code == exits.OK
+    assert "repaired" in result.stdout
+    document = json.loads(run("fsck", path, "--json").stdout)
+    assert (document["clean"], document["leaked_bytes"], document["faults"]) == (True, 0, [])
+    with Arena.open(path) as arena:
+        assert dict(Ctrie.open(arena, "stock")) == {"apple": 3, "pear": 5}
+
+
+def test_dump(path: str) -> None:
+    lines = [json.loads(line) for line in run("dump", path, "stock").stdout.splitlines()]
+    assert sorted(lines, key=str) == [{"key": "apple", "value": 3}, {"key": "pear", "value": 5}]
+
+
+def test_dump_loads_no_classes(path: str) -> None:
+    lines = [json.loads(line) for line in run("dump", path, "mixed").stdout.splitlines()]
+    assert len(lines) == 3
+    assert {"key": 7, "value": 1.5} in lines
+    (by_tuple,) = [line for line in lines if line["value"] == {"x": [1, None]}]
+    assert list(by_tuple["key"]) == ["base64"], "a tuple is no JSON"
+    (by_text,) = [line for line in lines if line["key"] == "k"]
+    assert list(by_text["value"]) == ["base64"]
+
+
+def test_dump_to_parquet(path: str, tmp_path: Path) -> None:
+    result = run("dump", path, "stock", "--output", str(tmp_path / "stock.parquet"), "--json")
+    assert result.exit_code == exits.OK, result.output
+    assert json.loads(result.stdout)["entries"] == 2
+    assert dict(Ctrie.load(tmp_path / "stock.parquet")) == {"apple": 3, "pear": 5}
+    result = run("dump", path, "stock", "--output", str(tmp_path / "none" / "x"))
+    assert result.exit_code == exits.USAGE
+    assert "no backup was written" in result.stderr
+
+
+def test_dump_wants_to_know_which(path: str) -> None:
+    result = run("dump", path)
+    assert result.exit_code == exits.USAGE
+    assert "name one of its structures: mixed, stock" in result.stderr
+    result = run("dump", path, "fruit")
+    assert result.exit_code == exits.USAGE
+    assert "no structure is called 'fruit'; there are: mixed, stock" in result.stderr
+    assert run("dump", path, "stock", "--json").exit_code == exits.USAGE

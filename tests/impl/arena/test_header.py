@@ -1,0 +1,265 @@
+"""The header: what is written, and what is refused."""
+
+import os
+import re
+
+import numpy as np
+import pytest
+
+from latchfree.arena import header, layout
+from latchfree.arena.directory import Directory
+from latchfree.errors import ArenaInvalid, LatchfreeError
+
+CAPACITY = 4 << 20
+ROOT = layout.FIRST_NODE + 40
+BUMP = layout.FIRST_NODE + 4096
+
+
+def no_lock():
+    return open(os.devnull)  # noqa: PTH123
+
+
+def plain_words():
+    words = np.zeros(CAPACITY // 8, np.uint64)
+    header.format_header(words)
+    return words
+
+
+def used_words():
+    """A region with two structures, three participants and something on a shared list."""
+    words = plain_words()
+    words[layout.H_BUMP] = BUMP
+    words[layout.H_GENERATION] = 12345
+    words[layout.H_EPOCH] = 77
+    words[layout.H_CLAIMED] = 3
+    words[int(layout.SHARED_LISTS) + 5] = ROOT | 9 << 40
+    for k, slot in enumerate(header.participants(words)):
+        slot[layout.P_STATE] = 1000 * k
+        slot[layout.P_PIN] = 76 << 1 | 1 if k == 1 else 0
+        slot[layout.P_BUMP] = layout.FIRST_NODE + 100 * k
+        slot[layout.P_LIMIT] = layout.FIRST_NODE + 100 * k + 50
+    directory = Directory(words, no_lock)
+    directory.create("users", keys="str", values="int", hash_mask=(1 << 64) - 1, build=lambda: ROOT)
+    directory.create("größe", keys="bytes", values="pickle", hash_mask=3, build=lambda: ROOT + 8)
+    return words
+
+
+def check(words, *, file_bytes=CAPACITY, alone=True, repair=False):
+    header.validate(words[: layout.FIRST_NODE], file_bytes, "/tmp/x", alone=alone, repair=repair)
+
+
+def set_slot(field, value, k=1):
+    def change(words):
+        words[layout.PARTICIPANTS + k * layout.PARTICIPANT_WORDS + int(field)] = value
+
+    return change
+
+
+def set_entry(field, value, k=0):
+    def change(words):
+        words[layout.DIRECTORY + k * layout.ENTRY_WORDS + field] = value
+
+    return change
+
+
+def set_word(field, value):
+    def change(words):
+        words[field] = value
+
+    return change
+
+
+def rename(words):
+    """Give the second entry the name of the first."""
+    first, second = layout.DIRECTORY, layout.DIRECTORY + layout.ENTRY_WORDS
+    for field in [layout.E_NAME_LENGTH, *range(layout.E_NAME, layout.ENTRY_WORDS)]:
+        words[second + field] = words[first + field]
+
+
+@pytest.mark.parametrize("make", [plain_words, used_words])
+@pytest.mark.parametrize("alone", [True, False])
+def test_accepts_what_is_in_use(make, alone):
+    check(make(), alone=alone)
+
+
+@pytest.mark.parametrize("make", [plain_words, used_words])
+def test_accepts_what_was_closed(make):
+    words = make()
+    header.mark_clean(words)
+    assert header.is_clean(words)
+    check(words)
+    header.mark_in_use(words)
+    assert not header.is_clean(words)
+    check(words)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (set_word(layout.H_MAGIC, 0x504B030414000000), r"not an arena: it begins with b'PK.*expected b'latchfre'"),
+        (set_word(layout.H_VERSION, 3), "layout version 3 is newer than version 2.*open it with a newer latchfree"),
+        (set_word(layout.H_VERSION, 1), "layout version 1 is older than version 2.*create it anew"),
+        (set_word(layout.H_CAPACITY, CAPACITY // 4), "cut short: 4194304 bytes, and its header says 8388608"),
+        (set_word(layout.H_CAPACITY, CAPACITY // 16), "damaged arena: 4194304 bytes, and its header says 2097152"),
+        (set_word(layout.H_PARTICIPANTS, 2049), "offset of the participant table is 2049, expected 2048"),
+        (set_word(layout.H_PARTICIPANT_COUNT, 255), "number of participants is 255, expected 256"),
+        (set_word(layout.H_DIRECTORY, 0), "offset of the directory is 0, expected 128"),
+        (set_word(layout.H_CHUNK, 0), "words in a chunk is 0, expected 1 to 524288"),
+        (set_word(layout.H_IDENTITY, 0), "its identity is 0"),
+        (set_word(11, 5), "reserved word 11 is 5, expected 0"),
+        (set_word(layout.HEADER_WORDS - 1, 1), "reserved word 127 is 1, expected 0"),
+        (set_word(1280, 7), "reserved word 1280 is 7"),
+        (set_word(2047, 7), "reserved word 2047 is 7"),
+        (set_word(layout.H_BUMP, layout.FIRST_NODE - 1), "first unused word is 165887, expected 165888 to 524288"),
+        (set_word(layout.H_BUMP, CAPACITY // 8 + 1), "first unused word is 524289, expected 165888 to 524288"),
+        (set_word(layout.H_GENERATION, 1 << 40), f"generation is {1 << 40}, expected 0 to {(1 << 40) - 1}"),
+        (set_word(layout.H_EPOCH, 1 << 62), "the epoch is"),
+        (set_word(layout.H_EPOCH, 0), "the epoch is 0"),
+        (set_word(layout.H_CLAIMED, 257), "slots ever claimed is 257, expected 0 to 256"),
+        (set_slot(layout.P_FD, 1 << 40), "file descriptor of participant 1 is"),
+        (set_slot(layout.P_PIN, 78 << 1 | 1), "epoch pinned of participant 1 is 78, expected 0 to 77"),
+        (set_slot(layout.P_PIN, 70 << 1), "pin of participant 1 is 140, expected 0 or an odd number"),
+        (set_slot(layout.P_BUMP, 5), "next free word of participant 1 is 5"),
+        (
+            set_slot(layout.P_LIMIT, BUMP + 1, 2),
+            f"end of the chunk of participant 2 is {BUMP + 1}, expected .* to {BUMP}",
+        ),
+        (set_word(1152 + 91, BUMP), f"head of shared free list 91 is {BUMP}, expected .* to {BUMP - 1}"),
+        (set_word(1152, 1 | 1 << 40), "head of shared free list 0 is 1,"),
+        (set_entry(layout.E_STATE, 4), "state of directory entry 0 is 4, expected 0 to 3"),
+        (set_entry(layout.E_STATE, 0), "directory entry 0 is free but not empty"),
+        (set_entry(layout.E_NAME, 1, 63), "directory entry 63 is free but not empty"),
+        (set_entry(layout.E_TRIE, BUMP, 1), "root record of directory entry 1 .'größe'. is"),
+        (set_entry(layout.E_KIND, 2), "directory entry 0 has structure kind 2, expected 1"),
+        (set_entry(layout.E_NAME_LENGTH, 0), "directory entry 0 has name length 0, expected 1 to 48"),
+        (set_entry(layout.E_NAME_LENGTH, 49), "directory entry 0 has name length 49, expected 1 to 48"),
+        (set_entry(layout.E_NAME_LENGTH, 4), "directory entry 0 has unused bytes that are not zero"),
+        (set_entry(layout.E_NAME, 0xFFFFFFFFFF), "directory entry 0 has 'utf-8' codec can't decode"),
+        (set_entry(layout.E_KEYS, 0), "directory entry 0 has the name of the key codec .* got ''"),
+        (set_entry(layout.E_VALUES, 0xFF), "directory entry 0 has 'ascii' codec can't decode"),
+        (set_entry(9, 1), "directory entry 0 has unused bytes that are not zero"),
+        (rename, "directory entries 0 and 1 are both named 'users'"),
+        (set_word(layout.H_STATE, 1), "its state is 0x0000000000000001, expected 0x636c65616e636c6e .closed. or"),
+        (set_word(layout.H_STATE, layout.CLEAN), "the checksum of its header is 0x0000000000000000, expected 0x"),
+        (set_word(layout.H_BOOT, 1), r"in use when the system went down.*latchfree arena fsck /tmp/x --repair"),
+    ],
+)
+def test_refuses(change, message):
+    words = used_words()
+    check(words)
+    change(words)
+    before = words.copy()
+    with pytest.raises(ArenaInvalid, match=rf"^/tmp/x: .*{message}") as caught:
+        check(words)
+    assert isinstance(caught.value, (LatchfreeError, ValueError))
+    np.testing.assert_array_equal(words, before)
+
+
+@pytest.mark.parametrize("size", [0, 7, 8, 4096, header.TABLE_BYTES - 1])
+def test_refuses_what_is_too_short(tmp_path, size):
+    file = tmp_path / "short"
+    file.write_bytes(used_words().tobytes()[:size])
+    fd = os.open(file, os.O_RDONLY)
+    try:
+        with pytest.raises(ArenaInvalid, match=rf"not an arena, or cut short: {size} bytes.*has 1327104"):
+            header.validate(header.read(fd), size, str(file), alone=True)
+    finally:
+        os.close(fd)
+
+
+def test_the_first_thing_wrong_is_reported_first():
+    words = used_words()
+    words[layout.H_MAGIC], words[layout.H_VERSION], words[layout.H_CAPACITY] = 1, 9, 9
+    with pytest.raises(ArenaInvalid, match="begins with"):
+        check(words)
+    words[layout.H_MAGIC] = layout.MAGIC
+    with pytest.raises(ArenaInvalid, match="newer"):
+        check(words)
+
+
+def test_clean_with_somebody_there_is_refused():
+    words = used_words()
+    header.mark_clean(words)
+    with pytest.raises(ArenaInvalid, match="marked as closed although somebody has it open"):
+        check(words, alone=False)
+
+
+def test_another_boot_is_accepted_for_repair():
+    words = used_words()
+    words[layout.H_BOOT] ^= np.uint64(2)
+    assert not header.is_ours(words)
+    with pytest.raises(ArenaInvalid, match="fsck"):
+        check(words, alone=False)
+    check(words, repair=True)
+
+
+def test_others_may_move_the_limit_during_the_check():
+    words = used_words()
+    set_slot(layout.P_LIMIT, BUMP + 1)(words)
+    check(words, alone=False)
+
+
+def test_half_made_and_half_removed_entries_are_accepted():
+    words = used_words()
+    set_entry(layout.E_STATE, 1, 1)(words)
+    set_entry(layout.E_STATE, 3, 0)(words)
+    check(words)
+
+
+class Killed(Exception):
+    pass
+
+
+class Mortal(np.ndarray):
+    """Words whose writer is killed after some writes."""
+
+    def __setitem__(self, key, value):
+        if self.left == 0:
+            raise Killed
+        self.left -= 1
+        super().__setitem__(key, value)
+
+    def __array_finalize__(self, other):
+        self.left = 1 << 30
+
+
+@pytest.mark.parametrize("action", [header.mark_clean, header.mark_in_use])
+def test_killed_between_any_two_writes_it_still_opens(action):
+    finished = False
+    for writes in range(10):
+        words = used_words()
+        if action is header.mark_in_use:
+            header.mark_clean(words)
+        mortal = words.view(Mortal)
+        mortal.left = writes
+        try:
+            action(mortal)
+            finished = True
+        except Killed:
+            pass
+        check(words)
+    assert finished
+
+
+def test_releases_all_participants():
+    words = used_words()
+    assert header.release_participants(words) == 2
+    table = header.participants(words)
+    for field in (layout.P_STATE, layout.P_PIN):
+        assert not table[1:, int(field)].any()
+    assert table[2, int(layout.P_BUMP)], "its chunk goes to the next claimant"
+    assert header.release_participants(words) == 0
+    check(words)
+
+
+@pytest.mark.parametrize("capacity", [-1, 0, header.MINIMUM_BYTES - 1, header.MAXIMUM_BYTES + 1])
+def test_refuses_a_capacity_out_of_bounds(capacity):
+    with pytest.raises(ValueError, match=re.escape(f"(4 MiB) and 4398046511104 bytes (4 TiB), got {capacity}")):
+        header.round_capacity(capacity)
+
+
+def test_rounds_a_capacity_up():
+    assert header.round_capacity(header.MINIMUM_BYTES) == 4 << 20
+    assert header.round_capacity(header.MINIMUM_BYTES + 1) == 6 << 20
+    assert header.round_capacity(header.MAXIMUM_BYTES) == header.MAXIMUM_BYTES
+    assert header.MINIMUM_BYTES >= header.TABLE_BYTES + (1 << 20)

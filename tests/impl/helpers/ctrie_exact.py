@@ -1,0 +1,51 @@
+"""Exactness: at rest, the words of an arena in nodes are those its tries reach, and the others are free."""
+
+import numpy as np
+from free_memory import free_spans
+
+from latchfree.arena.freelists import round_up
+from latchfree.arena.layout import FIRST_NODE, H_BUMP
+from latchfree.ctrie.audit import Audit
+
+
+def settle(arena):
+    """Free all that can be freed while nothing runs."""
+    for _ in range(4):
+        arena.collect()
+
+
+def reached(arena, tries):
+    """What the tries reach, with the forks and snapshots registered with them."""
+    audit = Audit(arena.base)
+    for trie in tries:
+        audit.add(trie if isinstance(trie, int) else trie._store.trie)
+    return audit
+
+
+def exact(arena, tries):
+    """Settle, and check that every word is accounted for: reached by one of the tries, or free.
+
+    `tries` are those that are no forks, as objects or as offsets: a fork is reached through the slot of its parent's
+    snapshot, and keeps its parent. Nothing may run.
+    """
+    settle(arena)
+    census, audit = arena.census(), reached(arena, tries)
+    assert census.limbo == 0, census
+    assert census.trees == 0, census
+    assert census.nodes == audit.words, f"{census.nodes - audit.words} words in nodes that no trie reaches: {census}"
+    assert arena.allocated == 8 * (census.nodes + census.spare)
+    assert census.given == census.nodes + census.spare + census.free + census.tails
+    return census
+
+
+def parted(arena, tries):
+    """Check word by word what `exact` checks in sum: each is in one node reached, or in one free span."""
+    exact(arena, tries)
+    uses = np.zeros(int(arena.words[H_BUMP]) - FIRST_NODE, np.uint8)
+    for k in np.flatnonzero(reached(arena, tries).seen).tolist():
+        size = (int(arena.words[FIRST_NODE + k]) >> 40) & ((1 << 20) - 1)
+        uses[k : k + int(round_up(np.uint64(size)))] += 1
+    for start, size in free_spans(arena):
+        uses[start - FIRST_NODE : start - FIRST_NODE + size] += 1
+    wrong = np.flatnonzero(uses != 1)
+    assert len(wrong) == 0, f"word {wrong[0] + FIRST_NODE} is in {uses[wrong[0]]} places"
