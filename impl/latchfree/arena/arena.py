@@ -65,6 +65,8 @@ class Arena:
 
     Attributes
     ----------
+    shared : bool
+        Whether other processes can open it.
     capacity : int
         Size of the region in bytes.
     words : ndarray of uint64
@@ -78,6 +80,7 @@ class Arena:
     def __init__(self, region: Region) -> None:
         self.region = region
         self.words = region.words
+        self.shared = region.shared
         self.capacity = region.words.nbytes
         self.base: int = region.words.ctypes.data
         self._cell = np.zeros(1, np.uint64)
@@ -89,7 +92,7 @@ class Arena:
         #: What this process holds in it, if it is shared; see `latchfree.ctrie.holds`.
         self.holdings: weakref.WeakSet[Any] = weakref.WeakSet()
         _arenas.add(self)
-        if region.shared:
+        if self.shared:
             self._keep()
 
     def _keep(self) -> None:
@@ -284,11 +287,6 @@ class Arena:
     def structures(self) -> dict[str, Entry]:
         """What is in it, by name."""
         return {entry.name: entry for entry in self._directory.entries()}
-
-    @property
-    def shared(self) -> bool:
-        """Whether other processes can open it."""
-        return self.region.shared
 
     @property
     def closed(self) -> bool:

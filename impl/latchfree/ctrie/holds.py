@@ -38,7 +38,7 @@ class Hold:
     def __init__(self, store: Store, slot: int) -> None:
         self.slot = slot
         self.store = store
-        if store.arena.shared:
+        if store.shared:
             self._pid = getpid()
             store.arena.holdings.add(self)
 
@@ -49,11 +49,14 @@ class Hold:
 
     def end(self, getpid: Any = getpid) -> None:
         """Give the snapshot back."""
-        slot, self.slot = self.slot, 0
-        store = self.store
-        if slot == 0 or (store.owner is not None and store.owner.gone) or store.arena.closed:
+        slot = self.slot
+        if slot == 0:
             return
-        if not store.arena.shared or getpid() == self._pid:
+        self.slot = 0
+        store = self.store
+        if store.shared and (store.arena.closed or getpid() != self._pid):
+            return
+        if store.owner is None or not store.owner.gone:
             store.drop(slot)
 
     __del__ = end
@@ -68,15 +71,14 @@ class Hold:
         RuntimeError
             In a forked child, if the arena is shared: the snapshot is the parent's, who may drop it any time.
         """
-        arena = self.store.arena
-        if not arena.shared:
+        if not self.store.shared:
             return
         if getpid() != self._pid:
             raise RuntimeError(
                 "this snapshot of a shared arena was taken before the fork and belongs to the parent process; "
                 "take a new one in the child"
             )
-        arena.interpreter_participant()
+        self.store.arena.interpreter_participant()
 
 
 class Lineage:
@@ -103,8 +105,10 @@ class Lineage:
     @property
     def gone(self) -> bool:
         """Whether the trie was destroyed, or one that it goes on from."""
-        parent = self._parent
-        return self._ended or (parent is not None and parent.store.owner is not None and parent.store.owner.gone)
+        if self._ended or self._parent is None:
+            return self._ended
+        owner = self._parent.store.owner
+        return owner is not None and owner.gone
 
     def end(self, getpid: Any = getpid, give_back: Any = give_back) -> None:
         """Destroy the trie, and what was made from it."""

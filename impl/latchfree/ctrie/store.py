@@ -68,6 +68,7 @@ class Store:
         "name",
         "owner",
         "raw",
+        "shared",
         "trie",
         "values",
     )
@@ -87,6 +88,7 @@ class Store:
         if not 0 <= hash_mask <= HASH_MASK_ALL:
             raise ValueError(f"hash_mask must be from 0 to 2**64 - 1, got {hash_mask}")
         self.arena = arena
+        self.shared = arena.shared
         self.base = np.uint64(arena.base)
         self.trie = trie
         self.keys = keys
