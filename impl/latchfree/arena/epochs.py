@@ -147,16 +147,23 @@ def retire_tree(mem: Handle, me: Word, i: Word) -> None:
 
 
 @kernel
-def _free_entry(mem: Handle, me: Word, block: Word, count: Word) -> None:
-    """Free the last of the `count` entries of the oldest block."""
-    entry = peek(mem, block + ENTRIES + count - _1)
-    # Count first: killed here, the node is lost; the other way round its successor would free it again.
-    poke(mem, block + COUNT, count - _1)
-    barrier(mem)
-    if entry & TREE == _0:
+def _free_entries(mem: Handle, me: Word, block: Word, most: Word) -> Word:
+    """Free entries of the oldest block, the last ones first, up to `most` or to a tree; returns how many."""
+    count = peek(mem, block + COUNT)
+    end = count - min(count, most)
+    freed = _0
+    while count > end:
+        count -= _1
+        freed += _1
+        entry = peek(mem, block + ENTRIES + count)
+        # Count first: killed here, the node is lost; the other way round its successor would free it again.
+        poke(mem, block + COUNT, count)
+        barrier(mem)
+        if entry & TREE != _0:
+            push_tree(mem, me, P_TREES, entry & ~TREE)
+            break
         give(mem, me, entry, round_up(size_of(mem, entry)))
-    else:
-        push_tree(mem, me, P_TREES, entry & ~TREE)
+    return freed
 
 
 @kernel
@@ -187,12 +194,9 @@ def drain(mem: Handle, me: Word, most: Word) -> Flag:
         block = peek(mem, me + P_OLDEST)
         if block == _0 or peek(mem, block + EPOCH) + _GRACE > load(mem, H_EPOCH):
             return False
-        count = peek(mem, block + COUNT)
-        if count == _0:
+        freed += _free_entries(mem, me, block, most - freed) + _1
+        if peek(mem, block + COUNT) == _0:
             _drop_block(mem, me, block)
-        else:
-            _free_entry(mem, me, block, count)
-        freed += _1
     return True
 
 

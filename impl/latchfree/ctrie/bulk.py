@@ -40,8 +40,9 @@ def _element(column: Any, k: Any) -> Any:
     return word
 
 
-#: Keys a bulk call handles before it unpins for an instant, so that it does not hold up reclamation.
-_PINNED = 256
+#: Keys a bulk call handles before it unpins for an instant. So few, because what it retires meanwhile cannot be used
+#: again: the fewer nodes are on their way round, the more of them are in the processor's cache.
+_PINNED = 32
 
 
 @kernel

@@ -110,6 +110,12 @@ def close_grave(mem: Handle, me: Word) -> None:
 @kernel
 def bury_pair(mem: Handle, trie: Word, me: Word, death: Word, a: Word, b: Word) -> None:
     """Kill a node, and another one unless it is NIL: what most updates come to."""
+    # spec: Reclamation!BuryCount -- as in open_grave.
+    if load_seq(mem, trie + REGISTERED) == NIL and peek(mem, trie + IS_FORK) == NIL:
+        retire(mem, me, a)
+        if b != NIL:
+            retire(mem, me, b)
+        return
     open_grave(mem, trie, me, death, _PAIR)
     bury(mem, me, a)
     if b != NIL:

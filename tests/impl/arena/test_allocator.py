@@ -9,12 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from latchfree import Arena
-from latchfree.arena import allocator, blocks, layout
+from latchfree.arena import allocator, blocks, freelists, layout
 from latchfree.arena.allocator import ORDINARY, URGENT
 from latchfree.arena.freelists import reserve_of, round_up
 from latchfree.arena.participants import claim, collect
 
 U = np.uint64
+BLOCK = int(blocks.BLOCK_WORDS)
+STOCK_WORDS = int(blocks.STOCK) * BLOCK
+#: Blocks that serve as nodes where memory has run out.
+EXTRA = int(blocks.STOCK - blocks.SPARES)
 
 
 class Owner:
@@ -78,24 +82,25 @@ def spares(arena):
 def test_nodes_of_an_attempt_lie_side_by_side(owner):
     assert owner.begin()
     first = owner.allocate(10)
-    assert owner.allocate(3) == first + 10
-    assert owner.allocate(100) == first + 13
-    assert owner.allocate(1) == first + 13 + 128
+    assert owner.allocate(3) == first + 12
+    assert owner.allocate(100) == first + 15
+    assert owner.allocate(1) == first + 15 + 128
     assert not owner.failed()
 
 
-def test_begin_stocks_what_a_commit_needs_to_retire_nodes(arena, owner):
-    assert owner.begin()
-    assert spares(arena) == int(blocks.SPARES) * int(blocks.BLOCK_WORDS)
-    assert owner.begin()
-    assert spares(arena) == int(blocks.SPARES) * int(blocks.BLOCK_WORDS), "and no more the next time"
+@pytest.mark.parametrize("urgent", [ORDINARY, URGENT])
+def test_begin_stocks_what_a_commit_needs_to_retire_nodes(arena, owner, urgent):
+    assert owner.begin(urgent)
+    assert spares(arena) == STOCK_WORDS
+    assert owner.begin(urgent)
+    assert spares(arena) == STOCK_WORDS, "and no more the next time"
 
 
 def test_undo_gives_nodes_back_to_be_used_again(owner):
     assert owner.begin()
     before = owner.live
     nodes = [owner.allocate(words) for words in (10, 10, 67, 100)]
-    assert owner.live == before + 10 + 10 + 67 + 128
+    assert owner.live == before + 12 + 12 + 68 + 128
     bump = int(owner.words[owner.me + layout.P_BUMP])
     owner.undo()
     assert owner.live == before
@@ -111,9 +116,9 @@ def test_a_freed_node_serves_its_own_class_first(owner):
     node = owner.allocate(10)
     owner.undo()
     assert owner.begin()
-    assert owner.allocate(9) != node
-    assert owner.allocate(11) != node
-    assert owner.allocate(10) == node
+    assert owner.allocate(8) != node
+    assert owner.allocate(13) != node
+    assert owner.allocate(9) == node, "12 words, as 10 are"
 
 
 def test_undo_forgets_nothing_and_repeats_nothing(owner):
@@ -136,7 +141,7 @@ def test_what_was_abandoned_is_free_only_after_its_grace(arena, owner):
     owner.abandon()  # the journal is empty then
     assert owner.begin()
     assert owner.allocate(10) != node
-    assert arena.census().limbo >= 10
+    assert arena.census().limbo == 12 + BLOCK
     for _ in range(3):
         owner.collect()
     assert arena.census().limbo == 0
@@ -189,16 +194,71 @@ def test_the_reserve_is_for_the_urgent(arena, owner):
     owner.fill(16)
     assert not [node for node in owner.fill(16) if node]
     reserve = int(reserve_of(U(len(arena.words))))
+    assert spares(arena) == STOCK_WORDS, "not yet touched"
     urgent = owner.fill(16, URGENT)
-    assert reserve // 16 - 1 <= len(urgent) <= reserve // 16
+    assert reserve // 16 - 1 <= len(urgent) - EXTRA * (BLOCK // 16) <= reserve // 16
     assert owner.fill(16, URGENT) == []
 
 
 def test_the_last_words_can_be_used(arena, owner):
     nodes = owner.fill(16, URGENT)
-    room = len(arena.words) - layout.FIRST_NODE - int(blocks.SPARES * blocks.BLOCK_WORDS)
-    assert len(nodes) == room // 16
+    room = len(arena.words) - layout.FIRST_NODE - STOCK_WORDS
+    assert len(nodes) == room // 16 + EXTRA * (BLOCK // 16)
     assert max(nodes) + 16 <= len(arena.words)
+
+
+def use_up(owner, take):
+    """Take every free word, with `take` or `take_urgently`."""
+    for size in range(72, 0, -1):
+        while take(owner.base, owner.me, U(size)):
+            pass
+
+
+def take_all(base, me, size):
+    return freelists.take(base, me, size, URGENT)
+
+
+@pytest.mark.parametrize("words", [4, 16, 60, 67, 68])
+def test_without_memory_the_stock_serves_the_urgent_as_nodes(arena, owner, words):
+    size = int(round_up(U(words)))
+    owner.fill(72, URGENT)
+    use_up(owner, take_all)
+    stock = [start for start, _ in free_spans(arena)]
+    assert len(stock) == int(blocks.STOCK)
+    before = arena.census()
+    nodes = owner.fill(words, URGENT)
+    assert len(nodes) == EXTRA * (BLOCK // size)
+    assert all(any(block <= node and node + size <= block + BLOCK for block in stock) for node in nodes)
+    now = arena.census()
+    assert now.nodes == before.nodes + len(nodes) * size
+    assert now.free == EXTRA * (BLOCK % size), "the rest of each"
+    assert now.spare == int(blocks.SPARES) * BLOCK, "what the attempts retire can still be listed"
+    assert arena.allocated == 8 * (now.nodes + now.spare)
+
+
+def test_where_memory_has_run_out_only_the_urgent_begin(arena, owner):
+    owner.fill(72, URGENT)
+    use_up(owner, blocks.take_urgently)
+    assert spares(arena) == int(blocks.SPARES) * BLOCK
+    census = arena.census()
+    assert not owner.begin()
+    assert owner.begin(URGENT)
+    assert owner.allocate(1) == owner.me + layout.P_SINK, "the last blocks are no nodes"
+    assert owner.failed()
+    assert arena.census() == census
+
+
+def test_the_stock_is_made_up_when_there_is_memory_again(arena, owner):
+    nodes = owner.fill(72, URGENT)
+    use_up(owner, blocks.take_urgently)
+    for node in nodes[1:EXTRA]:
+        freelists.give(owner.base, owner.me, U(node), U(72))
+    assert not owner.begin()
+    assert spares(arena) == STOCK_WORDS - BLOCK
+    freelists.give(owner.base, owner.me, U(nodes[0]), U(72))
+    assert owner.begin()
+    assert spares(arena) == STOCK_WORDS
+    assert not owner.failed()
 
 
 def test_a_node_may_be_as_large_as_a_value_may_be(arena):

@@ -128,12 +128,13 @@ def test_a_larger_free_node_is_split_when_nothing_else_is_left(arena):
         owner.give(node, 60)
     census = arena.census()
     assert census.free == 180
-    pieces = [owner.take(25, URGENT) for _ in range(6)]
+    pieces = [owner.take(24, URGENT) for _ in range(6)]
     assert 0 not in pieces
-    assert all(any(node <= piece and piece + 25 <= node + 60 for node in nodes[:3]) for piece in pieces)
-    assert owner.take(25, URGENT) == 0, "what is left is thirty words in three pieces"
-    assert arena.census().free == 180 - 150
-    assert [owner.take(10, URGENT) > 0 for _ in range(4)] == [True, True, True, False]
+    assert all(any(node <= piece and piece + 24 <= node + 60 for node in nodes[:3]) for piece in pieces)
+    assert owner.take(24, URGENT) == 0, "what is left is 36 words in three pieces"
+    assert arena.census().free == 180 - 144
+    assert [owner.take(8, URGENT) > 0 for _ in range(4)] == [True, True, True, False]
+    assert [owner.take(4, URGENT) > 0 for _ in range(4)] == [True, True, True, False]
     assert arena.census().free == 0
 
 
@@ -148,6 +149,37 @@ def test_a_shared_node_is_split_too(arena):
         giver.give(node, 512)
     assert len(batches(arena, 512)) > 10
     assert taker.take(128, URGENT) in {node + k * 128 for node in nodes for k in range(4)}
+
+
+def test_the_largest_free_node_becomes_the_chunk_before_a_small_one_is_split(arena):
+    """So that memory once used for large nodes serves small ones without crumbs."""
+    owner = Owner(arena)
+    small, middle, large = owner.take(48), owner.take(256), owner.take(1024)
+    rest = []
+    for size in (1024, 72, 1):
+        while node := owner.take(size, URGENT):
+            rest.append((node, size))
+    for node, size in ((small, 48), (middle, 256), (large, 1024)):
+        owner.give(node, size)
+    taken = [owner.take(40, URGENT) for _ in range(1024 // 40)]
+    assert taken == [large + 40 * k for k in range(1024 // 40)], "side by side"
+    assert owner.take(40, URGENT) == middle
+    assert owner.length(48) == 1
+    live = [*rest, (middle, 40), *((node, 40) for node in taken)]
+    _check_partition(arena, live)
+
+
+@pytest.mark.parametrize("gap", [*range(1, 300), 1000, 1025, 5000, (1 << 20) + 1, (1 << 21) + 3])
+def test_a_gap_is_carved_into_pieces_that_fit_and_none_of_one_word(gap):
+    sizes, left = [], gap
+    while left:
+        sizes.append(int(freelists.piece_of(U(left))))
+        left -= sizes[-1]
+        assert left >= 0
+    assert all(size in CLASSES for size in sizes)
+    assert 1 not in sizes[1:], "a single word is in no shared list"
+    assert max(sizes) <= 1 << 20, "the largest node there is"
+    assert len(sizes) <= 24 + gap // (1 << 20)
 
 
 def test_the_end_of_a_chunk_that_is_given_up_is_not_lost(arena):

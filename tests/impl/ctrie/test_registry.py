@@ -13,9 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from latchfree import Arena, Ctrie
+from latchfree.arena import blocks
 from latchfree.arena.allocator import ORDINARY, allocate, begin
 from latchfree.arena.epochs import pin, unpin
-from latchfree.arena.layout import P_INCARNATION
+from latchfree.arena.freelists import round_up
+from latchfree.arena.layout import P_INCARNATION, P_OLDEST
 from latchfree.arena.participants import claim, release
 from latchfree.arena.shape import DROP_LOCK, REGISTERED, SNAPSHOTS
 from latchfree.ctrie import burial, registry
@@ -23,10 +25,14 @@ from latchfree.ctrie import burial, registry
 U = np.uint64
 TAG = 1 << 63
 SLOTS = int(registry.SLOTS)
+TABLE = int(round_up(registry.TABLE_WORDS))
+#: Words of all nodes, a size that blocks and descriptors do not have.
+NODE = 72
+IN_A_BLOCK = int(blocks.BLOCK_WORDS - blocks.ENTRIES)
 
 
 class Bench:
-    """The registry of a trie, with generations and nodes of our own; all nodes have ten words."""
+    """The registry of a trie, with generations and nodes of our own."""
 
     def __init__(self, arena=None):
         self.arena = arena or Arena.anonymous(16 << 20)
@@ -57,8 +63,8 @@ class Bench:
 
     def node(self, birth):
         assert begin(self.base, U(self.me), ORDINARY)
-        node = int(allocate(self.base, U(self.me), U(10)))
-        self.words[node] = (5 << 60) | (10 << 40) | birth
+        node = int(allocate(self.base, U(self.me), U(NODE)))
+        self.words[node] = (5 << 60) | (NODE << 40) | birth
         return node
 
     def kill(self, births):
@@ -99,7 +105,7 @@ class Bench:
         """Every dead node is where the rule of intervals puts it."""
         settle(self.arena)
         expected = {slot: [] for slot in self.live}
-        free = {start for start, size in free_spans(self.arena) if size == 10}
+        free = {start for start, size in free_spans(self.arena) if size == NODE}
         for node, (birth, death) in list(self.dead.items()):
             below = [(gen, slot) for slot, gen in self.live.items() if gen < death]
             if below and max(below)[0] >= birth:
@@ -208,17 +214,99 @@ def test_tables_are_chained_and_slots_used_again(bench):
     assert len(bench.tables()) == 3
 
 
-@pytest.mark.parametrize("count", [1, 60, 61, 62, 150])
+@pytest.mark.parametrize("count", [1, IN_A_BLOCK - 1, IN_A_BLOCK, IN_A_BLOCK + 1, 150])
 def test_bulk_burials(bench, count):
-    """More than a block holds, and a mixture in which a block has to be split."""
+    """As much as a block holds, more, and a mixture in which a block has to be split."""
     first = bench.snapshot()
     second = bench.snapshot()
-    for _ in range(0, count, 50):
-        bench.kill(([90, bench.live[second]] * 25)[:count])
+    dead = bench.kill(([90, bench.live[second]] * count)[:count])
+    assert sorted(bench.deadlist(second)) == sorted(dead)
     bench.check()
     bench.drop(second)
     bench.check()
     bench.drop(first)
+    bench.check()
+    assert bench.dead == {}
+
+
+class Killer:
+    """Another participant, which stops in the middle of a burial."""
+
+    def __init__(self, bench):
+        self.bench = bench
+        self.me = U(claim(bench.base, U(1), U(0)))
+        assert begin(bench.base, self.me, ORDINARY)
+        pin(bench.base, self.me)
+        burial.open_grave(bench.base, U(bench.trie), self.me, U(bench.now), U(4))
+
+    def bury(self, node):
+        burial.bury(self.bench.base, self.me, U(node))
+
+    def end(self):
+        """End the burial; returns what it has retired."""
+        words = self.bench.words
+        burial.close_grave(self.bench.base, self.me)
+        unpin(self.bench.base, self.me)
+        retired, block = [], int(words[self.me + P_OLDEST])
+        while block:
+            retired += words[block + int(blocks.ENTRIES) :][: int(words[block + int(blocks.COUNT)])].tolist()
+            block = int(words[block + int(blocks.LINK)])
+        release(self.bench.base, self.me)
+        return retired
+
+
+@pytest.mark.parametrize("moment", [0, 1, 2])
+@pytest.mark.parametrize("dropped", [1, 2])
+def test_what_a_witness_dropped_during_a_burial_leaves_goes_to_the_next_older(bench, moment, dropped):
+    snapshots = [bench.snapshot() for _ in range(3)]
+    nodes = [bench.node(90), bench.node(bench.live[snapshots[0]])]
+    killer = Killer(bench)
+    for turn in range(3):
+        if turn == moment:
+            for slot in reversed(snapshots[-dropped:]):
+                bench.drop(slot)
+        if turn < 2:
+            killer.bury(nodes[turn])
+    assert killer.end() == []
+    heir = snapshots[-dropped - 1]
+    assert sorted(bench.deadlist(heir)) == sorted(nodes)
+    bench.dead = {node: (birth, bench.now) for node, birth in zip(nodes, [90, 100], strict=True)}
+    bench.check()
+    for slot in snapshots[:-dropped]:
+        bench.drop(slot)
+    bench.check()
+    assert bench.dead == {}
+
+
+@pytest.mark.parametrize("moment", [0, 1])
+def test_what_only_a_witness_dropped_during_a_burial_saw_is_retired(bench, moment):
+    older, newer = bench.snapshot(), bench.snapshot()
+    node, birth = bench.node(bench.live[newer]), bench.live[newer]
+    killer = Killer(bench)
+    if moment == 0:
+        bench.drop(newer)
+    killer.bury(node)
+    if moment == 1:
+        bench.drop(newer)
+    assert killer.end() == [node]
+    assert bench.deadlist(older) == []
+    bench.dead = {node: (birth, bench.now)}
+    bench.check()
+    assert bench.dead == {}
+
+
+def test_an_older_witness_takes_the_block_of_one_dropped_during_a_burial_whole(bench):
+    """It sees only part of it; the rest is free when it is dropped itself."""
+    older, newer = bench.snapshot(), bench.snapshot()
+    nodes = [bench.node(90), bench.node(bench.live[newer])]
+    killer = Killer(bench)
+    for node in nodes:
+        killer.bury(node)
+    bench.drop(newer)
+    assert killer.end() == []
+    assert sorted(bench.deadlist(older)) == sorted(nodes)
+    bench.drop(older)
+    bench.dead = {node: (90, bench.now) for node in nodes}
     bench.check()
     assert bench.dead == {}
 
@@ -319,7 +407,7 @@ def play(steps, every=1):
         bench.drop(slot)
         bench.check()
     assert bench.dead == {}
-    assert bench.arena.census().nodes == 13 + 128 * len(bench.tables())
+    assert bench.arena.census().nodes == 13 + TABLE * len(bench.tables())
 
 
 @given(steps=_STEPS)
