@@ -1,7 +1,7 @@
 """``latchfree.Ctrie`` from int to int.
 
-The arena has room for everything the run writes, since memory is not reclaimed yet; its pages are touched before
-the timing unless it is to be cold, because the first touch of a page is paid once and costs more than the writes
+The arena has room for everything the run writes, though most of it is used again and again; its pages are touched
+before the timing unless it is to be cold, because the first touch of a page is paid once and costs more than the writes
 that fill it.
 """
 

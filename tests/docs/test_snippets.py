@@ -14,6 +14,7 @@ def blocks(page: Path) -> list[str]:
     return BLOCK.findall(page.read_text())
 
 
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=lambda p: p.name)
 def test_page_runs(page: Path) -> None:
     namespace: dict[str, object] = {"__name__": page.stem}

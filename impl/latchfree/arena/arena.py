@@ -250,14 +250,21 @@ class Arena:
         if hasattr(self._local, "claim"):
             collect(np.uint64(self.base), np.uint64(self.participant()))
 
-    def merge(self) -> None:
+    def merge(self, *, bulk: bool = False) -> None:
         """Merge neighbouring free pieces into larger ones, where the arena has no more of the size it needs.
 
         Operations that find the arena full do this before they give up.
+
+        Parameters
+        ----------
+        bulk : bool
+            Have the calling thread's bulk calls find it, not the single calls.
         """
         free = self.used - self.allocated - 8 * layout.FIRST_NODE
-        if free * _WORTHWHILE >= self.capacity:
-            merge(self.base, self.interpreter_participant(), free // 8 + 1)
+        if free * _WORTHWHILE < self.capacity:
+            return
+        slots = [self.interpreter_participant(), self.participant() if hasattr(self._local, "claim") or bulk else 0]
+        merge(self.base, slots[bulk], slots[not bulk], free // 8 + 1)
 
     def _collect(self) -> None:
         collect(np.uint64(self.base), np.uint64(self.interpreter_participant()))

@@ -62,9 +62,11 @@ def _empty_owner(mem: Handle, owner: Word, starts: Array, ends: Array, found: Wo
 
 
 @entry
-def _gather(mem: Handle, me: Word, starts: Array, ends: Array) -> Word:
-    """Take off what the caller, slots without owner, and the shared lists have; returns the number of pieces."""
+def _gather(mem: Handle, me: Word, other: Word, starts: Array, ends: Array) -> Word:
+    """Take off what the caller's slots, slots without owner, and the shared lists have; returns how many pieces."""
     found = _empty_owner(mem, me, starts, ends, _0)
+    if other != _0:
+        found = _empty_owner(mem, other, starts, ends, found)
     for k in range(load(mem, H_CLAIMED)):
         slot = _FIRST + np.uint64(k) * _STRIDE
         if load(mem, slot + P_STATE) == FREE and cas(mem, slot + P_STATE, FREE, peek(mem, me + P_STATE)):
@@ -87,11 +89,14 @@ def _scatter(mem: Handle, me: Word, starts: Array, ends: Array) -> None:
             at += size
 
 
-def merge(base: int, me: int, room: int) -> None:
-    """Merge free memory of the arena at address `base`, at most `room` pieces of it, on behalf of participant `me`."""
+def merge(base: int, me: int, other: int, room: int) -> None:
+    """Merge free memory of the arena at address `base`, at most `room` pieces of it.
+
+    `me` is the participant that is to have it, `other` one that is the caller's as well, or 0.
+    """
     starts = np.zeros(room, np.uint64)
     ends = np.zeros(room, np.uint64)
-    found = int(_gather(np.uint64(base), np.uint64(me), starts, ends))
+    found = int(_gather(np.uint64(base), np.uint64(me), np.uint64(other), starts, ends))
     order = np.argsort(starts[:found])
     starts, ends = starts[:found][order], ends[:found][order]
     first = np.concatenate([[True], starts[1:] != ends[:-1]]) if found else np.zeros(0, bool)

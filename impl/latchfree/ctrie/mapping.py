@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, MutableMapping, ValuesView
+from collections.abc import ItemsView, Iterator, KeysView, Mapping, MutableMapping, ValuesView
 from typing import Any, TypeVar, cast
-
-import numpy as np
 
 from latchfree.arena import Arena
 from latchfree.arena.directory import check_codecs
-from latchfree.ctrie import bulk, columns
+from latchfree.ctrie import batches
 from latchfree.ctrie import insert as insert_module
 from latchfree.ctrie import remove as remove_module
 from latchfree.ctrie.builtins import builtin, not_plain
-from latchfree.ctrie.codecs import (
-    MAX_KEY_BYTES,
-    MAX_VALUE_BYTES,
-    Codec,
-    codec_for,
-)
+from latchfree.ctrie.codecs import Codec, codec_for
 from latchfree.ctrie.holds import Lineage
 from latchfree.ctrie.orphans import give_back_all
 from latchfree.ctrie.snapshots import Snapshot
@@ -36,13 +29,6 @@ _REMOVE_ALWAYS = int(remove_module.ALWAYS)
 _REMOVE_IF_EQUAL = int(remove_module.IF_EQUAL)
 
 _MISSING: Any = object()
-
-#: Times a bulk call collects garbage without getting on before it gives up, and before it merges what is free.
-_PATIENCE = 5
-_GRACE = 2
-
-#: Keys a bulk call handles between two chances for Ctrl-C.
-_SLICE = 1 << 16
 
 
 class Ctrie(MutableMapping[K, V]):
@@ -432,14 +418,6 @@ class Ctrie(MutableMapping[K, V]):
 
     # many keys -----------------------------------------------------------------------------------------------
 
-    def _slices(self, length: int) -> Iterator[tuple[int, int]]:
-        for first in range(0, length, _SLICE):
-            yield first, min(first + _SLICE, length)
-
-    def _bulk_arguments(self) -> tuple[np.uint64, np.uint64, np.uint64]:
-        store = self._store
-        return store.base, np.uint64(store.trie), np.uint64(store.arena.participant())
-
     def get_many(self, keys: Any) -> Any:
         """Look up a batch of keys without the interpreter lock; each lookup is atomic, the batch is not.
 
@@ -452,25 +430,7 @@ class Ctrie(MutableMapping[K, V]):
         pyarrow.Array, ndarray or list
             As the input; a key that is absent gives a null, a masked element (None in an object array) or None.
         """
-        store = self._store
-        column = columns.to_column(keys, store.keys, "keys", MAX_KEY_BYTES)
-        where = self._bulk_arguments()
-        found = np.zeros(column.length, np.uint8)
-        if store.values.word:
-            out = np.zeros(column.length, np.int64)
-            for first, last in self._slices(column.length):
-                bulk.get_words(*where, column.data, first, last, out, found)
-            return columns.from_words(out, found, column.source)
-        offsets = np.zeros(column.length + 1, np.int64)
-        data = np.empty(16 * column.length + 64, np.uint8)
-        for first, last in self._slices(column.length):
-            at = first
-            while True:
-                at = int(bulk.get_blobs(*where, column.data, at, last, offsets, data, found))
-                if at == last:
-                    break
-                data = np.concatenate([data, np.empty(len(data) + MAX_VALUE_BYTES, np.uint8)])
-        return columns.from_blobs(data[: offsets[-1]], offsets, found != 0, store.values, column.source)
+        return batches.get_many(self._store, keys)
 
     def put_many(self, keys: Any, values: Any) -> None:
         """Write a batch of pairs without the interpreter lock, in order; each write is atomic, the batch is not.
@@ -480,16 +440,7 @@ class Ctrie(MutableMapping[K, V]):
         ArenaFull
             When there is no room for a pair; its ``done`` says how many were written.
         """
-        store = self._store
-        key_column = columns.to_column(keys, store.keys, "keys", MAX_KEY_BYTES)
-        value_column = columns.to_column(values, store.values, "values", MAX_VALUE_BYTES)
-        if key_column.length != value_column.length:
-            raise ValueError(f"got {key_column.length} keys but {value_column.length} values")
-        where = self._bulk_arguments()
-        for first, last in self._slices(key_column.length):
-            self._insist_bulk(
-                first, last, lambda at, end: bulk.put_all(*where, key_column.data, value_column.data, at, end)
-            )
+        batches.put_many(self._store, keys, values)
 
     def remove_many(self, keys: Any) -> Any:
         """Remove a batch of keys without the interpreter lock; each removal is atomic, the batch is not.
@@ -499,27 +450,7 @@ class Ctrie(MutableMapping[K, V]):
         pyarrow.BooleanArray, ndarray of bool or list
             As the input: whether each key was there.
         """
-        store = self._store
-        column = columns.to_column(keys, store.keys, "keys", MAX_KEY_BYTES)
-        found = np.zeros(column.length, np.uint8)
-        where = self._bulk_arguments()
-        for first, last in self._slices(column.length):
-            self._insist_bulk(first, last, lambda at, end: bulk.remove_all(*where, column.data, at, end, found))
-        return columns.from_flags(found, column.source)
-
-    def _insist_bulk(self, first: int, last: int, work: Callable[[int, int], int]) -> None:
-        """Work through a slice, collecting garbage where the arena is full, until nothing helps."""
-        vain = 0
-        while first < last:
-            done = int(work(first, last))
-            first += done
-            vain = 0 if done else vain + 1
-            if vain > _PATIENCE:
-                raise self._store.out_of_room(first)
-            if first < last:
-                self._store.arena.collect()
-                if vain > _GRACE:
-                    self._store.arena.merge()
+        return batches.remove_many(self._store, keys)
 
 
 def _reopened(arena: Arena, name: str, keys: Codec, values: Codec) -> Ctrie[Any, Any]:

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from ctrie_exact import exact
 from ctrie_walk import TAG, check, header, key_at, root_of
 
 from latchfree import Ctrie
 from latchfree.arena.allocator import URGENT, begin
-from latchfree.arena.epochs import pin
-from latchfree.ctrie import gcas, nodes
+from latchfree.arena.epochs import pin, unpin
+from latchfree.ctrie import burial, gcas, nodes
 from latchfree.ctrie.clean import clean, clean_parent
 
 U = np.uint64
@@ -36,7 +37,7 @@ def _pair_that_splits_at(trie, level):
 
 
 def _entomb(trie, gone, left):
-    """Do the first step of removing `gone`, which leaves the S-node of `left` in a tomb, and stop there, pinned."""
+    """Do what removing `gone` does until it cleans: the S-node of `left` is in a tomb then. Stay pinned."""
     words, base, at, me = trie.arena.words, U(trie.arena.base), U(trie._store.trie), U(trie.arena.participant())
     pin(base, me)
     path = [root_of(trie)]
@@ -49,11 +50,13 @@ def _entomb(trie, gone, left):
         assert slots[0] & TAG
         path.append(slots[0] & ~TAG)
     snode = next(s for s in slots if key_at(trie._store, s) == left)
-    assert key_at(trie._store, next(s for s in slots if s != snode)) == gone
+    dead = next(s for s in slots if s != snode)
+    assert key_at(trie._store, dead) == gone
     gen = header(words, path[-1])[2]
     assert begin(base, me, URGENT)
     tomb = nodes.new_tnode(base, me, U(snode), U(gen))
     assert gcas.gcas(base, at, U(path[-1]), U(main), tomb) == gcas.COMMITTED
+    burial.bury_pair(base, at, me, U(gen), U(main), U(dead))
     return path
 
 
@@ -92,6 +95,8 @@ def test_an_operation_that_meets_a_tomb_cleans_it_and_goes_on(trie, level, name)
     assert operation(trie, a, b) == result
     assert dict(trie.items()) == {{"a": a, "b": b}[k]: v for k, v in contents.items()}
     check(trie)
+    unpin(U(trie.arena.base), U(trie.arena.participant()))
+    exact(trie.arena, [trie])  # neither what was replaced nor what was made in vain is left
 
 
 def test_nothing_is_installed_over_a_tomb(trie):

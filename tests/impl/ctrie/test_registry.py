@@ -306,7 +306,7 @@ def test_an_older_witness_takes_the_block_of_one_dropped_during_a_burial_whole(b
     assert killer.end() == []
     assert sorted(bench.deadlist(older)) == sorted(nodes)
     bench.drop(older)
-    bench.dead = {node: (90, bench.now) for node in nodes}
+    bench.dead = dict.fromkeys(nodes, (90, bench.now))
     bench.check()
     assert bench.dead == {}
 
