@@ -21,7 +21,8 @@ from soak import Figure, show
 BUILDS = ("reclaiming", "leaking")
 CALLS = ("single", "bulk")
 SIZES = (10_000, 300_000)
-_ROUNDS = 12
+#: Enough for the memory in use to go round several times: a long-lived map is what counts.
+_ROUNDS = 40
 _OPERATIONS = 1_200_000
 _TIMEOUT = 600
 

@@ -29,6 +29,9 @@ _HOLDERS = (
     "snapshot",
 )
 
+#: What frees nodes: left out together with every mutant, see `collected`.
+_BURIAL = ("open_grave", "bury", "close_grave", "bury_pair", "bury_tree")
+
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
@@ -77,8 +80,16 @@ MUTANTS = {
 }
 
 
+def _replace(original: Any, replacement: Any) -> None:
+    """Put a function in the place of another wherever the Ctrie refers to it."""
+    name = original.__name__
+    for loaded, content in list(sys.modules.items()):
+        if loaded.startswith("latchfree.ctrie.") and getattr(content, name, None) is original:
+            setattr(content, name, replacement)
+
+
 def apply(name: str) -> None:
-    """Replace the function of mutant `name` for the rest of this process.
+    """Replace the function of mutant `name` for the rest of this process, in which nodes are not freed.
 
     Raises
     ------
@@ -95,8 +106,8 @@ def apply(name: str) -> None:
     jit.set_variant(name, _AFFECTED)
     for holder in _HOLDERS:
         import_module(f"latchfree.ctrie.{holder}")
-    original = getattr(sys.modules[f"latchfree.ctrie.{module}"], function)
+    collected = import_module("latchfree_lincheck.mutants.collected")
+    for burial in _BURIAL:
+        _replace(getattr(sys.modules["latchfree.ctrie.burial"], burial), getattr(collected, burial))
     replacement = getattr(import_module(f"latchfree_lincheck.mutants.{name.lower()}"), function)
-    for loaded, content in list(sys.modules.items()):
-        if loaded.startswith("latchfree.ctrie.") and getattr(content, function, None) is original:
-            setattr(content, function, replacement)
+    _replace(getattr(sys.modules[f"latchfree.ctrie.{module}"], function), replacement)
