@@ -11,7 +11,10 @@ import numpy as np
 
 import latchfree
 from latchfree import Arena, ArenaFull, Ctrie
+from latchfree.arena.epochs import pin, unpin
+from latchfree.ctrie.batches import where
 from latchfree.ctrie.insert import ALWAYS, FULL, insert
+from latchfree.ctrie.registry import drop
 from latchfree.ctrie.snapshot import freeze
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Handle, Word
@@ -32,9 +35,19 @@ def version() -> str:
 
 
 @kernel
+def _freeze_and_drop(mem: Handle, trie: Word, me: Word) -> Flag:
+    pin(mem, me)
+    slot = freeze(mem, trie, me)
+    if slot != FULL:
+        drop(mem, trie, me, slot)
+    unpin(mem, me)
+    return slot != FULL
+
+
+@kernel
 def _freezes(mem: Handle, trie: Word, me: Word, times: Word) -> Flag:
     for _ in range(times):  # noqa: SIM110 -- compiled code has no all()
-        if freeze(mem, trie, me) == FULL:
+        if not _freeze_and_drop(mem, trie, me):
             return False
     return True
 
@@ -42,9 +55,12 @@ def _freezes(mem: Handle, trie: Word, me: Word, times: Word) -> Flag:
 @kernel
 def _freezes_and_inserts(mem: Handle, trie: Word, me: Word, keys: Array, values: Array) -> Flag:
     for k in range(len(keys)):
-        if freeze(mem, trie, me) == FULL:
+        if not _freeze_and_drop(mem, trie, me):
             return False
-        if insert(mem, trie, me, keys[k], values[k], ALWAYS, values[k]) == FULL:
+        pin(mem, me)
+        full = insert(mem, trie, me, keys[k], values[k], ALWAYS, values[k]) == FULL
+        unpin(mem, me)
+        if full:
             return False
     return True
 
@@ -95,15 +111,12 @@ def _single(trie: Ctrie[int, int]) -> Subject:
 
 
 def _bulk(trie: Ctrie[int, int]) -> Subject:
-    def where() -> tuple[np.uint64, np.uint64, np.uint64]:
-        return trie._bulk_arguments()
-
     def snapshots(times: int) -> None:
-        if not _freezes(*where(), times):
+        if not _freezes(*where(trie._store), times):
             raise ArenaFull("no room for the snapshots: raise _SPARE_BYTES")
 
     def snapshots_and_puts(keys: Ints, values: Ints) -> None:
-        if not _freezes_and_inserts(*where(), keys, values):
+        if not _freezes_and_inserts(*where(trie._store), keys, values):
             raise ArenaFull("no room for puts after snapshots: raise _RENEWING_BYTES")
 
     return Subject(

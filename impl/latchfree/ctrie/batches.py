@@ -27,7 +27,8 @@ def _slices(length: int) -> Iterator[tuple[int, int]]:
         yield first, min(first + _SLICE, length)
 
 
-def _where(store: Store) -> tuple[np.uint64, np.uint64, np.uint64]:
+def where(store: Store) -> tuple[np.uint64, np.uint64, np.uint64]:
+    """Base, trie and participant, the first arguments of the kernels in `latchfree.ctrie.bulk`."""
     return store.base, np.uint64(store.trie), np.uint64(store.arena.participant())
 
 
@@ -49,19 +50,19 @@ def _insist(store: Store, first: int, last: int, work: Callable[[int, int], int]
 def get_many(store: Store, keys: Any) -> Any:
     """See `Ctrie.get_many`."""
     column = columns.to_column(keys, store.keys, "keys", MAX_KEY_BYTES)
-    where = _where(store)
+    place = where(store)
     found = np.zeros(column.length, np.uint8)
     if store.values.word:
         out = np.zeros(column.length, np.int64)
         for first, last in _slices(column.length):
-            bulk.get_words(*where, column.data, first, last, out, found)
+            bulk.get_words(*place, column.data, first, last, out, found)
         return columns.from_words(out, found, column.source)
     offsets = np.zeros(column.length + 1, np.int64)
     data = np.empty(16 * column.length + 64, np.uint8)
     for first, last in _slices(column.length):
         at = first
         while True:
-            at = int(bulk.get_blobs(*where, column.data, at, last, offsets, data, found))
+            at = int(bulk.get_blobs(*place, column.data, at, last, offsets, data, found))
             if at == last:
                 break
             data = np.concatenate([data, np.empty(len(data) + MAX_VALUE_BYTES, np.uint8)])
@@ -74,16 +75,16 @@ def put_many(store: Store, keys: Any, values: Any) -> None:
     value_column = columns.to_column(values, store.values, "values", MAX_VALUE_BYTES)
     if key_column.length != value_column.length:
         raise ValueError(f"got {key_column.length} keys but {value_column.length} values")
-    where = _where(store)
+    place = where(store)
     for first, last in _slices(key_column.length):
-        _insist(store, first, last, lambda at, end: bulk.put_all(*where, key_column.data, value_column.data, at, end))
+        _insist(store, first, last, lambda at, end: bulk.put_all(*place, key_column.data, value_column.data, at, end))
 
 
 def remove_many(store: Store, keys: Any) -> Any:
     """See `Ctrie.remove_many`."""
     column = columns.to_column(keys, store.keys, "keys", MAX_KEY_BYTES)
     found = np.zeros(column.length, np.uint8)
-    where = _where(store)
+    place = where(store)
     for first, last in _slices(column.length):
-        _insist(store, first, last, lambda at, end: bulk.remove_all(*where, column.data, at, end, found))
+        _insist(store, first, last, lambda at, end: bulk.remove_all(*place, column.data, at, end, found))
     return columns.from_flags(found, column.source)
