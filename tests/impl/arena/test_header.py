@@ -45,7 +45,7 @@ def used_words():
 
 
 def check(words, *, file_bytes=CAPACITY, alone=True, repair=False):
-    header.validate(words[: layout.FIRST_NODE], file_bytes, "/tmp/x", alone=alone, repair=repair)
+    header.validate(words[: layout.FIRST_NODE], file_bytes, "/some/arena", alone=alone, repair=repair)
 
 
 def set_slot(field, value, k=1):
@@ -141,7 +141,7 @@ def test_accepts_what_was_closed(make):
         (rename, "directory entries 0 and 1 are both named 'users'"),
         (set_word(layout.H_STATE, 1), "its state is 0x0000000000000001, expected 0x636c65616e636c6e .closed. or"),
         (set_word(layout.H_STATE, layout.CLEAN), "the checksum of its header is 0x0000000000000000, expected 0x"),
-        (set_word(layout.H_BOOT, 1), r"in use when the system went down.*latchfree arena fsck /tmp/x --repair"),
+        (set_word(layout.H_BOOT, 1), r"in use when the system went down.*latchfree arena fsck /some/arena --repair"),
     ],
 )
 def test_refuses(change, message):
@@ -149,7 +149,7 @@ def test_refuses(change, message):
     check(words)
     change(words)
     before = words.copy()
-    with pytest.raises(ArenaInvalid, match=rf"^/tmp/x: .*{message}") as caught:
+    with pytest.raises(ArenaInvalid, match=rf"^/some/arena: .*{message}") as caught:
         check(words)
     assert isinstance(caught.value, (LatchfreeError, ValueError))
     np.testing.assert_array_equal(words, before)
