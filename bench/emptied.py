@@ -4,6 +4,20 @@ from __future__ import annotations
 
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Word
+from latchfree_lincheck.mutants.collected import bury, bury_pair, bury_tree, close_grave, open_grave
+
+__all__ = [
+    "bury",
+    "bury_pair",
+    "bury_tree",
+    "close_grave",
+    "drain_a_few",
+    "open_grave",
+    "pin",
+    "retire",
+    "retire_tree",
+    "unpin",
+]
 
 
 @kernel
@@ -28,29 +42,4 @@ def retire_tree(mem: Handle, me: Word, i: Word) -> None:
 
 @kernel
 def drain_a_few(mem: Handle, me: Word) -> None:
-    pass
-
-
-@kernel
-def open_grave(mem: Handle, trie: Word, me: Word, death: Word, room: Word) -> None:
-    pass
-
-
-@kernel
-def bury(mem: Handle, me: Word, node: Word) -> None:
-    pass
-
-
-@kernel
-def close_grave(mem: Handle, me: Word) -> None:
-    pass
-
-
-@kernel
-def bury_pair(mem: Handle, trie: Word, me: Word, death: Word, a: Word, b: Word) -> None:
-    pass
-
-
-@kernel
-def bury_tree(mem: Handle, trie: Word, me: Word, root: Word, death: Word) -> None:
     pass
