@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -35,7 +36,10 @@ def test_every_step_is_timed_alone_and_together():
             assert min(alone, together, ratio) > 0
     for title in ("latchfree", "lmdb", "Manager().dict"):
         (line,) = [line for line in lines if line.startswith(title + " ")]
-        assert line.count("x)") == 4
+        if title == "lmdb" and importlib.util.find_spec("lmdb") is None:  # a peer of the bench extra
+            assert "pip install 'latchfree[bench]'" in line
+        else:
+            assert line.count("x)") == 4
     assert not list(Path("/dev/shm").glob("latchfree-bench-*"))
 
 
