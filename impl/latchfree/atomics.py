@@ -100,6 +100,20 @@ def _pause_i(typingctx):
 
 
 @intrinsic
+def _prefetch_i(typingctx, mem, at):
+    def codegen(context, builder, signature, args):
+        byte = _BYTE.as_pointer()
+        half = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), (byte, half, half, half))
+        function = builder.module.declare_intrinsic("llvm.prefetch", (byte,), kind)
+        address = builder.bitcast(_pointer(builder, args[0], args[1]), byte)
+        builder.call(function, (address, half(1), half(3), half(1)))
+        return context.get_dummy_value()
+
+    return types.void(_u64, _u64), codegen
+
+
+@intrinsic
 def popcount(typingctx, word):
     """Number of one bits of a word."""
 
@@ -229,6 +243,11 @@ def barrier(mem):
     _compiled_only("barrier")
 
 
+def prefetch(mem, at):
+    """Bring word `at` near the processor, to be written soon; no effect on what any thread sees."""
+    _compiled_only("prefetch")
+
+
 def pause(mem):
     """Tell the processor that this is a spin loop; a scheduler may switch here."""
     _compiled_only("pause")
@@ -311,3 +330,8 @@ def _barrier(mem):
 @overload(pause)
 def _pause(mem):
     return (lambda mem: _pause_i()) if _bare(mem) else None
+
+
+@overload(prefetch)
+def _prefetch(mem, at):
+    return (lambda mem, at: _prefetch_i(mem, at)) if _bare(mem) else None

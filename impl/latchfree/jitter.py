@@ -24,6 +24,7 @@ from latchfree.atomics import (
     load_seq,
     peek,
     poke,
+    prefetch,
     store,
 )
 from latchfree.jit import kernel
@@ -125,6 +126,11 @@ def _peek(mem, at):  # type: ignore[no-untyped-def]
 @overload(poke)
 def _poke(mem, at, value):  # type: ignore[no-untyped-def]
     return (lambda mem, at, value: poke(mem.base, at, value)) if _is_jittered(mem) else None
+
+
+@overload(prefetch)
+def _prefetch(mem, at):  # type: ignore[no-untyped-def]
+    return (lambda mem, at: prefetch(mem.base, at)) if _is_jittered(mem) else None
 
 
 @overload(barrier)

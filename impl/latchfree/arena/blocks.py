@@ -1,14 +1,15 @@
 """Blocks: arrays of nodes on their way out, the links of limbo queues and of deadlists.
 
-A block is a node itself: header, link, count, epoch tag, entries. An entry is the offset of a node, or an I-node tagged
-`TREE`, which stands for the whole tree below it.
+A block is a node itself: header, link, count, epoch tag, entries. An entry is the offset of a node and above it, as in
+the node's header, its size: so it can be freed without being read, when it has long left the cache. Or it is an I-node
+tagged `TREE`, which stands for the whole tree below it.
 """
 
 import numpy as np
 
 from latchfree.arena.freelists import carve, take
 from latchfree.arena.layout import P_LIVE, P_SPARE_COUNT, P_SPARES
-from latchfree.arena.shape import BLOCK, header, size_of
+from latchfree.arena.shape import BIRTH_MASK, BLOCK, SIZE_MASK, SIZE_SHIFT, header, size_of
 from latchfree.atomics import barrier, peek, poke
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Word
@@ -27,6 +28,7 @@ STOCK = np.uint64(14)
 
 _0 = np.uint64(0)
 _1 = np.uint64(1)
+_SIZE = SIZE_MASK << SIZE_SHIFT
 
 
 @kernel
@@ -82,6 +84,24 @@ def take_urgently(mem: Handle, me: Word, size: Word) -> Word:
         poke(mem, me + P_LIVE, peek(mem, me + P_LIVE) - (BLOCK_WORDS - size))
         carve(mem, me, node + size, node + BLOCK_WORDS)
     return node
+
+
+@kernel
+def entry_for(mem: Handle, node: Word) -> Word:
+    """The entry that stands for a node."""
+    return node | (peek(mem, node) & _SIZE)
+
+
+@kernel
+def node_of(entry: Word) -> Word:
+    """The node, or the I-node, that an entry stands for."""
+    return entry & BIRTH_MASK
+
+
+@kernel
+def words_of(entry: Word) -> Word:
+    """Words in use of the node that an entry, which is no tree, stands for."""
+    return entry >> SIZE_SHIFT
 
 
 @kernel

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from latchfree.arena.blocks import COUNT, ENTRIES, LINK
+from latchfree.arena.blocks import COUNT, ENTRIES, LINK, words_of
 from latchfree.arena.freelists import CLASSES, class_size, round_up
 from latchfree.arena.layout import (
     FIRST_NODE,
@@ -93,7 +93,7 @@ def _count_limbo(mem: Handle, block: Word, totals: Array) -> None:
             if entry & TREE != _0:
                 totals[_TREES] += _1
             else:
-                totals[_LIMBO] += round_up(size_of(mem, entry))
+                totals[_LIMBO] += round_up(words_of(entry))
         block = peek(mem, block + LINK)
 
 

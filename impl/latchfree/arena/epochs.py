@@ -18,14 +18,18 @@ from latchfree.arena.blocks import (
     LINK,
     STOCK,
     append,
+    entry_for,
     is_full,
     keep_spare,
+    node_of,
     take_spare,
+    words_of,
 )
-from latchfree.arena.freelists import give, round_up
+from latchfree.arena.freelists import give, put_back, round_up, size_class
 from latchfree.arena.layout import (
     H_CLAIMED,
     H_EPOCH,
+    P_LIVE,
     P_NEWEST,
     P_OLDEST,
     P_PIN,
@@ -119,8 +123,12 @@ def _open_block(mem: Handle, me: Word, epoch: Word) -> Word:
     """The newest block of the limbo, tagged `epoch` and not full."""
     if peek(mem, me + P_OLDEST) != _0:
         block = peek(mem, me + P_NEWEST)
-        if peek(mem, block + EPOCH) == epoch and not is_full(mem, block):
-            return block
+        if peek(mem, block + EPOCH) == epoch:
+            if not is_full(mem, block):
+                return block
+            # A block is as many nodes as are worth a try; a later epoch only makes them wait longer.
+            try_advance(mem)
+            epoch = load_seq(mem, H_EPOCH)
     block = take_spare(mem, me)
     enqueue(mem, me, block, epoch)
     return block
@@ -133,8 +141,7 @@ def retire(mem: Handle, me: Word, node: Word) -> None:
     Needs a spare block at hand (`stock_spares`), which `begin` sees to.
     """
     # spec: Reclamation!RetireReadEpoch -- seq_cst: must not be older than the epoch at the time of the unlinking CAS.
-    append(mem, _open_block(mem, me, load_seq(mem, H_EPOCH)), node)
-    _count(mem, me, _1)
+    append(mem, _open_block(mem, me, load_seq(mem, H_EPOCH)), entry_for(mem, node))
 
 
 @kernel
@@ -152,6 +159,7 @@ def _free_entries(mem: Handle, me: Word, block: Word, most: Word) -> Word:
     count = peek(mem, block + COUNT)
     end = count - min(count, most)
     freed = _0
+    words = _0
     while count > end:
         count -= _1
         freed += _1
@@ -160,9 +168,12 @@ def _free_entries(mem: Handle, me: Word, block: Word, most: Word) -> Word:
         poke(mem, block + COUNT, count)
         barrier(mem)
         if entry & TREE != _0:
-            push_tree(mem, me, P_TREES, entry & ~TREE)
+            push_tree(mem, me, P_TREES, node_of(entry))
             break
-        give(mem, me, entry, round_up(size_of(mem, entry)))
+        size = round_up(words_of(entry))
+        put_back(mem, me, node_of(entry), size_class(size))
+        words += size
+    poke(mem, me + P_LIVE, peek(mem, me + P_LIVE) - words)
     return freed
 
 

@@ -5,8 +5,10 @@ chunk, one node in use, one node on one free list.
 
 Sizes are rounded to **size classes**: exact up to 8 words, multiples of four up to 72 (a full C-node has 67),
 powers of two above. A free node links to the next through word 0. A participant whose list of a class grows long
-moves a batch to the class's shared list, from which whoever runs out takes it: so memory travels from threads that
-remove to threads that insert. A shared list is a Treiber stack of batches; a batch links to the next through word 1
+moves the older part to the class's shared list as a *batch*, from which whoever runs out takes it: so memory travels
+from threads that remove to threads that insert. Where to cut is known without a walk: the *edge* is the node that was
+pushed when the list held exactly one batch. It is in the list as long as the length says more than a batch, since both
+count every push and pop. A shared list is a Treiber stack of batches; a batch links to the next through word 1
 of its first node. The head carries a version in its upper 24 bits: a popper that was delayed between reading the
 head and its CAS fails even if the same batch has come back to the top (ABA).
 
@@ -24,6 +26,7 @@ from latchfree.arena.layout import (
     H_CAPACITY,
     H_CHUNK,
     P_BUMP,
+    P_EDGE,
     P_FD,
     P_FREE,
     P_LENGTH,
@@ -31,7 +34,7 @@ from latchfree.arena.layout import (
     P_LIVE,
     SHARED_LISTS,
 )
-from latchfree.atomics import barrier, cas, load, peek, poke
+from latchfree.atomics import barrier, cas, load, peek, poke, prefetch
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Word
 
@@ -120,26 +123,39 @@ def _push(mem: Handle, me: Word, kind: Word, node: Word) -> None:
     poke(mem, node, peek(mem, head))
     barrier(mem)
     poke(mem, head, node)
-    poke(mem, me + P_LENGTH + kind, peek(mem, me + P_LENGTH + kind) + _1)
+    # Killed before the length is written it is too small, which is safe: then the edge is not used.
+    barrier(mem)
+    length = peek(mem, me + P_LENGTH + kind)
+    if length == batch_of(kind):
+        poke(mem, me + P_EDGE + kind, node)
+        barrier(mem)
+    poke(mem, me + P_LENGTH + kind, length + _1)
+
+
+@kernel
+def _unlink(mem: Handle, me: Word, kind: Word, node: Word) -> None:
+    """Take the first node off the private list."""
+    length = peek(mem, me + P_LENGTH + kind)
+    # Length first, as in `_push` last: it may be too small, so it stops at nothing.
+    poke(mem, me + P_LENGTH + kind, length - min(length, _1))
+    barrier(mem)
+    below = peek(mem, node)
+    poke(mem, me + P_FREE + kind, below)
+    # It comes from a place that was not in use for a while, and is the next to be taken.
+    prefetch(mem, below)
+    prefetch(mem, below + kind)
 
 
 @kernel
 def _spill(mem: Handle, me: Word, kind: Word) -> None:
-    """Move a batch from the private to the shared list."""
-    head = me + P_FREE + kind
-    first = peek(mem, head)
-    last = first
-    taken = _1
-    while taken < batch_of(kind) and peek(mem, last) != _0:
-        last = peek(mem, last)
-        taken += _1
-    poke(mem, head, peek(mem, last))
+    """Move what is below the edge from the private to the shared list."""
+    edge = peek(mem, me + P_EDGE + kind)
+    first = peek(mem, edge)
+    poke(mem, edge, _0)
     barrier(mem)
-    poke(mem, last, _0)
-    # A length is a hint: some ways of taking nodes, and being killed, leave it too large. An empty list puts it right.
-    left = peek(mem, me + P_LENGTH + kind) - taken
-    poke(mem, me + P_LENGTH + kind, left if peek(mem, head) != _0 else _0)
-    while True:
+    # The list may be longer still; then the rest of it travels next time.
+    poke(mem, me + P_LENGTH + kind, batch_of(kind))
+    while first != _0:
         # Acquire is enough: nothing is read through the old head.
         old = load(mem, SHARED_LISTS + kind)
         poke(mem, first + _1, old & _OFFSET)
@@ -241,8 +257,7 @@ def _pop(mem: Handle, me: Word, kind: Word) -> Word:
         node = refill(mem, me, kind)
         if node == _0:
             return _0
-    poke(mem, head, peek(mem, node))
-    poke(mem, me + P_LENGTH + kind, peek(mem, me + P_LENGTH + kind) - _1)
+    _unlink(mem, me, kind, node)
     barrier(mem)
     return node
 
@@ -292,8 +307,7 @@ def take(mem: Handle, me: Word, size: Word, urgent: Word) -> Word:
     kind = size_class(size)
     node = peek(mem, me + P_FREE + kind)
     if node != _0:
-        poke(mem, me + P_FREE + kind, peek(mem, node))
-        poke(mem, me + P_LENGTH + kind, peek(mem, me + P_LENGTH + kind) - _1)
+        _unlink(mem, me, kind, node)
     else:
         node = _take_elsewhere(mem, me, kind, size, urgent)
         if node == _0:

@@ -17,7 +17,7 @@ words                 content
 import numpy as np
 
 MAGIC = 0x6C61746368667265  # "latchfre", big-endian
-LAYOUT_VERSION = 2
+LAYOUT_VERSION = 3
 
 # header: what never changes
 H_MAGIC = np.uint64(0)
@@ -50,7 +50,7 @@ ENTRY_WORDS = 16
 SHARED_LISTS = np.uint64(1152)
 PARTICIPANTS = 2048
 PARTICIPANT_COUNT = 256
-PARTICIPANT_WORDS = 640
+PARTICIPANT_WORDS = 736
 
 # fields of a directory entry
 E_STATE = 0  # FREE, CREATING, READY, REMOVED
@@ -89,6 +89,7 @@ P_LENGTH = np.uint64(192)  # their lengths
 P_JOURNAL = np.uint64(320)  # the nodes themselves, at most JOURNAL_CAPACITY
 P_WALK = np.uint64(480)  # a traversal: for each depth a main node and the index of its next slot
 P_SINK = np.uint64(512)  # where an attempt writes that has run out of memory
+P_EDGE = np.uint64(640)  # in each free list longer than a batch, the node above the batch that would travel
 
 JOURNAL_CAPACITY = 160
 SINK_WORDS = 128

@@ -34,6 +34,8 @@ _STRIDE = np.uint64(PARTICIPANT_WORDS)
 def _empty_list(mem: Handle, owner: Word, kind: Word, starts: Array, ends: Array, found: Word) -> Word:
     """Take all nodes off a private list, as far as there is room in the arrays; returns how many are in them now."""
     head = owner + P_FREE + kind
+    poke(mem, owner + P_LENGTH + kind, _0)
+    barrier(mem)
     while found < len(starts) and peek(mem, head) != _0:
         node = peek(mem, head)
         poke(mem, head, peek(mem, node))
@@ -41,8 +43,6 @@ def _empty_list(mem: Handle, owner: Word, kind: Word, starts: Array, ends: Array
         starts[found] = node
         ends[found] = node + class_size(kind)
         found += _1
-    if peek(mem, head) == _0:
-        poke(mem, owner + P_LENGTH + kind, _0)
     return found
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from latchfree.arena.blocks import COUNT as BLOCK_COUNT
 from latchfree.arena.blocks import ENTRIES as BLOCK_ENTRIES
-from latchfree.arena.blocks import LINK
+from latchfree.arena.blocks import LINK, node_of
 from latchfree.arena.layout import FIRST_NODE, H_BUMP
 from latchfree.arena.shape import (
     BLOCK,
@@ -112,9 +112,9 @@ def _mark_deadlist(mem: Handle, head: Word, state: Array, seen: Array, stack: Ar
         if state[_BAD] != _0 or known:
             return
         for k in range(peek(mem, block + BLOCK_COUNT)):
-            entry = peek(mem, block + BLOCK_ENTRIES + np.uint64(k))
-            kind = _kind_at(mem, entry, seen)
-            _mark(mem, entry, kind if kind >= I_NODE and kind <= S_NODE else I_NODE, state, seen, stack)
+            node = node_of(peek(mem, block + BLOCK_ENTRIES + np.uint64(k)))
+            kind = _kind_at(mem, node, seen)
+            _mark(mem, node, kind if kind >= I_NODE and kind <= S_NODE else I_NODE, state, seen, stack)
         block = peek(mem, block + LINK)
 
 

@@ -16,6 +16,7 @@ from latchfree.arena.blocks import (
     ENTRIES,
     SPARES,
     append,
+    entry_for,
     format_block,
     is_full,
     stock_spares,
@@ -84,7 +85,7 @@ def bury(mem: Handle, me: Word, node: Word) -> None:
             block, words = take_spare(mem, me), BLOCK_WORDS
         format_block(mem, block, words)
         poke(mem, me + _BLOCK, block)
-    append(mem, block, node)
+    append(mem, block, entry_for(mem, node))
     if is_full(mem, block):
         close_grave(mem, me)
 

@@ -16,7 +16,7 @@ marks after unlocking. So a thread that is stopped while dropping delays the ret
 import numpy as np
 
 from latchfree.arena.allocator import URGENT
-from latchfree.arena.blocks import COUNT, ENTRIES, LINK, SPARES, stock_spares, take_urgently
+from latchfree.arena.blocks import COUNT, ENTRIES, LINK, SPARES, node_of, stock_spares, take_urgently
 from latchfree.arena.epochs import drain, enqueue, retire
 from latchfree.arena.freelists import round_up
 from latchfree.arena.layout import H_EPOCH, P_INCARNATION, P_STATE
@@ -158,11 +158,11 @@ def _split_block(mem: Handle, me: Word, block: Word, seen_up_to: Word) -> None:
     count = peek(mem, block + COUNT)
     kept = _0
     for k in range(count):
-        node = peek(mem, block + ENTRIES + np.uint64(k))
-        if gen_of(mem, node) > seen_up_to:
-            retire(mem, me, node)
+        entry = peek(mem, block + ENTRIES + np.uint64(k))
+        if gen_of(mem, node_of(entry)) > seen_up_to:
+            retire(mem, me, node_of(entry))
         else:
-            poke(mem, block + ENTRIES + kept, node)
+            poke(mem, block + ENTRIES + kept, entry)
             kept += _1
     poke(mem, block + COUNT, kept)
 
@@ -172,7 +172,7 @@ def still_seen(mem: Handle, block: Word, seen_up_to: Word) -> Word:
     """How many nodes of a block were born at generation `seen_up_to` or before."""
     seen = _0
     for k in range(peek(mem, block + COUNT)):
-        if gen_of(mem, peek(mem, block + ENTRIES + np.uint64(k))) <= seen_up_to:
+        if gen_of(mem, node_of(peek(mem, block + ENTRIES + np.uint64(k)))) <= seen_up_to:
             seen += _1
     return seen
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from latchfree.arena.blocks import COUNT, ENTRIES, LINK
+from latchfree.arena.blocks import COUNT, ENTRIES, LINK, node_of, words_of
 from latchfree.arena.freelists import CLASSES, class_size, round_up
 from latchfree.arena.layout import (
     FIRST_NODE,
@@ -106,12 +106,13 @@ def note_reached(mem: Handle, seen: Array, uses: Array, what: int) -> None:
 
 
 @kernel
-def _note_entry(mem: Handle, node: Word, uses: Array) -> Flag:
+def _note_entry(mem: Handle, entry: Word, uses: Array) -> Flag:
+    node = node_of(entry)
     limit = _FIRST + np.uint64(len(uses))
     kind = kind_of(mem, node) if node >= _FIRST and node < limit else _0
     words = whole(mem, node, limit, kind, _0) if kind >= I_NODE and kind <= TABLE else _0
     _use(uses, node, words, WAITING)
-    return words != _0
+    return words != _0 and words_of(entry) == size_of(mem, node)
 
 
 @kernel

@@ -60,6 +60,7 @@ def test_every_class_has_a_free_list_of_its_own():
     assert [int(freelists.class_size(U(kind))) for kind in kinds] == LISTS
     assert int(layout.P_FREE) + len(kinds) <= int(layout.P_LENGTH)
     assert int(layout.P_LENGTH) + len(kinds) <= int(layout.P_JOURNAL)
+    assert int(layout.P_EDGE) + len(kinds) <= layout.PARTICIPANT_WORDS
     assert int(layout.SHARED_LISTS) + len(kinds) <= layout.PARTICIPANTS
 
 
@@ -105,6 +106,34 @@ def test_the_version_of_a_shared_list_rises_with_every_change(arena):
         versions.append(int(arena.words[head]) >> 40)
     assert versions == sorted(versions)
     assert len(set(versions[::2])) == 4
+
+
+@given(st.lists(st.tuples(st.sampled_from(["take", "give", "killed"]), st.integers(1, 90)), max_size=40))
+@settings(deadline=None)
+def test_the_edge_is_in_the_list_whenever_the_length_says_more_than_a_batch(steps):
+    """Also with lengths too small, as they are left by whoever is killed between a node and its count."""
+    arena = Arena.anonymous(4 << 20)
+    owner, size = Owner(arena), 12
+    kind = int(freelists.size_class(U(size)))
+    length, edge = (owner.me + int(field) + kind for field in (layout.P_LENGTH, layout.P_EDGE))
+    batch = int(freelists.batch_of(U(kind)))
+    held = set()
+    for step, count in steps:
+        for _ in range(count):
+            if step == "take":
+                node = owner.take(size)
+                assert node not in held
+                held.add(node)
+            elif step == "give" and held:
+                owner.give(held.pop(), size)
+            elif step == "killed" and arena.words[length] > 0:
+                arena.words[length] -= U(1)
+            free = private_list(arena, owner.me, kind)
+            shared = [node for nodes in shared_list(arena, kind) for node in nodes]
+            assert len({*free, *shared}) == len(free) + len(shared)
+            assert not held & {*free, *shared}
+            if arena.words[length] > batch:
+                assert int(arena.words[edge]) in free
 
 
 def test_nodes_of_one_word_are_never_shared(arena):

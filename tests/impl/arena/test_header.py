@@ -97,8 +97,8 @@ def test_accepts_what_was_closed(make):
     ("change", "message"),
     [
         (set_word(layout.H_MAGIC, 0x504B030414000000), r"not an arena: it begins with b'PK.*expected b'latchfre'"),
-        (set_word(layout.H_VERSION, 3), "layout version 3 is newer than version 2.*open it with a newer latchfree"),
-        (set_word(layout.H_VERSION, 1), "layout version 1 is older than version 2.*create it anew"),
+        (set_word(layout.H_VERSION, 4), "layout version 4 is newer than version 3.*open it with a newer latchfree"),
+        (set_word(layout.H_VERSION, 2), "layout version 2 is older than version 3.*create it anew"),
         (set_word(layout.H_CAPACITY, CAPACITY // 4), "cut short: 4194304 bytes, and its header says 8388608"),
         (set_word(layout.H_CAPACITY, CAPACITY // 16), "damaged arena: 4194304 bytes, and its header says 2097152"),
         (set_word(layout.H_PARTICIPANTS, 2049), "offset of the participant table is 2049, expected 2048"),
@@ -110,8 +110,8 @@ def test_accepts_what_was_closed(make):
         (set_word(layout.HEADER_WORDS - 1, 1), "reserved word 127 is 1, expected 0"),
         (set_word(1280, 7), "reserved word 1280 is 7"),
         (set_word(2047, 7), "reserved word 2047 is 7"),
-        (set_word(layout.H_BUMP, layout.FIRST_NODE - 1), "first unused word is 165887, expected 165888 to 524288"),
-        (set_word(layout.H_BUMP, CAPACITY // 8 + 1), "first unused word is 524289, expected 165888 to 524288"),
+        (set_word(layout.H_BUMP, layout.FIRST_NODE - 1), "first unused word is 190463, expected 190464 to 524288"),
+        (set_word(layout.H_BUMP, CAPACITY // 8 + 1), "first unused word is 524289, expected 190464 to 524288"),
         (set_word(layout.H_GENERATION, 1 << 40), f"generation is {1 << 40}, expected 0 to {(1 << 40) - 1}"),
         (set_word(layout.H_EPOCH, 1 << 62), "the epoch is"),
         (set_word(layout.H_EPOCH, 0), "the epoch is 0"),
@@ -161,7 +161,7 @@ def test_refuses_what_is_too_short(tmp_path, size):
     file.write_bytes(used_words().tobytes()[:size])
     fd = os.open(file, os.O_RDONLY)
     try:
-        with pytest.raises(ArenaInvalid, match=rf"not an arena, or cut short: {size} bytes.*has 1327104"):
+        with pytest.raises(ArenaInvalid, match=rf"not an arena, or cut short: {size} bytes.*has 1523712"):
             header.validate(header.read(fd), size, str(file), alone=True)
     finally:
         os.close(fd)

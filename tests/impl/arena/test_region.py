@@ -211,7 +211,7 @@ def test_a_failed_creation_leaves_nothing(path, monkeypatch, step, named):
 
     descriptors = open_descriptors()
     monkeypatch.setattr(os, step, fail)
-    with pytest.raises(OSError, match=f"no room for the header of an arena .1327104 bytes.*{path}") as caught:
+    with pytest.raises(OSError, match=f"no room for the header of an arena .1523712 bytes.*{path}") as caught:
         Region.create(path=path, capacity=CAPACITY)
     assert caught.value.errno == errno.ENOSPC
     del caught

@@ -1,5 +1,6 @@
 """Each operation kills exactly the old nodes that the new tree does without, and puts each where it belongs."""
 
+import numpy as np
 import pytest
 from ctrie_exact import settle
 from ctrie_pools import MASKS
@@ -12,6 +13,8 @@ from latchfree.arena.shape import SNAPSHOTS
 from latchfree.ctrie import registry
 
 TAG = 1 << 63
+#: An entry without the size of its node.
+PLACE = np.uint64(TAG | (1 << 40) - 1)
 I_NODE, C_NODE, T_NODE, L_NODE, S_NODE, ROOT, RDCSS = range(1, 8)
 
 
@@ -39,7 +42,7 @@ def _entries(words, block):
     found = []
     while block and not block & TAG:
         count = int(words[block + int(blocks.COUNT)])
-        found += words[block + int(blocks.ENTRIES) :][:count].tolist()
+        found += (words[block + int(blocks.ENTRIES) :][:count] & PLACE).tolist()
         block = int(words[block + int(blocks.LINK)])
     return found
 

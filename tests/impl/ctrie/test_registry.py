@@ -28,6 +28,8 @@ SLOTS = int(registry.SLOTS)
 TABLE = int(round_up(registry.TABLE_WORDS))
 #: Words of all nodes, a size that blocks and descriptors do not have.
 NODE = 72
+#: The part of an entry that is the place of a node.
+OFFSET = np.uint64((1 << 40) - 1)
 IN_A_BLOCK = int(blocks.BLOCK_WORDS - blocks.ENTRIES)
 
 
@@ -85,7 +87,7 @@ class Bench:
         block = int(self.words[slot + int(registry.HEAD)])
         while not block & TAG:
             count = int(self.words[block + int(registry.COUNT)])
-            nodes += self.words[block + int(registry.ENTRIES) :][:count].tolist()
+            nodes += (self.words[block + int(registry.ENTRIES) :][:count] & OFFSET).tolist()
             block = int(self.words[block + int(registry.LINK)])
         return nodes
 
@@ -249,7 +251,7 @@ class Killer:
         unpin(self.bench.base, self.me)
         retired, block = [], int(words[self.me + P_OLDEST])
         while block:
-            retired += words[block + int(blocks.ENTRIES) :][: int(words[block + int(blocks.COUNT)])].tolist()
+            retired += (words[block + int(blocks.ENTRIES) :][: int(words[block + int(blocks.COUNT)])] & OFFSET).tolist()
             block = int(words[block + int(blocks.LINK)])
         release(self.bench.base, self.me)
         return retired
