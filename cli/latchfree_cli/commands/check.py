@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from latchfree_cli import exits
+from latchfree_cli.histories import model_of, read_file, validate
 from latchfree_cli.settings import Outcome, Settings
 
 if TYPE_CHECKING:
@@ -26,10 +27,10 @@ def check(
     """
     from latchfree_lincheck import check as judge
 
-    read = {file: _read(file, format_, model) for file in files}
-    jobs = [(file, history, _model_of(file, history, model)) for file in read for history in read[file]]
+    read = {file: read_file(file, format_, model) for file in files}
+    jobs = [(file, history, model_of(file, history, model)) for file in read for history in read[file]]
     for file, history, name in jobs:
-        _validate(file, history, name)
+        validate(file, history, name)
     entries: list[dict[str, object]] = []
     reproduce = None
     with settings.progress(f"check: {len(jobs)} histories") as report:
@@ -63,43 +64,6 @@ def check(
         return Outcome("nothing", {"histories": entries})
     worst = exits.worst(str(entry["verdict"]) for entry in entries)
     return Outcome(worst, {"histories": entries}, reproduce=reproduce)
-
-
-def _read(file: Path, format_: str | None, model: str | None) -> "list[History]":
-    from latchfree_lincheck import read_history
-
-    try:
-        return read_history(file, format=format_, model=model)
-    except ValueError as error:
-        raise exits.Stop(exits.USAGE, str(error)) from None
-
-
-def _model_of(file: Path, history: "History", model: str | None) -> str:
-    """Return the model's name: as given, else as the file implies."""
-    from latchfree_model import MODELS, get_model
-
-    name = model or history.model_hint
-    if name is None:
-        choices = "|".join(MODELS)
-        raise exits.Stop(exits.USAGE, f"{file}: say what to check against: --model {choices}")
-    try:
-        get_model(name)
-    except ValueError as error:
-        raise exits.Stop(exits.USAGE, str(error)) from None
-    return name
-
-
-def _validate(file: Path, history: "History", name: str) -> None:
-    """End the command if the model does not have an operation of the history."""
-    from latchfree_model import get_model
-
-    model = get_model(name)
-    for position, operation in enumerate(history.operations, start=1):
-        try:
-            model.validate(operation.call)
-        except ValueError as error:
-            where = f"{file}: history {history.name}: operation {position}"
-            raise exits.Stop(exits.USAGE, f"{where}: {error}") from None
 
 
 def _write_alone(settings: Settings, file: Path, history: "History") -> Path:

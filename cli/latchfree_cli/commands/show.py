@@ -1,0 +1,104 @@
+"""``latchfree show``: draw recorded histories as one HTML page."""
+
+import shlex
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from latchfree_cli import exits
+from latchfree_cli.histories import model_of, read_file, validate
+from latchfree_cli.settings import Outcome, Settings
+
+SUFFIXES: Final = (".html", ".htm")
+"""The output is a file if it ends so, else a folder."""
+
+
+class OpenAt(StrEnum):
+    """Where a page opens."""
+
+    START = "start"
+    FIRST_ERROR = "first-error"
+
+
+def show(
+    settings: Settings,
+    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Files of histories.")],
+    model: Annotated[str | None, typer.Option("--model", help="Sequential model: map, register, ...")] = None,
+    format_: Annotated[str | None, typer.Option("--format", help="File format; default: recognised.")] = None,
+    open_at: Annotated[OpenAt, typer.Option("--open-at", help="Where the page opens.")] = OpenAt.FIRST_ERROR,
+) -> Outcome:
+    """Draw recorded histories: one HTML page with lanes, states and violations.
+
+    The page goes to the file given with -o (REPORT.html), else into the output folder. It needs no network.
+    """
+    from latchfree_lincheck.show import judge, page, save
+
+    path = _target(settings.out, files)
+    read = [(file, history) for file in files for history in read_file(file, format_, model)]
+    jobs = [(file, history, model_of(file, history, model)) for file, history in read]
+    for file, history, name in jobs:
+        validate(file, history, name)
+    if not any(len(history) for _, history, _ in jobs):
+        settings.say("nothing was checked: the files hold no operations")
+        return Outcome("nothing", {"histories": []})
+    judged = []
+    reproduce = None
+    with settings.progress(f"show: {len(jobs)} histories") as report:
+        for number, (file, history, name) in enumerate(jobs, start=1):
+            where = f"show: history {number} of {len(jobs)}, {history.name}"
+            report(where)
+            one = judge(
+                history,
+                name,
+                timeout=settings.timeout,
+                source=str(file),
+                on_part=lambda done, total, where=where: report(f"{where}: part {done} of {total}"),  # type: ignore[misc]
+            )
+            judged.append(one)
+            if one.verdict.verdict != "ok":
+                settings.say(f"{file}: {history.name}: {one.verdict.verdict}\n{one.verdict.explain()}")
+            if one.verdict.verdict == "violation":
+                reproduce = shlex.join(["latchfree", "check", str(file), "--model", name])
+        report("show: writing the page")
+        text = page(judged, open_at=open_at.value)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        save(path, text)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+    size = path.stat().st_size
+    settings.note(f"wrote {path} ({size / 1e6:.1f} MB): open it in a browser")
+    payload = {
+        "page": str(path),
+        "bytes": size,
+        "histories": [
+            {
+                "file": each.source,
+                "history": each.history.name,
+                "model": each.model.name,
+                "verdict": each.verdict.verdict,
+                "reason": each.verdict.reason,
+                "operations": each.verdict.operations,
+                "violations": sum(part.verdict.verdict == "violation" for part in each.parts),
+            }
+            for each in judged
+        ],
+    }
+    return Outcome(exits.worst(each.verdict.verdict for each in judged), payload, reproduce=reproduce)
+
+
+def _target(out: Path, files: list[Path]) -> Path:
+    """Return where the page goes; a file that is read is never overwritten."""
+    path = out if out.suffix.lower() in SUFFIXES else out / f"{files[0].stem}.html"
+    if path.exists() and any(file.exists() and path.samefile(file) for file in files):
+        raise exits.Stop(exits.USAGE, f"{path}: would overwrite a history; choose another file with -o REPORT.html")
+    return path
+
+
+def _unwritable(path: Path, error: OSError) -> exits.Stop:
+    """Say why the page could not be written, and what to do."""
+    wrong = isinstance(error, PermissionError | IsADirectoryError | NotADirectoryError | FileExistsError)
+    fix = "choose another file with -o REPORT.html" if wrong else "make room or choose another disk with -o REPORT.html"
+    return exits.Stop(exits.USAGE if wrong else exits.TOOL, f"cannot write {path}: {error.strerror}; {fix}")

@@ -1,0 +1,47 @@
+"""The histories that commands take as files: read, given a model and validated, or the command ends."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from latchfree_cli import exits
+
+if TYPE_CHECKING:
+    from latchfree_lincheck import History
+
+
+def read_file(file: Path, format_: str | None, model: str | None) -> "list[History]":
+    """Return the histories of a file."""
+    from latchfree_lincheck import read_history
+
+    try:
+        return read_history(file, format=format_, model=model)
+    except ValueError as error:
+        raise exits.Stop(exits.USAGE, str(error)) from None
+
+
+def model_of(file: Path, history: "History", model: str | None) -> str:
+    """Return the model's name: as given, else as the file implies."""
+    from latchfree_model import MODELS, get_model
+
+    name = model or history.model_hint
+    if name is None:
+        choices = "|".join(MODELS)
+        raise exits.Stop(exits.USAGE, f"{file}: say what to check against: --model {choices}")
+    try:
+        get_model(name)
+    except ValueError as error:
+        raise exits.Stop(exits.USAGE, str(error)) from None
+    return name
+
+
+def validate(file: Path, history: "History", name: str) -> None:
+    """End the command if the model does not have an operation of the history."""
+    from latchfree_model import get_model
+
+    model = get_model(name)
+    for position, operation in enumerate(history.operations, start=1):
+        try:
+            model.validate(operation.call)
+        except ValueError as error:
+            where = f"{file}: history {history.name}: operation {position}"
+            raise exits.Stop(exits.USAGE, f"{where}: {error}") from None

@@ -1,0 +1,99 @@
+"""The HTML page: style, script and data in one file that needs no network.
+
+The data stands in a ``<script type="application/json">`` element. The only way out of such an element is text that
+starts with ``<``, so no ``<`` is left in it: JSON may write it as ``\\u003c``, and it occurs in strings only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import html
+import json
+import os
+import string
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Final, Literal
+
+from latchfree_lincheck.show.document import document
+from latchfree_lincheck.show.judge import Judged
+
+SCRIPTS: Final = (
+    "history.js",
+    "layout.js",
+    "view.js",
+    "overview.js",
+    "canvas.js",
+    "panel.js",
+    "steps.js",
+    "input.js",
+    "app.js",
+)
+"""The page's script, in the order in which it is read."""
+
+
+def page(judged: Sequence[Judged], *, open_at: Literal["start", "first-error"] = "first-error") -> str:
+    """Return an HTML page that shows judged histories.
+
+    Parameters
+    ----------
+    judged : sequence of Judged
+        The histories; the page opens at the first that has a violation.
+    open_at : "start" or "first-error"
+        Where in it.
+
+    Raises
+    ------
+    ValueError
+        If there is no history.
+    """
+    if not judged:
+        raise ValueError("a page needs at least one history")
+    title = ", ".join(dict.fromkeys(each.history.name for each in judged[:3])) + (", …" if len(judged) > 3 else "")
+    data = {"openAt": open_at, "histories": [document(each) for each in judged]}
+    return string.Template(_static("page.html")).substitute(
+        title=html.escape(title),
+        style=_static("page.css"),
+        script="".join(_static(name) for name in SCRIPTS),
+        data=as_json(data),
+    )
+
+
+def as_json(data: object) -> str:
+    """Return JSON text that may stand inside any HTML element."""
+    return json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def save(path: str | Path, text: str) -> None:
+    """Write a page, whole or not at all: a file that is there stays as it was until the new one is complete.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written there; nothing is changed then.
+    """
+    path = Path(path)
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EISDIR if path.is_dir() else errno.EINVAL, "not a regular file", str(path))
+    if path.exists() and not os.access(path, os.W_OK):
+        raise PermissionError(errno.EACCES, "the file is write-protected", str(path))
+    target = path.resolve()
+    new = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        with new.open("x", encoding="utf-8") as file:
+            file.write(text)
+        if target.exists():
+            new.chmod(target.stat().st_mode & 0o777)
+        new.replace(target)
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            new.unlink()
+        if isinstance(error, OSError) and error.errno is not None:
+            raise OSError(error.errno, error.strerror, str(path)) from None
+        raise
+
+
+def _static(name: str) -> str:
+    return (files("latchfree_lincheck.show") / "static" / name).read_text(encoding="utf-8")

@@ -1,0 +1,114 @@
+"""``latchfree show``: the page, the exit code, and what it says where it cannot read or write."""
+
+import json
+import resource
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from latchfree_cli import exits
+from latchfree_cli.main import app
+
+GOOD = [(0, "put", [1, 5], None, 0, 1), (1, "get", [1], 5, 2, 3)]
+STALE = [(0, "put", [1, 5], None, 0, 1), (1, "get", [1], None, 2, 3)]
+
+
+@pytest.fixture(autouse=True)
+def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run where files may be written."""
+    monkeypatch.chdir(tmp_path)
+
+
+def write(name: str, **histories: list) -> str:
+    """Write histories as JSON lines and return the path."""
+    with Path(name).open("w") as file:
+        for history, operations in histories.items():
+            for process, f, arguments, result, invoke, returned in operations:
+                line = {"history": history, "process": process, "f": f, "arguments": arguments, "result": result}
+                file.write(json.dumps({**line, "invoke": invoke, "return": returned}) + "\n")
+    return name
+
+
+def show(*arguments: str) -> Result:
+    """Run ``latchfree show``."""
+    return CliRunner().invoke(app, ["show", *arguments])
+
+
+def test_a_legal_history() -> None:
+    result = show(write("good.jsonl", one=GOOD), "--model", "map", "-o", "report.html")
+    assert result.exit_code == exits.OK, result.output
+    assert result.stdout.startswith("wrote report.html (0.")
+    assert Path("report.html").read_text().startswith("<!DOCTYPE html>")
+
+
+def test_without_a_name_it_goes_into_the_output_folder() -> None:
+    assert show(write("good.jsonl", one=GOOD), "--model", "map").exit_code == exits.OK
+    assert Path("out/good.html").exists()
+    assert show("good.jsonl", "--model", "map", "-o", "folder").exit_code == exits.OK
+    assert Path("folder/good.html").exists()
+
+
+def test_a_violation_says_why_and_how_to_see_it_again() -> None:
+    files = write("bad.jsonl", one=STALE), write("good.jsonl", two=GOOD)
+    result = show(*files, "--model", "map", "-o", "r.html", "--open-at", "start")
+    assert result.exit_code == exits.VIOLATION
+    assert "key 1 held 5" in result.stdout
+    assert result.stdout.splitlines()[-1] == "latchfree check bad.jsonl --model map"
+    assert '"openAt":"start"' in Path("r.html").read_text()
+
+
+def test_json() -> None:
+    result = show(write("both.jsonl", one=GOOD, two=STALE), "--model", "map", "-o", "r.html", "--json")
+    assert result.exit_code == exits.VIOLATION
+    document = json.loads(result.stdout)
+    assert (document["verdict"], document["page"]) == ("violation", "r.html")
+    assert document["bytes"] == Path("r.html").stat().st_size
+    assert [(each["history"], each["verdict"], each["violations"]) for each in document["histories"]] == [
+        ("one", "ok", 0),
+        ("two", "violation", 1),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["absent.jsonl"], "absent.jsonl: No such file"),
+        (["half.jsonl"], "half.jsonl:1: expected"),
+        (["good.jsonl"], "say what to check against: --model"),
+        (["good.jsonl", "--model", "register"], "operation 1: put(1, 5): the model 'register' has no operation"),
+        (["good.jsonl", "--model", "map", "-o", "good.jsonl/r.html"], "choose another file with -o REPORT.html"),
+        (["good.jsonl", "--model", "map", "-o", "folder.html"], "not a regular file; choose another file with -o"),
+        (["page.html", "--model", "map", "-o", "page.html"], "page.html: would overwrite a history"),
+    ],
+)
+def test_wrong_usage_changes_nothing(arguments: list[str], words: str) -> None:
+    write("good.jsonl", one=GOOD)
+    write("page.html", one=GOOD)
+    Path("half.jsonl").write_text('{"history": "one", "pro')
+    Path("folder.html").mkdir()
+    before = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
+    result = show(*arguments)
+    assert result.exit_code == exits.USAGE
+    assert words in result.stderr
+    assert {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()} == before
+
+
+def test_a_full_disk() -> None:
+    write("good.jsonl", one=GOOD)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, hard))
+    try:
+        result = show("good.jsonl", "--model", "map", "-o", "r.html")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert result.exit_code == exits.TOOL
+    assert "cannot write r.html: File too large; make room or choose another disk" in result.stderr
+    assert sorted(path.name for path in Path().iterdir()) == ["good.jsonl"]
+
+
+def test_nothing_to_show() -> None:
+    Path("empty.jsonl").write_text("")
+    result = show("empty.jsonl", "--model", "map", "-o", "r.html")
+    assert result.exit_code == exits.NOTHING
+    assert not Path("r.html").exists()

@@ -1,0 +1,292 @@
+"""The page in a real browser: loaded from the disk, driven by keys, pointer and wheel, read back pixel by pixel."""
+
+import base64
+import struct
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from lincheck_random import KINDS, model_of, random_history
+from show_browser import Browser, browser
+from show_histories import map_history
+
+from latchfree_lincheck import History, Operation
+from latchfree_lincheck.show import Judged, judge, page, save
+from latchfree_lincheck.show.states import Trail
+
+pytestmark = pytest.mark.browser
+
+BAD = [(200, 35, 44), (255, 92, 92)]
+"""The red of the failing bar, in light and dark."""
+
+CENTRE = """
+const s = latchfree.stage, r = s.canvas.getBoundingClientRect(), b = s.box(SEEN);
+return [r.left + b.x + Math.min(b.w, 40) / 2, r.top + b.y + b.h / 4];
+"""
+
+
+@pytest.fixture(scope="module")
+def window() -> Iterator[Browser]:
+    with browser() as opened:
+        yield opened
+
+
+@pytest.fixture
+def load(window: Browser, tmp_path: Path) -> Iterator:
+    """Open a page of judged histories; afterwards the console must have said nothing."""
+
+    def opened(*judged: Judged, dark: bool = False) -> Browser:
+        file = tmp_path / "page.html"
+        save(file, page(judged))
+        window.open(file, dark=dark)
+        return window
+
+    yield opened
+    assert window.complaints() == []
+
+
+def centre(window: Browser, operation: int) -> tuple[float, float]:
+    """Return a point inside an operation's bar."""
+    x, y = window.run(CENTRE.replace("SEEN", str(operation)))
+    return x, y
+
+
+def colour(window: Browser, x: float, y: float, file: Path) -> tuple[int, ...]:
+    """Return the colour of a pixel of the screenshot, which is a PNG of 8-bit RGB or RGBA."""
+    window.screenshot(file)
+    data, at, packed, wide, channels = file.read_bytes(), 8, b"", 0, 3
+    while at < len(data):
+        length, kind = struct.unpack(">I4s", data[at : at + 8])
+        body = data[at + 8 : at + 8 + length]
+        if kind == b"IHDR":
+            wide, channels = struct.unpack(">I", body[:4])[0], {2: 3, 6: 4}[body[9]]
+        packed += body if kind == b"IDAT" else b""
+        at += length + 12
+    raw, above = zlib.decompress(packed), bytearray(wide * channels)
+    for number in range(int(y) + 1):
+        start = number * (wide * channels + 1)
+        above = _unfilter(raw[start], bytearray(raw[start + 1 : start + 1 + wide * channels]), above, channels)
+    return tuple(above[int(x) * channels : int(x) * channels + 3])
+
+
+def _unfilter(kind: int, row: bytearray, above: bytearray, channels: int) -> bytearray:
+    """Undo one row's filter (PNG specification, section 9)."""
+    for i in range(len(row)):
+        left = row[i - channels] if i >= channels else 0
+        corner = above[i - channels] if i >= channels else 0
+        paeth = min((left, above[i], corner), key=lambda each: abs(left + above[i] - corner - each))
+        row[i] = (row[i] + (0, left, above[i], (left + above[i]) // 2, paeth)[kind]) & 255
+    return row
+
+
+@pytest.fixture(scope="module")
+def large() -> Judged:
+    """Ten thousand operations with a violation."""
+    return judge(map_history(10_000, 1, keys=16, wrong=True, whole=True), "map", source="large.jsonl")
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_ten_thousand_operations_with_a_violation(load, large: Judged, tmp_path: Path, dark: bool) -> None:
+    window = load(large, dark=dark)
+    failing = large.verdict.failing
+    assert window.run("return latchfree.selected") == failing
+    assert window.run("return document.title") == "✗ not linearizable: map of 10,000"
+    message = window.run("return document.getElementById('message').textContent")
+    assert message == f"{large.verdict.reason}: {large.verdict.message}"
+    x, y = centre(window, failing)
+    assert colour(window, x - 12, y - 1, tmp_path / "shot.png") == BAD[dark]
+    times = window.run("return [...Array(20)].map(() => { const t = performance.now(); latchfree.stage.draw();"
+                       " return performance.now() - t; })")  # fmt: skip
+    print(f"drawn in {sorted(times)[10]:.1f} ms")
+
+
+def test_e_jumps_to_the_error(load, large: Judged) -> None:
+    window = load(large)
+    window.keys("\ue00c0")
+    assert window.run("return latchfree.selected") == -1
+    everything = window.run("return latchfree.stage.scale")
+    window.keys("e")
+    assert window.run("return latchfree.selected") == large.verdict.failing
+    assert window.run("return latchfree.stage.scale") > 10 * everything
+    wide, box = window.run("return [latchfree.stage.wide, latchfree.stage.box(latchfree.selected)]")
+    assert 0 < box["x"] < box["x"] + box["w"] < wide
+    assert window.run("return document.querySelector('#operation .mark1') !== null")
+
+
+def test_hovering_tells_call_place_and_states(load) -> None:
+    judged = judge(map_history(20, 1, processes=3, keys=3, whole=True), "map")
+    window = load(judged)
+    order = judged.parts[0].order
+    state = judged.model.init()
+    for place, index in enumerate(order):
+        call = judged.history.operations[index].call
+        before = Trail(state, pairs=True).items[1:]
+        _, state = judged.model.step(state, call)
+        after = Trail(state, pairs=True).items[1:]
+        window.move(*centre(window, index))
+        read = "e => [...e.querySelectorAll('code')].map(c => c.textContent)"
+        tip = window.run(
+            "const t = document.getElementById('tip');"
+            f"return [t.hidden, ({read})(t.querySelector('.call')), t.querySelector('p').textContent,"
+            f" [...t.querySelectorAll('.state')].map({read})]"
+        )
+        states = [before] if after == before else [before, after]
+        standing = f"number {place + 1} of {len(order)} in the order"
+        process = judged.history.operations[index].process
+        assert tip == [False, [str(call), repr(call.result)], f"process {process}, {standing}", states], index
+
+
+def test_states_at_ten_thousand_operations_are_the_models(load, large: Judged) -> None:
+    window = load(large)
+    script = "return latchfree.history.raw.parts[0].order.map(i => latchfree.history.around(i).after.length)"
+    lengths = window.run(script)
+    state, expected = large.model.init(), []
+    for index in large.parts[0].order:
+        _, state = large.model.step(state, large.history.operations[index].call)
+        expected.append(len(state) + 1)
+    assert lengths == expected
+    last = window.run("const h = latchfree.history, o = h.raw.parts[0].order; return h.around(o[o.length - 1]).after")
+    assert last == Trail(state, pairs=True).items
+
+
+def test_points_lie_in_their_bars_and_in_order(load) -> None:
+    judged = [
+        judge(random_history(kind, seed, most=9), model_of(kind))
+        for kind in KINDS
+        for seed in range(60)
+    ]  # fmt: skip
+    judged.append(judge(map_history(2_000, 3, pending=3, wrong=True), "map"))
+    window = load(*judged)
+    wrong = window.run("""
+        const wrong = [];
+        latchfree.data.histories.forEach((_, number) => {
+          latchfree.open(number);
+          for (const byClock of [false, true]) {
+            latchfree.byClock = byClock;
+            latchfree.relayout();
+            const h = latchfree.history, l = latchfree.stage.layout;
+            for (const part of h.raw.parts) {
+              let last = -Infinity;
+              for (const i of part.order) {
+                const x = l.point[i];
+                if (!(last < x && l.x0[i] <= x && x <= l.x1[i])) wrong.push([number, i, byClock, last, x]);
+                last = x;
+              }
+            }
+          }
+        });
+        return wrong;
+    """)
+    assert wrong == []
+
+
+def test_keys_walk(load) -> None:
+    judged = judge(map_history(60, 5, processes=4, keys=3), "map")
+    window = load(judged)
+    sequence = window.run("return latchfree.stage.layout.sequence")
+    walked = []
+    for _ in range(6):
+        window.keys("j")
+        walked.append(window.run("return latchfree.selected"))
+    assert walked == sequence[:6]
+    window.keys("k")
+    assert window.run("return latchfree.selected") == sequence[4]
+    operations = judged.history.operations
+    here = operations[sequence[4]]
+    window.keys("\ue014")
+    after = operations[window.run("return latchfree.selected")]
+    mine = sorted((o for o in operations if o.process == here.process), key=lambda o: o.invoke)
+    assert after is mine[mine.index(here) + 1]
+    window.keys("\ue015")
+    assert operations[window.run("return latchfree.selected")].process == here.process + 1
+    window.keys("\ue010")
+    last = operations[window.run("return latchfree.selected")]
+    assert last.invoke == max(o.invoke for o in operations if o.process == last.process)
+    live = window.run("return document.getElementById('live').textContent")
+    assert live.startswith(f"process {last.process}: {last.call}")
+    assert window.run("return document.getElementById('stage').getAttribute('aria-label')") == live
+
+
+def test_zoom_and_pan(load, large: Judged) -> None:
+    window = load(large)
+    window.keys("\ue00c0")
+    scale = window.run("return latchfree.stage.scale")
+    window.keys("++")
+    assert window.run("return latchfree.stage.scale") == pytest.approx(scale * 2.25)
+    x, y = 600, 300
+    before = window.run(f"return latchfree.stage.worldX({x})")
+    window.wheel(x, y, -200)
+    assert window.run("return latchfree.stage.scale") > scale * 2.26
+    assert window.run(f"return latchfree.stage.worldX({x})") == pytest.approx(before)
+    window.keys("-----0")
+    assert window.run("return [latchfree.stage.scale, latchfree.stage.left]") == [pytest.approx(scale), 0]
+
+
+def test_search_and_filter(load) -> None:
+    history = map_history(300, 6, keys=5)
+    window = load(judge(history, "map"))
+    window.keys("/key:3 f:get")
+    expected = {i for i, o in enumerate(history.operations) if o.f == "get" and o.arguments == (3,)}
+    assert set(window.run("return [...latchfree.matches]")) == expected
+    window.keys("\ue007")
+    assert window.run("return latchfree.selected") in expected
+    window.keys("\ue00co")
+    shown = window.run("return latchfree.stage.layout.shown")
+    assert shown == [i for i, o in enumerate(history.operations) if o.arguments[0] == 3]
+    assert window.run("return latchfree.stage.layout.width") == 2 * len(shown)
+    window.keys("o")
+    assert len(window.run("return latchfree.stage.layout.shown")) == 300
+
+
+def test_several_violations_and_histories(load) -> None:
+    wrong = [Operation(0, "get", (key,), 1, 2 * i, 2 * i + 1) for i, key in enumerate("abc")]
+    window = load(judge(map_history(10, 1), "map"), judge(History("three", wrong), "map"))
+    assert window.run("return [latchfree.number, latchfree.selected]") == [1, 0]
+    seen = []
+    for key in "eeeE":
+        window.keys(key)
+        seen.append(window.run("return latchfree.selected"))
+    assert seen == [1, 2, 0, 2]
+    window.keys("[")
+    assert window.run("return [latchfree.number, document.body.className]") == [0, "ok"]
+
+
+def test_nothing_in_a_value_runs(load) -> None:
+    text = "</script><img src=x onerror=\"document.title='broken'\"><!--"
+    operations = [Operation(text, "write", (text,), None, 0, 1), Operation(1, "read", (), None, 2, 3)]
+    steps = [{"thread": 0, "kind": text, "text": text, "value": text}]
+    window = load(judge(History(text, operations), "register", source=text, steps=steps))
+    window.move(*centre(window, 0))
+    assert window.run("return [document.title, document.images.length]") == [f"✗ not linearizable: {text}", 0]
+    assert window.run("return document.querySelector('#steps td code').textContent") == text
+
+
+def test_steps_stand_in_columns(load) -> None:
+    steps = [{"thread": thread, "kind": "cas", "file": "gcas.py", "line": 7, "address": 64} for thread in (0, 1, 1, 0)]
+    window = load(judge(map_history(5, 1), "map", steps=steps))
+    assert window.run("return document.querySelector('#steps h2').textContent") == "4 steps of 2 threads, 2 switches"
+    cells = "return [...document.querySelectorAll('#steps tbody tr')].map(r => r.querySelectorAll('td')[0].textContent)"
+    assert window.run(cells) == ["cas [64]gcas.py:7", "", "", "cas [64]gcas.py:7"]
+
+
+def test_help_and_print(load, tmp_path: Path) -> None:
+    window = load(judge(map_history(40, 2), "map"))
+    window.keys("?")
+    assert window.run("return document.getElementById('keyboard').open")
+    window.keys("\ue00c")
+    assert not window.run("return document.getElementById('keyboard').open")
+    window.pdf(tmp_path / "page.pdf")
+    assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_empty(load) -> None:
+    window = load(judge(History("empty", []), "map"))
+    window.keys("ejk0+-tf\ue014\ue015\ue010")
+    assert window.run("return latchfree.selected") == -1
+
+
+def test_the_screen_is_not_blank(load, tmp_path: Path) -> None:
+    window = load(judge(map_history(500, 1), "map"))
+    picture = window.run("return latchfree.stage.canvas.toDataURL()")
+    assert len(base64.b64decode(picture.split(",")[1])) > 10_000
