@@ -14,6 +14,7 @@ from show_histories import map_history
 from latchfree_lincheck import History, Operation
 from latchfree_lincheck.show import Judged, judge, page, save
 from latchfree_lincheck.show.states import Trail
+from latchfree_model import UNKNOWN
 
 pytestmark = pytest.mark.browser
 
@@ -157,6 +158,8 @@ def test_points_lie_in_their_bars_and_in_order(load) -> None:
         for seed in range(60)
     ]  # fmt: skip
     judged.append(judge(map_history(2_000, 3, pending=3, wrong=True), "map"))
+    tied = [Operation(p, "put" if p % 2 else "get", (1, p)[: 1 + p % 2], UNKNOWN, p // 2, p // 2 + 1) for p in range(9)]
+    judged.append(judge(History("tied", tied), "map"))
     window = load(*judged)
     wrong = window.run("""
         const wrong = [];
@@ -170,8 +173,13 @@ def test_points_lie_in_their_bars_and_in_order(load) -> None:
               let last = -Infinity;
               for (const i of part.order) {
                 const x = l.point[i];
-                if (!(last < x && l.x0[i] <= x && x <= l.x1[i])) wrong.push([number, i, byClock, last, x]);
+                const after = last < x || (byClock && last === x);
+                if (!(after && l.x0[i] <= x && x <= l.x1[i])) wrong.push([number, i, byClock, last, x]);
                 last = x;
+              }
+              for (const [i] of part.next) {
+                const x = l.point[i];
+                if (!(last <= x && l.x0[i] <= x && x <= l.x1[i])) wrong.push([number, i, byClock, last, x]);
               }
             }
           }
@@ -205,7 +213,6 @@ def test_keys_walk(load) -> None:
     assert last.invoke == max(o.invoke for o in operations if o.process == last.process)
     live = window.run("return document.getElementById('live').textContent")
     assert live.startswith(f"process {last.process}: {last.call}")
-    assert window.run("return document.getElementById('stage').getAttribute('aria-label')") == live
 
 
 def test_zoom_and_pan(load, large: Judged) -> None:

@@ -42,8 +42,8 @@ class App {
     byId("name").textContent = raw.name;
     byId("name").className = this.data.histories.length > 1 ? "hidden" : "";
     document.title = `${byId("badge").textContent}: ${raw.name}`;
-    const count = (many, one) => `${many.toLocaleString("en")} ${one}${many === 1 ? "" : "s"}`;
-    const facts = [raw.source, `model ${raw.model}`, count(this.history.count, "operation"), `${raw.processes.length.toLocaleString("en")} process${raw.processes.length === 1 ? "" : "es"}`];
+    const count = (many, one, s = "s") => `${many.toLocaleString("en")} ${one}${many === 1 ? "" : s}`;
+    const facts = [raw.source, `model ${raw.model}`, count(this.history.count, "operation"), count(raw.processes.length, "process", "es")];
     if (raw.parts.length > 1) facts.push(count(raw.parts.length, "part"));
     facts.push(`judged in ${raw.seconds.toFixed(3)} s (${raw.engine})`);
     byId("facts").textContent = facts.filter(Boolean).join(" · ");
@@ -52,6 +52,7 @@ class App {
     byId("message").hidden = !message;
     byId("message").textContent = message;
     document.body.className = raw.verdict;
+    byId("stage").setAttribute("aria-label", `Timeline of ${count(this.history.count, "operation")}`);
     byId("error").hidden = this.history.errors.length === 0;
     const keys = byId("keys");
     keys.hidden = raw.keys.length < 2;
@@ -115,8 +116,6 @@ class App {
 
   refresh() {
     this.panel.show();
-    const { history, selected } = this;
-    byId("stage").setAttribute("aria-label", selected < 0 ? `Timeline of ${history.count} operations, none chosen` : spoken(history, selected));
     this.redraw();
   }
 

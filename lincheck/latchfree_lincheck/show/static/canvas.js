@@ -3,6 +3,8 @@
 const FADE = 46; // how far a pending operation's bar runs out
 const MONO = '12px ui-monospace, "SF Mono", "DejaVu Sans Mono", Menlo, Consolas, monospace';
 const CHARACTER = 7.25;
+const NARROW = 5; // pixels below which a bar is a plain rectangle
+const DIMMED = 0.4;
 
 class Stage extends View {
   constructor(canvas, overview, app) {
@@ -19,6 +21,12 @@ class Stage extends View {
     for (const name of ["paper", "ink", "faint", "rule", "band", "write", "writeInk", "read", "readEdge", "readInk", "bad", "badInk", "badSoft", "maybe", "off", "offInk", "point", "path", "found", "focus"]) {
       this.colour[name] = style.getPropertyValue(`--${name}`).trim();
     }
+    const c = this.colour;
+    const paint = (fill, edge, ink) => ({ fill, edge, ink });
+    this.paints = [
+      paint(c.off, c.off, c.offInk), paint(c.read, c.readEdge, c.readInk), paint(c.write, c.write, c.writeInk),
+      paint(c.paper, c.maybe, c.ink), paint(c.badSoft, c.bad, c.ink), paint(c.bad, c.bad, c.badInk),
+    ];
   }
 
   resize() {
@@ -77,6 +85,7 @@ class Stage extends View {
     const { layout, app } = this;
     const left = this.worldX(GUTTER);
     const special = [];
+    const narrow = Array.from({ length: 6 }, () => []); // rectangles by colour: the dimmed ones first
     this.layout.lanes.forEach((lane, number) => {
       const top = this.laneTop(number);
       if (top + this.laneHeight < AXIS || top > this.high) return;
@@ -87,27 +96,35 @@ class Stage extends View {
         const box = this.box(operation);
         if (box.x > this.wide) break;
         const kind = this.kind(operation);
-        if (kind > 1 || operation === app.selected || operation === app.hovered || app.matches.has(operation)) {
+        if (kind > 2 || operation === app.selected || operation === app.hovered || app.matches.has(operation)) {
           special.push(operation);
           continue;
         }
         const column = Math.floor(box.x + box.w);
-        if (column === drawnTo && kind <= drawnAs) continue;
+        const rank = kind + (this.#isAside(operation) ? 0 : 3);
+        if (column === drawnTo && rank <= drawnAs) continue;
         drawnTo = column;
-        drawnAs = kind;
-        this.#drawBar(g, operation, box, kind);
+        drawnAs = rank;
+        if (box.w < NARROW) narrow[rank].push(box);
+        else this.#drawBar(g, operation, box, kind);
       }
     });
+    narrow.forEach((boxes, rank) => {
+      g.fillStyle = this.paints[rank % 3].edge;
+      g.globalAlpha = rank < 3 ? DIMMED : 1;
+      for (const box of boxes) g.fillRect(box.x, box.y, box.w, box.h);
+    });
+    g.globalAlpha = 1;
     special.sort((a, b) => this.#weight(a) - this.#weight(b));
     for (const operation of special) this.#drawBar(g, operation, this.box(operation), this.kind(operation));
   }
 
-  /** 0 leaves the state, 1 changes it, 2 is after the longest order or undecided, 3 legal next, 4 illegal next, 5 failing. */
+  /** 0 is in no order, 1 leaves the state, 2 changes it, 3 legal next, 4 illegal next, 5 failing. */
   kind(operation) {
     const { history } = this.app;
     const mark = history.mark[operation];
-    if (mark === 4 || (!mark && history.place[operation] < 0)) return 2;
-    return mark ? 6 - mark : history.changing[operation];
+    if (mark === 4 || (!mark && history.place[operation] < 0)) return 0;
+    return mark ? 6 - mark : 1 + history.changing[operation];
   }
 
   #weight(operation) {
@@ -118,16 +135,13 @@ class Stage extends View {
     const c = this.colour;
     const { app } = this;
     const aside = this.#isAside(operation);
-    const [fill, edge, strong] = [
-      [c.read, c.readEdge, c.readInk], [c.write, c.write, c.writeInk], [c.off, c.off, c.offInk],
-      [c.paper, c.maybe, c.ink], [c.badSoft, c.bad, c.ink], [c.bad, c.bad, c.badInk],
-    ][kind];
+    const { fill, edge, ink: strong } = this.paints[kind];
     const x = Math.max(box.x, GUTTER - 4);
     const w = Math.max(kind > 2 ? 3 : 1, Math.min(box.x + box.w, this.wide + 8) - x);
     const ink = aside ? c.ink : strong;
-    g.globalAlpha = aside ? 0.4 : 1;
-    if (w < 4) {
-      g.fillStyle = kind === 0 ? edge : kind > 2 ? edge : fill;
+    g.globalAlpha = aside ? DIMMED : 1;
+    if (w < NARROW) {
+      g.fillStyle = edge;
       g.fillRect(x, box.y, w, box.h);
     } else {
       const radius = Math.min(5, w / 2, box.h / 2);
@@ -197,7 +211,7 @@ class Stage extends View {
   /** The linearization point: a stem and a dot at the bar's foot; a cross where it would be illegal. */
   #dot(g, operation, box, kind) {
     const x = this.layout.point[operation];
-    if (Number.isNaN(x) || (box.w < 7 && kind < 3)) return;
+    if (Number.isNaN(x) || (box.w < 9 && kind < 3)) return;
     const px = this.screenX(x);
     const bad = kind > 2;
     g.strokeStyle = bad ? (kind === 3 ? this.colour.maybe : this.colour.bad) : this.colour.point;

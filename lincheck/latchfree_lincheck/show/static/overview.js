@@ -17,7 +17,7 @@ class Overview {
     const ratio = this.bars.width / this.canvas.clientWidth;
     const unit = (this.bars.width - (GUTTER + 16) * ratio) / (layout.width + 0.3);
     const high = this.bars.height / layout.lanes.length;
-    const colours = [colour.readEdge, colour.write, colour.off, colour.maybe, colour.bad, colour.bad];
+    const colours = [colour.off, colour.readEdge, colour.write, colour.maybe, colour.bad, colour.bad];
     const bar = (i, least, full) => {
       const x = (GUTTER + 8) * ratio + layout.x0[i] * unit;
       const w = Math.max(least, (Math.min(layout.x1[i], layout.width) - layout.x0[i]) * unit);
