@@ -1,13 +1,16 @@
 """The HTML page: style, script and data in one file that needs no network.
 
 The data stands in a ``<script type="application/json">`` element. The only way out of such an element is text that
-starts with ``<``, so no ``<`` is left in it: JSON may write it as ``\\u003c``, and it occurs in strings only.
+starts with ``<``, so no ``<`` is left in it: JSON may write it as ``\\u003c``, and it occurs in strings only. The
+page's policy names the digests of its own style and script, so that a browser runs nothing else, and loads nothing.
 """
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import errno
+import hashlib
 import html
 import json
 import os
@@ -53,10 +56,14 @@ def page(judged: Sequence[Judged], *, open_at: Literal["start", "first-error"] =
         raise ValueError("a page needs at least one history")
     title = ", ".join(dict.fromkeys(each.history.name for each in judged[:3])) + (", …" if len(judged) > 3 else "")
     data = {"openAt": open_at, "histories": [document(each) for each in judged]}
+    style = _static("page.css")
+    script = '"use strict";\n(() => {\n' + "".join(_static(name) for name in SCRIPTS) + "})();\n"
     return string.Template(_static("page.html")).substitute(
         title=html.escape(title),
-        style=_static("page.css"),
-        script="".join(_static(name) for name in SCRIPTS),
+        style=style,
+        style_hash=_hash(style),
+        script=script,
+        script_hash=_hash(script),
         data=as_json(data),
     )
 
@@ -93,6 +100,11 @@ def save(path: str | Path, text: str) -> None:
         if isinstance(error, OSError) and error.errno is not None:
             raise OSError(error.errno, error.strerror, str(path)) from None
         raise
+
+
+def _hash(text: str) -> str:
+    """Return the digest by which a content security policy allows an inline element."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 def _static(name: str) -> str:

@@ -261,12 +261,23 @@ def test_several_violations_and_histories(load) -> None:
 
 def test_nothing_in_a_value_runs(load) -> None:
     text = "</script><img src=x onerror=\"document.title='broken'\"><!--"
-    operations = [Operation(text, "write", (text,), None, 0, 1), Operation(1, "read", (), None, 2, 3)]
+    calls = [(text, "write", (text,), None), (2, "read", (), text), (1, "read", (), None)]
+    operations = [Operation(*call, 2 * i, 2 * i + 1) for i, call in enumerate(calls)]
     steps = [{"thread": 0, "kind": text, "text": text, "value": text}]
     window = load(judge(History(text, operations), "register", source=text, steps=steps))
-    window.move(*centre(window, 0))
-    assert window.run("return [document.title, document.images.length]") == [f"✗ not linearizable: {text}", 0]
+    for operation in range(3):
+        window.move(*centre(window, operation), click=True)
+        assert window.run("return [document.title, document.images.length]") == [f"✗ not linearizable: {text}", 0]
     assert window.run("return document.querySelector('#steps td code').textContent") == text
+
+
+def test_the_page_runs_no_script_but_its_own(window: Browser, tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    text = page([judge(map_history(5, 1), "map")])
+    save(file, text.replace("<noscript>", "<script>document.title = 'broken'</script><noscript>"))
+    window.open(file)
+    assert window.run("return document.title") == "✓ linearizable: map of 5"
+    assert any("Content Security Policy" in words for words in window.complaints())
 
 
 def test_steps_stand_in_columns(load) -> None:
