@@ -17,6 +17,8 @@ def read_file(file: Path, format_: str | None, model: str | None) -> "list[Histo
         return read_history(file, format=format_, model=model)
     except ValueError as error:
         raise exits.Stop(exits.USAGE, str(error)) from None
+    except OSError as error:
+        raise exits.Stop(exits.USAGE, f"cannot read {file}: {error.strerror}; name a file that may be read") from None
 
 
 def model_of(file: Path, history: "History", model: str | None) -> str:

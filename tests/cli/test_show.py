@@ -73,7 +73,8 @@ def test_json() -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["absent.jsonl"], "absent.jsonl: No such file"),
+        (["absent.jsonl"], "cannot read absent.jsonl: No such file or directory; name a file that may be read"),
+        (["folder.html"], "cannot read folder.html: Is a directory"),
         (["half.jsonl"], "half.jsonl:1: expected"),
         (["good.jsonl"], "say what to check against: --model"),
         (["good.jsonl", "--model", "register"], "operation 1: put(1, 5): the model 'register' has no operation"),

@@ -185,7 +185,7 @@ class Stage extends View {
 
   #label(g, words, x, y, room, ink) {
     const most = Math.floor(room / CHARACTER);
-    if (most < 2) return;
+    if (most < Math.min(words.length, 5)) return;
     g.font = MONO;
     g.textBaseline = "middle";
     g.fillStyle = ink;
