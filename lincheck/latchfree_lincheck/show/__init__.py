@@ -7,8 +7,8 @@
 True
 """
 
-from latchfree_lincheck.show.judge import Judged, Part, judge
-from latchfree_lincheck.show.page import page, save
+from latchfree_lincheck.show.judging import Judged, Part, judge
+from latchfree_lincheck.show.report import page, save
 from latchfree_lincheck.show.steps import Step
 
 __all__ = ["Judged", "Part", "Step", "judge", "page", "save"]

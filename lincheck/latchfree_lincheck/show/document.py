@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterable
 from typing import Any, Final
 
 from latchfree_lincheck.history import Operation
-from latchfree_lincheck.show.judge import Judged, Part, label
+from latchfree_lincheck.show.judging import Judged, Part, label
 from latchfree_lincheck.show.states import MAPPINGS, Trail, text_of
 from latchfree_lincheck.show.steps import plain
 from latchfree_model import UNKNOWN, Call, Model

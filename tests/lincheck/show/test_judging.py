@@ -1,5 +1,7 @@
 """Every part has the verdict and the order that the checker gives it, in the indices of the whole history."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,7 +9,7 @@ from lincheck_random import KINDS, model_of, random_history
 from show_histories import map_history, replay
 
 from latchfree_lincheck import History, Operation, check
-from latchfree_lincheck.show.judge import divide, judge
+from latchfree_lincheck.show.judging import divide, judge
 from latchfree_model import MapModel
 
 
@@ -54,8 +56,30 @@ def test_an_operation_on_the_whole_map_joins_its_object_only() -> None:
     assert divide(history, model_of("map")) == [("x", (0, 1, 2)), ("y key 1", (3,))]
 
 
+class OwnModel(MapModel):
+    """A map that only the search in Python knows."""
+
+    name = "own"
+
+
+class Untold(list):
+    """A witness that was not found."""
+
+    def __iter__(self):
+        raise RuntimeError("the search for an order reached its limit")
+
+
+def test_a_witness_that_was_not_found_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    history = map_history(30, 1)
+    verdict = replace(check(history, "map"), witness=Untold())
+    monkeypatch.setattr("latchfree_lincheck.show.judging.check", lambda *_, timeout: verdict)
+    judged = judge(history, "map")
+    assert judged.verdict.verdict == "ok"
+    assert all(part.order == [] for part in judged.parts)
+
+
 def test_a_timeout_leaves_it_undecided() -> None:
-    judged = judge(map_history(400, 7, whole=True, wrong=True), MapModel(), timeout=1e-9)
+    judged = judge(map_history(400, 7, whole=True, wrong=True), OwnModel(), timeout=1e-9)
     assert judged.verdict.verdict == "unknown"
     assert [part.verdict.verdict for part in judged.parts] == ["unknown"]
     assert list(judged.parts[0].order) == []

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from latchfree_lincheck.show.document import document
-from latchfree_lincheck.show.judge import Judged
+from latchfree_lincheck.show.judging import Judged
 
 SCRIPTS: Final = (
     "history.js",

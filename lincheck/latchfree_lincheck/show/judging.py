@@ -40,7 +40,7 @@ class Part:
     @property
     def order(self) -> Sequence[int]:
         """The order to draw: the witness, or on a violation the longest that explains what came before."""
-        return (self.verdict.partial if self.verdict.verdict == "violation" else self.verdict.witness) or ()
+        return self.verdict.partial if self.verdict.verdict == "violation" else self.verdict.witness
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +105,7 @@ def judge(
     if isinstance(model, str):
         model = get_model(model)
     verdict = check(history, model, timeout=timeout)
+    verdict = replace(verdict, witness=_found(verdict.witness), partial=_found(verdict.partial))
     groups = divide(history, model)
     if verdict.verdict == "ok":
         parts = _share(verdict, groups)
@@ -140,7 +141,7 @@ def _share(verdict: Verdict, groups: Sequence[tuple[str, tuple[int, ...]]]) -> l
     """Give each part its operations of the whole's witness."""
     part_of = {index: number for number, (_, indices) in enumerate(groups) for index in indices}
     orders: list[list[int]] = [[] for _ in groups]
-    for index in verdict.witness or ():
+    for index in verdict.witness:
         orders[part_of[index]].append(index)
     return [
         Part(label, indices, replace(verdict, witness=order, operations=len(indices)))
@@ -153,7 +154,15 @@ def _alone(history: History, model: Model[Any], indices: tuple[int, ...], timeou
     verdict = check(History(history.name, [history.operations[i] for i in indices]), model, timeout=timeout)
     return replace(
         verdict,
-        witness=[indices[i] for i in verdict.witness or ()],
-        partial=[indices[i] for i in verdict.partial or ()],
+        witness=[indices[i] for i in _found(verdict.witness)],
+        partial=[indices[i] for i in _found(verdict.partial)],
         failing=None if verdict.failing is None else indices[verdict.failing],
     )
+
+
+def _found(order: Sequence[int]) -> list[int]:
+    """Return an order; none if the checker knows that there is one but raises, when asked, that it found none."""
+    try:
+        return list(order)
+    except RuntimeError:
+        return []
