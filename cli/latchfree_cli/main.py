@@ -6,6 +6,7 @@ from latchfree_cli.commands.arena import dump, fsck, info
 from latchfree_cli.commands.check import check
 from latchfree_cli.commands.doctor import doctor
 from latchfree_cli.commands.mutants import mutants
+from latchfree_cli.commands.prove import prove
 from latchfree_cli.commands.show import show
 from latchfree_cli.commands.spec import spec
 from latchfree_cli.commands.stress import stress
@@ -14,7 +15,7 @@ from latchfree_cli.settings import command, global_settings
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="rich")
 app.callback()(global_settings)
-for function in (verify, spec, stress, check, show, mutants, doctor):
+for function in (verify, spec, prove, stress, check, show, mutants, doctor):
     app.command(name=function.__name__)(command(function))
 
 arena = typer.Typer(

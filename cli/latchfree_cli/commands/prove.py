@@ -1,0 +1,97 @@
+"""``latchfree prove``: the lemmas about word-level code, with Z3, and the wrong twins they must refute."""
+
+import difflib
+import shlex
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from latchfree_cli import exits
+from latchfree_cli.settings import Outcome, Report, Settings
+
+if TYPE_CHECKING:
+    from latchfree_model.smt.lemma import Lemma, Proof
+
+TIMEOUT = 60.0
+"""Seconds for one lemma, unless ``--timeout`` says otherwise."""
+
+
+def prove(
+    settings: Settings,
+    names: Annotated[list[str] | None, typer.Argument(metavar="LEMMA", help="Lemmas, else all.")] = None,
+    list_: Annotated[bool, typer.Option("--list", help="List the lemmas and stop.")] = False,
+) -> Outcome:
+    """Prove the lemmas about word-level code for all words, and refute their wrong twins, with Z3."""
+    from latchfree_lincheck.lemmas import LEMMAS
+
+    for name in names or []:
+        if name not in LEMMAS:
+            close = difflib.get_close_matches(name, LEMMAS, n=1)
+            hint = f"did you mean {close[0]}? " if close else ""
+            raise exits.Stop(exits.USAGE, f"no lemma is called {name!r}; {hint}see latchfree prove --list")
+    lemmas = [LEMMAS[name] for name in dict.fromkeys(names or LEMMAS)]
+    if list_:
+        for lemma in lemmas:
+            settings.say(f"{lemma.name:<26}{lemma.says}")
+        return Outcome("listed", {"lemmas": [{"name": x.name, "says": x.says} for x in lemmas]}, code=exits.OK)
+    with settings.progress(f"prove: {len(lemmas)} lemmas") as report:
+        entries = prove_all(settings, lemmas, report)
+    proved = sum(entry["verdict"] == "ok" for entry in entries)
+    settings.say(f"{proved} of {len(entries)} lemmas proved, each with its wrong twin refuted")
+    bad = [str(entry["lemma"]) for entry in entries if entry["verdict"] == "violation"]
+    return Outcome(
+        exits.worst(str(entry["verdict"]) for entry in entries),
+        {"lemmas": entries},
+        reproduce=shlex.join(["latchfree", "prove", *bad]) if bad else None,
+    )
+
+
+def prove_all(settings: Settings, lemmas: "list[Lemma]", report: Report) -> list[dict[str, Any]]:
+    """Prove lemmas and refute their twins, saying how each ended; returns what ``--json`` prints of each."""
+    from latchfree_lincheck.lemmas.memory import code
+    from latchfree_model.smt.lemma import prove as prove_one
+
+    entries = []
+    timeout = settings.timeout or TIMEOUT
+    for lemma in lemmas:
+        report(f"prove {lemma.name}: {lemma.says}")
+        proof = prove_one(lemma, code(), timeout=timeout)
+        twin = prove_one(lemma, code(lemma.twin), timeout=timeout)
+        entry = _entry(lemma, proof, twin)
+        settings.note(f"{lemma.name:<26}{proof.answer:<9}{proof.seconds:6.1f} s  {proof.paths:>5} paths  {lemma.says}")
+        if proof.answer != "proved":
+            settings.say(f"    {proof.answer}: {proof.claim}: {_values(proof.counterexample)}".rstrip(": "))
+        settings.note(f"    twin {lemma.twin.says}: {twin.answer}: {_values(twin.counterexample)}".rstrip(": "))
+        entries.append(entry)
+    return entries
+
+
+def _entry(lemma: "Lemma", proof: "Proof", twin: "Proof") -> dict[str, Any]:
+    if proof.answer == "refuted" or twin.answer == "proved":
+        verdict = "violation"
+    else:
+        verdict = "ok" if (proof.answer, twin.answer) == ("proved", "refuted") else "unknown"
+    return {
+        "lemma": lemma.name,
+        "says": lemma.says,
+        "verdict": verdict,
+        "answer": proof.answer,
+        "claim": proof.claim,
+        "counterexample": dict(proof.counterexample),
+        "paths": proof.paths,
+        "seconds": round(proof.seconds, 3),
+        "twin": {
+            "says": lemma.twin.says,
+            "function": lemma.twin.function.__name__,
+            "edit": [lemma.twin.old, lemma.twin.new],
+            "answer": twin.answer,
+            "claim": twin.claim,
+            "counterexample": dict(twin.counterexample),
+        },
+    }
+
+
+def _values(values: Any, most: int = 4) -> str:
+    """Some of the values of a counterexample, small ones in decimal."""
+    shown = [f"{name} = {value if value < 1 << 16 else hex(value)}" for name, value in list(values.items())[:most]]
+    return ", ".join(shown + ["..."] * (len(values) > most))

@@ -1,0 +1,14 @@
+"""Lemmas about the word-level code of latchfree, proved with Z3 for all 64-bit words, each with a wrong twin.
+
+They are stated about the very functions that numba compiles (see `latchfree_model.smt.code`).
+"""
+
+from __future__ import annotations
+
+from latchfree_lincheck.lemmas import bitmaps, free_lists, hashing, levels, packing, slots
+from latchfree_model.smt.lemma import Lemma
+
+LEMMAS: dict[str, Lemma] = {
+    lemma.name: lemma for module in (bitmaps, levels, slots, packing, free_lists, hashing) for lemma in module.LEMMAS
+}
+"""All lemmas by name."""
