@@ -1,4 +1,4 @@
-"""The histories that commands take as files: read, given a model and validated, or the command ends."""
+"""The histories that commands take as files: read and given a model, or the command ends."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,16 +34,3 @@ def model_of(file: Path, history: "History", model: str | None) -> str:
     except ValueError as error:
         raise exits.Stop(exits.USAGE, str(error)) from None
     return name
-
-
-def validate(file: Path, history: "History", name: str) -> None:
-    """End the command if the model does not have an operation of the history."""
-    from latchfree_model import get_model
-
-    model = get_model(name)
-    for position, operation in enumerate(history.operations, start=1):
-        try:
-            model.validate(operation.call)
-        except ValueError as error:
-            where = f"{file}: history {history.name}: operation {position}"
-            raise exits.Stop(exits.USAGE, f"{where}: {error}") from None

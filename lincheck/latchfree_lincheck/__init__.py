@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from latchfree_lincheck.checker import check
+    from latchfree_lincheck.criteria import judge
     from latchfree_lincheck.formats import read_history, write_history
     from latchfree_lincheck.formats.errors import HistoryFormatError
     from latchfree_lincheck.history import History, Operation
+    from latchfree_lincheck.lane_table import lanes
     from latchfree_lincheck.recorder import Recorder
+    from latchfree_lincheck.shrinking import shrink
     from latchfree_lincheck.verdict import Verdict
 
 __all__ = [
@@ -26,7 +29,10 @@ __all__ = [
     "Recorder",
     "Verdict",
     "check",
+    "judge",
+    "lanes",
     "read_history",
+    "shrink",
     "write_history",
 ]
 
@@ -37,7 +43,10 @@ _HOME = {
     "Recorder": "recorder",
     "Verdict": "verdict",
     "check": "checker",
+    "judge": "criteria",
+    "lanes": "lane_table",
     "read_history": "formats",
+    "shrink": "shrinking",
     "write_history": "formats",
 }
 

@@ -92,11 +92,11 @@ def test_a_malformed_file_leaves_no_verdict() -> None:
     ("arguments", "words"),
     [
         (["good.jsonl"], "good.jsonl: say what to check against: --model map|register|cas-register|append-kv"),
-        (["good.jsonl", "--model", "stack"], "no model is called 'stack'"),
+        (["good.jsonl", "--model", "heap"], "no model is called 'heap'"),
         (["good.jsonl", "--model", "map", "--format", "xml"], "xml"),
         (
             ["good.jsonl", "--model", "register"],
-            "good.jsonl: history one: operation 1: put(1, 5): the model 'register' has no operation",
+            "good.jsonl:1: expected a call of the model 'register', got put(1, 5): the model",
         ),
         (["absent.jsonl", "--model", "map"], "absent.jsonl: No such file"),
     ],
@@ -123,6 +123,13 @@ def test_unknown_is_inconclusive(monkeypatch: pytest.MonkeyPatch) -> None:
     result = check(write("hard.jsonl", one=GOOD), "--model", "map", "--timeout", "1")
     assert result.exit_code == exits.INCONCLUSIVE
     assert "unknown: timeout after 1 s" in result.stdout
+
+
+def test_a_history_that_cannot_be_judged_is_inconclusive() -> None:
+    mixed: Operations = [(0, "insert", [1], None, 0, 1), (0, "insert", ["a"], None, 2, 3)]
+    result = check(write("mixed.jsonl", one=mixed), "--model", "priority-queue")
+    assert result.exit_code == exits.INCONCLUSIVE
+    assert "unknown: insert('a'): items of a priority queue must be comparable" in result.stdout
 
 
 def test_quiet_says_only_what_is_wrong() -> None:

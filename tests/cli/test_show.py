@@ -77,7 +77,10 @@ def test_json() -> None:
         (["folder.html"], "cannot read folder.html: Is a directory"),
         (["half.jsonl"], "half.jsonl:1: expected"),
         (["good.jsonl"], "say what to check against: --model"),
-        (["good.jsonl", "--model", "register"], "operation 1: put(1, 5): the model 'register' has no operation"),
+        (
+            ["good.jsonl", "--model", "register"],
+            "good.jsonl:1: expected a call of the model 'register', got put(1, 5): the model",
+        ),
         (["good.jsonl", "--model", "map", "-o", "good.jsonl/r.html"], "choose another file with -o REPORT.html"),
         (["good.jsonl", "--model", "map", "-o", "folder.html"], "not a regular file; choose another file with -o"),
         (["page.html", "--model", "map", "-o", "page.html"], "page.html: would overwrite a history"),

@@ -204,7 +204,7 @@ def test_a_subclass_of_a_built_in_model_is_not_taken_for_it():
     [
         ("map", ("pop", ("k",), 1), "has no operation 'pop'; it has get"),
         ("map", ("get", (), 1), r"'get' of 'map' takes 1 argument"),
-        ("map", ("put", ("k", None), 1), "None means that a key holds nothing"),
+        ("map", ("put", ("k", None), 1), "None means that nothing is there"),
         ("append-kv", ("append", ("k", 1), None), "takes a string, not 1"),
         ("map", ("snapshot", (), 7), r"snapshot\(\) returned 7: expected a mapping"),
     ],

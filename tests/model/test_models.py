@@ -129,8 +129,8 @@ def test_describe(name: str, history: list[Any], call: Call, expected: str) -> N
     [
         ("map", Call("pop", (1,), None), r"pop\(1\): the model 'map' has no operation 'pop'; it has get, put"),
         ("map", Call("put", (1,), None), r"put\(1\): 'put' of 'map' takes 2 argument"),
-        ("map", Call("put", (1, None), None), "None means that a key holds nothing"),
-        ("map", Call("replace_if", (1, 2, None), True), "None means that a key holds nothing"),
+        ("map", Call("put", (1, None), None), "None means that nothing is there"),
+        ("map", Call("replace_if", (1, 2, None), True), "None means that nothing is there"),
         ("map", Call("snapshot", (), 5), "expected a mapping or"),
         ("append-kv", Call("append", (1, 2), None), "takes a string, not 2"),
     ],
@@ -162,8 +162,8 @@ def test_partition() -> None:
 
 def test_get_model() -> None:
     assert {name: get_model(name).name for name in MODELS} == {name: name for name in MODELS}
-    with pytest.raises(ValueError, match="no model is called 'stack'; the models are map, register, cas-register"):
-        get_model("stack")
+    with pytest.raises(ValueError, match="no model is called 'heap'; the models are map, register, cas-register"):
+        get_model("heap")
 
 
 def test_unknown_survives_copies() -> None:

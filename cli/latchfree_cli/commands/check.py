@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from latchfree_cli import exits
-from latchfree_cli.histories import model_of, read_file, validate
+from latchfree_cli.histories import model_of, read_file
 from latchfree_cli.settings import Outcome, Settings
 
 if TYPE_CHECKING:
-    from latchfree_lincheck import History
+    from latchfree_lincheck import History, Verdict
 
 
 def check(
@@ -29,14 +29,15 @@ def check(
 
     read = {file: read_file(file, format_, model) for file in files}
     jobs = [(file, history, model_of(file, history, model)) for file in read for history in read[file]]
-    for file, history, name in jobs:
-        validate(file, history, name)
     entries: list[dict[str, object]] = []
     reproduce = None
     with settings.progress(f"check: {len(jobs)} histories") as report:
         for number, (file, history, name) in enumerate(jobs, start=1):
             report(f"check: history {number} of {len(jobs)}, {history.name}")
-            verdict = judge(history, name, timeout=settings.timeout)
+            try:
+                verdict = judge(history, name, timeout=settings.timeout)
+            except ValueError as error:  # calls that are legal one by one, but not together
+                verdict = _not_judged(history, error)
             entry: dict[str, object] = {
                 "file": str(file),
                 "history": history.name,
@@ -64,6 +65,12 @@ def check(
         return Outcome("nothing", {"histories": entries})
     worst = exits.worst(str(entry["verdict"]) for entry in entries)
     return Outcome(worst, {"histories": entries}, reproduce=reproduce)
+
+
+def _not_judged(history: "History", error: ValueError) -> "Verdict":
+    from latchfree_lincheck import Verdict
+
+    return Verdict(verdict="unknown", reason=str(error), operations=len(history), seconds=0.0, engine="none")
 
 
 def _write_alone(settings: Settings, file: Path, history: "History") -> Path:

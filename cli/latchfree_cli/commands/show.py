@@ -8,7 +8,7 @@ from typing import Annotated, Final
 import typer
 
 from latchfree_cli import exits
-from latchfree_cli.histories import model_of, read_file, validate
+from latchfree_cli.histories import model_of, read_file
 from latchfree_cli.settings import Outcome, Settings
 
 SUFFIXES: Final = (".html", ".htm")
@@ -38,8 +38,6 @@ def show(
     path = _target(settings.out, files)
     read = [(file, history) for file in files for history in read_file(file, format_, model)]
     jobs = [(file, history, model_of(file, history, model)) for file, history in read]
-    for file, history, name in jobs:
-        validate(file, history, name)
     if not any(len(history) for _, history, _ in jobs):
         settings.say("nothing was checked: the files hold no operations")
         return Outcome("nothing", {"histories": []})

@@ -39,7 +39,8 @@ def read_history(path: str | Path, format: str | None = None, model: str | None 
     format : str, optional
         One of `FORMATS`; by default told from the file's content.
     model : str, optional
-        The `model_hint` of the histories, instead of the one that the file or the format implies.
+        The name of their model, instead of the one that the file or the format implies. Where a model has that name
+        every call is looked at: one that it does not have is malformed.
 
     Raises
     ------
@@ -53,10 +54,8 @@ def read_history(path: str | Path, format: str | None = None, model: str | None 
     path = Path(path)
     chosen = detect_format(path) if format is None else format
     _known(chosen, FORMATS)
-    histories: list[History] = _module(chosen).read(path)
-    if model is None:
-        return histories
-    return [History(history.name, history.operations, model) for history in histories]
+    histories: list[History] = _module(chosen).read(path, model)
+    return histories
 
 
 def write_history(path: str | Path, histories: Iterable[History], format: str | None = None) -> None:

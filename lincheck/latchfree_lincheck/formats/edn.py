@@ -30,6 +30,7 @@ _CHARACTERS: Final = {
 }  # fmt: skip
 _CLOSES: Final = {"{": "}", "#{": "}", "[": "]", "(": ")"}
 _MAX_DEPTH: Final = 100
+_MAX_DIGITS: Final = 1000
 
 
 class EdnError(ValueError):
@@ -181,6 +182,8 @@ def _atom(token: _Token) -> Any:
     if text.startswith(":") and len(text) > 1:
         return Keyword(text[1:])
     if number := _INTEGER.fullmatch(text):
+        if len(text) > _MAX_DIGITS:
+            raise EdnError(token.line, f"a number of at most {_MAX_DIGITS} digits", f"one of {len(text)}")
         return int(number[1])
     if number := _DECIMAL.fullmatch(text):
         return float(number[1])

@@ -2,7 +2,8 @@
 
 ``{:process 0, :type :invoke, :f :read, :value nil, :index 0, :time 0}``
 
-The order of the maps is the time. Maps of the nemesis (whose process is a keyword) are skipped.
+The order of the maps is the time; ``:index``, where given, must grow with it. Maps of the nemesis (whose process is a
+keyword) are skipped.
 """
 
 from __future__ import annotations
@@ -18,22 +19,31 @@ from latchfree_lincheck.formats.text import EventLog, read_lines
 from latchfree_lincheck.history import History
 
 
-def read(path: Path) -> list[History]:
+def read(path: Path, model: str | None = None) -> list[History]:
     """Read the one history of a file."""
     log = EventLog(path)
     for line, event in read_events(path):
         kind, f = keyword(path, line, event, "type"), keyword(path, line, event, "f")
         register_event(log, path, line, event[Keyword("process")], kind, f, event.get(Keyword("value")))
-    return [log.history(MODEL)]
+    return [log.history(model or MODEL)]
 
 
 def read_events(path: Path) -> Iterator[tuple[int, dict[Any, Any]]]:
     """Yield the maps of a file with their lines, but for those of the nemesis."""
     text = "\n".join(content for _, content in read_lines(path))
+    latest: tuple[int, int] | None = None
     try:
         for line, value in read_edn(text, inside=True):
             if not isinstance(value, dict):
                 raise HistoryFormatError(path, line, "a map", repr(value)[:60])
+            index = value.get(Keyword("index"))
+            if index is not None:
+                if not isinstance(index, int) or isinstance(index, bool):
+                    raise HistoryFormatError(path, line, "an integer as :index", repr(index))
+                if latest is not None and index <= latest[0]:
+                    expected = f"an :index greater than {latest[0]}, that of line {latest[1]}"
+                    raise HistoryFormatError(path, line, expected, str(index))
+                latest = index, line
             process = value.get(Keyword("process"))
             if isinstance(process, Keyword):
                 continue

@@ -20,14 +20,19 @@ from latchfree_lincheck.history import History
 MODEL: Final = "cas-register"
 
 _LINE: Final = re.compile(r"INFO\s+jepsen\.util\s+-\s+(?P<event>.*)")
-_EVENT: Final = re.compile(r"(?P<process>\d+)\s+:(?P<type>\w+)\s+:(?P<f>\w+)\s+(?P<value>\S.*)")
+_BEGUN: Final = re.compile(r"INFO\s+jepsen\.util")
+_EVENT: Final = re.compile(r"(?P<process>[0-9]{1,18})\s+:(?P<type>\w+)\s+:(?P<f>\w+)\s+(?P<value>\S.*)")
 
 
-def read(path: Path) -> list[History]:
+def read(path: Path, model: str | None = None) -> list[History]:
     """Read the one history of a log."""
     log = EventLog(path)
     for line, text in read_lines(path):
         found = _LINE.search(text)
+        if found is None and _BEGUN.search(text):
+            raise HistoryFormatError(
+                path, line, "- and an event after jepsen.util", f"{text[-60:]!r}, which is cut off"
+            )
         if found is None or found["event"].startswith(":"):
             continue
         event = _EVENT.fullmatch(found["event"].rstrip())
@@ -38,7 +43,7 @@ def read(path: Path) -> list[History]:
         except (EdnError, ValueError):
             raise HistoryFormatError(path, line, "one value", repr(event["value"][:60])) from None
         register_event(log, path, line, int(event["process"]), event["type"], event["f"], value)
-    return [log.history(MODEL)]
+    return [log.history(model or MODEL)]
 
 
 def register_event(log: EventLog, path: Path, line: int, process: int, kind: str, f: str, value: Any) -> None:

@@ -16,13 +16,19 @@ from latchfree_lincheck.formats.text import read_lines
 from latchfree_lincheck.history import History
 
 
-def read(path: Path) -> list[History]:
+def read(path: Path, model: str | None = None) -> list[History]:
     """Read all histories of a JSON Lines file."""
-    collector = Collector(path)
-    for line, text in read_lines(path):
+    collector = Collector(path, model)
+    for line, text in read_lines(path, ends=True):
         if not text.strip():
             continue
-        record = loads(path, line, text, "a JSON object")
+        try:
+            record = loads(path, line, text.rstrip("\r\n"), "a JSON object")
+        except HistoryFormatError:
+            if text.endswith("\n"):
+                raise
+            expected = "a JSON object on the last line, ended by a newline"
+            raise HistoryFormatError(path, line, expected, f"{text[-60:]!r}, which is cut off") from None
         if not isinstance(record, dict):
             raise HistoryFormatError(path, line, "a JSON object", repr(record)[:60])
         collector.add(line, record)

@@ -29,15 +29,9 @@ _TYPES: Final = {
 _OPTIONAL: Final = ("object", "model")
 
 
-def read(path: Path) -> list[History]:
+def read(path: Path, model: str | None = None) -> list[History]:
     """Read all histories of a Parquet file."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        table = pq.ParquetFile(path).read()
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise HistoryFormatError(path, 1, "a Parquet file", str(error).split("\n")[0]) from None
+    table, rows = _load(path)
     for column, kind in _TYPES.items():
         if column not in table.column_names:
             if column not in _OPTIONAL:
@@ -47,10 +41,24 @@ def read(path: Path) -> list[History]:
     for column in table.column_names:
         if column not in _TYPES:
             raise HistoryFormatError(path, 1, f"the columns {', '.join(_TYPES)}", repr(column))
-    collector = Collector(path)
-    for row, values in enumerate(table.to_pylist(), 1):
+    collector = Collector(path, model)
+    for row, values in enumerate(rows, 1):
         collector.add(row, _parse(path, row, values))
     return collector.histories()
+
+
+def _load(path: Path) -> tuple[Any, list[dict[str, Any]]]:
+    """Return the table and its rows; the columns are not looked at yet."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with path.open("rb") as file:
+        try:
+            table = pq.ParquetFile(file).read()
+            return table, table.to_pylist()
+        except (pa.ArrowException, OSError, ValueError, TypeError, OverflowError, MemoryError) as error:
+            what = str(error).strip().split("\n")[0] or type(error).__name__
+            raise HistoryFormatError(path, 1, "a Parquet file", what) from None
 
 
 def _parse(path: Path, row: int, values: dict[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from latchfree_lincheck.formats.text import EventLog
 from latchfree_lincheck.history import History
 
 
-def read(path: Path) -> list[History]:
+def read(path: Path, model: str | None = None) -> list[History]:
     """Read the one history of a log."""
     log = EventLog(path)
     for line, event in read_events(path):
@@ -34,7 +34,7 @@ def read(path: Path) -> list[History]:
             log.lose(line, process, f)
         else:
             raise HistoryFormatError(path, line, ":invoke, :ok, :fail or :info", f":{kind}")
-    return [log.history("append-kv")]
+    return [log.history(model or "append-kv")]
 
 
 def _text(path: Path, line: int, event: dict[Any, Any], field: str) -> str:

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from latchfree_lincheck.formats.errors import HistoryFormatError
-from latchfree_lincheck.history import History, InvalidOperation, Operation
+from latchfree_lincheck.formats.finish import finish
+from latchfree_lincheck.history import History, Operation
 from latchfree_model import UNKNOWN
 
 EXPECTED: Final = {
@@ -26,13 +27,15 @@ EXPECTED: Final = {
     "model": (str | None, "a string or null"),
 }
 _OPTIONAL: Final = frozenset({"object", "model"})
+_MOST_TIME: Final = 2**63 - 1
 
 
 class Collector:
     """Gathers operations, in any order, into histories, and tells the line of one that does not fit."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, model: str | None) -> None:
         self._path = path
+        self._model = model
         self._operations: dict[str, list[Operation]] = {}
         self._lines: dict[int, int] = {}
         self._hints: dict[str, str] = {}
@@ -56,6 +59,10 @@ class Collector:
             if field not in EXPECTED and field != "result":
                 known = ", ".join([*EXPECTED, "result"])
                 raise HistoryFormatError(self._path, line, f"the fields {known}", f'"{field}"')
+        for field in ("invoke", "return"):
+            time = record[field]
+            if time is not None and not -_MOST_TIME <= time <= _MOST_TIME:
+                raise HistoryFormatError(self._path, line, f'a 64-bit integer as "{field}"', f"{time:.3e}"[:40])
         operation = Operation(
             record["process"],
             record["f"],
@@ -76,21 +83,12 @@ class Collector:
         Raises
         ------
         HistoryFormatError
-            If operations do not form a history.
+            If operations do not form a history, or its model does not have one of them.
         """
         return [
-            finish(self._path, name, operations, self._lines, self._hints.get(name))
+            finish(self._path, name, operations, self._lines, self._model or self._hints.get(name))
             for name, operations in self._operations.items()
         ]
-
-
-def finish(path: Path, name: str, operations: list[Operation], lines: Mapping[int, int], hint: str | None) -> History:
-    """Return the history, or raise HistoryFormatError with the line (by the operation's identity) that is wrong."""
-    try:
-        return History(name, operations, hint)
-    except InvalidOperation as error:
-        line = lines[id(error.operation)]
-        raise HistoryFormatError(path, line, "operations that can be one history", str(error)) from None
 
 
 def freeze(value: Any) -> Hashable:
@@ -145,7 +143,9 @@ def _thaw(value: object) -> Any:
 def loads(path: Path, line: int, text: str, expected: str) -> Any:
     """Parse JSON text, or raise HistoryFormatError."""
     try:
-        return json.loads(text, parse_constant=_reject)
+        value = json.loads(text, parse_constant=_reject)
+        freeze(value)
+        return value
     except ValueError as error:
         raise HistoryFormatError(path, line, expected, f"{text[:60]!r} ({error})") from None
     except RecursionError:

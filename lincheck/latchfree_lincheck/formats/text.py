@@ -7,19 +7,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from latchfree_lincheck.formats.errors import HistoryFormatError
-from latchfree_lincheck.formats.record import finish
+from latchfree_lincheck.formats.finish import finish
 from latchfree_lincheck.history import History, Operation
 from latchfree_model import UNKNOWN
 
 
-def read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a UTF-8 file with their numbers, without line ends."""
+def read_lines(path: Path, *, ends: bool = False) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a UTF-8 file with their numbers, with or without line ends."""
     with path.open("rb") as file:
         for number, raw in enumerate(file, 1):
             try:
-                yield number, raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+                text = raw.decode("utf-8-sig" if number == 1 else "utf-8")
             except UnicodeDecodeError as error:
                 raise HistoryFormatError(path, number, "UTF-8 text", str(error)) from None
+            yield number, text if ends else text.rstrip("\r\n")
 
 
 @dataclass(frozen=True, slots=True)

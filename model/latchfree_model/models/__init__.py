@@ -4,39 +4,73 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from latchfree_model.models.append_kv import AppendKvModel
-from latchfree_model.models.base import UNKNOWN, Call, Model, SequentialModel
+from latchfree_model.models.base import BLOCKED, UNKNOWN, Call, Model, SequentialModel
+from latchfree_model.models.bounded_queue import BoundedQueueModel
 from latchfree_model.models.cas_register import CasRegisterModel
+from latchfree_model.models.counter import CounterModel
 from latchfree_model.models.map import MapModel
+from latchfree_model.models.mutex import MutexModel
+from latchfree_model.models.nondeterministic import NondeterministicModel, define
+from latchfree_model.models.priority_queue import PriorityQueueModel
+from latchfree_model.models.queue import QueueModel
 from latchfree_model.models.register import RegisterModel
+from latchfree_model.models.set import SetModel
+from latchfree_model.models.stack import StackModel
+from latchfree_model.models.topic_index import TopicIndexModel
 
 __all__ = [
+    "BLOCKED",
     "MODELS",
     "UNKNOWN",
     "AppendKvModel",
+    "BoundedQueueModel",
     "Call",
     "CasRegisterModel",
+    "CounterModel",
     "MapModel",
     "Model",
+    "MutexModel",
+    "NondeterministicModel",
+    "PriorityQueueModel",
+    "QueueModel",
     "RegisterModel",
     "SequentialModel",
+    "SetModel",
+    "StackModel",
+    "TopicIndexModel",
+    "define",
     "get_model",
 ]
 
-MODELS: Final[MappingProxyType[str, SequentialModel[Any]]] = MappingProxyType(
-    {model.name: model for model in (MapModel(), RegisterModel(), CasRegisterModel(), AppendKvModel())}
-)
+MODELS: Final[MappingProxyType[str, SequentialModel[Any]]] = MappingProxyType({
+    model.name: model
+    for model in (
+        MapModel(), RegisterModel(), CasRegisterModel(), AppendKvModel(), SetModel(), CounterModel(), QueueModel(),
+        BoundedQueueModel(), StackModel(), PriorityQueueModel(), MutexModel(), TopicIndexModel(),
+    )
+})  # fmt: skip
 """Every model, by name."""
 
 
 def get_model(name: str) -> SequentialModel[Any]:
-    """Return the model called `name`.
+    """Return the model called `name`: a name of `MODELS`, ``bounded-queue:CAPACITY`` or ``topic-index:DIALECT``.
 
     Raises
     ------
     ValueError
         If there is none; the message lists the names.
     """
-    try:
-        return MODELS[name]
-    except KeyError:
-        raise ValueError(f"no model is called {name!r}; the models are {', '.join(MODELS)}") from None
+    kind, colon, parameter = name.partition(":")
+    if not colon and kind in MODELS:
+        return MODELS[kind]
+    if colon and kind == "bounded-queue" and parameter.isdecimal():
+        return _registered(BoundedQueueModel(int(parameter)))
+    if colon and kind == "topic-index":
+        return _registered(TopicIndexModel(parameter))
+    raise ValueError(
+        f"no model is called {name!r}; the models are {', '.join(MODELS)}, bounded-queue:CAPACITY, topic-index:DIALECT"
+    )
+
+
+def _registered(model: SequentialModel[Any]) -> SequentialModel[Any]:
+    return MODELS.get(model.name, model)

@@ -1,14 +1,16 @@
 """What a sequential model is: the object as one thread alone would see it.
 
-A model is deterministic: in a given state, a call has one legal result and one next state. Linearizability is
-judged against nothing else, so a model stays short enough to be checked by eye.
+A model is deterministic: in a given state, a call has one legal result and one next state. (Of an object that may
+choose, `NondeterministicModel` makes a deterministic one.) Linearizability is judged against nothing else, so a
+model stays short enough to be checked by eye.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import ClassVar, Final, Generic, Literal, Protocol, TypeVar
+from types import MappingProxyType
+from typing import Final, Generic, Literal, Protocol, TypeVar
 
 State = TypeVar("State", bound=Hashable)
 
@@ -24,6 +26,16 @@ class _Unknown(Enum):
 
 UNKNOWN: Final[Literal[_Unknown.UNKNOWN]] = _Unknown.UNKNOWN
 """The result of a call whose result was never seen (a crash, a read that timed out): always legal."""
+
+
+class _Blocked(Enum):
+    """The type of `BLOCKED`."""
+
+    BLOCKED = "BLOCKED"
+
+
+BLOCKED: Final[Literal[_Blocked.BLOCKED]] = _Blocked.BLOCKED
+"""What `SequentialModel.apply` returns for a call that cannot take effect now, whatever it returned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +91,24 @@ class Model(Protocol[State]):
 class SequentialModel(ABC, Generic[State]):
     """A `Model` defined by `apply` alone: the result expected in a state, and the next state."""
 
-    name: ClassVar[str]
-    operations: ClassVar[Mapping[str, int]]
+    name: str
+    operations: Mapping[str, int]
     """The number of arguments of each operation."""
+
+    silent: frozenset[str] = frozenset()
+    """Operations whose result is not looked at."""
+
+    readonly: frozenset[str] = frozenset()
+    """Operations that change no state, whatever they return."""
+
+    overwriting: frozenset[str] = frozenset()
+    """Operations that lead to one and the same state of the part of the object they touch, whatever it was before."""
+
+    stored: Mapping[str, tuple[int, ...]] = MappingProxyType({})
+    """Which arguments are stored, and may not be None: a None that is read means that nothing was there."""
+
+    queries: frozenset[str] = frozenset()
+    """Operations that read a quantity which all others, the updates, can only raise, in whatever order they come."""
 
     @abstractmethod
     def init(self) -> State:
@@ -89,7 +116,10 @@ class SequentialModel(ABC, Generic[State]):
 
     @abstractmethod
     def apply(self, state: State, call: Call) -> tuple[object, State]:
-        """Return the result that `call` must have in `state`, and the next state; its arity is checked."""
+        """Return the result that `call` must have in `state`, or `BLOCKED`, and the next state.
+
+        The call's name and number of arguments have been checked.
+        """
 
     def matches(self, call: Call, expected: object) -> bool:
         """Return whether the result seen is the one expected."""
@@ -105,7 +135,7 @@ class SequentialModel(ABC, Generic[State]):
         """
         self.validate(call)
         expected, after = self.apply(state, call)
-        if call.result is UNKNOWN or self.matches(call, expected):
+        if self._fits(call, expected):
             return True, after
         return False, state
 
@@ -113,7 +143,7 @@ class SequentialModel(ABC, Generic[State]):
         """Return one line that says what `call` returned in `state` and what was expected."""
         self.validate(call)
         expected, _ = self.apply(state, call)
-        if call.result is UNKNOWN or self.matches(call, expected):
+        if self._fits(call, expected):
             return f"{call} returned {call.result!r}, as it may: {self.reason(state, call)}"
         return f"{call} returned {call.result!r}, but {self.reason(state, call)}"
 
@@ -126,11 +156,48 @@ class SequentialModel(ABC, Generic[State]):
         """Return the part of the object that `call` touches: by default all of it."""
         return None
 
+    def effectless(self, call: Call) -> bool:
+        """Return whether no state that allows the call's result is changed by it: a read, or an update that failed."""
+        return call.f in self.readonly
+
     def validate(self, call: Call) -> None:
-        """Raise ValueError unless the model has the operation and it takes that many arguments."""
+        """Raise ValueError unless the model has the operation, with such arguments and a result of such a kind."""
         arity = self.operations.get(call.f)
         if arity is None:
             known = ", ".join(self.operations)
             raise ValueError(f"{call}: the model {self.name!r} has no operation {call.f!r}; it has {known}")
         if len(call.arguments) != arity:
             raise ValueError(f"{call}: {call.f!r} of {self.name!r} takes {arity} argument(s)")
+        if any(call.arguments[position] is None for position in self.stored.get(call.f, ())):
+            raise ValueError(f"{call}: None means that nothing is there, so it cannot be stored")
+
+    def _fits(self, call: Call, expected: object) -> bool:
+        if expected is BLOCKED:
+            return False
+        return call.result is UNKNOWN or call.f in self.silent or self.matches(call, expected)
+
+
+def listed(items: Iterable[object], separator: str = ", ", most: int = 12) -> str:
+    """Return the first items as text for `reason`: ``1, 2, 3``, or ``nothing``."""
+    texts = [repr(item) for item in items]
+    more = f"{separator}... ({len(texts):,} in all)" if len(texts) > most else ""
+    return separator.join(texts[:most]) + more if texts else "nothing"
+
+
+def elements(call: Call) -> frozenset[Hashable] | None:
+    """Return the result of `call` as a set, or None if it lists an element twice.
+
+    Raises
+    ------
+    ValueError
+        If it is no collection of hashable elements.
+    """
+    result = call.result
+    try:
+        if isinstance(result, str | bytes):
+            raise TypeError
+        found = list(result)  # type: ignore[call-overload]
+        distinct = frozenset(found)
+    except TypeError:
+        raise ValueError(f"{call} returned {result!r}: expected a collection of hashable elements") from None
+    return distinct if len(distinct) == len(found) else None

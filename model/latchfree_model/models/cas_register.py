@@ -2,7 +2,6 @@
 
 from collections.abc import Hashable
 from types import MappingProxyType
-from typing import ClassVar
 
 from latchfree_model.models.base import Call
 from latchfree_model.models.register import RegisterModel
@@ -11,7 +10,7 @@ from latchfree_model.models.register import RegisterModel
 class CasRegisterModel(RegisterModel):
     """``read() -> value``, ``write(value) -> None``, ``cas(old, new) -> bool``; None at the beginning."""
 
-    name: ClassVar[str] = "cas-register"
+    name = "cas-register"
     operations = MappingProxyType({"read": 0, "write": 1, "cas": 2})
 
     def apply(self, state: Hashable, call: Call) -> tuple[object, Hashable]:
@@ -20,3 +19,7 @@ class CasRegisterModel(RegisterModel):
             return super().apply(state, call)
         old, new = call.arguments
         return (True, new) if state == old else (False, state)
+
+    def effectless(self, call: Call) -> bool:
+        """Return whether the call cannot have changed anything, as its result shows."""
+        return call.f == "read" or (call.f == "cas" and call.result is False)

@@ -2,17 +2,14 @@
 
 from collections.abc import Hashable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
-from latchfree_model.models.base import Call, SequentialModel
+from latchfree_model.models.base import UNKNOWN, Call, SequentialModel
 
 Contents = frozenset[tuple[Hashable, Hashable]]
 
 WHOLE = frozenset({"snapshot", "size", "clear"})
 """The operations that touch every key at once."""
-
-VALUES = MappingProxyType({"put": (1,), "put_if_absent": (1,), "replace": (1,), "replace_if": (2,)})
-"""Which arguments are stored, and therefore may not be None."""
 
 
 class MapModel(SequentialModel[Contents]):
@@ -33,11 +30,15 @@ class MapModel(SequentialModel[Contents]):
     ==================================  ===========================================
     """
 
-    name: ClassVar[str] = "map"
+    name = "map"
     operations = MappingProxyType({
         "get": 1, "put": 2, "remove": 1, "put_if_absent": 2, "replace": 2, "replace_if": 3, "remove_if": 2,
         "contains": 1, "snapshot": 0, "size": 0, "clear": 0,
     })  # fmt: skip
+    silent = frozenset({"clear"})
+    readonly = frozenset({"get", "contains", "snapshot", "size"})
+    overwriting = frozenset({"put", "remove", "clear"})
+    stored = MappingProxyType({"put": (1,), "put_if_absent": (1,), "replace": (1,), "replace_if": (2,)})
 
     def init(self) -> Contents:
         """Return the empty map."""
@@ -73,8 +74,6 @@ class MapModel(SequentialModel[Contents]):
 
     def matches(self, call: Call, expected: object) -> bool:
         """Return whether the result seen is the one expected; a snapshot is compared as a set of pairs."""
-        if call.f == "clear":
-            return True
         return (_pairs(call) if call.f == "snapshot" else call.result) == expected
 
     def reason(self, state: Contents, call: Call) -> str:
@@ -86,15 +85,23 @@ class MapModel(SequentialModel[Contents]):
         held = dict(state).get(call.arguments[0])
         return f"key {call.arguments[0]!r} held {'nothing' if held is None else repr(held)}"
 
+    def effectless(self, call: Call) -> bool:
+        """Return whether the call cannot have changed anything, as its result shows."""
+        return call.f in self.readonly or (
+            (call.f in ("remove", "replace") and call.result is None)
+            or (call.f == "put_if_absent" and call.result not in (None, UNKNOWN))
+            or (call.f in ("replace_if", "remove_if") and call.result is False)
+        )
+
     def partition(self, call: Call) -> Hashable | None:
         """Return the key, or None for an operation on the whole map."""
         return None if call.f in WHOLE else call.arguments[0]
 
     def validate(self, call: Call) -> None:
-        """Raise ValueError for an unknown operation, a wrong number of arguments or a stored None."""
+        """Raise ValueError for an unknown operation, wrong arguments, or a snapshot that is no mapping."""
         super().validate(call)
-        if any(call.arguments[position] is None for position in VALUES.get(call.f, ())):
-            raise ValueError(f"{call}: None means that a key holds nothing, so it cannot be stored")
+        if call.f == "snapshot" and call.result is not UNKNOWN:
+            _pairs(call)
 
 
 def _with(state: Contents, key: Hashable, value: Hashable | None) -> Contents:

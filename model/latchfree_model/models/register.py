@@ -2,7 +2,6 @@
 
 from collections.abc import Hashable
 from types import MappingProxyType
-from typing import ClassVar
 
 from latchfree_model.models.base import Call, SequentialModel
 
@@ -10,8 +9,11 @@ from latchfree_model.models.base import Call, SequentialModel
 class RegisterModel(SequentialModel[Hashable]):
     """``read() -> value`` and ``write(value) -> None``; None at the beginning."""
 
-    name: ClassVar[str] = "register"
+    name = "register"
     operations = MappingProxyType({"read": 0, "write": 1})
+    silent = frozenset({"write"})
+    readonly = frozenset({"read"})
+    overwriting = frozenset({"write"})
 
     def init(self) -> Hashable:
         """Return the initial value, None."""
@@ -22,10 +24,6 @@ class RegisterModel(SequentialModel[Hashable]):
         if call.f == "read":
             return state, state
         return None, call.arguments[0]
-
-    def matches(self, call: Call, expected: object) -> bool:
-        """Return whether a read saw the value; what a write returns is not looked at."""
-        return call.f == "write" or call.result == expected
 
     def reason(self, state: Hashable, call: Call) -> str:
         """Return what the register held."""

@@ -65,9 +65,9 @@ MALFORMED = [
     (GOOD | {"invoke": 1.5}, 'expected an integer as "invoke", got 1.5'),
     (GOOD | {"return": "2"}, "expected an integer or null as \"return\", got '2'"),
     (GOOD | {"retrun": 2}, 'got "retrun"'),
-    (GOOD | {"return": 1}, "it must return after it is invoked"),
-    (GOOD | {"return": None}, "it is pending, so it has no result"),
-    (GOOD | {"invoke": 11, "return": 13}, "the same process had not returned"),
+    (GOOD | {"return": 1}, "put('k', 1) to return after its invocation at 1, got a return at 1"),
+    (GOOD | {"return": None}, "no result of put('k', 1), which is pending, got None"),
+    (GOOD | {"invoke": 11, "return": 13}, "process 0 to have returned from put('k', 1) of line 1 before its next call"),
     ({field: GOOD[field] for field in GOOD if field != "return"}, 'expected the field "return", got only history'),
 ]
 

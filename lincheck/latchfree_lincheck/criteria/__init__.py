@@ -1,0 +1,89 @@
+"""What an object may promise besides linearizability, by name.
+
+==============================  ==============================================================================
+``linearizability``             one order for all, that keeps every real-time order (`latchfree_lincheck.check`)
+``sequential-consistency``      one order for all, that keeps each process's own order (`sequential`)
+``quiescent-consistency``       one order for all, that keeps the order across quiet moments (`quiescent`)
+``intermediate-value``          every read between its least and its greatest legal value (`intermediate`)
+==============================  ==============================================================================
+
+Linearizability implies each of the others; none of the others implies another.
+"""
+
+from __future__ import annotations
+
+import importlib
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+
+from latchfree_model import Model, get_model
+
+if TYPE_CHECKING:
+    from latchfree_lincheck.criteria.intermediate import intermediate_value_linearizable
+    from latchfree_lincheck.criteria.quiescent import quiescently_consistent
+    from latchfree_lincheck.criteria.sequential import sequentially_consistent
+    from latchfree_lincheck.history import History
+    from latchfree_lincheck.verdict import Verdict
+
+__all__ = [
+    "CRITERIA",
+    "intermediate_value_linearizable",
+    "judge",
+    "quiescently_consistent",
+    "sequentially_consistent",
+]
+
+CRITERIA: Final = MappingProxyType({
+    "linearizability": ("checker", "check"),
+    "sequential-consistency": ("criteria.sequential", "sequentially_consistent"),
+    "quiescent-consistency": ("criteria.quiescent", "quiescently_consistent"),
+    "intermediate-value": ("criteria.intermediate", "intermediate_value_linearizable"),
+})  # fmt: skip
+"""The module and function of each criterion."""
+
+
+def judge(
+    history: History,
+    model: str | Model[Any] = "map",
+    *,
+    criterion: str = "linearizability",
+    timeout: float | None = None,
+    memory: int = 2 << 30,
+) -> Verdict:
+    """Judge a history by the criterion with that name.
+
+    Parameters
+    ----------
+    history : History
+        What happened.
+    model : str or Model
+        A built-in model's name, or any sequential model.
+    criterion : str
+        One of `CRITERIA`.
+    timeout : float, optional
+        Seconds after which the verdict is "unknown".
+    memory : int
+        Bytes of search tables after which the verdict is "unknown".
+
+    Raises
+    ------
+    ValueError
+        If there is no such criterion, the criterion cannot be applied to the model, or the history has a call that
+        the model does not have.
+    """
+    if criterion not in CRITERIA:
+        raise ValueError(f"no criterion is called {criterion!r}; choose one of {', '.join(CRITERIA)}")
+    module, function = CRITERIA[criterion]
+    decide = getattr(importlib.import_module(f"latchfree_lincheck.{module}"), function)
+    verdict: Verdict = decide(
+        history, get_model(model) if isinstance(model, str) else model, timeout=timeout, memory=memory
+    )
+    return verdict
+
+
+def __getattr__(name: str) -> Any:
+    """Import a criterion on first use."""
+    for module, function in CRITERIA.values():
+        if name == function and name in __all__:
+            return getattr(importlib.import_module(f"latchfree_lincheck.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

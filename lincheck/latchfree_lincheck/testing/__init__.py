@@ -1,0 +1,17 @@
+"""Test concurrent classes with Hypothesis: generated programs, shrunk when they fail.
+
+`linearizable` runs concurrent programs on real threads and judges the recorded histories; `stateful` runs sequential
+ones and compares every result with the model. This package needs hypothesis: ``pip install 'latchfree[dev]'``.
+"""
+
+try:
+    import hypothesis  # noqa: F401
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        "latchfree_lincheck.testing needs hypothesis; fix: pip install 'latchfree[dev]'", name="hypothesis"
+    ) from error
+
+from latchfree_lincheck.testing.concurrent import NotLinearizable, linearizable
+from latchfree_lincheck.testing.sequential import stateful
+
+__all__ = ["NotLinearizable", "linearizable", "stateful"]

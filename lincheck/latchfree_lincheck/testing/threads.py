@@ -1,0 +1,160 @@
+"""Run a program of several threads on a fresh object, again and again, and record what happens.
+
+The threads start each round at a barrier. The interpreter switches between them as often as it can, and besides gives
+way at bytecodes drawn at random (from a fixed seed), so that windows of a few instructions are hit: a race need not
+sleep to be found. Nothing is changed where a debugger or a coverage tool traces threads already.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any, Final
+
+from latchfree_lincheck.history import History
+from latchfree_lincheck.recorder import Recorder
+from latchfree_lincheck.testing.calls import Step
+
+SWITCH_INTERVAL: Final = 1e-6
+"""Seconds between two switches of threads, while programs run."""
+
+STUCK: Final = 10.0
+"""Seconds after which a round that has not ended is taken to be stuck."""
+
+_OURS: Final = str(Path(__file__).resolve().parents[1])
+
+
+class Stuck(AssertionError):
+    """Threads did not end: they wait for each other, or run for ever."""
+
+
+def rounds(
+    program: Sequence[Sequence[Step]],
+    make: Callable[[], Any],
+    call: Callable[[Any, Step], object],
+    *,
+    repeats: int,
+    yielding: float,
+) -> Iterator[History]:
+    """Yield the history of each round of a program.
+
+    Parameters
+    ----------
+    program : sequence of sequence of Step
+        What each thread calls.
+    make : callable
+        Makes the object; its ``close()``, if it has one, is called at the end of the round.
+    call : callable
+        Makes a call on the object.
+    repeats : int
+        How many rounds.
+    yielding : float
+        How often a thread gives way, per bytecode, from 0 to 1.
+
+    Raises
+    ------
+    Stuck
+        If a round does not end in `STUCK` seconds.
+    Exception
+        What a call raised.
+    """
+    for number in range(repeats):
+        target = make()
+        yield _Round(program, target, call, number, yielding).run()
+        close = getattr(target, "close", None)
+        if close is not None:
+            close()
+
+
+class _Round:
+    def __init__(
+        self,
+        program: Sequence[Sequence[Step]],
+        target: Any,
+        call: Callable[[Any, Step], object],
+        number: int,
+        yielding: float,
+    ) -> None:
+        self._program = program
+        self._target = target
+        self._call = call
+        self._number = number
+        self._yielding = yielding
+        self._recorder = Recorder()
+        self._barrier = threading.Barrier(len(program))
+        self._errors: list[BaseException] = []
+
+    def run(self) -> History:
+        """Run all threads to their end and return what they did."""
+        threads = [threading.Thread(target=self._thread, args=(at,), daemon=True) for at in range(len(self._program))]
+        with _switching_often():
+            for thread in threads:
+                thread.start()
+            until = time.monotonic() + STUCK
+            for thread in threads:
+                thread.join(max(until - time.monotonic(), 0))
+        if self._errors:
+            raise self._errors[0]
+        history = self._recorder.history(f"round {self._number}")
+        if any(thread.is_alive() for thread in threads):
+            running = "; ".join(str(each) for each in history.operations if each.return_ is None)
+            raise Stuck(f"the program {program_text(self._program)} did not end in {STUCK:g} s: {running}")
+        return history
+
+    def _thread(self, process: int) -> None:
+        rng = random.Random(f"{self._number} {process}")
+        try:
+            self._barrier.wait(STUCK)
+            with _giving_way(rng, self._yielding):
+                for step in self._program[process]:
+                    with self._recorder.call(process, step.f, *step.arguments) as recording:
+                        recording.result = self._call(self._target, step)
+        except BaseException as error:
+            self._errors.append(error)
+
+
+def program_text(program: Sequence[Sequence[Step]]) -> str:
+    """Return a program in one line: ``add(1); read() || add(1)``."""
+    return " || ".join("; ".join(map(repr, thread)) for thread in program)
+
+
+@contextmanager
+def _switching_often() -> Iterator[None]:
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH_INTERVAL)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
+
+
+@contextmanager
+def _giving_way(rng: random.Random, yielding: float) -> Iterator[None]:
+    """Give way to other threads at random bytecodes of what this thread runs, but for our own code."""
+    if not yielding or sys.gettrace() is not None or threading.gettrace() is not None:
+        yield
+        return
+
+    def each_bytecode(frame: FrameType, event: str, argument: object) -> Any:
+        if event == "opcode" and rng.random() < yielding:
+            time.sleep(0)
+        return each_bytecode
+
+    def each_call(frame: FrameType, event: str, argument: object) -> Any:
+        if frame.f_code.co_filename.startswith(_OURS):
+            return None
+        frame.f_trace_opcodes = True
+        frame.f_trace_lines = False
+        return each_bytecode
+
+    sys.settrace(each_call)
+    try:
+        yield
+    finally:
+        sys.settrace(None)

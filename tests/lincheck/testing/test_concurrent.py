@@ -1,0 +1,277 @@
+"""Racy classes are caught and their programs made small; correct ones pass."""
+
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+
+import pytest
+from hypothesis import strategies as st
+
+from latchfree_lincheck.testing import NotLinearizable, linearizable
+from latchfree_lincheck.testing import threads as running
+from latchfree_model import define
+
+
+class RacyCounter:
+    """Another thread may add between reading and writing."""
+
+    def __init__(self):
+        self.value = 0
+
+    def add(self, n):
+        before = self.value
+        time.sleep(0)
+        self.value = before + n
+        return before
+
+    def read(self):
+        return self.value
+
+
+class LockedCounter(RacyCounter):
+    def __init__(self):
+        super().__init__()
+        self.lock = threading.Lock()
+
+    def add(self, n):
+        with self.lock:
+            return super().add(n)
+
+
+class CheckThenAct:
+    """A set that looks first and acts then, and gives way nowhere."""
+
+    def __init__(self):
+        self.elements = {}
+
+    def add(self, x):
+        if x in self.elements:
+            return False
+        self.elements[x] = True
+        return True
+
+    def remove(self, x):
+        if x not in self.elements:
+            return False
+        self.elements.pop(x, None)
+        return True
+
+    def contains(self, x):
+        return x in self.elements
+
+
+class LockedSet(CheckThenAct):
+    def __init__(self):
+        super().__init__()
+        self.lock = threading.RLock()
+
+    def add(self, x):
+        with self.lock:
+            return super().add(x)
+
+    def remove(self, x):
+        with self.lock:
+            return super().remove(x)
+
+
+class WrongQueue:
+    """A queue that is a stack: even a sequential program shows it."""
+
+    def __init__(self):
+        self.items = deque()
+
+    def put(self, x):
+        self.items.append(x)
+
+    def get(self):
+        try:
+            return self.items.pop()
+        except IndexError:
+            return None
+
+
+METHODS = {"enqueue": "put", "dequeue": "get"}
+
+
+def failure(test):
+    """Run a generated test that must fail and return how."""
+    with pytest.raises(NotLinearizable) as caught:
+        test()
+    return caught.value
+
+
+def size(program):
+    return sum(map(len, program))
+
+
+def test_a_racy_counter_is_caught():
+    error = failure(linearizable("counter", threads=2)(RacyCounter))
+    assert error.verdict.verdict == "violation"
+    assert 2 <= size(error.program) <= 3
+    text = str(error)
+    assert "went wrong in round" in text
+    assert "process 0" in text
+    assert "process 1" in text
+    assert " || " in text
+    assert "✗" in text
+    assert "but the counter held" in text
+
+
+def test_a_set_that_checks_then_acts_is_caught_though_it_gives_way_nowhere():
+    error = failure(linearizable("set", threads=2)(CheckThenAct))
+    assert 2 <= size(error.program) <= 4
+    assert len({step.arguments for thread in error.program for step in thread}) == 1
+
+
+def test_without_giving_way_at_bytecodes_that_race_is_missed():
+    linearizable("set", threads=2, yielding=0, programs=5, repeats=5)(CheckThenAct)()
+
+
+@pytest.mark.parametrize(("model", "make"), [("counter", LockedCounter), ("set", LockedSet)])
+def test_locked_classes_pass(model, make):
+    linearizable(model, threads=(2, 3), programs=25, repeats=10)(make)()
+
+
+def test_three_threads():
+    error = failure(linearizable("counter", threads=3, repeats=10)(RacyCounter))
+    assert len(error.program) == 3
+
+
+def test_a_sequential_mistake_needs_one_thread():
+    error = failure(linearizable("queue", threads=1, methods=METHODS)(WrongQueue))
+    ((first, second, third),) = error.program
+    assert (first.f, second.f, third.f) == ("enqueue", "enqueue", "dequeue")
+    assert (first.arguments, second.arguments) in (((1,), (2,)), ((2,), (1,)))
+
+
+def test_a_mutex():
+    class Broken:
+        def __init__(self):
+            self.held = False
+
+        def acquire(self):
+            while self.held:
+                time.sleep(0)
+            self.held = True
+
+        def release(self):
+            self.held = False
+
+    linearizable("mutex", threads=2, programs=10, repeats=5)(threading.Lock)()
+    error = failure(linearizable("mutex", threads=2)(Broken))
+    assert [[step.f for step in thread] for thread in error.program] == [["acquire", "release"]] * 2
+
+
+def test_a_model_and_arguments_of_ones_own():
+    register = define("box", None, {"set": lambda state, x: (None, x), "get": lambda state: (state, state)})
+
+    class Box:
+        """Forgets for a moment what it holds."""
+
+        def __init__(self):
+            self.x = None
+
+        def set(self, x):
+            self.x = None
+            time.sleep(0)
+            self.x = x
+
+        def get(self):
+            return self.x
+
+    arguments = {"set": (st.sampled_from("ab"),)}
+    error = failure(linearizable(register, arguments=arguments, threads=2, seconds=5)(Box))
+    assert {x for thread in error.program for step in thread for x in step.arguments} <= set("ab")
+    assert "get() returned None, but it may return" in str(error)
+    with pytest.raises(ValueError, match=r"say what to call 'set' with: arguments="):
+        linearizable(register)(Box)()
+
+
+def test_a_weaker_promise_may_hold():
+    class Slots:
+        """One slot a thread: a sum may see a later add and miss an earlier one."""
+
+        def __init__(self):
+            self.slots = {}
+
+        def add(self, n):
+            me = threading.get_ident()
+            self.slots[me] = self.slots.get(me, 0) + n
+
+        def read(self):
+            return sum(list(self.slots.values()))
+
+    linearizable("counter", criterion="intermediate-value", programs=20, repeats=5)(Slots)()
+
+
+def test_what_a_method_raises_is_a_failure():
+    class Full:
+        def add(self, n):
+            raise OverflowError("full")
+
+    with pytest.raises(OverflowError, match="full"):
+        linearizable("counter", operations=["add"])(Full)()
+
+
+def test_threads_that_wait_for_each_other_are_named(monkeypatch):
+    class Waits:
+        def add(self, n):
+            threading.Event().wait()
+
+    monkeypatch.setattr(running, "STUCK", 0.3)
+    with pytest.raises(
+        running.Stuck, match=r"the program .*add\(1\).* did not end in 0.3 s: .*process 0: add\(1\) pending"
+    ):
+        linearizable("counter", operations=["add"], programs=1, repeats=1)(Waits)()
+
+
+def test_objects_are_closed():
+    closed = []
+
+    class Closes(LockedCounter):
+        def close(self):
+            closed.append(self)
+
+    linearizable("counter", programs=3, repeats=4)(Closes)()
+    assert len(closed) >= 3 * 4
+
+
+def test_the_test_is_named_after_what_makes_the_object():
+    @linearizable("counter")
+    def test_my_counter():
+        """Mine."""
+        return LockedCounter()
+
+    assert (test_my_counter.__name__, test_my_counter.__doc__) == ("test_my_counter", "Mine.")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"operations": ["sub"]}, "the model 'counter' has no operation 'sub'; it has add, read"),
+        ({"methods": {"sub": "minus"}}, "has no operation 'sub'"),
+        ({"arguments": {"add": ()}}, "'add' takes 1 argument"),
+        ({"threads": 0}, "a program has at least 1 thread"),
+        ({"threads": (3, 2)}, "a program has at least 1 thread"),
+    ],
+)
+def test_what_cannot_be_is_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        linearizable("counter", **options)
+
+
+def test_an_object_without_the_methods_is_refused():
+    with pytest.raises(ValueError, match=r"object has no method for add, read; say how to call them: methods="):
+        linearizable("counter")(object)()
+    with pytest.raises(TypeError, match="does not list its operations"):
+        linearizable(object())
+
+
+def test_without_hypothesis_the_error_says_what_to_install():
+    code = "import sys; sys.modules['hypothesis'] = None; import latchfree_lincheck.testing"
+    path = {"PYTHONPATH": ":".join(sys.path)}
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=path, check=False)
+    assert run.returncode == 1
+    assert "needs hypothesis; fix: pip install 'latchfree[dev]'" in run.stderr
