@@ -14,11 +14,14 @@ import numpy as np
 
 from latchfree_lincheck.checker import MEMORY, merge
 from latchfree_lincheck.engine import opcodes as op
-from latchfree_lincheck.engine.search import Configuration, Deadline, Outcome, linearize
-from latchfree_lincheck.engine.timeline import Ints, Timeline
-from latchfree_lincheck.engine.wgl_compiled import CompiledEngine, Tables
+from latchfree_lincheck.engine.decide import Decision, decide
+from latchfree_lincheck.engine.order import order_events
+from latchfree_lincheck.engine.parts import Parts
+from latchfree_lincheck.engine.problem import Meaning
+from latchfree_lincheck.engine.search import Deadline
+from latchfree_lincheck.engine.timeline import Ints
 from latchfree_lincheck.history import History, Operation
-from latchfree_lincheck.verdict import Verdict
+from latchfree_lincheck.verdict import Order, Verdict
 from latchfree_model import UNKNOWN, MapModel
 
 #: How many of a row's a and b are arguments, and what its result is, by opcode.
@@ -158,72 +161,57 @@ class _Check:
         self._started = time.perf_counter()
         self._recording = recording
         self._memory = memory
-        self._tables = Tables(memory)
         self._whole = bool((recording.rows[:, 1] >= op.SNAPSHOT).any())
-        self._rows, self._initial, self._contents = _small(recording)
 
     def run(self, deadline: Deadline) -> Verdict:
         rows = self._recording.rows
-        timeline = Timeline.of(rows[:, 6], rows[:, 7], rows[:, 7] != -1)
-        parts = [timeline] if self._whole else timeline.split(rows[:, 2])
-        orders = []
-        for key, part in enumerate(parts):
-            engine = self._engine(part, key)
-            outcome = linearize(engine, deadline)
-            if outcome.gave_up:
-                limit = f"memory bound of {self._memory >> 20:,} MB" if outcome.gave_up == "memory" else str(deadline)
-                return self._verdict("unknown", f"{limit} reached")
-            if outcome.blocked is not None:
-                return self._violation(engine, outcome, key, deadline)
-            orders.append(outcome.order)
-        return self._verdict("ok", "linearizable", witness=merge(parts, orders))
-
-    def _engine(self, part: Timeline, key: int) -> CompiledEngine:
-        rows = self._rows[part.index]
+        invoke, return_ = rows[:, 6].copy(), rows[:, 7].copy()
+        small, initial, contents = _small(self._recording)
         if self._whole:
-            return CompiledEngine(part, rows, self._initial, self._tables, contents=self._contents)
-        rows[:, 1] = 0
-        return CompiledEngine(part, rows, self._initial[key : key + 1], self._tables)
+            part, count = np.zeros(len(rows), np.int64), 1
+            meaning = Meaning("map", "value", np.array([op.ABSENT]), {0: initial}, {0: contents})
+        else:
+            part, count = small[:, 1].copy(), self._recording.keys
+            small[:, 1] = 0
+            meaning = Meaning("map", "value", initial)
+        parts = Parts.of(part, order_events(invoke, return_, return_ != -1), small.astype(np.int32), count)
+        decision = decide(parts, meaning, return_, "auto", self._memory, deadline)
+        if decision.verdict == "unknown":
+            limit = str(deadline) if decision.gave_up == "timeout" else f"memory bound of {self._memory >> 20:,} MB"
+            return self._verdict("unknown", f"{limit} reached", decision)
+        if decision.verdict == "ok":
+            witness = Order(lambda: merge(decision.orders(), invoke))
+            return self._verdict("ok", "linearizable", decision, witness=witness)
+        mine = parts.index[parts.bounds[decision.part] : parts.bounds[decision.part + 1]]
+        return self._violation(decision, mine)
 
-    def _violation(self, engine: CompiledEngine, outcome: Outcome, key: int, deadline: Deadline) -> Verdict:
-        """Narrow a violation to the quiescent points around it, and describe it."""
-        assert outcome.origin is not None
-        low, start = outcome.origin
-        closer = linearize(engine, deadline, piece=1, low=low, start=start)
-        local = outcome
-        if closer.blocked is not None and closer.origin is not None:
-            local = closer
-            low, start = closer.origin
-        assert local.blocked is not None
-        part = engine.timeline
-        until = part.return_[local.blocked]
-        completed = len(part.invoke)
-        running = [number for number in range(low, completed) if part.invoke[number] < until]
-        crashed = [
-            completed + number
-            for number, invoke in enumerate(part.pending.tolist())
-            if number not in start.used and invoke < until
-        ]
-        used = {completed + number for number in start.used}
-        partial = [int(number) for number in local.order if number >= low and number not in used]
-        contents = self._before(start, key)
-        failing = int(part.index[local.blocked])
+    def _violation(self, decision: Decision, part: Ints) -> Verdict:
+        """Narrow a violation to what came after the last certain configuration, and describe it."""
+        outcome, rows = decision.outcome, self._recording.rows
+        failing = outcome.blocked
+        assert failing is not None
+        contents, later, ordered = self._recording.initial, part, 0
+        if outcome.origin is not None:
+            contents = self._before(outcome.origin.contents, decision.part)
+            later, ordered = outcome.origin.later, outcome.origin.ordered
+        segment = np.sort(later[rows[later, 6] < rows[failing, 7]])
         operation = self._recording.operation(failing)
         return self._verdict(
             "violation",
             f"no order explains {operation.call} by process {operation.process}",
+            decision,
             failing=failing,
-            partial=part.index[outcome.order].tolist(),
-            message=self._message(contents, part.index[partial], operation),
-            excerpt=(operation, *self._concurrent(part, running, local.blocked)),
-            segment=part.index[np.array(sorted([*running, *crashed]), np.int64)].tolist(),
+            partial=outcome.order.tolist(),
+            message=self._message(contents, outcome.order[ordered:], operation),
+            excerpt=(operation, *self._concurrent(segment, failing)),
+            segment=segment.tolist(),
             contents=tuple(contents.tolist()),
         )
 
-    def _before(self, start: Configuration, key: int) -> Ints:
-        """Return what the map held in a configuration, in the recording's values; other keys are ABSENT."""
+    def _before(self, values: Ints, key: int) -> Ints:
+        """Return what the map held, in the recording's values, when the part held these; other keys are ABSENT."""
         contents = np.full(self._recording.keys, op.ABSENT)
-        contents[slice(None) if self._whole else key] = start.state
+        contents[slice(None) if self._whole else slice(key, key + 1)] = values
         return _restore(self._recording, contents)
 
     def _message(self, contents: Ints, order: Ints, failing: Operation) -> str:
@@ -237,17 +225,23 @@ class _Check:
         text = model.describe(state, failing.call)
         return f"{text}, yet no order that allows it explains the calls before it" if legal else text
 
-    def _concurrent(self, part: Timeline, running: Sequence[int], blocked: int) -> list[Operation]:
-        others = [n for n in running if n != blocked and part.return_[n] > part.invoke[blocked]]
-        return [self._recording.operation(int(part.index[number])) for number in others[:_EXCERPT]]
+    def _concurrent(self, segment: Ints, failing: int) -> list[Operation]:
+        rows = self._recording.rows
+        invoke, return_ = rows[segment, 6], rows[segment, 7]
+        over = (return_ != -1) & (return_ < rows[failing, 6])
+        during = segment[~over & (invoke < rows[failing, 7]) & (segment != failing)]
+        return [self._recording.operation(row) for row in during[:_EXCERPT].tolist()]
 
-    def _verdict(self, verdict: Literal["ok", "violation", "unknown"], reason: str, **more: Any) -> Verdict:
+    def _verdict(
+        self, verdict: Literal["ok", "violation", "unknown"], reason: str, decision: Decision, **more: Any
+    ) -> Verdict:
         return Verdict(
             verdict=verdict,
             reason=reason,
             operations=len(self._recording),
             seconds=time.perf_counter() - self._started,
-            engine="compiled",
+            engine=decision.engine,
+            why=decision.why,
             **more,
         )
 

@@ -2,11 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal, get_args, overload
 
 from latchfree_lincheck.history import Operation
+
+EngineName = Literal["auto", "monitor", "frontier", "wgl", "python", "smt"]
+ENGINES: Final[tuple[str, ...]] = get_args(EngineName)
+"""What `latchfree_lincheck.check` can be told to use."""
+
+
+class Order(Sequence[int]):
+    """An order that is put together when it is first looked at.
+
+    Parameters
+    ----------
+    make : callable
+        Returns it. May raise `latchfree_lincheck.engine.decide.NoWitness`: a monitor can tell that there is an order
+        without finding one, and the search for it has the bounds of the check.
+    """
+
+    __slots__ = ("_indices", "_make")
+
+    def __init__(self, make: Callable[[], list[int]]) -> None:
+        self._make = make
+        self._indices: list[int] | None = None
+
+    def _all(self) -> list[int]:
+        if self._indices is None:
+            self._indices = self._make()
+        return self._indices
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    @overload
+    def __getitem__(self, index: int) -> int: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[int]: ...
+    def __getitem__(self, index: int | slice) -> int | list[int]:
+        return self._all()[index]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence):
+            return NotImplemented
+        return self._all() == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return "Order(...)" if self._indices is None else repr(self._indices)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +70,9 @@ class Verdict:
     seconds : float
         How long the check took.
     engine : str
-        What searched: ``"compiled"`` or ``"python"``.
+        Which engine decided; of several parts, most of them. See `latchfree_lincheck.check`.
+    why : str
+        Why it was that engine: what the others needed, or how many parts each decided.
     witness : sequence of int
         If ok: the indices of the operations in an order that explains every result; pending operations that
         took no effect are not in it.
@@ -47,6 +95,7 @@ class Verdict:
     operations: int
     seconds: float
     engine: str
+    why: str = ""
     witness: Sequence[int] = ()
     failing: int | None = None
     partial: Sequence[int] = ()
@@ -57,7 +106,7 @@ class Verdict:
 
     def explain(self) -> str:
         """Return the verdict as text for people: one line, and for a violation where and why."""
-        head = f"{self.verdict}: {self.reason} ({self.operations:,} operations, {self.seconds:.3f} s)"
+        head = f"{self.verdict}: {self.reason} ({self.operations:,} operations, {self.seconds:.3f} s, {self.engine})"
         if self.verdict != "violation":
             return head
         lines = [head]

@@ -11,7 +11,7 @@ from lincheck_random import model_of, random_history
 from latchfree_lincheck import History, Operation, check
 from latchfree_model import UNKNOWN, MapModel, RegisterModel, get_model
 
-ENGINES = ("python", "compiled")
+ENGINES = ("python", "wgl", "frontier", "auto")
 
 
 def sequential(calls):
@@ -184,8 +184,8 @@ def test_any_model_will_do():
     bad = History("bad", sequential([("next", (), 0), ("next", (), 2)]))
     assert check(good, Counter()).verdict == "ok"
     assert check(bad, Counter()).message == "next() returned 2, but the counter held 1"
-    with pytest.raises(ValueError, match="the compiled search has no model 'counter'; use engine='python'"):
-        check(good, Counter(), engine="compiled")
+    with pytest.raises(ValueError, match="the engine 'wgl' does not know the model 'counter'; use engine='python'"):
+        check(good, Counter(), engine="wgl")
 
 
 def test_a_subclass_of_a_built_in_model_is_not_taken_for_it():
@@ -243,7 +243,7 @@ def test_calls_that_the_model_does_not_have_are_refused(engine, model, call, mes
 def test_engines_read_odd_results_alike(calls):
     history = History("odd", sequential(calls))
     verdicts = {engine: check(history, get_model("map"), engine=engine).verdict for engine in ENGINES}
-    assert verdicts["python"] == verdicts["compiled"], verdicts
+    assert len(set(verdicts.values())) == 1, verdicts
 
 
 def test_importing_is_light():

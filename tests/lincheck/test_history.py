@@ -13,6 +13,8 @@ from latchfree_model import UNKNOWN
     [
         ([Operation(0, "get", (1,), None, 5, 5)], r"get\(1\) -> None, from 5 to 5: it must return after"),
         ([Operation(0, "get", (1,), None, 5.0, 6)], "times must be integers"),
+        ([Operation(0, "get", (1,), None, 5, 1 << 63)], "times must fit 64 bits"),
+        ([Operation(0, "get", (1,), None, 5, 6), Operation(0, "get", (1,), None, 5, 6)], "it is listed twice"),
         ([Operation(0, "get", (1,), 7, 5, None)], r"it is pending, so it has no result, but 7 is given"),
         ([Operation(0, "get", (1,), 7, 1, 4), Operation(0, "get", (2,), 7, 3, 5)], r"get\(2\).*had not returned"),
         ([Operation(0, "get", (1,), 7, 1, 4), Operation(0, "get", (2,), 7, 4, 5)], r"get\(2\).*had not returned"),
@@ -25,6 +27,14 @@ from latchfree_model import UNKNOWN
 def test_what_cannot_be_is_refused(operations, message):
     with pytest.raises(ValueError, match=message):
         History("h", operations)
+
+
+def test_times_far_apart_are_told_apart():
+    far = [
+        Operation(0, "write", (1,), None, -(1 << 63), 0),
+        Operation(1, "read", (), None, 1, (1 << 63) - 1),
+    ]
+    assert check(History("far", far), "register").verdict == "violation"
 
 
 def test_histories_compare_by_value():

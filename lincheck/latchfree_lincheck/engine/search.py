@@ -10,8 +10,8 @@ with all that follows instead.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Literal, Protocol
 
@@ -26,8 +26,12 @@ MOST_ENDINGS = 256
 """Ways to end a piece that are carried on one by one."""
 
 
-GaveUp = Literal["", "timeout", "memory", "budget"]
+GaveUp = Literal["", "timeout", "memory", "budget", "crowded", "large"]
 """Why a search ended without an answer; empty if it has one."""
+
+
+class Expired(Exception):
+    """The deadline passed while something other than a search was going on."""
 
 
 class Deadline:
@@ -42,6 +46,10 @@ class Deadline:
     def passed(self) -> bool:
         """Return whether it is over."""
         return self.at is not None and time.monotonic() >= self.at
+
+    def left(self) -> float | None:
+        """Return the seconds until it is over, at least 0; None if it never is."""
+        return None if self.at is None else max(0.0, self.at - time.monotonic())
 
     def __str__(self) -> str:
         return "no timeout" if self.timeout is None else f"timeout of {self.timeout:g} s"
@@ -92,16 +100,9 @@ class Engine(Protocol):
         ...
 
     def search(
-        self,
-        low: int,
-        high: int,
-        starts: Sequence[Configuration],
-        *,
-        every: bool,
-        budget: int | None,
-        deadline: Deadline,
-    ) -> Found:
-        """Order the operations low .. high-1, with pending ones as needed.
+        self, low: int, high: int, starts: Sequence[Configuration], *, every: bool, budget: int | None
+    ) -> Generator[None, None, Found]:
+        """Order the operations low .. high-1, with pending ones as needed; yield now and then.
 
         Parameters
         ----------
@@ -114,63 +115,97 @@ class Engine(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """The result for a whole timeline: an order; or where it is blocked; or why the search gave up.
+class Origin:
+    """A quiescent point before a violation at which only one configuration was possible.
 
-    `origin` is the latest quiescent point before a violation at which only one configuration was possible,
-    and that configuration.
+    Parameters
+    ----------
+    contents : int64[keys]
+        The values then.
+    later : int64[...]
+        Operations (the caller's indices) that had not taken effect then.
+    ordered : int
+        How many operations of the outcome's order had.
     """
 
-    order: Ints
+    contents: Any
+    later: Ints
+    ordered: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The result for a whole part: an order; or where it is blocked; or why the search gave up.
+
+    Operations are the caller's indices.
+    """
+
+    order: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     blocked: int | None = None
-    gave_up: str = ""
-    origin: tuple[int, Configuration] | None = None
+    gave_up: GaveUp = ""
+    origin: Origin | None = None
 
 
-def linearize(
-    engine: Engine,
-    deadline: Deadline,
-    *,
-    piece: int = PIECE,
-    low: int = 0,
-    start: Configuration | None = None,
-) -> Outcome:
+Slices = Generator[None, None, Outcome]
+"""A search that can be left between two slices of its work."""
+
+
+def linearize(engine: Engine, piece: int = PIECE) -> Slices:
     """Search a timeline piece by piece.
 
     Parameters
     ----------
     engine : Engine
         The search.
-    deadline : Deadline
-        When to give up.
     piece : int
         The least number of operations in a piece.
-    low, start : int and Configuration, optional
-        The quiescent point to begin at, and the configuration there.
     """
-    cuts = engine.timeline.cuts(piece, low)
-    starts = [engine.initial() if start is None else start]
+    timeline = engine.timeline
+    cuts = timeline.cuts(piece)
+    starts = [engine.initial()]
     trail: list[Sequence[Ending]] = []
-    origin = (low, starts[0])
+    origin, before = (0, starts[0]), 0
     for begin, end in pairwise(cuts):
         if len(starts) == 1:
-            origin = (begin, starts[0])
+            origin, before = (begin, starts[0]), len(trail)
         last = end == cuts[-1]
         budget = None if last else 100_000 + 200 * (end - begin)
-        found = engine.search(begin, end, starts, every=not last, budget=budget, deadline=deadline)
+        found = yield from engine.search(begin, end, starts, every=not last, budget=budget)
         if found.gave_up == "budget":
             last = True
-            found = engine.search(begin, cuts[-1], starts, every=False, budget=None, deadline=deadline)
+            found = yield from engine.search(begin, cuts[-1], starts, every=False, budget=None)
         if found.gave_up:
-            return Outcome(_join([]), gave_up=found.gave_up)
+            return Outcome(gave_up=found.gave_up)
         if found.blocked is not None:
-            order = _join([*_trace(trail, found.blocked.parent), found.blocked.order])
-            return Outcome(order, blocked=found.blocked.operation, origin=origin)
+            orders = [*_trace(trail, found.blocked.parent), found.blocked.order]
+            ordered = sum(map(len, orders[:before]))
+            return Outcome(
+                timeline.index[_join(orders)],
+                blocked=int(timeline.index[found.blocked.operation]),
+                origin=_origin(timeline, *origin, ordered),
+            )
         trail.append(found.endings)
         starts = [ending.configuration for ending in found.endings]
         if last:
             break
-    return Outcome(_join(_trace(trail, 0)))
+    return Outcome(timeline.index[_join(_trace(trail, 0))])
+
+
+def _origin(timeline: Timeline, low: int, configuration: Configuration, ordered: int) -> Origin:
+    n = len(timeline.invoke)
+    unused = [n + number for number in range(len(timeline.pending)) if number not in configuration.used]
+    return Origin(configuration.state, timeline.index[np.array([*range(low, n), *unused], np.int64)], ordered)
+
+
+def finish(slices: Slices, deadline: Deadline) -> Outcome:
+    """Run one search to its end, or to the deadline."""
+    while not deadline.passed():
+        try:
+            next(slices)
+        except StopIteration as stop:
+            outcome: Outcome = stop.value
+            return outcome
+    return Outcome(gave_up="timeout")
 
 
 def _trace(trail: Sequence[Sequence[Ending]], parent: int) -> list[Sequence[int] | Ints]:

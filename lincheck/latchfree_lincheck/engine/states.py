@@ -1,9 +1,10 @@
-"""States as integers: a compiled, exact store of whole maps and of strings.
+"""States as integers: a compiled, exact store of whole maps, strings and lists.
 
 Invariant: two states are equal if and only if their numbers are. A map over 2**depth keys is a binary tree whose
 leaves are values and whose inner nodes are hash-consed: the pair (left, right) exists once, so equal trees have
 equal roots, an update adds at most `depth` nodes, and a map of one key (depth 0) is just its value. A string is a
-chain of pairs (prefix, byte) in the same store, the empty one being ABSENT.
+chain of pairs (prefix, byte) in the same store, the empty one being ABSENT; a list is a chain of pairs (rest, value),
+the value that leaves next on top.
 
 `nodes[i]` is the pair of node i and `slots` an open-addressed table of node numbers plus one. `size[0]` counts the
 nodes. The caller makes room before it calls: the table is never more than half full.
@@ -14,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from latchfree.jit import kernel
+from latchfree_lincheck.engine.opcodes import ABSENT
 from latchfree_lincheck.engine.timeline import Ints
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -98,3 +100,30 @@ def extend(nodes: Ints, slots: Ints, size: Ints, text: int, piece: Ints) -> int:
     for byte in piece:
         text = cons(nodes, slots, size, text, byte)
     return text
+
+
+@kernel
+def length(nodes: Ints, chain: int) -> int:
+    """Return the number of values in a list."""
+    count = 0
+    while chain != ABSENT:
+        chain = nodes[chain, 0]
+        count += 1
+    return count
+
+
+@kernel
+def insert(nodes: Ints, slots: Ints, size: Ints, chain: int, value: int, ordered: bool, path: Ints) -> int:
+    """Return the list with `value` at its end, or if `ordered` before the first larger value.
+
+    `path` is scratch as long as the list; at most one node more than that is added.
+    """
+    above = 0
+    while chain != ABSENT and not (ordered and nodes[chain, 1] > value):
+        path[above] = nodes[chain, 1]
+        above += 1
+        chain = nodes[chain, 0]
+    chain = cons(nodes, slots, size, chain, value)
+    for i in range(above - 1, -1, -1):
+        chain = cons(nodes, slots, size, chain, path[i])
+    return chain

@@ -7,11 +7,15 @@ events are ranked by time, invocations first where times tie, so ranks are disti
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 Ints = npt.NDArray[np.int64]
+
+int64: Any = np.int64
+"""A 64-bit integer for compiled code, where mypy would tell it from an int."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,24 +25,10 @@ import numpy as np
 import numpy.typing as npt
 
 from latchfree.jit import kernel
-from latchfree_lincheck.engine.opcodes import (
-    ABSENT,
-    APPEND,
-    CLEAR,
-    CONTAINS,
-    GET,
-    PUT,
-    PUT_IF_ABSENT,
-    REMOVE,
-    REMOVE_IF,
-    REPLACE,
-    REPLACE_IF,
-    SIZE,
-    SNAPSHOT,
-    UNKNOWN_RESULT,
-)
-from latchfree_lincheck.engine.states import extend, fetch, mix, update
+from latchfree_lincheck.engine.opcodes import GET, PUT, SIZE, UNKNOWN_RESULT
+from latchfree_lincheck.engine.states import mix
 from latchfree_lincheck.engine.timeline import Ints
+from latchfree_lincheck.engine.transition import KEYS, Rows, after, is_read, judge
 
 Ints32 = npt.NDArray[np.int32]
 
@@ -77,89 +63,14 @@ BLOCKED_TOP: Final = 11
 SAVED: Final = 12
 LOW: Final = 13
 COUNT: Final = 14
-DEPTH: Final = 15
-KEYS: Final = 16
-EMPTY: Final = 17
-GROWTH: Final = 18
-RECORD: Final = 19
-KNOWN: Final = 20
-FIELDS: Final = 21
+GROWTH: Final = 15
+RECORD: Final = 16
+KNOWN: Final = 17
+FIELDS: Final = 18
 
 FORCED: Final = -1
 NEVER_RETURNS: Final = 1 << 62
 BITS: Final = 31
-
-ILLEGAL: Final = 0
-READS: Final = 1
-WRITES: Final = 2
-
-
-@kernel
-def judge(nodes: Ints, control: Ints, row: Ints, state: int) -> tuple[int, int]:
-    """Return whether a row is illegal, reads or writes in `state`, and the value it leaves at its key.
-
-    A row reads if its result says that it changes no state in which it is legal; whether it happens to change
-    this state does not matter.
-    """
-    code, key, a, b, result = row[0], row[1], row[2], row[3], row[4]
-    free = result == UNKNOWN_RESULT
-    if code == SNAPSHOT:
-        return (READS if free or result == state else ILLEGAL), 0
-    if code == CLEAR:
-        return WRITES, 0
-    depth = control[DEPTH]
-    if code == SIZE:
-        if free:
-            return READS, 0
-        present = 0
-        for k in range(control[KEYS]):
-            if fetch(nodes, depth, state, k) != ABSENT:
-                present += 1
-        return (READS if present == result else ILLEGAL), 0
-    held = fetch(nodes, depth, state, key)
-    value = held
-    expected = held
-    if code == GET:
-        pass
-    elif code == PUT:
-        value = a
-    elif code == REMOVE:
-        value = ABSENT
-    elif code == PUT_IF_ABSENT:
-        if held == ABSENT:
-            value = a
-    elif code == REPLACE:
-        if held != ABSENT:
-            value = a
-    elif code == CONTAINS:
-        expected = 1 if held != ABSENT else 0
-    elif code == REPLACE_IF:
-        expected = 1 if held == a else 0
-        if held == a:
-            value = b
-    elif code == REMOVE_IF:
-        expected = 1 if held == a and held != ABSENT else 0
-        if held == a:
-            value = ABSENT
-    elif code == APPEND:
-        return (WRITES if b > 0 else READS), 0
-    if not free and result != expected:
-        return ILLEGAL, 0
-    reads = value == held and (not free or code in (GET, CONTAINS))
-    return (READS if reads else WRITES), value
-
-
-@kernel
-def after(
-    nodes: Ints, slots: Ints, size: Ints, control: Ints, row: Ints, state: int, value: int, pieces: Ints, path: Ints
-) -> int:
-    """Return the state after a row that writes."""
-    code = row[0]
-    if code == CLEAR:
-        return control[EMPTY]  # type: ignore[no-any-return]
-    if code == APPEND:
-        return extend(nodes, slots, size, state, pieces[row[2] : row[2] + row[3]])
-    return update(nodes, slots, size, control[DEPTH], state, row[1], value, path)
 
 
 @kernel
@@ -216,15 +127,15 @@ def remember(
 
 
 @kernel
-def doomed(control: Ints, rows: Ints, returns: Ints, invokes: Ints, following: Ints, bits: Ints32, limit: int) -> bool:
+def doomed(control: Ints, rows: Rows, returns: Ints, invokes: Ints, following: Ints, bits: Ints32, limit: int) -> bool:
     """Return whether a string that starts no text of the history meets a read that must come next."""
     low = control[LOW]
     position = following[0]
     while position != control[COUNT] + 1 and invokes[low + position - 1] < limit:
-        row = rows[low + position - 1]
-        if row[0] == PUT:
+        number = low + position - 1
+        if rows[number, 0] == PUT:
             return False
-        if returns[low + position - 1] == limit and (row[0] != GET or row[4] == UNKNOWN_RESULT):
+        if returns[number] == limit and (rows[number, 0] != GET or rows[number, 4] == UNKNOWN_RESULT):
             return False
         position = following[position]
     completed = len(returns)
@@ -251,7 +162,8 @@ def rehash_memo(control: Ints, memo: Ints, entry: Ints, pool: Ints32) -> None:
 @kernel
 def search(
     control: Ints,
-    rows: Ints,
+    shape: Ints,
+    rows: Rows,
     returns: Ints,
     invokes: Ints,
     twins: Ints,
@@ -287,7 +199,7 @@ def search(
     why = SLICE
     while control[STEPS] < stop_at:
         control[STEPS] += 1
-        if size[0] + control[GROWTH] > len(nodes):
+        if size[0] + 2 * control[GROWTH] > len(nodes):
             why = MORE_NODES
             break
         if control[POOL] + control[RECORD] > len(pool):
@@ -306,13 +218,13 @@ def search(
                 break
             limit = NEVER_RETURNS
             while position != end and invokes[low + position - 1] < limit:
-                row = rows[low + position - 1]
-                if row[0] == SIZE:
-                    control[STEPS] += control[KEYS]
-                kind, _ = judge(nodes, control, row, state)
-                if kind == READS:
-                    number = low + position - 1
-                    break
+                if is_read(rows, low + position - 1):
+                    if rows[low + position - 1, 0] == SIZE:
+                        control[STEPS] += shape[KEYS]
+                    legal, _ = judge(nodes, shape, rows, low + position - 1, state)
+                    if legal:
+                        number = low + position - 1
+                        break
                 limit = min(limit, returns[low + position - 1])
                 position = following[position]
             if number >= 0:
@@ -341,11 +253,11 @@ def search(
                 continue
             position = cursor
             cursor = following[position]
-            row = rows[low + position - 1]
-            kind, value = judge(nodes, control, row, state)
-            if kind != WRITES:
+            mine = low + position - 1
+            legal, value = judge(nodes, shape, rows, mine, state)
+            if not legal or is_read(rows, mine):
                 continue
-            following_state = after(nodes, slots, size, control, row, state, value, pieces, path)
+            following_state = after(nodes, slots, size, shape, rows, mine, state, value, pieces, path)
             if texts and (following_state < known) != (phase == TRY_KNOWN):
                 continue
             following[preceding[position]] = following[position]
@@ -379,17 +291,17 @@ def search(
                 twin >= 0 and not bits[twin // BITS] >> (twin % BITS) & 1
             ):
                 continue
-            row = rows[completed + pending]
-            kind, value = judge(nodes, control, row, state)
-            if kind != WRITES:
+            mine = completed + pending
+            legal, value = judge(nodes, shape, rows, mine, state)
+            if not legal or is_read(rows, mine):
                 continue
-            following_state = after(nodes, slots, size, control, row, state, value, pieces, path)
+            following_state = after(nodes, slots, size, shape, rows, mine, state, value, pieces, path)
             if following_state == state:
                 continue
             if top > 0 and stack[top - 1, 0] >= completed:
                 before = stack[top - 1, 1]
-                _, value = judge(nodes, control, row, before)
-                if after(nodes, slots, size, control, row, before, value, pieces, path) == following_state:
+                _, value = judge(nodes, shape, rows, mine, before)
+                if after(nodes, slots, size, shape, rows, mine, before, value, pieces, path) == following_state:
                     continue
             bits[pending // BITS] |= 1 << (pending % BITS)
             if remember(control, following, bits, memo, entry, pool, following_state, high):

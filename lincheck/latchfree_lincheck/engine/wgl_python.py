@@ -14,15 +14,17 @@ Three prunings, none of which loses an order:
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Iterator, Sequence
+import time
+from collections.abc import Generator, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from latchfree_lincheck.engine.search import MOST_ENDINGS, Blocked, Configuration, Deadline, Ending, Found, GaveUp
+from latchfree_lincheck.engine.memory import resident
+from latchfree_lincheck.engine.search import MOST_ENDINGS, Blocked, Configuration, Ending, Found
 from latchfree_lincheck.engine.timeline import Timeline
 from latchfree_model import Call, Model
 
-_LOOK_AT_CLOCK = 256
+_SLICE_SECONDS = 0.005
 _BYTES_PER_SEEN = 400
 _NEVER = 1 << 62
 
@@ -41,6 +43,10 @@ class _Node:
     before: tuple[Any, ...] = ()
 
 
+_PAUSE = -1, _Node(0, (), None, 0)
+"""Stands among moves for an occasion to look at the clock."""
+
+
 class PythonEngine:
     """Searches over the calls of a timeline.
 
@@ -53,8 +59,10 @@ class PythonEngine:
     calls : sequence of Call
         What they did, by the timeline's numbers; pending ones last, with result UNKNOWN.
     memory : int
-        Give up when the configurations seen take about so many bytes.
+        Give up when the configurations seen take about so many bytes, or the process has grown by so many.
     """
+
+    name = "python"
 
     def __init__(self, model: Model[Any], timeline: Timeline, calls: Sequence[Call], memory: int) -> None:
         self.timeline = timeline
@@ -63,7 +71,9 @@ class PythonEngine:
         self._invoke = [*timeline.invoke.tolist(), *timeline.pending.tolist()]
         self._return = timeline.return_.tolist()
         self._completed = len(self._return)
-        self._most_seen = memory // _BYTES_PER_SEEN
+        self._memory = memory
+        self._before = resident()
+        self._slice_ends = 0.0
         self._twin = self._earlier_twins()
         self._seen: dict[Hashable, list[int]] = {}
         self._remembered = 0
@@ -84,15 +94,8 @@ class PythonEngine:
         return Configuration(self._model.init())
 
     def search(
-        self,
-        low: int,
-        high: int,
-        starts: Sequence[Configuration],
-        *,
-        every: bool,
-        budget: int | None,
-        deadline: Deadline,
-    ) -> Found:
+        self, low: int, high: int, starts: Sequence[Configuration], *, every: bool, budget: int | None
+    ) -> Generator[None, None, Found]:
         """See `latchfree_lincheck.engine.search.Engine`."""
         self._seen = {}
         self._remembered = 0
@@ -105,10 +108,15 @@ class PythonEngine:
             stack = [self._moves(root, high, path, parent)]
             while stack:
                 steps += 1
-                gave_up = self._give_up(steps, budget, deadline)
-                if gave_up:
-                    return Found(gave_up=gave_up)
+                if budget is not None and steps > budget:
+                    return Found(gave_up="budget")
                 move = next(stack[-1], None)
+                if move is _PAUSE:
+                    if self._too_large():
+                        return Found(gave_up="memory")
+                    yield
+                    self._slice_ends = time.monotonic() + _SLICE_SECONDS
+                    continue
                 if move is None:
                     stack.pop()
                     if path:
@@ -132,27 +140,23 @@ class PythonEngine:
         limit, _, parent, order = self._blocked
         return Found(blocked=Blocked(self._return.index(limit), parent, order))
 
-    def _give_up(self, steps: int, budget: int | None, deadline: Deadline) -> GaveUp:
-        """Return why the search must end now, if it must."""
-        if budget is not None and steps > budget:
-            return "budget"
-        if steps % _LOOK_AT_CLOCK == 0:
-            if deadline.passed():
-                return "timeout"
-            if self._remembered > self._most_seen:
-                return "memory"
-        return ""
+    def _too_large(self) -> bool:
+        """Return whether the search takes more memory than it may."""
+        return self._remembered * _BYTES_PER_SEEN > self._memory or resident() - self._before > self._memory
 
     def _moves(self, node: _Node, high: int, path: list[int], parent: int) -> Iterator[tuple[int, _Node]]:
         """Yield the operations that may take effect next and where they lead, if that was not seen before.
 
-        When none is left the node is a dead end, at the first return still missing.
+        When none is left the node is a dead end, at the first return still missing. Between two calls of the model,
+        which may be slow, `_PAUSE` is yielded when the slice is over.
         """
         limit = _NEVER
         for number in itertools.chain(node.holes, range(node.high, high)):
             if self._invoke[number] > limit:
                 break
             limit = min(limit, self._return[number])
+            if time.monotonic() >= self._slice_ends:
+                yield _PAUSE
             legal, state = self._model.step(node.state, self._calls[number])
             if legal:
                 yield from self._fresh(number, self._take(node, number, state))
@@ -162,6 +166,8 @@ class PythonEngine:
                 break
             if node.used >> pending & 1 or (twin is not None and not node.used >> twin & 1):
                 continue
+            if time.monotonic() >= self._slice_ends:
+                yield _PAUSE
             _, state = self._model.step(node.state, self._calls[number])
             erases = any(self._model.step(before, self._calls[number])[1] == state for before in node.before)
             if state != node.state and not erases:

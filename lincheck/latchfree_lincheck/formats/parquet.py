@@ -31,7 +31,7 @@ _OPTIONAL: Final = ("object", "model")
 
 def read(path: Path, model: str | None = None) -> list[History]:
     """Read all histories of a Parquet file."""
-    table, rows = _load(path)
+    table = _load(path)
     for column, kind in _TYPES.items():
         if column not in table.column_names:
             if column not in _OPTIONAL:
@@ -41,21 +41,27 @@ def read(path: Path, model: str | None = None) -> list[History]:
     for column in table.column_names:
         if column not in _TYPES:
             raise HistoryFormatError(path, 1, f"the columns {', '.join(_TYPES)}", repr(column))
+    from latchfree_lincheck.formats.parquet_columns import read_columns
+
+    histories = read_columns(table, model)
+    if histories is not None:
+        return histories
     collector = Collector(path, model)
-    for row, values in enumerate(rows, 1):
+    for row, values in enumerate(table.to_pylist(), 1):
         collector.add(row, _parse(path, row, values))
     return collector.histories()
 
 
-def _load(path: Path) -> tuple[Any, list[dict[str, Any]]]:
-    """Return the table and its rows; the columns are not looked at yet."""
+def _load(path: Path) -> Any:
+    """Return the table, all of it read and valid; its columns are not looked at yet."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     with path.open("rb") as file:
         try:
             table = pq.ParquetFile(file).read()
-            return table, table.to_pylist()
+            table.validate(full=True)
+            return table
         except (pa.ArrowException, OSError, ValueError, TypeError, OverflowError, MemoryError) as error:
             what = str(error).strip().split("\n")[0] or type(error).__name__
             raise HistoryFormatError(path, 1, "a Parquet file", what) from None

@@ -4,7 +4,7 @@ import random
 from dataclasses import replace
 
 from latchfree_lincheck import History, Operation
-from latchfree_model import UNKNOWN, Call, get_model
+from latchfree_model import BLOCKED, UNKNOWN, Call, get_model
 
 CALLS = {
     "register": [("read", ""), ("write", "v"), ("write", "v")],
@@ -32,13 +32,21 @@ CALLS = {
         ("size", ""),
         ("clear", ""),
     ],
+    "set": [("add", "k"), ("remove", "k"), ("contains", "k")],
+    "whole-set": [("add", "k"), ("add", "k"), ("remove", "k"), ("contains", "k"), ("snapshot", ""), ("size", "")],
+    "counter": [("add", "v"), ("add", "v"), ("read", "")],
+    "queue": [("enqueue", "v"), ("dequeue", "")],
+    "bounded-queue": [("enqueue", "v"), ("enqueue", "v"), ("dequeue", "")],
+    "stack": [("push", "v"), ("pop", "")],
+    "priority-queue": [("insert", "v"), ("pop_min", "")],
+    "mutex": [("acquire", ""), ("release", ""), ("try_acquire", "")],
 }
 KINDS = tuple(CALLS)
 
 
 def model_of(kind: str):
     """Return the model of a kind of history."""
-    return get_model("map" if kind == "whole-map" else kind)
+    return get_model({"bounded-queue": "bounded-queue:2"}.get(kind, kind.removeprefix("whole-")))
 
 
 def random_history(kind: str, seed: int, most: int = 7) -> History:
@@ -49,7 +57,7 @@ def random_history(kind: str, seed: int, most: int = 7) -> History:
     if rng.random() < 0.6:
         for _ in range(rng.randint(1, 2)):
             i = rng.randrange(len(operations))
-            operations[i] = replace(operations[i], result=_other_result(rng, operations, i))
+            operations[i] = replace(operations[i], result=_other_result(rng, kind, operations, i))
     for i, operation in enumerate(operations):
         if rng.random() < 0.05:
             operations[i] = replace(operation, result=UNKNOWN)
@@ -84,12 +92,17 @@ def _simulate(rng, kind, model, count, processes):
                 ]
         elif running[process][2] is None:
             call, invoke, _ = running[process]
-            result, state = model.apply(state, call)
+            result, after = model.apply(state, call)
+            if result is BLOCKED:
+                if all(each[2] is None for each in running.values()):
+                    running[process][0] = Call("try_acquire", (), UNKNOWN)
+                continue
+            state = after
             running[process][2] = Call(call.f, call.arguments, result)
         else:
             _, invoke, call = running.pop(process)
             result = call.result
-            if call.f == "snapshot" and rng.random() < 0.5:
+            if kind == "whole-map" and call.f == "snapshot" and rng.random() < 0.5:
                 result = dict(result)
             operations.append(Operation(process, call.f, call.arguments, result, invoke, time))
     return sorted(operations, key=lambda operation: operation.invoke)
@@ -97,13 +110,15 @@ def _simulate(rng, kind, model, count, processes):
 
 def _argument(rng, kind, letter):
     if letter == "k":
-        return rng.choice("ab" if kind != "whole-map" else "abc")
+        return rng.choice("abc" if kind.startswith("whole-") else "ab")
+    if kind == "counter":
+        return rng.randrange(-1, 3)
     if letter == "t":
         return rng.choice(["x", "y", "xy", "", "é"])
     return rng.randrange(3)
 
 
-def _other_result(rng, operations, i):
+def _other_result(rng, kind, operations, i):
     """Return a result of the right kind that some operation of the same name, or chance, suggests."""
     f = operations[i].f
     same = [operation.result for operation in operations if operation.f == f]
@@ -111,6 +126,10 @@ def _other_result(rng, operations, i):
         return rng.random() < 0.5
     if f == "size":
         return rng.randrange(4)
+    if f in ("add", "remove", "contains", "try_acquire") and any(isinstance(result, bool) for result in same):
+        return rng.random() < 0.5
+    if f == "snapshot" and kind == "whole-set":
+        return tuple(key for key in "abc" if rng.random() < 0.5)
     if f == "snapshot":
         return tuple((key, rng.randrange(3)) for key in "abc" if rng.random() < 0.5)
     if any(isinstance(result, str) for result in same):

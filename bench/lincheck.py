@@ -1,0 +1,277 @@
+"""Benchmark of the linearizability checker: ``python bench/lincheck.py``.
+
+Prints each figure beside what is asked of it and, where it is feasible, beside the plain search in Python; exits 1 if
+one is missed. Histories are simulated (see `recorded`); making them is not timed, judging them is, from columns to
+verdict. Memory and compilation are measured in fresh processes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+import report
+from latchfree_lincheck import History, Operation, check
+from latchfree_model import UNKNOWN, get_model
+from peers.plain_wgl import linearizable
+from recorded import record
+
+_MONITORED = {"register": 1, "map": 1000, "set": 1000, "mutex": 1, "queue": 1, "stack": 1, "priority-queue": 1}
+_REPEATS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One measured figure; `asked` is an upper bound, or a lower one when `least`."""
+
+    name: str
+    unit: str
+    asked: float
+    reached: float
+    least: bool = False
+    note: str = ""
+
+    @property
+    def missed(self) -> bool:
+        """Whether it is worse than asked."""
+        return self.reached < self.asked if self.least else self.reached > self.asked
+
+
+def best(run: Callable[[], Any]) -> float:
+    """Return the seconds of the fastest of a few runs, after one to warm up."""
+    run()
+    found = []
+    for _ in range(_REPEATS):
+        started = time.perf_counter()
+        run()
+        found.append(time.perf_counter() - started)
+    return min(found)
+
+
+def ok(history: History, model: str, **options: Any) -> str:
+    """Judge a history that is linearizable; return which engine did."""
+    verdict = check(history, model, **options)
+    if verdict.verdict != "ok":
+        raise SystemExit(f"{history.name}: expected ok, but the verdict is {verdict.explain()}")
+    return verdict.engine
+
+
+def many_small() -> Figure:
+    """A hundred histories as Jepsen makes them of etcd."""
+    histories = [
+        History(f"etcd {seed}", record("cas-register", 80, threads=5, seed=seed, crashes=0.05).operations)
+        for seed in range(100)
+    ]
+    seconds = best(lambda: [check(history, "cas-register") for history in histories])
+    model = get_model("cas-register")
+    started = time.perf_counter()
+    answers = [linearizable(history, model) for history in histories]
+    plain = time.perf_counter() - started
+    if answers != [check(history, "cas-register").verdict == "ok" for history in histories]:
+        raise SystemExit("the plain search and the checker disagree")
+    return Figure("100 cas-register histories of 80 operations", "s", 0.2, seconds, note=f"plain Python {plain:.2f} s")
+
+
+def one_key() -> list[Figure]:
+    """A long history of one ambiguous register, by the general engines."""
+    history = record("cas-register", 100_000, threads=8)
+    engine = ok(history, "cas-register")
+    seconds = best(lambda: ok(history, "cas-register"))
+    peak = float(_fresh("memory").split()[0])
+    short = record("cas-register", 2_000, threads=8)
+    model = get_model("cas-register")
+    short.operations  # noqa: B018 - made before the clock starts
+    started = time.perf_counter()
+    linearizable(short, model)
+    plain = time.perf_counter() - started
+    ours = best(lambda: ok(short, "cas-register"))
+    name = "100,000 operations on one key, 8 threads"
+    return [
+        Figure(name, "s", 1.0, seconds, note=f"{engine}; of 2,000: {ours * 1e3:.1f} ms, plain Python {plain:.1f} s"),
+        Figure(f"{name}: whole process", "MB", 500, peak),
+    ]
+
+
+def many_keys() -> Figure:
+    """A long history of many keys, by a general engine."""
+    history = record("map", 1_000_000, threads=8, keys=1000)
+    seconds = best(lambda: ok(history, "map", engine="frontier"))
+    return Figure("1,000,000 operations over 1,000 keys, no monitor", "s", 0.5, seconds)
+
+
+def monitors() -> list[Figure]:
+    """Each monitor on a million operations."""
+    figures = []
+    for name, keys in _MONITORED.items():
+        history = record(name, 1_000_000, threads=8, keys=keys)
+        seconds = best(lambda history=history, name=name: ok(history, name, engine="monitor"))  # type: ignore[misc]
+        figures.append(Figure(f"monitor of a {name}", "M operations/s", 5.0, 1 / seconds, least=True))
+    return figures
+
+
+def crashes() -> list[Figure]:
+    """Histories in which twenty operations never returned."""
+    figures = []
+    for name in ("register", "cas-register", "map", "set"):
+        history = record(name, 1_000, threads=8, crashes=0.02, seed=3)
+        lost = sum(operation.return_ is None for operation in history.operations)
+        seconds = best(lambda history=history, name=name: check(history, name, timeout=60))  # type: ignore[misc]
+        verdict = check(history, name, timeout=60)
+        note = f"{lost} crashed; {verdict.verdict} by {verdict.engine}"
+        figures.append(Figure(f"20 crashed operations of a {name}", "s", 1.0, seconds, note=note))
+        if lost < 14 or verdict.verdict == "unknown":
+            raise SystemExit(f"{name}: {lost} crashed, {verdict.explain()}")
+    return figures
+
+
+def hard(writers: int, rounds: int) -> History:
+    """Make a history that takes exponential time: blind writes of few values, and a read of none."""
+    operations = []
+    for turn in range(rounds):
+        start = 100 * turn
+        operations += [Operation(w, "cas", (w, w + 1), UNKNOWN, start + w, start + 50 + w) for w in range(writers)]
+        operations += [Operation(f"w{w}", "write", (w,), None, start + w, start + 50 + w) for w in range(writers)]
+    late = Operation("reader", "read", (), "never written", 100 * rounds, 100 * rounds + 1)
+    return History("hard", [*operations, late])
+
+
+def deadlines() -> list[Figure]:
+    """How much too late each engine answers."""
+    figures = []
+    for engine in ("auto", "frontier", "wgl", "python", "smt"):
+        history = hard(14, 12) if engine != "smt" else hard(6, 2)
+        check(history, "cas-register", timeout=0.05, engine=engine)  # type: ignore[arg-type]
+        worst = 0.0
+        for timeout in (0.2, 0.5, 1.0):
+            started = time.perf_counter()
+            verdict = check(history, "cas-register", timeout=timeout, engine=engine)  # type: ignore[arg-type]
+            over = time.perf_counter() - started - timeout
+            if verdict.verdict == "unknown":
+                worst = max(worst, over)
+        figures.append(Figure(f"deadline overshoot, {engine}", "ms", 100, max(0.0, 1e3 * worst)))
+    return figures
+
+
+def bounds() -> list[Figure]:
+    """How much more memory than allowed each engine takes."""
+    figures = []
+    for engine in ("auto", "frontier", "wgl", "python"):
+        grown, allowed = map(float, _fresh("bound", engine).split())
+        figures.append(Figure(f"memory grown by, {engine}, bound {allowed:.0f} MB", "%", 110, 100 * grown / allowed))
+    return figures
+
+
+def compiled() -> Figure:
+    """How many functions a second process compiles."""
+    _fresh("compile")
+    return Figure("functions compiled by a second process", "", 0, float(_fresh("compile")))
+
+
+def _fresh(task: str, *arguments: str) -> str:
+    """Run one of `TASKS` in a fresh process; return what it prints."""
+    command = [sys.executable, __file__, "--task", task, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"{' '.join(command)}: {done.stderr}")
+    return done.stdout
+
+
+def _peak() -> int:
+    """Return the most bytes this program had in memory; getrusage would count what its parent had, too."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0]) * 1024
+
+
+def _task_memory() -> str:
+    history = record("cas-register", 100_000, threads=8)
+    ok(history, "cas-register")
+    return str(_peak() / (1 << 20))
+
+
+def _task_bound(engine: str) -> str:
+    from latchfree_lincheck.engine.memory import resident
+
+    bound = 256 << 20
+    history = hard(14, 12)
+    check(hard(3, 2), "cas-register", engine=engine)  # type: ignore[arg-type]
+    before = resident()
+    verdict = check(history, "cas-register", engine=engine, memory=bound, timeout=120)  # type: ignore[arg-type]
+    if "memory" not in verdict.reason:
+        raise SystemExit(verdict.explain())
+    grown = _peak() - before
+    return f"{grown / (1 << 20)} {bound / (1 << 20)}"
+
+
+def _task_compile() -> str:
+    from numba.core import event
+
+    with event.install_recorder("numba:compile") as recorder:
+        for name in ("register", "cas-register", "map", "set", "queue", "stack", "priority-queue", "counter"):
+            if name == "counter":
+                check(History("c", [Operation(0, "add", (1,), 0, 0, 1)]), name)
+                continue
+            history = record(name, 200, threads=4)
+            for engine in ("auto", "frontier", "wgl"):
+                check(history, name, engine=engine)  # type: ignore[arg-type]
+    return str(len(recorder.buffer))
+
+
+TASKS: dict[str, Callable[..., str]] = {"memory": _task_memory, "bound": _task_bound, "compile": _task_compile}
+
+GROUPS: dict[str, Callable[[], Figure | list[Figure]]] = {
+    "small": many_small,
+    "key": one_key,
+    "keys": many_keys,
+    "monitors": monitors,
+    "crashes": crashes,
+    "deadline": deadlines,
+    "memory": bounds,
+    "compile": compiled,
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the benchmark; returns the exit code."""
+    parser = argparse.ArgumentParser(prog="bench/lincheck.py", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--only", metavar="NAMES", help=f"comma-separated, of: {', '.join(GROUPS)}")
+    parser.add_argument("--task", nargs="+", help=argparse.SUPPRESS)
+    given = parser.parse_args(argv)
+    if given.task:
+        print(TASKS[given.task[0]](*given.task[1:]))
+        return 0
+    names = list(GROUPS) if given.only is None else given.only.split(",")
+    for name in names:
+        if name not in GROUPS:
+            parser.error(f"--only: no group called {name!r}; there are {', '.join(GROUPS)}")
+    console, progress = Console(highlight=False), Console(stderr=True, highlight=False)
+    where = report.machine()
+    load = ", ".join(f"{load:.1f}" for load in where["load_before"])
+    console.print(f"{where['processor']}, {where['processors']} processors, {where['system']}; load before: {load}")
+    if shutil.which("go") is None:
+        console.print("skipped Porcupine: no Go toolchain")
+    else:
+        console.print("skipped Porcupine: its source is not at hand")
+    missed = 0
+    for name in names:
+        progress.print(f"measuring {name} ...")
+        found = GROUPS[name]()
+        for figure in found if isinstance(found, list) else [found]:
+            missed += figure.missed
+            mark = "MISSED" if figure.missed else "ok"
+            sign = ">=" if figure.least else "<="
+            text = f"{figure.reached:.3g} {figure.unit} (asked {sign} {figure.asked:g})"
+            console.print(f"{figure.name:<55} {text:<42} {mark:<7} {figure.note}", soft_wrap=True)
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

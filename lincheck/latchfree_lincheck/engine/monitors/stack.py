@@ -1,0 +1,177 @@
+"""Stacks whose items are distinct: find what lies at the bottom, take it out, and look at the rest.
+
+For an item let f be the earliest return of its push and pop and s the latest invocation (infinite if it is never
+popped). If f < s the item is certainly on the stack all the time between, its *zone*; else its push and pop can be
+neighbours, which disturbs nobody anywhere, so the item is left out.
+
+Unite the zones. Where no zone is, the stack may be empty: items on either side do not meet, and a pop that found
+nothing needs such a moment. In a maximal run of overlapping zones, from L to R, the stack is never empty, so one item
+is at the bottom throughout: it is pushed before and popped after all others. It can be any item whose push was
+invoked before L and whose pop returned after R, and there must be one.
+
+Proof. L is the first return in the run, so what is pushed first is pushed before it; R likewise. Let x and y both
+qualify, and y be at the bottom of some linearization. Move x's push to the very beginning and its pop to the very end:
+no operation of the run returned before x's push was invoked, nor was any invoked after x's pop returned, so real time
+allows it, and taking x out from between others leaves a legal order.
+
+So the bottom item is taken out and what is left falls into runs again. The runs are taken from left to right; then L
+never falls, items become candidates in order of their push's invocation, and a maximum tree over them yields the one
+whose pop returned last. A minimum tree counts the zones over each stretch. O(n log n).
+
+Source: derived for this project; compare Lee and Mathur, "Efficient Decrease-and-Conquer Linearizability Monitoring",
+2025.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from latchfree.jit import kernel
+from latchfree_lincheck.engine.monitors.common import NEVER, NOBODY, OK, UNDECIDED, VIOLATION, items_of
+from latchfree_lincheck.engine.monitors.trees import Ints32, add, argmax, first_zero, put, retire, sums
+from latchfree_lincheck.engine.opcodes import ABSENT, PUSH
+from latchfree_lincheck.engine.timeline import Ints, int64
+from latchfree_lincheck.engine.transition import Rows
+
+
+@kernel
+def judge_parts(
+    bounds: Ints,
+    event_bounds: Ints,
+    events: Ints,
+    invoke: Ints,
+    return_: Ints,
+    rows: Rows,
+    first: Ints,
+    values: int,
+    longest: int,
+    verdicts: Ints,
+    suspects: Ints,
+) -> None:
+    """Judge every part; see `latchfree_lincheck.engine.monitors`."""
+    items = np.full((values, 2), NOBODY, np.int64)
+    for part in range(len(verdicts)):
+        low, high = bounds[part], bounds[part + 1]
+        mine = events[event_bounds[part] : event_bounds[part + 1]]
+        verdict, suspect, loose = items_of(low, high, invoke, return_, rows, PUSH, items)
+        if verdict == OK:
+            verdict, suspect = _judge(mine, low, high, invoke, return_, rows, items)
+        verdicts[part] = UNDECIDED if loose and verdict == VIOLATION else verdict
+        suspects[part] = suspect
+        for i in range(low, high):
+            if rows[i, 0] == PUSH:
+                items[rows[i, 2]] = NOBODY
+
+
+@kernel
+def _zones(
+    events: Ints,
+    low: int,
+    invoke: Ints,
+    return_: Ints,
+    rows: Rows,
+    items: Ints,
+    rank_of: Ints32,
+    zones: Ints32,
+    number_of: Ints32,
+) -> tuple[int, int]:
+    """Number the zones by their beginnings, and all their ends in order of time; find pops of nothing within zones.
+
+    Fills ``rank_of[end]``, the first and the last end in ``zones[number]`` and, by push from `low` on, `number_of`.
+    Returns how many zones there are, and an operation that is wrong or NOBODY.
+    """
+    numbers, ends = 0, 0
+    until, free = int64(-1), int64(-1)
+    for rank in range(len(events)):
+        i = events[rank] >> 1
+        returned = events[rank] & 1 == 1
+        value = rows[i, 2] if rows[i, 0] == PUSH else rows[i, 4]
+        if value >= 0:
+            pushed, popped = items[value, 0], items[value, 1]
+            begin, end = return_[pushed], int64(NEVER)
+            if popped != NOBODY:
+                begin, end = min(begin, return_[popped]), max(invoke[pushed], invoke[popped])
+            if begin < end and rank == begin:
+                rank_of[ends], zones[numbers, 0], zones[numbers, 1] = rank, ends, -1
+                number_of[pushed - low] = numbers
+                numbers += 1
+                ends += 1
+                until = max(until, end)
+            elif begin < end and rank == end:
+                rank_of[ends], zones[number_of[pushed - low], 1] = rank, ends
+                ends += 1
+        elif value == ABSENT and returned and free < invoke[i]:
+            return numbers, i
+        if until <= rank:
+            free = int64(rank)
+    for number in range(numbers):
+        if zones[number, 1] < 0:
+            rank_of[ends], zones[number, 1] = len(events), ends
+            ends += 1
+    return numbers, NOBODY
+
+
+@kernel
+def _fall_apart(
+    least: Ints32, more: Ints32, covers: int, begin: int, end: int, cuts: Ints32, runs: Ints32, waiting: int
+) -> int:
+    """Stack the runs that are left of begin .. end, the leftmost on top; return how many wait now."""
+    count = 0
+    at = first_zero(least, more, covers)
+    while at >= 0:
+        retire(least, more, covers, at)
+        cuts[count] = at
+        count += 1
+        at = first_zero(least, more, covers)
+    for c in range(count - 1, -2, -1):
+        start = begin if c < 0 else cuts[c] + 1
+        if start < end:
+            runs[waiting, 0], runs[waiting, 1] = start, end
+            waiting += 1
+        end = start - 1
+    return waiting
+
+
+@kernel
+def _judge(events: Ints, low: int, high: int, invoke: Ints, return_: Ints, rows: Rows, items: Ints) -> tuple[int, int]:
+    """Judge one part: take the bottom item out of one run after the other."""
+    most = high - low
+    rank_of, zones = np.empty(2 * most, np.int32), np.empty((most, 2), np.int32)
+    number_of = np.full(most, -1, np.int32)
+    numbers, wrong = _zones(events, low, invoke, return_, rows, items, rank_of, zones, number_of)
+    if wrong != NOBODY:
+        return VIOLATION, wrong
+    if numbers == 0:
+        return OK, NOBODY
+    leaves = covers = 1
+    while leaves < numbers:
+        leaves *= 2
+    while covers < 2 * numbers:
+        covers *= 2
+    latest = np.full(2 * leaves, -1, np.int32)
+    least, more = sums(zones[:numbers], covers)
+    begun = np.zeros(2 * numbers + 1, np.int32)
+    for number in range(numbers):
+        begun[zones[number, 0] + 1] = 1
+    for end in range(2 * numbers):
+        begun[end + 1] += begun[end]
+    runs, cuts = np.empty((2 * numbers + 2, 2), np.int32), np.empty(2 * numbers + 2, np.int32)
+    waiting = _fall_apart(least, more, covers, 0, 2 * numbers - 1, cuts, runs, 0)
+    reached = low
+    while waiting > 0:
+        waiting -= 1
+        begin, end = runs[waiting, 0], runs[waiting, 1]
+        left, right = rank_of[begin], rank_of[end]
+        while reached < high and invoke[reached] < left:
+            if number_of[reached - low] >= 0:
+                popped = items[rows[reached, 2], 1]
+                last = len(events) + 1 if popped == NOBODY else return_[popped]
+                put(latest, leaves, number_of[reached - low], last)
+            reached += 1
+        number = argmax(latest, leaves, begun[begin], begun[end])
+        if number < 0 or latest[leaves + number] <= right:
+            return VIOLATION, events[right if right < len(events) else left] >> 1
+        put(latest, leaves, number, -1)
+        add(least, more, covers, zones[number, 0], zones[number, 1], -1)
+        waiting = _fall_apart(least, more, covers, begin, end, cuts, runs, waiting)
+    return OK, NOBODY

@@ -1,0 +1,149 @@
+"""Every compiled engine and monitor against the compiled oracle: verdict, first failing operation, order.
+
+`lincheck_bulk` makes the histories; its oracle shares no code with the engines, and is itself held against the
+oracle on Python models.
+"""
+
+import numpy as np
+import pytest
+from lincheck_brute import brute
+from lincheck_bulk import KINDS, generate, oracle, order_is_legal
+
+from latchfree_lincheck import Operation
+from latchfree_lincheck.engine.frontier import Frontier
+from latchfree_lincheck.engine.frontier_state import BLOCKED, DONE
+from latchfree_lincheck.engine.frontier_sweep import sweep
+from latchfree_lincheck.engine.monitors import MONITORS, OK, UNDECIDED, VIOLATION
+from latchfree_lincheck.engine.problem import Problem
+from latchfree_lincheck.engine.search import Deadline, finish, linearize
+from latchfree_lincheck.engine.wgl_compiled import CompiledEngine
+from latchfree_model import UNKNOWN, get_model
+
+MEMORY = 1 << 28
+FOREVER = Deadline(None)
+SWEPT = [name for name, (_, kind, _, keys, _) in KINDS.items() if kind == "value" and keys == 1]
+MONITORED = [name for name, (family, _, _, keys, _) in KINDS.items() if family in MONITORS and keys == 1]
+SEARCHES = {
+    "frontier": lambda problem: Frontier(problem, MEMORY, FOREVER).run(),
+    "wgl": lambda problem: linearize(CompiledEngine(problem, MEMORY, FOREVER)),
+}
+NAMES = {
+    "queue": ("enqueue", "dequeue"),
+    "stack": ("push", "pop"),
+    "priority-queue": ("insert", "pop_min"),
+}
+
+
+def monitored(bulk):
+    """Return a monitor's verdicts."""
+    verdicts, suspects = np.full(len(bulk.parts), UNDECIDED), np.full(len(bulk.parts), -1)
+    MONITORS[bulk.meaning.family].judge(bulk.parts, bulk.meaning.first, verdicts, suspects)
+    violated = np.flatnonzero(verdicts == VIOLATION)
+    suspected = suspects[violated]
+    assert ((suspected >= bulk.bounds[violated]) & (suspected < bulk.bounds[violated + 1])).all()
+    return verdicts
+
+
+def disagreements_of_monitor(name, seed, histories, most=6):
+    """Return histories on which a monitor is wrong, and how many of each verdict it gave."""
+    bulk = generate(name, seed, histories, most)
+    bad = oracle(bulk) >= 0
+    verdicts = monitored(bulk)
+    wrong = ((verdicts == OK) & bad) | ((verdicts == VIOLATION) & ~bad)
+    return np.flatnonzero(wrong), int((verdicts == OK).sum()), int((verdicts == VIOLATION).sum())
+
+
+def disagreements_of_sweep(name, seed, histories, most=6):
+    """Return histories that the sweep over many parts gets wrong."""
+    bulk = generate(name, seed, histories, most)
+    failing = oracle(bulk)
+    verdicts, order = np.full(histories, -1), np.empty(len(bulk.data), np.int64)
+    assert sweep(bulk.parts, bulk.meaning, verdicts, order, MEMORY, FOREVER)
+    first = int(bulk.meaning.first[0])
+    wrong = []
+    for part, (verdict, expected) in enumerate(zip(verdicts.tolist(), failing.tolist(), strict=True)):
+        low, high = bulk.bounds[part], bulk.bounds[part + 1]
+        mine = order[low:high]
+        legal = verdict != DONE or order_is_legal(
+            bulk.data, low, high, 1, first, bulk.parts.index[mine[mine >= 0]], True
+        )
+        if (verdict == BLOCKED) != (expected >= 0) or verdict not in (BLOCKED, DONE) or not legal:
+            wrong.append(part)
+    return wrong
+
+
+def disagreements_of_search(engine, name, seed, histories, most=6):
+    """Return histories that a search gets wrong: its verdict, where it fails, or its order."""
+    bulk = generate(name, seed, histories, most)
+    wrong = []
+    for part, expected in enumerate(oracle(bulk).tolist()):
+        outcome = finish(SEARCHES[engine](Problem.of(bulk.parts, bulk.meaning, part)), FOREVER)
+        low, high = bulk.bounds[part], bulk.bounds[part + 1]
+        blocked = -1 if outcome.blocked is None else outcome.blocked
+        first = int(bulk.meaning.first[part])
+        legal = order_is_legal(bulk.data, low, high, bulk.keys, first, outcome.order, expected < 0)
+        if outcome.gave_up or blocked != expected or not legal:
+            wrong.append(part)
+    return wrong
+
+
+@pytest.mark.parametrize("name", MONITORED)
+def test_monitors_agree_with_brute_force(name):
+    wrong, good, bad = disagreements_of_monitor(name, 1, 20_000)
+    assert len(wrong) == 0
+    assert good > 2_000
+    assert bad > 200
+
+
+@pytest.mark.parametrize("name", SWEPT)
+def test_the_sweep_agrees_with_brute_force(name):
+    assert disagreements_of_sweep(name, 2, 4_000) == []
+
+
+@pytest.mark.parametrize("engine", SEARCHES)
+@pytest.mark.parametrize("name", KINDS)
+def test_searches_agree_with_brute_force(engine, name):
+    assert disagreements_of_search(engine, name, 3, 700 if name != "append" else 60) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MONITORED)
+def test_monitors_agree_with_brute_force_on_a_million(name):
+    for seed in range(10, 15):
+        wrong, _, _ = disagreements_of_monitor(name, seed, 200_000, most=6 + seed % 2)
+        assert len(wrong) == 0, seed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SWEPT)
+def test_the_sweep_agrees_with_brute_force_on_a_million(name):
+    for seed in range(20, 25):
+        assert disagreements_of_sweep(name, seed, 30_000, most=6 + seed % 2) == [], seed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", SEARCHES)
+@pytest.mark.parametrize("name", KINDS)
+def test_searches_agree_with_brute_force_on_a_million(engine, name):
+    for seed in range(30, 35):
+        count = 12_000 if name != "append" else 400
+        assert disagreements_of_search(engine, name, seed, count, most=6 + seed % 2) == [], seed
+
+
+@pytest.mark.parametrize("name", ["queue distinct", "stack distinct", "priority queue distinct"])
+def test_the_compiled_oracle_agrees_with_the_one_on_python_models(name):
+    bulk = generate(name, 4, 1_500)
+    failing = oracle(bulk)
+    put, take = NAMES[bulk.meaning.family]
+    model = get_model(bulk.meaning.family)
+    for part, expected in enumerate(failing.tolist()):
+        operations = []
+        for process, row in enumerate(bulk.data[bulk.bounds[part] : bulk.bounds[part + 1]].tolist()):
+            code, _, a, _, result, invoke, return_ = row
+            took = code == 18
+            seen = UNKNOWN if result == -2 or not took else None if result == -1 else result
+            call = (take, ()) if took else (put, (a,))
+            operations.append(
+                Operation(process, *call, UNKNOWN if return_ < 0 else seen, invoke, None if return_ < 0 else return_)
+            )
+        assert brute(operations, model) == (expected < 0), part
