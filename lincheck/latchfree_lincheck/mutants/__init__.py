@@ -11,7 +11,12 @@ from importlib import import_module
 from typing import Any
 
 #: Modules whose kernels are compiled anew for a mutant.
-_AFFECTED = ("latchfree.ctrie.", "latchfree_lincheck.stress.driver", "latchfree_lincheck.stress.worker")
+_AFFECTED = (
+    "latchfree.ctrie.",
+    "latchfree_lincheck.stress.driver",
+    "latchfree_lincheck.stress.worker",
+    "latchfree_lincheck.explore.ctrie",
+)
 
 #: What must be loaded before functions are replaced: everything that may hold a reference to one.
 _HOLDERS = (

@@ -1,0 +1,171 @@
+"""``latchfree explore``: run compiled code through many interleavings and judge what its operations return."""
+
+import shlex
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from latchfree_cli import exits
+from latchfree_cli.settings import Outcome, Settings
+
+if TYPE_CHECKING:
+    from latchfree_lincheck.explore import Exploration
+
+
+class StrategyName(StrEnum):
+    """How the next thread is chosen."""
+
+    dpor = "dpor"
+    bounded = "bounded"
+    pct = "pct"
+    random = "random"
+    directed = "directed"
+
+
+def explore(
+    settings: Settings,
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="ctrie, or a file: FILE.py or FILE.py:NAME.")],
+    scenario: Annotated[
+        str | None,
+        typer.Option(metavar="TEXT", help='Such as "init: put(1, 1) | put(1, 2) | get(1)"; default: random ones.'),
+    ] = None,
+    strategy: Annotated[
+        StrategyName | None, typer.Option(help="Default: dpor for a given scenario, pct for random ones.")
+    ] = None,
+    schedules: Annotated[int | None, typer.Option(min=1, help="At most so many schedules.")] = None,
+    bound: Annotated[
+        int | None, typer.Option(min=0, help="bounded: the most preemptions (2); pct: the depth of bugs (3).")
+    ] = None,
+    script: Annotated[
+        str, typer.Option(metavar="TEXT", help='directed: which thread goes how far, such as "0:cas 1 0".')
+    ] = "",
+    mutant: Annotated[str | None, typer.Option(metavar="ID", help="Run a seeded bug: see latchfree mutants.")] = None,
+    plain: Annotated[bool, typer.Option("--plain", help="Interleave plain accesses too.")] = False,
+    obstruction_free: Annotated[
+        bool, typer.Option("--obstruction-free", help="From every state, each thread alone must finish.")
+    ] = False,
+    every_step: Annotated[bool, typer.Option("--every-step", help="Show all accesses of a failure.")] = False,
+    emit_test: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a pytest file that fails as long as the bug is there.")
+    ] = None,
+) -> Outcome:
+    """Run compiled code through many interleavings and judge what its operations return.
+
+    A seed repeats everything. A failure is made small and written to a file that latchfree replay runs again.
+    """
+    from latchfree_lincheck.explore import explore as run
+    from latchfree_lincheck.explore.stacks import Unsupported
+
+    seed = settings.chosen_seed
+    settings.note(f"explore {target}: seed {seed}")
+    with settings.progress(f"explore {target}: compiling") as report:
+        try:
+            result = run(
+                target,
+                scenario=scenario,
+                strategy=None if strategy is None else str(strategy),
+                seed=seed,
+                schedules=schedules,
+                timeout=settings.timeout,
+                bound=bound,
+                script=script,
+                mutant=mutant,
+                plain=plain,
+                progress=obstruction_free,
+                on_progress=lambda done, scenarios, what: report(
+                    f"explore {target}: {done:,} schedules, scenario {scenarios}: {what}"
+                ),
+            )
+        except ValueError as error:
+            raise exits.Stop(exits.USAGE, str(error)) from None
+        except Unsupported as error:
+            raise exits.Stop(exits.TOOL, str(error)) from None
+    settings.say(summary(result))
+    payload = result_to_json(result)
+    code = exits.INTERRUPTED if result.interrupted and result.verdict != "violation" else None
+    if result.failure is None:
+        return Outcome("nothing" if result.schedules == 0 and code is None else result.verdict, payload, code=code)
+    reproduce = write_failure(settings, result, target, plain, every_step, emit_test)
+    return Outcome("violation", payload, reproduce=reproduce)
+
+
+def summary(result: "Exploration") -> str:
+    """Return the verdict and what was run, one fact a line."""
+    per_second = result.schedules / result.seconds if result.seconds > 0 else 0.0
+    lines = [
+        f"explore {result.target}: {result.verdict}: {result.reason}",
+        f"  {result.schedules:,} schedules ({result.strategy}) of {result.scenarios:,} scenario(s) in "
+        f"{result.seconds:.2f} s, {per_second:,.0f} a second; up to {result.longest:,} accesses each",
+        f"  {result.outcomes:,} different results; {result.checked:,} histories went to the checker",
+    ]
+    if result.interleavings and result.failure is None:
+        about = "at least " if result.at_least else "about " if result.interleavings >= 1 << 53 else ""
+        lines.append(f"  they stand for {about}{_number(result.interleavings)} interleavings")
+    if result.slept:
+        lines.append(f"  {result.slept:,} more were cut short: equivalent ones had been run")
+    return "\n".join(lines)
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value < 1e15 else f"{value:.2e}" if value < float("inf") else "1e308 and more"
+
+
+def write_failure(
+    settings: Settings, result: "Exploration", target: str, plain: bool, every_step: bool, emit_test: Path | None
+) -> str:
+    """Show the failing interleaving, write its replay file, and return the command that runs it again."""
+    from latchfree_lincheck.explore import emit, render, replay_files
+    from latchfree_lincheck.explore.sources import source_hash
+    from latchfree_lincheck.explore.targets import find_target
+
+    failure = result.failure
+    assert failure is not None
+    settings.say(f"scenario: {failure.scenario}")
+    settings.say(render.table(failure, every_step=every_step))
+    for line in render.around(failure):
+        settings.say(line)
+    settings.say(render.verdict(failure))
+    source = source_hash(find_target(target))
+    document = replay_files.to_json(result, target=target, source=source, plain=plain)
+    path = settings.write(f"explore-{result.target}-{result.mutant or result.seed}.json", emit.dumped(document))
+    if emit_test is not None:
+        text = emit.pytest_file(document, failure.preemptions)
+        settings.save(emit_test, lambda path: path.write_text(text, encoding="utf-8"))
+        settings.note(f"a test that fails as long as the bug is there: {emit_test}")
+    return shlex.join(["latchfree", "replay", str(path)])
+
+
+def result_to_json(result: "Exploration") -> dict[str, object]:
+    """Return what ``--json`` says about an exploration."""
+    failure = result.failure
+    interleavings = result.interleavings
+    return {
+        "target": result.target,
+        "strategy": result.strategy,
+        "seed": result.seed,
+        "mutant": result.mutant,
+        "reason": result.reason,
+        "complete": result.complete,
+        "interrupted": result.interrupted,
+        "schedules": result.schedules,
+        "cut_short": result.slept,
+        "scenarios": result.scenarios,
+        "interleavings": interleavings if interleavings is not None and interleavings < float("inf") else None,
+        "at_least": result.at_least,
+        "accesses": result.steps,
+        "outcomes": result.outcomes,
+        "checked": result.checked,
+        "seconds": round(result.seconds, 3),
+        "failure": None
+        if failure is None
+        else {
+            "kind": failure.kind,
+            "message": failure.message,
+            "scenario": str(failure.scenario),
+            "context_switches": failure.context_switches,
+            "preemptions": failure.preemptions,
+            "accesses": len(failure.steps),
+        },
+    }

@@ -1,0 +1,40 @@
+"""``latchfree replay``: run a failing schedule again, exactly."""
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from latchfree_cli import exits
+from latchfree_cli.settings import Outcome, Settings
+
+
+def replay(
+    settings: Settings,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file that latchfree explore wrote.")],
+    every_step: Annotated[bool, typer.Option("--every-step", help="Show all accesses.")] = False,
+) -> Outcome:
+    """Run a failing schedule again, exactly.
+
+    It fails as long as the bug is there. Where the code has changed the schedule may not fit it any more; then the
+    question is open, and exploring the scenario again answers it.
+    """
+    from latchfree_cli.commands.explore import result_to_json
+    from latchfree_lincheck.explore import render
+    from latchfree_lincheck.explore import replay as run
+
+    with settings.progress(f"replay {file}"):
+        try:
+            result = run(file)
+        except ValueError as error:
+            raise exits.Stop(exits.USAGE, str(error)) from None
+    settings.say(f"replay {file}: {result.verdict}: {result.reason}")
+    if result.failure is None:
+        return Outcome(result.verdict, result_to_json(result))
+    settings.say(f"scenario: {result.failure.scenario}")
+    settings.say(render.table(result.failure, every_step=every_step))
+    for line in render.around(result.failure):
+        settings.say(line)
+    settings.say(render.verdict(result.failure))
+    return Outcome("violation", result_to_json(result), reproduce=shlex.join(["latchfree", "replay", str(file)]))
