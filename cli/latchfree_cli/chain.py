@@ -118,9 +118,10 @@ def stress_layer(settings: Settings, plan: Plan, report: Report) -> list[LayerRe
 @layer("code mutants", "python")
 def code_mutants_layer(settings: Settings, plan: Plan, report: Report) -> list[LayerResult]:
     """Check that stress catches the mutants of the code."""
-    from latchfree_cli.commands.mutants import stress_cells
+    from latchfree_cli.code_mutants import LayerName
+    from latchfree_cli.commands.mutants import code_cells
 
-    cells = stress_cells(settings, report, only=CODE_MUTANTS)
+    cells = code_cells(LayerName.stress, settings, report, only=CODE_MUTANTS)
     bad = [cell for cell in cells if cell.status != "caught"]
     absent = [name for name in CODE_MUTANTS if name not in {cell.mutant for cell in cells}]
     verdict: Verdict = "ok" if not absent else "failed"

@@ -1,4 +1,4 @@
-"""Run the mutants of the compiled code under stress, each in a process of its own.
+"""Run the mutants of the compiled code, each in a process of its own.
 
 A mutant replaces compiled functions before they are first used, which only a fresh process can do.
 """
@@ -8,7 +8,9 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Final, Literal, TypeAlias
 
 from latchfree_cli import exits
@@ -20,26 +22,56 @@ TIMEOUT: Final = 300.0
 GRACE: Final = 60.0
 """Seconds added before the process is killed: compiling and writing take time after the run's own limit."""
 
-Status: TypeAlias = Literal["caught", "MISSED", "unknown", "failed"]
+_TICK: Final = 0.2
+"""Seconds between two looks at whether the run has been cancelled."""
+
+Status: TypeAlias = Literal["caught", "MISSED", "unknown", "failed", "not applicable", "-"]
+
+
+class LayerName(StrEnum):
+    """The layers that mutants are shown to."""
+
+    spec = "spec"
+    explore = "explore"
+    stress = "stress"
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Whether a layer caught a mutant."""
+    """Whether a layer caught a mutant.
+
+    Parameters
+    ----------
+    mutant, layer : str
+        Which.
+    status : str
+        ``not applicable`` if the layer cannot show such a bug, ``-`` if it has no such mutant.
+    seconds : float
+        How long it took, compiling included.
+    detail : str
+        What was found, or why nothing was looked for.
+    reproduce : str
+        The command that shows it again.
+    """
 
     mutant: str
-    layer: Literal["spec", "stress"]
+    layer: LayerName
     status: Status
-    seconds: float
-    detail: str
-    reproduce: str
+    seconds: float = 0.0
+    detail: str = ""
+    reproduce: str = ""
+
+    @property
+    def ran(self) -> bool:
+        """Whether the mutant was shown to the layer."""
+        return self.status not in ("not applicable", "-")
 
     @property
     def verdict(self) -> Literal["ok", "violation", "unknown", "failed"]:
-        """Ok if caught; a missed mutant is a violation of what the layer promises."""
-        if self.status == "caught":
-            return "ok"
-        return "violation" if self.status == "MISSED" else self.status
+        """Ok if caught, or not to be caught; a missed mutant is a violation of what the layer promises."""
+        if self.status == "MISSED":
+            return "violation"
+        return self.status if self.status in ("unknown", "failed") else "ok"
 
     def to_json(self) -> dict[str, object]:
         """Return the cell for ``--json`` and the report."""
@@ -53,46 +85,54 @@ class Cell:
         }
 
 
-def run_mutant(name: str, options: dict[str, object], settings: Settings) -> Cell:
-    """Stress one mutant of the Ctrie with the options that expose it."""
+def run_mutant(name: str, layer: LayerName, options: Mapping[str, object], settings: Settings) -> Cell:
+    """Stress or explore one mutant of the Ctrie with the options that expose it."""
     limit = settings.timeout or TIMEOUT
-    arguments = ["stress", "ctrie", "--mutant", name]
+    arguments = [str(layer), "ctrie", "--mutant", name]
     for option, value in options.items():
         arguments += [f"--{option.replace('_', '-')}", str(value)]
     arguments += ["--seed", str(settings.chosen_seed)]
-    extra = ["--json", "--timeout", f"{limit:g}", "--out", str(settings.out / "mutants" / name)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    extra = ["--json", "--timeout", f"{limit:g}", "--out", str(settings.out / "mutants" / layer / name)]
     begun = time.monotonic()
-    try:
-        run = subprocess.run(
-            [sys.executable, "-m", "latchfree_cli.main", *arguments, *extra],
-            capture_output=True,
-            text=True,
-            timeout=limit + GRACE,
-            env=environment,
-            check=False,
-        )
-        code, detail = run.returncode, _detail(run.stdout, run.stderr)
-    except subprocess.TimeoutExpired:
-        code, detail = exits.INCONCLUSIVE, f"stopped after {limit + GRACE:g} s"
-    statuses: dict[int, Status] = {
-        exits.VIOLATION: "caught",
-        exits.OK: "MISSED",
-        exits.INCONCLUSIVE: "unknown",
-    }
-    status: Status = statuses.get(code, "failed")
-    if status == "caught" and not detail.startswith("violation"):
-        status = "failed"
-    reproduce = " ".join(["latchfree", *arguments])
-    return Cell(name, "stress", status, time.monotonic() - begun, detail, reproduce)
+    code, stdout, stderr = _run([*arguments, *extra], limit + GRACE, settings)
+    status, detail = _judge(code, stdout, stderr)
+    reproduce = " ".join(["latchfree", *(f'"{each}"' if " " in each else each for each in arguments)])
+    return Cell(name, layer, status, time.monotonic() - begun, detail, reproduce)
 
 
-def _detail(stdout: str, stderr: str) -> str:
-    """Return one line about the run: its verdict and reason, else the end of what it wrote to stderr."""
+def _run(arguments: list[str], limit: float, settings: Settings) -> tuple[int, str, str]:
+    """Run the command in a process; return its exit code and output. Killed, it leaves the question open."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    command = [sys.executable, "-m", "latchfree_cli.main", *arguments]
+    end = time.monotonic() + limit
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        while True:
+            try:
+                stdout, stderr = process.communicate(timeout=_TICK)
+                return process.returncode, stdout, stderr
+            except subprocess.TimeoutExpired:
+                if settings.cancelled.is_set() or time.monotonic() > end:
+                    process.kill()
+                    process.communicate()
+                    return exits.INCONCLUSIVE, "", f"stopped after {limit:g} s"
+
+
+def _judge(code: int, stdout: str, stderr: str) -> tuple[Status, str]:
+    """Return what the end of a run says about its layer, and one line about the run."""
     try:
         document = json.loads(stdout)
     except ValueError:
-        return " ".join(stderr.split())[-300:] or "no output"
-    if document.get("verdict") is None:
-        return str(document.get("error"))
-    return f"{document['verdict']}: {document.get('reason') or document.get('operations')}"
+        document = {}
+    verdict = document.get("verdict")
+    if verdict is None:
+        detail = str(document.get("error") or " ".join(stderr.split())[-300:] or "no output")
+    else:
+        detail = f"{verdict}: {document.get('reason') or document.get('operations')}"
+        if failure := document.get("failure"):
+            detail += f" ({failure['context_switches']} context switches)"
+    statuses: dict[int, Status] = {exits.OK: "MISSED", exits.INCONCLUSIVE: "unknown"}
+    if code == exits.VIOLATION and verdict == "violation":
+        return "caught", detail
+    return statuses.get(code, "failed"), detail

@@ -92,22 +92,40 @@ def _usable(folder: Path) -> bool:
     return os.access(folder, os.W_OK)
 
 
-def _cache_folder(function: Callable[..., Any]) -> Path | None:
-    """Where compiled code of `function` may be kept, None if nowhere."""
+def _cache_folder(function: Callable[..., Any], variant: str) -> Path | None:
+    """Where compiled code of a variant of `function` may be kept, None if nowhere."""
     sources = _sources_of(function)
     if not sources.exists():
         return None
     key = _hash_of(_HERE)
     if sources != _HERE:
         key += "-" + _hash_of(sources)
-    if _variant and function.__module__.startswith(_varied):
-        key += "-" + _variant
+    if variant:
+        key += "-" + variant
     folder = cache_root() / key
     return folder if _usable(folder) else None
 
 
+def _variant_of(function: Callable[..., Any]) -> str:
+    return _variant if function.__module__.startswith(_varied) else ""
+
+
+def recache(compiled: Callable[..., Any], variant: str) -> None:
+    """Move a kernel that has not been compiled to the cache of a variant, where all its types are saved.
+
+    Who names the variant answers for it: the name must change with whatever the kernel calls and is compiled for
+    outside of its own package and this one.
+    """
+    function: Callable[..., Any] = compiled.py_func  # type: ignore[attr-defined]
+    folder = _cache_folder(function, variant)
+    if folder is not None:
+        with _cache_dir(folder):
+            compiled.enable_caching()  # type: ignore[attr-defined]
+        _save_with_care(compiled, foreign=True)
+
+
 def _compile(function: F, *, nogil: bool) -> F:
-    folder = _cache_folder(function)
+    folder = _cache_folder(function, _variant_of(function))
     if folder is None:
         return cast(F, numba.njit(nogil=nogil)(function))
     with _cache_dir(folder):
@@ -162,7 +180,7 @@ def entry_point(function: Callable[..., Any], *arguments: Any) -> Callable[..., 
 
 def callback(signature: Any, function: Callable[..., Any]) -> Any:
     """Compile `function` as a C function of the given signature; its address is the attribute ``address``."""
-    folder = _cache_folder(function)
+    folder = _cache_folder(function, _variant_of(function))
     if folder is None:
         return numba.cfunc(signature)(function)
     with _cache_dir(folder), suppress(OSError):

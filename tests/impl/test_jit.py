@@ -108,6 +108,16 @@ def test_a_variant_has_a_cache_of_its_own(tmp_path):
     assert varied[1] != plain[1]
 
 
+def test_a_kernel_can_be_given_the_cache_of_another_variant(tmp_path):
+    program = (
+        "from latchfree import jit\njit.set_variant('X', ('latchfree.ctrie',))\n"
+        "from latchfree.ctrie.lnode import find, new_lnode\njit.recache(find, 'Y')\n"
+        "print(find._cache.cache_path)\nprint(new_lnode._cache.cache_path)"
+    )
+    moved, stayed = (path.split("/")[-2] for path in python(program, tmp_path).splitlines())
+    assert moved.removesuffix("Y") == stayed.removesuffix("X") != moved
+
+
 def test_an_entry_point_is_the_compiled_function_itself():
     call = jit.entry_point(mix, types.uint64)
     assert call(12345) == int(mix(np.uint64(12345)))

@@ -3,33 +3,97 @@
 import os
 import subprocess
 import sys
+from collections.abc import Iterable
 
 import pytest
 
-from latchfree_lincheck.mutants import MUTANTS
+from latchfree_lincheck.explore import explore
+from latchfree_lincheck.mutants import MUTANTS, apply
 
+#: What the explorer finds; its last line says how many context switches the failure takes.
+EXPLORE = """
+import sys
+from latchfree_lincheck.explore import explore
+from latchfree_lincheck.explore import explore
+from latchfree_lincheck.mutants import MUTANTS
+name = sys.argv[1]
+found = explore("ctrie", mutant=name, timeout=60, **MUTANTS[name].explore)
+assert found.failure is not None, found.reason
+print(found.reason)
+print(found.failure.kind, found.failure.context_switches)
+"""
+
+#: Mutants that one thread alone meets.
+SEQUENTIAL = {"L1a", "W1"}
+
+#: A stress run, judged, and what one thread does alone; its last line says what became of both.
 RUN = """
 import sys
+from latchfree_lincheck import check, mutants
+from latchfree_lincheck.recording import check_recording
 from latchfree_lincheck.stress import run_stress
-from latchfree_lincheck import check
-result = run_stress(operations=1_000_000, seed=int(sys.argv[2]), mutant=sys.argv[1])
+name, seed = sys.argv[1], int(sys.argv[2])
+result = run_stress(mutant=name, seed=seed, **mutants.MUTANTS[name].stress)
 print(result.explain())
-assert result.verdict == "violation"
-again = check(result.failure, "map")
-print(again.verdict)
-assert again.verdict == "violation", "the excerpt fails by itself"
+if result.failure is not None:
+    assert check(result.failure, "map").verdict == "violation", "the excerpt fails by itself"
+from latchfree_lincheck.stress.driver import record_phase
+alone = record_phase("list", threads=1, operations=2_000, keys=4, seed=seed, jittered=True)
+print(result.verdict, check_recording(alone).verdict)
 """
 
 
-@pytest.mark.parametrize("name", MUTANTS)
-def test_stress_catches(name: str) -> None:
+def run(program: str, name: str) -> str:
+    """Return the last line that a program writes in a process of its own."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    run = subprocess.run(
-        [sys.executable, "-c", RUN, name, "11"],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-        env=environment,
-    )
-    assert run.returncode == 0, run.stdout + run.stderr
+    command = [sys.executable, "-c", program, name, "11"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout.splitlines()[-1]
+
+
+#: A lost put, a sequential bug, and the recorder's own; `pytest -m slow` runs the others.
+QUICK = ("S1", "L1a", "T1")
+
+
+def some(names: Iterable[str]) -> list[object]:
+    """Return the names, the slow ones marked."""
+    return [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in names]
+
+
+EXPLORED = [name for name, mutant in MUTANTS.items() if mutant.explore is not None]
+
+
+@pytest.mark.parametrize("name", some(MUTANTS))
+def test_stress_catches(name: str) -> None:
+    alone = "violation" if name in SEQUENTIAL else "ok"
+    assert run(RUN, name) == f"violation {alone}"
+
+
+@pytest.mark.parametrize("name", some(EXPLORED))
+def test_the_explorer_finds(name: str) -> None:
+    """It finds a failure of as few context switches as the argument for the mutant says."""
+    assert run(EXPLORE, name) == f"not linearizable {MUTANTS[name].switches}"
+
+
+@pytest.mark.parametrize("name", some(EXPLORED))
+def test_the_real_code_passes_the_scenario(name: str) -> None:
+    options = {**(MUTANTS[name].explore or {}), "bound": 2}
+    found = explore("ctrie", **options)
+    assert (found.verdict, found.schedules > 0) == ("ok", True), found.reason
+
+
+@pytest.mark.slow
+def test_the_real_code_passes_the_same_run() -> None:
+    """What is left out together with every mutant is not what is caught."""
+    control = """
+from latchfree_lincheck import mutants
+mutants.MUTANTS["control"] = mutants.Mutant("control", "", (), {"memory": "jittered", "operations": 1_000_000})
+"""
+    assert run(control + RUN, "control") == "ok ok"
+
+
+def test_a_mutant_is_known_by_its_name() -> None:
+    assert all(name == mutant.id for name, mutant in MUTANTS.items())
+    with pytest.raises(ValueError, match="unknown mutant 'S9'; there are: S1, S2, "):
+        apply("S9")

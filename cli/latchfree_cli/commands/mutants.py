@@ -1,23 +1,19 @@
 """``latchfree mutants``: which layer catches which mutant."""
 
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from concurrent.futures import ThreadPoolExecutor
+from typing import Annotated, Final
 
 import typer
 from rich.table import Table
 
 from latchfree_cli import exits
+from latchfree_cli.code_mutants import Cell, LayerName, run_mutant
 from latchfree_cli.settings import Outcome, Report, Settings
 
-if TYPE_CHECKING:
-    from latchfree_cli.code_mutants import Cell
-
-
-class LayerName(StrEnum):
-    """The layers that mutants are shown to."""
-
-    spec = "spec"
-    stress = "stress"
+NO_SPEC_MUTANT: Final = "there is no TLA+ mutant"
+NO_CODE_MUTANT: Final = "there is no mutant of the code"
+NO_TICKETS: Final = "the explorer takes no tickets: its schedule says what came before what"
+NOT_SPECIFIED: Final = "the specification is of the structure, not of the recorder"
 
 
 def mutants(
@@ -26,21 +22,20 @@ def mutants(
 ) -> Outcome:
     """Show which layer catches which mutant; each must be caught wherever it applies."""
     layers = [layer] if layer else list(LayerName)
-    cells: list[Cell] = []
+    settings.note(f"mutants: seed {settings.chosen_seed}")
     with settings.progress("mutants") as report:
-        if LayerName.spec in layers:
-            cells += spec_cells(settings, report)
-        if LayerName.stress in layers:
-            cells += stress_cells(settings, report)
-    if not cells:
+        cells = _in_lanes(layers, settings, report)
+    ran = [cell for cell in cells if cell.ran]
+    if not ran:
         settings.say("nothing was checked: there is no mutant")
         return Outcome("nothing", {"mutants": []})
     settings.say(_table(layers, cells))
-    bad = [cell for cell in cells if cell.status != "caught"]
+    bad = [cell for cell in ran if cell.status != "caught"]
     for cell in bad:
         settings.say(f"{cell.mutant} in {cell.layer}: {cell.status}: {cell.detail}")
-    caught = len(cells) - len(bad)
-    settings.say(f"{caught} of {len(cells)} caught" + _seed_note(settings, cells))
+    for status, where, why in dict.fromkeys((cell.status, cell.layer, cell.detail) for cell in cells if not cell.ran):
+        settings.note(f"{status} in {where}: {why}")
+    settings.say(f"{len(ran) - len(bad)} of {len(ran)} caught")
     missed = [cell for cell in cells if cell.status == "MISSED"]
     failed = any(cell.status == "failed" for cell in cells)
     verdict = "violation" if missed else "unknown" if bad else "ok"
@@ -52,9 +47,36 @@ def mutants(
     )
 
 
-def spec_cells(settings: Settings, report: Report) -> "list[Cell]":
+def _in_lanes(layers: list[LayerName], settings: Settings, report: Report) -> list[Cell]:
+    """Show all mutants to the layers, two layers at a time, and add a cell wherever there was nothing to show."""
+    shown: dict[str, str] = {}
+
+    def run(layer: LayerName) -> list[Cell]:
+        def show(text: str) -> None:
+            shown[layer] = text
+            report(" | ".join(shown.values()))
+
+        cells = spec_cells(settings, show) if layer == LayerName.spec else code_cells(layer, settings, show)
+        shown.pop(layer, None)
+        return cells
+
+    # The runs of one layer follow each other, so that what the mutants have in common is compiled once.
+    pool = ThreadPoolExecutor(2)
+    try:
+        cells = [cell for found in pool.map(run, reversed(layers)) for cell in found]
+    except BaseException:
+        settings.cancelled.set()
+        from latchfree_model.tlc import kill_running
+
+        kill_running()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+    return _completed(layers, cells)
+
+
+def spec_cells(settings: Settings, report: Report) -> list[Cell]:
     """Return one cell for each TLA+ mutant: caught if every model of it shows the violation expected."""
-    from latchfree_cli.code_mutants import Cell
     from latchfree_cli.specs import SpecOutcome, read_manifest, run_all
 
     by_mutant: dict[str, list[SpecOutcome]] = {}
@@ -62,12 +84,12 @@ def spec_cells(settings: Settings, report: Report) -> "list[Cell]":
     for outcome in run_all(models, settings, report) if models else []:
         by_mutant.setdefault(str(outcome.model.mutant), []).append(outcome)
     cells = []
-    for mutant, outcomes in sorted(by_mutant.items()):
+    for mutant, outcomes in by_mutant.items():
         verdict = exits.worst(outcome.verdict for outcome in outcomes)
         cells.append(
             Cell(
                 mutant,
-                "spec",
+                LayerName.spec,
                 "caught" if verdict == "ok" else "MISSED" if verdict == "violation" else "unknown",
                 sum(outcome.result.seconds for outcome in outcomes),
                 "; ".join(o.result.reason or ", ".join(o.disagreements) or str(o.result.property) for o in outcomes),
@@ -77,28 +99,50 @@ def spec_cells(settings: Settings, report: Report) -> "list[Cell]":
     return cells
 
 
-def stress_cells(settings: Settings, report: Report, only: "tuple[str, ...] | None" = None) -> "list[Cell]":
-    """Return one cell for each mutant of the code that stress is meant to catch."""
-    from latchfree_cli.code_mutants import run_mutant
+def code_cells(layer: LayerName, settings: Settings, report: Report, only: tuple[str, ...] | None = None) -> list[Cell]:
+    """Return one cell for each mutant of the code that a layer is meant to catch."""
     from latchfree_lincheck.mutants import MUTANTS
 
     cells = []
     for name, mutant in MUTANTS.items():
-        if mutant.stress is None or (only is not None and name not in only):
+        options = mutant.explore if layer == LayerName.explore else mutant.stress
+        if options is None or (only is not None and name not in only) or settings.cancelled.is_set():
             continue
-        report(f"mutant {name}: stress")
-        cells.append(run_mutant(name, dict(mutant.stress), settings))
+        report(f"{layer} {name}")
+        cells.append(run_mutant(name, layer, options, settings))
     return cells
 
 
-def _table(layers: list[LayerName], cells: "list[Cell]") -> Table:
+def _completed(layers: list[LayerName], cells: list[Cell]) -> list[Cell]:
+    """Return the cells with those of the layers that a mutant was not shown to, in order of mutants and layers."""
+    found = {(cell.mutant, cell.layer): cell for cell in cells}
+    names = sorted({cell.mutant for cell in cells} | _code_mutants())
+    return [found.get((name, layer)) or _not_shown(name, layer) for name in names for layer in layers]
+
+
+def _code_mutants() -> set[str]:
+    from latchfree_lincheck.mutants import MUTANTS
+
+    return set(MUTANTS)
+
+
+def _not_shown(name: str, layer: LayerName) -> Cell:
+    """Return the cell of a layer that a mutant was not shown to, and why."""
+    from latchfree_lincheck.mutants import MUTANTS
+
+    if name not in MUTANTS:
+        return Cell(name, layer, "-", detail=NO_CODE_MUTANT)
+    if layer != LayerName.spec:
+        return Cell(name, layer, "not applicable", detail=NO_TICKETS)
+    if MUTANTS[name].explore is None:
+        return Cell(name, layer, "not applicable", detail=NOT_SPECIFIED)
+    return Cell(name, layer, "-", detail=NO_SPEC_MUTANT)
+
+
+def _table(layers: list[LayerName], cells: list[Cell]) -> Table:
     table = Table("mutant", *layers)
     found = {(cell.mutant, cell.layer): cell for cell in cells}
-    for mutant in sorted({cell.mutant for cell in cells}):
-        row = [found.get((mutant, layer.value)) for layer in layers]
-        table.add_row(mutant, *(f"{cell.status} ({cell.seconds:.1f} s)" if cell else "not applicable" for cell in row))
+    for mutant in dict.fromkeys(cell.mutant for cell in cells):
+        row = [found[mutant, layer] for layer in layers]
+        table.add_row(mutant, *(f"{cell.status} ({cell.seconds:.1f} s)" if cell.ran else cell.status for cell in row))
     return table
-
-
-def _seed_note(settings: Settings, cells: "list[Cell]") -> str:
-    return f" (seed {settings.chosen_seed})" if any(cell.layer == "stress" for cell in cells) else ""

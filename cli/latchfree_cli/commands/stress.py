@@ -22,6 +22,7 @@ def stress(
     operations: Annotated[int, typer.Option(min=1, help="Operations of all threads together.")] = 1_000_000,
     keys: Annotated[int, typer.Option(min=1, help="Different keys.")] = 16,
     shape: Annotated[str | None, typer.Option(metavar="NAME", help="One shape of trie; default: all in turn.")] = None,
+    memory: Annotated[str | None, typer.Option(metavar="NAME", help="bare or jittered; default: both in turn.")] = None,
     mutant: Annotated[str | None, typer.Option(metavar="ID", help="Run a seeded bug: see latchfree mutants.")] = None,
 ) -> Outcome:
     """Run an object on real threads, record it and judge the history.
@@ -44,6 +45,7 @@ def stress(
                 seed=seed,
                 mutant=mutant,
                 shape=shape,
+                memory=memory,
                 timeout=settings.timeout,
                 on_progress=lambda done, total: report(f"stress {target}: {done:,} of {total:,} operations"),
             )
@@ -56,7 +58,8 @@ def stress(
         return Outcome("nothing" if nothing else result.verdict, payload)
     reproduce = write_failure(settings, result)
     if reproduce is None:
-        options = {"threads": threads, "operations": operations, "keys": keys, "shape": shape, "mutant": mutant}
+        options: dict[str, object] = {"threads": threads, "operations": operations, "keys": keys}
+        options |= {"shape": shape, "memory": memory, "mutant": mutant}
         again = ["latchfree", "stress", target, "--seed", str(seed)]
         for name, value in options.items():
             again += [f"--{name}", str(value)] if value is not None else []

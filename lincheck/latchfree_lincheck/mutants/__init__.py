@@ -1,16 +1,26 @@
 """Seeded bugs of the compiled code: each a known defect of a published implementation, as one replaced function.
 
 They exist to be caught. A layer of verification that lets one through proves nothing about the real code.
+
+Replacing a function changes all that call it. Those are compiled anew and kept in a cache of the mutant's own; the
+others are compiled once for all mutants.
 """
 
 from __future__ import annotations
 
+import hashlib
 import sys
-from dataclasses import dataclass
+from collections.abc import Iterator
 from importlib import import_module
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-#: Modules whose kernels are compiled anew for a mutant.
+from latchfree_lincheck.mutants.catalogue import MUTANTS, Mutant
+
+__all__ = ["MUTANTS", "Mutant", "apply"]
+
+#: Modules whose kernels may call what a mutant replaces.
 _AFFECTED = (
     "latchfree.ctrie.",
     "latchfree_lincheck.stress.driver",
@@ -35,66 +45,61 @@ _HOLDERS = (
 )
 
 #: What frees nodes: left out together with every mutant, see `collected`.
-_BURIAL = ("open_grave", "bury", "close_grave", "bury_pair", "bury_tree")
-
-
-@dataclass(frozen=True, slots=True)
-class Mutant:
-    """One seeded bug.
-
-    Attributes
-    ----------
-    id : str
-        Its name in the literature of this project, e.g. "S1".
-    summary : str
-        Where it was found and what goes wrong.
-    replaces : str
-        The function it replaces, as "module:function" under ``latchfree.ctrie``.
-    stress : dict or None
-        Options that make `run_stress` meet it soonest; None where stress cannot show it.
-    """
-
-    id: str
-    summary: str
-    replaces: str
-    stress: dict[str, Any] | None
-
-
-MUTANTS = {
-    mutant.id: mutant
-    for mutant in (
-        Mutant(
-            "S1",
-            "Scala 2.12/2.13, Workiva: renewing a C-node copies children already renewed; a completed put is lost",
-            "cnode:renewed",
-            {},
-        ),
-        Mutant(
-            "W1",
-            "Workiva: a snapshot rereads the root after it was installed; later writes show up in it",
-            "snapshot:freeze",
-            {},
-        ),
-        Mutant(
-            "W2",
-            "Workiva: removing from an L-node reports 'absent' when its GCAS failed",
-            "remove:remove",
-            {},
-        ),
-    )
+_COLLECTED = {
+    "latchfree.ctrie.burial": ("open_grave", "bury", "close_grave", "bury_pair", "bury_tree"),
+    "latchfree.arena.allocator": ("abandon",),
 }
 
 
-def _replace(original: Any, replacement: Any) -> None:
-    """Put a function in the place of another wherever the Ctrie refers to it."""
-    name = original.__name__
-    for loaded, content in list(sys.modules.items()):
-        if loaded.startswith("latchfree.ctrie.") and getattr(content, name, None) is original:
-            setattr(content, name, replacement)
+def _modules() -> Iterator[ModuleType]:
+    for name, module in list(sys.modules.items()):
+        if name.startswith(("latchfree.", "latchfree_lincheck.stress.")):
+            yield module
+
+
+def _kernels() -> set[Any]:
+    """Return all kernels of the structure that are loaded."""
+    contents = {content for module in _modules() for content in vars(module).values() if hasattr(content, "py_func")}
+    return {kernel for kernel in contents if kernel.__module__.startswith(("latchfree.", __name__))}
+
+
+def _called(kernel: Any) -> Iterator[Any]:
+    """Return what the code of a kernel names: functions, and those it finds in modules."""
+    names = kernel.py_func.__code__.co_names
+    for name in names:
+        content = kernel.py_func.__globals__.get(name)
+        yield content
+        if isinstance(content, ModuleType):
+            yield from (getattr(content, attribute, None) for attribute in names)
+
+
+def _callers(kernels: set[Any], replaced: set[Any]) -> set[Any]:
+    """Return the kernels that are among those replaced, or call one, however indirectly."""
+    calls = {kernel: {id(called) for called in _called(kernel)} for kernel in kernels}
+    reached = {id(kernel) for kernel in replaced}
+    while more := {id(k) for k, called in calls.items() if id(k) not in reached and called & reached}:
+        reached |= more
+    return {kernel for kernel in kernels if id(kernel) in reached}
+
+
+def _replace(module: str, function: str, source: str) -> Any:
+    """Put the function of that name in module `source` in the place of the one in `module`, wherever it is used."""
+    original = getattr(import_module(module), function)
+    replacement = getattr(import_module(source), function)
+    for holder in _modules():
+        if getattr(holder, function, None) is original:
+            setattr(holder, function, replacement)
+    return replacement
+
+
+def _sources() -> str:
+    """Return a digest of this package, from which come mutants, workers and the handles that code is compiled for."""
+    files = sorted(Path(__file__).parents[1].rglob("*.py"))
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:16]
 
 
 def apply(name: str) -> None:
-    """Replace the function of mutant `name` for the rest of this process, in which nodes are not freed.
+    """Replace the functions of mutant `name` for the rest of this process, in which nodes are not freed.
 
     Raises
     ------
@@ -107,12 +112,16 @@ def apply(name: str) -> None:
         raise ValueError(f"unknown mutant {name!r}; there are: {', '.join(MUTANTS)}")
     from latchfree import jit
 
-    module, function = MUTANTS[name].replaces.split(":")
-    jit.set_variant(name, _AFFECTED)
+    sources = _sources()
+    jit.set_variant(f"{name}-{sources}", _AFFECTED)
     for holder in _HOLDERS:
         import_module(f"latchfree.ctrie.{holder}")
-    collected = import_module("latchfree_lincheck.mutants.collected")
-    for burial in _BURIAL:
-        _replace(getattr(sys.modules["latchfree.ctrie.burial"], burial), getattr(collected, burial))
-    replacement = getattr(import_module(f"latchfree_lincheck.mutants.{name.lower()}"), function)
-    _replace(getattr(sys.modules[f"latchfree.ctrie.{module}"], function), replacement)
+    for module, functions in _COLLECTED.items():
+        for function in functions:
+            _replace(module, function, f"{__name__}.collected")
+    targets = [target.split(":") for target in MUTANTS[name].replaces]
+    replaced = {_replace(module, function, f"{__name__}.{name.lower()}") for module, function in targets}
+    kernels = _kernels()
+    mutated = _callers(kernels, replaced)
+    for kernel in kernels:
+        jit.recache(kernel, f"{name if kernel in mutated else 'mutants'}-{sources}")

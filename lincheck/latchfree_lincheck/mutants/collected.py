@@ -1,4 +1,4 @@
-"""Burial left out: nothing that an update replaces is freed, as under a garbage collector.
+"""Burial left out: nothing that an update replaces or gives up is freed, as under a garbage collector.
 
 The published algorithms have one. A mutant of theirs keeps using nodes that the correct algorithm is done with; with
 them freed it would corrupt memory and end the process before anybody could see what went wrong with the map.
@@ -30,4 +30,9 @@ def bury_pair(mem: Handle, trie: Word, me: Word, death: Word, a: Word, b: Word) 
 
 @kernel
 def bury_tree(mem: Handle, trie: Word, me: Word, root: Word, death: Word) -> None:
+    pass
+
+
+@kernel
+def abandon(mem: Handle, me: Word) -> None:
     pass

@@ -1,6 +1,8 @@
-"""S1: `renewed` copies every child I-node, also those of the target generation already.
+"""S1 (Scala 2.12.18 and 2.13.16, Workiva): `renewed` copies every child I-node, also those of the target generation.
 
 Between the copy and the GCAS that installs it, an update may commit in such a child; the copy does not have it.
+Shortest: A, looking up a key below an old child, has copied the new child too; B puts into the new child; A's GCAS
+succeeds, and the put is gone.
 """
 
 import numpy as np

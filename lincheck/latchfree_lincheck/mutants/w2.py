@@ -1,16 +1,16 @@
-"""W2: a removal from an L-node whose GCAS failed answers "absent" instead of trying again."""
+"""W2 (Workiva): a removal from an L-node whose GCAS failed answers "absent" instead of trying again.
 
-from latchfree.arena.allocator import URGENT, abandon, begin, failed, undo
+Shortest: A is about to install the L-node without its key; B changes another key of the same L-node; A's
+compare-and-swap fails, and A reports as absent what is there.
+"""
+
+from latchfree.arena.allocator import URGENT, begin, failed
 from latchfree.arena.layout import P_PATH
 from latchfree.atomics import peek, poke
-from latchfree.ctrie.burial import bury_pair
-from latchfree.ctrie.clean import clean
-from latchfree.ctrie.cnode import removed_contracted
-from latchfree.ctrie.entries import full_hash, placed, same_key, same_value
-from latchfree.ctrie.gcas import COMMITTED, LOST, gcas, gcas_read, read_root
+from latchfree.ctrie.entries import full_hash, placed, same_value
+from latchfree.ctrie.gcas import COMMITTED, gcas, gcas_read, read_root
 from latchfree.ctrie.insert import FULL
 from latchfree.ctrie.lnode import NOWHERE, find, without_entry
-from latchfree.ctrie.lookup import NO_MEMORY, renew
 from latchfree.ctrie.nodes import (
     C_NODE,
     ENTRIES,
@@ -26,75 +26,40 @@ from latchfree.ctrie.nodes import (
     slot_for,
 )
 from latchfree.ctrie.remove import IF_EQUAL, _clean_path
+from latchfree.ctrie.remove import remove as remove_right
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Key, Word
-from latchfree.words import flag_of
 
 
 @kernel
 def remove(mem: Handle, trie: Word, me: Word, key: Key, mode: Word, expected: Word) -> Word:
     h = placed(mem, trie, full_hash(key))
+    i = read_root(mem, trie)
+    startgen = gen_of(mem, i)
+    depth = NIL
     while True:
-        i = read_root(mem, trie)
-        startgen = gen_of(mem, i)
-        depth = NIL
-        poke(mem, me + P_PATH, i)
-        while True:
-            m = gcas_read(mem, trie, i)
-            kind = kind_of(mem, m)
-            level = depth * STRIDE
-            in_lnode = kind == L_NODE
-            if kind == C_NODE:
-                slot = slot_for(mem, m, h, level)
-                if is_child(slot):
-                    child = slot & UNTAG
-                    if gen_of(mem, child) == startgen:
-                        i = child
-                        depth += ONE
-                        poke(mem, me + P_PATH + depth, i)
-                        continue
-                    outcome = renew(mem, trie, me, i, m, startgen)
-                    if outcome == NO_MEMORY:
-                        return FULL
-                    if outcome == COMMITTED:
-                        continue
-                    break
-                if slot == NIL or not same_key(mem, slot, key):
-                    return NIL
-                old = slot
-                if mode == IF_EQUAL and not same_value(mem, old, key, expected):
-                    return NIL
-                if not begin(mem, me, URGENT):
-                    return FULL
-                new = removed_contracted(mem, me, m, flag_of(h, level), level, startgen)
-            elif kind == T_NODE:
-                if not clean(mem, trie, me, peek(mem, me + P_PATH + depth - ONE), level - STRIDE):
-                    return FULL
-                break
-            else:
-                at = find(mem, m, key)
-                if at == NOWHERE:
-                    return NIL
-                old = peek(mem, m + ENTRIES + at)
-                if mode == IF_EQUAL and not same_value(mem, old, key, expected):
-                    return NIL
-                if not begin(mem, me, URGENT):
-                    return FULL
-                new = without_entry(mem, me, m, at, startgen)
-            if failed(mem, me):
-                return FULL
-            # spec: Ctrie!GcasCas
-            outcome = gcas(mem, trie, i, m, new)
-            if outcome == COMMITTED:
-                tombed = kind_of(mem, new) == T_NODE
-                bury_pair(mem, trie, me, startgen, m, old)
-                if tombed:
-                    _clean_path(mem, trie, me, depth, h, startgen)
-                return old
-            if outcome == LOST:
-                undo(mem, me)
-            else:
-                abandon(mem, me)
-            if in_lnode:  # the real one restarts
-                return NIL
+        poke(mem, me + P_PATH + depth, i)
+        m = gcas_read(mem, trie, i)
+        if kind_of(mem, m) != C_NODE:
             break
+        slot = slot_for(mem, m, h, depth * STRIDE)
+        if not is_child(slot) or gen_of(mem, slot & UNTAG) != startgen:
+            break
+        i = slot & UNTAG
+        depth += ONE
+    at = find(mem, m, key) if kind_of(mem, m) == L_NODE else NOWHERE
+    if at == NOWHERE:
+        return remove_right(mem, trie, me, key, mode, expected)
+    old = peek(mem, m + ENTRIES + at)
+    if mode == IF_EQUAL and not same_value(mem, old, key, expected):
+        return NIL
+    if not begin(mem, me, URGENT):
+        return FULL
+    new = without_entry(mem, me, m, at, startgen)
+    if failed(mem, me):
+        return FULL
+    if gcas(mem, trie, i, m, new) != COMMITTED:
+        return NIL  # the real one begins anew
+    if kind_of(mem, new) == T_NODE:
+        _clean_path(mem, trie, me, depth, h, startgen)
+    return old

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from latchfree_lincheck.stress.shapes import SHAPES
+from latchfree_lincheck.stress.shapes import MEMORIES, SHAPES
 
 if TYPE_CHECKING:
     from latchfree_lincheck.stress.driver import StressResult
 
-__all__ = ["SHAPES", "run_stress"]
+__all__ = ["MEMORIES", "SHAPES", "run_stress"]
 
 
 def run_stress(
@@ -26,6 +26,7 @@ def run_stress(
     seed: int = 0,
     mutant: str | None = None,
     shape: str | None = None,
+    memory: str | None = None,
     timeout: float | None = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> StressResult:
@@ -45,6 +46,8 @@ def run_stress(
         the structure in the process.
     shape : str, optional
         Only this shape of trie, a name of `SHAPES`; by default they take turns.
+    memory : str, optional
+        Only this kind of memory, a name of `MEMORIES`; by default they take turns.
     timeout : float, optional
         Seconds for everything; then the verdict is "unknown" unless a violation was found.
     on_progress : callable, optional
@@ -57,7 +60,7 @@ def run_stress(
     Raises
     ------
     ValueError
-        For an unknown target, mutant or shape, or a number out of range.
+        For an unknown target, mutant, shape or memory, or a number out of range.
     RuntimeError
         If a mutant is asked for in a process that has loaded the structure already.
     """
@@ -65,6 +68,8 @@ def run_stress(
         raise ValueError(f"unknown target {target!r}; there is: ctrie")
     if shape is not None and shape not in SHAPES:
         raise ValueError(f"unknown shape {shape!r}; there are: {', '.join(SHAPES)}")
+    if memory is not None and memory not in MEMORIES:
+        raise ValueError(f"unknown memory {memory!r}; there are: {', '.join(MEMORIES)}")
     for name, value, low, high in (
         ("threads", threads, 2, 64),
         ("keys", keys, 1, 64),
@@ -86,6 +91,7 @@ def run_stress(
         seed=seed,
         mutant=mutant,
         shape=shape,
+        memory=memory,
         timeout=timeout,
         on_progress=on_progress,
     )

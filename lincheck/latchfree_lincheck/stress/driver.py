@@ -24,13 +24,15 @@ from latchfree.jitter import Jittered
 from latchfree_lincheck.engine import opcodes as op
 from latchfree_lincheck.history import History
 from latchfree_lincheck.recording import MapRecording, check_recording
-from latchfree_lincheck.stress.shapes import SHAPES
+from latchfree_lincheck.stress.shapes import MEMORIES, SHAPES
 from latchfree_lincheck.stress.worker import SHARED_WORDS, STOP, thresholds, work
 from latchfree_lincheck.verdict import Verdict
 
 #: Operations a thread runs between two barriers, and those of all threads in one phase.
 _ROUND = 250
 _PHASE = 128_000
+#: A run of that many operations a phase has a phase of every kind.
+_SMALL_PHASE = 50_000
 
 _ARENA_BYTES = 8 << 30
 _SNAPSHOT_SHARE = 0.04
@@ -220,13 +222,16 @@ def run(
     seed: int,
     mutant: str | None,
     shape: str | None,
+    memory: str | None,
     timeout: float | None,
     on_progress: Progress | None,
 ) -> StressResult:
     """Run and judge all phases; see `latchfree_lincheck.stress.run_stress`."""
     result = StressResult(target, threads, keys, seed, mutant)
     end = None if timeout is None else time.monotonic() + timeout
-    plan = _plan(operations, [shape] if shape else list(SHAPES))
+    plan = _plan(
+        operations, [shape] if shape else list(SHAPES), [MEMORIES[memory]] if memory else list(MEMORIES.values())
+    )
     # The judge works on a phase while the threads already run the next.
     with ThreadPoolExecutor(1, thread_name_prefix="judge") as judge:
         judged: tuple[MapRecording, Future[Verdict]] | None = None
@@ -258,10 +263,11 @@ def run(
     return result
 
 
-def _plan(operations: int, shapes: list[str]) -> list[tuple[str, bool, int]]:
-    phases = max(1, -(-operations // _PHASE))
+def _plan(operations: int, shapes: list[str], memories: list[bool]) -> list[tuple[str, bool, int]]:
+    each = len(memories)
+    phases = max(1, -(-operations // _PHASE), min(each * len(shapes), operations // _SMALL_PHASE))
     size = -(-operations // phases)
-    return [(shapes[n // 2 % len(shapes)], n % 2 == 1, size) for n in range(phases)]
+    return [(shapes[n // each % len(shapes)], memories[n % each], size) for n in range(phases)]
 
 
 def _judge(recording: MapRecording, end: float | None) -> Verdict:

@@ -13,7 +13,12 @@ SHAPES: Final[dict[str, int]] = {
     "list": 0,
     # the root alone, with full collisions below: single I-nodes that come and go
     "fan": 7,
+    # many children of the root, each of a few keys: tombs beside tombs
+    "pairs": 7 | (3 << 6),
     # the hash as it is
     "flat": (1 << 64) - 1,
 }
 """Name -> hash mask."""
+
+MEMORIES: Final[dict[str, bool]] = {"bare": False, "jittered": True}
+"""Name -> whether threads give up the processor between atomic accesses."""

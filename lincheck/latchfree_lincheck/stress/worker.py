@@ -36,7 +36,7 @@ ARRIVED = np.uint64(8)
 STOP = np.uint64(16)
 SHARED_WORDS = 24
 
-_ONE = np.uint64(1)
+ONE = np.uint64(1)
 
 #: Chances in 1000 of each operation, in the order of the opcodes; GET takes the rest.
 MIX = {
@@ -77,9 +77,21 @@ def _value(mem: Handle, node: Word) -> Word:
 
 
 @kernel
+def invoked(shared: Word) -> Word:
+    """The ticket of an operation that is about to begin."""
+    return fetch_add(shared, TICKET, ONE)
+
+
+@kernel
+def returned(shared: Word, invoke: Word) -> Word:
+    """The ticket of the end of the operation that took ticket `invoke`, and has just ended."""
+    return fetch_add(shared, TICKET, ONE)
+
+
+@kernel
 def wait_for_all(shared: Word, target: Word) -> None:
     """Barrier: arrive, then wait until `target` arrivals (or the stop flag) are seen."""
-    fetch_add(shared, ARRIVED, _ONE)
+    fetch_add(shared, ARRIVED, ONE)
     while load(shared, ARRIVED) < target and load(shared, STOP) == NIL:
         yield_processor()
 
@@ -161,7 +173,7 @@ def work(
             b = np.int64(0)
             result: Word = np.int64(0)
             full = False
-            invoke = fetch_add(shared, TICKET, _ONE)
+            invoke = invoked(shared)
             pin(mem, me)
             if code == op.GET or code == op.CONTAINS:
                 result = _value(mem, lookup(mem, trie, me, key))
@@ -211,9 +223,9 @@ def work(
                 full = node == FULL
                 result = ABSENT if full else _value(mem, node)
             unpin(mem, me)
-            finish = fetch_add(shared, TICKET, _ONE)
+            finish = returned(shared, invoke)
             if full:
-                store(shared, STOP, _ONE)
+                store(shared, STOP, ONE)
                 return -n - 1
             row = rows[n]
             row[0] = process

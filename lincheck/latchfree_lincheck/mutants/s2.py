@@ -1,0 +1,33 @@
+"""S2 (Scala 2.12.18, Workiva): an RDCSS succeeds when the root moves, and is marked as committed only afterwards.
+
+Its initiator, asking in between, believes that it failed and does it again. Shortest: A installs the descriptor of a
+`clear`; B, about to put, completes it: it moves the root and stops before the mark; A sees no mark and begins anew; B
+puts into the empty map; A clears it once more, and the put, which saw the first clear, is gone.
+"""
+
+from latchfree.atomics import cas, load_seq, peek, store
+from latchfree.ctrie.gcas import gcas_read
+from latchfree.ctrie.nodes import NIL, PENDING, ROOT_WORD, UNTAG
+from latchfree.ctrie.root import COMMIT, EXPECTED, NEW, OLD, STATUS
+from latchfree.jit import kernel
+from latchfree.kinds import Handle, Word
+
+
+@kernel
+def rdcss_complete(mem: Handle, trie: Word, d: Word) -> None:
+    old = peek(mem, d + OLD)
+    if gcas_read(mem, trie, old) != peek(mem, d + EXPECTED):
+        cas(mem, trie + ROOT_WORD, d | PENDING, old)
+    elif cas(mem, trie + ROOT_WORD, d | PENDING, peek(mem, d + NEW)):
+        store(mem, d + STATUS, COMMIT)  # the real one decides the status first, and the root follows
+
+
+@kernel
+def abort_root(mem: Handle, trie: Word) -> Word:
+    while True:
+        word = load_seq(mem, trie + ROOT_WORD)
+        if word & PENDING == NIL:
+            return word
+        old = peek(mem, (word & UNTAG) + OLD)
+        if cas(mem, trie + ROOT_WORD, word, old):
+            return old

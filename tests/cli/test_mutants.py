@@ -1,0 +1,130 @@
+"""``latchfree mutants``: the matrix, and what counts as caught. Each mutant runs in a fresh process."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from typer.testing import CliRunner
+
+import latchfree_lincheck.mutants
+from latchfree_cli import code_mutants, exits, specs
+from latchfree_cli.code_mutants import LayerName
+from latchfree_cli.main import app
+from latchfree_cli.settings import Settings
+
+DATA = Path(__file__).parents[1] / "model" / "data"
+
+
+@pytest.fixture(autouse=True)
+def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run where files may be written, on a manifest with one mutant, C1."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(specs, "spec_dir", lambda: DATA)
+
+
+def only(monkeypatch: pytest.MonkeyPatch, **options: dict[str, object]) -> None:
+    """Pretend that these are all the mutants of the code, each with its options for stress."""
+    mutants = {name: SimpleNamespace(stress=stress, explore=None) for name, stress in options.items()}
+    monkeypatch.setattr(latchfree_lincheck.mutants, "MUTANTS", mutants)
+
+
+def fake(monkeypatch: pytest.MonkeyPatch, code: int, stdout: str) -> list[list[str]]:
+    """Pretend that runs end like this; return the arguments they are given."""
+    seen = []
+
+    def run(arguments: list[str], limit: float, settings: Settings) -> tuple[int, str, str]:
+        seen.append(arguments)
+        return code, stdout, ""
+
+    monkeypatch.setattr(code_mutants, "_run", run)
+    return seen
+
+
+def test_the_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
+    only(monkeypatch, W1={"shape": "tree", "memory": "jittered"})
+    result = CliRunner().invoke(app, ["mutants", "--seed", "1"])
+    assert result.exit_code == exits.OK, result.output
+    rows = [[cell.split("(")[0].strip() for cell in line.split("│")[1:-1]] for line in result.stdout.splitlines()]
+    assert [row for row in rows if row] == [
+        ["C1", "caught", "-", "-"],
+        ["W1", "not applicable", "not applicable", "caught"],
+    ]
+    assert result.stdout.splitlines()[0] == "mutants: seed 1"
+    assert result.stdout.splitlines()[-1] == "2 of 2 caught"
+
+
+def test_every_mutant_of_the_code_has_a_cell_in_each_layer(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = fake(monkeypatch, 1, '{"verdict": "violation", "reason": "r"}')
+    result = CliRunner().invoke(app, ["mutants", "--seed", "1", "--json"])
+    assert result.exit_code == exits.OK, result.output
+    cells = {(cell["mutant"], cell["layer"]): cell for cell in json.loads(result.stdout)["mutants"]}
+    assert len(cells) == 3 * (len(latchfree_lincheck.mutants.MUTANTS) + 1)
+    ran = [cell for cell in cells.values() if cell["status"] == "caught"]
+    assert len(ran) == len(seen) + 1
+    assert cells["S1", "explore"]["reproduce"].startswith('latchfree explore ctrie --mutant S1 --scenario "init: put')
+    assert cells["W4", "stress"]["reproduce"].endswith("--shape pairs --threads 6 --keys 24 --seed 1")
+    assert cells["W4", "spec"]["status"] == cells["C1", "stress"]["status"] == "-"
+    assert cells["T1", "explore"]["status"] == cells["T1", "spec"]["status"] == "not applicable"
+    assert all(cell["detail"] for cell in cells.values())
+
+
+def test_a_mutant_that_is_missed_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two operations cannot show any mutant to be wrong."""
+    only(monkeypatch, W1={"operations": 2, "threads": 2, "memory": "jittered"})
+    result = CliRunner().invoke(app, ["mutants", "--layer", "stress", "--seed", "1"])
+    assert result.exit_code == exits.VIOLATION
+    assert "MISSED" in result.stdout
+    assert result.stdout.splitlines()[-1].startswith("latchfree stress ctrie --mutant W1 --operations 2")
+
+
+def test_a_mutant_that_does_not_run_is_no_catch(monkeypatch: pytest.MonkeyPatch) -> None:
+    only(monkeypatch, Z9={})
+    result = CliRunner().invoke(app, ["mutants", "--layer", "stress", "--json"])
+    assert result.exit_code == exits.TOOL
+    (cell,) = json.loads(result.stdout)["mutants"]
+    assert cell["status"] == "failed"
+    assert "unknown mutant 'Z9'" in cell["detail"]
+
+
+@pytest.mark.parametrize(
+    ("code", "stdout", "status"),
+    [
+        (1, '{"verdict": "violation", "reason": "r"}', "caught"),
+        (1, "Traceback", "failed"),
+        (0, '{"verdict": "ok", "operations": 5}', "MISSED"),
+        (3, '{"verdict": "unknown", "reason": "timeout"}', "unknown"),
+        (70, '{"verdict": null, "error": "e"}', "failed"),
+        (-9, "", "failed"),
+    ],
+)
+def test_what_counts_as_caught(monkeypatch: pytest.MonkeyPatch, code: int, stdout: str, status: str) -> None:
+    fake(monkeypatch, code, stdout)
+    assert code_mutants.run_mutant("S1", LayerName.stress, {"shape": "tree"}, Settings(seed=1)).status == status
+
+
+def test_a_run_that_takes_too_long_is_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(code_mutants, "GRACE", 0.0)
+    cell = code_mutants.run_mutant("S1", LayerName.stress, {}, Settings(seed=1, timeout=0.001))
+    assert (cell.status, cell.detail) == ("unknown", "stopped after 0.001 s")
+
+
+def test_no_mutants(monkeypatch: pytest.MonkeyPatch) -> None:
+    only(monkeypatch)
+    assert CliRunner().invoke(app, ["mutants", "--layer", "stress"]).exit_code == exits.NOTHING
+
+
+def test_interrupt() -> None:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-m", "latchfree_cli.main", "mutants", "--layer", "stress"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as run:
+        assert run.stdout is not None
+        assert run.stdout.readline().startswith("mutants: seed ")
+        run.send_signal(signal.SIGINT)
+        _, stderr = run.communicate(timeout=120)
+    assert run.returncode == exits.INTERRUPTED
+    assert stderr.endswith("latchfree: interrupted\n")
