@@ -1,5 +1,6 @@
 """Run bounded models of the specification and compare each with the manifest."""
 
+import difflib
 import io
 import json
 from collections.abc import Callable, Iterable, Sequence
@@ -81,6 +82,17 @@ def read_manifest(path: Path | None = None) -> list[SpecModel]:
         return load_manifest(path or spec_dir() / "manifest.toml")
     except ValueError as error:
         raise exits.Stop(exits.USAGE, str(error)) from None
+
+
+def named(models: Sequence[SpecModel], names: Iterable[str]) -> list[SpecModel]:
+    """Return the models of these names (a mutant also by its id); an unknown name ends the command."""
+    known = {model.mutant: model for model in models if model.mutant} | {model.name: model for model in models}
+    for name in names:
+        if name not in known:
+            close = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {close[0]}? " if close else ""
+            raise exits.Stop(exits.USAGE, f"no model is called {name!r}; {hint}see latchfree spec --list")
+    return [known[name] for name in dict.fromkeys(names)]
 
 
 def run_all(

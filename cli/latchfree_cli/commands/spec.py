@@ -1,6 +1,5 @@
 """``latchfree spec``: check the TLA+ models with TLC and compare with the manifest."""
 
-import difflib
 import shlex
 from enum import StrEnum
 from pathlib import Path
@@ -72,15 +71,11 @@ def spec(
 
 
 def _select(models: "list[SpecModel]", names: list[str], profile: Profile) -> "list[SpecModel]":
-    """Return the models named (a mutant also by its id), else those of the profile; full includes quick."""
-    known = {model.mutant: model for model in models if model.mutant} | {model.name: model for model in models}
-    for name in names:
-        if name not in known:
-            close = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean {close[0]}? " if close else ""
-            raise exits.Stop(exits.USAGE, f"no model is called {name!r}; {hint}see latchfree spec --list")
+    """Return the models named, else those of the profile; full includes quick."""
+    from latchfree_cli.specs import named
+
     if names:
-        return [known[name] for name in dict.fromkeys(names)]
+        return named(models, names)
     return [model for model in models if profile is Profile.full or model.profile == "quick"]
 
 

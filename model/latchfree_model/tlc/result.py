@@ -31,7 +31,7 @@ KINDS: Final[Mapping[int, str]] = MappingProxyType({
 PROPERTY = re.compile(r"(?:Invariant|[Pp]roperty|Assumption) (.+?) is (?:violated|false)")
 COUNTS = re.compile(r"([\d,]+) states generated.*?, ([\d,]+) distinct states found.*?, ([\d,]+) states left")
 PROGRESS_DEPTH = re.compile(r"Progress\((\d+)\)")
-COVERED = re.compile(r"<(\S+) .*>: (\d+):(\d+)$")
+COVERED = re.compile(r"<(\S+) (line \d+, col \d+ to line \d+, col \d+ of module \w+).*>: (\d+):(\d+)$")
 CHATTER = re.compile(r"(Parsing file|Semantic processing of module|\*\*\* Abort messages|tla2sany\.) ?")
 HEADINGS: Final = frozenset({2121, 2264})
 """Errors that only announce the trace."""
@@ -54,6 +54,8 @@ class TlcResult:
         States generated, distinct states, and the length of the longest shortest path to a state.
     coverage : mapping
         For each action, how many distinct states and how many states it generated (if asked for).
+    places : mapping
+        For each of these actions, where it stands: ``line 21, col 1 to line 21, col 10 of module Ctrie``.
     trace : Trace, optional
         The counterexample.
     seconds : float
@@ -70,6 +72,7 @@ class TlcResult:
     distinct: int | None = None
     depth: int | None = None
     coverage: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    places: Mapping[str, str] = field(default_factory=dict)
     trace: Trace | None = None
     seconds: float = 0.0
     errors: tuple[str, ...] = ()
@@ -112,6 +115,7 @@ class ResultReader:
         self.counts: tuple[int, int] | None = None
         self.depth: int | None = None
         self.coverage: dict[str, tuple[int, int]] = {}
+        self.places: dict[str, str] = {}
         self.trace = TraceReader()
         self.errors: list[str] = []
         self.plain: list[str] = []
@@ -137,7 +141,8 @@ class ResultReader:
         elif message.code == tlc.COVERAGE:
             match = COVERED.match(message.text)
             if match:
-                self.coverage[match[1]] = (int(match[2]), int(match[3]))
+                self.coverage[match[1]] = (int(match[3]), int(match[4]))
+                self.places[match[1]] = match[2]
         elif message.severity in (1, 2) and message.text and message.code not in HEADINGS:
             if message.code == tlc.PARSE_FAILED:
                 self.errors += self.plain
@@ -192,6 +197,7 @@ class ResultReader:
             distinct=distinct,
             depth=self.depth,
             coverage=self.coverage,
+            places=self.places,
             trace=self.trace.trace(),
             seconds=seconds,
             errors=tuple(errors),

@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from latchfree_model.tlc.manifest import SpecModel
@@ -27,6 +28,7 @@ def run_model(
     workers: int | None = None,
     timeout: float | None = None,
     coverage: bool = False,
+    options: Sequence[str] = (),
     on_progress: OnProgress | None = None,
     cancelled: threading.Event | None = None,
 ) -> TlcResult:
@@ -42,6 +44,8 @@ def run_model(
         Seconds after which the run is stopped; the verdict is then unknown.
     coverage : bool
         Whether to count the states each action generates.
+    options : sequence of str
+        Further options of TLC.
     on_progress : callable, optional
         Called with (distinct, generated, queue) about once a minute and at the end.
 
@@ -63,6 +67,7 @@ def run_model(
             *("-cp", str(jar), "tlc2.TLC", "-tool", "-fp", "0"),
             *("-workers", str(workers or spec.workers), "-metadir", str(Path(scratch, "states"))),
             *(("-coverage", "1") if coverage else ()),
+            *options,
             *("-config", str(config), module.name),
         ]
         return _run(command, module.parent, reader, timeout, cancelled or threading.Event())
