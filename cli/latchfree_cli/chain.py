@@ -2,14 +2,23 @@
 
 from typing import cast
 
+from latchfree_cli import exits
 from latchfree_cli.layers import LayerResult, Plan, Verdict, layer
 from latchfree_cli.settings import Report, Settings
 
 MODEL_TIMEOUT = 600.0
 """Seconds for one TLC model, unless ``--timeout`` says otherwise."""
 
-CODE_MUTANTS = ("S1", "W2")
-"""The mutants of the code that the quick chain runs: a lost put and a wrong answer."""
+CODE_MUTANTS = (("S1", "explore"), ("W2", "stress"))
+"""The mutants of the code that the quick chain runs, a lost put and a wrong answer, and the layer that catches each."""
+
+SCENARIOS = (
+    "put(0, 1) | put(1, 2) | get(0) | keys: shared",
+    "init: put(0, 1) | put(0, 2); get(1) | snapshot(); put(1, 3) | keys: pairs",
+    "init: put(0, 1); put(1, 1) | remove(0) | put(1, 2) | get(1) | keys: pairs",
+    "init: put(0, 1); put(1, 1) | remove(0) | put(1, 2) | keys: list",
+)
+"""What is run in every interleaving: keys that collide, a snapshot, a node that contracts, keys of one hash."""
 
 
 def cancel(settings: Settings) -> None:
@@ -115,15 +124,71 @@ def stress_layer(settings: Settings, plan: Plan, report: Report) -> list[LayerRe
     ]
 
 
+@layer("lemmas", "python")
+def lemmas_layer(settings: Settings, plan: Plan, report: Report) -> list[LayerResult]:
+    """Prove the lemmas about word-level code and refute their wrong twins."""
+    from dataclasses import replace
+
+    from latchfree_cli.commands.prove import prove_all
+    from latchfree_lincheck.lemmas import LEMMAS
+
+    entries = prove_all(replace(settings, quiet=True), list(LEMMAS.values()), report)
+    bad = [entry for entry in entries if entry["verdict"] != "ok"]
+    return [
+        LayerResult(
+            layer="lemmas",
+            checked="word-level code, for all words, by Z3",
+            amount=f"{len(entries) - len(bad)} of {len(entries)} proved, their wrong twins refuted",
+            verdict=cast(Verdict, exits.worst(str(entry["verdict"]) for entry in entries)),
+            seconds=sum(float(entry["seconds"]) for entry in entries),
+            reason="; ".join(f"{entry['lemma']}: {entry['answer']}, twin {entry['twin']['answer']}" for entry in bad),
+            reproduce=" ".join(["latchfree prove", *(str(entry["lemma"]) for entry in bad)]) if bad else None,
+            details=entries,
+        )
+    ]
+
+
+@layer("explore", "python")
+def explore_layer(settings: Settings, plan: Plan, report: Report) -> list[LayerResult]:
+    """Run the compiled Ctrie in every interleaving of some small programs."""
+    from latchfree_cli.commands.explore import result_to_json
+    from latchfree_lincheck.explore import explore
+    from latchfree_lincheck.explore.stacks import Unsupported
+
+    results = []
+    for scenario in SCENARIOS:
+        report(f"explore ctrie: {scenario}")
+        try:
+            results.append(explore("ctrie", scenario=scenario, timeout=settings.timeout))
+        except Unsupported as error:
+            return [LayerResult("explore", "the compiled Ctrie", "nothing", "not run", 0.0, str(error))]
+    bad = [k for k, result in enumerate(results) if result.verdict != "ok"]
+    covered = sum(result.interleavings or 0.0 for result in results)
+    return [
+        LayerResult(
+            layer="explore",
+            checked="the compiled Ctrie, interleaved in every way",
+            amount=f"{len(results)} programs, {sum(r.schedules for r in results):,} schedules for {covered:.1e}",
+            verdict=cast(Verdict, exits.worst(result.verdict for result in results)),
+            seconds=sum(result.seconds for result in results),
+            reason="; ".join(f"{SCENARIOS[k]}: {results[k].reason}" for k in bad),
+            reproduce=f'latchfree explore ctrie --scenario "{SCENARIOS[bad[0]]}"' if bad else None,
+            details=[{"scenario": at, **result_to_json(r)} for at, r in zip(SCENARIOS, results, strict=True)],
+        )
+    ]
+
+
 @layer("code mutants", "python")
 def code_mutants_layer(settings: Settings, plan: Plan, report: Report) -> list[LayerResult]:
-    """Check that stress catches the mutants of the code."""
+    """Check that exploration and stress catch the mutants of the code."""
     from latchfree_cli.code_mutants import LayerName
     from latchfree_cli.commands.mutants import code_cells
 
-    cells = code_cells(LayerName.stress, settings, report, only=CODE_MUTANTS)
+    cells = []
+    for name, how in CODE_MUTANTS:
+        cells += code_cells(LayerName(how), settings, report, only=(name,))
     bad = [cell for cell in cells if cell.status != "caught"]
-    absent = [name for name in CODE_MUTANTS if name not in {cell.mutant for cell in cells}]
+    absent = [name for name, _ in CODE_MUTANTS if name not in {cell.mutant for cell in cells}]
     verdict: Verdict = "ok" if not absent else "failed"
     if bad:
         verdicts = [cell.verdict for cell in bad]
@@ -133,7 +198,7 @@ def code_mutants_layer(settings: Settings, plan: Plan, report: Report) -> list[L
     return [
         LayerResult(
             layer="code mutants",
-            checked=f"{', '.join(cell.mutant for cell in cells)}, each to be caught by stress",
+            checked=f"to be caught: {', '.join(f'{cell.mutant} by {cell.layer}' for cell in cells)}",
             amount=f"{len(cells) - len(bad)} of {len(CODE_MUTANTS)} caught",
             verdict=verdict,
             seconds=sum(cell.seconds for cell in cells),

@@ -5,9 +5,13 @@ import typer
 from latchfree_cli.commands.arena import dump, fsck, info
 from latchfree_cli.commands.check import check
 from latchfree_cli.commands.doctor import doctor
+from latchfree_cli.commands.explore import explore
+from latchfree_cli.commands.graph import graph
 from latchfree_cli.commands.mutants import mutants
 from latchfree_cli.commands.prove import prove
+from latchfree_cli.commands.replay import replay
 from latchfree_cli.commands.show import show
+from latchfree_cli.commands.shrink import shrink
 from latchfree_cli.commands.spec import spec
 from latchfree_cli.commands.stress import stress
 from latchfree_cli.commands.verify import verify
@@ -15,7 +19,20 @@ from latchfree_cli.settings import command, global_settings
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="rich")
 app.callback()(global_settings)
-for function in (verify, spec, prove, stress, check, show, mutants, doctor):
+for function in (
+    verify,
+    spec,
+    graph,
+    prove,
+    explore,
+    replay,
+    stress,
+    check,
+    shrink,
+    show,
+    mutants,
+    doctor,
+):
     app.command(name=function.__name__)(command(function))
 
 arena = typer.Typer(

@@ -77,6 +77,21 @@ def test_json() -> None:
     assert all({"reason", "seconds", "model"} <= set(entry) for entry in document["histories"])
 
 
+def test_a_weaker_promise_may_hold() -> None:
+    stale = write("stale.jsonl", one=STALE)
+    assert check(stale, "--model", "map").exit_code == exits.VIOLATION
+    weaker = check(stale, "--model", "map", "--criterion", "sequential-consistency")
+    assert weaker.exit_code == exits.OK
+
+
+@pytest.mark.parametrize("engine", ["auto", "frontier", "wgl", "python", "smt"])
+def test_the_engine_is_chosen(engine: str) -> None:
+    result = check(write("stale.jsonl", one=STALE), "--model", "map", "--engine", engine, "--json")
+    assert result.exit_code == exits.VIOLATION
+    (entry,) = json.loads(result.stdout)["histories"]
+    assert engine == "auto" or entry["engine"].startswith(engine)
+
+
 def test_a_malformed_file_leaves_no_verdict() -> None:
     good = write("good.jsonl", one=GOOD)
     Path("bad.jsonl").write_text(Path(good).read_text() + '{"history": "one", "process": 0}\n')
@@ -99,6 +114,12 @@ def test_a_malformed_file_leaves_no_verdict() -> None:
             "good.jsonl:1: expected a call of the model 'register', got put(1, 5): the model",
         ),
         (["absent.jsonl", "--model", "map"], "absent.jsonl: No such file"),
+        (["good.jsonl", "--model", "map", "--engine", "magic"], "--engine 'magic' is unknown; choose one of auto, "),
+        (["good.jsonl", "--model", "map", "--criterion", "luck"], "--criterion 'luck' is unknown; choose one of lin"),
+        (
+            ["good.jsonl", "--model", "map", "--criterion", "sequential-consistency", "--engine", "wgl"],
+            "--engine is for linearizability; leave it out with --criterion sequential-consistency",
+        ),
     ],
 )
 def test_wrong_usage(arguments: list[str], words: str) -> None:
@@ -119,7 +140,7 @@ def test_unknown_is_inconclusive(monkeypatch: pytest.MonkeyPatch) -> None:
     unknown = latchfree_lincheck.Verdict(
         verdict="unknown", reason="timeout after 1 s", operations=2, seconds=1.0, engine="python"
     )
-    monkeypatch.setattr(latchfree_lincheck, "check", lambda *_, timeout: unknown, raising=False)
+    monkeypatch.setattr("latchfree_lincheck.checker.check", lambda *_, **__: unknown)
     result = check(write("hard.jsonl", one=GOOD), "--model", "map", "--timeout", "1")
     assert result.exit_code == exits.INCONCLUSIVE
     assert "unknown: timeout after 1 s" in result.stdout

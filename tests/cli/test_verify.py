@@ -13,6 +13,7 @@ from latchfree_cli.commands import verify as command
 from latchfree_cli.layers import Layer, LayerResult, Plan, Verdict, exit_code
 from latchfree_cli.main import app
 from latchfree_cli.settings import Report, Settings
+from latchfree_lincheck.lemmas import LEMMAS
 
 DATA = Path(__file__).parents[1] / "model" / "data"
 
@@ -22,7 +23,10 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Check small models, in a folder where files may be written."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(specs, "spec_dir", lambda: DATA)
-    monkeypatch.setattr(chain, "CODE_MUTANTS", ("W1",))
+    monkeypatch.setattr(chain, "CODE_MUTANTS", (("W1", "explore"),))
+    monkeypatch.setattr(chain, "SCENARIOS", ("put(0, 1) | put(0, 2)",))
+    for name in [name for name in LEMMAS if name != "position-order"]:
+        monkeypatch.delitem(LEMMAS, name)
 
 
 @pytest.fixture
@@ -56,6 +60,8 @@ def test_the_whole_chain() -> None:
         ("spec mutants", "ok"),
         ("stress", "ok"),
         ("histories", "ok"),
+        ("lemmas", "ok"),
+        ("explore", "ok"),
         ("code mutants", "ok"),
     ]
     assert report["layers"][0]["details"][0]["name"] == "atomic"
@@ -76,6 +82,8 @@ def test_without_java_the_chain_is_not_green(tmp_path: Path, monkeypatch: pytest
         "spec mutants": "not run",
         "stress": "ok",
         "histories": "ok",
+        "lemmas": "ok",
+        "explore": "ok",
         "code mutants": "ok",
     }
     assert "Java 17 or later is missing" in document["layers"][0]["reason"]

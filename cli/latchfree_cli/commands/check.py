@@ -3,7 +3,7 @@
 import re
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -12,7 +12,10 @@ from latchfree_cli.histories import model_of, read_file
 from latchfree_cli.settings import Outcome, Settings
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from latchfree_lincheck import History, Verdict
+    from latchfree_lincheck.verdict import EngineName
 
 
 def check(
@@ -20,13 +23,17 @@ def check(
     files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Files of histories.")],
     model: Annotated[str | None, typer.Option("--model", help="Sequential model: map, register, ...")] = None,
     format_: Annotated[str | None, typer.Option("--format", help="File format; default: recognised.")] = None,
+    criterion: Annotated[
+        str, typer.Option("--criterion", help="linearizability, sequential-consistency, ...")
+    ] = "linearizability",
+    engine: Annotated[str, typer.Option("--engine", help="auto, monitor, frontier, wgl, python or smt.")] = "auto",
+    memory: Annotated[int, typer.Option("--memory", min=1, metavar="MB", help="Bound on the tables.")] = 2048,
 ) -> Outcome:
-    """Judge whether recorded histories are linearizable.
+    """Judge whether recorded histories are linearizable, or keep a weaker promise.
 
     A malformed file ends the command before any verdict.
     """
-    from latchfree_lincheck import check as judge
-
+    judge = _judge(criterion, engine, memory << 20)
     read = {file: read_file(file, format_, model) for file in files}
     jobs = [(file, history, model_of(file, history, model)) for file in read for history in read[file]]
     entries: list[dict[str, object]] = []
@@ -35,8 +42,11 @@ def check(
         for number, (file, history, name) in enumerate(jobs, start=1):
             report(f"check: history {number} of {len(jobs)}, {history.name}")
             try:
-                verdict = judge(history, name, timeout=settings.timeout)
-            except ValueError as error:  # calls that are legal one by one, but not together
+                verdict = judge(history, name, settings.timeout)
+            except ValueError as error:
+                if (criterion, engine) != ("linearizability", "auto"):  # what was chosen does not fit
+                    raise exits.Stop(exits.USAGE, f"{file}: {error}") from None
+                # Calls that are legal one by one, but not together.
                 verdict = _not_judged(history, error)
             entry: dict[str, object] = {
                 "file": str(file),
@@ -45,11 +55,13 @@ def check(
                 "verdict": verdict.verdict,
                 "reason": verdict.reason,
                 "operations": verdict.operations,
+                "engine": verdict.engine,
+                "why": verdict.why,
                 "seconds": round(verdict.seconds, 6),
             }
             head = f"{file}: {history.name}: {verdict.verdict}"
             if verdict.verdict == "ok":
-                settings.note(f"{head} ({verdict.operations:,} operations, {verdict.seconds:.3f} s)")
+                settings.note(f"{head} ({verdict.operations:,} operations, {verdict.seconds:.3f} s, {verdict.engine})")
             else:
                 settings.say(f"{head}\n{verdict.explain()}")
             if verdict.verdict == "violation":
@@ -58,13 +70,32 @@ def check(
                     path = _write_alone(settings, file, history)
                     entry["artefact"] = str(path)
                 settings.write(f"check/{_file_name(file, history)}.txt", verdict.explain() + "\n")
-                reproduce = shlex.join(["latchfree", "check", str(path), "--model", name])
+                chosen = [] if criterion == "linearizability" else ["--criterion", criterion]
+                reproduce = shlex.join(["latchfree", "check", str(path), "--model", name, *chosen])
             entries.append(entry)
     if not any(entry["operations"] for entry in entries):
         settings.say("nothing was checked: the files hold no operations")
         return Outcome("nothing", {"histories": entries})
     worst = exits.worst(str(entry["verdict"]) for entry in entries)
     return Outcome(worst, {"histories": entries}, reproduce=reproduce)
+
+
+def _judge(criterion: str, engine: str, memory: int) -> "Callable[[History, str, float | None], Verdict]":
+    """Return what judges a history, a model's name and a timeout."""
+    from latchfree_lincheck.checker import check
+    from latchfree_lincheck.criteria import CRITERIA, judge
+    from latchfree_lincheck.verdict import ENGINES
+
+    for option, value, known in (("--criterion", criterion, CRITERIA), ("--engine", engine, ENGINES)):
+        if value not in known:
+            raise exits.Stop(exits.USAGE, f"{option} {value!r} is unknown; choose one of {', '.join(known)}")
+    if criterion == "linearizability":
+        return lambda history, model, timeout: check(
+            history, model, timeout=timeout, memory=memory, engine=cast("EngineName", engine)
+        )
+    if engine != "auto":
+        raise exits.Stop(exits.USAGE, f"--engine is for linearizability; leave it out with --criterion {criterion}")
+    return lambda history, model, timeout: judge(history, model, criterion=criterion, timeout=timeout, memory=memory)
 
 
 def _not_judged(history: "History", error: ValueError) -> "Verdict":

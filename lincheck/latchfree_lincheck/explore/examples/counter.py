@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from types import MappingProxyType
-from typing import ClassVar
 
 import numpy as np
 
@@ -20,8 +18,8 @@ _1 = np.uint64(1)
 class CounterModel(SequentialModel[int]):
     """``increment()`` returns the count before, ``read()`` the count."""
 
-    name: ClassVar[str] = "counter of increments"
-    operations: ClassVar[Mapping[str, int]] = MappingProxyType({"increment": 0, "read": 0})
+    name = "counter of increments"
+    operations = MappingProxyType({"increment": 0, "read": 0})
 
     def init(self) -> int:
         """Nothing counted."""

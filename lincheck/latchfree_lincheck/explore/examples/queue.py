@@ -5,9 +5,7 @@ A node is two words: value and next. The root holds head and tail; the head node
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from types import MappingProxyType
-from typing import ClassVar
+from collections.abc import Hashable
 
 import numpy as np
 
@@ -15,7 +13,7 @@ from latchfree.atomics import cas, load, peek, poke, store
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Word
 from latchfree_lincheck.explore import Operation, Target
-from latchfree_model import Call, SequentialModel
+from latchfree_model import get_model
 
 _0 = np.uint64(0)
 _1 = np.uint64(1)
@@ -29,23 +27,6 @@ _NODES = np.uint64(64)
 _NODE_WORDS_EACH = np.uint64(64)
 
 _EMPTY = -1
-
-
-class QueueModel(SequentialModel[tuple[Hashable, ...]]):
-    """``enqueue(value)`` returns None, ``dequeue()`` the oldest value, None if there is none."""
-
-    name: ClassVar[str] = "queue of values"
-    operations: ClassVar[Mapping[str, int]] = MappingProxyType({"enqueue": 1, "dequeue": 0})
-
-    def init(self) -> tuple[Hashable, ...]:
-        """Nothing enqueued."""
-        return ()
-
-    def apply(self, state: tuple[Hashable, ...], call: Call) -> tuple[object, tuple[Hashable, ...]]:
-        """The result, and the queue after."""
-        if call.f == "enqueue":
-            return None, (*state, call.arguments[0])
-        return (state[0], state[1:]) if state else (None, ())
 
 
 @kernel
@@ -112,13 +93,13 @@ def _nothing(word: int) -> Hashable:
 
 QUEUE = Target(
     "queue",
-    QueueModel(),
+    get_model("queue"),
     {"enqueue": Operation(enqueue, _nothing), "dequeue": Operation(dequeue, _value)},
     setup=setup,
 )
 HASTY = Target(
     "hasty_queue",
-    QueueModel(),
+    get_model("queue"),
     {"enqueue": Operation(enqueue, _nothing), "dequeue": Operation(hasty_dequeue, _value)},
     setup=setup,
 )

@@ -7,9 +7,7 @@ in the right version, a count of changes above.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from types import MappingProxyType
-from typing import ClassVar
+from collections.abc import Hashable
 
 import numpy as np
 
@@ -17,7 +15,7 @@ from latchfree.atomics import cas, load, peek, poke, store
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Word
 from latchfree_lincheck.explore import Operation, Target
-from latchfree_model import Call, SequentialModel
+from latchfree_model import get_model
 
 _0 = np.uint64(0)
 _1 = np.uint64(1)
@@ -31,23 +29,6 @@ _NODES = np.uint64(32)
 _NODES_EACH = np.uint64(6)
 
 _EMPTY = -1
-
-
-class StackModel(SequentialModel[tuple[Hashable, ...]]):
-    """``push(value)`` returns None, ``pop()`` the last value pushed, None if there is none."""
-
-    name: ClassVar[str] = "stack of values"
-    operations: ClassVar[Mapping[str, int]] = MappingProxyType({"push": 1, "pop": 0})
-
-    def init(self) -> tuple[Hashable, ...]:
-        """Nothing pushed."""
-        return ()
-
-    def apply(self, state: tuple[Hashable, ...], call: Call) -> tuple[object, tuple[Hashable, ...]]:
-        """The result, and the stack after."""
-        if call.f == "push":
-            return None, (*state, call.arguments[0])
-        return (state[-1], state[:-1]) if state else (None, ())
 
 
 @kernel
@@ -132,11 +113,11 @@ def _nothing(word: int) -> Hashable:
 
 
 TREIBER = Target(
-    "treiber", StackModel(), {"push": Operation(push, _nothing), "pop": Operation(pop, _value)}, setup=setup
+    "treiber", get_model("stack"), {"push": Operation(push, _nothing), "pop": Operation(pop, _value)}, setup=setup
 )
 ABA = Target(
     "treiber_aba",
-    StackModel(),
+    get_model("stack"),
     {"push": Operation(push_unversioned, _nothing), "pop": Operation(pop_unversioned, _value)},
     setup=setup,
 )
