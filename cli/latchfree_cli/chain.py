@@ -9,6 +9,9 @@ from latchfree_cli.settings import Report, Settings
 MODEL_TIMEOUT = 600.0
 """Seconds for one TLC model, unless ``--timeout`` says otherwise."""
 
+SCENARIO_TIMEOUT = 120.0
+"""Seconds for one program in every interleaving, unless ``--timeout`` says otherwise."""
+
 CODE_MUTANTS = (("S1", "explore"), ("W2", "stress"))
 """The mutants of the code that the quick chain runs, a lost put and a wrong answer, and the layer that catches each."""
 
@@ -16,7 +19,7 @@ SCENARIOS = (
     "put(0, 1) | put(1, 2) | get(0) | keys: shared",
     "init: put(0, 1) | put(0, 2); get(1) | snapshot(); put(1, 3) | keys: pairs",
     "init: put(0, 1); put(1, 1) | remove(0) | put(1, 2) | get(1) | keys: pairs",
-    "init: put(0, 1); put(1, 1) | remove(0) | put(1, 2) | keys: list",
+    "init: put(0, 1); put(1, 1); put(2, 1) | remove(0) | put(1, 2) | keys: list",
 )
 """What is run in every interleaving: keys that collide, a snapshot, a node that contracts, keys of one hash."""
 
@@ -159,7 +162,7 @@ def explore_layer(settings: Settings, plan: Plan, report: Report) -> list[LayerR
     for scenario in SCENARIOS:
         report(f"explore ctrie: {scenario}")
         try:
-            results.append(explore("ctrie", scenario=scenario, timeout=settings.timeout))
+            results.append(explore("ctrie", scenario=scenario, timeout=settings.timeout or SCENARIO_TIMEOUT))
         except Unsupported as error:
             return [LayerResult("explore", "the compiled Ctrie", "nothing", "not run", 0.0, str(error))]
     bad = [k for k, result in enumerate(results) if result.verdict != "ok"]

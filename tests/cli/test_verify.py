@@ -154,4 +154,4 @@ def test_interrupt_stops_the_other_lane(fake_layers: list[Layer]) -> None:
 
 def test_the_registered_layers() -> None:
     names = [layer.name for layer in layers.LAYERS]
-    assert names == ["spec", "spec mutants", "stress", "code mutants"]
+    assert names == ["spec", "spec mutants", "stress", "lemmas", "explore", "code mutants"]
