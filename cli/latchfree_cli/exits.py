@@ -1,7 +1,10 @@
 """Exit codes, and the error that ends a command with one."""
 
-from collections.abc import Iterable
-from typing import Final
+import difflib
+from collections.abc import Collection, Iterable, Mapping
+from typing import Final, TypeVar
+
+T = TypeVar("T")
 
 OK: Final = 0
 """Everything checked holds, within the stated bound."""
@@ -31,6 +34,16 @@ class Stop(Exception):
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
         self.code = code
+
+
+def named(what: str, known: Mapping[str, T], names: Collection[str], listing: str) -> list[T]:
+    """Return the things of these names, each once; an unknown name ends the command, which names a close one."""
+    for name in names:
+        if name not in known:
+            close = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {close[0]}? " if close else ""
+            raise Stop(USAGE, f"no {what} is called {name!r}; {hint}see {listing}")
+    return [known[name] for name in dict.fromkeys(names)]
 
 
 def worst(verdicts: Iterable[str]) -> str:

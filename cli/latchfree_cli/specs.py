@@ -1,9 +1,8 @@
 """Run bounded models of the specification and compare each with the manifest."""
 
-import difflib
 import io
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,15 +83,10 @@ def read_manifest(path: Path | None = None) -> list[SpecModel]:
         raise exits.Stop(exits.USAGE, str(error)) from None
 
 
-def named(models: Sequence[SpecModel], names: Iterable[str]) -> list[SpecModel]:
+def named(models: Sequence[SpecModel], names: Collection[str]) -> list[SpecModel]:
     """Return the models of these names (a mutant also by its id); an unknown name ends the command."""
     known = {model.mutant: model for model in models if model.mutant} | {model.name: model for model in models}
-    for name in names:
-        if name not in known:
-            close = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean {close[0]}? " if close else ""
-            raise exits.Stop(exits.USAGE, f"no model is called {name!r}; {hint}see latchfree spec --list")
-    return [known[name] for name in dict.fromkeys(names)]
+    return exits.named("model", known, names, "latchfree spec --list")
 
 
 def run_all(

@@ -1,6 +1,5 @@
 """``latchfree prove``: the lemmas about word-level code, with Z3, and the wrong twins they must refute."""
 
-import difflib
 import shlex
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,12 +23,7 @@ def prove(
     """Prove the lemmas about word-level code for all words, and refute their wrong twins, with Z3."""
     from latchfree_lincheck.lemmas import LEMMAS
 
-    for name in names or []:
-        if name not in LEMMAS:
-            close = difflib.get_close_matches(name, LEMMAS, n=1)
-            hint = f"did you mean {close[0]}? " if close else ""
-            raise exits.Stop(exits.USAGE, f"no lemma is called {name!r}; {hint}see latchfree prove --list")
-    lemmas = [LEMMAS[name] for name in dict.fromkeys(names or LEMMAS)]
+    lemmas = exits.named("lemma", LEMMAS, names or list(LEMMAS), "latchfree prove --list")
     if list_:
         for lemma in lemmas:
             settings.say(f"{lemma.name:<26}{lemma.says}")

@@ -92,10 +92,10 @@ def _renewed(case: Case, code: Code, n: int, at: int) -> None:
     node = _Node(case, n)
     child, birth, main = Word(3000), case.word("birth", below=1 << 40), case.word("main")
     node.mem.write(3000, (shape.I_NODE << shape.KIND_SHIFT) | birth)
-    made: list[int] = []
+    copied: list[Word] = []
 
-    def new_inode(mem: Memory, me: Any, main: Any, gen: Any) -> Word:
-        made.append(int(main.known))
+    def new_inode(mem: Memory, me: Any, held: Word, gen: Any) -> Word:
+        copied.append(held)
         return Word(4000)
 
     for k in range(n):
@@ -105,9 +105,12 @@ def _renewed(case: Case, code: Code, n: int, at: int) -> None:
     node.before = dict(node.mem.words)
     whole = _with(code, n, at).abstracting(gcas_read=lambda mem, trie, i: main, new_inode=new_inode)
     whole[cnode.renewed](node.mem, 0, 0, Word(_OLD), node.gen)
-    case.claim("an I-node of another generation is copied, one of this is kept (S1)", (birth != node.gen) == bool(made))
+    case.claim(
+        "an I-node of another generation is copied, one of this is kept (S1)", (birth != node.gen) == bool(copied)
+    )
     kept = [*node.slots]
-    if made:
+    if copied:
+        case.claim("the copy holds the main that was read", copied[0] == main)
         kept[at] = Word(4000) | shape.CHILD
     node.holds(case, node.bitmap, kept)
 
