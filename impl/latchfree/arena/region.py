@@ -21,6 +21,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
 import numpy as np
+from numba.core.compiler_lock import global_compiler_lock
 from numpy.typing import NDArray
 
 from latchfree.arena import filelocks, header
@@ -277,6 +278,8 @@ _bequest: list[tuple[Region, int]] = []
 
 
 def _before_fork() -> None:
+    # First: whoever compiles may have to finalize a region. In the child, a lock held by another thread would stay so.
+    global_compiler_lock.acquire()
     _forking.acquire()
     for region in list(_shared):
         if region.fd is not None:
@@ -291,6 +294,7 @@ def _after_fork_in_parent() -> None:
         os.close(opening)
     _bequest.clear()
     _forking.release()
+    global_compiler_lock.release()
 
 
 def _after_fork_in_child() -> None:
@@ -308,6 +312,7 @@ def _after_fork_in_child() -> None:
             _shared.discard(region)
     _bequest.clear()
     _forking.release()
+    global_compiler_lock.release()
 
 
 os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child)
