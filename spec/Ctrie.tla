@@ -107,8 +107,10 @@ Contracted(slots, lev, prev) ==
 \* Is this main node to be replaced by its S-node in the parent, and by which?
 IsTomb(n)   == n.t = "T"
 Entombed(n) == n.snode
-\* The slots of a copied C-node refer to the same I-nodes: what happens below them is not copied.
-Shared(h, slots) == [h |-> h, slots |-> slots]
+\* A cleaned C-node.
+Compressed(slots, lev, prev) == Contracted(slots, lev, prev)
+\* The slots of a copy of C-node m refer to the same I-nodes: what happens below them is not copied.
+Shared(h, m, slots) == [h |-> h, slots |-> slots]
 \* Renewal copies a child I-node only if it is of an older generation.
 NeedsRenewal(h, i, g) == Gen(h, i) # g
 
@@ -117,7 +119,7 @@ NeedsRenewal(h, i, g) == Gen(h, i) # g
 \* mode "compress": children with a tomb become its S-node (the parent of the present I-node is copied).
 Copied(h, l, mode) ==
     IF mode = "renew" THEN CallGcas(h, l, INodeOf(l), CNode(l.acc, l.src), "renew")
-    ELSE CallGcas(h, l, ParentOf(l), Contracted(l.acc, Level(l) - 1, l.src), "clean")
+    ELSE CallGcas(h, l, ParentOf(l), Compressed(l.acc, Level(l) - 1, l.src), "clean")
 Copy(h, l, mode) ==      \* go on after slot l.j
     LET s == h.node[l.src].slot
         B == {b \in (l.j + 1)..2 : IsLink(s[b]) /\ (mode = "compress" \/ NeedsRenewal(h, Target(s[b]), l.sg))}
@@ -137,7 +139,7 @@ AtSlot(h, l, m) ==
         s == h.node[m].slot[b]
         found == IsSNode(s) /\ KeyOf(s) = k
         old   == IF found THEN ValOf(s) ELSE Absent
-        put(hh, slots) == LET c == Shared(hh, slots)
+        put(hh, slots) == LET c == Shared(hh, m, slots)
                           IN  CallGcas(c.h, [l EXCEPT !.res = old], i, CNode(c.slots, m), "put")
     IN  CASE l.op.op = "lookup" -> Return(h, old)
           [] l.op.op = "put" ->
@@ -146,16 +148,18 @@ AtSlot(h, l, m) ==
                     IN  put(d.h, [h.node[m].slot EXCEPT ![b] = d.s])
           [] l.op.op = "remove" ->
                IF ~found THEN Return(h, Absent)
-               ELSE LET c == Shared(h, [h.node[m].slot EXCEPT ![b] = Empty])
+               ELSE LET c == Shared(h, m, [h.node[m].slot EXCEPT ![b] = Empty])
                     IN  CallGcas(c.h, [l EXCEPT !.res = old], i, Contracted(c.slots, lev, m), "remove")
 \* m is an L-node, which holds all keys that agree with this one in every hash bit.
+EntryOf(E, k) == {s \in E : KeyOf(s) = k}      \* none or one
+WithEntry(E, k, v) == (E \ EntryOf(E, k)) \cup {SNode(k, v)}
 AtLNode(h, l, m) ==
     LET k == l.op.key  i == INodeOf(l)  E == h.node[m].entries
-        rest == {s \in E : KeyOf(s) # k}
-        old  == IF rest = E THEN Absent ELSE ValOf(CHOOSE s \in E : KeyOf(s) = k)
+        rest == E \ EntryOf(E, k)
+        old  == IF rest = E THEN Absent ELSE ValOf(CHOOSE s \in EntryOf(E, k) : TRUE)
     IN  CASE l.op.op = "lookup" -> Return(h, old)
           [] l.op.op = "put" ->
-               CallGcas(h, [l EXCEPT !.res = old], i, LNode(rest \cup {SNode(k, l.op.val)}, m), "put")
+               CallGcas(h, [l EXCEPT !.res = old], i, LNode(WithEntry(E, k, l.op.val), m), "put")
           [] l.op.op = "remove" ->
                IF rest = E THEN Return(h, Absent)
                ELSE LET n == IF Cardinality(rest) = 1 THEN TNode(CHOOSE s \in rest : TRUE, m)
@@ -181,7 +185,7 @@ Ascend(h, l) == Climb(h, [l EXCEPT !.path = SubSeq(@, 1, Len(@) - 1), !.t = <<>>
 CleanParent(h, l, m) ==
     LET lev == Level(l) - 1  b == SlotOf(l.op.key, lev)  n == h.node[m] IN
     IF n.t = "C" /\ n.slot[b] = Link(INodeOf(l))
-    THEN LET c == Shared(h, [n.slot EXCEPT ![b] = l.t])
+    THEN LET c == Shared(h, m, [n.slot EXCEPT ![b] = l.t])
          IN  CallGcas(c.h, l, ParentOf(l), Contracted(c.slots, lev, m), "cleanParent")
     ELSE Ascend(h, l)
 
@@ -199,10 +203,11 @@ Installed(h, l) ==
     IF l.op.op = "clear" THEN Return(h, 0)
     ELSE LET reader == [Idle EXCEPT !.op = l.op, !.held = INodeOf(l), !.seen = AsMap({})]
          IN  [CallGcasRead(h, reader, INodeOf(l), "walk") EXCEPT !.ev = "held"]
-\* Reading the frozen trie: m is the main node of the I-node visited.
+\* Reading the frozen trie: m is the main node of the I-node visited.  A tomb's S-node counts.
+Listed(n) == SNodes(n)
 Visit(h, l, m) ==
     LET n    == h.node[m]
-        new  == SNodes(n)
+        new  == Listed(n)
         seen == TLCEval([k \in Keys |-> IF \E s \in new : KeyOf(s) = k
                                         THEN ValOf(CHOOSE s \in new : KeyOf(s) = k) ELSE l.seen[k]])
         kid(b) == IF n.t = "C" THEN IF IsLink(n.slot[b]) THEN n.slot[b] ELSE <<>> ELSE <<>>
@@ -224,6 +229,8 @@ RdcssReturned(h, l) ==
     IF l.rret # "own" THEN Out(h, [l EXCEPT !.pc = "RdcssRead", !.rd = 0, !.want = ""])
     ELSE IF h.node[l.rd].status = "COMMIT" THEN Installed(h, l)
     ELSE Restart(h, l)
+\* The Complete inside GCAS has returned main node m, which does not matter.
+GcasCompleted(h, l, m) == Goto(h, l, "GcasReadPrevAfter")
 \* GCAS_READ, or the Complete inside GCAS, has returned main node m.
 GotMain(h, l0, m) ==
     LET l == [l0 EXCEPT !.gi = 0, !.gm = 0, !.gp = 0, !.ret = ""] IN
@@ -240,13 +247,15 @@ GotMain(h, l0, m) ==
       [] l0.ret = "decide"      -> Out(h, [l EXCEPT !.pc = "RdcssDecide",
                                            !.want = IF m = h.node[l.rd].exp THEN "COMMIT" ELSE "ABORT"])
       [] l0.ret = "walk"        -> Visit(h, l, m)
-      [] l0.ret = "gcas"        -> Goto(h, l, "GcasReadPrevAfter")
+      [] l0.ret = "gcas"        -> GcasCompleted(h, l, m)
+\* The GCAS of an update failed: begin anew.
+UpdateFailed(h, l) == Restart(h, l)
 \* GCAS has returned ok.
 GcasReturned(h, l0, ok) ==
     LET l == [l0 EXCEPT !.gi = 0, !.n = 0, !.gret = ""] IN
-    CASE l0.gret = "put"         -> IF ok THEN Return(h, l.res) ELSE Restart(h, l)
+    CASE l0.gret = "put"         -> IF ok THEN Return(h, l.res) ELSE UpdateFailed(h, l0)
       [] l0.gret = "renew"       -> IF ok THEN CallGcasRead(h, l, INodeOf(l), "at") ELSE Restart(h, l)
-      [] l0.gret = "remove"      -> IF ok THEN Climb(h, l) ELSE Restart(h, l)
+      [] l0.gret = "remove"      -> IF ok THEN Climb(h, l) ELSE UpdateFailed(h, l0)
       [] l0.gret = "clean"       -> Restart(h, l)
       [] l0.gret = "cleanParent" -> IF ok THEN Ascend(h, l)
                                     ELSE Out(h, [l EXCEPT !.pc = "RdcssRead", !.rret = "again"])

@@ -5,6 +5,7 @@
 EXTENDS Properties
 
 HashOne     == [a |-> <<0>>]                                                \* one key
+HashApart   == [a |-> <<0>>, b |-> <<1>>]                                   \* both at the root
 HashTwo     == [a |-> <<0, 0>>, b |-> <<0, 1>>]                             \* parted by the second bit
 HashThree   == [a |-> <<0, 0>>, b |-> <<0, 1>>, c |-> <<1, 0>>]             \* c is apart at the first bit
 HashCollide == [a |-> <<0>>, b |-> <<0>>, c |-> <<0>>]                      \* equal in all bits: an L-node

@@ -13,7 +13,7 @@ EXTENDS Scenarios
 Inlined(h, s) ==      \* one slot of the copy
     IF ~IsLink(s) THEN [h |-> h, s |-> s]
     ELSE [h |-> Alloc(h, INode(Settled(h, Target(s)), Gen(h, Target(s)))), s |-> Link(Fresh(h))]
-N1_Shared(h, slots) ==
+N1_Shared(h, m, slots) ==
     LET z == Inlined(h, slots[1])  o == Inlined(z.h, slots[2]) IN [h |-> o.h, slots |-> <<z.s, o.s>>]
 
 TwoKeys == Trie({"a", "b"})

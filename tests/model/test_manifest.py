@@ -45,7 +45,7 @@ def test_entries() -> None:
         ("[[model]]", "[[modle]]", r"expected \[\[model\]\] entries"),
         ('"ok.cfg"', "", "expected TOML"),
         ('name = "one"\n', "", "model 1: name: missing"),
-        ('"quick"', '"fast"', "model 'one': profile: expected 'quick' or 'full', got 'fast'"),
+        ('"quick"', '"fast"', "model 'one': profile: expected 'quick' or 'full' or 'deep', got 'fast'"),
         ('"ok"', '"maybe"', "model 'one': expect: expected 'ok' or 'violation', got 'maybe'"),
         ("distinct = 11", 'distinct = "11"', "model 'one': distinct: expected a number of at least 1, got '11'"),
         ("depth = 5", "depth = 0", "model 'one': depth: expected a number of at least 1, got 0"),
@@ -71,8 +71,9 @@ def test_optional_fields(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("result", "differences"),
     [
-        (TlcResult("ok", distinct=11, depth=5), []),
-        (TlcResult("ok", distinct=12, depth=None), ["distinct: expected 11, got 12", "depth: expected 5, got None"]),
+        (TlcResult("ok", distinct=11, generated=16, depth=5), []),
+        (TlcResult("ok", distinct=12, generated=16, depth=None), ["distinct: expected 11, got 12", "depth: expected 5, got None"]),
+        (TlcResult("ok", distinct=11, generated=17, depth=5), ["total: expected 16, got 17"]),
         (TlcResult("violation", property="P"), ["verdict: expected ok, got violation (P)"]),
         (TlcResult("unknown", reason="timeout"), ["verdict: expected ok, got unknown (timeout)"]),
     ],

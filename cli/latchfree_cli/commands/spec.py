@@ -16,16 +16,17 @@ if TYPE_CHECKING:
 
 
 class Profile(StrEnum):
-    """Which models: those of a few seconds, or all."""
+    """Which models: those of a few seconds, also those of a few minutes, or all."""
 
     quick = "quick"
     full = "full"
+    deep = "deep"
 
 
 def spec(
     settings: Settings,
     names: Annotated[list[str] | None, typer.Argument(metavar="NAME", help="Models.")] = None,
-    profile: Annotated[Profile, typer.Option(help="quick: seconds each; full: all.")] = Profile.quick,
+    profile: Annotated[Profile, typer.Option(help="quick: seconds each; full: minutes; deep: all.")] = Profile.quick,
     list_: Annotated[bool, typer.Option("--list", help="List the models and stop.")] = False,
     manifest: Annotated[
         Path | None, typer.Option("--manifest", metavar="FILE", help="A manifest of your own models.")
@@ -71,12 +72,13 @@ def spec(
 
 
 def _select(models: "list[SpecModel]", names: list[str], profile: Profile) -> "list[SpecModel]":
-    """Return the models named, else those of the profile; full includes quick."""
+    """Return the models named, else those of the profile and of the quicker ones."""
     from latchfree_cli.specs import named
 
     if names:
         return named(models, names)
-    return [model for model in models if profile is Profile.full or model.profile == "quick"]
+    profiles = list(Profile)[: list(Profile).index(profile) + 1]
+    return [model for model in models if model.profile in profiles]
 
 
 def _list(settings: Settings, models: "list[SpecModel]") -> Outcome:

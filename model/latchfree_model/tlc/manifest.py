@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Literal, cast
 
 CHOICES: Mapping[str, tuple[str, ...]] = MappingProxyType({
-    "profile": ("quick", "full"),
+    "profile": ("quick", "full", "deep"),
     "expect": ("ok", "violation"),
 })  # fmt: skip
 
@@ -23,37 +23,44 @@ class SpecModel:
         The folder of the manifest; `module` and `config` are relative to it.
     name, module, config : str
         The unique name, the module's file and the configuration's file.
-    profile : {"quick", "full"}
-        Whether it takes seconds or more.
+    profile : {"quick", "full", "deep"}
+        Whether it takes seconds, minutes, or more.
     expect : {"ok", "violation"}
         The verdict that it must have.
     property : str
         What it checks; for a violation the name of the violated property (``Deadlock`` for a deadlock).
     summary : str
         One line for the reader.
-    distinct, depth : int, optional
-        The distinct states and the depth that TLC must report.
+    distinct, total, depth : int, optional
+        The distinct states, the states generated, and the depth that TLC must report.
     workers : int
         TLC's worker threads; one, where the counts of a violation must be reproducible.
     mutant : str, optional
         The mutant that it shows to be wrong.
+    seconds : int, optional
+        How long it took, where that is worth knowing beforehand.
+    date : str, optional
+        When that was, as ``2026-11-21``.
     """
 
     root: Path
     name: str
     module: str
     config: str
-    profile: Literal["quick", "full"]
+    profile: Literal["quick", "full", "deep"]
     expect: Literal["ok", "violation"]
     property: str
     summary: str
     distinct: int | None = None
+    total: int | None = None
     depth: int | None = None
     workers: int = 1
     mutant: str | None = None
+    seconds: int | None = None
+    date: str | None = None
 
 
-NUMBERS = ("distinct", "depth", "workers")
+NUMBERS = ("distinct", "total", "depth", "workers", "seconds")
 FIELDS = tuple(field for field in fields(SpecModel) if field.name != "root")
 
 

@@ -16,6 +16,8 @@ from latchfree_model.tlc.result import OnProgress, ResultReader, TlcResult
 from latchfree_model.tlc.tools import find_jar, find_java
 
 SECTION = re.compile(r"\b(PROPERTY|PROPERTIES)\b|\b[A-Z]{4,}\b")
+SMALL = 20_000
+"""Up to as many distinct states, compiling Java's code with its quick compiler only takes half the time."""
 COMMENT = re.compile(r"\\\*[^\n]*|\(\*.*?\*\)", re.DOTALL)
 
 _running: set[subprocess.Popen[str]] = set()
@@ -59,13 +61,17 @@ def run_model(
     """
     java, jar = find_java(), find_jar()
     module, config = (spec.root / spec.module).resolve(), (spec.root / spec.config).resolve()
-    reader = ResultReader(temporal_properties(config), on_progress)
+    temporal = temporal_properties(config)
+    reader = ResultReader(temporal, on_progress)
     with tempfile.TemporaryDirectory(prefix="latchfree-tlc-") as scratch:
         command = [
             *(str(java), "-XX:+UseParallelGC", f"-Djava.io.tmpdir={scratch}"),
+            *(("-XX:TieredStopAtLevel=1",) if spec.distinct is not None and spec.distinct <= SMALL else ()),
             f"-DTLA-Library={library(spec.root)}",
             *("-cp", str(jar), "tlc2.TLC", "-tool", "-fp", "0"),
             *("-workers", str(workers or spec.workers), "-metadir", str(Path(scratch, "states"))),
+            # Look for cycles once, at the end: where TLC stops does not depend then on how fast it is.
+            *(("-lncheck", "final") if temporal else ()),
             *(("-coverage", "1") if coverage else ()),
             *options,
             *("-config", str(config), module.name),
@@ -158,6 +164,7 @@ def agree(spec: SpecModel, result: TlcResult) -> list[str]:
         differences.append(f"property: expected {spec.property}, got {result.property} ({result.kind})")
     for name, expected, got in (
         ("distinct", spec.distinct, result.distinct),
+        ("total", spec.total, result.generated),
         ("depth", spec.depth, result.depth),
     ):
         if expected is not None and got != expected:
