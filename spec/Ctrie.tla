@@ -5,11 +5,11 @@
 (* Snapshots", PPoPP 2012), corrected, at one shared-memory access per     *)
 (* step.                                                                   *)
 (*                                                                         *)
-(* An update copies one main node and installs the copy by GCAS, a CAS on  *)
-(* INode.main that takes effect only if the generation of the root is      *)
-(* still the generation of that I-node.  A snapshot moves the root to a    *)
-(* new generation by RDCSS and so cuts off every update of the old         *)
-(* generation.  Shared mutable state: root, INode.main, prev of a main     *)
+(* An update copies one main node and installs the copy by GCAS (module    *)
+(* Gcas), a CAS on INode.main that takes effect only if the generation of  *)
+(* the root is still the generation of that I-node.  A snapshot moves the  *)
+(* root to a new generation by RDCSS (module Rdcss) and so cuts off every  *)
+(* update of the old generation.  Shared mutable state: root, INode.main, prev of a main     *)
 (* node, status of a descriptor; the walk down, the copying and all        *)
 (* decisions in between are local and belong to the preceding access.      *)
 (*                                                                         *)
@@ -24,7 +24,7 @@
 (* first access and a response with its last; this gives the tightest,     *)
 (* hence hardest, histories and loses none.                                *)
 (***************************************************************************)
-EXTENDS Heap, Linearizability
+EXTENDS Gcas, Linearizability
 
 CONSTANTS Program,    \* process -> sequence of menus (sets of operations), one for each operation in turn
           Forever,    \* TRUE: a program that has ended begins again, so operations are unbounded
@@ -69,32 +69,23 @@ Idle == [pc   |-> "idle",
 INodeOf(l)  == l.path[Len(l.path)]
 ParentOf(l) == l.path[Len(l.path) - 1]
 Level(l)    == Len(l.path) - 1
-Main(h, i)  == h.node[i].main
-Gen(h, i)   == h.node[i].gen
-Prev(h, m)  == h.node[m].prev
 \* Remove climbs back up to the root, the others at most one level.
 Push(l, i)  == IF l.op.op = "remove" THEN Append(l.path, i)
                ELSE Append([k \in 1..Len(l.path) |-> IF k = Len(l.path) THEN l.path[k] ELSE 0], i)
 
 (********************************* Outcomes ********************************)
-\* A step yields the new memory, the new registers, and an event of the history.
-Out(h, l)       == [h |-> h, l |-> l, ev |-> "none", v |-> 0]
-Return(h, v)    == [h |-> h, l |-> Idle, ev |-> "return", v |-> v]
-Goto(h, l, pc)  == Out(h, [l EXCEPT !.pc = pc])
+Return(h, v)    == Hand(h, Idle, "return", v)
 Restart(h, l)   == Out(h, [Idle EXCEPT !.pc = "RdcssRead", !.op = l.op,
                                 !.rret = IF l.op.op \in {"snapshot", "clear"} THEN "swap" ELSE "descend"])
 
 (******************************* Subroutines *******************************)
-\* GCAS_READ(i); the result goes to GotMain, which continues as ret says.
-CallGcasRead(h, l, i, ret) == Out(h, [l EXCEPT !.pc = "GcasReadMain", !.gi = i, !.ret = ret])
+\* The result of GCAS_READ goes to GotMain, which continues as ret says.
 \* GCAS(i, n.prev, n) of a new main node n; the result goes to GcasReturned, which continues as gret says.
 CallGcas(h, l, i, n, gret) ==
     Out(Alloc(h, n), [l EXCEPT !.pc = "GcasCas", !.gi = i, !.n = Fresh(h), !.gret = gret,
                                !.src = 0, !.acc = <<>>, !.j = 0,
                                !.path = IF gret \in {"put", "clean"} THEN <<>> ELSE @,
                                !.sg   = IF gret \in {"put", "clean"} THEN 0 ELSE @])
-\* Only the reader of a snapshot uses a read-only trie.
-ReadOnly(l) == l.ret = "walk"
 
 (******************** Contraction and copying of C-nodes *******************)
 \* Below the root a C-node with a single S-node and no child becomes a tomb, which no one can change:
@@ -213,7 +204,7 @@ Visit(h, l, m) ==
         kid(b) == IF n.t = "C" THEN IF IsLink(n.slot[b]) THEN n.slot[b] ELSE <<>> ELSE <<>>
         todo == kid(1) \o kid(2) \o l.todo
     IN  IF todo = <<>>
-        THEN [h |-> h, l |-> [Idle EXCEPT !.held = l.held, !.seen = seen], ev |-> "return", v |-> seen]
+        THEN Hand(h, [Idle EXCEPT !.held = l.held, !.seen = seen], "return", seen)
         ELSE CallGcasRead(h, [l EXCEPT !.seen = seen, !.todo = Tail(todo)], Head(todo), "walk")
 
 (*********************** Where the subroutines return **********************)
@@ -244,8 +235,7 @@ GotMain(h, l0, m) ==
                                    ELSE Return(h, l.res)
       [] l0.ret = "cleanParent" -> CleanParent(h, l, m)
       [] l0.ret = "expected"    -> Propose(h, l, m)
-      [] l0.ret = "decide"      -> Out(h, [l EXCEPT !.pc = "RdcssDecide",
-                                           !.want = IF m = h.node[l.rd].exp THEN "COMMIT" ELSE "ABORT"])
+      [] l0.ret = "decide"      -> Compared(h, l, m)
       [] l0.ret = "walk"        -> Visit(h, l, m)
       [] l0.ret = "gcas"        -> GcasCompleted(h, l, m)
 \* The GCAS of an update failed: begin anew.
@@ -259,6 +249,16 @@ GcasReturned(h, l0, ok) ==
       [] l0.gret = "clean"       -> Restart(h, l)
       [] l0.gret = "cleanParent" -> IF ok THEN Ascend(h, l)
                                     ELSE Out(h, [l EXCEPT !.pc = "RdcssRead", !.rret = "again"])
+\* What a step of RDCSS or GCAS hands over is taken up in the same step.
+Continued(o) ==
+    CASE o.ev = "root"    -> GotRoot(o.h, o.l, o.v)
+      [] o.ev = "lost"    -> Restart(o.h, o.l)
+      [] o.ev = "compare" -> CallGcasRead(o.h, o.l, o.v, "decide")
+      [] o.ev = "swung"   -> RdcssReturned(o.h, o.l)
+      [] o.ev = "aborted" -> Aborted(o.h, o.l, o.v)
+      [] o.ev = "main"    -> GotMain(o.h, o.l, o.v)
+      [] o.ev = "gcas"    -> GcasReturned(o.h, o.l, o.v)
+      [] OTHER            -> o
 
 (***************************** Canonical names *****************************)
 \* The addresses in the registers of one process, and of all.
@@ -300,99 +300,40 @@ Renamed(h, p, l) == LET LL == [L EXCEPT ![p] = l]
                     IN  IF NamesStay(h, p, l) THEN [h |-> h, L |-> LL] ELSE Canonical(h, LL)
 
 (********************************* Actions *********************************)
+\* The tracker after a step of p with outcome o.
+Tracked(p, o) == CASE o.ev = "none" -> M [] o.ev = "held" -> Held(M, p) [] o.ev = "return" -> Returned(M, p, o.v)
 Apply(p, o) ==
     LET c == Renamed(o.h, p, o.l) IN
     /\ mem' = c.h
     /\ L' = c.L
-    /\ M' = CASE o.ev = "none" -> M [] o.ev = "held" -> Held(M, p) [] o.ev = "return" -> Returned(M, p, o.v)
+    /\ M' = Tracked(p, o)
     /\ UNCHANGED at
 At(p, pc) == L[p].pc = pc
+Do(p, o)  == Apply(p, Continued(o))
 
-(* READ_ROOT, RDCSS, RDCSS_COMPLETE *)
-ReadingRoot(h, l) ==
-    IF h.node[h.root].t = "I" THEN GotRoot(h, l, h.root)
-    ELSE Out(h, [l EXCEPT !.rd = h.root, !.pc = "RdcssReadStatus"])
-Set(h, d, s)   == IF h.node[d].status = "UNDECIDED" THEN [h EXCEPT !.node[d].status = s] ELSE h
-Outcome(h, d)  == IF h.node[d].status = "COMMIT" THEN h.node[d].nv ELSE h.node[d].ov
-Swing(h, d, i) == IF h.root = d THEN [h EXCEPT !.root = i] ELSE h
-
-\* Read root.  A descriptor there is completed first, then the root is read again.
-RdcssRead(p) == At(p, "RdcssRead") /\ Apply(p, ReadingRoot(mem, L[p]))
-\* CAS root: from the I-node expected to the own descriptor.
-RdcssInstall(p) == LET l == L[p] IN At(p, "RdcssInstall") /\
-    Apply(p, IF mem.root = mem.node[l.rd].ov THEN Goto([mem EXCEPT !.root = l.rd], l, "RdcssReadStatus")
-             ELSE Restart(mem, l))
-\* Read the status.  If undecided, read the main node of the old root (GCAS_READ) to decide.
-RdcssReadStatus(p) == LET l == L[p] IN At(p, "RdcssReadStatus") /\
-    Apply(p, IF mem.node[l.rd].status = "UNDECIDED" THEN CallGcasRead(mem, l, mem.node[l.rd].ov, "decide")
-             ELSE Goto(mem, l, "RdcssSwing"))
-\* CAS status: UNDECIDED to COMMIT if the main node was the expected one, to ABORT if not.
-RdcssDecide(p) == LET l == L[p] IN At(p, "RdcssDecide") /\
-    Apply(p, Goto(Set(mem, l.rd, l.want), [l EXCEPT !.want = ""], "RdcssSwing"))
-\* CAS root: from the descriptor to what its status says.
-RdcssSwing(p) == LET l == L[p] IN At(p, "RdcssSwing") /\
-    Apply(p, RdcssReturned(Swing(mem, l.rd, Outcome(mem, l.rd)), l))
-
-(* GCAS, GCAS_READ *)
-\* Read main.  If its prev is null the node is committed and stays so: no need to let others step in between.
-GcasReadMain(p) == LET l == L[p]  m == Main(mem, l.gi) IN At(p, "GcasReadMain") /\
-    Apply(p, IF Prev(mem, m) = 0 THEN GotMain(mem, l, m) ELSE Goto(mem, [l EXCEPT !.gm = m], "GcasReadPrev"))
-\* Read prev (it was not null when main was read).
-GcasReadPrev(p) == LET l == L[p] IN At(p, "GcasReadPrev") /\
-    Apply(p, IF Prev(mem, l.gm) = 0 THEN GotMain(mem, l, l.gm) ELSE Goto(mem, l, "CompleteReadPrev"))
-\* CAS main: from the old main node, which prev of the new one remembers, to the new one.
-GcasCas(p) == LET l == L[p] IN At(p, "GcasCas") /\
-    Apply(p, IF Main(mem, l.gi) = Prev(mem, l.n)
-             THEN Goto([mem EXCEPT !.node[l.gi].main = l.n],
-                       [l EXCEPT !.gm = l.n, !.ret = "gcas"], "CompleteReadPrev")
-             ELSE GcasReturned(mem, l, FALSE))
-\* Read prev of the new node after Complete: null means that the GCAS succeeded.
-GcasReadPrevAfter(p) == LET l == L[p] IN At(p, "GcasReadPrevAfter") /\
-    Apply(p, GcasReturned(mem, l, Prev(mem, l.n) = 0))
-
-(* GCAS Complete(i, m) *)
-\* prev is known, and whether the root has the generation of the I-node: undo, commit, or fail the update.
-Settle(h, l, same) == Goto(h, l, IF l.gp < 0 THEN "CompleteRollback"
-                                 ELSE IF same THEN "CompleteCommit" ELSE "CompleteFail")
-\* Read prev.
-CompleteReadPrev(p) == LET l == L[p]  q == Prev(mem, l.gm) IN At(p, "CompleteReadPrev") /\
-    Apply(p, IF q = 0 THEN GotMain(mem, l, l.gm)
-             ELSE IF ReadOnly(l) THEN Settle(mem, [l EXCEPT !.gp = q], FALSE)
-             ELSE Goto(mem, [l EXCEPT !.gp = q], "CompleteReadRoot"))
-\* Read root.  A descriptor there is aborted first.  An update that commits linearizes here.
-CompleteReadRoot(p) == LET l == L[p]  r == mem.root IN At(p, "CompleteReadRoot") /\
-    Apply(p, IF mem.node[r].t = "I" THEN Settle(mem, l, Gen(mem, r) = Gen(mem, l.gi))
-             ELSE Goto(mem, [l EXCEPT !.ad = r], "CompleteAbortStatus"))
-\* CAS status of the descriptor: UNDECIDED to ABORT.
-CompleteAbortStatus(p) == LET l == L[p] IN At(p, "CompleteAbortStatus") /\
-    Apply(p, Goto(Set(mem, l.ad, "ABORT"), l, "CompleteAbortRoot"))
-\* CAS root: from the descriptor to what its status says (COMMIT, if someone was faster).  Whether or not
-\* this CAS succeeds, the root was that I-node at an instant since CompleteReadRoot.  It is not read again:
-\* a process that did so could for ever abort the descriptors that another for ever installs.
-Aborted(h, l) == Settle(h, [l EXCEPT !.ad = 0], Gen(h, Outcome(h, l.ad)) = Gen(h, l.gi))
-CompleteAbortRoot(p) == LET l == L[p] IN At(p, "CompleteAbortRoot") /\
-    Apply(p, Aborted(Swing(mem, l.ad, Outcome(mem, l.ad)), l))
-\* CAS prev: from the old main node to null.
-CompleteCommit(p) == LET l == L[p] IN At(p, "CompleteCommit") /\
-    Apply(p, IF Prev(mem, l.gm) = l.gp THEN GotMain([mem EXCEPT !.node[l.gm].prev = 0], l, l.gm)
-             ELSE Goto(mem, [l EXCEPT !.gp = 0], "CompleteReadPrev"))
-\* CAS prev: from the old main node to Failed(old main node).
-CompleteFail(p) == LET l == L[p] IN At(p, "CompleteFail") /\
-    Apply(p, Goto(IF Prev(mem, l.gm) = l.gp THEN [mem EXCEPT !.node[l.gm].prev = -l.gp] ELSE mem,
-                  [l EXCEPT !.gm = 0, !.gp = 0], "CompleteRereadMain"))
-\* CAS main: from the failed node back to the old main node.
-CompleteRollback(p) == LET l == L[p] IN At(p, "CompleteRollback") /\
-    Apply(p, IF Main(mem, l.gi) = l.gm THEN GotMain([mem EXCEPT !.node[l.gi].main = -l.gp], l, -l.gp)
-             ELSE Goto(mem, [l EXCEPT !.gm = 0, !.gp = 0], "CompleteRereadMain"))
-\* Read main again.
-CompleteRereadMain(p) == LET l == L[p] IN At(p, "CompleteRereadMain") /\
-    Apply(p, Goto(mem, [l EXCEPT !.gm = Main(mem, l.gi)], "CompleteReadPrev"))
+RdcssRead(p)           == At(p, "RdcssRead")           /\ Do(p, ReadRoot(mem, L[p]))
+RdcssInstall(p)        == At(p, "RdcssInstall")        /\ Do(p, Install(mem, L[p]))
+RdcssReadStatus(p)     == At(p, "RdcssReadStatus")     /\ Do(p, ReadStatus(mem, L[p]))
+RdcssDecide(p)         == At(p, "RdcssDecide")         /\ Do(p, Decide(mem, L[p]))
+RdcssSwing(p)          == At(p, "RdcssSwing")          /\ Do(p, SwingRoot(mem, L[p]))
+GcasReadMain(p)        == At(p, "GcasReadMain")        /\ Do(p, ReadMain(mem, L[p]))
+GcasReadPrev(p)        == At(p, "GcasReadPrev")        /\ Do(p, ReadPrev(mem, L[p]))
+GcasCas(p)             == At(p, "GcasCas")             /\ Do(p, CasMain(mem, L[p]))
+GcasReadPrevAfter(p)   == At(p, "GcasReadPrevAfter")   /\ Do(p, ReadPrevAfter(mem, L[p]))
+CompleteReadPrev(p)    == At(p, "CompleteReadPrev")    /\ Do(p, ReadPrevFirst(mem, L[p]))
+CompleteReadRoot(p)    == At(p, "CompleteReadRoot")    /\ Do(p, CompareRoot(mem, L[p]))
+CompleteAbortStatus(p) == At(p, "CompleteAbortStatus") /\ Do(p, AbortStatus(mem, L[p]))
+CompleteAbortRoot(p)   == At(p, "CompleteAbortRoot")   /\ Do(p, AbortRoot(mem, L[p]))
+CompleteCommit(p)      == At(p, "CompleteCommit")      /\ Do(p, Commit(mem, L[p]))
+CompleteFail(p)        == At(p, "CompleteFail")        /\ Do(p, Fail(mem, L[p]))
+CompleteRollback(p)    == At(p, "CompleteRollback")    /\ Do(p, Rollback(mem, L[p]))
+CompleteRereadMain(p)  == At(p, "CompleteRereadMain")  /\ Do(p, RereadMain(mem, L[p]))
 
 (* Invocation, with the first read of root. *)
 Invoke(p) ==
     /\ At(p, "idle") /\ at[p] <= Len(Program[p])
     /\ \E op \in Program[p][at[p]] :
-         LET o == ReadingRoot(mem, Restart(mem, [op |-> op]).l)
+         LET o == Continued(ReadRoot(mem, Restart(mem, [op |-> op]).l))
              c == Renamed(o.h, p, o.l)
          IN  /\ mem' = c.h
              /\ L' = c.L

@@ -21,7 +21,7 @@ TypeOK ==
     /\ \A p \in Procs : DOMAIN L[p] = DOMAIN Idle
 
 \* A GCAS is tried on committed nodes only: the old main node of an uncommitted one is committed.
-OldMainCommitted == \A m \in MainNodes : mem.node[m].prev # 0 => mem.node[Abs(mem.node[m].prev)].prev = 0
+OldMainCommitted == OldCommitted(mem)
 
 \* Generations grow towards the root: an I-node is never younger than the one above it.
 GenerationsGrowUp ==

@@ -9,7 +9,7 @@
 (***************************************************************************)
 EXTENDS Scenarios
 
-A1_Aborted(h, l) == Goto(h, [l EXCEPT !.ad = 0], "CompleteReadRoot")
+A1_Aborted(h, l, r) == Goto(h, [l EXCEPT !.ad = 0], "CompleteReadRoot")
 
 Nothing == Trie({})
 WriterAndSnapshotter == [w |-> <<{Put("a", 1), Remove("a")}>>, s |-> <<{Snapshot}>>]

@@ -72,7 +72,10 @@ def test_optional_fields(tmp_path: Path) -> None:
     ("result", "differences"),
     [
         (TlcResult("ok", distinct=11, generated=16, depth=5), []),
-        (TlcResult("ok", distinct=12, generated=16, depth=None), ["distinct: expected 11, got 12", "depth: expected 5, got None"]),
+        (
+            TlcResult("ok", distinct=12, generated=16, depth=None),
+            ["distinct: expected 11, got 12", "depth: expected 5, got None"],
+        ),
         (TlcResult("ok", distinct=11, generated=17, depth=5), ["total: expected 16, got 17"]),
         (TlcResult("violation", property="P"), ["verdict: expected ok, got violation (P)"]),
         (TlcResult("unknown", reason="timeout"), ["verdict: expected ok, got unknown (timeout)"]),
