@@ -7,7 +7,7 @@
 (* answers the count.  So an update takes effect at once or never, and     *)
 (* none after the generation has changed.                                  *)
 (***************************************************************************)
-EXTENDS Gcas, Linearizability
+EXTENDS Gcas
 
 CONSTANT Program      \* process -> sequence of operations
 Procs == DOMAIN Program
@@ -15,7 +15,8 @@ VARIABLES mem, L, at, M
 vars == <<mem, L, at, M>>
 
 (************************** Sequential specification ***********************)
-Operation(name) == [op |-> name, key |-> "", val |-> 0]
+Operation(name) == [op |-> name]
+NoOp == Operation("none")
 Shut == -1
 GcasNext(o, s) == CASE o.op = "add"  -> IF s.open THEN [s EXCEPT !.count = @ + 1] ELSE s
                     [] o.op = "shut" -> [s EXCEPT !.open = FALSE]
@@ -23,6 +24,8 @@ GcasNext(o, s) == CASE o.op = "add"  -> IF s.open THEN [s EXCEPT !.count = @ + 1
 GcasAnswer(o, s) == CASE o.op = "add"  -> IF s.open THEN s.count ELSE Shut
                       [] o.op = "shut" -> 0
                       [] OTHER         -> s.count
+GcasOutcomes(Regs, p, s) == {[s |-> GcasNext(Regs[p].op, s), v |-> GcasAnswer(Regs[p].op, s)]}
+INSTANCE Linearizability WITH Outcomes <- GcasOutcomes
 
 (********************************** Steps **********************************)
 Object == 2      \* the I-node; the root at the start
@@ -96,6 +99,7 @@ QuiescentAgree == Quiet => \E c \in M : c.s.count = CountOf(mem, Settled(mem, Ob
 (********************************* Programs ********************************)
 HashNone     == [a |-> <<0>>]
 TwoAdders    == [u |-> <<"add">>, w |-> <<"add">>, x |-> <<"shut", "get">>]
+FourAdders   == [u |-> <<"add", "add">>, w |-> <<"add", "get">>, x |-> <<"shut">>, y |-> <<"get">>]
 ThreeAdders  == [u |-> <<"add">>, w |-> <<"add">>, x |-> <<"add">>]
 AddGet       == [u |-> <<"add", "get">>, w |-> <<"add", "shut">>]
 \* Wrong: the generation is not compared (mutant G0); success is judged by the main node returned (mutant G1).

@@ -7,7 +7,7 @@
 (* answer what the root is, one completing a descriptor, the other         *)
 (* aborting it.  A swap whose descriptor was aborted tries again.          *)
 (***************************************************************************)
-EXTENDS Rdcss, Linearizability
+EXTENDS Rdcss
 
 CONSTANT Program      \* process -> sequence of operations
 Procs == DOMAIN Program
@@ -15,7 +15,8 @@ VARIABLES mem, L, at, M
 vars == <<mem, L, at, M>>
 
 (************************** Sequential specification ***********************)
-Operation(name) == [op |-> name, key |-> "", val |-> 0]
+Operation(name) == [op |-> name]
+NoOp == Operation("none")
 First  == 3      \* the I-node that is the root at the start, with main node 1; its second is 2
 Second == 4      \* the new one
 Swaps(s) == s.root = First /\ s.main = 1
@@ -25,6 +26,8 @@ RdcssNext(o, s) == CASE o.op = "swap"  -> IF Swaps(s) THEN [s EXCEPT !.root = Se
 RdcssAnswer(o, s) == CASE o.op = "swap"  -> IF Swaps(s) THEN 1 ELSE 0
                        [] o.op = "write" -> 0
                        [] OTHER          -> s.root
+RdcssOutcomes(Regs, p, s) == {[s |-> RdcssNext(Regs[p].op, s), v |-> RdcssAnswer(Regs[p].op, s)]}
+INSTANCE Linearizability WITH Outcomes <- RdcssOutcomes
 
 (********************************** Steps **********************************)
 Idle == [pc |-> "idle", op |-> NoOp, rd |-> 0, own |-> FALSE, want |-> "", ad |-> 0]
@@ -97,6 +100,7 @@ QuiescentAgree == Quiet => \E c \in M : c.s.root = mem.root
 (********************************* Programs ********************************)
 HashNone    == [a |-> <<0>>]
 SwapWrite   == [s |-> <<"swap">>, t |-> <<"swap">>, w |-> <<"write", "read">>]
+SwapsAborts == [s |-> <<"swap", "read">>, t |-> <<"swap">>, w |-> <<"write", "read">>, x |-> <<"abort">>]
 SwapAbort   == [s |-> <<"swap">>, w |-> <<"write", "read">>, x |-> <<"abort">>]
 TwoSwaps    == [s |-> <<"swap", "read">>, t |-> <<"swap">>, r |-> <<"read">>]
 \* Wrong: the main node is not compared (mutant G2), and the root moves before the status is decided (mutant S2).
