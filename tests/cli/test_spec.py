@@ -110,6 +110,50 @@ def test_timeout_is_inconclusive(tmp_path: Path) -> None:
     assert "timeout: stopped after 1 s" in result.stdout
 
 
+@pytest.mark.parametrize(
+    ("change", "code", "says"),
+    [
+        (
+            {"Counter.tla": "Unparsable.tla"},
+            exits.INCONCLUSIVE,
+            ['at line 16, column 21 and token "="', "module Unparsable"],
+        ),
+        (
+            {"ok.cfg": "constant.cfg"},
+            exits.INCONCLUSIVE,
+            ["constant.cfg: line 4, column 5: module Counter has no Nonsuch"],
+        ),
+        ({"ok.cfg": "undefined.cfg"}, exits.INCONCLUSIVE, ["NoSuchThing"]),
+        ({"ok.cfg": "evaluation.cfg"}, exits.INCONCLUSIVE, ["Line 40, column 11 to line 40, column 20 in Counter"]),
+        (
+            {"ok.cfg": "deadlock.cfg"},
+            exits.VIOLATION,
+            ["deadlock Deadlock is violated", "latchfree spec atomic --manifest"],
+        ),
+    ],
+)
+def test_what_cannot_be_checked_is_said_in_the_words_of_tlc(
+    tmp_path: Path, change: dict[str, str], code: int, says: list[str]
+) -> None:
+    for file in DATA.glob("*.cfg"):
+        (tmp_path / file.name).write_text(file.read_text())
+    (tmp_path / "Unparsable.tla").write_text((DATA / "Unparsable.tla").read_text())
+    result = spec("atomic", manifest=manifest(tmp_path, **change))
+    assert result.exit_code == code
+    for words in says:
+        assert words in result.stdout
+    assert "stack trace" not in result.stdout.lower()
+    assert "\tat " not in result.stdout
+
+
+def test_no_memory_is_inconclusive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-Xmx6m")
+    result = spec("atomic", manifest=manifest(tmp_path, **{"ok.cfg": "large.cfg"}))
+    assert result.exit_code == exits.INCONCLUSIVE
+    assert "java.lang.OutOfMemoryError" in result.stdout
+    assert "fix: more memory, as JAVA_TOOL_OPTIONS=-Xmx8g" in result.stdout
+
+
 def test_list() -> None:
     result = spec("--list")
     assert result.exit_code == exits.OK

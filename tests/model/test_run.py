@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from latchfree_model.tlc import SpecModel, agree, kill_running, load_manifest, run_model
-from latchfree_model.tlc.run import temporal_properties
+from latchfree_model.tlc.config import temporal_properties, unknown_assignment
 
 DATA = Path(__file__).parent / "data"
 MODELS = {model.name: model for model in load_manifest(DATA / "manifest.toml")}
@@ -49,6 +49,24 @@ def test_module_that_does_not_parse() -> None:
     assert result.verdict == "unknown"
     assert "exit code 150" in result.reason
     assert any("line 16, column 21" in error for error in result.errors)
+
+
+def test_an_assignment_to_a_name_that_is_not_there_is_never_green() -> None:
+    result = run_model(replace(MODELS["atomic"], config="constant.cfg"))
+    assert result.verdict == "unknown"
+    assert result.reason == "constant.cfg: line 4, column 5: module Counter has no Nonsuch"
+
+
+def test_names_are_looked_for_where_tlc_does(tmp_path: Path) -> None:
+    (tmp_path / "mc").mkdir()
+    (tmp_path / "Base.tla").write_text("---- MODULE Base ----\nEXTENDS Naturals\nCONSTANT Deep\n====")
+    (tmp_path / "Middle.tla").write_text("---- MODULE Middle ----\nB == INSTANCE Base\n\\* Unsaid\n====")
+    module, config = tmp_path / "mc" / "Top.tla", tmp_path / "mc" / "top.cfg"
+    module.write_text("---- MODULE Top ----\nEXTENDS Naturals, Middle\nMine == 1\n====")
+    config.write_text("CONSTANTS (* Other = 3 *) Deep <- Mine\nSPECIFICATION Spec")
+    assert unknown_assignment(config, module, [tmp_path]) is None
+    config.write_text("CONSTANTS (* Other\n = 3 *) Unsaid = 3")
+    assert unknown_assignment(config, module, [tmp_path]) == "top.cfg: line 2, column 9: module Top has no Unsaid"
 
 
 def test_timeout_is_unknown(scratch: Path) -> None:

@@ -77,7 +77,9 @@ def test_every_property_is_violated_by_some_model(pair: tuple[str, str]) -> None
 def test_a_property_that_nothing_violates_is_found() -> None:
     """The test above can fail: without the models that violate it, each property has none."""
     assert ("Properties", "TreeShape") in violations()
-    assert all(pair not in {("Properties", "TreeShape")} for pair in violations() if "broken_shape" not in violations()[pair])
+    assert all(
+        pair not in {("Properties", "TreeShape")} for pair in violations() if "broken_shape" not in violations()[pair]
+    )
 
 
 def test_the_table_of_the_readme_is_true_and_complete() -> None:
@@ -90,7 +92,7 @@ def test_the_table_of_the_readme_is_true_and_complete() -> None:
 
 def test_every_configuration_belongs_to_a_model() -> None:
     named = {SPEC / model.config for model in MODELS}
-    assert {file for file in SPEC.rglob("*.cfg")} - named == set()
+    assert set(SPEC.rglob("*.cfg")) - named == set()
 
 
 def test_every_model_has_its_three_counts() -> None:

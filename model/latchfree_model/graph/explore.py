@@ -15,9 +15,10 @@ from typing import Final
 
 from latchfree_model.graph.dump import read_dump
 from latchfree_model.graph.state_graph import StateGraph
+from latchfree_model.tlc.config import COMMENT
 from latchfree_model.tlc.manifest import SpecModel
 from latchfree_model.tlc.result import OnProgress, TlcResult
-from latchfree_model.tlc.run import COMMENT, run_model
+from latchfree_model.tlc.run import run_model
 
 SECTIONS: Final = re.compile(
     r"\b(CONSTANTS?|(?:ACTION_)?CONSTRAINTS?|INIT|NEXT|VIEW|SYMMETRY|SPECIFICATION|INVARIANTS?|PROPERTY|PROPERTIES)\b"

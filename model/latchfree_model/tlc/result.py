@@ -32,7 +32,10 @@ PROPERTY = re.compile(r"(?:Invariant|[Pp]roperty|Assumption) (.+?) is (?:violate
 COUNTS = re.compile(r"([\d,]+) states generated.*?, ([\d,]+) distinct states found.*?, ([\d,]+) states left")
 PROGRESS_DEPTH = re.compile(r"Progress\((\d+)\)")
 COVERED = re.compile(r"<(\S+) (line \d+, col \d+ to line \d+, col \d+ of module \w+).*>: (\d+):(\d+)$")
-CHATTER = re.compile(r"(Parsing file|Semantic processing of module|\*\*\* Abort messages|tla2sany\.) ?")
+CHATTER = re.compile(
+    r"(Parsing file|Semantic processing of module|\*\*\* Abort messages|tla2sany\.|Picked up JAVA_TOOL_OPTIONS"
+    r"|Residual stack trace follows|Module definition starting at) ?"
+)
 HEADINGS: Final = frozenset({2121, 2264})
 """Errors that only announce the trace."""
 
@@ -185,8 +188,9 @@ class ResultReader:
         errors = [*self.errors, *self.unreadable]
         if verdict == "unknown" and not stopped:
             errors += self.plain
-            first = " ".join(" ".join(errors[:3]).split()) or "no message"
-            reason = f"TLC ended with exit code {exit_code}: {first[:300]}"
+            first = " ".join(" ".join(errors[:5]).split())[:300] or "no message"
+            memory = "; fix: more memory, as JAVA_TOOL_OPTIONS=-Xmx8g" if "OutOfMemoryError" in first else ""
+            reason = f"TLC ended with exit code {exit_code}: {first}{memory}"
         generated, distinct = self.counts or (None, None)
         return TlcResult(
             verdict=verdict,

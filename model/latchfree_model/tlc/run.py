@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import re
 import subprocess
 import tempfile
 import threading
@@ -10,15 +9,14 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from latchfree_model.tlc.config import temporal_properties, unknown_assignment
 from latchfree_model.tlc.manifest import SpecModel
 from latchfree_model.tlc.messages import read_messages
 from latchfree_model.tlc.result import OnProgress, ResultReader, TlcResult
 from latchfree_model.tlc.tools import find_jar, find_java
 
-SECTION = re.compile(r"\b(PROPERTY|PROPERTIES)\b|\b[A-Z]{4,}\b")
 SMALL = 20_000
 """Up to as many distinct states, compiling Java's code with its quick compiler only takes half the time."""
-COMMENT = re.compile(r"\\\*[^\n]*|\(\*.*?\*\)", re.DOTALL)
 
 _running: set[subprocess.Popen[str]] = set()
 _running_lock = threading.Lock()
@@ -61,11 +59,16 @@ def run_model(
     """
     java, jar = find_java(), find_jar()
     module, config = (spec.root / spec.module).resolve(), (spec.root / spec.config).resolve()
+    wrong = unknown_assignment(config, module, _folders(spec.root))
+    if wrong:
+        return TlcResult("unknown", reason=wrong)
     temporal = temporal_properties(config)
     reader = ResultReader(temporal, on_progress)
     with tempfile.TemporaryDirectory(prefix="latchfree-tlc-") as scratch:
         command = [
             *(str(java), "-XX:+UseParallelGC", f"-Djava.io.tmpdir={scratch}"),
+            # Else TLC says that memory has run out, and then goes on for ever.
+            "-XX:+ExitOnOutOfMemoryError",
             *(("-XX:TieredStopAtLevel=1",) if spec.distinct is not None and spec.distinct <= SMALL else ()),
             f"-DTLA-Library={library(spec.root)}",
             *("-cp", str(jar), "tlc2.TLC", "-tool", "-fp", "0"),
@@ -137,21 +140,11 @@ def kill_running() -> None:
 
 def library(root: Path) -> str:
     """Return the folders where TLC looks for modules: `root` and its subfolders."""
-    folders = sorted(folder for folder in root.resolve().iterdir() if folder.is_dir())
-    return os.pathsep.join(map(str, (root.resolve(), *folders)))
+    return os.pathsep.join(map(str, _folders(root)))
 
 
-def temporal_properties(config: Path) -> tuple[str, ...]:
-    """Return the names under PROPERTY and PROPERTIES in a configuration."""
-    names: list[str] = []
-    inside = False
-    for word in COMMENT.sub(" ", config.read_text(encoding="utf-8")).split():
-        section = SECTION.fullmatch(word)
-        if section:
-            inside = section[1] is not None
-        elif inside:
-            names.append(word)
-    return tuple(names)
+def _folders(root: Path) -> list[Path]:
+    return [root.resolve(), *sorted(folder for folder in root.resolve().iterdir() if folder.is_dir())]
 
 
 def agree(spec: SpecModel, result: TlcResult) -> list[str]:
