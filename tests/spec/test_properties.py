@@ -97,3 +97,8 @@ def test_every_configuration_belongs_to_a_model() -> None:
 
 def test_every_model_has_its_three_counts() -> None:
     assert [model.name for model in MODELS if None in (model.distinct, model.total, model.depth)] == []
+
+
+def test_a_third_of_the_models_are_violations_on_purpose() -> None:
+    violated = sum(model.expect == "violation" for model in MODELS)
+    assert 3 * violated >= len(MODELS), f"{violated} of {len(MODELS)}"
