@@ -99,7 +99,7 @@ QuiescentAgree == Quiet => \E c \in M : c.s.count = CountOf(mem, Settled(mem, Ob
 (********************************* Programs ********************************)
 HashNone     == [a |-> <<0>>]
 TwoAdders    == [u |-> <<"add">>, w |-> <<"add">>, x |-> <<"shut", "get">>]
-FourAdders   == [u |-> <<"add", "add">>, w |-> <<"add", "get">>, x |-> <<"shut">>, y |-> <<"get">>]
+FourAdders   == [u |-> <<"add", "add">>, w |-> <<"add">>, x |-> <<"shut">>, y |-> <<"get">>]
 ThreeAdders  == [u |-> <<"add">>, w |-> <<"add">>, x |-> <<"add">>]
 AddGet       == [u |-> <<"add", "get">>, w |-> <<"add", "shut">>]
 \* Wrong: the generation is not compared (mutant G0); success is judged by the main node returned (mutant G1).

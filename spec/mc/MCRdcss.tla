@@ -100,7 +100,7 @@ QuiescentAgree == Quiet => \E c \in M : c.s.root = mem.root
 (********************************* Programs ********************************)
 HashNone    == [a |-> <<0>>]
 SwapWrite   == [s |-> <<"swap">>, t |-> <<"swap">>, w |-> <<"write", "read">>]
-SwapsAborts == [s |-> <<"swap", "read">>, t |-> <<"swap">>, w |-> <<"write", "read">>, x |-> <<"abort">>]
+SwapsAborts == [s |-> <<"swap", "read">>, t |-> <<"swap">>, w |-> <<"write", "read">>, x |-> <<"abort", "abort">>]
 SwapAbort   == [s |-> <<"swap">>, w |-> <<"write", "read">>, x |-> <<"abort">>]
 TwoSwaps    == [s |-> <<"swap", "read">>, t |-> <<"swap">>, r |-> <<"read">>]
 \* Wrong: the main node is not compared (mutant G2), and the root moves before the status is decided (mutant S2).
