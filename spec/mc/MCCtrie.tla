@@ -25,9 +25,5 @@ PutRemoveSnapshot         == [u |-> <<{Put("a", 2)}>>, w |-> <<{Remove("b")}>>, 
 InsertRemoveRemove        == [u |-> <<{Remove("a")}>>, w |-> <<{Remove("b")}>>, x |-> <<{Put("c", 1)}>>]
 RemoveInsertAndRemove     == [u |-> <<{Remove("a")}, {Put("c", 1)}>>, w |-> <<{Remove("b")}>>]
 TwoRemovesOneReader       == [u |-> <<{Remove("a")}>>, w |-> <<{Remove("b")}>>, r |-> <<{Lookup("a")}>>]
-ThreeChangers             == [u |-> <<Change("a")>>, w |-> <<Change("b")>>, x |-> <<Toggle("c")>>]
-ChangersAndSnapshotter    == [u |-> <<Change("a")>>, w |-> <<Change("b")>>, s |-> <<{Snapshot}>>]
-ContractAndChange         == [u |-> <<{Remove("a")}>>, w |-> <<Change("b")>>, x |-> <<Toggle("c"), {Lookup("b")}>>]
-ContractAndSnapshot       == [u |-> <<{Remove("a")}>>, w |-> <<{Put("c", 1)}>>, s |-> <<{Snapshot}>>]
 OneWriterTwoSnapshotters  == [w |-> <<{Put("a", 2)}>>, s |-> <<{Snapshot}>>, t |-> <<{Snapshot}>>]
 =============================================================================
