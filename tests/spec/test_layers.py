@@ -1,4 +1,4 @@
-"""RDCSS and GCAS alone: their small models hold, take every action, and fail by a shortest trace when they are wrong."""
+"""RDCSS and GCAS alone: their models hold, take every action, and fail by a shortest trace when they are wrong."""
 
 import pytest
 
