@@ -24,7 +24,8 @@
 (* first access and a response with its last; this gives the tightest,     *)
 (* hence hardest, histories and loses none.                                *)
 (***************************************************************************)
-EXTENDS Heap, Linearizability
+EXTENDS Heap, SequentialMap
+INSTANCE Linearizability WITH Outcomes <- MapOutcomes
 
 CONSTANTS Program,    \* process -> sequence of menus (sets of operations), one for each operation in turn
           Forever,    \* TRUE: a program that has ended begins again, so operations are unbounded
