@@ -75,4 +75,21 @@ Collect(h, R) ==
     LET live == Reach(h, {Root} \cup R, {Root} \cup R)
         top  == CHOOSE a \in live : \A b \in live : b <= a
     IN  TLCEval([a \in 1..top |-> IF a \in live THEN h[a] ELSE Free])
+
+(***************************** Canonical names *****************************)
+(* Two states that differ by addresses only count as one, if a model says  *)
+(* so (VIEW): nodes are numbered in the order in which a walk meets them.  *)
+WordSeq == CHOOSE f \in [1..Cardinality(Words) -> Words] : \A j, k \in DOMAIN f : f[j] = f[k] => j = k
+Met(seq, x) == IF x = 0 THEN seq ELSE IF \E k \in 1..Len(seq) : seq[k] = x THEN seq ELSE Append(seq, x)
+MeetAll(seq, xs) == LET r[k \in 0..Len(xs)] == IF k = 0 THEN seq ELSE Met(r[k - 1], xs[k]) IN r[Len(xs)]
+RefSeq(n) == CASE n.t = "I" -> <<n.main>> [] n.t = "C" -> [k \in 1..Len(WordSeq) |-> n.br[WordSeq[k]].kid] [] OTHER -> <<>>
+RECURSIVE Walk(_, _, _)
+Walk(h, seq, k) == IF k > Len(seq) THEN seq ELSE Walk(h, MeetAll(seq, RefSeq(h[seq[k]])), k + 1)
+\* The new name of each address, given the sequence of those in use.
+Names(h, seq) == TLCEval([x \in 0..Len(h) |-> IF \E k \in 1..Len(seq) : seq[k] = x
+                                              THEN CHOOSE k \in 1..Len(seq) : seq[k] = x ELSE 0])
+NameNode(f, n) == CASE n.t = "I" -> INode(f[n.main])
+                    [] n.t = "C" -> CNode(TLCEval([w \in Words |-> [n.br[w] EXCEPT !.kid = f[@]]]))
+                    [] OTHER     -> n
+NameHeap(h, seq, f) == TLCEval([k \in 1..Len(seq) |-> NameNode(f, h[seq[k]])])
 =============================================================================

@@ -204,6 +204,18 @@ Init == /\ mem = BuildTrie(Initially)
 Next == (\E p \in Procs : Invoke(p) \/ Step(p)) \/ Terminating
 Spec == Init /\ [][Next]_vars
 
+\* The state with canonical names.
+Pairs(s) == LET r[k \in 0..Len(s)] == IF k = 0 THEN <<>> ELSE r[k - 1] \o s[k] IN r[Len(s)]
+RegSeq(l) == l.path \o <<l.m, l.e>> \o l.trio \o Pairs(l.todo)
+RECURSIVE AllRegs(_)
+AllRegs(ps) == IF ps = {} THEN <<>> ELSE LET p == CHOOSE p \in ps : TRUE IN RegSeq(L[p]) \o AllRegs(ps \ {p})
+NameSeq(f, s) == TLCEval([k \in 1..Len(s) |-> f[s[k]]])
+NameRegs(f, l) == [l EXCEPT !.path = NameSeq(f, @), !.m = f[@], !.e = f[@], !.trio = NameSeq(f, @),
+                            !.todo = TLCEval([k \in 1..Len(@) |-> NameSeq(f, @[k])])]
+Canonical == LET seq == Walk(mem, MeetAll(<<Root>>, AllRegs(Procs)), 1)
+                 f   == Names(mem, seq)
+             IN  <<NameHeap(mem, seq, f), TLCEval([p \in Procs |-> NameRegs(f, L[p])]), at, M>>
+
 (******************************* Properties ********************************)
 Linearizable == M # {}
 NoCrash == \A p \in Procs : L[p].pc # "crash"
