@@ -16,7 +16,8 @@ CONSTANT Words      \* the words of topics and patterns; may contain Star
 NoBranch  == [subs |-> {}, kid |-> 0]                \* the same as no branch for that word
 NoBranches == TLCEval([w \in Words |-> NoBranch])
 INode(m)  == [t |-> "I", main |-> m]
-CNode(br) == [t |-> "C", br |-> br]                  \* br: word -> branch
+Branches(n) == TLCEval([w \in Words |-> IF w \in DOMAIN n.br THEN n.br[w] ELSE NoBranch])
+CNode(br) == [t |-> "C", br |-> TLCEval([w \in {w \in Words : br[w] # NoBranch} |-> br[w]])]
 TNode     == [t |-> "T"]                             \* a tomb: nothing is below it
 Free      == [t |-> "-"]
 
@@ -55,13 +56,13 @@ Build(h, E, k) ==
 BuildTrie(E) == Build(<<>>, E, 1).h
 
 (******************************** Contents *********************************)
-Kids(n) == IF n.t = "C" THEN {n.br[w].kid : w \in Words} \ {0} ELSE {}
+Kids(n) == IF n.t = "C" THEN {Branches(n)[w].kid : w \in Words} \ {0} ELSE {}
 RECURSIVE Below(_, _, _)
 Below(h, i, prefix) ==      \* the subscriptions below I-node i
     LET n == h[Main(h, i)] IN
     IF n.t = "T" THEN {}
-    ELSE UNION {{<<Append(prefix, w), s>> : s \in n.br[w].subs}
-                \cup (IF n.br[w].kid = 0 THEN {} ELSE Below(h, n.br[w].kid, Append(prefix, w))) : w \in Words}
+    ELSE UNION {{<<Append(prefix, w), s>> : s \in Branches(n)[w].subs}
+                \cup (IF Branches(n)[w].kid = 0 THEN {} ELSE Below(h, Branches(n)[w].kid, Append(prefix, w))) : w \in Words}
 Contents(h) == Below(h, Root, <<>>)
 
 (**************************** Garbage collection ***************************)
@@ -82,14 +83,14 @@ Collect(h, R) ==
 WordSeq == CHOOSE f \in [1..Cardinality(Words) -> Words] : \A j, k \in DOMAIN f : f[j] = f[k] => j = k
 Met(seq, x) == IF x = 0 THEN seq ELSE IF \E k \in 1..Len(seq) : seq[k] = x THEN seq ELSE Append(seq, x)
 MeetAll(seq, xs) == LET r[k \in 0..Len(xs)] == IF k = 0 THEN seq ELSE Met(r[k - 1], xs[k]) IN r[Len(xs)]
-RefSeq(n) == CASE n.t = "I" -> <<n.main>> [] n.t = "C" -> [k \in 1..Len(WordSeq) |-> n.br[WordSeq[k]].kid] [] OTHER -> <<>>
+RefSeq(n) == CASE n.t = "I" -> <<n.main>> [] n.t = "C" -> [k \in 1..Len(WordSeq) |-> Branches(n)[WordSeq[k]].kid] [] OTHER -> <<>>
 RECURSIVE Walk(_, _, _)
 Walk(h, seq, k) == IF k > Len(seq) THEN seq ELSE Walk(h, MeetAll(seq, RefSeq(h[seq[k]])), k + 1)
 \* The new name of each address, given the sequence of those in use.
 Names(h, seq) == TLCEval([x \in 0..Len(h) |-> IF \E k \in 1..Len(seq) : seq[k] = x
                                               THEN CHOOSE k \in 1..Len(seq) : seq[k] = x ELSE 0])
 NameNode(f, n) == CASE n.t = "I" -> INode(f[n.main])
-                    [] n.t = "C" -> CNode(TLCEval([w \in Words |-> [n.br[w] EXCEPT !.kid = f[@]]]))
+                    [] n.t = "C" -> CNode(TLCEval([w \in Words |-> [Branches(n)[w] EXCEPT !.kid = f[@]]]))
                     [] OTHER     -> n
 NameHeap(h, seq, f) == TLCEval([k \in 1..Len(seq) |-> NameNode(f, h[seq[k]])])
 =============================================================================

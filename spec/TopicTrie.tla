@@ -92,7 +92,7 @@ CleanUp(h, l) == Clean(h, [l EXCEPT !.path = SubSeq(@, 1, Len(@) - 1)])
 \* The operation has arrived at the present I-node, whose main node is m.
 AtMain(h, l, m) ==
     IF IsFinal(INodeOf(l), h[m]) THEN Clean(h, l)
-    ELSE LET b == h[m].br[Word(l)] IN
+    ELSE LET b == Branches(h[m])[Word(l)] IN
          IF ~IsLast(l) /\ b.kid # 0 THEN Out(h, [l EXCEPT !.path = Append(@, b.kid)])
          ELSE IF l.op.op = "subscribe"
               THEN IF IsLast(l) /\ l.op.who \in b.subs THEN Return(h, 0)
@@ -108,9 +108,9 @@ Collecting(h, l, i, k, m) ==
     LET n      == h[m]
         ws     == <<l.op.topic[k], Star>>
         kid(w) == IF w \notin Words \/ IsTomb(i, n) THEN <<>>
-                  ELSE IF n.br[w].kid = 0 \/ k = Len(l.op.topic) THEN <<>> ELSE <<<<n.br[w].kid, k + 1>>>>
+                  ELSE IF Branches(n)[w].kid = 0 \/ k = Len(l.op.topic) THEN <<>> ELSE <<<<Branches(n)[w].kid, k + 1>>>>
         sub(w) == IF w \notin Words \/ IsTomb(i, n) THEN {}
-                  ELSE IF k = Len(l.op.topic) THEN n.br[w].subs ELSE {}
+                  ELSE IF k = Len(l.op.topic) THEN Branches(n)[w].subs ELSE {}
         l1     == [l EXCEPT !.todo = kid(ws[1]) \o kid(ws[2]) \o Tail(@), !.seen = Append(@, <<i, m>>),
                             !.acc = @ \cup sub(ws[1]) \cup sub(ws[2])]
     IN  IF l1.todo = <<>> THEN Collected(h, l1) ELSE Out(h, l1)
@@ -133,12 +133,12 @@ ReadMain(p) == LET l == L[p] IN At(p, "ReadMain") /\ Apply(p, AtMain(mem, l, Mai
 \* CAS main: to a copy with the subscriber.
 SubscribeCas(p) == LET l == L[p]  i == INodeOf(l)  w == Word(l) IN At(p, "SubscribeCas") /\
     Apply(p, IF Main(mem, i) # l.m THEN Restart(mem, l)
-             ELSE IF IsLast(l) THEN Return(Install(mem, i, CNode([mem[l.m].br EXCEPT ![w].subs = @ \cup {l.op.who}])), 0)
+             ELSE IF IsLast(l) THEN Return(Install(mem, i, CNode([Branches(mem[l.m]) EXCEPT ![w].subs = @ \cup {l.op.who}])), 0)
              ELSE LET c == Chain(mem, l.op.topic, Level(l) + 1, l.op.who)
-                  IN  Return(Install(c.h, i, CNode([mem[l.m].br EXCEPT ![w].kid = c.i])), 0))
+                  IN  Return(Install(c.h, i, CNode([Branches(mem[l.m]) EXCEPT ![w].kid = c.i])), 0))
 \* CAS main: to a copy without the subscriber, or to a tomb.  j = 1: the operation is done but for cleaning up.
 UnsubscribeCas(p) == LET l == L[p]  i == INodeOf(l)
-                         n == Contracted(i, [mem[l.m].br EXCEPT ![Word(l)].subs = @ \ {l.op.who}])
+                         n == Contracted(i, [Branches(mem[l.m]) EXCEPT ![Word(l)].subs = @ \ {l.op.who}])
                      IN  At(p, "UnsubscribeCas") /\
     Apply(p, IF Main(mem, i) # l.m THEN Restart(mem, l)
              ELSE LET h == Install(mem, i, n)
@@ -146,11 +146,11 @@ UnsubscribeCas(p) == LET l == L[p]  i == INodeOf(l)
 \* Read main of the parent of a tomb.
 CleanMain(p) == LET l == L[p]  i == ParentOf(l)  m == Main(mem, i)  w == l.op.topic[Level(l) - 1] IN At(p, "CleanMain") /\
     Apply(p, IF IsTomb(i, mem[m]) THEN CleanUp(mem, l)
-             ELSE IF mem[m].br[w].kid # INodeOf(l) THEN Cleaned(mem, l)
+             ELSE IF Branches(mem[m])[w].kid # INodeOf(l) THEN Cleaned(mem, l)
              ELSE Goto(mem, [l EXCEPT !.m = m], "CleanCas"))
 \* CAS main of the parent: to a copy in which the tomb is detached, or to a tomb.
 CleanCas(p) == LET l == L[p]  i == ParentOf(l)  w == l.op.topic[Level(l) - 1]
-                   n == Contracted(i, [mem[l.m].br EXCEPT ![w] = Detached(@)])
+                   n == Contracted(i, [Branches(mem[l.m]) EXCEPT ![w] = Detached(@)])
                    h == Install(mem, i, n)
                IN  At(p, "CleanCas") /\
     Apply(p, IF ~StillThere(mem, i, l.m) THEN CleanFailed(mem, l)
@@ -216,7 +216,7 @@ OnlyTombsLeave == \A i \in INodes : mem[Main(mem, i)].t = "C" => i \in Reachable
 QuiescentAgree == Quiet => \E c \in M : c.s = Contents(mem)
 NoTombLeft     == Quiet => \A i \in INodes \cap Reachable : mem[Main(mem, i)].t = "C"
 NoEmptyCNode   == Quiet => \A i \in (INodes \cap Reachable) \ {Root} :
-                               LET n == mem[Main(mem, i)] IN n.t = "C" => ~IsEmpty(n.br)
+                               LET n == mem[Main(mem, i)] IN n.t = "C" => ~IsEmpty(Branches(n))
 
 \* Some operation returns again and again, as long as steps are taken.
 Answered == \E p \in Procs : L[p].pc # "idle" /\ L'[p].pc = "idle"

@@ -69,7 +69,7 @@ Without(br, i) == TLCEval([w \in Words |-> IF br[w].kid = i THEN [br[w] EXCEPT !
 \* The branches have been looked at.
 Looked(h, l0, ret) == LET l == [l0 EXCEPT !.look = {}, !.ret = ""] IN
     CASE ret = "clean"  -> Goto(h, l, "CleanCas")
-      [] ret = "parent" -> IF IsEmpty(Compressed(h[l.m].br, l.cut)) /\ l.trio[3] # 0
+      [] ret = "parent" -> IF IsEmpty(Compressed(Branches(h[l.m]), l.cut)) /\ l.trio[3] # 0
                            THEN Goto(h, [l EXCEPT !.m = 0, !.cut = {}], "DetachRead")
                            ELSE Goto(h, l, "ContractReread")
       [] ret = "detach" -> Goto(h, l, "DetachCas")
@@ -79,7 +79,7 @@ Compress(h, l, br, ret) == LET D == Doubtful(br) IN
 
 \* The copy for a subscribe or an unsubscribe: [h, n].
 Updated(h, l) ==
-    LET br == h[l.m].br  w == Word(l)  b == br[w] IN
+    LET br == Branches(h[l.m])  w == Word(l)  b == br[w] IN
     CASE l.op.op = "subscribe" /\ IsLast(l)  -> [h |-> h, n |-> CNode([br EXCEPT ![w].subs = @ \cup {l.op.who}])]
       [] l.op.op = "subscribe" /\ ~IsLast(l) ->
            LET c == Chain(h, l.op.topic, Level(l) + 1, l.op.who) IN [h |-> c.h, n |-> CNode([br EXCEPT ![w].kid = c.i])]
@@ -99,7 +99,7 @@ Collecting(h, l, br) ==
 \* The operation has arrived at the present I-node, whose main node is m.
 AtMain(h, l, m) ==
     IF h[m].t = "T" THEN Goto(h, [l EXCEPT !.trio = <<ParentOf(l)>>], "CleanRead")
-    ELSE LET br == h[m].br  b == br[Word(l)] IN
+    ELSE LET br == Branches(h[m])  b == br[Word(l)] IN
          IF l.op.op = "lookup" THEN Collecting(h, l, br)
          ELSE IF ~IsLast(l) /\ b.kid # 0 THEN Out(h, [l EXCEPT !.path = Append(@, b.kid)])
          ELSE IF l.op.op = "subscribe"
@@ -136,17 +136,17 @@ ReadAgain(p) == LET l == L[p] IN At(p, "ReadAgain") /\
 \* Read main of the parent.
 CleanRead(p) == LET l == L[p]  m == Main(mem, l.trio[1]) IN At(p, "CleanRead") /\
     Apply(p, IF mem[m].t = "T" THEN Restart(mem, l)
-             ELSE Compress(mem, [l EXCEPT !.m = m, !.e = m], mem[m].br, "clean"))
+             ELSE Compress(mem, [l EXCEPT !.m = m, !.e = m], Branches(mem[m]), "clean"))
 \* Read main of one I-node below a branch without subscribers: a tomb?
 CompressRead(p) == LET l == L[p]
                        w == CHOOSE w \in l.look : TRUE
                        l1 == [l EXCEPT !.look = @ \ {w},
-                                       !.cut = IF mem[Main(mem, mem[l.m].br[w].kid)].t = "T" THEN @ \cup {w} ELSE @]
+                                       !.cut = IF mem[Main(mem, Branches(mem[l.m])[w].kid)].t = "T" THEN @ \cup {w} ELSE @]
                    IN  At(p, "CompressRead") /\
     Apply(p, IF l1.look = {} THEN Looked(mem, l1, l.ret) ELSE Out(mem, l1))
 \* CAS main of the parent: to the compressed copy.  Then start again in any case.
 CleanCas(p) == LET l == L[p]  i == l.trio[1] IN At(p, "CleanCas") /\
-    Apply(p, Restart(IF Main(mem, i) = l.e THEN Install(mem, i, CNode(Compressed(mem[l.m].br, l.cut))) ELSE mem, l))
+    Apply(p, Restart(IF Main(mem, i) = l.e THEN Install(mem, i, CNode(Compressed(Branches(mem[l.m]), l.cut))) ELSE mem, l))
 
 (* cleanParent, contract: the own tomb *)
 \* Read main of the I-node.
@@ -156,8 +156,8 @@ CleanParentRead(p) == LET l == L[p] IN At(p, "CleanParentRead") /\
 CleanParentReadParent(p) == LET l == L[p]  m == Main(mem, l.trio[2])
                                 w == l.op.topic[Len(l.op.topic) - 1] IN At(p, "CleanParentReadParent") /\
     Apply(p, IF mem[m].t = "T" THEN Return(mem, 0)
-             ELSE IF mem[m].br[w].kid # l.trio[1] \/ mem[l.m].t # "T" THEN Return(mem, 0)
-             ELSE Compress(mem, [l EXCEPT !.m = m], mem[m].br, "parent"))
+             ELSE IF Branches(mem[m])[w].kid # l.trio[1] \/ mem[l.m].t # "T" THEN Return(mem, 0)
+             ELSE Compress(mem, [l EXCEPT !.m = m], Branches(mem[m]), "parent"))
 \* The CAS has failed: the next attempt, with the first and the last I-node exchanged.
 Again(h, l) == Out(h, [l EXCEPT !.pc = "CleanParentRead", !.m = 0, !.e = 0, !.cut = {},
                                 !.trio = <<@[3], @[2], @[1]>>])
@@ -166,17 +166,17 @@ ContractReread(p) == LET l == L[p] IN At(p, "ContractReread") /\
     Apply(p, Goto(mem, [l EXCEPT !.e = Main(mem, l.trio[2])], "ContractCas"))
 \* CAS main of the parent: to the compressed copy.
 ContractCas(p) == LET l == L[p]  i == l.trio[2] IN At(p, "ContractCas") /\
-    Apply(p, IF Main(mem, i) = l.e THEN Return(Install(mem, i, Contracted(i, Compressed(mem[l.m].br, l.cut))), 0)
+    Apply(p, IF Main(mem, i) = l.e THEN Return(Install(mem, i, Contracted(i, Compressed(Branches(mem[l.m]), l.cut))), 0)
              ELSE Again(mem, l))
 \* The parent has become empty.  Read main of its parent, to detach it there.
 DetachRead(p) == LET l == L[p]  m == Main(mem, l.trio[3]) IN At(p, "DetachRead") /\
     Apply(p, IF mem[m].t = "T" THEN Crash(mem, l)
-             ELSE IF \A w \in Words : mem[m].br[w].kid # l.trio[2] THEN Return(mem, 0)
-             ELSE Compress(mem, [l EXCEPT !.m = m, !.e = m], Without(mem[m].br, l.trio[2]), "detach"))
+             ELSE IF \A w \in Words : Branches(mem[m])[w].kid # l.trio[2] THEN Return(mem, 0)
+             ELSE Compress(mem, [l EXCEPT !.m = m, !.e = m], Without(Branches(mem[m]), l.trio[2]), "detach"))
 \* CAS main of the parent's parent: to a copy without the parent.
 DetachCas(p) == LET l == L[p]  i == l.trio[3] IN At(p, "DetachCas") /\
     Apply(p, IF Main(mem, i) = l.e
-             THEN Return(Install(mem, i, CNode(Compressed(Without(mem[l.m].br, l.trio[2]), l.cut))), 0)
+             THEN Return(Install(mem, i, CNode(Compressed(Without(Branches(mem[l.m]), l.trio[2]), l.cut))), 0)
              ELSE Again(mem, l))
 
 (* Invocation, with the first read of main of the root. *)

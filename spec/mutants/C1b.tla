@@ -6,7 +6,7 @@
 (***************************************************************************)
 EXTENDS TopicTrie, TopicScenarios
 
-C1b_IsTomb(i, n) == i # Root /\ IsEmpty(n.br)
+C1b_IsTomb(i, n) == i # Root /\ IsEmpty(Branches(n))
 C1b_IsFinal(i, n) == FALSE
 C1b_Contracted(i, br) == CNode(br)
 =============================================================================
