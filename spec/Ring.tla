@@ -119,8 +119,8 @@ Linearizable == M # {}
 \* Never more values than there is room for, nor fewer than none.
 Bounded == deq <= enq /\ enq <= deq + Capacity
 \* A claimed cell is used by one process.
-Exclusive == \A p, q \in Procs : p # q /\ {L[p].pc, L[q].pc} \subseteq {"PutWrite", "PutPublish", "GetRead", "GetRelease"}
-                                 => CellOf(L[p]) # CellOf(L[q])
+Claimed   == {p \in Procs : L[p].pc \in {"PutWrite", "PutPublish", "GetRead", "GetRelease"}}
+Exclusive == \A p, q \in Claimed : p # q => CellOf(L[p]) # CellOf(L[q])
 \* When nobody is at work the cells hold a queue that explains the history.
 QuiescentAgree == Quiet => \E c \in M : c.s = [k \in 1..(enq - deq) |-> cell[(deq + k - 1) % Capacity].val]
 

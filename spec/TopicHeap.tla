@@ -61,8 +61,9 @@ RECURSIVE Below(_, _, _)
 Below(h, i, prefix) ==      \* the subscriptions below I-node i
     LET n == h[Main(h, i)] IN
     IF n.t = "T" THEN {}
-    ELSE UNION {{<<Append(prefix, w), s>> : s \in Branches(n)[w].subs}
-                \cup (IF Branches(n)[w].kid = 0 THEN {} ELSE Below(h, Branches(n)[w].kid, Append(prefix, w))) : w \in Words}
+    ELSE UNION {LET b == Branches(n)[w] IN
+                {<<Append(prefix, w), s>> : s \in b.subs}
+                \cup (IF b.kid = 0 THEN {} ELSE Below(h, b.kid, Append(prefix, w))) : w \in Words}
 Contents(h) == Below(h, Root, <<>>)
 
 (**************************** Garbage collection ***************************)
@@ -83,7 +84,9 @@ Collect(h, R) ==
 WordSeq == CHOOSE f \in [1..Cardinality(Words) -> Words] : \A j, k \in DOMAIN f : f[j] = f[k] => j = k
 Met(seq, x) == IF x = 0 THEN seq ELSE IF \E k \in 1..Len(seq) : seq[k] = x THEN seq ELSE Append(seq, x)
 MeetAll(seq, xs) == LET r[k \in 0..Len(xs)] == IF k = 0 THEN seq ELSE Met(r[k - 1], xs[k]) IN r[Len(xs)]
-RefSeq(n) == CASE n.t = "I" -> <<n.main>> [] n.t = "C" -> [k \in 1..Len(WordSeq) |-> Branches(n)[WordSeq[k]].kid] [] OTHER -> <<>>
+RefSeq(n) == CASE n.t = "I" -> <<n.main>>
+               [] n.t = "C" -> [k \in 1..Len(WordSeq) |-> Branches(n)[WordSeq[k]].kid]
+               [] OTHER     -> <<>>
 RECURSIVE Walk(_, _, _)
 Walk(h, seq, k) == IF k > Len(seq) THEN seq ELSE Walk(h, MeetAll(seq, RefSeq(h[seq[k]])), k + 1)
 \* The new name of each address, given the sequence of those in use.

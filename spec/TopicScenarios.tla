@@ -40,7 +40,8 @@ EverythingTwo == [u |-> <<Everything(1)>>, w |-> <<Everything(2)>>]
 ThreeLevels == [u |-> <<{Subscribe(abc, 1), Unsubscribe(abc, 1)}>>,
                 w |-> <<{Subscribe(ab, 2), Unsubscribe(ab, 2), Lookup(ab)}>>]
 \* Two tombs in one C-node, and a lookup.
-TwoUnsubscribes == [u |-> <<{Unsubscribe(ab, 1)}>>, w |-> <<{Unsubscribe(bb, 2)}, {Subscribe(ac, 2)}>>, r |-> <<{Lookup(ab)}>>]
+TwoUnsubscribes == [u |-> <<{Unsubscribe(ab, 1)}>>, w |-> <<{Unsubscribe(bb, 2)}, {Subscribe(ac, 2)}>>,
+                    r |-> <<{Lookup(ab)}>>]
 \* Lookup against one writer, who first makes the literal and then the wildcard subscription.
 LiteralThenStar == [w |-> <<{Subscribe(ab, 3)}, {Subscribe(xb, 4)}>>, r |-> <<{Lookup(ab)}>>]
 \* For ever: both subscriptions come and go, in any order; a lookup that finds them by two paths.

@@ -108,7 +108,8 @@ Collecting(h, l, i, k, m) ==
     LET n      == h[m]
         ws     == <<l.op.topic[k], Star>>
         kid(w) == IF w \notin Words \/ IsTomb(i, n) THEN <<>>
-                  ELSE IF Branches(n)[w].kid = 0 \/ k = Len(l.op.topic) THEN <<>> ELSE <<<<Branches(n)[w].kid, k + 1>>>>
+                  ELSE IF Branches(n)[w].kid = 0 \/ k = Len(l.op.topic) THEN <<>>
+                  ELSE <<<<Branches(n)[w].kid, k + 1>>>>
         sub(w) == IF w \notin Words \/ IsTomb(i, n) THEN {}
                   ELSE IF k = Len(l.op.topic) THEN Branches(n)[w].subs ELSE {}
         l1     == [l EXCEPT !.todo = kid(ws[1]) \o kid(ws[2]) \o Tail(@), !.seen = Append(@, <<i, m>>),
@@ -131,11 +132,11 @@ At(p, pc) == L[p].pc = pc
 \* Read main of the present I-node.
 ReadMain(p) == LET l == L[p] IN At(p, "ReadMain") /\ Apply(p, AtMain(mem, l, Main(mem, INodeOf(l))))
 \* CAS main: to a copy with the subscriber.
-SubscribeCas(p) == LET l == L[p]  i == INodeOf(l)  w == Word(l) IN At(p, "SubscribeCas") /\
+SubscribeCas(p) == LET l == L[p]  i == INodeOf(l)  w == Word(l)  br == Branches(mem[l.m]) IN At(p, "SubscribeCas") /\
     Apply(p, IF Main(mem, i) # l.m THEN Restart(mem, l)
-             ELSE IF IsLast(l) THEN Return(Install(mem, i, CNode([Branches(mem[l.m]) EXCEPT ![w].subs = @ \cup {l.op.who}])), 0)
+             ELSE IF IsLast(l) THEN Return(Install(mem, i, CNode([br EXCEPT ![w].subs = @ \cup {l.op.who}])), 0)
              ELSE LET c == Chain(mem, l.op.topic, Level(l) + 1, l.op.who)
-                  IN  Return(Install(c.h, i, CNode([Branches(mem[l.m]) EXCEPT ![w].kid = c.i])), 0))
+                  IN  Return(Install(c.h, i, CNode([br EXCEPT ![w].kid = c.i])), 0))
 \* CAS main: to a copy without the subscriber, or to a tomb.  j = 1: the operation is done but for cleaning up.
 UnsubscribeCas(p) == LET l == L[p]  i == INodeOf(l)
                          n == Contracted(i, [Branches(mem[l.m]) EXCEPT ![Word(l)].subs = @ \ {l.op.who}])
@@ -144,7 +145,8 @@ UnsubscribeCas(p) == LET l == L[p]  i == INodeOf(l)
              ELSE LET h == Install(mem, i, n)
                   IN  IF IsTomb(i, n) THEN Clean(h, [l EXCEPT !.j = 1]) ELSE Return(h, 0))
 \* Read main of the parent of a tomb.
-CleanMain(p) == LET l == L[p]  i == ParentOf(l)  m == Main(mem, i)  w == l.op.topic[Level(l) - 1] IN At(p, "CleanMain") /\
+CleanMain(p) == LET l == L[p]  i == ParentOf(l)  m == Main(mem, i)  w == l.op.topic[Level(l) - 1]
+                IN  At(p, "CleanMain") /\
     Apply(p, IF IsTomb(i, mem[m]) THEN CleanUp(mem, l)
              ELSE IF Branches(mem[m])[w].kid # INodeOf(l) THEN Cleaned(mem, l)
              ELSE Goto(mem, [l EXCEPT !.m = m], "CleanCas"))
@@ -171,7 +173,8 @@ Invoke(p) ==
     /\ At(p, "idle") /\ at[p] <= Len(Program[p])
     /\ \E op \in Program[p][at[p]] :
          LET l == Begin(op)
-             o == IF op.op = "lookup" THEN Collecting(mem, l, Root, 1, Main(mem, Root)) ELSE AtMain(mem, l, Main(mem, Root))
+             m == Main(mem, Root)
+             o == IF op.op = "lookup" THEN Collecting(mem, l, Root, 1, m) ELSE AtMain(mem, l, m)
              N == Close(M, [L EXCEPT ![p].op = op])
          IN  /\ After(p, o)
              /\ M' = IF o.ret THEN Returned(N, p, o.v) ELSE N

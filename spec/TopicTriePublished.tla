@@ -82,7 +82,8 @@ Updated(h, l) ==
     LET br == Branches(h[l.m])  w == Word(l)  b == br[w] IN
     CASE l.op.op = "subscribe" /\ IsLast(l)  -> [h |-> h, n |-> CNode([br EXCEPT ![w].subs = @ \cup {l.op.who}])]
       [] l.op.op = "subscribe" /\ ~IsLast(l) ->
-           LET c == Chain(h, l.op.topic, Level(l) + 1, l.op.who) IN [h |-> c.h, n |-> CNode([br EXCEPT ![w].kid = c.i])]
+           LET c == Chain(h, l.op.topic, Level(l) + 1, l.op.who)
+           IN  [h |-> c.h, n |-> CNode([br EXCEPT ![w].kid = c.i])]
       [] l.op.op = "unsubscribe" ->
            [h |-> h, n |-> Contracted(INodeOf(l), [br EXCEPT ![w].subs = @ \ {l.op.who}])]
 Install(h, i, n) == [Put(h, n) EXCEPT ![i].main = Fresh(h)]
@@ -141,17 +142,20 @@ CleanRead(p) == LET l == L[p]  m == Main(mem, l.trio[1]) IN At(p, "CleanRead") /
 CompressRead(p) == LET l == L[p]
                        w == CHOOSE w \in l.look : TRUE
                        l1 == [l EXCEPT !.look = @ \ {w},
-                                       !.cut = IF mem[Main(mem, Branches(mem[l.m])[w].kid)].t = "T" THEN @ \cup {w} ELSE @]
+                                       !.cut = IF mem[Main(mem, Branches(mem[l.m])[w].kid)].t = "T"
+                                               THEN @ \cup {w} ELSE @]
                    IN  At(p, "CompressRead") /\
     Apply(p, IF l1.look = {} THEN Looked(mem, l1, l.ret) ELSE Out(mem, l1))
 \* CAS main of the parent: to the compressed copy.  Then start again in any case.
 CleanCas(p) == LET l == L[p]  i == l.trio[1] IN At(p, "CleanCas") /\
-    Apply(p, Restart(IF Main(mem, i) = l.e THEN Install(mem, i, CNode(Compressed(Branches(mem[l.m]), l.cut))) ELSE mem, l))
+    Apply(p, Restart(IF Main(mem, i) # l.e THEN mem
+                     ELSE Install(mem, i, CNode(Compressed(Branches(mem[l.m]), l.cut))), l))
 
 (* cleanParent, contract: the own tomb *)
 \* Read main of the I-node.
 CleanParentRead(p) == LET l == L[p] IN At(p, "CleanParentRead") /\
-    Apply(p, IF l.trio[1] = 0 THEN Crash(mem, l) ELSE Goto(mem, [l EXCEPT !.m = Main(mem, l.trio[1])], "CleanParentReadParent"))
+    Apply(p, IF l.trio[1] = 0 THEN Crash(mem, l)
+             ELSE Goto(mem, [l EXCEPT !.m = Main(mem, l.trio[1])], "CleanParentReadParent"))
 \* Read main of its parent.
 CleanParentReadParent(p) == LET l == L[p]  m == Main(mem, l.trio[2])
                                 w == l.op.topic[Len(l.op.topic) - 1] IN At(p, "CleanParentReadParent") /\
@@ -166,8 +170,8 @@ ContractReread(p) == LET l == L[p] IN At(p, "ContractReread") /\
     Apply(p, Goto(mem, [l EXCEPT !.e = Main(mem, l.trio[2])], "ContractCas"))
 \* CAS main of the parent: to the compressed copy.
 ContractCas(p) == LET l == L[p]  i == l.trio[2] IN At(p, "ContractCas") /\
-    Apply(p, IF Main(mem, i) = l.e THEN Return(Install(mem, i, Contracted(i, Compressed(Branches(mem[l.m]), l.cut))), 0)
-             ELSE Again(mem, l))
+    Apply(p, IF Main(mem, i) # l.e THEN Again(mem, l)
+             ELSE Return(Install(mem, i, Contracted(i, Compressed(Branches(mem[l.m]), l.cut))), 0))
 \* The parent has become empty.  Read main of its parent, to detach it there.
 DetachRead(p) == LET l == L[p]  m == Main(mem, l.trio[3]) IN At(p, "DetachRead") /\
     Apply(p, IF mem[m].t = "T" THEN Crash(mem, l)
