@@ -55,7 +55,8 @@ def stable_names(trace: Trace) -> Trace:
     """Return the trace with names for addresses, or the trace itself if it has no such heap."""
     heaps = [heap for state in trace.states if (heap := _heap(state))]
     if len(heaps) != len(trace.states):
-        return replace(trace, states=tuple(_without_free(state) for state in trace.states))
+        bare = [_without_free(state) for state in trace.states]
+        return trace if None in bare else replace(trace, states=tuple(state for state in bare if state))
     used: Counter[str] = Counter()
     names = Names({}, {})
     states = []
@@ -66,13 +67,15 @@ def stable_names(trace: Trace) -> Trace:
     return replace(trace, states=tuple(states))
 
 
-def _without_free(state: TraceState) -> TraceState:
-    """Return the state with its memory, if it is a sequence of nodes, as a function from the addresses in use."""
+def _without_free(state: TraceState) -> TraceState | None:
+    """Return the state with its memory as a function from the addresses in use, None if it is no sequence of nodes."""
     memory = state.variables.get(HEAP)
     if not isinstance(memory, tuple) or not all(isinstance(node, Function) and "t" in node for node in memory):
-        return state
+        return None
     used: dict[Value, Value] = {}
-    used |= {a: node for a, node in enumerate(memory, start=1) if isinstance(node, Function) and node["t"] != FREE}
+    for address, node in enumerate(memory, start=1):
+        if isinstance(node, Function) and node["t"] != FREE:
+            used[address] = node
     return replace(state, variables={**state.variables, HEAP: Function(used)})
 
 
