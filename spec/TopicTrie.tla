@@ -222,7 +222,8 @@ NoEmptyCNode   == Quiet => \A i \in (INodes \cap Reachable) \ {Root} :
                                LET n == mem[Main(mem, i)] IN n.t = "C" => ~IsEmpty(Branches(n))
 
 \* Some operation returns again and again, as long as steps are taken.
-Answered == \E p \in Procs : L[p].pc # "idle" /\ L'[p].pc = "idle"
+\* (An operation that begins and returns in one step leaves all registers as they were.)
+Answered == L' = L \/ \E p \in Procs : L[p].pc # "idle" /\ L'[p].pc = "idle"
 LockFree == []<><<TRUE>>_vars => []<><<Answered>>_vars
 \* A lookup that goes on taking steps returns, whatever the others do.  It needs the snapshot.
 LookupWaitFree == \A p \in Procs : []<><<L'[p] # L[p] /\ L[p].op.op = "lookup">>_vars => []<>(L[p].op.op # "lookup")

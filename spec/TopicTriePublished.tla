@@ -224,6 +224,7 @@ Canonical == LET seq == Walk(mem, MeetAll(<<Root>>, AllRegs(Procs)), 1)
 Linearizable == M # {}
 NoCrash == \A p \in Procs : L[p].pc # "crash"
 \* Some operation returns again and again, as long as steps are taken.
-Answered == \E p \in Procs : L[p].pc # "idle" /\ L'[p].pc = "idle"
+\* (An operation that begins and returns in one step leaves all registers as they were.)
+Answered == L' = L \/ \E p \in Procs : L[p].pc # "idle" /\ L'[p].pc = "idle"
 LockFree == []<><<TRUE>>_vars => []<><<Answered>>_vars
 =============================================================================
