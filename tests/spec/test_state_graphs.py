@@ -39,6 +39,7 @@ def test_the_corrected_trie_is_lock_free() -> None:
     [
         (("published_c1", "published_c1_deep", "published_c2"), 14),
         (("topic_c1", "topic_c1_deep", "topic_c3", "mutant_v2_fixed"), 10),
+        (("match_one", "match_late"), 11),
         (("ring_strict_round", "ring_strict_empty", "ring_strict_full"), 14),
         (("ring_weak",), 12),
         (("inverse_bloom",), 3),
