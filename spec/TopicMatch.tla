@@ -82,6 +82,8 @@ Noted(h, l, i, m) == IF Frozen(h, l, i) THEN l.seen ELSE Append(l.seen, <<i, m>>
 \* All is read: validate; when that is done, look at the root.
 Validate(h, l) == Read(h, [l EXCEPT !.j = 1], l.seen[1][1], "validate")
 Validated(h, l) == Goto(h, l, "ValidateRoot")
+\* Something has changed in the meantime: begin again.
+Changed(h, l) == Restart(h, l)
 \* How a match reads a main node that may be pending: as everybody does.
 Raw(l) == FALSE
 
@@ -112,7 +114,7 @@ Got(h, l0, m) ==
           [] l0.ret = "collect b" ->
                Validate(h, [l EXCEPT !.seen = Noted(h, l, l0.i, m), !.acc = Append(@, h.node[m].val), !.m = 0])
           [] l0.ret = "validate" ->
-               IF m # l.seen[l.j][2] THEN Restart(h, l)
+               IF m # l.seen[l.j][2] THEN Changed(h, l)
                ELSE IF l.j = Len(l.seen) THEN Validated(h, l)
                ELSE Read(h, [l EXCEPT !.j = @ + 1], l.seen[l.j + 1][1], "validate")
 Answer(l) == <<Two(l.acc[1], l.acc[2])>>

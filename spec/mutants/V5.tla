@@ -1,7 +1,7 @@
 --------------------------------- MODULE V5 ---------------------------------
 (***************************************************************************)
-(* Mutant V5: an update commits whatever the generation of the root.  What is*)
-(* no part of the present trie any more is not frozen, and the update is lost.*)
+(* Mutant V5: an update commits whatever the generation of the root.  If   *)
+(* that part of the trie is out of date already, the update is lost.       *)
 (***************************************************************************)
 EXTENDS TopicMatchScenarios
 
