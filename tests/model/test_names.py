@@ -146,3 +146,12 @@ def test_a_trace_without_such_a_heap_is_left_alone() -> None:
     trace = run_model(manifest[1]).trace
     assert trace is not None
     assert stable_names(trace) is trace
+
+
+def test_a_memory_that_is_a_sequence_keeps_its_addresses_and_loses_what_is_free() -> None:
+    free, tomb, root = Function({"t": "-"}), Function({"t": "T"}), Function({"t": "I", "main": 3})
+    before = TraceState(1, "Initial predicate", "", {"mem": (root, tomb, tomb), "L": Function({"p": Function(IDLE)})})
+    after = TraceState(2, "Cas", "", {**before.variables, "mem": (root, free, tomb, tomb)})
+    first, second = stable_names(Trace((before, after))).states
+    assert first.variables["mem"] == Function({1: root, 2: tomb, 3: tomb})
+    assert second.variables["mem"] == Function({1: root, 3: tomb, 4: tomb})

@@ -7,6 +7,8 @@ from the registers of the processes that did not move and from the root, then al
 mismatch is the write itself, and last from the registers of the process that moved. Nodes get a letter for their
 kind and a number that counts up: ``I1``, ``C2``. Of nodes that look exactly alike one may get the other's name;
 nothing but the drawing depends on the names.
+
+Modules whose memory is a sequence of nodes keep the addresses; there only the free ones are left out.
 """
 
 from collections import Counter
@@ -20,6 +22,7 @@ HEAP, REGISTERS = "mem", "L"
 ADDRESSES = ("gi", "gm", "gp", "n", "rd", "ad", "src", "held")
 ADDRESS_LISTS = ("path", "todo")
 SLOTS, ACCUMULATED = "slot", "acc"
+FREE = "-"
 PRIVATE, GENERATION, STARTGEN = "n", "gen", "sg"
 RENUMBERED = frozenset({*ADDRESSES, *ADDRESS_LISTS, ACCUMULATED, STARTGEN})
 MUTABLE = ("main", "prev")
@@ -52,7 +55,8 @@ def stable_names(trace: Trace) -> Trace:
     """Return the trace with names for addresses, or the trace itself if it has no such heap."""
     heaps = [heap for state in trace.states if (heap := _heap(state))]
     if len(heaps) != len(trace.states):
-        return trace
+        bare = [_without_free(state) for state in trace.states]
+        return trace if None in bare else replace(trace, states=tuple(state for state in bare if state))
     used: Counter[str] = Counter()
     names = Names({}, {})
     states = []
@@ -61,6 +65,18 @@ def stable_names(trace: Trace) -> Trace:
         names = _names(heaps[index - 1], heap, matched, names, used)
         states.append(_renamed(state, heap, names))
     return replace(trace, states=tuple(states))
+
+
+def _without_free(state: TraceState) -> TraceState | None:
+    """Return the state with its memory as a function from the addresses in use, None if it is no sequence of nodes."""
+    memory = state.variables.get(HEAP)
+    if not isinstance(memory, tuple) or not all(isinstance(node, Function) and "t" in node for node in memory):
+        return None
+    used: dict[Value, Value] = {}
+    for address, node in enumerate(memory, start=1):
+        if isinstance(node, Function) and node["t"] != FREE:
+            used[address] = node
+    return replace(state, variables={**state.variables, HEAP: Function(used)})
 
 
 def _names(old: Heap, new: Heap, matched: Mapping[int, int], names: Names, used: Counter[str]) -> Names:
