@@ -1,13 +1,17 @@
-"""Every `spec: Module!Name` label in the code names a definition of that module of the specification."""
+"""Labels and specification agree: every atomic access of the Ctrie names its action, and every action is named."""
 
 import re
 from pathlib import Path
 
 import pytest
 
+from latchfree_lincheck.bridge.labels import NONE, accesses, ctrie_actions, label_lines
+
 ROOT = Path(__file__).resolve().parents[2]
 
-_LABEL = re.compile(r"spec:\s*`*(\w+)!(\w+)")
+CTRIE = sorted((ROOT / "impl" / "latchfree" / "ctrie").glob("*.py"))
+
+_LABEL = re.compile(r"spec:\s*`*(\w+!\w+(?:\s*,\s*\w+!\w+)*)")
 _DEFINITION = re.compile(r"^(?:LOCAL\s+)?(\w+)(?:\([^()=]*\))?\s*==", re.MULTILINE)
 _COMMENT = re.compile(r"\(\*.*?\*\)|\\\*[^\n]*", re.DOTALL)
 _MODULE = re.compile(r"^-{4,}\s*MODULE\s+(\w+)\s*-{4,}", re.MULTILINE)
@@ -19,7 +23,9 @@ def labels():
     found = []
     for file in sorted((ROOT / "impl").rglob("*.py")):
         for number, line in enumerate(file.read_text().splitlines(), 1):
-            found += [(f"{file.relative_to(ROOT)}:{number}", *match) for match in _LABEL.findall(line)]
+            for names in _LABEL.findall(line):
+                where = f"{file.relative_to(ROOT)}:{number}"
+                found += [(where, *name.strip().split("!")) for name in names.split(",")]
     return found
 
 
@@ -66,9 +72,49 @@ def actions(text):
 
 
 def test_every_action_of_the_specification_has_its_place_in_the_code():
-    text = modules()["Ctrie"].read_text()
-    assert len(actions(text)) > 10
-    assert actions(text) - {name for _, module, name in labels() if module == "Ctrie"} == set()
+    steps = actions(modules()["Ctrie"].read_text())
+    assert len(steps) > 10
+    named = {name for file in CTRIE for access in accesses(file.read_text()) for name in access.labels}
+    assert {name.removeprefix("Ctrie!") for name in named if name.startswith("Ctrie!")} == steps
+
+
+@pytest.mark.parametrize("file", CTRIE, ids=lambda file: file.name)
+def test_every_atomic_access_of_the_ctrie_names_its_step(file):
+    for access in accesses(file.read_text()):
+        where = f"{file.name}:{access.line}: {access.kind}"
+        assert access.labels, f"{where} has no label: write # spec: Module!Action, or # spec: none -- why"
+        assert access.labels != (NONE,) or access.why, f"{where}: spec: none needs a reason"
+        assert NONE not in access.labels or len(access.labels) == 1, f"{where}: none, or actions"
+
+
+@pytest.mark.parametrize("file", CTRIE, ids=lambda file: file.name)
+def test_every_label_of_the_ctrie_is_that_of_an_access(file):
+    text = file.read_text()
+    lines = text.splitlines()
+    accessed = {access.line for access in accesses(text)}
+    for number in label_lines(text):
+        below = number
+        while lines[below].strip().startswith("#"):
+            below += 1
+        assert below + 1 in accessed, f"{file.name}:{number}: no access below this label"
+
+
+def test_labels_are_read():
+    text = "# spec: A!B, A!C -- why\n# and more\nx = load(m, 1) + cas(m, 1, 2, 3)\nstore(m, 1, 2)\n"
+    assert [(a.line, a.kind, a.labels, a.why) for a in accesses(text)] == [
+        (3, "cas", ("A!B", "A!C"), "why"),
+        (3, "load", ("A!B", "A!C"), "why"),
+        (4, "store", (), ""),
+    ]
+    assert label_lines(text) == [1]
+
+
+def test_the_label_of_a_line_is_found():
+    gcas = next(file for file in CTRIE if file.name == "gcas.py")
+    line = next(a.line for a in accesses(gcas.read_text()) if a.labels == ("Ctrie!GcasCas",))
+    assert ctrie_actions(f"latchfree/ctrie/gcas.py:{line}") == {"GcasCas"}
+    assert ctrie_actions(f"latchfree/ctrie/gcas.py:{line - 1}") == set()
+    assert ctrie_actions("") == set()
 
 
 def test_the_parser_of_definitions():

@@ -104,6 +104,7 @@ def close_grave(mem: Handle, me: Word) -> None:
         # only part of it, for splitting needs memory; what it does not see is retired when it is dropped itself.
         _find_witness(mem, me)
         if still_seen(mem, block, peek(mem, me + _SEEN)) == NIL:
+            # spec: Reclamation!RetireReadEpoch -- as in retire.
             enqueue(mem, me, block, load_seq(mem, H_EPOCH))
             return
 
@@ -154,6 +155,7 @@ def bury_tree(mem: Handle, trie: Word, me: Word, root: Word, death: Word) -> Non
     each node has to be looked at, now: later, what belongs to another trie may be gone. If memory runs out then, even
     the reserve, the rest of the tree is lost until `latchfree arena fsck`.
     """
+    # spec: Reclamation!BuryCount -- as in open_grave.
     if load_seq(mem, trie + REGISTERED) == NIL and peek(mem, trie + IS_FORK) == NIL:
         retire_tree(mem, me, root)
         return

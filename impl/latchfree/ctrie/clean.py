@@ -62,7 +62,6 @@ def clean(mem: Handle, trie: Word, me: Word, parent: Word, level: Word) -> Flag:
     new = compressed(mem, trie, me, m, level, gen)
     if failed(mem, me):
         return False
-    # spec: Ctrie!GcasCas
     outcome = LOST if new == NIL else gcas(mem, trie, parent, m, new)
     if outcome == COMMITTED:
         _bury_compressed(mem, trie, me, m, new, gen)

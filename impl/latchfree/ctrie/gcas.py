@@ -90,6 +90,7 @@ def read_root(mem: Handle, trie: Word) -> Word:
 @kernel
 def rdcss_complete(mem: Handle, trie: Word, d: Word) -> Word:
     """Decide a descriptor by comparing the old root's main, and move the root accordingly."""
+    # spec: Ctrie!RdcssReadStatus -- acquire: pairs with the CAS that decided.
     if load(mem, d + STATUS) == UNDECIDED:
         m = gcas_read(mem, trie, peek(mem, d + OLD))
         verdict = COMMIT if m == peek(mem, d + EXPECTED) else ABORT

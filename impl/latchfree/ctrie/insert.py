@@ -176,7 +176,6 @@ def insert(mem: Handle, trie: Word, me: Word, key: Key, value: Value, mode: Word
                 new = with_entry(mem, me, m, at, snode, startgen)
             if failed(mem, me):
                 return FULL
-            # spec: Ctrie!GcasCas
             outcome = gcas(mem, trie, i, m, new)
             if outcome == COMMITTED:
                 bury_pair(mem, trie, me, startgen, m, old)

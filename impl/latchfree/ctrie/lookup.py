@@ -54,7 +54,6 @@ def renew(mem: Handle, trie: Word, me: Word, i: Word, m: Word, gen: Word) -> Wor
     new = renewed(mem, trie, me, m, gen)
     if failed(mem, me):
         return NO_MEMORY
-    # spec: Ctrie!GcasCas
     outcome = gcas(mem, trie, i, m, new)
     if outcome == COMMITTED:
         slots = popcount(peek(mem, m + BITMAP))
@@ -117,6 +116,7 @@ def lookup_undisturbed(mem: Handle, trie: Word, h: Word, key: Key) -> Word:
     while gen_of(mem, i) == gen:
         # spec: Ctrie!GcasReadMain -- orders as in gcas_read.
         m = load_seq(mem, i + MAIN)
+        # spec: Ctrie!GcasReadPrev -- as in gcas_read.
         if load(mem, m + PREV) != NIL or kind_of(mem, m) != C_NODE:
             break
         slot = slot_for(mem, m, h, level)

@@ -66,6 +66,7 @@ def new_node(mem: Handle, me: Word, kind: Word, words: Word, birth: Word) -> Wor
 @kernel
 def new_generation(mem: Handle) -> Word:
     """A generation nobody has used in this arena."""
+    # spec: none -- a fresh generation is private to whoever took it; the specification picks one without a step.
     return fetch_add(mem, H_GENERATION, ONE) + ONE
 
 

@@ -19,6 +19,7 @@ from latchfree.kinds import Flag, Handle, Word
 @entry
 def _inherit(mem: Handle, slot: Word, owner: Word, me: Word) -> Flag:
     """Make a dead process's slot ours; True if nobody was faster."""
+    # spec: none -- processes that die are not modelled.
     return cas(mem, slot + OWNER, owner, me)
 
 
@@ -28,7 +29,9 @@ def _forget(mem: Handle, slot: Word) -> None:
 
     It may have been counted: then the count stays too high, which costs time only.
     """
+    # spec: none -- processes that die are not modelled.
     store(mem, slot + HEAD, CLOSED)
+    # spec: none -- as above.
     store(mem, slot + OWNER, np.uint64(0))
 
 

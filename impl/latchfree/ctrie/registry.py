@@ -76,14 +76,16 @@ def _claim_slot(mem: Handle, trie: Word, me: Word) -> Word:
     """A slot for a new snapshot; NO_ROOM when there is no memory for another table."""
     link = trie + SNAPSHOTS
     while True:
-        # Acquire: pairs with the CAS that linked the table.
+        # spec: none -- the chain of tables only grows. Acquire: pairs with the CAS that linked the table.
         table = load(mem, link)
         if table == _0:
             fresh = _new_table(mem, me)
             if fresh == _0:
                 return NO_ROOM
             # The last link of a chain that only grows; whoever loses keeps his table at the end of it.
+            # spec: none -- as above.
             while not cas(mem, link, _0, fresh):
+                # spec: none -- as above.
                 link = load(mem, link) + NEXT
             table = fresh
         for k in range(SLOTS):
@@ -106,6 +108,7 @@ def register(mem: Handle, trie: Word, me: Word, root: Word, gen: Word) -> Word:
         return NO_ROOM
     poke(mem, slot + FORK, _0)
     poke(mem, slot + FROZEN, root)
+    # spec: Reclamation!Register -- nobody looks at the list before the generation is there.
     store(mem, slot + HEAD, EMPTY | gen)
     # spec: Reclamation!RegisterCount -- before the generation: nobody who could see that one sees a count of zero.
     fetch_add(mem, trie + REGISTERED, _1)
@@ -123,16 +126,19 @@ def newest(mem: Handle, trie: Word, below: Word, other_than: Word) -> tuple[Word
     """
     best = _0
     best_gen = _0
+    # spec: none -- the chain of tables only grows.
     table = load(mem, trie + SNAPSHOTS)
     while table != _0:
         for k in range(SLOTS):
             slot = table + FIRST_SLOT + np.uint64(k)
-            # spec: Reclamation!BuryScan -- seq_cst: sees all that were registered before the root moved past them.
+            # spec: Reclamation!BuryScan, Reclamation!SweepPrev -- seq_cst: sees all that were registered before the
+            # root moved past them.
             gen = load_seq(mem, slot + GEN)
             better = best_gen < gen and gen < below and slot != other_than
             # spec: Reclamation!BuryScanHead -- seq_cst: a list that is closed takes nothing any more.
             if better and load_seq(mem, slot + HEAD) != CLOSED:
                 best, best_gen = slot, gen
+        # spec: none -- as above.
         table = load(mem, table + NEXT)
     return best, best_gen
 
@@ -141,13 +147,13 @@ def newest(mem: Handle, trie: Word, below: Word, other_than: Word) -> tuple[Word
 def push_block(mem: Handle, slot: Word, gen: Word, block: Word) -> Flag:
     """Put a block on the deadlist of the snapshot of generation `gen` in a slot. False: that one is gone."""
     while True:
-        # spec: Reclamation!BuryHead
+        # spec: Reclamation!BuryHead, Reclamation!SweepHead
         head = load_seq(mem, slot + HEAD)
         # spec: Reclamation!BuryCheck -- after the head: if the generation still is `gen`, then the head was its.
         if head == CLOSED or load_seq(mem, slot + GEN) != gen:
             return False
         poke(mem, block + LINK, head)
-        # spec: Reclamation!BuryPush -- seq_cst (release suffices): publishes the block.
+        # spec: Reclamation!BuryPush, Reclamation!SweepMove -- seq_cst (release suffices): publishes the block.
         if cas(mem, slot + HEAD, head, block):
             return True
 
@@ -187,16 +193,15 @@ def _redistribute(mem: Handle, me: Word, head: Word, older: Word, seen_up_to: Wo
     block = head
     while block & EMPTY == _0:
         below = peek(mem, block + LINK)
-        # spec: Reclamation!SweepHead
         seen = still_seen(mem, block, seen_up_to)
         retired += peek(mem, block + COUNT) - seen
         if seen == _0:
             # The block becomes part of the limbo as it is: dropping needs no memory.
+            # spec: Reclamation!RetireReadEpoch -- as in retire.
             enqueue(mem, me, block, load_seq(mem, H_EPOCH))
         else:
             if seen < peek(mem, block + COUNT) and stock_spares(mem, me, SPARES, URGENT):
                 _split_block(mem, me, block, seen_up_to)
-            # spec: Reclamation!SweepMove
             push_block(mem, older, seen_up_to, block)
         block = below
     drain(mem, me, retired * _GENEROUS)
@@ -216,6 +221,7 @@ def _process(mem: Handle, trie: Word, me: Word, slot: Word) -> None:
     if exchange(mem, slot + GEN, _0) != _0:
         # spec: Reclamation!SweepUncount
         fetch_add(mem, trie + REGISTERED, _MINUS_1)
+    # spec: Reclamation!SweepFree -- before the slot can be claimed again.
     store(mem, slot + STATE, FREE)
     # spec: Reclamation!SweepFree -- release: the slot's next owner must find it out of use.
     store(mem, slot + OWNER, _0)
@@ -224,12 +230,15 @@ def _process(mem: Handle, trie: Word, me: Word, slot: Word) -> None:
 
 @kernel
 def _find_dropped(mem: Handle, trie: Word) -> Word:
+    # spec: none -- the chain of tables only grows.
     table = load(mem, trie + SNAPSHOTS)
     while table != _0:
         for k in range(SLOTS):
             slot = table + FIRST_SLOT + np.uint64(k)
+            # spec: Reclamation!SweepScan, Reclamation!SweepRecheck
             if load_seq(mem, slot + STATE) == DROPPED:
                 return slot
+        # spec: none -- as above.
         table = load(mem, table + NEXT)
     return _0
 
@@ -238,10 +247,13 @@ def _find_dropped(mem: Handle, trie: Word) -> Word:
 def _lock(mem: Handle, trie: Word, me: Word) -> Flag:
     """Try to become the one who drops, taking over from one who has died."""
     mine = me | (peek(mem, me + P_INCARNATION) << _INCARNATION_SHIFT)
+    # spec: Reclamation!SweepLock -- to see whose it is.
     held = load_seq(mem, trie + DROP_LOCK)
     if held != _0:
         owner = held & _OWNER_MASK
+        # spec: none -- processes that die are not modelled.
         alive = load(mem, owner + P_INCARNATION) == held >> _INCARNATION_SHIFT
+        # spec: none -- as above.
         if alive and load(mem, owner + P_STATE) != NOBODY:
             return False
     # spec: Reclamation!SweepLock
@@ -252,7 +264,6 @@ def _lock(mem: Handle, trie: Word, me: Word) -> Flag:
 def sweep(mem: Handle, trie: Word, me: Word) -> None:
     """Process all dropped snapshots, unless somebody else is at it."""
     while _find_dropped(mem, trie) != _0:
-        # spec: Reclamation!SweepScan
         if not _lock(mem, trie, me):
             return
         while True:
@@ -270,8 +281,9 @@ def drop(mem: Handle, trie: Word, me: Word, slot: Word) -> None:
     # spec: Reclamation!DropMark -- seq_cst: visible before the lock is tried.
     exchange(mem, slot + STATE, DROPPED)
     if _lock(mem, trie, me):
-        # Somebody else may have been faster; then the slot may even be in use again.
+        # spec: Reclamation!SweepScan -- somebody else may have been faster; then the slot may even be in use again.
         if load_seq(mem, slot + STATE) == DROPPED:
             _process(mem, trie, me, slot)
+        # spec: Reclamation!SweepUnlock -- as in sweep.
         exchange(mem, trie + DROP_LOCK, _0)
     sweep(mem, trie, me)

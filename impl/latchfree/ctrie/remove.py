@@ -105,7 +105,6 @@ def remove(mem: Handle, trie: Word, me: Word, key: Key, mode: Word, expected: Wo
                 new = without_entry(mem, me, m, at, startgen)
             if failed(mem, me):
                 return FULL
-            # spec: Ctrie!GcasCas
             outcome = gcas(mem, trie, i, m, new)
             if outcome == COMMITTED:
                 tombed = kind_of(mem, new) == T_NODE

@@ -37,9 +37,10 @@ def new_descriptor(mem: Handle, me: Word, old: Word, expected: Word, new: Word, 
 @kernel
 def swing(mem: Handle, trie: Word, d: Word) -> Word:
     """Move the root from a decided descriptor to the I-node its status chose, and return that I-node."""
-    # spec: Ctrie!RdcssReadStatus -- acquire: pairs with the CAS that decided.
+    # spec: none -- the status is decided by now, and final. Acquire: pairs with the CAS that decided.
     target = peek(mem, d + NEW) if load(mem, d + STATUS) == COMMIT else peek(mem, d + OLD)
-    # spec: Ctrie!RdcssSwing -- seq_cst publishes the new root; failing means somebody else moved it already.
+    # spec: Ctrie!RdcssSwing, Ctrie!CompleteAbortRoot -- seq_cst publishes the new root; failing means somebody else
+    # moved it already.
     cas(mem, trie + ROOT_WORD, d | PENDING, target)
     return target
 
@@ -61,5 +62,4 @@ def abort_root(mem: Handle, trie: Word) -> Word:
     d = word & UNTAG
     # spec: Ctrie!CompleteAbortStatus -- loses to a decision already taken, which swing then honours.
     cas(mem, d + STATUS, UNDECIDED, ABORT)
-    # spec: Ctrie!CompleteAbortRoot
     return swing(mem, trie, d)

@@ -58,6 +58,7 @@ def new_trie(mem: Handle, me: Word, hash_mask: Word) -> Word:
     i = new_inode(mem, me, new_cnode(mem, me, NIL, NIL, gen), gen)
     if failed(mem, me):
         return FULL
+    # spec: none -- a new trie, which nobody else knows yet.
     store(mem, trie + ROOT_WORD, i)
     return trie
 
@@ -82,7 +83,7 @@ def _try_replace(mem: Handle, trie: Word, me: Word, r: Word, empty: Flag) -> Wor
         undo(mem, me)
         return NIL
     rdcss_complete(mem, trie, d)
-    # spec: Ctrie!RdcssReadStatus
+    # spec: none -- the status is decided by now, and final.
     if load(mem, d + STATUS) == COMMIT:
         # Helpers may still look at the descriptor; the root word does not hold it any more.
         retire(mem, me, d)
@@ -147,7 +148,9 @@ def fork_frozen(mem: Handle, me: Word, slot: Word, hash_mask: Word) -> Word:
     i = new_inode(mem, me, gcas_read(mem, READ_ONLY, peek(mem, slot + FROZEN)), gen)
     if failed(mem, me):
         return FULL
+    # spec: none -- a new trie, which nobody else knows yet.
     store(mem, trie + ROOT_WORD, i)
+    # spec: none -- writable snapshots are not modelled; only who owns the slot writes this field.
     store(mem, slot + FORK, trie)
     return trie
 
@@ -158,6 +161,7 @@ def destroy(mem: Handle, trie: Word, me: Word, slot: Word) -> None:
 
     `slot` is that of the snapshot it goes on from, NIL if there is none; it is dropped afterwards.
     """
+    # spec: none -- processes that die are not modelled.
     # First: a process killed from here on leaks, and whoever looks after it does not free anything twice.
     if slot != NIL and exchange(mem, slot + FORK, NIL) != trie:
         return
@@ -165,8 +169,10 @@ def destroy(mem: Handle, trie: Word, me: Word, slot: Word) -> None:
     push_tree(mem, me, P_DOOMED, read_root(mem, trie))
     while peek(mem, me + P_DOOMED) != NIL:
         free_tree_node(mem, me, P_DOOMED, gen_of(mem, trie))
+    # spec: none -- a trie that nobody uses any more.
     table = load(mem, trie + SNAPSHOTS)
     while table != NIL:
+        # spec: none -- as above.
         below = load(mem, table + NEXT)
         give(mem, me, table, round_up(TABLE_WORDS))
         table = below
