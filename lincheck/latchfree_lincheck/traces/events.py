@@ -57,28 +57,32 @@ class _Thread:
     """What of a thread's last steps tells whether it reads a tomb again.
 
     A cleaner first reads the main of an I-node and finds a tomb. It goes on with reading the same main once more, and
-    so it does after each failed attempt, when it has read the root. Nobody else reads one main twice in a row.
+    so it does after each failed attempt, when it has read the root. Then it reads the main of the parent; if it finds
+    nothing to do there, it reads that main again to see whether it is a tomb itself, and this is a step. Nobody else
+    reads one main twice in a row.
     """
 
     def __init__(self) -> None:
         self._last = ""
         self._call = -1
         self._reading = self._tomb = -1  # words: the main it is reading, and that of the tomb
-        self._again = False
+        self._again = self._parent = False  # whether the tomb's prev, or the parent's main, is read next
 
     def take(self, actions: frozenset[str], step: Step) -> str:
         """Return the action of the thread's next access; empty if it is no step."""
         if step.call != self._call:
             self._call, self._last, self._reading, self._tomb = step.call, "", -1, -1
+            self._again = self._parent = False
         if self._again and actions == {"GcasReadPrev"}:
             self._again = False
             return ""
         if actions == {"GcasReadMain"}:
             word = -1 if step.at is None else step.at
             if word == self._reading or (self._last == "RdcssRead" and word == self._tomb):
-                self._tomb, self._reading, self._again = word, -1, True
+                self._tomb, self._reading, self._again, self._parent = word, -1, True, True
                 return ""
-            self._reading = word
+            self._reading = -1 if self._parent else word
+            self._parent = False
         elif not all(action.startswith(("GcasReadPrev", "Complete")) and action != _AFTER for action in actions):
             self._reading = -1
         self._last = _action(actions, self._last)

@@ -6,11 +6,14 @@ import subprocess
 import sys
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from latchfree_lincheck.bridge.labels import ctrie_actions
+import latchfree
+from latchfree_lincheck.bridge.labels import accesses, ctrie_actions
 from latchfree_lincheck.explore.ctrie import CTRIE
+from latchfree_lincheck.explore.machine import Step
 from latchfree_lincheck.explore.scenario import Scenario
 from latchfree_lincheck.traces.batch import Trace, check_batch, module_text
 from latchfree_lincheck.traces.campaign import SCHEDULES, THREADS, validate_traces
@@ -33,6 +36,7 @@ import sys
 from latchfree_lincheck.mutants import apply
 apply(sys.argv[1])
 from latchfree_lincheck.explore.ctrie import CTRIE
+from latchfree_lincheck.explore.machine import Step
 from latchfree_lincheck.explore.scenario import Scenario
 from latchfree_lincheck.traces.batch import Trace, check_batch
 from latchfree_lincheck.traces.events import events_of
@@ -139,6 +143,29 @@ def test_events_are_the_labelled_accesses():
     actions = Counter(event.action for event in events)
     assert (actions["GcasCas"], actions["CompleteCommit"], actions["CompleteReadRoot"]) == (2, 2, 2)
     assert [event.action for event in events[:3]] == ["RdcssRead", "GcasReadMain", "GcasReadPrev"]
+
+
+def test_only_the_second_look_at_a_tomb_is_left_out():
+    file = Path(latchfree.__file__).parent / "ctrie" / "gcas.py"
+    lines = {labels[0].removeprefix("Ctrie!"): line for line, _, labels, _ in accesses(file.read_text())}
+
+    def step(action, at, old):
+        return Step(0, "load", at, old, old, f"latchfree/ctrie/gcas.py:{lines[action]}", 0, True)
+
+    def read(at, main):
+        return [step("GcasReadMain", at, main), step("GcasReadPrev", main + 1, 0)]
+
+    # A remover climbs: a tomb in I-node 30, whose parent 20 has let go of it already, and is no tomb itself.
+    up, second, parent, next_up = read(31, 33), read(31, 33), read(21, 23), read(21, 23)
+    assert [event.action for event in events_of([*up, *second, *parent, *next_up])] == [
+        event.action for event in events_of([*up]) + events_of([*parent]) + events_of([*next_up])
+    ]
+    # An attempt has failed: it reads the root, looks at the tomb again, then at the parent.
+    root, cas = step("RdcssRead", 5, 10), step("GcasCas", 21, 23)
+    assert [event.action for event in events_of([*up, *second, *parent, cas, root, *second, *parent])] == [
+        "GcasReadMain", "GcasReadPrev", "GcasReadMain", "GcasReadPrev", "GcasCas", "RdcssRead", "GcasReadMain",
+        "GcasReadPrev",
+    ]  # fmt: skip
 
 
 def test_a_lookup_that_starts_over_is_taken_from_there():
