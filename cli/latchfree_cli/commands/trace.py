@@ -84,14 +84,11 @@ def _summary(campaign: "Campaign") -> str:
     kinds = " and ".join(f"{count:,} of {source}" for source, count in sorted(campaign.traces.items()))
     verdict = "violation" if campaign.rejected else "ok" if campaign.complete else "unknown"
     actions = ", ".join(f"{action} {count:,}" for action, count in campaign.actions.most_common())
-    return "\n".join(
-        [
-            f"trace ctrie: {verdict}: {accepted:,} traces are behaviours of Ctrie.tla{': ' if kinds else ''}{kinds}",
-            f"  {campaign.operations:,} operations, {campaign.events:,} events, {len(campaign.actions)} different "
-            f"actions; {campaign.batches} runs of TLC in {campaign.seconds:.0f} s",
-            f"  {actions}",
-        ]
-    )
+    head = f"trace ctrie: {verdict}: {accepted:,} traces are behaviours of Ctrie.tla{': ' if kinds else ''}{kinds}"
+    if not accepted:
+        return head
+    size = f"{campaign.operations:,} operations, {campaign.events:,} events, {len(campaign.actions)} different actions"
+    return f"{head}\n  {size}; {campaign.batches} runs of TLC in {campaign.seconds:.0f} s\n  {actions}"
 
 
 def _rejected(settings: Settings, trace: "Trace", rejection: "Rejection", seed: int) -> str:
