@@ -14,6 +14,7 @@ from latchfree_cli.commands.show import show
 from latchfree_cli.commands.shrink import shrink
 from latchfree_cli.commands.spec import spec
 from latchfree_cli.commands.stress import stress
+from latchfree_cli.commands.trace import trace
 from latchfree_cli.commands.verify import verify
 from latchfree_cli.settings import command, global_settings
 
@@ -26,6 +27,7 @@ for function in (
     prove,
     explore,
     replay,
+    trace,
     stress,
     check,
     shrink,

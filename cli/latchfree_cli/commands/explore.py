@@ -50,11 +50,33 @@ def explore(
     emit_test: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a pytest file that fails as long as the bug is there.")
     ] = None,
+    along: Annotated[
+        str | None, typer.Option(metavar="MODEL", help="Run ctrie along every step of a model's state graph.")
+    ] = None,
+    as_coded: Annotated[bool, typer.Option("--as-coded", help="along: the model with the code's shortcuts.")] = False,
 ) -> Outcome:
     """Run compiled code through many interleavings and judge what its operations return.
 
     A seed repeats everything. A failure is made small and written to a file that latchfree replay runs again.
     """
+    if along is not None:
+        from latchfree_cli.along import explore_along
+
+        given = (
+            scenario,
+            strategy,
+            schedules,
+            bound,
+            script or None,
+            plain or None,
+            obstruction_free or None,
+            emit_test,
+        )
+        if any(option is not None for option in given):
+            raise exits.Stop(exits.USAGE, "--along takes its schedules from a model: give no scenario and no strategy")
+        return explore_along(settings, target, along, as_coded, mutant)
+    if as_coded:
+        raise exits.Stop(exits.USAGE, "--as-coded says along which model: give --along MODEL too")
     from latchfree_lincheck.explore import explore as run
     from latchfree_lincheck.explore.stacks import Unsupported
 

@@ -66,6 +66,9 @@ _AARCH64: Final = """
     ret
 """
 
+# An assembler is wanted where `switch` is compiled, and where its callers are and it comes from the cache.
+llvm.initialize_native_asmparser()
+
 #: Per machine: the code, the words of its frame on the stack, and which of them holds the address to return to.
 MACHINES: Final = {"x86_64": (_X86_64, 8, 6), "aarch64": (_AARCH64, 20, 11)}
 
@@ -94,8 +97,6 @@ def require_machine(machine: str, system: str) -> None:
 
 def _switch(typingctx: Any, save: Any, to: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        # An assembler is wanted only where something is compiled; code from the cache does without.
-        llvm.initialize_native_asmparser()
         code = MACHINES[builder.module.triple.partition("-")[0]][0]
         name = "latchfree_switch_stacks"
         function = builder.module.globals.get(name)

@@ -26,6 +26,7 @@ _AFFECTED = (
     "latchfree_lincheck.stress.driver",
     "latchfree_lincheck.stress.worker",
     "latchfree_lincheck.explore.ctrie",
+    "latchfree_lincheck.bridge.target",
 )
 
 #: What must be loaded before functions are replaced: everything that may hold a reference to one.

@@ -1,0 +1,93 @@
+"""``latchfree explore ctrie --along MODEL``: compiled code along every step of a model's state graph."""
+
+import shlex
+from typing import TYPE_CHECKING
+
+from latchfree_cli import exits
+from latchfree_cli.settings import Outcome, Settings
+
+if TYPE_CHECKING:
+    from latchfree_lincheck.bridge.along import Coverage
+
+SHOWN = 12
+"""Steps shown of the path to a divergence."""
+
+
+def explore_along(settings: Settings, target: str, name: str, coded: bool, mutant: str | None) -> Outcome:
+    """Run the code along a model and say what became of its steps."""
+    from latchfree_cli.specs import named, read_manifest
+    from latchfree_lincheck.bridge.run import run_along
+    from latchfree_lincheck.explore.stacks import Unsupported
+    from latchfree_model.graph import Unexplored
+
+    if target != "ctrie":
+        raise exits.Stop(exits.USAGE, f"--along runs along models of the Ctrie: the target is ctrie, not {target}")
+    [model] = named(read_manifest(None), [name])
+    with settings.progress(f"explore {target} along {name}") as report:
+        try:
+            coverage = run_along(
+                model,
+                coded=coded,
+                mutant=mutant,
+                timeout=settings.timeout,
+                on_progress=lambda text: report(f"explore {target} along {name}: {text}"),
+                cancelled=settings.cancelled,
+            )
+        except Unexplored as error:
+            raise exits.Stop(exits.TOOL, str(error)) from None
+        except Unsupported as error:
+            raise exits.Stop(exits.TOOL, str(error)) from None
+        except ValueError as error:
+            raise exits.Stop(exits.USAGE, str(error)) from None
+    show(settings, coverage, name + (" as coded" if coded else ""))
+    verdict = "violation" if coverage.divergence else "ok" if coverage.complete else "unknown"
+    again = ["latchfree", "explore", target, "--along", name, *(["--as-coded"] if coded else [])]
+    again += ["--mutant", mutant] if mutant else []
+    return Outcome(
+        verdict, to_json(coverage, name, coded), reproduce=shlex.join(again) if coverage.divergence else None
+    )
+
+
+def show(settings: Settings, coverage: "Coverage", name: str) -> None:
+    """Print how many steps were replayed, and why the others were not."""
+    share = coverage.replayed / coverage.edges if coverage.edges else 0.0
+    settings.say(
+        f"along {name}: {coverage.replayed:,} of {coverage.edges:,} steps replayed ({share:.1%}), "
+        f"{coverage.states:,} states\n"
+        f"  {coverage.runs:,} runs of the code: {coverage.operations:,} operations, {coverage.accesses:,} accesses; "
+        f"memory and answers compared after each of {coverage.steps:,} steps"
+    )
+    for reason, count in coverage.untaken.most_common():
+        settings.say(f"  {count:,} not taken: {reason}")
+    if coverage.divergence:
+        path = coverage.divergence.path
+        if len(path) > SHOWN:
+            settings.say(f"  ... {len(path) - SHOWN} steps")
+        for edge in path[-SHOWN:]:
+            settings.say(f"  {edge.step.action}, thread {edge.thread}")
+        settings.say(f"the code diverges: {coverage.divergence.message}")
+    elif not coverage.complete:
+        settings.say("  it was ended before every step had been tried")
+
+
+def to_json(coverage: "Coverage", name: str, coded: bool) -> dict[str, object]:
+    """Return what ``--json`` says about it."""
+    divergence = coverage.divergence
+    return {
+        "model": name,
+        "as_coded": coded,
+        "states": coverage.states,
+        "steps": coverage.edges,
+        "replayed": coverage.replayed,
+        "not_taken": dict(coverage.untaken),
+        "complete": coverage.complete,
+        "runs": coverage.runs,
+        "compared": coverage.steps,
+        "accesses": coverage.accesses,
+        "divergence": None
+        if divergence is None
+        else {
+            "message": divergence.message,
+            "path": [[edge.thread, edge.step.action] for edge in divergence.path],
+        },
+    }
