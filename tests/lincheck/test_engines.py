@@ -14,6 +14,7 @@ from latchfree_lincheck.engine.frontier import Frontier
 from latchfree_lincheck.engine.frontier_state import BLOCKED, DONE
 from latchfree_lincheck.engine.frontier_sweep import sweep
 from latchfree_lincheck.engine.monitors import MONITORS, OK, UNDECIDED, VIOLATION
+from latchfree_lincheck.engine.opcodes import TAKE, UNKNOWN_RESULT
 from latchfree_lincheck.engine.problem import Problem
 from latchfree_lincheck.engine.search import Deadline, finish, linearize
 from latchfree_lincheck.engine.wgl_compiled import CompiledEngine
@@ -23,6 +24,7 @@ MEMORY = 1 << 28
 FOREVER = Deadline(None)
 SWEPT = [name for name, (_, kind, _, keys, _) in KINDS.items() if kind == "value" and keys == 1]
 MONITORED = [name for name, (family, _, _, keys, _) in KINDS.items() if family in MONITORS and keys == 1]
+LISTS = [name for name in MONITORED if KINDS[name][1] == "list"]
 SEARCHES = {
     "frontier": lambda problem: Frontier(problem, MEMORY, FOREVER).run(),
     "wgl": lambda problem: linearize(CompiledEngine(problem, MEMORY, FOREVER)),
@@ -44,13 +46,24 @@ def monitored(bulk):
     return verdicts
 
 
-def disagreements_of_monitor(name, seed, histories, most=6):
+def disagreements_of_monitor(name, seed, histories, most=6, lost=0.0):
     """Return histories on which a monitor is wrong, and how many of each verdict it gave."""
-    bulk = generate(name, seed, histories, most)
+    bulk = generate(name, seed, histories, most, lost)
     bad = oracle(bulk) >= 0
     verdicts = monitored(bulk)
     wrong = ((verdicts == OK) & bad) | ((verdicts == VIOLATION) & ~bad)
     return np.flatnonzero(wrong), int((verdicts == OK).sum()), int((verdicts == VIOLATION).sum())
+
+
+def lost_takes(name, seed, histories, most=6, lost=0.25):
+    """Judge histories with lost takes, the results of all others known; return which are undecided, and how many."""
+    bulk = generate(name, seed, histories, most, lost)
+    take, returned = bulk.data[:, 0] == TAKE, bulk.data[:, 6] >= 0
+    some, hidden = np.zeros((2, histories), np.bool_)
+    some[bulk.part[take & ~returned]] = True
+    hidden[bulk.part[take & returned & (bulk.data[:, 4] == UNKNOWN_RESULT)]] = True
+    served = some & ~hidden
+    return np.flatnonzero(served & (monitored(bulk) == UNDECIDED)), int(served.sum())
 
 
 def disagreements_of_sweep(name, seed, histories, most=6):
@@ -95,6 +108,27 @@ def test_monitors_agree_with_brute_force(name):
     assert bad > 200
 
 
+@pytest.mark.parametrize("name", LISTS)
+def test_monitors_agree_with_brute_force_on_lost_operations(name):
+    wrong, good, bad = disagreements_of_monitor(name, 5, 20_000, most=8, lost=0.25)
+    assert len(wrong) == 0
+    assert good > 2_000
+    assert bad > 200
+
+
+def test_the_monitor_of_queues_decides_every_lost_dequeue():
+    undecided, served = lost_takes("queue distinct", 6, 20_000, most=8)
+    assert served > 5_000
+    assert len(undecided) == 0
+
+
+@pytest.mark.parametrize("name", ["stack distinct", "priority queue distinct"])
+def test_other_monitors_decide_almost_every_lost_pop(name):
+    undecided, served = lost_takes(name, 6, 20_000, most=8)
+    assert served > 5_000
+    assert len(undecided) < served // 2_000
+
+
 @pytest.mark.parametrize("name", SWEPT)
 def test_the_sweep_agrees_with_brute_force(name):
     assert disagreements_of_sweep(name, 2, 4_000) == []
@@ -111,6 +145,14 @@ def test_searches_agree_with_brute_force(engine, name):
 def test_monitors_agree_with_brute_force_on_a_million(name):
     for seed in range(10, 15):
         wrong, _, _ = disagreements_of_monitor(name, seed, 200_000, most=6 + seed % 2)
+        assert len(wrong) == 0, seed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LISTS)
+def test_monitors_agree_with_brute_force_on_a_million_with_lost_operations(name):
+    for seed in range(50, 56):
+        wrong, _, _ = disagreements_of_monitor(name, seed, 200_000, most=7 + seed % 3, lost=0.15 + seed % 3 / 10)
         assert len(wrong) == 0, seed
 
 
