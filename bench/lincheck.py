@@ -12,8 +12,9 @@ import shutil
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -130,7 +131,37 @@ def crashes() -> list[Figure]:
         figures.append(Figure(f"20 crashed operations of a {name}", "s", 1.0, seconds, note=note))
         if lost < 14 or verdict.verdict == "unknown":
             raise SystemExit(f"{name}: {lost} crashed, {verdict.explain()}")
+    for name in ("queue", "stack", "priority-queue"):
+        figures += [_crashed(name, lost) for lost in (17, 21)]
     return figures
+
+
+def _crashed(name: str, lost: int) -> Figure:
+    """Judge histories in which so many operations never returned, half of them with two results exchanged."""
+    histories = []
+    for seed in range(1000):
+        history = record(name, 1_000, threads=8, crashes=lost / 1000, seed=seed)
+        if sum(operation.return_ is None for operation in history.operations) == lost:
+            histories += [history, exchanged(history, 10)]
+        if len(histories) == 10:
+            break
+    verdicts = Counter(check(history, name, timeout=10).verdict for history in histories)
+    seconds = max(best(lambda history=history: check(history, name, timeout=10)) for history in histories)  # type: ignore[misc]
+    note = f"the slowest of {', '.join(f'{count} {verdict}' for verdict, count in verdicts.items())}"
+    return Figure(
+        f"{lost} crashed operations of a {name}", "s", 1.0 if not verdicts["unknown"] else 0.0, seconds, note=note
+    )
+
+
+def exchanged(history: History, apart: int) -> History:
+    """Exchange the results of two takes that are so many takes apart, in the middle."""
+    operations = list(history.operations)
+    took = [i for i, each in enumerate(operations) if each.return_ is not None and isinstance(each.result, int)]
+    one, other = took[len(took) // 2], took[len(took) // 2 + apart]
+    swapped = operations[other].result, operations[one].result
+    for i, result in zip((one, other), swapped, strict=True):
+        operations[i] = replace(operations[i], result=result)
+    return History(f"{history.name}, two results exchanged", operations)
 
 
 def hard(writers: int, rounds: int) -> History:

@@ -1,6 +1,7 @@
 """``latchfree show``: the page, the exit code, and what it says where it cannot read or write."""
 
 import json
+import re
 import resource
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from typer.testing import CliRunner, Result
 
 from latchfree_cli import exits
 from latchfree_cli.main import app
+from latchfree_lincheck.explore import board
 
 GOOD = [(0, "put", [1, 5], None, 0, 1), (1, "get", [1], 5, 2, 3)]
 STALE = [(0, "put", [1, 5], None, 0, 1), (1, "get", [1], None, 2, 3)]
@@ -116,3 +118,38 @@ def test_nothing_to_show() -> None:
     result = show("empty.jsonl", "--model", "map", "-o", "r.html")
     assert result.exit_code == exits.NOTHING
     assert not Path("r.html").exists()
+
+
+def test_an_exploration_is_drawn_with_its_source_lines() -> None:
+    target = f"{Path(board.__file__).parent / 'examples' / 'counter.py'}:lost_update"
+    found = CliRunner().invoke(app, ["explore", target, "--scenario", "increment | increment"])
+    file = found.stdout.split()[-1]
+    result = show(file, "-o", "report.html")
+    assert result.exit_code == exits.VIOLATION, result.output
+    assert result.stdout.splitlines()[-1] == f"latchfree replay {file}"
+    page = Path("report.html").read_text()
+    text = re.search(r'<script type="application/json"[^>]*>(.*?)</script>', page, re.DOTALL)
+    assert text is not None
+    (shown,) = json.loads(text[1])["histories"]
+    assert (shown["name"], shown["verdict"]) == ("increment() | increment()", "violation")
+    load, store = (
+        "count = load(mem, root)",
+        "store(mem, root, count + _1)  # wrong: it undoes an increment since the load",
+    )
+    made = [(step["kind"], step["value"], step["text"]) for step in shown["steps"]]
+    assert sorted(made) == [("load", "0", load)] * 2 + [("store", "0 -> 1", store), ("store", "1", store)]
+    assert {(step["file"].rpartition("/")[2], step["function"]) for step in shown["steps"]} == {
+        ("counter.py", "increment_in_two_steps")
+    }
+
+
+def test_a_replay_that_does_not_fail_any_more_is_not_drawn() -> None:
+    target = f"{Path(board.__file__).parent / 'examples' / 'counter.py'}:lost_update"
+    found = CliRunner().invoke(app, ["explore", target, "--scenario", "increment | increment"])
+    file = Path(found.stdout.split()[-1])
+    document = json.loads(file.read_text())
+    file.write_text(json.dumps({**document, "target": target.replace("lost_update", "counter")}))
+    result = show(str(file), "-o", "report.html")
+    assert result.exit_code == exits.INCONCLUSIVE
+    assert "nothing to draw" in result.stderr
+    assert not Path("report.html").exists()

@@ -8,24 +8,33 @@ import numpy as np
 import pytest
 from lincheck_brute import brute
 from lincheck_bulk import KINDS, generate, oracle, order_is_legal
+from lincheck_calls import model_and_calls
 
 from latchfree_lincheck import Operation
 from latchfree_lincheck.engine.frontier import Frontier
 from latchfree_lincheck.engine.frontier_state import BLOCKED, DONE
 from latchfree_lincheck.engine.frontier_sweep import sweep
 from latchfree_lincheck.engine.monitors import MONITORS, OK, UNDECIDED, VIOLATION
+from latchfree_lincheck.engine.opcodes import TAKE, UNKNOWN_RESULT
 from latchfree_lincheck.engine.problem import Problem
 from latchfree_lincheck.engine.search import Deadline, finish, linearize
+from latchfree_lincheck.engine.smt import solve
 from latchfree_lincheck.engine.wgl_compiled import CompiledEngine
+from latchfree_lincheck.engine.wgl_python import PythonEngine
 from latchfree_model import UNKNOWN, get_model
 
 MEMORY = 1 << 28
 FOREVER = Deadline(None)
 SWEPT = [name for name, (_, kind, _, keys, _) in KINDS.items() if kind == "value" and keys == 1]
 MONITORED = [name for name, (family, _, _, keys, _) in KINDS.items() if family in MONITORS and keys == 1]
-SEARCHES = {
+LISTS = [name for name in MONITORED if KINDS[name][1] == "list"]
+COMPILED = {
     "frontier": lambda problem: Frontier(problem, MEMORY, FOREVER).run(),
     "wgl": lambda problem: linearize(CompiledEngine(problem, MEMORY, FOREVER)),
+}
+INTERPRETED = {
+    "python": lambda model, timeline, calls: linearize(PythonEngine(model, timeline, calls, MEMORY)),
+    "smt": lambda model, timeline, calls: solve(model, timeline, calls, MEMORY, FOREVER),
 }
 NAMES = {
     "queue": ("enqueue", "dequeue"),
@@ -44,13 +53,24 @@ def monitored(bulk):
     return verdicts
 
 
-def disagreements_of_monitor(name, seed, histories, most=6):
+def disagreements_of_monitor(name, seed, histories, most=6, lost=0.0):
     """Return histories on which a monitor is wrong, and how many of each verdict it gave."""
-    bulk = generate(name, seed, histories, most)
+    bulk = generate(name, seed, histories, most, lost)
     bad = oracle(bulk) >= 0
     verdicts = monitored(bulk)
     wrong = ((verdicts == OK) & bad) | ((verdicts == VIOLATION) & ~bad)
     return np.flatnonzero(wrong), int((verdicts == OK).sum()), int((verdicts == VIOLATION).sum())
+
+
+def lost_takes(name, seed, histories, most=6, lost=0.25):
+    """Judge histories with lost takes, the results of all others known; return which are undecided, and how many."""
+    bulk = generate(name, seed, histories, most, lost)
+    take, returned = bulk.data[:, 0] == TAKE, bulk.data[:, 6] >= 0
+    some, hidden = np.zeros((2, histories), np.bool_)
+    some[bulk.part[take & ~returned]] = True
+    hidden[bulk.part[take & returned & (bulk.data[:, 4] == UNKNOWN_RESULT)]] = True
+    served = some & ~hidden
+    return np.flatnonzero(served & (monitored(bulk) == UNDECIDED)), int(served.sum())
 
 
 def disagreements_of_sweep(name, seed, histories, most=6):
@@ -72,12 +92,21 @@ def disagreements_of_sweep(name, seed, histories, most=6):
     return wrong
 
 
+def search(engine, name, bulk, part):
+    """Return an engine's search of one history."""
+    if engine in COMPILED:
+        return COMPILED[engine](Problem.of(bulk.parts, bulk.meaning, part))
+    timeline = bulk.parts.timeline(part)
+    model, calls = model_and_calls(name, bulk, part, bulk.data[timeline.index].tolist())
+    return INTERPRETED[engine](model, timeline, calls)
+
+
 def disagreements_of_search(engine, name, seed, histories, most=6):
     """Return histories that a search gets wrong: its verdict, where it fails, or its order."""
     bulk = generate(name, seed, histories, most)
     wrong = []
     for part, expected in enumerate(oracle(bulk).tolist()):
-        outcome = finish(SEARCHES[engine](Problem.of(bulk.parts, bulk.meaning, part)), FOREVER)
+        outcome = finish(search(engine, name, bulk, part), FOREVER)
         low, high = bulk.bounds[part], bulk.bounds[part + 1]
         blocked = -1 if outcome.blocked is None else outcome.blocked
         first = int(bulk.meaning.first[part])
@@ -95,15 +124,46 @@ def test_monitors_agree_with_brute_force(name):
     assert bad > 200
 
 
+@pytest.mark.parametrize("name", LISTS)
+def test_monitors_agree_with_brute_force_on_lost_operations(name):
+    wrong, good, bad = disagreements_of_monitor(name, 5, 20_000, most=8, lost=0.25)
+    assert len(wrong) == 0
+    assert good > 2_000
+    assert bad > 200
+
+
+def test_the_monitor_of_queues_decides_every_lost_dequeue():
+    undecided, served = lost_takes("queue distinct", 6, 20_000, most=8)
+    assert served > 5_000
+    assert len(undecided) == 0
+
+
+@pytest.mark.parametrize("name", ["stack distinct", "priority queue distinct"])
+def test_other_monitors_decide_almost_every_lost_pop(name):
+    undecided, served = lost_takes(name, 6, 20_000, most=8)
+    assert served > 5_000
+    assert len(undecided) < served // 2_000
+
+
 @pytest.mark.parametrize("name", SWEPT)
 def test_the_sweep_agrees_with_brute_force(name):
     assert disagreements_of_sweep(name, 2, 4_000) == []
 
 
-@pytest.mark.parametrize("engine", SEARCHES)
+@pytest.mark.parametrize("engine", COMPILED)
 @pytest.mark.parametrize("name", KINDS)
 def test_searches_agree_with_brute_force(engine, name):
     assert disagreements_of_search(engine, name, 3, 700 if name != "append" else 60) == []
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_the_python_search_agrees_with_brute_force(name):
+    assert disagreements_of_search("python", name, 7, 300) == []
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_the_smt_judge_agrees_with_brute_force_on_bulk(name):
+    assert disagreements_of_search("smt", name, 8, 6, most=4) == []
 
 
 @pytest.mark.slow
@@ -115,6 +175,28 @@ def test_monitors_agree_with_brute_force_on_a_million(name):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", KINDS)
+def test_the_python_search_agrees_with_brute_force_on_a_million(name):
+    for seed in range(60, 65):
+        assert disagreements_of_search("python", name, seed, 11_200, most=6 + seed % 2) == [], seed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", KINDS)
+def test_the_smt_judge_agrees_with_brute_force_on_many(name):
+    for seed in range(70, 74):
+        assert disagreements_of_search("smt", name, seed, 500, most=4) == [], seed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LISTS)
+def test_monitors_agree_with_brute_force_on_a_million_with_lost_operations(name):
+    for seed in range(50, 56):
+        wrong, _, _ = disagreements_of_monitor(name, seed, 200_000, most=7 + seed % 3, lost=0.15 + seed % 3 / 10)
+        assert len(wrong) == 0, seed
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SWEPT)
 def test_the_sweep_agrees_with_brute_force_on_a_million(name):
     for seed in range(20, 25):
@@ -122,7 +204,7 @@ def test_the_sweep_agrees_with_brute_force_on_a_million(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("engine", SEARCHES)
+@pytest.mark.parametrize("engine", COMPILED)
 @pytest.mark.parametrize("name", KINDS)
 def test_searches_agree_with_brute_force_on_a_million(engine, name):
     for seed in range(30, 35):

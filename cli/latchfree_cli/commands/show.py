@@ -1,15 +1,18 @@
-"""``latchfree show``: draw recorded histories as one HTML page."""
+"""``latchfree show``: draw recorded histories, and interleavings that an exploration found, as one HTML page."""
 
 import shlex
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from latchfree_cli import exits
 from latchfree_cli.histories import model_of, read_file
 from latchfree_cli.settings import Outcome, Settings
+
+if TYPE_CHECKING:
+    from latchfree_lincheck.show import Judged
 
 SUFFIXES: Final = (".html", ".htm")
 """The output is a file if it ends so, else a folder."""
@@ -24,25 +27,30 @@ class OpenAt(StrEnum):
 
 def show(
     settings: Settings,
-    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Files of histories.")],
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE", help="Files of histories, or that latchfree explore wrote.")
+    ],
     model: Annotated[str | None, typer.Option("--model", help="Sequential model: map, register, ...")] = None,
     format_: Annotated[str | None, typer.Option("--format", help="File format; default: recognised.")] = None,
     open_at: Annotated[OpenAt, typer.Option("--open-at", help="Where the page opens.")] = OpenAt.FIRST_ERROR,
 ) -> Outcome:
     """Draw recorded histories: one HTML page with lanes, states and violations.
 
-    The page goes to the file given with -o (REPORT.html), else into the output folder. It needs no network.
+    The page goes to the file given with -o (REPORT.html), else into the output folder. It needs no network. A file that
+    latchfree explore wrote is run again, and its steps are drawn with their source lines.
     """
+    from latchfree_lincheck.explore.replay_files import is_replay
     from latchfree_lincheck.show import judge, page, save
 
     path = _target(settings.out, files)
-    read = [(file, history) for file in files for history in read_file(file, format_, model)]
+    replays = [file for file in files if is_replay(file)]
+    read = [(file, history) for file in files if file not in replays for history in read_file(file, format_, model)]
     jobs = [(file, history, model_of(file, history, model)) for file, history in read]
-    if not any(len(history) for _, history, _ in jobs):
+    judged = [_replayed(settings, file) for file in replays]
+    if not judged and not any(len(history) for _, history, _ in jobs):
         settings.say("nothing was checked: the files hold no operations")
         return Outcome("nothing", {"histories": []})
-    judged = []
-    reproduce = None
+    reproduce = shlex.join(["latchfree", "replay", str(replays[-1])]) if replays else None
     with settings.progress(f"show: {len(jobs)} histories") as report:
         for number, (file, history, name) in enumerate(jobs, start=1):
             where = f"show: history {number} of {len(jobs)}, {history.name}"
@@ -84,7 +92,31 @@ def show(
             for each in judged
         ],
     }
-    return Outcome(exits.worst(each.verdict.verdict for each in judged), payload, reproduce=reproduce)
+    verdicts = [*(each.verdict.verdict for each in judged), *("violation" for _ in replays)]
+    return Outcome(exits.worst(verdicts), payload, reproduce=reproduce)
+
+
+def _replayed(settings: Settings, file: Path) -> "Judged":
+    """Run the schedule of a replay file again; return what its operations came to, and its steps."""
+    from latchfree_lincheck.explore import replay
+    from latchfree_lincheck.explore.replay_files import read
+    from latchfree_lincheck.explore.targets import find_target
+    from latchfree_lincheck.show import judge
+    from latchfree_lincheck.show.exploration import steps_of
+
+    with settings.progress(f"replay {file}"):
+        try:
+            result = replay(file)
+        except (ValueError, RuntimeError) as error:
+            raise exits.Stop(exits.USAGE, f"{file}: {error}") from None
+        if result.failure is None:
+            raise exits.Stop(
+                exits.INCONCLUSIVE, f"{file}: nothing to draw: {result.reason}; explore its scenario again"
+            )
+        model = find_target(read(file)["target"]).model
+        judged = judge(result.failure.history, model, source=str(file), steps=steps_of(result.failure))
+    settings.say(f"{file}: {judged.history.name}: {result.reason}")
+    return judged
 
 
 def _target(out: Path, files: list[Path]) -> Path:

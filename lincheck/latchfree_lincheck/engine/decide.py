@@ -4,7 +4,7 @@
 2. Parts that hold one value are searched just in time, all in one sweep, for a bounded number of steps each.
 3. What is left is searched part by part, depth first and just in time in competition.
 
-A violation found by a monitor is searched once more by the others, which can say where it is.
+A violation found by a monitor is searched for some turns by the others, which can say where it is.
 """
 
 from __future__ import annotations
@@ -28,6 +28,9 @@ from latchfree_lincheck.engine.timeline import Ints
 from latchfree_lincheck.engine.wgl_compiled import CompiledEngine
 
 Choice = Literal["auto", "monitor", "wgl", "frontier"]
+_TURNS: Final = 20
+"""How long to search for the place of a violation that is certain."""
+
 CHOICES: Final[tuple[Choice, ...]] = ("auto", "monitor", "wgl", "frontier")
 
 
@@ -63,15 +66,17 @@ class NoWitness(RuntimeError):
     """A monitor judged a history to be linearizable, and no order could be found within the bounds."""
 
 
-def search(problem: Problem, choice: str, memory: int, deadline: Deadline) -> tuple[str, Outcome]:
-    """Search one part with one engine, or with both in competition."""
+def search(
+    problem: Problem, choice: str, memory: int, deadline: Deadline, turns: int | None = None
+) -> tuple[str, Outcome]:
+    """Search one part with one engine, or with both in competition, for some turns or to the end."""
     share = memory // 2 if choice in ("auto", "monitor") else memory
     runners: dict[str, Slices] = {}
     if choice != "wgl":
         runners["frontier"] = Frontier(problem, share, deadline).run()
     if choice != "frontier":
         runners["wgl"] = linearize(CompiledEngine(problem, share, deadline))
-    return race(runners, deadline)
+    return race(runners, deadline, turns)
 
 
 def decide(parts: Parts, meaning: Meaning, return_: Ints, choice: Choice, memory: int, deadline: Deadline) -> Decision:
@@ -136,7 +141,8 @@ class _Decider:
 
     def _search(self, part: int) -> None:
         problem = Problem.of(self._parts, self._meaning, part)
-        winner, outcome = search(problem, self._choice, self._memory, self._deadline)
+        turns = _TURNS if self._monitored[part] == VIOLATION else None
+        winner, outcome = search(problem, self._choice, self._memory, self._deadline, turns)
         if outcome.gave_up:
             self._gave_up = outcome.gave_up
             return

@@ -6,6 +6,7 @@ import numpy as np
 
 from latchfree_lincheck.engine import frontier_state as k
 from latchfree_lincheck.engine.frontier_kernel import advance
+from latchfree_lincheck.engine.lookahead import last_uses
 from latchfree_lincheck.engine.opcodes import ABSENT
 from latchfree_lincheck.engine.parts import NEVER_RETURNS
 from latchfree_lincheck.engine.problem import Problem
@@ -84,6 +85,7 @@ class Frontier:
         growth = problem.growth()
         self._scratch: Ints = np.empty(max(growth, 1 << problem.depth), np.int64)
         self._shape: Ints = np.zeros(SHAPE_FIELDS, np.int64)
+        self._uses: Ints = np.zeros(0, np.int64)
         self._shape[DEPTH], self._shape[KEYS] = problem.depth, len(problem.initial)
         self._tables.control[k.GROWTH] = k.OF_LIST if problem.kind == "list" else growth
 
@@ -93,6 +95,7 @@ class Frontier:
         try:
             if self._problem.texts:
                 tables.number_texts(self._rows, self._problem.texts)
+                self._uses = last_uses(tables.nodes, int(tables.size[0]), parts.events, parts.return_, self._rows)
             depth = self._problem.depth
             self._shape[EMPTY] = tables.number(np.full(len(self._problem.initial), ABSENT), depth)
             state = tables.number(self._problem.initial, depth)
@@ -121,7 +124,7 @@ class Frontier:
             tables.control, tables.flight, self._shape, parts.events, last, parts.return_, self._rows,
             problem.contents, problem.pieces, tables.owner, tables.lost_owner, tables.twins, self._place,
             tables.configurations, tables.kept, tables.table, tables.log, self._order, tables.nodes, tables.slots,
-            tables.size, self._scratch, _SLICE,
+            tables.size, self._scratch, self._uses, _SLICE,
         )  # fmt: skip
 
     def _found(self, path: int) -> Ints:

@@ -5,13 +5,14 @@ configuration in which it did not yet take effect is extended by operations in f
 stay as they are. The history is linearizable if and only if the frontier never becomes empty, and the first return
 that empties it is the first that no order explains.
 
-Exact, with four prunings:
+Exact, with five prunings:
 
 - an operation that can never change the state takes effect as soon as it is legal, as nothing is gained by waiting;
 - an operation on another key than the one that returns commutes with it, so it waits, unless one on the whole map
   is in flight (and before a snapshot only keys that differ from what it saw need to move);
 - of identical pending operations the earliest goes first;
-- a configuration is dropped if there is one that differs only in having used fewer pending operations.
+- a configuration is dropped if there is one that differs only in having used fewer pending operations;
+- texts that no later get can tell from each other are one state (see `lookahead`).
 
 The path to each configuration is a chain in `log`. When a single configuration is left, all later orders begin with
 its path: the path is written out and the log is empty again, so memory is what the frontier takes, not the history.
@@ -61,6 +62,7 @@ from latchfree_lincheck.engine.frontier_state import (
     lowest_bit,
     write_path,
 )  # fmt: skip
+from latchfree_lincheck.engine.lookahead import seen_as
 from latchfree_lincheck.engine.opcodes import CLEAR, SNAPSHOT, UNKNOWN_RESULT
 from latchfree_lincheck.engine.parts import NEVER_RETURNS
 from latchfree_lincheck.engine.states import build, fetch, length
@@ -137,12 +139,15 @@ def advance(
     slots: Ints,
     size: Ints,
     scratch: Ints,
+    uses: Ints,
     steps: int,
 ) -> int:
     """Go on for about `steps` steps; return why it stopped.
 
-    `place` maps an operation in flight to its slot; `order` receives the operations as their order becomes certain.
+    `place` maps an operation in flight to its slot; `order` receives the operations as their order becomes certain;
+    `uses` says until when texts matter, and is empty if states are no texts.
     """
+    texts = len(uses) > 0
     stop_at = control[STEPS] + steps
     depth = shape[DEPTH]
     growth = control[GROWTH]
@@ -201,6 +206,8 @@ def advance(
                 live, used = configurations[i, LIVE], configurations[i, USED]
                 state, path = configurations[i, STATE], configurations[i, PATH]
                 settled = _settle(nodes, shape, rows, owner, reads, live, state)
+                if texts:
+                    state = seen_as(uses, state, control[EVENT])
                 add(control, configurations, table, log, owner, live, settled, used, state, path, -1)
         keyed = depth > 0 and not SNAPSHOT <= rows[operation, 0] <= CLEAR
         while control[AT] < control[FILLED]:
@@ -241,6 +248,8 @@ def advance(
                 legal, value = judge(nodes, shape, rows, mine, state)
                 if legal:
                     following = after(nodes, slots, size, shape, rows, mine, state, value, pieces, scratch)
+                    if texts:
+                        following = seen_as(uses, following, control[EVENT])
                     done = live | bit
                     settled = _settle(nodes, shape, rows, owner, reads, done, following)
                     add(control, configurations, table, log, owner, done, settled, used, following, path, mine)
@@ -258,6 +267,8 @@ def advance(
                 legal, value = judge(nodes, shape, rows, mine, state)
                 if legal:
                     following = after(nodes, slots, size, shape, rows, mine, state, value, pieces, scratch)
+                    if texts:
+                        following = seen_as(uses, following, control[EVENT])
                     if following != state:
                         settled = _settle(nodes, shape, rows, owner, reads, live, following)
                         add(

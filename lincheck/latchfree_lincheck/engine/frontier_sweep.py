@@ -58,6 +58,7 @@ def advance_parts(
     lacked.
     """
     spent = 0
+    uses = np.zeros(0, np.int64)
     while progress[0] < len(verdicts):
         part = progress[0]
         if verdicts[part] >= 0:
@@ -71,7 +72,7 @@ def advance_parts(
         why = advance(
             control, flight, shape, events, event_bounds[part + 1], return_, rows, contents, pieces, owner,
             lost_owner, twins, place, configurations, kept, table, log, order[low:high], nodes, slots, size,
-            scratch, steps - spent,
+            scratch, uses, steps - spent,
         )  # fmt: skip
         spent += control[STEPS] - before
         if why == SLICE and control[STEPS] < patience * (high - low) + 1000:

@@ -11,12 +11,26 @@ from collections.abc import Mapping
 from latchfree_lincheck.engine.search import Deadline, GaveUp, Outcome, Slices
 
 
-def race(runners: Mapping[str, Slices], deadline: Deadline) -> tuple[str, Outcome]:
-    """Return who answered first, and the answer; or why all gave up, and who gave up last."""
+def race(runners: Mapping[str, Slices], deadline: Deadline, turns: int | None = None) -> tuple[str, Outcome]:
+    """Return who answered first, and the answer; or why all gave up, and who gave up last.
+
+    Parameters
+    ----------
+    runners : mapping of str to Slices
+        The searches, by name.
+    deadline : Deadline
+        When they end.
+    turns : int, optional
+        After how many turns each they end, with the reason "budget".
+    """
     field = dict(runners)
     gave_up: GaveUp = ""
     last = ""
+    taken = 0
     while field:
+        if taken == turns:
+            return last, Outcome(gave_up="budget")
+        taken += 1
         for name in list(field):
             try:
                 next(field[name])

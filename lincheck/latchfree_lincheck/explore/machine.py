@@ -9,11 +9,11 @@ from functools import cache
 from typing import Any, Final
 
 import numpy as np
-from numba import typeof, types
 
 from latchfree_lincheck.explore import board as b
 from latchfree_lincheck.explore import driver, fibers, start
-from latchfree_lincheck.explore.access import Explored, access_function
+from latchfree_lincheck.explore.access import access_function
+from latchfree_lincheck.explore.compiling import code_of, prepared
 from latchfree_lincheck.explore.counting import new_count
 from latchfree_lincheck.explore.memory import undo
 from latchfree_lincheck.explore.outcomes import learn, new_tables
@@ -28,9 +28,6 @@ from latchfree_model import UNKNOWN
 MOST_STEPS: Final = 4_000
 MOST_ACCESSES: Final = 1_000_000
 MOST_WRITES: Final = 1_000_000
-
-_typeof: Any = typeof
-_HANDLE: Final = _typeof(Explored(np.uint64(0), np.uint64(0)))
 
 PROBLEMS: Final = {
     b.ENDLESS: "endless",
@@ -79,14 +76,6 @@ def _entry() -> Any:
     return fibers.entry()
 
 
-def _code(kernel: Any, arity: int) -> int:
-    """Address of an operation compiled for the explored handle."""
-    signature = (_HANDLE, types.uint64, types.int64, *[types.int64] * arity)
-    kernel.compile(signature)
-    compiled = kernel.overloads[signature]
-    return int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name))
-
-
 class Machine:
     """Runs schedules of one scenario.
 
@@ -116,7 +105,7 @@ class Machine:
         self.target, self.scenario = target, scenario
         self.calls = scenario.operations
         threads = len(scenario.threads)
-        self.memory = target.prepare(threads + 1, scenario.keys)
+        self.memory = prepared(target, threads + 1, scenario.keys)
         self._trace = np.zeros((steps + 1, b.STEP_WORDS), np.int64)
         self._spare = np.zeros((steps + 1, b.STEP_WORDS), np.int64)
         self._undo = np.zeros((MOST_WRITES, 2), np.int64)
@@ -151,7 +140,7 @@ class Machine:
     def _lay_out(self, threads: int) -> None:
         for k, each in enumerate(self.calls):
             operation = self.target.operation(each.f)
-            self._calls[k, b.C_CODE] = _code(operation.kernel, operation.arity)
+            self._calls[k, b.C_CODE] = code_of(self.target, each.f)
             self._calls[k, b.C_ARITY] = operation.arity
             self._calls[k, b.C_ARGUMENTS : b.C_ARGUMENTS + operation.arity] = self.target.words(
                 each, self.scenario.keys

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
@@ -34,6 +35,15 @@ def to_json(result: Exploration, *, target: str, source: str, plain: bool) -> di
         "message": failure.message,
         "source": source,
     }
+
+
+def is_replay(path: Path) -> bool:
+    """Return whether a file begins as replay files do; False if it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return re.match(rb'\s*\{\s*"latchfree"\s*:\s*"replay"', file.read(200)) is not None
+    except OSError:
+        return False
 
 
 def read(path: Path) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from latchfree_lincheck.explore.scenario import Invocation, Scenario
 from latchfree_model import Model
 
 MOST_ARGUMENTS: Final = 3
+DOCS: Final = "see docs/exploring.md, 'A structure of your own'"
 _HIDDEN: Final = 3
 """Parameters of an operation's kernel before its arguments: mem, root, thread."""
 
@@ -82,11 +83,18 @@ class Target:
     layouts: tuple[str, ...] = field(default=())
 
     def operation(self, name: str) -> Operation:
-        """The operation of that name; raises ValueError if there is none."""
+        """The operation of that name; raises ValueError if there is none, or it is no kernel of an operation."""
         found = self.operations.get(name)
         if found is None:
             raise ValueError(f"{self.name} has no operation {name!r}; it has {', '.join(self.operations)}")
-        return found if isinstance(found, Operation) else Operation(found)
+        operation = found if isinstance(found, Operation) else Operation(found)
+        if not hasattr(operation.kernel, "py_func"):
+            why = f"{operation.kernel!r} is no kernel; decorate it with latchfree.jit.kernel"
+            raise ValueError(f"{self.name}.{name}: {why}; {DOCS}")
+        if operation.arity < 0:
+            given = ", ".join(inspect.signature(operation.kernel.py_func).parameters)
+            raise ValueError(f"{self.name}.{name}: it takes ({given}), not (mem, root, thread) and arguments; {DOCS}")
+        return operation
 
     def validate(self, scenario: Scenario) -> None:
         """Raise ValueError unless the target can run the scenario."""

@@ -9,11 +9,11 @@ from typing import Any, Final
 from latchfree_lincheck.checker import MEMORY, check
 from latchfree_lincheck.engine.search import Deadline
 from latchfree_lincheck.history import History, Operation
-from latchfree_lincheck.shrinking import reductions
+from latchfree_lincheck.shrinking import increments, reductions
 from latchfree_lincheck.shrinking.minimise import minimise
 from latchfree_lincheck.shrinking.tokens import Knowledge, knowledge_of, leave_out
 from latchfree_lincheck.verdict import Verdict
-from latchfree_model import UNKNOWN, Model, get_model
+from latchfree_model import UNKNOWN, CounterModel, Model, get_model
 
 ROUNDS: Final = 4
 """How often all reductions are tried, at most: each may make way for another."""
@@ -34,7 +34,7 @@ def shrink(
     """Return a small history that is not linearizable, because the given one is not.
 
     Its operations are operations of the given history, some with their result forgotten or pending, so that they may
-    have taken effect or not.
+    have taken effect or not. Of a counter, an add may stand for several.
 
     Parameters
     ----------
@@ -113,6 +113,8 @@ class _Shrinker:
         operations = self._better(operations, self._unseen_optional(operations))
         operations = self._without_tokens(operations)
         operations = self._without_effectless(operations)
+        if isinstance(self._model, CounterModel):
+            operations = self._with_merged_adds(operations)
         if len(operations) > SMALL:
             operations = self._after_cut(operations)
         verdict = self.judge(operations)
@@ -164,6 +166,15 @@ class _Shrinker:
             return fewer is not None and self.fails(fewer)
 
         return left(minimise(tokens, fails)) or operations
+
+    def _with_merged_adds(self, operations: list[Operation]) -> list[Operation]:
+        """Return the operations with few results of adds, and adds that nobody could tell apart as one."""
+        observers = [at for at, each in enumerate(operations) if each.f == "add" and increments.observes(each)]
+
+        def left(kept: Sequence[int]) -> list[Operation]:
+            return increments.merged(increments.forgotten(operations, set(observers).difference(kept)))
+
+        return self._better(operations, left(minimise(observers, lambda kept: self.fails(left(kept)))))
 
     def make_optional(self, operations: list[Operation]) -> list[Operation]:
         """Return the operations with as many pending as can be."""

@@ -12,6 +12,7 @@ import pytest
 from latchfree_lincheck.explore import emit, explore, replay, replay_files
 from latchfree_lincheck.explore.sources import source_hash
 from latchfree_lincheck.explore.targets import find_target
+from latchfree_lincheck.mutants import MUTANTS
 
 STRUCTURE = """
 import numpy as np
@@ -58,26 +59,51 @@ def test_a_replay_file_fails_again_and_says_when_the_code_has_changed(structure,
     assert "have changed" in repaired.reason
 
 
+def _pytest(file):
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(file)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=file.parent,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+
+
 def test_an_emitted_test_fails_until_the_bug_is_gone(structure, tmp_path):
     document, failure = _document(structure)
     file = tmp_path / "test_mine.py"
     file.write_text(emit.pytest_file(document, failure.preemptions))
-
-    def run():
-        return subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(file)],
-            capture_output=True,
-            text=True,
-            check=False,
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        )
-
-    wrong = run()
+    wrong = _pytest(file)
     assert wrong.returncode == 1
     assert "2 failed" in wrong.stdout
     structure.write_text(STRUCTURE.format(body=RIGHT))
-    right = run()
+    right = _pytest(file)
+    assert right.returncode == 0, right.stdout
+
+
+EXPLORED = """
+import sys
+from latchfree_lincheck.explore import emit, explore, replay_files
+result = explore("ctrie", scenario=sys.argv[1], mutant="S1", strategy="bounded", bound=2)
+document = replay_files.to_json(result, target="ctrie", source="", plain=False)
+print(emit.pytest_file(document, result.failure.preemptions))
+"""
+
+
+@pytest.mark.slow
+def test_an_emitted_test_of_a_mutant_fails_on_it_and_passes_on_the_real_code(tmp_path):
+    command = [sys.executable, "-c", EXPLORED, MUTANTS["S1"].scenario]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    emitted = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert emitted.returncode == 0, emitted.stderr
+    file = tmp_path / "test_mutant.py"
+    file.write_text(emitted.stdout)
+    wrong = _pytest(file)
+    assert wrong.returncode == 1, wrong.stdout
+    assert "1 failed" in wrong.stdout
+    file.write_text(emitted.stdout.replace("'mutant': 'S1'", "'mutant': None"))
+    right = _pytest(file)
     assert right.returncode == 0, right.stdout
 
 

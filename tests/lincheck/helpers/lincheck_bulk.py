@@ -324,8 +324,8 @@ def order_is_legal(data, low, high, keys, first, order, everything):
     return missing == 0
 
 
-def generate(name, seed, histories, most=6):
-    """Make random histories of a kind."""
+def generate(name, seed, histories, most=6, lost=0.0):
+    """Make random histories of a kind; of four in five, this share of operations is lost, wherever they are."""
     family, kind, codes, keys, distinct = KINDS[name]
     data, bounds = np.zeros((histories * most, 7), np.int64), np.zeros(histories + 1, np.int64)
     text, counter = kind == "text", family == "counter"
@@ -335,6 +335,10 @@ def generate(name, seed, histories, most=6):
     )  # fmt: skip
     data = data[:count].copy()
     part = np.repeat(np.arange(histories), np.diff(bounds))
+    if lost:
+        rng = np.random.default_rng(seed)
+        lose = (rng.random(count) < lost) & (rng.random(histories) < 0.8)[part]
+        data[lose, 4], data[lose, 6] = op.UNKNOWN_RESULT, -1
     shift = 100 * part
     returned = data[:, 6] >= 0
     events = order_events(data[:, 5] + shift, data[:, 6] + shift, returned)

@@ -50,6 +50,16 @@ def some_set(rng, turn):
     return rng.choice(["add", "remove", "contains"]), (rng.randrange(5),)
 
 
+def some_counter(rng, turn):
+    return ("add", (rng.randint(1, 3),)) if rng.random() < 0.7 else ("read", ())
+
+
+def behind(operations):
+    """Make a late call of a counter see less than was there long before."""
+    at = len(operations) * 3 // 4
+    operations[at] = replace(operations[at], result=operations[at // 2].result)
+
+
 def stale(operations):
     """Make a late read return what was overwritten long before."""
     at = max(at for at, each in enumerate(operations) if each.f in ("get", "read"))
@@ -79,6 +89,20 @@ def flipped(operations):
 
     at = max(at for at, each in enumerate(operations) if each.f == "contains" and alone(each))
     operations[at] = replace(operations[at], result=not operations[at].result)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("count", [60, 400])
+def test_counters_become_small(count, seed):
+    model = get_model("counter")
+    operations = simulate(model, some_counter, count, 4, seed)
+    behind(operations)
+    small = shrink(History("long", operations), model)
+    assert check(small, model).verdict == "violation"
+    assert len(small) <= 8, lanes(small)
+    observed = [each for each in small.operations if each.result is not UNKNOWN]
+    assert observed
+    assert all(each in operations for each in observed)
 
 
 @pytest.mark.parametrize(

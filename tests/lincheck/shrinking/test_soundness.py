@@ -7,7 +7,7 @@ from criteria_brute import scrambled_history
 from lincheck_brute import brute
 
 from latchfree_lincheck import History, Operation, check, shrink
-from latchfree_lincheck.shrinking import reductions
+from latchfree_lincheck.shrinking import increments, reductions
 from latchfree_lincheck.shrinking.tokens import knowledge_of, leave_out
 from latchfree_model import BLOCKED, UNKNOWN, Call, get_model
 
@@ -56,7 +56,7 @@ MENUS = {
         ("snapshot", ()),
     ],
     "mutex": [("acquire", ()), ("release", ()), ("try_acquire", ())],
-    "counter": [("add", (1,)), ("add", (2,)), ("read", ())],
+    "counter": [("add", (1,)), ("add", (2,)), ("add", (-2,)), ("read", ())],
 }
 NAMES = {"whole-map": "map", "element": "set"}
 WITH_TOKENS = [name for name in MENUS if name not in ("mutex", "counter", "element")]
@@ -99,6 +99,9 @@ def reduced(name, operations, rng):
     yield "effectless", [e for e in operations if not reductions.effectless(e, model) or rng.random() < 0.5]
     for first in reductions.cuts(operations, model):
         yield "cut", reductions.after_cut(operations, first)
+    if name == "counter":
+        chosen = {at for at in range(len(operations)) if rng.random() < 0.7}
+        yield "merged", increments.merged(increments.forgotten(operations, chosen))
     for knowledge in knowledge_of(model, operations):
         found = {knowledge.token(each) for each in operations} - {None}
         gone = {token for token in sorted(found, key=repr) if rng.random() < 0.5}
@@ -126,6 +129,7 @@ def test_reductions_keep_linearizability(name):
     assert not wrong
     assert all(tried[each] > 20 for each in ("prefix", "optional", "effectless"))
     assert name not in WITH_TOKENS or tried["tokens"] > 20
+    assert name != "counter" or tried["merged"] > 20
 
 
 @pytest.mark.slow
@@ -207,6 +211,17 @@ def test_a_cut_that_something_overlaps_is_caught(monkeypatch):
     monkeypatch.setattr(reductions, "cuts", careless)
     wrong, _ = unsound("register", range(400))
     assert "cut" in {reduction for _, reduction in wrong}
+
+
+def test_merging_adds_that_somebody_overlaps_is_caught(monkeypatch):
+    together = increments.merged
+
+    def careless(operations):
+        return together([each for each in operations if each.f == "add"]) + [e for e in operations if e.f != "add"]
+
+    monkeypatch.setattr(increments, "merged", careless)
+    wrong, _ = unsound("counter", range(800))
+    assert "merged" in {reduction for _, reduction in wrong}
 
 
 def test_history_objects_are_kept_apart():

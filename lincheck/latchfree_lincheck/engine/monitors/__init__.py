@@ -1,8 +1,8 @@
 """Monitors: judges of one kind of object that need no search, because every value is written once.
 
 Each has its theorem in its own file. A monitor reads all parts of a history in one sweep and leaves those it does not
-serve undecided. Pending operations of unknown effect are left out: if the rest is linearizable so is the whole, and
-if it is not, a part with such operations stays undecided.
+serve undecided. Pending operations of unknown effect are left out unless the theorem covers them: if the rest is
+linearizable so is the whole, and if it is not, a part with such operations stays undecided.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Monitor:
 
 
 _DISTINCT: Final = "every value is written at most once"
-_AMBIGUOUS: Final = "a value is written twice, or an operation has no known result"
+_AMBIGUOUS: Final = "a value is written twice, or an operation has an unknown result that matters"
 
 _VALUES: Final = {
     "register": register,

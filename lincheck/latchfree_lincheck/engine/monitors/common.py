@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
+
 from latchfree.jit import kernel
 from latchfree_lincheck.engine.opcodes import ABSENT, CLEAR, SIZE, SNAPSHOT, TAKE, UNKNOWN_RESULT
 from latchfree_lincheck.engine.timeline import Ints, int64
@@ -20,8 +22,8 @@ NEVER: Final = 1 << 62
 
 @kernel
 def items_of(
-    low: int, high: int, invoke: Ints, return_: Ints, rows: Rows, puts: int, items: Ints
-) -> tuple[int, int, bool]:
+    low: int, high: int, invoke: Ints, return_: Ints, rows: Rows, puts: int, items: Ints, lost: Ints
+) -> tuple[int, int, int]:
     """Find who put and who took each item of a queue, a stack or a priority queue.
 
     Parameters
@@ -30,34 +32,68 @@ def items_of(
         The opcode that puts an item in.
     items : int64[values, 2]
         Receives the operations that put and took each item; NOBODY before.
+    lost : int64[...]
+        Receives the takes that never returned, in order of invocation.
 
     Returns
     -------
-    verdict, suspect, loose
+    verdict, suspect, count
         UNDECIDED if items are not distinct or a take that returned has no known result; VIOLATION if an item was
-        taken twice, never put, or before it was put. `loose` says that pending takes are left out.
+        taken twice, never put, or before it was put. `count` is how many takes are `lost`.
     """
-    loose = False
+    count = 0
     for i in range(low, high):
         if rows[i, 0] == puts:
             value = rows[i, 2]
             if value < 0 or items[value, 0] != NOBODY:
-                return UNDECIDED, NOBODY, loose
+                return UNDECIDED, NOBODY, 0
             items[value, 0] = i
         elif rows[i, 0] != TAKE:
-            return UNDECIDED, NOBODY, loose
+            return UNDECIDED, NOBODY, 0
         elif return_[i] == NEVER:
-            loose = True
+            lost[count] = i
+            count += 1
         elif rows[i, 4] == UNKNOWN_RESULT:
-            return UNDECIDED, NOBODY, loose
+            return UNDECIDED, NOBODY, 0
     for i in range(low, high):
         if rows[i, 0] != TAKE or return_[i] == NEVER or rows[i, 4] == ABSENT:
             continue
         value = rows[i, 4]
         if value < 0 or items[value, 0] == NOBODY or items[value, 1] != NOBODY or return_[i] < invoke[items[value, 0]]:
-            return VIOLATION, i, loose
+            return VIOLATION, i, count
         items[value, 1] = i
-    return OK, NOBODY, loose
+    return OK, NOBODY, count
+
+
+@kernel
+def items_left(events: Ints, rows: Rows, puts: int, items: Ints) -> Ints:
+    """Return the puts that returned and whose item no known take got, in order of return."""
+    left = np.empty(len(events), np.int64)
+    count = 0
+    for event in events:
+        i = event >> 1
+        if event & 1 == 1 and rows[i, 0] == puts and items[rows[i, 2], 1] == NOBODY:
+            left[count] = i
+            count += 1
+    return left[:count].copy()
+
+
+@kernel
+def by_deadline(events: Ints, invoke: Ints, lost: Ints, left: Ints, deadlines: Ints) -> tuple[int, Ints]:
+    """Put the items left in order of their deadlines, of equal ones the first first.
+
+    Returns an operation before whose event there are more deadlines than pending takes, or NOBODY; and the items.
+    """
+    many = int64(len(events) + 1)
+    keys = np.empty(len(left), np.int64)
+    for place in range(len(left)):
+        keys[place] = min(deadlines[left[place]], many) * many + place
+    order = left[np.argsort(keys)]
+    for place in range(len(order)):
+        deadline = deadlines[order[place]]
+        if deadline < many and (place >= len(lost) or invoke[lost[place]] >= deadline):
+            return int(events[min(deadline, many - 2)] >> 1), order
+    return NOBODY, order
 
 
 @kernel

@@ -13,8 +13,13 @@ other item is certainly gone by then, or not there yet, or its operations are in
 together. Put what came before it first, then the pop, then the rest: leaving out items leaves a legal order legal, so
 both halves are. An infinite item is the largest.
 
-Items are taken by size, their zones united in a disjoint-set forest over the gaps between events; each gap is covered
-once. O(n log n) for the sorting.
+A pop that never returned may have taken an item *left*, whose insert returned and whose pop is not known. Such an item
+must be gone by its deadline, the return of the pop of any larger item that was invoked, like its insert, after it was
+inserted for certain. By each time at least as many pending pops must have been invoked as there are deadlines, and
+the rest must be linearizable without the items left. If so, they are given by their deadlines, of equal ones the
+smallest first, to pending pops in order of invocation. If that leaves an order there is one; if not, it is undecided.
+
+Items are taken by size, their zones united over the gaps between events (see `cover`). O(n log n) for the sorting.
 
 Source: derived for this project; compare Lee and Mathur, "Efficient Decrease-and-Conquer Linearizability Monitoring",
 2025.
@@ -25,7 +30,19 @@ from __future__ import annotations
 import numpy as np
 
 from latchfree.jit import kernel
-from latchfree_lincheck.engine.monitors.common import NEVER, NOBODY, OK, UNDECIDED, VIOLATION, items_of
+from latchfree_lincheck.engine.monitors.common import (
+    NEVER,
+    NOBODY,
+    OK,
+    UNDECIDED,
+    VIOLATION,
+    by_deadline,
+    items_left,
+    items_of,
+)
+from latchfree_lincheck.engine.monitors.cover import Words, clear, cover, next_uncovered
+from latchfree_lincheck.engine.monitors.trees import argmax
+from latchfree_lincheck.engine.monitors.trees import put as change
 from latchfree_lincheck.engine.opcodes import ABSENT, OFFER, TAKE
 from latchfree_lincheck.engine.timeline import Ints, int64
 from latchfree_lincheck.engine.transition import Rows
@@ -46,28 +63,18 @@ def judge_parts(
     suspects: Ints,
 ) -> None:
     """Judge every part; see `latchfree_lincheck.engine.monitors`."""
-    items = np.full((values, 2), NOBODY, np.int64)
-    uncovered = np.empty(longest + 1, np.int64)
+    items, lost = np.full((values, 2), NOBODY, np.int64), np.empty(longest, np.int64)
+    words, jump = np.empty(longest // 64 + 2, np.uint64), np.empty(longest // 64 + 2, np.int64)
     for part in range(len(verdicts)):
         low, high = bounds[part], bounds[part + 1]
-        count = event_bounds[part + 1] - event_bounds[part]
-        verdict, suspect, loose = items_of(low, high, invoke, return_, rows, OFFER, items)
+        mine = events[event_bounds[part] : event_bounds[part + 1]]
+        verdict, suspect, count = items_of(low, high, invoke, return_, rows, OFFER, items, lost)
         if verdict == OK:
-            verdict, suspect = _judge(low, high, count, invoke, return_, rows, items, uncovered)
-        verdicts[part] = UNDECIDED if loose and verdict == VIOLATION else verdict
-        suspects[part] = suspect
+            verdict, suspect = _judge_all(mine, low, high, invoke, return_, rows, items, words, jump, lost[:count])
+        verdicts[part], suspects[part] = verdict, suspect
         for i in range(low, high):
             if rows[i, 0] == OFFER:
                 items[rows[i, 2]] = NOBODY
-
-
-@kernel
-def _next_uncovered(uncovered: Ints, gap: int) -> int:
-    """Return the first gap from there on that no zone covers, halving the way for later."""
-    while uncovered[gap] != gap:
-        uncovered[gap] = uncovered[uncovered[gap]]
-        gap = uncovered[gap]
-    return gap
 
 
 @kernel
@@ -90,11 +97,10 @@ def _inserted(low: int, high: int, rows: Rows, items: Ints) -> Ints:
 
 @kernel
 def _judge(
-    low: int, high: int, count: int, invoke: Ints, return_: Ints, rows: Rows, items: Ints, uncovered: Ints
+    low: int, high: int, count: int, invoke: Ints, return_: Ints, rows: Rows, items: Ints, words: Words, jump: Ints
 ) -> tuple[int, int]:
     """Judge one part; gap r lies between event r and the next."""
-    for gap in range(count + 1):
-        uncovered[gap] = gap
+    clear(words, jump, count)
     for value in _inserted(low, high, rows, items):
         put, taken = items[value, 0], items[value, 1]
         begin, end = return_[put], int64(count)
@@ -102,16 +108,73 @@ def _judge(
             if begin == NEVER:
                 continue
         else:
+            if taken == put:
+                continue
             end = max(invoke[put], invoke[taken])
-            if _next_uncovered(uncovered, end) >= return_[taken]:
+            if next_uncovered(words, jump, end) >= return_[taken]:
                 return VIOLATION, taken
             begin = min(begin, return_[taken])
-        gap = _next_uncovered(uncovered, begin)
-        while gap < end:
-            uncovered[gap] = gap + 1
-            gap = _next_uncovered(uncovered, gap)
+        cover(words, jump, begin, end)
     for i in range(low, high):
         empty = rows[i, 0] == TAKE and rows[i, 4] == ABSENT and return_[i] != NEVER
-        if empty and _next_uncovered(uncovered, invoke[i]) >= return_[i]:
+        if empty and next_uncovered(words, jump, invoke[i]) >= return_[i]:
             return VIOLATION, i
     return OK, NOBODY
+
+
+@kernel
+def _judge_all(
+    events: Ints,
+    low: int,
+    high: int,
+    invoke: Ints,
+    return_: Ints,
+    rows: Rows,
+    items: Ints,
+    words: Words,
+    jump: Ints,
+    lost: Ints,
+) -> tuple[int, int]:
+    """Judge one part with pops that never returned; an item left out is one that its own insert took."""
+    left = items_left(events, rows, OFFER, items) if len(lost) > 0 else lost
+    for put in left:
+        items[rows[put, 2], 1] = put
+    verdict, suspect = _judge(low, high, len(events), invoke, return_, rows, items, words, jump)
+    for put in left:
+        items[rows[put, 2], 1] = NOBODY
+    if verdict == VIOLATION or len(left) == 0:
+        return verdict, suspect
+    suspect, given = _give(events, low, high, invoke, return_, rows, items, lost)
+    if suspect != NOBODY:
+        return VIOLATION, suspect
+    for place in range(min(len(given), len(lost))):
+        items[rows[given[place], 2], 1] = lost[place]
+    verdict, _ = _judge(low, high, len(events), invoke, return_, rows, items, words, jump)
+    return (OK if verdict == OK else UNDECIDED), NOBODY
+
+
+@kernel
+def _give(
+    events: Ints, low: int, high: int, invoke: Ints, return_: Ints, rows: Rows, items: Ints, lost: Ints
+) -> tuple[int, Ints]:
+    """Return an operation that shows that there is no order, or NOBODY, and the items left by deadline."""
+    leaves = 1
+    while leaves < len(events):
+        leaves *= 2
+    soonest = np.full(2 * leaves, -1, np.int32)
+    for i in range(low, high):
+        if rows[i, 0] == TAKE and rows[i, 4] == ABSENT and return_[i] != NEVER:
+            change(soonest, leaves, invoke[i], len(events) - return_[i])
+    left, deadlines = np.empty(high - low, np.int64), np.full(high, NEVER, np.int64)
+    count = 0
+    for value in _inserted(low, high, rows, items)[::-1]:
+        put, taken = items[value, 0], items[value, 1]
+        if taken != NOBODY:
+            change(soonest, leaves, max(invoke[put], invoke[taken]), len(events) - return_[taken])
+        elif return_[put] != NEVER:
+            at = argmax(soonest, leaves, return_[put] + 1, leaves)
+            if at >= 0:
+                deadlines[put] = len(events) - soonest[leaves + at]
+            left[count] = put
+            count += 1
+    return by_deadline(events, invoke, lost, left[:count][::-1].copy(), deadlines)

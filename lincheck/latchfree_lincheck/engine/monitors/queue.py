@@ -15,7 +15,19 @@ a chain of items that cover the dequeue, is the union of zones: an item a of whi
 some operation of b was invoked, f(a) < s(b), must come and go before b does, and the closure of this from the dequeue's
 invocation on grows exactly along overlapping zones.
 
-An enqueue that never returned and whose item nobody got is left out. Linear time.
+An enqueue that never returned and whose item nobody got is left out: taking it, and whoever took it, out of an order
+leaves the others legal. A dequeue that never returned may take an item that nobody else got, at any time after its
+invocation, or do nothing. It is enough to give such items, in order of their enqueues' returns, to such dequeues, in
+order of invocation, as long as there are any.
+
+Proof. Let N(t) be how many of those items were certainly enqueued by t and P(t) how many of those dequeues were
+invoked. Pattern 3 asks for every item enqueued before b to be gone by the return of b's dequeue, pattern 4 for
+every item enqueued before some moment t of an empty dequeue, outside the zones of other items, to be gone by t. Each
+asks for the first so many items in order of enqueue, by some time: the requests by T ask for N(x) items, for the
+largest x that any of them names. So, by Hall's theorem, they can all be met if and only if N <= P for each by
+itself: N at the invocation of enqueue(b) against P at the return of dequeue(b), and N(t) <= P(t). That is what the
+order above satisfies whenever any does. And it adds no pattern 3: it takes first what was enqueued first, and its
+dequeues are before nothing. Linear time.
 """
 
 from __future__ import annotations
@@ -23,7 +35,7 @@ from __future__ import annotations
 import numpy as np
 
 from latchfree.jit import kernel
-from latchfree_lincheck.engine.monitors.common import NEVER, NOBODY, OK, UNDECIDED, VIOLATION, items_of
+from latchfree_lincheck.engine.monitors.common import NEVER, NOBODY, OK, VIOLATION, items_of
 from latchfree_lincheck.engine.opcodes import ABSENT, ENQUEUE
 from latchfree_lincheck.engine.timeline import Ints, int64
 from latchfree_lincheck.engine.transition import Rows
@@ -44,23 +56,23 @@ def judge_parts(
     suspects: Ints,
 ) -> None:
     """Judge every part; see `latchfree_lincheck.engine.monitors`."""
-    items = np.full((values, 2), NOBODY, np.int64)
+    items, lost = np.full((values, 2), NOBODY, np.int64), np.empty(longest, np.int64)
     for part in range(len(verdicts)):
         low, high = bounds[part], bounds[part + 1]
         mine = events[event_bounds[part] : event_bounds[part + 1]]
-        verdict, suspect, loose = items_of(low, high, invoke, return_, rows, ENQUEUE, items)
+        verdict, suspect, count = items_of(low, high, invoke, return_, rows, ENQUEUE, items, lost)
         if verdict == OK:
-            verdict, suspect = _judge(mine, invoke, return_, rows, items)
-        verdicts[part] = UNDECIDED if loose and verdict == VIOLATION else verdict
-        suspects[part] = suspect
+            verdict, suspect = _judge(mine, invoke, return_, rows, items, lost[:count])
+        verdicts[part], suspects[part] = verdict, suspect
         for i in range(low, high):
             if rows[i, 0] == ENQUEUE:
                 items[rows[i, 2]] = NOBODY
 
 
 @kernel
-def _judge(events: Ints, invoke: Ints, return_: Ints, rows: Rows, items: Ints) -> tuple[int, int]:
+def _judge(events: Ints, invoke: Ints, return_: Ints, rows: Rows, items: Ints, lost: Ints) -> tuple[int, int]:
     """Sweep the events of one part for patterns 3 and 4."""
+    given = 0
     latest = int64(-1)
     until, free = int64(-1), int64(-1)
     for rank in range(len(events)):
@@ -75,7 +87,11 @@ def _judge(events: Ints, invoke: Ints, return_: Ints, rows: Rows, items: Ints) -
                 if taken != NOBODY and return_[taken] < latest:
                     return VIOLATION, taken
             elif returned:
-                gone = NEVER if taken == NOBODY else invoke[taken]
+                if taken == NOBODY and given < len(lost):
+                    gone = invoke[lost[given]]
+                    given += 1
+                else:
+                    gone = NEVER if taken == NOBODY else invoke[taken]
                 if i == put:
                     latest = max(latest, gone)
                 if rank == min(return_[put], NEVER if taken == NOBODY else return_[taken]):

@@ -27,9 +27,10 @@ from __future__ import annotations
 import numpy as np
 
 from latchfree.jit import kernel
-from latchfree_lincheck.engine.monitors.common import NEVER, NOBODY, OK, UNDECIDED, VIOLATION, items_of
+from latchfree_lincheck.engine.monitors.common import NEVER, NOBODY, OK, UNDECIDED, VIOLATION, items_left, items_of
+from latchfree_lincheck.engine.monitors.pending_pops import give
 from latchfree_lincheck.engine.monitors.trees import Ints32, add, argmax, first_zero, put, retire, sums
-from latchfree_lincheck.engine.opcodes import ABSENT, PUSH
+from latchfree_lincheck.engine.opcodes import ABSENT, PUSH, UNKNOWN_RESULT
 from latchfree_lincheck.engine.timeline import Ints, int64
 from latchfree_lincheck.engine.transition import Rows
 
@@ -49,15 +50,14 @@ def judge_parts(
     suspects: Ints,
 ) -> None:
     """Judge every part; see `latchfree_lincheck.engine.monitors`."""
-    items = np.full((values, 2), NOBODY, np.int64)
+    items, lost = np.full((values, 2), NOBODY, np.int64), np.empty(longest, np.int64)
     for part in range(len(verdicts)):
         low, high = bounds[part], bounds[part + 1]
         mine = events[event_bounds[part] : event_bounds[part + 1]]
-        verdict, suspect, loose = items_of(low, high, invoke, return_, rows, PUSH, items)
+        verdict, suspect, count = items_of(low, high, invoke, return_, rows, PUSH, items, lost)
         if verdict == OK:
-            verdict, suspect = _judge(mine, low, high, invoke, return_, rows, items)
-        verdicts[part] = UNDECIDED if loose and verdict == VIOLATION else verdict
-        suspects[part] = suspect
+            verdict, suspect = _judge_all(mine, low, high, invoke, return_, rows, items, lost[:count])
+        verdicts[part], suspects[part] = verdict, suspect
         for i in range(low, high):
             if rows[i, 0] == PUSH:
                 items[rows[i, 2]] = NOBODY
@@ -165,7 +165,7 @@ def _judge(events: Ints, low: int, high: int, invoke: Ints, return_: Ints, rows:
         while reached < high and invoke[reached] < left:
             if number_of[reached - low] >= 0:
                 popped = items[rows[reached, 2], 1]
-                last = len(events) + 1 if popped == NOBODY else return_[popped]
+                last = len(events) + 1 if popped == NOBODY else min(return_[popped], len(events) + 1)
                 put(latest, leaves, number_of[reached - low], last)
             reached += 1
         number = argmax(latest, leaves, begun[begin], begun[end])
@@ -175,3 +175,31 @@ def _judge(events: Ints, low: int, high: int, invoke: Ints, return_: Ints, rows:
         add(least, more, covers, zones[number, 0], zones[number, 1], -1)
         waiting = _fall_apart(least, more, covers, begin, end, cuts, runs, waiting)
     return OK, NOBODY
+
+
+@kernel
+def _judge_all(
+    events: Ints, low: int, high: int, invoke: Ints, return_: Ints, rows: Rows, items: Ints, lost: Ints
+) -> tuple[int, int]:
+    """Judge one part with pops that never returned."""
+    left = items_left(events, rows, PUSH, items) if len(lost) > 0 else lost
+    if len(left) == 0:
+        return _judge(events, low, high, invoke, return_, rows, items)
+    for pushed in left:
+        items[rows[pushed, 2], 1] = pushed
+    verdict, suspect = _judge(events, low, high, invoke, return_, rows, items)
+    for pushed in left:
+        items[rows[pushed, 2], 1] = NOBODY
+    if verdict == VIOLATION:
+        return verdict, suspect
+    suspect, given = give(events, invoke, return_, rows, items, lost, left)
+    if suspect != NOBODY:
+        return VIOLATION, suspect
+    for place in range(min(len(given), len(lost))):
+        value = rows[given[place], 2]
+        items[value, 1] = lost[place]
+        rows[lost[place], 4] = value
+    verdict, _ = _judge(events, low, high, invoke, return_, rows, items)
+    for popped in lost:
+        rows[popped, 4] = UNKNOWN_RESULT
+    return (OK if verdict == OK else UNDECIDED), NOBODY
