@@ -7,12 +7,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from latchfree.topics.bitmap import InvertedBitmap
     from latchfree.topics.dialects import AMQP, DIALECTS, MQTT, NATS, Dialect, get_dialect
     from latchfree.topics.errors import FrozenMatcher, IndexInvalid, InvalidPattern, InvalidTopic, UnknownSubscription
+    from latchfree.topics.mask.index import MaskIndex
     from latchfree.topics.matcher import Matcher, Stats, Subscription
     from latchfree.topics.naive import NaiveMatcher
+    from latchfree.topics.optimized import OptimizedInvertedBitmap
     from latchfree.topics.pattern import Kind, Pattern
     from latchfree.topics.snapshot import Difference, Snapshot
+    from latchfree.topics.trie import LockedTrie
 
 __all__ = [
     "AMQP",
@@ -25,9 +29,13 @@ __all__ = [
     "IndexInvalid",
     "InvalidPattern",
     "InvalidTopic",
+    "InvertedBitmap",
     "Kind",
+    "LockedTrie",
+    "MaskIndex",
     "Matcher",
     "NaiveMatcher",
+    "OptimizedInvertedBitmap",
     "Pattern",
     "Snapshot",
     "Stats",
@@ -47,9 +55,13 @@ _HOME = {
     "IndexInvalid": "errors",
     "InvalidPattern": "errors",
     "InvalidTopic": "errors",
+    "InvertedBitmap": "bitmap",
     "Kind": "pattern",
+    "LockedTrie": "trie",
+    "MaskIndex": "mask.index",
     "Matcher": "matcher",
     "NaiveMatcher": "naive",
+    "OptimizedInvertedBitmap": "optimized",
     "Pattern": "pattern",
     "Snapshot": "snapshot",
     "Stats": "matcher",
