@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from latchfree.topics.bitmap import InvertedBitmap
+    from latchfree.topics.concurrent.trie import ConcurrentTrie
     from latchfree.topics.dialects import AMQP, DIALECTS, MQTT, NATS, Dialect, get_dialect
     from latchfree.topics.errors import FrozenMatcher, IndexInvalid, InvalidPattern, InvalidTopic, UnknownSubscription
     from latchfree.topics.mask.index import MaskIndex
@@ -23,6 +24,7 @@ __all__ = [
     "DIALECTS",
     "MQTT",
     "NATS",
+    "ConcurrentTrie",
     "Dialect",
     "Difference",
     "FrozenMatcher",
@@ -46,6 +48,7 @@ __all__ = [
 
 _HOME = {
     "AMQP": "dialects",
+    "ConcurrentTrie": "concurrent.trie",
     "DIALECTS": "dialects",
     "MQTT": "dialects",
     "NATS": "dialects",

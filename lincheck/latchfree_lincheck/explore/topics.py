@@ -1,7 +1,8 @@
 """The concurrent topic trie as a target: subscribe, unsubscribe, match and snapshot, pinned from first to last access.
 
 Patterns and topics have numbers (`PATTERNS`, `TOPICS`, in MQTT's dialect), subscribers are 0 to 7. A subscription's
-number is made of both, so a scenario subscribes a pair at most once; the contents of a snapshot are a bit a subscription. The texts lie in a part of the arena's header that is not in use.
+number is made of both, so a scenario subscribes a pair at most once; the contents of a snapshot are a bit a
+subscription. The texts lie in a part of the arena's header that is not in use.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """C1b (the published subscription trie): an I-node leaves the trie without a tomb.
 
-A C-node that is left with one subscription stays as it is, and the remover moves the subscription up by itself. Shortest:
-A has taken one of two subscriptions of a pattern away and is about to put the other in the place of their I-node; B
+A C-node that is left with one subscription stays as it is, and the remover moves that one up by itself. Shortest: A has
+taken one of two subscriptions of a pattern away and is about to put the other in the place of their I-node; B
 subscribes below that I-node; A's CAS succeeds, and B's subscription is gone.
 """
 

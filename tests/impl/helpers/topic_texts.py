@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from latchfree.topics import (
     DIALECTS,
+    ConcurrentTrie,
     InvertedBitmap,
     LockedTrie,
     MaskIndex,
@@ -11,7 +12,7 @@ from latchfree.topics import (
     OptimizedInvertedBitmap,
 )
 
-PLAIN = (NaiveMatcher, InvertedBitmap, OptimizedInvertedBitmap, LockedTrie)
+PLAIN = (ConcurrentTrie, NaiveMatcher, InvertedBitmap, OptimizedInvertedBitmap, LockedTrie)
 DIALECT_NAMES = tuple(DIALECTS)
 
 
