@@ -16,10 +16,10 @@ _OLD_AND_NEW_CHILD: Final = f"{_ONE_CHILD}; put(2, 1); snapshot(); put(3, 1)"
 
 #: Patterns 1 and 3 are a/b and +/b: the first twice, so that both are in the C-node of END.
 _TWO_OF_ONE: Final = "init: subscribe(1, 1); subscribe(1, 2)"
-#: Both branches of the root are there already, and one of subscriptions 1 and 4 always is.
+#: Branches a and + are there already, and stay; one of subscribers 4 and 5 always is. A match reads a first.
 _TORN: Final = (
-    "init: subscribe(1, 1); subscribe(2, 2); subscribe(3, 3); subscribe(3, 5) | match(1) | "
-    "subscribe(3, 4); unsubscribe(1, 1)"
+    "init: subscribe(1, 1); subscribe(2, 2); subscribe(3, 3); subscribe(3, 5); subscribe(3, 6) | match(1) | "
+    "subscribe(1, 4); unsubscribe(3, 5)"
 )
 
 #: What runs ask for: one kind of memory is half the compiling; no more preemptions than any of these bugs needs.
@@ -183,7 +183,7 @@ MUTANTS: Final = {
             "a match validates the root's main only",
             ("latchfree.topics.concurrent.match:holds",),
             scenario=_TORN,
-            switches=2,
+            switches=3,
             target="topic-trie",
         ),
         Mutant(

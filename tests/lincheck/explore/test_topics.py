@@ -17,8 +17,8 @@ MEETINGS = [
 ]
 
 TORN = (
-    "init: subscribe(1, 1); subscribe(2, 2); subscribe(3, 3); subscribe(3, 5) | match(1) | "
-    "subscribe(3, 4); unsubscribe(1, 1)"
+    "init: subscribe(1, 1); subscribe(2, 2); subscribe(3, 3); subscribe(3, 5); subscribe(3, 6) | match(1) | "
+    "subscribe(1, 4); unsubscribe(3, 5)"
 )
 
 

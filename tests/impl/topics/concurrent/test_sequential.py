@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from topic_walk import check_shape
 
 from latchfree import Arena
-from latchfree.topics import UnknownSubscription
+from latchfree.errors import ArenaFull
+from latchfree.topics import InvalidPattern, InvalidTopic, UnknownSubscription
 from latchfree.topics.concurrent.trie import ConcurrentTrie
 from latchfree_model.models.dialects import DIALECTS
 
@@ -181,3 +182,51 @@ def test_six_many_against_forty_words():
     key = ".".join("abcde" * 8)
     assert trie.match(key) == set()
     assert trie.match(key + ".y") == {2}
+
+
+def test_a_snapshot_and_a_frozen_index_stay_as_they_were():
+    trie = ConcurrentTrie("mqtt")
+    kept = trie.subscribe("a/+", 1)
+    gone = trie.subscribe("a/#", "two")
+    before, index = trie.snapshot(), trie.freeze()
+    trie.unsubscribe(gone)
+    added = trie.subscribe("#", 3)
+    assert set(before) == {kept, gone}
+    assert index.match("a/b") == before.match("a/b") == {1, "two"}
+    difference = trie.snapshot().since(before)
+    assert (difference.added, difference.removed) == ({added}, {gone})
+
+
+def test_a_queue_name_too_long_is_refused_and_nothing_changes():
+    trie = ConcurrentTrie("nats")
+    with pytest.raises(ValueError, match=r"has 70,000 bytes, and 65,535 are allowed"):
+        trie.subscribe("a", 1, queue="q" * 70_000)
+    assert len(trie) == 0
+
+
+def test_an_invalid_row_is_named_and_nothing_changes():
+    trie = ConcurrentTrie("mqtt")
+    with pytest.raises(InvalidPattern, match="row 1: "):
+        trie.subscribe_column(["a/b", "a#"], [1, 2])
+    assert len(trie) == 0
+    for bad in ("a/+", "", "x" * 65_536, "a\0"):
+        with pytest.raises(InvalidTopic, match="row 2: "):
+            trie.match_many(["a", "b", bad])
+
+
+def fill(trie, made):
+    """Subscribe until the arena is full."""
+    while True:
+        made.append(trie.subscribe(f"{len(made)}/{'x' * 300}", len(made)))
+
+
+def test_a_full_arena_is_an_error_and_changes_nothing():
+    trie = ConcurrentTrie("mqtt", arena=Arena.anonymous(4 << 20))
+    made = []
+    with pytest.raises(ArenaFull, match="nothing changed"):
+        fill(trie, made)
+    assert len(made) > 100
+    assert sorted(each.number for each in trie.subscriptions()) == [each.number for each in made]
+    for each in made:
+        trie.unsubscribe(each)
+    assert check_shape(trie) == 0
