@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import secrets
 import struct
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,7 @@ NO_QUEUE, QUEUE, SHARE = range(3)
 
 _PAYLOAD: Final = struct.Struct("=qQ")
 _FORBIDDEN: Final = {"amqp": "", "nats": NATS_FORBIDDEN, "mqtt": "+#\0"}
+_LONGEST_QUEUE: Final = 65_535
 _WORD_BITS: Final = (1 << 63) - 1
 
 
@@ -52,8 +53,17 @@ def forbidden_in(dialect: Dialect) -> int:
 
 
 def payload_of(value: int, kind: int, queue: str | None) -> bytes:
-    """The payload of a subscription."""
-    return _PAYLOAD.pack(value, kind) + (queue or "").encode()
+    """The payload of a subscription.
+
+    Raises
+    ------
+    ValueError
+        If the name of its queue group is longer than 65,535 bytes.
+    """
+    name = (queue or "").encode()
+    if len(name) > _LONGEST_QUEUE:
+        raise ValueError(f"the name of a queue group has {len(name):,} bytes, and {_LONGEST_QUEUE:,} are allowed")
+    return _PAYLOAD.pack(value, kind) + name
 
 
 def read_payload(payload: bytes) -> tuple[int, int, str | None]:
@@ -73,7 +83,7 @@ class TopicStore(Store):
         Which bits of the hashes of words count; fewer force collisions, for tests.
     """
 
-    __slots__ = ("_bytes_at", "dialect", "forbidden", "rules")
+    __slots__ = ("dialect", "forbidden", "rules")
 
     def __init__(self, arena: Arena, dialect: Dialect, hash_mask: int) -> None:
         blob = codec_for(bytes)
@@ -113,7 +123,3 @@ class TopicStore(Store):
             if count <= size:
                 return found[:count]
             size *= 4
-
-    def raw_address(self, array: NDArray[Any]) -> int:
-        """Address of an array's first element."""
-        return int(array.ctypes.data)
