@@ -8,14 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from latchfree.topics.bitmap import InvertedBitmap
-    from latchfree.topics.concurrent.trie import ConcurrentTrie
+    from latchfree.topics.cache import CachedMatcher
+    from latchfree.topics.concurrent import ConcurrentTrie
     from latchfree.topics.dialects import AMQP, DIALECTS, MQTT, NATS, Dialect, get_dialect
     from latchfree.topics.errors import FrozenMatcher, IndexInvalid, InvalidPattern, InvalidTopic, UnknownSubscription
+    from latchfree.topics.fields import PRESENT, FieldMatcher, FieldSubscription
+    from latchfree.topics.filtering import TopicFilter
     from latchfree.topics.mask.index import MaskIndex
     from latchfree.topics.matcher import Matcher, Stats, Subscription
     from latchfree.topics.naive import NaiveMatcher
     from latchfree.topics.optimized import OptimizedInvertedBitmap
     from latchfree.topics.pattern import Kind, Pattern
+    from latchfree.topics.queues import QueueGroups, Random, RoundRobin, Sticky
+    from latchfree.topics.relations import TooComplex, overlapping, overlaps, subsumes, without_subsumed
+    from latchfree.topics.remote import RemoteInterest, RoutedSubKey
     from latchfree.topics.snapshot import Difference, Snapshot
     from latchfree.topics.trie import LockedTrie
 
@@ -24,9 +30,13 @@ __all__ = [
     "DIALECTS",
     "MQTT",
     "NATS",
+    "PRESENT",
+    "CachedMatcher",
     "ConcurrentTrie",
     "Dialect",
     "Difference",
+    "FieldMatcher",
+    "FieldSubscription",
     "FrozenMatcher",
     "IndexInvalid",
     "InvalidPattern",
@@ -39,21 +49,37 @@ __all__ = [
     "NaiveMatcher",
     "OptimizedInvertedBitmap",
     "Pattern",
+    "QueueGroups",
+    "Random",
+    "RemoteInterest",
+    "RoundRobin",
+    "RoutedSubKey",
     "Snapshot",
     "Stats",
+    "Sticky",
     "Subscription",
+    "TooComplex",
+    "TopicFilter",
     "UnknownSubscription",
     "get_dialect",
+    "overlapping",
+    "overlaps",
+    "subsumes",
+    "without_subsumed",
 ]
 
 _HOME = {
     "AMQP": "dialects",
-    "ConcurrentTrie": "concurrent.trie",
     "DIALECTS": "dialects",
     "MQTT": "dialects",
     "NATS": "dialects",
+    "PRESENT": "fields",
+    "CachedMatcher": "cache",
+    "ConcurrentTrie": "concurrent",
     "Dialect": "dialects",
     "Difference": "snapshot",
+    "FieldMatcher": "fields",
+    "FieldSubscription": "fields",
     "FrozenMatcher": "errors",
     "IndexInvalid": "errors",
     "InvalidPattern": "errors",
@@ -66,11 +92,23 @@ _HOME = {
     "NaiveMatcher": "naive",
     "OptimizedInvertedBitmap": "optimized",
     "Pattern": "pattern",
+    "QueueGroups": "queues",
+    "Random": "queues",
+    "RemoteInterest": "remote",
+    "RoundRobin": "queues",
+    "RoutedSubKey": "remote",
     "Snapshot": "snapshot",
     "Stats": "matcher",
+    "Sticky": "queues",
     "Subscription": "matcher",
+    "TooComplex": "relations",
+    "TopicFilter": "filtering",
     "UnknownSubscription": "errors",
     "get_dialect": "dialects",
+    "overlapping": "relations",
+    "overlaps": "relations",
+    "subsumes": "relations",
+    "without_subsumed": "relations",
 }
 
 
