@@ -20,6 +20,7 @@ from latchfree.topics import (
     subsumes,
     without_subsumed,
 )
+from latchfree.topics.explain import stands_for
 
 
 def topics_of(dialect):
@@ -99,3 +100,22 @@ def test_what_is_subsumed_is_left_out_and_the_likeliest_comes_first():
     assert filtering.evaluated == 1
     with pytest.raises(ValueError, match="block must be 1 or more, not 0"):
         TopicFilter([], "mqtt", block=0)
+
+
+@pytest.mark.parametrize("name", DIALECT_NAMES)
+@settings(max_examples=60)
+@given(data=st.data())
+def test_an_explanation_puts_the_topic_together_again(name, data):
+    dialect = DIALECTS[name]
+    pattern = dialect.pattern(data.draw(short_patterns(dialect)))
+    found = sorted(topic for topic in TOPICS[name] if dialect.matches(pattern, topic))
+    for topic in found[:: len(found) // 10 + 1]:
+        taken = iter(stands_for(pattern, topic, dialect))
+        words = [
+            (word,) if not kind else next(taken)[1] for word, kind in zip(pattern.words, pattern.kinds, strict=True)
+        ]
+        assert sum(words, ()) == topic
+    refused = next((topic for topic in TOPICS[name] if topic not in set(found)), None)
+    if refused is not None:
+        with pytest.raises(ValueError, match="does not match these words"):
+            stands_for(pattern, refused, dialect)
