@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 ENGINES = {
     "mask": "MaskIndex",
+    "concurrent": "ConcurrentTrie",
     "trie": "LockedTrie",
     "optimized": "OptimizedInvertedBitmap",
     "bitmap": "InvertedBitmap",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from latchfree.topics.bitmap import InvertedBitmap
     from latchfree.topics.cache import CachedMatcher
-    from latchfree.topics.concurrent import ConcurrentTrie
+    from latchfree.topics.concurrent.trie import ConcurrentTrie
     from latchfree.topics.dialects import AMQP, DIALECTS, MQTT, NATS, Dialect, get_dialect
     from latchfree.topics.errors import FrozenMatcher, IndexInvalid, InvalidPattern, InvalidTopic, UnknownSubscription
     from latchfree.topics.fields import PRESENT, FieldMatcher, FieldSubscription
@@ -75,7 +75,7 @@ _HOME = {
     "NATS": "dialects",
     "PRESENT": "fields",
     "CachedMatcher": "cache",
-    "ConcurrentTrie": "concurrent",
+    "ConcurrentTrie": "concurrent.trie",
     "Dialect": "dialects",
     "Difference": "snapshot",
     "FieldMatcher": "fields",
