@@ -102,7 +102,7 @@ def _first_512(topics: list[str]) -> Any:
 
 ENGINES = {
     "mask": Engine(_mask, pa.array, _bulk, lambda n: 100_000),
-    "mask, 512 topics, cached": Engine(_cached, _first_512, _bulk, lambda n: 100_000),
+    "mask cached (512 topics)": Engine(_cached, _first_512, _bulk, lambda n: 100_000),
     "concurrent": Engine(_ours("concurrent"), pa.array, _bulk, lambda n: 100_000 if n <= 100_000 else 0),
     "trie": Engine(_ours("trie"), list, _single, lambda n: 10_000 if n <= 100_000 else 0),
     "optimized": Engine(_ours("optimized"), list, _single, lambda n: {1000: 2_000, 100_000: 200}.get(n, 0)),

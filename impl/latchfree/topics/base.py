@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from latchfree.topics.columns import rows_of, to_lists
@@ -35,6 +36,7 @@ class PlainMatcher(ABC):
         self._dialect = get_dialect(dialect)
         self._lock = threading.RLock()
         self._live: dict[int, tuple[Subscription, Pattern]] = {}
+        self._of: dict[Hashable, dict[int, Subscription]] = {}
         self._next = 0
         self._unsubscribes = 0
         self._matches = 0
@@ -76,6 +78,7 @@ class PlainMatcher(ABC):
                 subscription = Subscription(self._next, pattern.text, subscriber, pattern.group or queue)
                 self._add(subscription, pattern)
                 self._live[subscription.number] = subscription, pattern
+                self._of.setdefault(subscriber, {})[subscription.number] = subscription
                 self._next += 1
                 added.append(subscription)
         return added
@@ -91,13 +94,18 @@ class PlainMatcher(ABC):
                 )
             self._drop(*live)
             del self._live[subscription.number]
+            held = self._of[subscription.subscriber]
+            del held[subscription.number]
+            if not held:
+                del self._of[subscription.subscriber]
             self._unsubscribes += 1
 
     def unsubscribe_all(self, subscriber: Hashable) -> list[Subscription]:
-        """Take all subscriptions of a subscriber away and return them."""
+        """Take all subscriptions of a subscriber away and return them; the lock is free between them."""
         with self._lock:
-            gone = [subscription for subscription, _ in self._live.values() if subscription.subscriber == subscriber]
-            for subscription in gone:
+            gone = list(self._of.get(subscriber, {}).values())
+        for subscription in gone:
+            with suppress(UnknownSubscription):  # another thread was first
                 self.unsubscribe(subscription)
         return gone
 
@@ -155,7 +163,7 @@ class PlainMatcher(ABC):
                 dialect=self._dialect.name,
                 subscriptions=len(held),
                 patterns=len({each.pattern for each in held}),
-                subscribers=len({each.subscriber for each in held}),
+                subscribers=len(self._of),
                 subscribes=self._next,
                 unsubscribes=self._unsubscribes,
                 matches=self._matches,

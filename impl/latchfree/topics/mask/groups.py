@@ -24,6 +24,8 @@ SIZE = np.uint64(6)
 _0 = np.uint64(0)
 _1 = np.uint64(1)
 _6 = np.uint64(6)
+_63 = np.uint64(63)
+_NEAR = np.uint64(1 << 21)
 
 
 def group_table(masks: NDArray[np.uint64], depths: NDArray[np.int64]) -> NDArray[np.uint64]:
@@ -45,6 +47,8 @@ def hash_groups(
 ) -> Any:  # fmt: skip
     """Append the keys under which groups `first` to `stop` would hold a topic, and fetch their bits of the filter.
 
+    A filter that is in the cache anyway is asked at once; then most keys are overwritten by the next.
+
     The words of a group that are no wildcards are all of the prefix but for the wildcards. All arrays are addresses:
     of the hash of each word (at its position), and of the exclusive or of the first 0, 1, ... of them.
     """
@@ -62,6 +66,10 @@ def hash_groups(
         key = key_of(literals, peek(table, entry + SALT))
         poke(keys, count, key)
         poke(numbers, count, group)
-        prefetch(filter_, bit_of(key, bits) >> _6)
-        count += _1
+        bit = bit_of(key, bits)
+        if bits <= _NEAR:
+            count += (peek(filter_, bit >> _6) >> (bit & _63)) & _1
+        else:
+            prefetch(filter_, bit >> _6)
+            count += _1
     return count

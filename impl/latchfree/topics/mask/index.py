@@ -283,7 +283,7 @@ class MaskIndex:
         except pa.ArrowInvalid:
             self._blame(column, range(total))
         rows = np.zeros(total + 1, np.int64)
-        out = np.empty(total + 64, np.int64)
+        out = np.empty(4 * total + 64, np.int64)  # memory that is not written to costs nothing
         first = 0
         while first < total:
             stop = min(total, first + _CHUNK)

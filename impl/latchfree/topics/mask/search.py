@@ -27,6 +27,7 @@ BLOCK = 32
 _0 = np.uint64(0)
 _1 = np.uint64(1)
 _2 = np.uint64(2)
+_5 = np.uint64(5)
 _6 = np.uint64(6)
 _32 = np.uint64(32)
 _63 = np.uint64(63)
@@ -163,7 +164,9 @@ def search(
                     keys[r, count] = half
                     numbers[r, count] = numbers[r, i]
                     places[r, count] = place
-                    prefetch(records + (((entry & _LOW) - _1) << _2), _0)
+                    record = records + (((entry & _LOW) - _1) << _2)
+                    prefetch(record, _0)
+                    prefetch(record, _5)  # most records end on the next line of the cache
                     count += _1
             counts[r] = count
         for r in range(high - low):
