@@ -92,21 +92,15 @@ def try_advance(mem: Handle) -> Flag:
 
 
 @kernel
-def _count(mem: Handle, me: Word, nodes: Word) -> None:
-    """Count retired nodes, and try to advance the epoch now and then."""
-    retired = peek(mem, me + P_RETIRED) + nodes
-    if retired >= _PATIENCE:
-        try_advance(mem)
-        retired = _0
-    poke(mem, me + P_RETIRED, retired)
-
-
-@kernel
 def enqueue(mem: Handle, me: Word, block: Word, epoch: Word) -> None:
     """Make a block of nodes unlinked before `epoch` was read the newest of the limbo."""
     poke(mem, block + EPOCH, epoch)
     poke(mem, block + LINK, _0)
-    _count(mem, me, peek(mem, block + COUNT))
+    retired = peek(mem, me + P_RETIRED) + peek(mem, block + COUNT)
+    if retired >= _PATIENCE:
+        try_advance(mem)
+        retired = _0
+    poke(mem, me + P_RETIRED, retired)
     barrier(mem)
     if peek(mem, me + P_OLDEST) == _0:
         poke(mem, me + P_NEWEST, block)
@@ -119,19 +113,26 @@ def enqueue(mem: Handle, me: Word, block: Word, epoch: Word) -> None:
 
 
 @kernel
-def _open_block(mem: Handle, me: Word, epoch: Word) -> Word:
-    """The newest block of the limbo, tagged `epoch` and not full."""
-    if peek(mem, me + P_OLDEST) != _0:
-        block = peek(mem, me + P_NEWEST)
-        if peek(mem, block + EPOCH) == epoch:
-            if not is_full(mem, block):
-                return block
-            # A block is as many nodes as are worth a try; a later epoch only makes them wait longer.
-            try_advance(mem)
-            epoch = load_seq(mem, H_EPOCH)
+def _new_block(mem: Handle, me: Word, epoch: Word) -> Word:
+    """Make an empty block the newest of the limbo."""
+    if peek(mem, me + P_OLDEST) != _0 and peek(mem, peek(mem, me + P_NEWEST) + EPOCH) == epoch:
+        # The newest one is full, and as many nodes are worth a try; a later epoch only makes them wait longer.
+        try_advance(mem)
+        epoch = load_seq(mem, H_EPOCH)
     block = take_spare(mem, me)
     enqueue(mem, me, block, epoch)
     return block
+
+
+@kernel
+def _add(mem: Handle, me: Word, entry: Word) -> None:
+    """Append to the newest block of the limbo what was unlinked before."""
+    # spec: Reclamation!RetireReadEpoch -- seq_cst: must not be older than the epoch at the time of the unlinking CAS.
+    epoch = load_seq(mem, H_EPOCH)
+    block = peek(mem, me + P_NEWEST)
+    if peek(mem, me + P_OLDEST) == _0 or peek(mem, block + EPOCH) != epoch or is_full(mem, block):
+        block = _new_block(mem, me, epoch)
+    append(mem, block, entry)
 
 
 @kernel
@@ -140,8 +141,7 @@ def retire(mem: Handle, me: Word, node: Word) -> None:
 
     Needs a spare block at hand (`stock_spares`), which `begin` sees to.
     """
-    # spec: Reclamation!RetireReadEpoch -- seq_cst: must not be older than the epoch at the time of the unlinking CAS.
-    append(mem, _open_block(mem, me, load_seq(mem, H_EPOCH)), entry_for(mem, node))
+    _add(mem, me, entry_for(mem, node))
 
 
 @kernel
@@ -150,7 +150,7 @@ def retire_tree(mem: Handle, me: Word, i: Word) -> None:
 
     Nobody may change the tree, nor retire a node of it.
     """
-    append(mem, _open_block(mem, me, load_seq(mem, H_EPOCH)), i | TREE)
+    _add(mem, me, i | TREE)
 
 
 @kernel
@@ -195,6 +195,13 @@ def _drop_block(mem: Handle, me: Word, block: Word) -> None:
 
 
 @kernel
+def _is_due(mem: Handle, block: Word) -> Flag:
+    """Whether there is an oldest block and its time has come."""
+    # Acquire is enough: an old epoch only makes it wait longer.
+    return block != _0 and peek(mem, block + EPOCH) + _GRACE <= load(mem, H_EPOCH)
+
+
+@kernel
 def drain(mem: Handle, me: Word, most: Word) -> Flag:
     """Free up to about `most` nodes whose time has come. True: there may be more."""
     freed = _0
@@ -203,7 +210,7 @@ def drain(mem: Handle, me: Word, most: Word) -> Flag:
             freed += free_tree_node(mem, me, P_TREES, _0)
             continue
         block = peek(mem, me + P_OLDEST)
-        if block == _0 or peek(mem, block + EPOCH) + _GRACE > load(mem, H_EPOCH):
+        if not _is_due(mem, block):
             return False
         freed += _free_entries(mem, me, block, most - freed) + _1
         if peek(mem, block + COUNT) == _0:
@@ -221,5 +228,5 @@ def catch_up(mem: Handle, me: Word) -> None:
 @kernel
 def drain_a_few(mem: Handle, me: Word) -> None:
     """What every attempt does before it begins; next to nothing when there is nothing to free."""
-    if peek(mem, me + P_OLDEST) | peek(mem, me + P_TREES) != _0:
+    if _is_due(mem, peek(mem, me + P_OLDEST)) or peek(mem, me + P_TREES) != _0:
         drain(mem, me, _A_FEW)

@@ -117,8 +117,8 @@ def reserve_of(capacity: Word) -> Word:
 
 
 @kernel
-def _push(mem: Handle, me: Word, kind: Word, node: Word) -> None:
-    """Put a node on the private list."""
+def _push(mem: Handle, me: Word, kind: Word, node: Word) -> Word:
+    """Put a node on the private list; returns how many are on it now."""
     head = me + P_FREE + kind
     poke(mem, node, peek(mem, head))
     barrier(mem)
@@ -130,6 +130,7 @@ def _push(mem: Handle, me: Word, kind: Word, node: Word) -> None:
         poke(mem, me + P_EDGE + kind, node)
         barrier(mem)
     poke(mem, me + P_LENGTH + kind, length + _1)
+    return length + _1
 
 
 @kernel
@@ -185,8 +186,7 @@ def refill(mem: Handle, me: Word, kind: Word) -> Word:
 @kernel
 def put_back(mem: Handle, me: Word, node: Word, kind: Word) -> None:
     """Put a free node of class `kind` on the private list, or with others on the shared one."""
-    _push(mem, me, kind, node)
-    if peek(mem, me + P_LENGTH + kind) >= batch_of(kind) * np.uint64(2) and kind > _0:
+    if _push(mem, me, kind, node) >= batch_of(kind) * np.uint64(2) and kind > _0:
         _spill(mem, me, kind)
 
 

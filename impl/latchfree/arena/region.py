@@ -19,8 +19,10 @@ import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numba.core.compiler_lock import global_compiler_lock
 from numpy.typing import NDArray
 
 from latchfree.arena import filelocks, header
@@ -270,6 +272,7 @@ def _map(fd: int, size: int) -> mmap.mmap:
 
 
 _shared: weakref.WeakSet[Region] = weakref.WeakSet()
+_compiling: Any = global_compiler_lock
 #: Held while the process forks. Reentrant: a region may be finalized at any point.
 _forking = threading.RLock()
 #: The regions a child is about to inherit, each with an opening for it.
@@ -277,6 +280,8 @@ _bequest: list[tuple[Region, int]] = []
 
 
 def _before_fork() -> None:
+    # First: whoever compiles may have to finalize a region. In the child, a lock held by another thread would stay so.
+    _compiling.acquire()
     _forking.acquire()
     for region in list(_shared):
         if region.fd is not None:
@@ -291,6 +296,7 @@ def _after_fork_in_parent() -> None:
         os.close(opening)
     _bequest.clear()
     _forking.release()
+    _compiling.release()
 
 
 def _after_fork_in_child() -> None:
@@ -308,6 +314,7 @@ def _after_fork_in_child() -> None:
             _shared.discard(region)
     _bequest.clear()
     _forking.release()
+    _compiling.release()
 
 
 os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child)

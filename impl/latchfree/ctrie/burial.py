@@ -109,19 +109,25 @@ def close_grave(mem: Handle, me: Word) -> None:
 
 
 @kernel
-def bury_pair(mem: Handle, trie: Word, me: Word, death: Word, a: Word, b: Word) -> None:
-    """Kill a node, and another one unless it is NIL: what most updates come to."""
-    # spec: Reclamation!BuryCount -- as in open_grave.
-    if load_seq(mem, trie + REGISTERED) == NIL and peek(mem, trie + IS_FORK) == NIL:
-        retire(mem, me, a)
-        if b != NIL:
-            retire(mem, me, b)
-        return
+def _bury_seen_pair(mem: Handle, trie: Word, me: Word, death: Word, a: Word, b: Word) -> None:
+    """`bury_pair` where there are snapshots, or what another trie has made."""
     open_grave(mem, trie, me, death, _PAIR)
     bury(mem, me, a)
     if b != NIL:
         bury(mem, me, b)
     close_grave(mem, me)
+
+
+@kernel
+def bury_pair(mem: Handle, trie: Word, me: Word, death: Word, a: Word, b: Word) -> None:
+    """Kill a node, and another one unless it is NIL: what most updates come to."""
+    # spec: Reclamation!BuryCount -- as in open_grave.
+    if load_seq(mem, trie + REGISTERED) != NIL or peek(mem, trie + IS_FORK) != NIL:
+        _bury_seen_pair(mem, trie, me, death, a, b)
+        return
+    retire(mem, me, a)
+    if b != NIL:
+        retire(mem, me, b)
 
 
 @kernel

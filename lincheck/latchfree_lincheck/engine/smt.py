@@ -27,6 +27,17 @@ MOST_STATES: Final = 20_000
 _LOOK_AT_CLOCK: Final = 64
 
 
+#: Z3's contexts are for one thread at a time.
+_contexts = threading.local()
+
+
+def _context() -> z3.Context:
+    """The calling thread's own context."""
+    if not hasattr(_contexts, "own"):
+        _contexts.own = z3.Context()
+    return _contexts.own
+
+
 class _TooLarge(Exception):
     """The history is too large for this engine."""
 
@@ -84,12 +95,13 @@ class _Judge:
         """Return an order of what returned up to `until`, with others in flight as needed; None if there is none."""
         chosen = [number for number in range(len(self._calls)) if self._invoke[number] < until]
         done = {number for number in chosen if number < len(self._return) and self._return[number] <= until}
-        solver = z3.Solver()
+        context = _context()
+        solver = z3.Solver(ctx=context)
         n = len(chosen)
         steps = self._unroll(chosen)
-        position = [z3.Int(f"p{number}") for number in chosen]
-        state = [z3.Int(f"s{at}") for at in range(n + 1)]
-        takes = [z3.Bool(f"t{number}") for number in chosen]
+        position = [z3.Int(f"p{number}", context) for number in chosen]
+        state = [z3.Int(f"s{at}", context) for at in range(n + 1)]
+        takes = [z3.Bool(f"t{number}", context) for number in chosen]
         solver.add(state[0] == 0)
         if n > 1:
             solver.add(z3.Distinct(position))
@@ -104,7 +116,7 @@ class _Judge:
             for at in range(n):
                 moves = [z3.And(state[at] == a, state[at + 1] == b) for a, b in steps[number]]
                 stays = z3.And(z3.Not(takes[i]), state[at + 1] == state[at])
-                solver.add(z3.Implies(position[i] == at, z3.Or(stays, z3.And(takes[i], z3.Or(moves)))))
+                solver.add(z3.Implies(position[i] == at, z3.Or(stays, z3.And(takes[i], z3.Or(*moves, context)))))
         answer = self._check(solver)
         if answer == z3.unsat:
             return None

@@ -6,6 +6,7 @@ bit counts one, and there are at most 64. So the proofs need no adders, and hold
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 import z3
@@ -23,7 +24,10 @@ class _Counting:
 
     def __init__(self, case: Case, code: Code) -> None:
         self._case = case
-        self.position = code.abstracting(popcount=self.count)[words.position]
+        # Functions and their globals refer to each other, so they are left to the garbage collector, which may run in
+        # another thread. Z3 would not stand that: nothing they refer to may hold a term, or the solver.
+        me = weakref.proxy(self)
+        self.position = code.abstracting(popcount=lambda word: me.count(word))[words.position]
 
     def count(self, word: Any) -> Word:
         """Number of one bits."""

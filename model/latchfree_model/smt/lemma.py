@@ -118,6 +118,11 @@ def prove(lemma: Lemma, code: Any, *, timeout: float = 60.0) -> Proof:
     Returns
     -------
     Proof
+
+    Notes
+    -----
+    All terms share one Z3 context, which stands one thread at a time: prove one lemma after the other. A statement must
+    leave no term in a reference cycle, because the garbage collector may run in another thread.
     """
     started = time.perf_counter()
     deadline = started + timeout

@@ -10,10 +10,12 @@ import stat
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numba.core.compiler_lock import global_compiler_lock
 
 from latchfree.arena import files, header, layout
 from latchfree.arena.directory import Directory
@@ -483,6 +485,30 @@ def test_a_forked_child_is_a_user_of_its_own(path):
     again = Region.open(path=path)
     assert again.words[layout.FIRST_NODE] == 99
     again.close()
+
+
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_child_can_compile_though_it_was_forked_while_another_thread_did():
+    compiling = threading.Event()
+
+    def compile_something():
+        with global_compiler_lock:
+            compiling.set()
+            time.sleep(0.2)
+
+    thread = threading.Thread(target=compile_something)
+    thread.start()
+    compiling.wait()
+    pid = os.fork()
+    if pid == 0:
+        signal.alarm(60)  # ends a child that waits for ever
+        try:
+            with global_compiler_lock:
+                os._exit(0)
+        finally:
+            os._exit(1)
+    thread.join()
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
 
 
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")

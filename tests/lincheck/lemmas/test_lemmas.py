@@ -1,9 +1,11 @@
 """Each lemma is proved of the real code and refuted of its wrong twin; the counterexample is one on real numbers."""
 
+import gc
 from dataclasses import replace
 
 import numpy as np
 import pytest
+import z3
 
 from latchfree import words
 from latchfree.arena import freelists
@@ -38,6 +40,36 @@ def test_a_lemma_is_proved_and_its_twin_refuted(name):
 @pytest.mark.parametrize("name", sorted(LONG))
 def test_the_long_ones_in_all_cases(name):
     assert prove(LEMMAS[name], code()).answer == "proved"
+
+
+@pytest.mark.parametrize("name", sorted(set(LEMMAS) - LONG))
+def test_no_term_is_left_to_the_garbage_collector(name, monkeypatch):
+    """It may run in another thread, while Z3 works in this one; the proof, or the end of the process, then hangs."""
+    collecting = False
+    left = []
+
+    def watched(cls):
+        finalize = cls.__del__
+
+        def watch(self):
+            if collecting:
+                left.append(type(self))
+            finalize(self)
+
+        return watch
+
+    for cls in (z3.AstRef, z3.Solver, z3.ModelRef):
+        monkeypatch.setattr(cls, "__del__", watched(cls))
+    gc.collect()
+    gc.disable()
+    try:
+        prove(LEMMAS[name], code())
+        prove(LEMMAS[name], code(LEMMAS[name].twin))
+        collecting = True
+        gc.collect()
+    finally:
+        gc.enable()
+    assert left == []
 
 
 def test_a_lemma_has_one_name_and_says_something():
