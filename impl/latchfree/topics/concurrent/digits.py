@@ -44,8 +44,8 @@ LONGEST_SHIFT = np.uint64(32)
 
 _DOLLAR = np.uint64(ord("$"))
 
-#: In place of a number of words: the text breaks a rule.
-INVALID = np.uint64((1 << 64) - 1)
+#: In place of a number of words: the text breaks a rule. It is not what says that an array is too short.
+INVALID = np.uint64((1 << 64) - 2)
 
 
 @kernel
