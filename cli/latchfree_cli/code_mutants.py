@@ -86,9 +86,11 @@ class Cell:
 
 
 def run_mutant(name: str, layer: LayerName, options: Mapping[str, object], settings: Settings) -> Cell:
-    """Stress or explore one mutant of the Ctrie with the options that expose it."""
+    """Stress or explore one mutant with the options that expose it."""
+    from latchfree_lincheck.mutants import MUTANTS
+
     limit = settings.timeout or TIMEOUT
-    arguments = [str(layer), "ctrie", "--mutant", name]
+    arguments = [str(layer), getattr(MUTANTS[name], "target", "ctrie"), "--mutant", name]
     for option, value in options.items():
         arguments += [f"--{option.replace('_', '-')}", str(value)]
     arguments += ["--seed", str(settings.chosen_seed)]

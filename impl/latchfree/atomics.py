@@ -99,18 +99,21 @@ def _pause_i(typingctx):
     return types.void(), codegen
 
 
-@intrinsic
-def _prefetch_i(typingctx, mem, at):
+def _emit_prefetch(to_write):
     def codegen(context, builder, signature, args):
         byte = _BYTE.as_pointer()
         half = ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), (byte, half, half, half))
         function = builder.module.declare_intrinsic("llvm.prefetch", (byte,), kind)
         address = builder.bitcast(_pointer(builder, args[0], args[1]), byte)
-        builder.call(function, (address, half(1), half(3), half(1)))
+        builder.call(function, (address, half(to_write), half(3), half(1)))
         return context.get_dummy_value()
 
-    return types.void(_u64, _u64), codegen
+    return intrinsic(lambda typingctx, mem, at: (types.void(_u64, _u64), codegen))
+
+
+_prefetch_i = _emit_prefetch(1)
+_prefetch_read_i = _emit_prefetch(0)
 
 
 @intrinsic
@@ -248,6 +251,11 @@ def prefetch(mem, at):
     _compiled_only("prefetch")
 
 
+def prefetch_read(mem, at):
+    """Bring word `at` near the processor, to be read soon."""
+    _compiled_only("prefetch_read")
+
+
 def pause(mem):
     """Tell the processor that this is a spin loop; a scheduler may switch here."""
     _compiled_only("pause")
@@ -335,3 +343,8 @@ def _pause(mem):
 @overload(prefetch)
 def _prefetch(mem, at):
     return (lambda mem, at: _prefetch_i(mem, at)) if _bare(mem) else None
+
+
+@overload(prefetch_read)
+def _prefetch_read(mem, at):
+    return (lambda mem, at: _prefetch_read_i(mem, at)) if _bare(mem) else None

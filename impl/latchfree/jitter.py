@@ -25,6 +25,7 @@ from latchfree.atomics import (
     peek,
     poke,
     prefetch,
+    prefetch_read,
     store,
 )
 from latchfree.jit import kernel
@@ -131,6 +132,11 @@ def _poke(mem, at, value):  # type: ignore[no-untyped-def]
 @overload(prefetch)
 def _prefetch(mem, at):  # type: ignore[no-untyped-def]
     return (lambda mem, at: prefetch(mem.base, at)) if _is_jittered(mem) else None
+
+
+@overload(prefetch_read)
+def _prefetch_read(mem, at):  # type: ignore[no-untyped-def]
+    return (lambda mem, at: prefetch_read(mem.base, at)) if _is_jittered(mem) else None
 
 
 @overload(barrier)

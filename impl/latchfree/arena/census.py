@@ -71,7 +71,7 @@ def _list_length(mem: Handle, node: Word) -> Word:
     length = _0
     while node != _0:
         length += _1
-        node = peek(mem, node)
+        node = peek(mem, node & _OFFSET)
     return length
 
 

@@ -6,13 +6,14 @@ Every node starts with a header word: kind (4 bits), size in words (20), birth g
 ======  =====================================================================================
 node    words after the header
 ======  =====================================================================================
-INode   main
-CNode   prev, bitmap, one slot a set bit: an S-node, or an I-node tagged `CHILD`
-TNode   prev, S-node
+INode   main; a *branch* of a topic trie also the digit it stands for
+CNode   prev, bitmap, one slot a set bit: an S-node, or an I-node tagged `CHILD` (a branch: also `BRANCH`)
+TNode   prev, S-node; in a topic trie any slot but a plain I-node, or nothing
 LNode   prev, count, S-nodes whose keys share the whole hash
 SNode   key and value (see `latchfree.ctrie.entries`)
 Root    root word (an I-node, or a descriptor tagged `PENDING`), hash mask, snapshot table, count of
-        registered snapshots, lock of whoever drops snapshots, 1 if it goes on from a snapshot: one per trie
+        registered snapshots, lock of whoever drops snapshots, 1 if it goes on from a snapshot, the next
+        number of a topic trie: one per trie
 RDCSS   old root, expected main, new root, status
 Table   snapshot slots (see `latchfree.ctrie.registry`)
 Block   retired nodes (see `latchfree.arena.blocks`)
@@ -44,8 +45,11 @@ FAILED = TAG  # on prev: the update was aborted, the rest is the main to restore
 PENDING = TAG  # on the root word: an RDCSS descriptor, not an I-node
 TREE = TAG  # on the entry of a block: an I-node and everything below it
 UNTAG = np.uint64((1 << 63) - 1)
+BRANCH = np.uint64(1 << 62)  # on a slot, besides `CHILD`: an I-node with a digit
+PLAIN = np.uint64((1 << 62) - 1)  # a slot without its tags
 
 MAIN = np.uint64(1)
+DIGIT = np.uint64(2)
 PREV = np.uint64(1)
 BITMAP = np.uint64(2)
 SLOTS = np.uint64(3)
@@ -58,8 +62,10 @@ SNAPSHOTS = np.uint64(3)
 REGISTERED = np.uint64(4)
 DROP_LOCK = np.uint64(5)
 IS_FORK = np.uint64(6)
+NUMBERS = np.uint64(7)
 
 I_WORDS = np.uint64(2)
+B_WORDS = np.uint64(3)
 C_WORDS = np.uint64(3)  # and one a slot
 T_WORDS = np.uint64(3)
 L_WORDS = np.uint64(3)  # and one an entry

@@ -24,6 +24,7 @@ from latchfree.arena.shape import (
     L_NODE,
     MAIN,
     PENDING,
+    PLAIN,
     PREV,
     RDCSS,
     ROOT,
@@ -104,6 +105,11 @@ def _mark_main(mem: Handle, main: Word, state: Array, seen: Array, stack: Array)
 
 
 @kernel
+def _mark_slot(mem: Handle, slot: Word, state: Array, seen: Array, stack: Array) -> None:
+    _mark(mem, slot & PLAIN, I_NODE if slot & TAG != _0 else S_NODE, state, seen, stack)
+
+
+@kernel
 def _mark_deadlist(mem: Handle, head: Word, state: Array, seen: Array, stack: Array) -> None:
     block = head
     while block & _EMPTY == _0 and state[_BAD] == _0:
@@ -154,10 +160,10 @@ def _visit(mem: Handle, node: Word, state: Array, seen: Array, stack: Array) -> 
         _mark_main(mem, peek(mem, node + MAIN), state, seen, stack)
     elif kind == C_NODE:
         for k in range(size - SLOTS):
-            slot = peek(mem, node + SLOTS + np.uint64(k))
-            _mark(mem, slot & UNTAG, I_NODE if slot & TAG != _0 else S_NODE, state, seen, stack)
+            _mark_slot(mem, peek(mem, node + SLOTS + np.uint64(k)), state, seen, stack)
     elif kind == T_NODE:
-        _mark(mem, peek(mem, node + TOMBED), S_NODE, state, seen, stack)
+        if peek(mem, node + TOMBED) != _0:
+            _mark_slot(mem, peek(mem, node + TOMBED), state, seen, stack)
     elif kind == L_NODE:
         for k in range(size - ENTRIES):
             _mark(mem, peek(mem, node + ENTRIES + np.uint64(k)), S_NODE, state, seen, stack)

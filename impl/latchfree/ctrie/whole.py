@@ -9,6 +9,7 @@ from latchfree.arena.blocks import ENTRIES as BLOCK_ENTRIES
 from latchfree.arena.freelists import round_up
 from latchfree.arena.layout import FIRST_NODE
 from latchfree.arena.shape import (
+    B_WORDS,
     BITMAP,
     BLOCK,
     C_NODE,
@@ -73,7 +74,7 @@ def _snode_fits(mem: Handle, node: Word, size: Word, kind: Word) -> Flag:
 def _fits(mem: Handle, node: Word, kind: Word, size: Word, entries: Word) -> Flag:
     """Whether a node has a size that its kind and content allow; the words up to `size` may be read."""
     if kind == I_NODE:
-        return size == I_WORDS
+        return size in (I_WORDS, B_WORDS)
     if kind == C_NODE:
         return size >= C_WORDS and size == C_WORDS + np.uint64(popcount(peek(mem, node + BITMAP)))
     if kind == T_NODE:

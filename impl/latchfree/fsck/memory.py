@@ -26,7 +26,7 @@ from latchfree.arena.layout import (
     PARTICIPANTS,
     SHARED_LISTS,
 )
-from latchfree.arena.shape import BLOCK, I_NODE, I_WORDS, TABLE, TAG, UNTAG, kind_of, size_of
+from latchfree.arena.shape import B_WORDS, BLOCK, BRANCH, I_NODE, I_WORDS, TABLE, TAG, UNTAG, kind_of, size_of
 from latchfree.atomics import peek
 from latchfree.ctrie.audit import Audit
 from latchfree.ctrie.whole import whole
@@ -154,16 +154,18 @@ def note_beheaded(mem: Handle, trees: Array, uses: Array, bad: Array) -> Word:
     """Collect the I-nodes of trees that are being freed; returns their number."""
     found = _0
     for p in range(peek(mem, H_CLAIMED)):
-        i = peek(mem, _TABLE + np.uint64(p) * _STRIDE + P_TREES)
-        while i != _0:
-            if not _all_unknown(uses, i, I_WORDS):
+        word = peek(mem, _TABLE + np.uint64(p) * _STRIDE + P_TREES)
+        while word != _0:
+            i = word & _OFFSET
+            size = I_WORDS if word & BRANCH == _0 else B_WORDS
+            if not _all_unknown(uses, i, size):
                 bad[0] += 1
                 break
-            _use(uses, i, I_WORDS, WAITING)
+            _use(uses, i, size, WAITING)
             if found < np.uint64(len(trees)):
                 trees[found] = i
             found += _1
-            i = peek(mem, i)
+            word = peek(mem, i)
     return found
 
 

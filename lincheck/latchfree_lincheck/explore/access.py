@@ -160,5 +160,6 @@ def _lower_nothing(context: Any, builder: Any, signature: Any, args: Any) -> Any
 # For the processor and the compiler only: they change nothing that another thread could see.
 type_callable(atomics.barrier)(lambda context: lambda mem: types.none if _is_explored(mem) else None)
 _lower_builtin(atomics.barrier, types.BaseNamedTuple)(_lower_nothing)
-type_callable(atomics.prefetch)(lambda context: lambda mem, at: types.none if _is_explored(mem) else None)
-_lower_builtin(atomics.prefetch, types.BaseNamedTuple, types.Any)(_lower_nothing)
+for _hint in (atomics.prefetch, atomics.prefetch_read):
+    type_callable(_hint)(lambda context: lambda mem, at: types.none if _is_explored(mem) else None)
+    _lower_builtin(_hint, types.BaseNamedTuple, types.Any)(_lower_nothing)

@@ -133,7 +133,7 @@ def clear_all(mem: Handle, trie: Word, thread: Word) -> Word:
     return OUT_OF_MEMORY if done == FULL else 0
 
 
-def _as_pointer(typingctx: Any, address: Any) -> Any:
+def _emit_pointer(typingctx: Any, address: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.inttoptr(args[0], ir.IntType(64).as_pointer())
 
@@ -142,13 +142,13 @@ def _as_pointer(typingctx: Any, address: Any) -> Any:
 
 
 #: An address as a pointer that `carray` takes.
-_pointer: Any = intrinsic(_as_pointer)
+as_pointer: Any = intrinsic(_emit_pointer)
 
 
 @kernel
 def _scratch(mem: Handle, me: Word) -> Array:
     """Private memory of a participant that nobody reads: the sink of failed attempts."""
-    return carray(_pointer(mem.base + _8 * (me + P_SINK)), SINK_WORDS)
+    return carray(as_pointer(mem.base + _8 * (me + P_SINK)), SINK_WORDS)
 
 
 @kernel

@@ -10,11 +10,14 @@ from typing import Final
 
 from latchfree_lincheck.explore.target import Target
 
-BUILT_IN: Final = {"ctrie": "latchfree_lincheck.explore.ctrie:CTRIE"}
+BUILT_IN: Final = {
+    "ctrie": "latchfree_lincheck.explore.ctrie:CTRIE",
+    "topic-trie": "latchfree_lincheck.explore.topics:TOPIC_TRIE",
+}
 
 
 def find_target(name: str) -> Target:
-    """The target of that name: "ctrie", or "FILE.py" or "FILE.py:NAME" of a user's.
+    """The target of that name: "ctrie", "topic-trie", or "FILE.py" or "FILE.py:NAME" of a user's.
 
     Raises
     ------

@@ -60,6 +60,7 @@ _MEANING: dict[str, Callable[..., Any]] = {
     "exchange": _exchange,
     "barrier": _nothing,
     "prefetch": _nothing,
+    "prefetch_read": _nothing,
 }
 
 

@@ -27,23 +27,28 @@ _AFFECTED = (
     "latchfree_lincheck.stress.worker",
     "latchfree_lincheck.explore.ctrie",
     "latchfree_lincheck.bridge.target",
+    "latchfree_lincheck.explore.topics",
+    "latchfree.topics.concurrent.",
 )
 
 #: What must be loaded before functions are replaced: everything that may hold a reference to one.
-_HOLDERS = (
-    "burial",
-    "clean",
-    "cnode",
-    "gcas",
-    "insert",
-    "lnode",
-    "lookup",
-    "registry",
-    "remove",
-    "root",
-    "scan",
-    "snapshot",
-)
+_HOLDERS = {
+    "ctrie": (
+        "burial",
+        "clean",
+        "cnode",
+        "gcas",
+        "insert",
+        "lnode",
+        "lookup",
+        "registry",
+        "remove",
+        "root",
+        "scan",
+        "snapshot",
+    ),
+    "topics.concurrent": ("agree", "calls", "change", "collect", "digits", "levels", "match"),
+}
 
 #: What frees nodes: left out together with every mutant, see `collected`.
 _COLLECTED = {
@@ -115,8 +120,9 @@ def apply(name: str) -> None:
 
     sources = _sources()
     jit.set_variant(f"{name}-{sources}", _AFFECTED)
-    for holder in _HOLDERS:
-        import_module(f"latchfree.ctrie.{holder}")
+    for package, holders in _HOLDERS.items():
+        for holder in holders if package == "ctrie" or MUTANTS[name].target == "topic-trie" else ():
+            import_module(f"latchfree.{package}.{holder}")
     for module, functions in _COLLECTED.items():
         for function in functions:
             _replace(module, function, f"{__name__}.collected")

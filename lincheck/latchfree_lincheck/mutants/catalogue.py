@@ -1,6 +1,7 @@
 """The code mutants: what each replaces, and what makes it fail.
 
-In the tries of the scenarios keys 0 and 1 share one child of the root and keys 2 and 3 another.
+In the tries of the scenarios keys 0 and 1 share one child of the root and keys 2 and 3 another. Those of topics have
+numbers: of subscribers, and of the patterns and topics of `latchfree_lincheck.explore.topics`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,14 @@ _PAIRS: Final = "keys: pairs"
 _ONE_CHILD: Final = "init: put(0, 1); put(1, 1)"
 _TWO_CHILDREN: Final = f"{_ONE_CHILD}; put(2, 1); put(3, 1)"
 _OLD_AND_NEW_CHILD: Final = f"{_ONE_CHILD}; put(2, 1); snapshot(); put(3, 1)"
+
+#: Patterns 1 and 3 are a/b and +/b: the first twice, so that both are in the C-node of END.
+_TWO_OF_ONE: Final = "init: subscribe(1, 1); subscribe(1, 2)"
+#: Branches a and + are there already, and stay; one of subscribers 4 and 5 always is. A match reads a first.
+_TORN: Final = (
+    "init: subscribe(1, 1); subscribe(2, 2); subscribe(3, 3); subscribe(3, 5); subscribe(3, 6) | match(1) | "
+    "subscribe(1, 4); unsubscribe(3, 5)"
+)
 
 #: What runs ask for: one kind of memory is half the compiling; no more preemptions than any of these bugs needs.
 _STRESS: Final = {"memory": "jittered", "operations": 5_000_000}
@@ -36,6 +45,10 @@ class Mutant:
         The fewest context switches in a failing interleaving of the scenario, as its file argues.
     workload : dict
         Options of `run_stress` under which it is met soonest; empty if any will do.
+    target : str
+        What it is a mutant of.
+    failure : str
+        What kind of failure the explorer finds.
     """
 
     id: str
@@ -44,11 +57,13 @@ class Mutant:
     scenario: str | None = None
     switches: int = 0
     workload: dict[str, Any] = field(default_factory=dict)
+    target: str = "ctrie"
+    failure: str = "not linearizable"
 
     @property
-    def stress(self) -> dict[str, Any]:
-        """Options of `run_stress` that make it meet the bug."""
-        return {**_STRESS, **self.workload}
+    def stress(self) -> dict[str, Any] | None:
+        """Options of `run_stress` that make it meet the bug, None where there is no such run."""
+        return {**_STRESS, **self.workload} if self.target == "ctrie" else None
 
     @property
     def explore(self) -> dict[str, Any] | None:
@@ -129,6 +144,47 @@ MUTANTS: Final = {
             ("latchfree.ctrie.cnode:removed_contracted", "latchfree.ctrie.remove:remove"),
             scenario=f"{_ONE_CHILD} | remove(1) | put(1, 2) | after: get(1) | {_PAIRS}",
             switches=2,
+        ),
+        Mutant(
+            "C1",
+            "CS-trie: detaching a tomb, the CAS expects a main read after the copy was made; a subscription is lost",
+            ("latchfree.topics.concurrent.change:clean",),
+            scenario=f"{_TWO_OF_ONE} | unsubscribe(1, 2) | subscribe(2, 3) | after: snapshot()",
+            switches=2,
+            target="topic-trie",
+        ),
+        Mutant(
+            "C1b",
+            "CS-trie: an I-node leaves without a tomb; what is subscribed below it meanwhile is lost",
+            ("latchfree.topics.concurrent.levels:without", "latchfree.topics.concurrent.change:unsubscribe"),
+            scenario=f"{_TWO_OF_ONE} | unsubscribe(1, 2) | subscribe(1, 3) | after: snapshot()",
+            switches=2,
+            target="topic-trie",
+        ),
+        Mutant(
+            "C2",
+            "CS-trie: a branch that has subscribers keeps a tomb; who goes there never comes back, even alone",
+            ("latchfree.topics.concurrent.change:clean",),
+            scenario="init: subscribe(0, 0); subscribe(1, 1); subscribe(1, 2) | unsubscribe(1, 2); subscribe(1, 3)",
+            switches=0,
+            target="topic-trie",
+            failure="endless",
+        ),
+        Mutant(
+            "C3",
+            "CS-trie: a match does not validate; it sees neither of two patterns, one of which is always there",
+            ("latchfree.topics.concurrent.match:holds",),
+            scenario=_TORN,
+            switches=2,
+            target="topic-trie",
+        ),
+        Mutant(
+            "V1",
+            "a match validates the root's main only",
+            ("latchfree.topics.concurrent.match:holds",),
+            scenario=_TORN,
+            switches=3,
+            target="topic-trie",
         ),
         Mutant(
             "T1",

@@ -1,0 +1,93 @@
+"""Whether the pattern of a stored subscription matches a topic, byte by byte.
+
+Patterns without wildcards are compared whole. The others are walked with the topic; on a mismatch the last `many` takes
+one word more, and only the last: whatever the earlier ones could give it, it can take itself. So it takes
+O(bytes of one * words of the other) (Kirk Krauss, "Matching Wildcards", 2008, for words in place of characters).
+"""
+
+import numpy as np
+
+from latchfree.atomics import peek, read_byte
+from latchfree.ctrie.entries import KEY, KEY_LENGTH, same_key
+from latchfree.jit import kernel
+from latchfree.kinds import Array, Flag, Handle, Word
+from latchfree.topics.concurrent.digits import (
+    LEAST,
+    first_word,
+    is_hidden,
+    many_byte,
+    one_byte,
+    separator,
+    stored_byte,
+)
+
+_0 = np.uint64(0)
+_1 = np.uint64(1)
+_2 = np.uint64(2)
+_NOWHERE = np.uint64((1 << 64) - 1)
+
+#: Bit of an S-node's name that says that its pattern has wildcards; the rest is its number.
+WILD = _1
+
+
+@kernel
+def _word_fits(mem: Handle, s: Word, gap: Word, at: Word, address: Word, start: Word, end: Word) -> Word:
+    """Where the word after the one at `at` starts, if that one is bytes `start` to `end` of a topic; else NOWHERE."""
+    length = peek(mem, s + KEY_LENGTH)
+    for k in range(start, end):
+        if at == length or stored_byte(mem, s, at) != read_byte(address + np.uint64(k)):
+            return _NOWHERE
+        at += _1
+    return at + _1 if at == length or stored_byte(mem, s, at) == gap else _NOWHERE
+
+
+@kernel
+def _walk(mem: Handle, s: Word, rules: Word, address: Word, topic_length: Word, count: Word, starts: Array) -> Flag:
+    length = peek(mem, s + KEY_LENGTH)
+    gap = separator(rules)
+    least = _1 if rules & LEAST != _0 else _0
+    at = first_word(mem, s)
+    here = _0  # word of the topic
+    again = _NOWHERE  # of the pattern, after the last `many`
+    taken = _0  # words of the topic up to there, those that `many` stands for included
+    while True:
+        if at > length:
+            if here == count:
+                return True
+        else:
+            byte = stored_byte(mem, s, at) if at < length else gap
+            alone = byte != gap and (at + _1 == length or stored_byte(mem, s, at + _1) == gap)
+            wild = alone and (byte == one_byte(rules) or byte == many_byte(rules))
+            if wild and here == _0 and at == _0 and is_hidden(address, topic_length, rules):
+                return False
+            if wild and byte == many_byte(rules):
+                at += _2
+                here += least
+                if here > count:
+                    return False
+                if at > length:
+                    return True
+                again = at
+                taken = here
+                continue
+            if here < count:
+                below = at + _2
+                if not wild:
+                    below = _word_fits(mem, s, gap, at, address, starts[here], starts[here + _1] - _1)
+                if below != _NOWHERE:
+                    at = below
+                    here += _1
+                    continue
+        if again == _NOWHERE or taken >= count:
+            return False
+        taken += _1
+        at = again
+        here = taken
+
+
+@kernel
+def agrees(mem: Handle, s: Word, rules: Word, address: Word, length: Word, count: Word, starts: Array) -> Flag:
+    """Whether the subscription in S-node `s` matches a topic of `count` words, of which `starts` are the places."""
+    if peek(mem, s + KEY) & WILD == _0:
+        return same_key(mem, s, (address, length))
+    return _walk(mem, s, rules, address, length, count, starts)

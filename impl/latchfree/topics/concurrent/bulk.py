@@ -1,0 +1,172 @@
+"""Bulk calls on columns of texts: Arrow buffers in, offsets and values out, without the interpreter lock."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from latchfree.topics.columns import text_column
+from latchfree.topics.concurrent.calls import call
+from latchfree.topics.concurrent.collect import TOO_SMALL
+from latchfree.topics.concurrent.scratch import Scratch
+from latchfree.topics.concurrent.store import NO_QUEUE, TopicStore
+from latchfree.topics.errors import InvalidPattern, InvalidTopic
+
+if TYPE_CHECKING:
+    from latchfree.topics.concurrent.trie import ConcurrentTrie
+
+_TOO_SMALL = int(TOO_SMALL)
+#: Subscribers a topic is expected to have, for the first size of the result.
+_EXPECTED = 2
+
+
+class _Texts:
+    """The buffers of an Arrow string array: the address of its bytes, and where each element starts."""
+
+    def __init__(self, column: Any) -> None:
+        self._column = column
+        _, offsets, data = column.buffers()
+        large = pa.types.is_large_string(column.type)
+        places: NDArray[Any] = np.zeros(1, np.int64)
+        if len(column):
+            kind = np.int64 if large else np.int32
+            places = np.frombuffer(offsets, kind)[column.offset : column.offset + len(column) + 1].astype(np.int64)
+        self.places = places
+        self.address = data.address if data is not None else 0
+        self.longest = int(np.diff(places).max(initial=0))
+
+    def bytes_of(self, row: int) -> bytes:
+        """One element."""
+        kind = pa.large_binary() if pa.types.is_large_string(self._column.type) else pa.binary()
+        value: bytes = self._column.slice(row, 1).cast(kind)[0].as_py()
+        return value
+
+
+def _check_utf8(matcher: ConcurrentTrie, column: Any, texts: _Texts) -> None:
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid:
+        for row in range(len(column)):
+            try:
+                matcher.dialect.topic(texts.bytes_of(row))
+            except InvalidTopic as error:
+                raise error.at_row(row) from None
+
+
+def match(
+    matcher: ConcurrentTrie, store: TopicStore, scratch: Scratch, column: Any, root: int = 0
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Words of the subscribers of each topic: those of row k are ``values[offsets[k] : offsets[k + 1]]``.
+
+    Raises
+    ------
+    InvalidTopic
+        Naming the row.
+    """
+    texts = _Texts(column)
+    _check_utf8(matcher, column, texts)
+    scratch.make_room(min(texts.longest, matcher.dialect.longest))
+    scratch.most()
+    rows = len(column)
+    offsets = np.zeros(rows + 1, np.int64)
+    out: NDArray[np.int64] = np.empty(_EXPECTED * rows + len(scratch.found), np.int64)
+    entry = call("match_rows")
+    done = 0
+    while True:
+        done = int(
+            entry(
+                store.arena.base, store.trie, root, store.arena.participant(), store.rules, store.forbidden,
+                texts.address, texts.places, done, rows, offsets, out, scratch.starts, scratch.digits,
+                scratch.frames, scratch.noted, scratch.found, scratch.counts,
+            )
+        )  # fmt: skip
+        if done == rows:
+            return offsets, out[: offsets[rows]]
+        if int(scratch.counts[0]) == _TOO_SMALL:
+            scratch.grow()
+            out = np.concatenate([out, np.empty(len(out) + len(scratch.found), np.int64)])
+            scratch.most()
+            continue
+        try:
+            matcher.dialect.topic(texts.bytes_of(done))
+        except InvalidTopic as error:
+            raise error.at_row(done) from None
+        raise AssertionError(f"row {done} was refused and is valid")
+
+
+def _patterns(matcher: ConcurrentTrie, patterns: Any, scratch: Scratch) -> _Texts:
+    column = text_column(patterns, "patterns")
+    words = 0
+    for row, text in enumerate(column.to_pylist()):
+        try:
+            parsed = matcher.dialect.pattern(text)
+        except InvalidPattern as error:
+            raise error.at_row(row) from None
+        if parsed.group is not None:
+            raise InvalidPattern(text, matcher.dialect.name, "a bulk call takes no share names", row=row)
+        words = max(words, len(parsed.words))
+    texts = _Texts(column)
+    scratch.make_room(texts.longest, words)
+    return texts
+
+
+def subscribe(matcher: ConcurrentTrie, store: TopicStore, patterns: Any, subscribers: Any) -> NDArray[np.uint64]:
+    """See `ConcurrentTrie.subscribe_column`."""
+    scratch = matcher._scratch(0, 0)
+    texts = _patterns(matcher, patterns, scratch)
+    rows = len(texts.places) - 1
+    payloads = np.empty((rows, 2), np.int64)
+    payloads[:, 0] = subscribers
+    payloads[:, 1] = NO_QUEUE
+    numbers = np.zeros(rows, np.uint64)
+    done = 0
+
+    def attempt() -> bool:
+        nonlocal done
+        done = int(
+            call("add_rows")(
+                store.arena.base, store.trie, store.arena.participant(), store.rules, texts.address, texts.places,
+                payloads.ctypes.data, 16, 16, done, rows, numbers, scratch.starts, scratch.digits, scratch.path,
+            )
+        )  # fmt: skip
+        return done == rows
+
+    _insist(store, attempt, lambda: done)
+    scratch.subscribes += rows
+    return numbers
+
+
+def unsubscribe(matcher: ConcurrentTrie, store: TopicStore, patterns: Any, numbers: Any) -> None:
+    """See `ConcurrentTrie.unsubscribe_column`."""
+    scratch = matcher._scratch(0, 0)
+    texts = _patterns(matcher, patterns, scratch)
+    rows = len(texts.places) - 1
+    names = np.ascontiguousarray(numbers, np.uint64)
+    done = 0
+
+    def attempt() -> bool:
+        nonlocal done
+        done = int(
+            call("drop_rows")(
+                store.arena.base, store.trie, store.arena.participant(), store.rules, texts.address, texts.places,
+                names, done, rows, scratch.starts, scratch.digits, scratch.path,
+            )
+        )  # fmt: skip
+        return done == rows
+
+    _insist(store, attempt, lambda: done)
+    scratch.unsubscribes += rows
+
+
+def _insist(store: TopicStore, attempt: Any, done: Any) -> None:
+    """Make attempts, collecting garbage in between, until one is done or one gets nowhere."""
+    while not attempt():
+        before = done()
+        for _ in range(5):
+            store.arena.collect()
+        store.arena.merge(bulk=True)
+        if not attempt() and done() == before:
+            raise store.out_of_room(before)

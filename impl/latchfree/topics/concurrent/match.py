@@ -1,0 +1,86 @@
+"""Matching a topic: collect, validate, and after some failures collect in a snapshot.
+
+Invariant: what `matches` returns is everything in the trie that agrees with the topic at one instant between call and
+return. Where all holds, every noted I-node had its noted main when the last was noted, since a main that was replaced
+never comes back and the pin keeps its words from being used again; and what is not noted is frozen.
+"""
+
+import numpy as np
+
+from latchfree.atomics import peek
+from latchfree.ctrie.gcas import READ_ONLY, gcas_read, read_root
+from latchfree.ctrie.insert import FULL
+from latchfree.ctrie.nodes import NIL, ONE
+from latchfree.ctrie.registry import FROZEN, drop
+from latchfree.ctrie.snapshot import freeze
+from latchfree.jit import kernel
+from latchfree.kinds import Array, Flag, Handle, Word
+from latchfree.topics.concurrent.collect import FOUND, NOTED, TOO_SMALL, collect
+
+#: Collections that may fail to be validated before a snapshot is taken.
+PATIENCE = 8
+
+
+@kernel
+def holds(mem: Handle, trie: Word, root: Word, noted: Array, words: Word) -> Flag:
+    """Whether every noted I-node still has its noted main, and the trie its root."""
+    for n in range(NIL, words, 2):
+        # spec: TopicTrie!ValidateMain -- seq_cst, after every read of the collection.
+        if gcas_read(mem, trie, noted[n]) != noted[np.uint64(n) + ONE]:
+            return False
+    # spec: Ctrie!RdcssRead
+    return read_root(mem, trie) == root
+
+
+@kernel
+def matches(
+    mem: Handle,
+    trie: Word,
+    me: Word,
+    rules: Word,
+    address: Word,
+    length: Word,
+    count: Word,
+    starts: Array,
+    digits: Array,
+    frames: Array,
+    noted: Array,
+    found: Array,
+    counts: Array,
+) -> Word:
+    """The number of S-nodes, put into `found`, that match a topic, which is parsed; TOO_SMALL: see `collect`.
+
+    The caller must be pinned, and is while it reads the S-nodes.
+    """
+    failures = 0
+    while True:
+        # spec: Ctrie!RdcssRead
+        root = read_root(mem, trie)
+        if not collect(mem, trie, root, rules, address, length, count, starts, digits, frames, noted, found, counts):
+            return TOO_SMALL
+        # LP, if all holds: any instant between the two passes.
+        if holds(mem, trie, root, noted, counts[NOTED]):
+            return counts[FOUND]
+        failures += 1
+        if failures >= PATIENCE:
+            # spec: TopicTrie!Fallback
+            slot = freeze(mem, trie, me)
+            if slot != FULL:
+                frozen = peek(mem, slot + FROZEN)
+                fits = collect(
+                    mem,
+                    READ_ONLY,
+                    frozen,
+                    rules,
+                    address,
+                    length,
+                    count,
+                    starts,
+                    digits,
+                    frames,
+                    noted,
+                    found,
+                    counts,
+                )
+                drop(mem, trie, me, slot)
+                return counts[FOUND] if fits else TOO_SMALL

@@ -1,0 +1,62 @@
+"""Working memory of compiled calls: a set of arrays a thread, which grow when a call finds them too short."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latchfree.topics.concurrent.collect import MOST
+
+_EVERYTHING = (1 << 64) - 2
+
+#: I-nodes on the way to a digit, at most.
+_LEVELS = 11
+
+
+class Scratch:
+    """The arrays of one thread.
+
+    Attributes
+    ----------
+    starts, digits : ndarray of uint64
+        A text's words.
+    path : ndarray of uint64
+        A descent.
+    frames, noted, found, counts : ndarray of uint64
+        A collection.
+    values : list of int
+        What the last one found.
+    subscribes, unsubscribes, matches, matched : int
+        What the thread did.
+    """
+
+    def __init__(self) -> None:
+        self.subscribes = self.unsubscribes = self.matches = self.matched = 0
+        self.counts: NDArray[np.uint64] = np.zeros(4, np.uint64)
+        self.values: list[int] = []
+        self._size = 1 << 10
+        self._collect()
+        self.make_room(64)
+
+    def _collect(self) -> None:
+        self.frames: NDArray[np.uint64] = np.empty(self._size * 3, np.uint64)
+        self.noted: NDArray[np.uint64] = np.empty(self._size * 2, np.uint64)
+        self.found: NDArray[np.uint64] = np.empty(self._size, np.uint64)
+
+    def make_room(self, length: int, words: int = 8) -> None:
+        """Have room for a text of so many bytes, and for the descent of a pattern of so many words."""
+        if not hasattr(self, "starts") or len(self.starts) < length + 3:
+            self.starts: NDArray[np.uint64] = np.empty(length + 3, np.uint64)
+            self.digits: NDArray[np.uint64] = np.empty(length + 3, np.uint64)
+        most = 2 * _LEVELS * (words + 2) + 4
+        if not hasattr(self, "path") or len(self.path) < most:
+            self.path: NDArray[np.uint64] = np.empty(most, np.uint64)
+
+    def grow(self) -> None:
+        """Have twice the room for a collection."""
+        self._size *= 2
+        self._collect()
+
+    def most(self, subscriptions: int = _EVERYTHING) -> None:
+        """Have the next collection stop after so many subscriptions."""
+        self.counts[MOST] = subscriptions

@@ -1,0 +1,157 @@
+"""How brokers write patterns and topics: AMQP 0-9-1, NATS and MQTT.
+
+Both are words between separators. In a pattern, one wildcard stands for exactly one word, the other for many. The
+dialects differ in where *many* may stand and whether it may stand for no word, in whether the empty text has words,
+and in what is valid (`latchfree.topics.rules`). A wildcard character that is not a whole word is that character.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from latchfree.topics import rules
+from latchfree.topics.errors import InvalidPattern, InvalidText, InvalidTopic
+from latchfree.topics.pattern import Kind, Pattern
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """The rules of one protocol.
+
+    Parameters
+    ----------
+    name : str
+        What users type.
+    separator, one, many : str
+        What is between words; the wildcard for one word, the wildcard for many. One ASCII character each.
+    least : int
+        How many words `many` stands for at least.
+    longest : int
+        Bytes, in UTF-8, of a pattern or topic at most.
+    most_words : int
+        Words of a pattern or topic at most.
+    many_anywhere : bool
+        Whether `many` may stand elsewhere than at the end, and several times.
+    hides_dollar : bool
+        Whether a leading wildcard does not match topics that start with ``$``.
+    shares : bool
+        Whether ``$share/name/filter`` is a shared subscription.
+    pattern_defect, topic_defect : callable
+        Return what is wrong with a text as (rule, character), or None.
+    """
+
+    name: str
+    separator: str
+    one: str
+    many: str
+    least: int
+    longest: int
+    most_words: int
+    many_anywhere: bool
+    hides_dollar: bool
+    shares: bool
+    pattern_defect: Callable[[str], rules.Defect]
+    topic_defect: Callable[[str], rules.Defect]
+
+    def pattern(self, text: str | bytes) -> Pattern:
+        """Parse a pattern.
+
+        Raises
+        ------
+        InvalidPattern
+            If it breaks a rule of the dialect.
+        """
+        checked = self._checked(text, InvalidPattern, self.pattern_defect)
+        group = None
+        start = 0
+        if self.shares and checked.startswith(rules.SHARE):
+            start = rules.filter_start(checked)
+            group = checked[len(rules.SHARE) : start - 1]
+        words = self.split(checked[start:])
+        if len(words) > self.most_words:
+            raise InvalidPattern(text, self.name, self._too_many(len(words)))
+        special = {self.one: Kind.ONE, self.many: Kind.MANY}
+        return Pattern(checked, words, tuple([special.get(word, Kind.LITERAL) for word in words]), group)
+
+    def topic(self, text: str | bytes) -> tuple[str, ...]:
+        """Return the words of a topic.
+
+        Raises
+        ------
+        InvalidTopic
+            If it breaks a rule of the dialect.
+        """
+        words = self.split(self._checked(text, InvalidTopic, self.topic_defect))
+        if len(words) > self.most_words:
+            raise InvalidTopic(text, self.name, self._too_many(len(words)))
+        return words
+
+    def split(self, text: str) -> tuple[str, ...]:
+        """Return the words of a text; the empty one has none."""
+        return tuple(text.split(self.separator)) if text else ()
+
+    def hidden(self, words: tuple[str, ...]) -> bool:
+        """Return whether a leading wildcard does not match the topic of these words."""
+        return self.hides_dollar and bool(words) and words[0].startswith("$")
+
+    def matches(self, pattern: Pattern, words: tuple[str, ...]) -> bool:
+        """Return whether a pattern matches a topic; time O(words of one * words of the other).
+
+        `reached` holds, for the words of the pattern so far, how many words of the topic they can stand for.
+        """
+        if pattern.wild_first and self.hidden(words):
+            return False
+        size = len(words)
+        reached = {0}
+        for word, kind in zip(pattern.words, pattern.kinds, strict=True):
+            if kind == Kind.MANY:
+                reached = set(range(min(reached) + self.least, size + 1))
+            else:
+                reached = {n + 1 for n in reached if n < size and (kind == Kind.ONE or words[n] == word)}
+            if not reached:
+                return False
+        return size in reached
+
+    def _too_many(self, count: int) -> str:
+        return f"it has {count:,} words, and {self.most_words:,} are allowed"
+
+    def _checked(self, text: str | bytes, error: type[InvalidText], defect_of: Callable[[str], rules.Defect]) -> str:
+        if isinstance(text, str):
+            try:
+                size = len(text.encode())
+            except UnicodeEncodeError as fault:
+                raise error(text, self.name, "it must be encodable in UTF-8", fault.start) from None
+        elif isinstance(text, bytes):
+            size = len(text)
+            try:
+                text = text.decode()
+            except UnicodeDecodeError as fault:
+                raise error(text, self.name, "it must be UTF-8", fault.start) from None
+        else:
+            raise error(text, self.name, f"it must be str or UTF-8 bytes, not {type(text).__name__}")
+        if size > self.longest:
+            raise error(text, self.name, f"it has {size:,} bytes, and {self.longest:,} are allowed")
+        defect = defect_of(text)
+        if defect is not None:
+            raise error(text, self.name, *defect)
+        return text
+
+
+AMQP: Final = Dialect("amqp", ".", "*", "#", 0, 255, 256, True, False, False, rules.amqp, rules.amqp)
+NATS: Final = Dialect("nats", ".", "*", ">", 1, 4096, 2048, False, False, False, rules.nats_pattern, rules.nats_topic)
+MQTT: Final = Dialect("mqtt", "/", "+", "#", 0, 65535, 65536, False, True, True, rules.mqtt_pattern, rules.mqtt_topic)
+
+DIALECTS: Final = MappingProxyType({dialect.name: dialect for dialect in (AMQP, NATS, MQTT)})
+"""Every dialect, by name."""
+
+
+def get_dialect(dialect: str | Dialect) -> Dialect:
+    """Return a dialect given by name, or the one given."""
+    if isinstance(dialect, Dialect):
+        return dialect
+    if dialect not in DIALECTS:
+        raise ValueError(f"no topic dialect is called {dialect!r}; there are {', '.join(DIALECTS)}")
+    return DIALECTS[dialect]

@@ -1,0 +1,67 @@
+"""What can be wrong with a pattern, a topic or a subscription handle."""
+
+from __future__ import annotations
+
+from latchfree.errors import LatchfreeError
+
+
+class InvalidText(LatchfreeError, ValueError):
+    """A text breaks a rule of its dialect; the index is unchanged.
+
+    Attributes
+    ----------
+    text : str or bytes
+        What was given.
+    rule : str
+        The rule it breaks.
+    position : int or None
+        The character (the byte, for text that is not UTF-8) where it does, from 0; None if no single one does.
+    row : int or None
+        The row of a bulk call.
+    """
+
+    kind = "text"
+
+    def __init__(
+        self, text: object, dialect: str, rule: str, position: int | None = None, row: int | None = None
+    ) -> None:
+        self.text = text
+        self.dialect = dialect
+        self.rule = rule
+        self.position = position
+        self.row = row
+        shown = repr(text) if not isinstance(text, str | bytes) or len(text) <= 80 else f"{text[:77]!r}..."
+        where = "" if position is None else f", at character {position}"
+        prefix = "" if row is None else f"row {row}: "
+        super().__init__(f"{prefix}{shown} is no {self.kind} of {dialect}: {rule}{where}")
+
+    def at_row(self, row: int) -> InvalidText:
+        """Return the same error, naming the row of a bulk call."""
+        return type(self)(self.text, self.dialect, self.rule, self.position, row)
+
+    def __reduce__(self) -> tuple[type[InvalidText], tuple[object, ...]]:
+        return type(self), (self.text, self.dialect, self.rule, self.position, self.row)
+
+
+class InvalidPattern(InvalidText):
+    """A pattern breaks a rule of its dialect."""
+
+    kind = "pattern"
+
+
+class InvalidTopic(InvalidText):
+    """A topic breaks a rule of its dialect."""
+
+    kind = "topic"
+
+
+class UnknownSubscription(LatchfreeError, LookupError):
+    """The handle was never a subscription of this matcher, or is unsubscribed already."""
+
+
+class FrozenMatcher(LatchfreeError, TypeError):
+    """The matcher cannot change: subscribe on the one it was made from, and freeze that again."""
+
+
+class IndexInvalid(LatchfreeError, ValueError):
+    """A saved index is truncated, foreign, or of a version this program does not know."""

@@ -1,0 +1,44 @@
+"""Why a pattern matches a topic: what each of its wildcards stands for."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from latchfree.topics.dialects import Dialect
+from latchfree.topics.pattern import Kind, Pattern
+
+
+def stands_for(pattern: Pattern, words: tuple[str, ...], dialect: Dialect) -> list[tuple[str, tuple[str, ...]]]:
+    """Return each wildcard of a pattern with the words of the topic it stands for, the first ones as few as can be.
+
+    Raises
+    ------
+    ValueError
+        If the pattern does not match the topic.
+    """
+    size = len(words)
+    depth = len(pattern.words)
+
+    @cache
+    def fits(i: int, j: int) -> bool:
+        """Whether the pattern from word i matches the topic from word j."""
+        for n in range(i, depth):
+            if pattern.kinds[n] == Kind.MANY:
+                return any(fits(n + 1, k) for k in range(j + dialect.least, size + 1))
+            if j == size or (pattern.kinds[n] == Kind.LITERAL and pattern.words[n] != words[j]):
+                return False
+            j += 1
+        return j == size
+
+    if not dialect.matches(pattern, words):
+        raise ValueError(f"{pattern.text!r} does not match these words: {', '.join(words)}")
+    found = []
+    at = 0
+    for n, (word, kind) in enumerate(zip(pattern.words, pattern.kinds, strict=True)):
+        end = at + 1
+        if kind == Kind.MANY:
+            end = next(k for k in range(at + dialect.least, size + 1) if fits(n + 1, k))
+        if kind != Kind.LITERAL:
+            found.append((word, words[at:end]))
+        at = end
+    return found

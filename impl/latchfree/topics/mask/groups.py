@@ -1,0 +1,75 @@
+"""The table of groups as compiled code reads it, and the hashing of a topic for all groups that take it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latchfree.atomics import peek, poke, prefetch, trailing_zeros
+from latchfree.jit import kernel
+from latchfree.kinds import Flag, Word
+from latchfree.topics.mask.shapes import MOST_WORDS
+from latchfree.topics.mask.table import bit_of, key_of, salt_of
+
+NOWHERE = MOST_WORDS
+"""The position of a word whose hash is 0: that of a wildcard that is not there."""
+
+MASK, DEPTH, ONE, TWO, MORE, SALT = (np.uint64(k) for k in range(6))
+"""Words of a group: its mask and number of words, the positions of its first two wildcards, the mask of the others,
+and what its number adds to a hash."""
+SIZE = np.uint64(6)
+
+_0 = np.uint64(0)
+_1 = np.uint64(1)
+_6 = np.uint64(6)
+_63 = np.uint64(63)
+_NEAR = np.uint64(1 << 21)
+
+
+def group_table(masks: NDArray[np.uint64], depths: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Return the table of groups."""
+    table = np.zeros((len(masks) + 1, int(SIZE)), np.uint64)
+    for group, mask in enumerate(masks.tolist()):
+        first = (mask & -mask).bit_length() - 1 if mask else NOWHERE
+        rest = mask & (mask - 1) if mask else 0
+        second = (rest & -rest).bit_length() - 1 if rest else NOWHERE
+        more = rest & (rest - 1) if rest else 0
+        table[group] = (mask, int(depths[group]), first, second, more, int(salt_of(group)))
+    return table
+
+
+@kernel
+def hash_groups(
+    table: Word, first: Word, stop: Word, shut: Flag, hashes: Word, prefix: Word, filter_: Word, bits: Word, keys: Word,
+    numbers: Word, count: Word,
+) -> Any:  # fmt: skip
+    """Append the keys under which groups `first` to `stop` would hold a topic, and fetch their bits of the filter.
+
+    A filter that is in the cache anyway is asked at once; then most keys are overwritten by the next.
+
+    The words of a group that are no wildcards are all of the prefix but for the wildcards. All arrays are addresses:
+    of the hash of each word (at its position), and of the exclusive or of the first 0, 1, ... of them.
+    """
+    for group in range(first, stop):
+        entry = group * SIZE
+        depth = peek(table, entry + DEPTH)
+        if shut and (depth == _0 or peek(table, entry + MASK) & _1 != _0):
+            continue
+        literals = peek(prefix, depth) ^ peek(hashes, peek(table, entry + ONE))
+        literals ^= peek(hashes, peek(table, entry + TWO))
+        more = peek(table, entry + MORE)
+        while more != _0:
+            literals ^= peek(hashes, trailing_zeros(more))
+            more &= more - _1
+        key = key_of(literals, peek(table, entry + SALT))
+        poke(keys, count, key)
+        poke(numbers, count, group)
+        bit = bit_of(key, bits)
+        if bits <= _NEAR:
+            count += (peek(filter_, bit >> _6) >> (bit & _63)) & _1
+        else:
+            prefetch(filter_, bit >> _6)
+            count += _1
+    return count

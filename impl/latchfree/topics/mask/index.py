@@ -1,0 +1,334 @@
+"""`MaskIndex`: an unchanging index for matching topics in bulk.
+
+The patterns are grouped by which of their words are wildcards. A topic matches a pattern of a group if the hash of the
+words that are no wildcards there is in the table, and the bytes agree: one probe for each group, however many patterns
+there are. Everything is in one buffer, which can be saved, mapped into memory, and sent to other processes.
+
+Source: tuple space search (Srinivasan, Suri, Varghese 1999) for packet filters, applied to words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, Never
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from latchfree.topics.columns import text_column
+from latchfree.topics.dialects import DIALECTS, Dialect, get_dialect
+from latchfree.topics.errors import FrozenMatcher, InvalidTopic
+from latchfree.topics.mask import layout, names, records, shapes
+from latchfree.topics.mask.build import arrays_of, byte_column
+from latchfree.topics.mask.groups import group_table
+from latchfree.topics.mask.search import Tables, search
+from latchfree.topics.mask.texts import class_table, eight
+from latchfree.topics.mask.trie import Trie
+from latchfree.topics.matcher import Stats, Subscription
+from latchfree.topics.snapshot import Snapshot
+
+_CHUNK = 1 << 18
+"""Topics matched without looking up: Ctrl-C takes effect between chunks."""
+
+
+class MaskIndex:
+    """An unchanging index; made by `build`, `of`, `open`, or the `freeze` of any matcher.
+
+    Queue groups are not kept: all members match.
+    """
+
+    def __init__(self, buffer: NDArray[np.uint8], dialect: Dialect, known: names.Names, arrays: dict[str, Any]) -> None:
+        self._buffer = buffer
+        self._dialect = dialect
+        self._names = known
+        self._arrays = arrays
+        self._matches = 0
+        self._matched = 0
+        self._width = int(arrays["width"][0])
+        self._trie = Trie(**{name: arrays[f"trie_{name}"] for name in Trie._fields})
+        self._classes = class_table(dialect, patterns=False)
+        self._groups = group_table(arrays["masks"], arrays["depths"])
+        self._bounds = arrays["exact_at"].astype(np.int64), arrays["open_to"].astype(np.int64)
+        self._tables = Tables(
+            groups=_address(self._groups),
+            exact_at=_address(self._bounds[0]),
+            open_to=_address(self._bounds[1]),
+            filter=_address(arrays["filter"]),
+            bits=np.uint64(len(arrays["filter"]) * 64),
+            entries=_address(arrays["entries"]),
+            capacity=np.uint64(len(arrays["entries"])),
+            records=_address(arrays["records"]),
+            width=np.int64(self._width),
+            classes=_address(self._classes),
+            separators=eight(dialect.separator),
+            least=np.int64(dialect.least),
+            hides=dialect.hides_dollar,
+            most_words=np.int64(dialect.most_words),
+            distinct=bool(arrays["distinct"][0]),
+        )
+
+    @classmethod
+    def build(
+        cls,
+        patterns: Any,
+        subscribers: Any,
+        dialect: str | Dialect = "amqp",
+        *,
+        most_groups: int = shapes.MOST_GROUPS,
+    ) -> MaskIndex:
+        """Index patterns[i] for subscribers[i].
+
+        Parameters
+        ----------
+        patterns : pyarrow.StringArray or sequence of str
+        subscribers : pyarrow.Array, ndarray or sequence of hashable
+        dialect : str or Dialect
+        most_groups : int
+            How many wildcard masks are probed for at most, 0 to 48; patterns with rarer ones go to a trie.
+
+        Raises
+        ------
+        InvalidPattern
+            Naming the row.
+        """
+        if not 0 <= most_groups <= shapes.MOST_GROUPS:
+            raise ValueError(f"most_groups must be 0 to {shapes.MOST_GROUPS}, not {most_groups}")
+        rules = get_dialect(dialect)
+        numbers, known = names.number(subscribers)
+        arrays = arrays_of(patterns, numbers, rules, most_groups)
+        arrays["distinct"] = np.array([len(np.unique(numbers)) == len(numbers)], np.int8)
+        plain = {"dialect": rules.name, "subscriptions": len(numbers), "objects": known.objects is not None}
+        if known.column is not None:
+            _, offsets, alive = byte_column(known.column)
+            arrays["name_offsets"] = offsets
+            arrays["name_bytes"] = np.frombuffer(alive.buffers()[2] or b"", np.uint8)[: offsets[-1]]
+        buffer = layout.pack(plain, arrays)
+        _, views = layout.unpack(buffer, "the index", check=False)
+        return cls(buffer, rules, known, views)
+
+    @classmethod
+    def of(cls, subscriptions: Iterable[Subscription], dialect: str | Dialect = "amqp") -> MaskIndex:
+        """Index subscriptions."""
+        held = list(subscriptions)
+        return cls.build([each.pattern for each in held], [each.subscriber for each in held], dialect)
+
+    @classmethod
+    def open(cls, path: str | Path, *, check: bool = True) -> MaskIndex:
+        """Map a saved index into memory.
+
+        Parameters
+        ----------
+        path : str or Path
+        check : bool
+            Whether to read the whole file and compare its checksum; without it, open only files you wrote.
+
+        Raises
+        ------
+        IndexInvalid
+            If the file is no index, of another version, truncated or damaged.
+        """
+        if Path(path).stat().st_size == 0:
+            return cls._of_buffer(np.empty(0, np.uint8), str(path), check)
+        return cls._of_buffer(np.memmap(path, np.uint8, mode="c").view(np.ndarray), str(path), check)
+
+    @classmethod
+    def _of_buffer(cls, buffer: NDArray[np.uint8], source: str, check: bool) -> MaskIndex:
+        plain, arrays = layout.unpack(buffer, source, check=check)
+        known = names.Names()
+        if "name_offsets" in arrays:
+            buffers = [None, pa.py_buffer(arrays["name_offsets"]), pa.py_buffer(arrays["name_bytes"])]
+            column = pa.Array.from_buffers(pa.large_string(), len(arrays["name_offsets"]) - 1, buffers)
+            known = names.Names(column=column.cast(pa.string()))
+        return cls(buffer, DIALECTS[plain["dialect"]], known, arrays)
+
+    def save(self, path: str | Path) -> None:
+        """Write the index to a file, which appears complete or not at all.
+
+        Raises
+        ------
+        TypeError
+            If the subscribers are neither all int nor all str, or the dialect is one of your own.
+        """
+        self._portable()
+        part = Path(f"{path}.part")
+        try:
+            self._buffer.tofile(part)
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        self._portable()
+        return MaskIndex._of_buffer, (self._buffer, "the pickled index", False)
+
+    def _portable(self) -> None:
+        if self._names.objects is not None:
+            raise TypeError("only subscribers that are all int or all str can be saved; number them")
+        if DIALECTS.get(self._dialect.name) is not self._dialect:
+            raise TypeError("an index of a dialect of your own cannot be saved: its rules are functions")
+
+    @property
+    def dialect(self) -> Dialect:
+        """The dialect of patterns and topics."""
+        return self._dialect
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the index."""
+        return len(self._buffer)
+
+    def match_many(self, topics: Any) -> Any:
+        """Return the subscribers of each topic, as an Arrow list array; see `Matcher.match_many`."""
+        rows, found = self._search(text_column(topics))
+        self._matches += len(rows) - 1
+        self._matched += len(found)
+        if len(found) >= 1 << 31:
+            raise ValueError(f"{len(found):,} matches do not fit one Arrow list array; pass fewer topics at once")
+        return pa.ListArray.from_arrays(pa.array(rows.astype(np.int32)), self._names.values(found))
+
+    def match(self, topic: str | bytes) -> frozenset[Hashable]:
+        """Return the subscribers whose patterns match a topic; see `Matcher.match`."""
+        self._dialect.topic(topic)
+        _, found = self._search(_one(topic))
+        matched = frozenset([self._names.object(number) for number in found.tolist()])
+        self._matches += 1
+        self._matched += len(matched)
+        return matched
+
+    def matching(self, topic: str | bytes) -> list[Subscription]:
+        """Return the subscriptions that match a topic, in any order, without their queues."""
+        self._dialect.topic(topic)
+        _, found = self._search(_one(topic), names_only=True)
+        return [each for name in found.tolist() for each in self._record((name - 1) * 4)[0]]
+
+    def has_interest(self, topic: str | bytes) -> bool:
+        """Return whether any subscription matches a topic; stops at the first."""
+        self._dialect.topic(topic)
+        column = _one(topic)
+        address, offsets, _ = byte_column(column)
+        return self._step(address, offsets, 0, True, np.zeros(2, np.int64), np.empty(0, np.int64))[0] == 0
+
+    def subscriptions(self, prefix: str | None = None) -> Iterator[Subscription]:
+        """Return the subscriptions, or those whose patterns have the words of `prefix` first, without queues."""
+        words = self._dialect.split(prefix or "")
+        at = 0
+        while at < len(self._arrays["records"]):
+            held, text, at = self._record(at)
+            if self._dialect.split(text)[: len(words)] == words:
+                yield from held
+
+    def snapshot(self) -> Snapshot:
+        """Return the subscriptions as a collection."""
+        return Snapshot(self._dialect, tuple(self.subscriptions()))
+
+    def freeze(self) -> MaskIndex:
+        """Return the index itself."""
+        return self
+
+    def stats(self) -> Stats:
+        """Return what the index holds and did."""
+        held = list(self.subscriptions())
+        patterns = {each.pattern for each in held}
+        size = sum(len(pattern.encode()) for pattern in patterns)
+        return Stats(
+            engine=type(self).__name__,
+            dialect=self._dialect.name,
+            subscriptions=len(held),
+            patterns=len(patterns),
+            subscribers=len({each.subscriber for each in held}),
+            matches=self._matches,
+            matched=self._matched,
+            details={
+                "bytes": self.nbytes,
+                "pattern bytes": size,
+                "masks": len(self._arrays["masks"]),
+                "trie nodes": len(self._trie.one) - 2,
+            },
+        )
+
+    def subscribe(self, pattern: str | bytes, subscriber: Hashable, *, queue: str | None = None) -> Never:
+        """Raise FrozenMatcher."""
+        raise FrozenMatcher("a MaskIndex does not change: subscribe on the matcher it was made from, and freeze that")
+
+    def unsubscribe(self, subscription: Subscription) -> Never:
+        """Raise FrozenMatcher."""
+        raise FrozenMatcher("a MaskIndex does not change: unsubscribe on the matcher it was made from, and freeze that")
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self.subscriptions())
+
+    def __repr__(self) -> str:
+        return f"<MaskIndex of {self._dialect.name} with {self.nbytes:,} bytes>"
+
+    def _record(self, at: int) -> tuple[list[Subscription], str, int]:
+        """The subscriptions and the pattern of the record at a byte, and where the next one is."""
+        held = self._arrays["records"]
+        count = int(held[at : at + 4].view(np.uint32)[0])
+        length = int(held[at + 4 : at + 6].view(np.uint16)[0])
+        start = at + records.HEAD
+        end = start + count * self._width
+        numbers = held[start:end].view(np.int32 if self._width == 4 else np.int64).tolist()
+        text = bytes(held[end : end + length]).decode()
+        found = [Subscription(at // 4 + k, text, self._names.object(number)) for k, number in enumerate(numbers)]
+        return found, text, (end + length + 3) // 4 * 4
+
+    def _search(self, column: Any, *, names_only: bool = False) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The matches of topics: where those of each topic start, and all of them."""
+        address, offsets, alive = byte_column(column)
+        total = len(offsets) - 1
+        try:
+            alive.validate(full=True)
+        except pa.ArrowInvalid:
+            self._blame(column, range(total))
+        rows = np.zeros(total + 1, np.int64)
+        out = np.empty(4 * total + 64, np.int64)  # memory that is not written to costs nothing
+        first = 0
+        while first < total:
+            stop = min(total, first + _CHUNK)
+            reached, suspicious = self._step(address, offsets[: stop + 1], first, names_only, rows[: stop + 1], out)
+            self._blame(column, np.flatnonzero(suspicious[: reached - first]) + first)
+            first = reached
+            if first < stop:
+                out = np.concatenate([out, np.empty(len(out) + 64, np.int64)])
+        return rows, out[: rows[total]]
+
+    def _step(
+        self,
+        address: int,
+        offsets: NDArray[np.int64],
+        first: int,
+        names_only: bool,
+        rows: NDArray[np.int64],
+        out: NDArray[np.int64],
+    ) -> tuple[int, NDArray[np.uint8]]:
+        lengths = np.diff(offsets[first:])
+        longest = int(lengths.max())
+        suspicious = np.empty(len(lengths), np.uint8)
+        reached = search(
+            self._tables, self._trie, np.uint64(address), offsets, first, longest + 1, names_only, rows, out,
+            suspicious,
+        )  # fmt: skip
+        if longest > self._dialect.longest:
+            suspicious |= lengths > self._dialect.longest
+        return reached, suspicious
+
+    def _blame(self, column: Any, rows: Iterable[int]) -> None:
+        """Raise the error of the first topic, of some that are suspicious, that breaks a rule."""
+        for row in rows:
+            text = column[int(row)].cast(pa.large_binary()).as_py()
+            try:
+                self._dialect.topic(text)
+            except InvalidTopic as error:
+                raise error.at_row(int(row)) from None
+
+
+def _address(array: NDArray[Any]) -> np.uint64:
+    return np.uint64(array.ctypes.data)
+
+
+def _one(topic: str | bytes) -> Any:
+    data = topic.encode() if isinstance(topic, str) else topic
+    offsets = np.array([0, len(data)], np.int64)
+    return pa.Array.from_buffers(pa.large_string(), 1, [None, pa.py_buffer(offsets), pa.py_buffer(data)])

@@ -1,0 +1,83 @@
+"""Subscribers as numbers: integers stand for themselves, any others get numbers from 0."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from latchfree.topics.columns import subscriber_column
+
+
+@dataclass(frozen=True)
+class Names:
+    """What the numbers in an index stand for.
+
+    Parameters
+    ----------
+    column : pyarrow.StringArray or None
+        Subscribers that are strings, by number.
+    objects : sequence of hashable or None
+        Subscribers of any other or mixed types, by number.
+    """
+
+    column: Any = None
+    objects: Sequence[Hashable] | None = None
+
+    def object(self, number: int) -> Hashable:
+        """Return the subscriber of a number."""
+        if self.objects is not None:
+            return self.objects[number]
+        if self.column is not None:
+            name: str = self.column[number].as_py()
+            return name
+        return int(number)
+
+    def values(self, numbers: NDArray[np.int64]) -> Any:
+        """Return the subscribers of numbers as an Arrow array.
+
+        Raises
+        ------
+        TypeError
+            If they do not fit one Arrow type.
+        """
+        if self.column is not None:
+            return self.column.take(pa.array(numbers))
+        if self.objects is None:
+            return pa.array(numbers)
+        try:
+            return subscriber_column([self.objects[number] for number in numbers])
+        except pa.ArrowException as error:
+            raise TypeError(f"the subscribers do not fit one Arrow array ({error}); use match for each topic") from None
+
+
+def number(subscribers: Any) -> tuple[NDArray[np.int64], Names]:
+    """Return the number of each subscriber, and what the numbers stand for.
+
+    Parameters
+    ----------
+    subscribers : pyarrow.Array, ndarray or sequence of hashable
+    """
+    if isinstance(subscribers, pa.ChunkedArray):
+        subscribers = subscribers.combine_chunks()
+    if isinstance(subscribers, pa.Array) and subscribers.null_count:
+        raise ValueError(f"subscribers must not be null, element {subscribers.is_null().index(True).as_py()} is")
+    if isinstance(subscribers, pa.Array) and pa.types.is_integer(subscribers.type):
+        return subscribers.cast(pa.int64()).to_numpy(zero_copy_only=False), Names()
+    if isinstance(subscribers, np.ndarray):
+        subscribers = subscribers.tolist()
+    if not isinstance(subscribers, pa.Array):
+        if all(type(each) is int and -(2**63) <= each < 2**63 for each in subscribers):
+            return np.array(subscribers, np.int64), Names()
+        if all(type(each) is str for each in subscribers):
+            subscribers = pa.array(subscribers, pa.string())
+    if isinstance(subscribers, pa.Array) and pa.types.is_string(subscribers.type):
+        encoded = subscribers.dictionary_encode()
+        return encoded.indices.to_numpy().astype(np.int64), Names(column=encoded.dictionary)
+    numbers: dict[Hashable, int] = {}
+    found = [numbers.setdefault(each, len(numbers)) for each in subscribers]
+    return np.array(found, np.int64), Names(objects=list(numbers))

@@ -1,0 +1,212 @@
+"""Matching topics in bulk: one probe for each group that takes a topic, in blocks, so that the memory keeps up.
+
+A block of topics goes through four stages: hash each topic for each group and fetch its bit of the filter; drop what
+the filter excludes and fetch places of the table; find entries with the right half of the hash and fetch their
+records; compare bytes and copy the subscribers. What one stage fetches, the next finds in the cache.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from latchfree.atomics import peek, prefetch, read_byte
+from latchfree.jit import kernel
+from latchfree.kinds import Array, Flag, Word
+from latchfree.topics.mask.found import emit, fits, squeeze
+from latchfree.topics.mask.groups import DEPTH, MASK, NOWHERE, SIZE, hash_groups
+from latchfree.topics.mask.shapes import MOST_GROUPS, MOST_WORDS
+from latchfree.topics.mask.table import bit_of, place_of
+from latchfree.topics.mask.texts import at_position, parse
+from latchfree.topics.mask.trie import Trie, walk
+
+BLOCK = 32
+"""Topics in a block."""
+
+_0 = np.uint64(0)
+_1 = np.uint64(1)
+_2 = np.uint64(2)
+_5 = np.uint64(5)
+_6 = np.uint64(6)
+_32 = np.uint64(32)
+_63 = np.uint64(63)
+_LOW = np.uint64(0xFFFFFFFF)
+_DOLLAR = np.uint64(ord("$"))
+_WORDS = np.uint64(MOST_WORDS)
+_OVER = np.uint64(MOST_WORDS + 1)
+
+
+class Tables(NamedTuple):
+    """What a mask index searches: numbers, and addresses of arrays that the index keeps alive.
+
+    Parameters
+    ----------
+    groups, exact_at, open_to : address
+        See `latchfree.topics.mask.groups` and `Groups`.
+    filter, bits, entries, capacity : address, int, address, int
+        See `latchfree.topics.mask.table`.
+    records, width : address, int
+        See `latchfree.topics.mask.records`; the bytes of a subscriber.
+    classes, separators : address, word
+        See `latchfree.topics.mask.texts`.
+    least, hides, most_words
+        See `Dialect`.
+    distinct : bool
+        Whether no subscriber has two subscriptions.
+    """
+
+    groups: Word
+    exact_at: Word
+    open_to: Word
+    filter: Word
+    bits: Word
+    entries: Word
+    capacity: Word
+    records: Word
+    width: Any
+    classes: Word
+    separators: Word
+    least: Any
+    hides: Flag
+    most_words: Any
+    distinct: Flag
+
+
+@kernel
+def search(
+    tables: Tables, trie: Trie, texts: Word, offsets: Array, first: Any, room: Any, names_only: Flag, rows: Array,
+    out: Array, suspicious: Array,
+) -> Any:  # fmt: skip
+    """Match topics from `first` on; stop early where `out` is full.
+
+    ``out[rows[t]:rows[t + 1]]`` gets the subscribers of topic t, or the names of records; ``suspicious[t - first]``
+    whether it may break a rule. Returns the topic to go on with. `room` is how many words a topic has at most.
+    """
+    total = len(offsets) - 1
+    limit = texts + np.uint64(offsets[total])
+    entries, capacity, records, width = tables.entries, tables.capacity, tables.records, tables.width
+    hash_array = np.zeros(NOWHERE + 1, np.uint64)
+    prefix = np.zeros(MOST_WORDS + 1, np.uint64)
+    starts = np.empty((BLOCK, MOST_WORDS), np.uint64)
+    ends = np.empty((BLOCK, MOST_WORDS), np.uint64)
+    keys = np.empty((BLOCK, MOST_GROUPS + 1), np.uint64)
+    numbers = np.empty((BLOCK, MOST_GROUPS + 1), np.uint64)
+    places = np.empty((BLOCK, MOST_GROUPS + 1), np.uint64)
+    counts = np.zeros(BLOCK, np.uint64)
+    hashes_at, prefix_at, keys_at = hash_array.ctypes.data, prefix.ctypes.data, keys.ctypes.data
+    starts_at, ends_at, numbers_at = starts.ctypes.data, ends.ctypes.data, numbers.ctypes.data
+    words_step, groups_step = np.uint64(8 * MOST_WORDS), np.uint64(8 * (MOST_GROUPS + 1))
+    exact_end = peek(tables.exact_at, _OVER)
+
+    nodes = len(trie.one)
+    has_trie = nodes > 2 or trie.name[1] != 0
+    scratch = np.empty((3, room if has_trie else 0), np.uint64)
+    all_hashes, all_starts, all_ends = scratch[0], scratch[1], scratch[2]
+    now = np.empty(nodes if has_trie else 0, np.int64)
+    then = np.empty(nodes if has_trie else 0, np.int64)
+    stamps = np.zeros(nodes if has_trie and trie.inner[0] else 0, np.int64)
+    tick = np.int64(1)
+
+    k = rows[first]
+    for low in range(first, total, BLOCK):
+        high = min(low + BLOCK, total)
+        for r in range(high - low):
+            at = offsets[low + r]
+            length = np.uint64(offsets[low + r + 1] - at)
+            topic = texts + np.uint64(at)
+            block_row = np.uint64(r)
+            words, suspects = parse(
+                topic, length, limit, tables.classes, tables.separators, _WORDS, hashes_at,
+                starts_at + block_row * words_step, ends_at + block_row * words_step,
+            )  # fmt: skip
+            suspicious[low + r - first] = suspects != 0 or words == 0 or words > tables.most_words
+            literals = _0
+            for j in range(min(words, MOST_WORDS)):
+                h = at_position(hash_array[j], np.uint64(j))
+                hash_array[j] = h
+                literals ^= h
+                prefix[j + 1] = literals
+            shut = tables.hides and length > _0 and read_byte(topic) == _DOLLAR
+            bound = min(np.uint64(words), _OVER)
+            count = hash_groups(
+                tables.groups, peek(tables.exact_at, bound), peek(tables.exact_at, bound + _1), shut, hashes_at,
+                prefix_at, tables.filter, tables.bits, keys_at + block_row * groups_step,
+                numbers_at + block_row * groups_step, _0,
+            )  # fmt: skip
+            counts[r] = hash_groups(
+                tables.groups, exact_end, peek(tables.open_to, bound), shut, hashes_at, prefix_at, tables.filter,
+                tables.bits, keys_at + block_row * groups_step, numbers_at + block_row * groups_step, count,
+            )  # fmt: skip
+        for r in range(high - low):
+            count = _0
+            for i in range(counts[r]):
+                key = keys[r, i]
+                place = place_of(key, capacity)
+                keys[r, count] = key
+                numbers[r, count] = numbers[r, i]
+                places[r, count] = place
+                bit = bit_of(key, tables.bits)
+                if (peek(tables.filter, bit >> _6) >> (bit & _63)) & _1 == _1:
+                    prefetch(entries, place)
+                    count += _1
+            counts[r] = count
+        for r in range(high - low):
+            count = _0
+            for i in range(counts[r]):
+                half = keys[r, i] << _32
+                place = places[r, i]
+                entry = peek(entries, place)
+                while entry != _0 and entry & ~_LOW != half:
+                    place = place + _1 if place + _1 < capacity else _0
+                    entry = peek(entries, place)
+                if entry != _0:
+                    keys[r, count] = half
+                    numbers[r, count] = numbers[r, i]
+                    places[r, count] = place
+                    record = records + (((entry & _LOW) - _1) << _2)
+                    prefetch(record, _0)
+                    prefetch(record, _5)  # most records end on the next line of the cache
+                    count += _1
+            counts[r] = count
+        for r in range(high - low):
+            begin = k
+            at = offsets[low + r]
+            length = np.uint64(offsets[low + r + 1] - at)
+            topic = texts + np.uint64(at)
+            row = np.uint64(r) * words_step
+            for i in range(counts[r]):
+                place = places[r, i]
+                group = numbers[r, i]
+                entry = peek(entries, place)
+                while entry != _0:
+                    if entry & ~_LOW == keys[r, i] and fits(
+                        records + (((entry & _LOW) - _1) << _2), width, group,
+                        peek(tables.groups, group * SIZE + MASK), peek(tables.groups, group * SIZE + DEPTH),
+                        group >= exact_end, topic, length, starts_at + row, ends_at + row,
+                    ):  # fmt: skip
+                        k = emit(records, width, entry & _LOW, names_only, out, k)
+                        break
+                    place = place + _1 if place + _1 < capacity else _0
+                    entry = peek(entries, place)
+                if k < 0:
+                    return low + r
+            if has_trie:
+                words, _ = parse(
+                    topic, length, limit, tables.classes, tables.separators, np.uint64(room), all_hashes.ctypes.data,
+                    all_starts.ctypes.data, all_ends.ctypes.data,
+                )  # fmt: skip
+                shut = tables.hides and length > _0 and read_byte(topic) == _DOLLAR
+                reached, tick = walk(
+                    trie, records, topic, words, all_hashes, all_starts, all_ends, tables.least, shut, now, then,
+                    stamps, tick,
+                )  # fmt: skip
+                for i in range(reached):
+                    if trie.name[now[i]] != 0:
+                        k = emit(records, width, np.uint64(trie.name[now[i]]), names_only, out, k)
+                        if k < 0:
+                            return low + r
+            if not tables.distinct and not names_only and k - begin > 1:
+                k = squeeze(out, begin, k)
+            rows[low + r + 1] = k
+    return total

@@ -1,0 +1,87 @@
+"""The table of a mask index: records by the hash of their literal words and their group.
+
+An open-addressed table of words, each the low half of a hash and the name of a record, behind a filter of `FILTER`
+bits for each record: a probe that finds its bit unset, as most do, ends without touching the table.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from latchfree.jit import kernel
+from latchfree.kinds import Array, Word
+from latchfree.topics.mask.shapes import MOST_WORDS
+from latchfree.topics.mask.texts import at_position, fold, parse
+
+FILTER = 16
+"""Bits of filter for each record."""
+SLACK = 1.5
+"""Places in the table for each record."""
+
+_0 = np.uint64(0)
+_1 = np.uint64(1)
+_6 = np.uint64(6)
+_32 = np.uint64(32)
+_63 = np.uint64(63)
+_LOW = np.uint64(0xFFFFFFFF)
+_GROUP = np.uint64(0xC2B2AE3D27D4EB4F)
+
+
+@kernel
+def salt_of(group: Any) -> Word:
+    """What tells equal literal words of different groups apart."""
+    return np.uint64(group + 1) * _GROUP
+
+
+@kernel
+def key_of(literals: Word, salt: Word) -> Word:
+    """The hash of a pattern: of its literal words, combined by exclusive or, and its group."""
+    return fold(literals + salt)
+
+
+@kernel
+def place_of(key: Word, capacity: Word) -> Word:
+    """Where in a table of fewer than 2**32 places a key is looked for first: its high half, scaled."""
+    return ((key >> _32) * capacity) >> _32
+
+
+@kernel
+def bit_of(key: Word, bits: Word) -> Word:
+    """The bit of a filter of fewer than 2**32 bits that stands for a key: its low half, scaled."""
+    return ((key & _LOW) * bits) >> _32
+
+
+@kernel
+def fill_table(
+    address: Word, offsets: Array, groups: Array, masks: Array, depths: Array, names: Array, classes: Word,
+    separators: Word, entries: Array, filter_: Array,
+) -> None:  # fmt: skip
+    """Enter the patterns that have a group; `masks` and `depths` are those of groups, `names` of records."""
+    scratch = np.empty((3, MOST_WORDS + 1), np.uint64)
+    hashes = scratch[0]
+    capacity = np.uint64(len(entries))
+    bits = np.uint64(len(filter_) * 64)
+    limit = address + np.uint64(offsets[-1])
+    for i in range(len(groups)):
+        group = groups[i]
+        if group >= len(masks):
+            continue
+        parse(
+            address + np.uint64(offsets[i]), np.uint64(offsets[i + 1] - offsets[i]), limit, classes, separators,
+            np.uint64(MOST_WORDS + 1), hashes.ctypes.data, scratch[1].ctypes.data, scratch[2].ctypes.data,
+        )  # fmt: skip
+        literals = _0
+        for j in range(depths[group]):
+            if (masks[group] >> np.uint64(j)) & _1 == _0:
+                literals ^= at_position(hashes[j], np.uint64(j))
+        key = key_of(literals, salt_of(group))
+        place = place_of(key, capacity)
+        while entries[place] != _0:
+            place += _1
+            if place == capacity:
+                place = _0
+        entries[place] = (key << _32) | np.uint64(names[i])
+        bit = bit_of(key, bits)
+        filter_[bit >> _6] |= _1 << (bit & _63)

@@ -1,0 +1,163 @@
+"""The frozen trie of the patterns that fit no mask: arrays instead of nodes, words compared byte by byte.
+
+After n words of a topic the set of nodes that some path reaches is a list; where a wildcard for many words stands
+inside a pattern, paths meet, and a stamp keeps a node from being listed twice: nodes * words at most.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from latchfree.atomics import read_byte
+from latchfree.jit import kernel
+from latchfree.kinds import Array, Word
+from latchfree.topics.mask.texts import fold, parse, same_bytes
+
+_0 = np.uint64(0)
+_1 = np.uint64(1)
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+class Trie(NamedTuple):
+    """Node 0 is no node, node 1 the root.
+
+    Parameters
+    ----------
+    keys : array of uint64
+        Edges of literal words, by hash of node and word; 0 is no edge.
+    child, size : array of uint32
+        Where each edge goes, and the bytes of its word.
+    word : array of uint64
+        Where its word is, from the start of the records.
+    one, many, name : array of uint32
+        Of each node: the nodes behind wildcards, and the record of the pattern that ends there.
+    loops : array of uint8
+        Whether a node stands for many words.
+    inner : array of int64
+        One element: whether a wildcard for many words stands inside a pattern.
+    """
+
+    keys: Array
+    child: Array
+    word: Array
+    size: Array
+    one: Array
+    many: Array
+    name: Array
+    loops: Array
+    inner: Array
+
+
+@kernel
+def edge_of(trie: Trie, records: Word, node: Any, h: Word, text: Word, size: Any) -> Any:
+    """The place of the edge of a word, or the free place where it would be."""
+    capacity = np.uint64(len(trie.keys))
+    key = fold(h + np.uint64(node) * _GOLDEN) | _1
+    place = key % capacity
+    while trie.keys[place] != _0:
+        if trie.keys[place] == key and trie.size[place] == size and same_bytes(records + trie.word[place], text, size):
+            break
+        place += _1
+        if place == capacity:
+            place = _0
+    return place, key
+
+
+@kernel
+def grow(
+    trie: Trie, records: Word, limit: Word, texts: Array, lengths: Array, names: Array, classes: Word,
+    separators: Word, one: Word, many: Word, room: Any,
+) -> Any:  # fmt: skip
+    """Enter patterns (at `texts` in the records, which end at `limit`) and return how many nodes there are."""
+    scratch = np.empty((3, room), np.uint64)
+    hashes, starts, ends = scratch[0], scratch[1], scratch[2]
+    nodes = 2
+    for i in range(len(texts)):
+        text = records + np.uint64(texts[i])
+        words, _ = parse(
+            text, np.uint64(lengths[i]), limit, classes, separators, np.uint64(room), hashes.ctypes.data,
+            starts.ctypes.data, ends.ctypes.data,
+        )  # fmt: skip
+        node = np.int64(1)
+        for j in range(words):
+            at = text + starts[j]
+            size = np.int64(ends[j] - starts[j])
+            byte = read_byte(at) if size == 1 else _0
+            if size == 1 and byte == one:
+                if trie.one[node] == 0:
+                    trie.one[node] = nodes
+                    nodes += 1
+                node = np.int64(trie.one[node])
+            elif size == 1 and byte == many:
+                if trie.many[node] == 0:
+                    trie.many[node] = nodes
+                    trie.loops[nodes] = 1
+                    nodes += 1
+                node = np.int64(trie.many[node])
+                if j < words - 1:
+                    trie.inner[0] = 1
+            else:
+                place, key = edge_of(trie, records, node, hashes[j], at, size)
+                if trie.keys[place] == _0:
+                    trie.keys[place] = key
+                    trie.child[place] = nodes
+                    trie.word[place] = at - records
+                    trie.size[place] = size
+                    nodes += 1
+                node = np.int64(trie.child[place])
+        trie.name[node] = names[i]
+    return nodes
+
+
+@kernel
+def walk(
+    trie: Trie, records: Word, topic: Word, words: Any, hashes: Array, starts: Array, ends: Array, least: Any,
+    hidden: Any, now: Array, then: Array, stamps: Array, tick: Any,
+) -> tuple[Any, Any]:  # fmt: skip
+    """Find the nodes where a topic ends.
+
+    `now` and `then` have room for all nodes; `stamps` for all, or for none where nothing is inside a pattern.
+    `tick` was never used as a stamp. Returns how many nodes `now` holds in the end, and the next such tick.
+    """
+    meet = len(stamps) > 0
+    count = 1
+    now[0] = 1
+    if meet:
+        stamps[1] = tick
+    for n in range(words + 1):
+        shut = hidden and n == 0
+        if least == 0 and not shut:
+            i = 0
+            while i < count:
+                wild = np.int64(trie.many[now[i]])
+                if wild != 0 and not (meet and stamps[wild] == tick):
+                    now[count] = wild
+                    count += 1
+                    if meet:
+                        stamps[wild] = tick
+                i += 1
+        if n == words:
+            break
+        tick += 1
+        more = 0
+        size = np.int64(ends[n] - starts[n])
+        for i in range(count):
+            node = now[i]
+            place, _ = edge_of(trie, records, node, hashes[n], topic + starts[n], size)
+            literal = np.int64(trie.child[place]) if trie.keys[place] != _0 else np.int64(0)
+            one = np.int64(0) if shut else np.int64(trie.one[node])
+            many = np.int64(0) if shut or least == 0 else np.int64(trie.many[node])
+            for reached in (literal, one, many, node if trie.loops[node] else np.int64(0)):
+                if reached != 0 and not (meet and stamps[reached] == tick):
+                    then[more] = reached
+                    more += 1
+                    if meet:
+                        stamps[reached] = tick
+        for i in range(more):
+            now[i] = then[i]
+        count = more
+        if count == 0:
+            break
+    return count, tick + 1

@@ -1,0 +1,91 @@
+"""Queue groups: of the members of a group that match, one gets the message.
+
+NATS (and here AMQP) knows a group by its name, so that members with different patterns are one group. MQTT keys a
+group by name and filter: a client in two of them may get a message twice.
+
+Source: NATS, "Queue Groups" and SubList; MQTT 5.0, 4.8.2.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from typing import TypeAlias
+
+from latchfree.topics.matcher import Matcher, Subscription
+
+Pick: TypeAlias = Callable[[Hashable, Sequence[Subscription], str | bytes], Subscription]
+"""Chooses one of the members of a group (in the order they subscribed) for a topic."""
+
+
+class RoundRobin:
+    """Each member of a group in turn."""
+
+    def __init__(self) -> None:
+        self._turns: Counter[Hashable] = Counter()
+        self._lock = threading.Lock()
+
+    def __call__(self, group: Hashable, members: Sequence[Subscription], topic: str | bytes) -> Subscription:
+        with self._lock:
+            turn = self._turns[group]
+            self._turns[group] += 1
+        return members[turn % len(members)]
+
+
+class Random:
+    """Any member, all equally likely; the same choices for the same seed."""
+
+    def __init__(self, seed: int | None = None) -> None:
+        self._random = random.Random(seed)
+
+    def __call__(self, group: Hashable, members: Sequence[Subscription], topic: str | bytes) -> Subscription:
+        return self._random.choice(members)
+
+
+class Sticky:
+    """The same member for the same topic as long as it matches; members that come or go move few topics.
+
+    Rendezvous hashing (Thaler and Ravishankar 1998), in one process: the hash of strings differs between processes.
+    """
+
+    def __call__(self, group: Hashable, members: Sequence[Subscription], topic: str | bytes) -> Subscription:
+        return max(members, key=lambda member: hash((topic, group, member.number)))
+
+
+class QueueGroups:
+    """Delivers topics by a matcher: to all plain subscriptions, and to one of each queue group.
+
+    Parameters
+    ----------
+    matcher : Matcher
+        One that keeps queues: any but a mask index.
+    pick : callable, optional
+        `RoundRobin` unless given; `Random`, `Sticky` or a function of group, members and topic.
+    """
+
+    def __init__(self, matcher: Matcher, pick: Pick | None = None) -> None:
+        self._matcher = matcher
+        self._pick = pick or RoundRobin()
+
+    def group_of(self, subscription: Subscription) -> Hashable | None:
+        """Return the key of the group a subscription is in, None if in none."""
+        if subscription.queue is None:
+            return None
+        if self._matcher.dialect.shares:
+            return subscription.queue, self._matcher.dialect.pattern(subscription.pattern).words
+        return subscription.queue
+
+    def route(self, topic: str | bytes) -> list[Subscription]:
+        """Return the subscriptions that get a message, in the order they subscribed."""
+        chosen: list[Subscription] = []
+        groups: dict[Hashable, list[Subscription]] = {}
+        for subscription in sorted(self._matcher.matching(topic), key=lambda each: each.number):
+            group = self.group_of(subscription)
+            if group is None:
+                chosen.append(subscription)
+            else:
+                groups.setdefault(group, []).append(subscription)
+        chosen += [self._pick(group, members, topic) for group, members in groups.items()]
+        return sorted(chosen, key=lambda each: each.number)

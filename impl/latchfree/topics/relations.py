@@ -1,0 +1,162 @@
+"""How patterns relate: do two overlap (some topic matches both), does one subsume another (matches all it matches)?
+
+A pattern is a finite automaton over words: a wildcard for many words is a loop that may be left without a word, after
+a wildcard for one word if it stands for at least one. Words that neither pattern names are all alike, so the alphabet
+is the words they name and one other (for MQTT two: a leading wildcard refuses words that start with ``$``). Both
+questions are reachability in a product of automata. Limits of length are left out of account.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from latchfree.topics.dialects import Dialect
+from latchfree.topics.matcher import Matcher, Subscription
+from latchfree.topics.pattern import Kind, Pattern
+
+MOST_STATES = 100_000
+"""States of the product that `subsumes` visits at most."""
+
+_OTHER = "\0other"
+_DOLLAR = "$\0other"
+
+
+class TooComplex(ValueError):
+    """Whether a pattern subsumes another was not found out within `MOST_STATES` states."""
+
+
+class _Automaton:
+    """The automaton of a pattern: state n has taken n of its items; `None` is a wildcard."""
+
+    def __init__(self, pattern: Pattern, dialect: Dialect) -> None:
+        self.items: list[tuple[str | None, bool]] = []  # word, loops
+        for word, kind in zip(pattern.words, pattern.kinds, strict=True):
+            if kind == Kind.MANY:
+                self.items += [(None, False)] * dialect.least + [(None, True)]
+            else:
+                self.items.append((None if kind == Kind.ONE else word, False))
+        self.refuses_dollar = dialect.hides_dollar and pattern.wild_first
+
+    def closure(self, states: set[int]) -> frozenset[int]:
+        """Add the states that are reached without a word."""
+        found = set(states)
+        for state in states:
+            while state < len(self.items) and self.items[state][1]:
+                state += 1
+                found.add(state)
+        return frozenset(found)
+
+    @property
+    def start(self) -> frozenset[int]:
+        """The states before the first word."""
+        return self.closure({0})
+
+    def step(self, states: frozenset[int], word: str, first: bool) -> frozenset[int]:
+        """The states after a word."""
+        if first and self.refuses_dollar and word.startswith("$"):
+            return frozenset()
+        reached = set()
+        for state in states:
+            if state < len(self.items):
+                wanted, loops = self.items[state]
+                if wanted is None or wanted == word:
+                    reached.add(state if loops else state + 1)
+        return self.closure(reached)
+
+    def accepts(self, states: frozenset[int]) -> bool:
+        """Whether a topic may end here."""
+        return len(self.items) in states
+
+
+def _product(one: Pattern, other: Pattern, dialect: Dialect) -> tuple[_Automaton, _Automaton, list[str]]:
+    words = {word for each in (one, other) for word, kind in zip(each.words, each.kinds, strict=True) if not kind}
+    return _Automaton(one, dialect), _Automaton(other, dialect), [*sorted(words), _OTHER, _DOLLAR]
+
+
+NO_WORD, ONE_EMPTY, SOME = range(3)
+"""What a topic has so far: no word, one empty word, anything else."""
+
+
+def _after(so_far: int, word: str) -> int:
+    return ONE_EMPTY if so_far == NO_WORD and not word else SOME
+
+
+def _is_topic(so_far: int, dialect: Dialect) -> bool:
+    """Whether a topic may have these words only: one empty word would be written as no word is."""
+    return so_far == SOME or (so_far == NO_WORD and dialect.topic_defect("") is None)
+
+
+def overlaps(one: str, other: str, dialect: Dialect) -> bool:
+    """Return whether some topic matches both patterns; time O(words of one * words of the other * different words).
+
+    Raises
+    ------
+    InvalidPattern
+    """
+    a, b, words = _product(dialect.pattern(one), dialect.pattern(other), dialect)
+    todo = [(i, j, NO_WORD) for i in a.start for j in b.start]
+    seen = set(todo)
+    while todo:
+        i, j, so_far = todo.pop()
+        if i == len(a.items) and j == len(b.items) and _is_topic(so_far, dialect):
+            return True
+        for word in words:
+            now = _after(so_far, word)
+            for i2 in a.step(frozenset([i]), word, so_far == NO_WORD):
+                for j2 in b.step(frozenset([j]), word, so_far == NO_WORD):
+                    if (i2, j2, now) not in seen:
+                        seen.add((i2, j2, now))
+                        todo.append((i2, j2, now))
+    return False
+
+
+def subsumes(wide: str, narrow: str, dialect: Dialect) -> bool:
+    """Return whether every topic that matches `narrow` matches `wide`.
+
+    Raises
+    ------
+    InvalidPattern
+    TooComplex
+        For some patterns with ``#`` before many ``*``, which have exponentially many states.
+    """
+    a, b, words = _product(dialect.pattern(wide), dialect.pattern(narrow), dialect)
+    todo = [(j, a.start, NO_WORD) for j in b.start]
+    seen = set(todo)
+    while todo:
+        j, states, so_far = todo.pop()
+        if j == len(b.items) and not a.accepts(states) and _is_topic(so_far, dialect):
+            return False
+        for word in words:
+            now = _after(so_far, word)
+            reached = a.step(states, word, so_far == NO_WORD)
+            for j2 in b.step(frozenset([j]), word, so_far == NO_WORD):
+                if (j2, reached, now) not in seen:
+                    if len(seen) >= MOST_STATES:
+                        raise TooComplex(f"whether {wide!r} subsumes {narrow!r} takes over {MOST_STATES:,} states")
+                    seen.add((j2, reached, now))
+                    todo.append((j2, reached, now))
+    return True
+
+
+def overlapping(matcher: Matcher, pattern: str) -> Iterator[Subscription]:
+    """Return the subscriptions that some topic matches together with a pattern: an exact reverse match.
+
+    Each different pattern is compared once.
+    """
+    matcher.dialect.pattern(pattern)
+    known: dict[str, bool] = {}
+    for each in matcher.subscriptions():
+        if each.pattern not in known:
+            known[each.pattern] = overlaps(each.pattern, pattern, matcher.dialect)
+        if known[each.pattern]:
+            yield each
+
+
+def without_subsumed(patterns: list[str], dialect: Dialect) -> list[str]:
+    """Return the patterns, each once, but for those that one of the others subsumes: they match the same topics."""
+    kept: list[str] = []
+    for pattern in sorted(dict.fromkeys(patterns), key=lambda text: -dialect.pattern(text).wildcards):
+        if not any(subsumes(wide, pattern, dialect) for wide in kept):
+            kept = [each for each in kept if not subsumes(pattern, each, dialect)]
+            kept.append(pattern)
+    return kept

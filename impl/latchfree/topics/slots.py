@@ -1,0 +1,52 @@
+"""The columns of inverted bitmaps: small numbers given to subscriptions, and given again when they are free."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from latchfree.topics.matcher import Subscription
+from latchfree.topics.pattern import Pattern
+
+
+class Slots:
+    """Numbers for subscriptions, as low as possible: who frees one must have cleared its bit in every row."""
+
+    def __init__(self) -> None:
+        self._holder: list[tuple[Subscription, Pattern] | None] = []
+        self._slot: dict[int, int] = {}
+        self._free: list[int] = []
+
+    def take(self, subscription: Subscription, pattern: Pattern) -> int:
+        """Return the number that a subscription gets."""
+        if self._free:
+            slot = self._free.pop()
+            self._holder[slot] = subscription, pattern
+        else:
+            slot = len(self._holder)
+            self._holder.append((subscription, pattern))
+        self._slot[subscription.number] = slot
+        return slot
+
+    def free(self, subscription: Subscription) -> int:
+        """Return the number that a subscription had; the next one may get it."""
+        slot = self._slot.pop(subscription.number)
+        self._holder[slot] = None
+        self._free.append(slot)
+        return slot
+
+    def pattern(self, slot: int) -> Pattern:
+        """Return the pattern of a slot in use."""
+        held = self._holder[slot]
+        assert held is not None
+        return held[1]
+
+    def patterns(self) -> Iterator[tuple[int, Pattern]]:
+        """Return the slots in use with their patterns."""
+        return ((slot, held[1]) for slot, held in enumerate(self._holder) if held is not None)
+
+    def holders(self, slots: Iterable[int]) -> Iterator[Subscription]:
+        """Return the subscriptions of slots in use."""
+        for slot in slots:
+            held = self._holder[slot]
+            assert held is not None
+            yield held[0]

@@ -1,0 +1,11 @@
+"""V1: a match validates the main of the root only."""
+
+from latchfree.ctrie.gcas import gcas_read
+from latchfree.ctrie.nodes import ONE
+from latchfree.jit import kernel
+from latchfree.kinds import Array, Flag, Handle, Word
+
+
+@kernel
+def holds(mem: Handle, trie: Word, root: Word, noted: Array, words: Word) -> Flag:
+    return gcas_read(mem, trie, root) == noted[ONE]

@@ -1,0 +1,163 @@
+"""The mask index: bulk calls, validation, files."""
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from latchfree.topics import MQTT, FrozenMatcher, IndexInvalid, InvalidPattern, InvalidTopic, LockedTrie, MaskIndex
+from latchfree.topics.mask import layout
+
+
+def sample(subscribers=(1, 2, 3, 1)):
+    return MaskIndex.build(["a/+", "a/#", "b/c", "a/b"], list(subscribers), "mqtt")
+
+
+def random_texts(rng, count, wild):
+    def word():
+        return "+" if wild and rng.random() < 0.2 else f"w{rng.randrange(6)}"
+
+    return ["/".join(word() for _ in range(rng.randint(1, 4))) for _ in range(count)]
+
+
+@pytest.mark.parametrize("most_groups", [0, 3, 48])
+def test_many_topics_at_once(rng, most_groups):
+    patterns = random_texts(rng, 3000, True) + [f"{text}/#" for text in random_texts(rng, 200, True)]
+    trie = LockedTrie("mqtt")
+    for number, pattern in enumerate(patterns):
+        trie.subscribe(pattern, number % 97)
+    index = MaskIndex.build(patterns, np.arange(len(patterns)) % 97, "mqtt", most_groups=most_groups)
+    topics = random_texts(rng, 500, False)
+    assert [frozenset(row) for row in index.match_many(topics).to_pylist()] == [trie.match(topic) for topic in topics]
+
+
+def test_rows_that_break_a_rule_are_named():
+    index = sample()
+    good = pa.array(["a/b"] * 100)
+    for bad in ("a/+", "", "a\0", "x" * 65536):
+        with pytest.raises(InvalidTopic) as caught:
+            index.match_many(pa.concat_arrays([good, pa.array([bad]), good]))
+        assert caught.value.row == 100
+    offsets = pa.py_buffer(np.array([0, 1, 3], np.int32))
+    broken = pa.Array.from_buffers(pa.string(), 2, [None, offsets, pa.py_buffer(b"a\xff\xfe")])
+    with pytest.raises(InvalidTopic, match=r"row 1: .* it must be UTF-8"):
+        index.match_many(broken)
+    with pytest.raises(InvalidTopic, match="row 0"):
+        MaskIndex.build(["a"], [1], replace(MQTT, most_words=2)).match_many(["a/b/c"])
+
+
+@pytest.mark.parametrize("bad", ["a/#/b", "a+", "", "a\0", "$share/g", "$share/g/a#", "x" * 65536])
+def test_patterns_that_break_a_rule_are_named(bad):
+    with pytest.raises(InvalidPattern) as caught:
+        MaskIndex.build(["a/+", "b", bad, bad], [1, 2, 3, 4], "mqtt")
+    assert caught.value.row == 2
+
+
+def test_arguments():
+    with pytest.raises(ValueError, match="there are 1 patterns and 2 subscribers"):
+        MaskIndex.build(["a"], [1, 2], "mqtt")
+    with pytest.raises(ValueError, match="most_groups must be 0 to 48, not 49"):
+        MaskIndex.build(["a"], [1], "mqtt", most_groups=49)
+    with pytest.raises(ValueError, match="subscribers must not be null, element 1 is"):
+        MaskIndex.build(["a", "b"], pa.array([1, None]), "mqtt")
+
+
+def test_shared_subscriptions_match_as_their_filters():
+    index = MaskIndex.build(["$share/g/+/b", "$share/h/#"], ["x", "y"], "mqtt")
+    assert index.match("a/b") == {"x", "y"}
+    assert index.match("$SYS/b") == frozenset()
+
+
+def test_it_does_not_change():
+    index = sample()
+    with pytest.raises(FrozenMatcher, match="subscribe on the matcher it was made from"):
+        index.subscribe("a", 1)
+    with pytest.raises(FrozenMatcher, match="unsubscribe on the matcher it was made from"):
+        index.unsubscribe(next(index.subscriptions()))
+    assert index.freeze() is index
+    assert index.snapshot().pairs() == {("a/+", 1), ("a/#", 2), ("b/c", 3), ("a/b", 1)}
+    assert {each.pattern for each in index.subscriptions("a")} == {"a/+", "a/#", "a/b"}
+    index.match("a/b")
+    stats = index.stats()
+    assert (stats.subscriptions, stats.subscribers, stats.matches, stats.matched) == (4, 3, 1, 2)
+    assert stats.details["masks"] == 3
+
+
+def test_nothing_subscribed():
+    index = MaskIndex.build([], [], "amqp")
+    assert index.match("a") == frozenset()
+    assert index.match_many(["a", ""]).to_pylist() == [[], []]
+    assert not index.has_interest("a")
+
+
+@pytest.mark.parametrize("subscribers", [(1, 2, 3, 1), ("é", "y", "z", "é"), (2**40, 1, 2, -5)])
+def test_saved_and_opened(tmp_path, subscribers):
+    index, path = sample(subscribers), tmp_path / "topics.index"
+    index.save(path)
+    for again in (MaskIndex.open(path), MaskIndex.open(path, check=False), pickle.loads(pickle.dumps(index))):
+        assert again.match("a/b") == index.match("a/b") == set(subscribers) - {subscribers[2]}
+        assert again.dialect is MQTT
+        assert again.match_many(["b/c", "x"]).to_pylist() == [[subscribers[2]], []]
+        assert again.nbytes == index.nbytes
+    assert [each.name for each in tmp_path.iterdir()] == ["topics.index"]
+
+
+def test_what_cannot_be_saved(tmp_path):
+    with pytest.raises(TypeError, match="all int or all str can be saved"):
+        MaskIndex.build(["a"], [(1, 2)], "mqtt").save(tmp_path / "x")
+    with pytest.raises(TypeError, match="a dialect of your own cannot be saved"):
+        MaskIndex.build(["a"], [1], replace(MQTT, most_words=9)).save(tmp_path / "x")
+    assert not list(tmp_path.iterdir())
+
+
+def test_files_that_are_no_index(tmp_path):
+    path = tmp_path / "topics.index"
+    sample().save(path)
+    whole = path.read_bytes()
+
+    def opened(data):
+        path.write_bytes(data)
+        return MaskIndex.open(path)
+
+    for data, says in [
+        (b"", "is no topic index"),
+        (b"PAR1" + whole[4:], "is no topic index: it does not start with LFTOPICS"),
+        (whole[:8], "is no topic index"),
+        (whole[:-1], "it is truncated"),
+        (whole[: len(whole) // 2], "it is truncated"),
+        (whole + b"x", "it is truncated or was added to"),
+        (whole[:8] + b"\x07" + whole[9:], "has layout version 7, and this program knows 1"),
+        (whole[:-70] + bytes([whole[-70] ^ 1]) + whole[-69:], "is damaged: its checksum"),
+    ]:
+        with pytest.raises(IndexInvalid, match=says):
+            opened(data)
+    assert opened(whole).match("b/c") == {3}
+    with pytest.raises(FileNotFoundError):
+        MaskIndex.open(tmp_path / "missing")
+
+
+def test_a_hash_is_never_taken_for_a_match():
+    """Each hash leads to the record of another pattern: the comparison of bytes and groups must refuse them all."""
+    patterns = ["a/+", "a/b", "+/b", "a/b/#", "a/bc", "+/+", "a/c"]
+    index = MaskIndex.build(patterns, range(7), "mqtt")
+    topics = ["a/b", "a/x", "a/b/c", "x/b", "a/bc", "a/c", "y/z"]
+    assert all(index.match(topic) for topic in topics)
+    entries = index._arrays["entries"]
+    used = np.flatnonzero(entries)
+    low = np.uint64(0xFFFFFFFF)
+    names = entries[used] & low
+    for turn in range(1, 7):
+        entries[used] = (entries[used] & ~low) | np.roll(names, turn)
+        assert [index.match(topic) for topic in topics] == [frozenset()] * 7
+    entries[used] = (entries[used] & ~low) | names
+    assert all(index.match(topic) for topic in topics)
+
+
+def test_the_layout():
+    buffer = layout.pack({"x": 1}, {"a": np.arange(5), "b": np.empty(0, np.uint8)})
+    plain, arrays = layout.unpack(buffer, "it")
+    assert plain == {"x": 1}
+    assert arrays["a"].tolist() == [0, 1, 2, 3, 4]
+    assert arrays["b"].tolist() == []

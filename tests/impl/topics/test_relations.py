@@ -1,0 +1,121 @@
+"""Overlap and subsumption against all short topics; reverse match; filters."""
+
+import itertools
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from topic_texts import DIALECT_NAMES, accepts
+
+from latchfree.topics import (
+    AMQP,
+    DIALECTS,
+    MQTT,
+    InvalidPattern,
+    LockedTrie,
+    TooComplex,
+    TopicFilter,
+    overlapping,
+    overlaps,
+    subsumes,
+    without_subsumed,
+)
+from latchfree.topics.explain import stands_for
+
+
+def topics_of(dialect):
+    words = ["a", "b", "", "$s", "other"]
+    texts = {dialect.separator.join(each) for n in range(5) for each in itertools.product(words, repeat=n)}
+    return [dialect.topic(text) for text in sorted(texts) if accepts(dialect.topic, text)]
+
+
+TOPICS = {name: topics_of(dialect) for name, dialect in DIALECTS.items()}
+
+
+def short_patterns(dialect):
+    words = ["a", "b", "", "$s", dialect.one, dialect.one, dialect.many, dialect.many]
+    texts = st.lists(st.sampled_from(words), max_size=3).map(dialect.separator.join)
+    return texts.filter(lambda text: accepts(dialect.pattern, text))
+
+
+def matched(pattern, dialect):
+    parsed = dialect.pattern(pattern)
+    return {topic for topic in TOPICS[dialect.name] if dialect.matches(parsed, topic)}
+
+
+@pytest.mark.parametrize("name", DIALECT_NAMES)
+@settings(max_examples=100)
+@given(data=st.data())
+def test_agree_with_all_short_topics(name, data):
+    dialect = DIALECTS[name]
+    one, other = data.draw(short_patterns(dialect)), data.draw(short_patterns(dialect))
+    assert overlaps(one, other, dialect) == bool(matched(one, dialect) & matched(other, dialect))
+    assert subsumes(one, other, dialect) == (matched(one, dialect) >= matched(other, dialect))
+
+
+def test_examples():
+    assert overlaps("sport/+/score", "sport/tennis/#", MQTT)
+    assert not overlaps("sport/+", "news/#", MQTT)
+    assert not overlaps("#", "$SYS/#", MQTT)
+    assert not overlaps("#.", "*", AMQP)  # one empty word cannot be written
+    assert subsumes("sport/#", "sport", MQTT)
+    assert subsumes("#.a.#", "*.a", AMQP)
+    assert not subsumes("+/+", "$SYS/x", MQTT)
+    with pytest.raises(InvalidPattern):
+        overlaps("a/#/b", "a", MQTT)
+
+
+def test_subsumption_gives_up_rather_than_take_for_ever():
+    with pytest.raises(TooComplex, match="takes over 100,000 states"):
+        subsumes("#.a" + ".*" * 40, "#.b.#.a" + ".*" * 40, AMQP)
+
+
+def test_reverse_match():
+    trie = LockedTrie("mqtt")
+    held = [trie.subscribe(pattern, n) for n, pattern in enumerate(["a/+", "a/#", "b/c", "+/c", "$SYS/+", "a/+"])]
+    assert list(overlapping(trie, "a/c")) == [held[0], held[1], held[3], held[5]]
+    assert list(overlapping(trie, "#")) == [held[0], held[1], held[2], held[3], held[5]]
+
+
+@pytest.mark.parametrize("reduce", [True, False])
+@pytest.mark.parametrize("name", DIALECT_NAMES)
+@settings(max_examples=25)
+@given(data=st.data())
+def test_a_filter_knows_whether_anything_matches(name, reduce, data):
+    dialect = DIALECTS[name]
+    patterns = data.draw(st.lists(short_patterns(dialect), max_size=6))
+    filtering = TopicFilter(patterns, dialect, block=2, reduce=reduce)
+    expected = set().union(*(matched(pattern, dialect) for pattern in patterns))
+    for topic in TOPICS[name][::7]:
+        if topic or name == "amqp":
+            assert filtering.has_interest(dialect.separator.join(topic)) == (topic in expected)
+
+
+def test_what_is_subsumed_is_left_out_and_the_likeliest_comes_first():
+    patterns = ["a/b", "c/+", "+/+", "d", "d/#", "e/f/g"]
+    assert set(without_subsumed(patterns, MQTT)) == {"+/+", "d/#", "e/f/g"}
+    filtering = TopicFilter(patterns, "mqtt", block=1)
+    assert filtering.patterns[0] == "+/+"
+    assert filtering.has_interest("x/y")
+    assert filtering.evaluated == 1
+    with pytest.raises(ValueError, match="block must be 1 or more, not 0"):
+        TopicFilter([], "mqtt", block=0)
+
+
+@pytest.mark.parametrize("name", DIALECT_NAMES)
+@settings(max_examples=60)
+@given(data=st.data())
+def test_an_explanation_puts_the_topic_together_again(name, data):
+    dialect = DIALECTS[name]
+    pattern = dialect.pattern(data.draw(short_patterns(dialect)))
+    found = sorted(topic for topic in TOPICS[name] if dialect.matches(pattern, topic))
+    for topic in found[:: len(found) // 10 + 1]:
+        taken = iter(stands_for(pattern, topic, dialect))
+        words = [
+            (word,) if not kind else next(taken)[1] for word, kind in zip(pattern.words, pattern.kinds, strict=True)
+        ]
+        assert sum(words, ()) == topic
+    refused = next((topic for topic in TOPICS[name] if topic not in set(found)), None)
+    if refused is not None:
+        with pytest.raises(ValueError, match="does not match these words"):
+            stands_for(pattern, refused, dialect)

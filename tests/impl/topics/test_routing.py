@@ -1,0 +1,227 @@
+"""Queue groups, the result cache, remote interest, and matching on fields."""
+
+import random
+import threading
+from collections import Counter
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from latchfree.topics import (
+    PRESENT,
+    CachedMatcher,
+    FieldMatcher,
+    InvalidPattern,
+    InvalidTopic,
+    LockedTrie,
+    Matcher,
+    QueueGroups,
+    Random,
+    RemoteInterest,
+    RoutedSubKey,
+    Sticky,
+    UnknownSubscription,
+)
+
+
+def test_nats_groups_are_known_by_name():
+    trie = LockedTrie("nats")
+    plain = trie.subscribe("a.b", "all")
+    members = [trie.subscribe(pattern, n, queue="workers") for n, pattern in enumerate(["a.*", "a.b", "a.>"])]
+    groups = QueueGroups(trie)
+    for turn in range(6):
+        assert groups.route("a.b") == [plain, members[turn % 3]]
+    assert trie.match("a.b") == {"all", 0, 1, 2}
+
+
+def test_mqtt_groups_are_known_by_name_and_filter():
+    trie = LockedTrie("mqtt")
+    first = [trie.subscribe("$share/g/a/+", n) for n in range(2)]
+    other = trie.subscribe("$share/g/a/b", 2)
+    groups = QueueGroups(trie)
+    assert groups.route("a/b") == [first[0], other]
+    assert groups.route("a/b") == [first[1], other]
+    assert {each.queue for each in first} == {"g"}
+
+
+@pytest.mark.parametrize(
+    ("pick", "different"), [(Random(1), 12), (Sticky(), 12), (lambda group, members, topic: members[-1], 3)]
+)
+def test_exactly_one_of_each_group(pick, different):
+    trie = LockedTrie("nats")
+    for n in range(12):
+        trie.subscribe("a.>", n, queue=f"q{n % 3}")
+    groups = QueueGroups(trie, pick)
+    seen = Counter()
+    for n in range(300):
+        routed = groups.route(f"a.{n}")
+        assert sorted(each.queue for each in routed) == ["q0", "q1", "q2"]
+        seen.update(each.subscriber for each in routed)
+    assert len(seen) == different
+
+
+def test_sticky_moves_only_what_it_must():
+    trie = LockedTrie("nats")
+    members = [trie.subscribe("a.>", n, queue="q") for n in range(5)]
+    groups = QueueGroups(trie, Sticky())
+    topics = [f"a.{n}" for n in range(200)]
+    before = {topic: groups.route(topic)[0] for topic in topics}
+    assert before == {topic: groups.route(topic)[0] for topic in topics}
+    trie.unsubscribe(members[2])
+    for topic in topics:
+        assert (groups.route(topic)[0] == before[topic]) == (before[topic] != members[2])
+
+
+def test_the_cache_never_answers_with_the_past(rng):
+    cached, plain = CachedMatcher(LockedTrie("mqtt"), entries=8, sweep=3), LockedTrie("mqtt")
+    assert isinstance(cached, Matcher)
+    topics = [f"a/{n}" for n in range(12)]
+    held = []
+    for _ in range(600):
+        step = rng.random()
+        if step < 0.1:
+            pattern = rng.choice(["a/+", "a/#", *topics])
+            held.append((cached.subscribe(pattern, len(held)), plain.subscribe(pattern, len(held))))
+        elif step < 0.18 and held:
+            mine, theirs = held.pop(rng.randrange(len(held)))
+            cached.unsubscribe(mine)
+            plain.unsubscribe(theirs)
+        elif step < 0.7:
+            topic = rng.choice(topics)
+            assert cached.match(topic, cached=step < 0.6) == plain.match(topic)
+            assert cached.has_interest(topic) == plain.has_interest(topic)
+        else:
+            many = rng.choices(topics, k=rng.randint(0, 20))
+            rows = cached.match_many(many, cached=step < 0.95).to_pylist()
+            assert [sorted(row) for row in rows] == [sorted(plain.match(topic)) for topic in many]
+        details = cached.stats().details
+        assert details["cache entries"] <= 16
+    assert details["cache hits"] > 100
+    assert details["cache misses"] > 100
+    assert 0 < details["cache hit rate"] < 1
+    assert len(cached) == len(held)
+    assert cached.snapshot().pairs() == cached.freeze().snapshot().pairs()
+
+
+def test_a_change_during_a_match_makes_its_result_stale():
+    class Slow(LockedTrie):
+        def match(self, topic):
+            found = super().match(topic)
+            if not len(self):
+                cached.subscribe("a", 1)  # after the lookup, before its result is kept
+            return found
+
+    cached = CachedMatcher(Slow("mqtt"))
+    assert cached.match("a") == frozenset()
+    assert cached.match("a") == {1}
+
+
+def test_the_cache_names_rows_and_limits():
+    cached = CachedMatcher(LockedTrie("mqtt"))
+    cached.match_many(["a", "b"])
+    with pytest.raises(InvalidTopic) as caught:
+        cached.match_many(pa.array(["a", "b", "a", "c", "a/+"]))
+    assert caught.value.row == 4
+    with pytest.raises(ValueError, match=r"sweep must be 1 to entries \(4\), not 5"):
+        CachedMatcher(LockedTrie("mqtt"), entries=4, sweep=5)
+
+
+def test_the_cache_in_several_threads():
+    cached = CachedMatcher(LockedTrie("mqtt"), entries=16, sweep=8)
+    kept = cached.subscribe("t/#", "kept")
+    wrong = []
+
+    def look(seed):
+        rng = random.Random(seed)
+        for _ in range(2000):
+            if "kept" not in cached.match(f"t/{rng.randrange(40)}"):
+                wrong.append(seed)
+
+    threads = [threading.Thread(target=look, args=(seed,)) for seed in range(3)]
+    for thread in threads:
+        thread.start()
+    for n in range(300):
+        cached.unsubscribe(cached.subscribe(f"t/{n % 40}", n))
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    assert cached.match("t/1") == {kept.subscriber}
+
+
+def test_remote_interest():
+    remote = RemoteInterest("nats")
+    one = RoutedSubKey("r1", "A", "a.*")
+    queue = RoutedSubKey("r1", "A", "a.>", "workers")
+    other = RoutedSubKey("r2", "B", "a.b")
+    for key, weight in ((one, 1), (queue, 3), (other, 1)):
+        remote.apply(key, weight)
+    assert remote.match("A", "a.b") == {one: 1, queue: 3}
+    assert remote.match("B", "a.b") == {other: 1}
+    assert remote.match("C", "a.b") == {}
+    remote.update_weight(queue, 5)
+    assert remote.match("A", "a.b") == {one: 1, queue: 5}
+    remote.apply(one, 0)
+    remote.apply(one, 0)
+    assert remote.match("A", "a.b") == {queue: 5}
+    assert remote.has_interest("B", "a.b")
+    assert remote.remove_route("r2", "A") == 0
+    assert remote.remove_route("r2", "B") == 1
+    assert not remote.has_interest("B", "a.b")
+    remote.apply(RoutedSubKey("r1", "C", "x"))
+    assert remote.remove_route("r1") == 2
+    assert len(remote) == 0
+
+
+def test_remote_interest_refuses():
+    remote = RemoteInterest("nats")
+    with pytest.raises(InvalidPattern):
+        remote.apply(RoutedSubKey("r", "A", "a..b"))
+    with pytest.raises(ValueError, match="a weight must be 0 or more, not -1"):
+        remote.apply(RoutedSubKey("r", "A", "a"), -1)
+    with pytest.raises(KeyError, match="apply it first"):
+        remote.update_weight(RoutedSubKey("r", "A", "a"), 2)
+    with pytest.raises(InvalidTopic):
+        remote.match("A", "a..b")
+    assert len(remote) == 0
+
+
+criteria = st.dictionaries(st.sampled_from("xyz"), st.sampled_from([1, 2, "EUR", PRESENT]), min_size=1)
+
+
+@given(
+    asked=st.lists(st.tuples(criteria, st.booleans()), max_size=12),
+    gone=st.sets(st.integers(0, 11)),
+    fields=st.dictionaries(st.sampled_from("wxyz"), st.sampled_from([1, 2, "EUR"])),
+)
+def test_fields_agree_with_their_meaning(asked, gone, fields):
+    matcher = FieldMatcher()
+    held = [matcher.subscribe(wanted, n, every=every) for n, (wanted, every) in enumerate(asked)]
+    for n in gone & set(range(len(held))):
+        matcher.unsubscribe(held[n])
+    again = [matcher.subscribe({"x": PRESENT}, ("again", n)) for n in range(2)]
+    expected = {each.subscriber for each in again if "x" in fields}
+    for n, (wanted, every) in enumerate(asked):
+        holds = [name in fields and value in (PRESENT, fields[name]) for name, value in wanted.items()]
+        if n not in gone and (all(holds) if every else any(holds)):
+            expected.add(n)
+    assert matcher.match(fields) == expected
+    assert len(matcher) == len(held) - len(gone & set(range(len(held)))) + 2
+
+
+def test_the_example_of_openamq():
+    matcher = FieldMatcher()
+    held = [
+        matcher.subscribe({"currency": "USD", "urgent": PRESENT}, 0),
+        matcher.subscribe({"currency": "EUR"}, 1),
+        matcher.subscribe({"market": "forex", "currency": "EUR"}, 2),
+        matcher.subscribe({"urgent": PRESENT}, 3),
+    ]
+    assert matcher.hits({"market": "forex", "currency": "EUR"}) == {held[1]: 1, held[2]: 2}
+    assert matcher.match({"currency": "JPY", "urgent": "yes"}) == {3}
+    with pytest.raises(ValueError, match="at least one criterion"):
+        matcher.subscribe({}, 4)
+    matcher.unsubscribe(held[0])
+    with pytest.raises(UnknownSubscription):
+        matcher.unsubscribe(held[0])
