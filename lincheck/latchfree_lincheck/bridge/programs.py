@@ -16,7 +16,7 @@ from latchfree_lincheck.explore.placement import LAYOUTS
 from latchfree_lincheck.explore.scenario import MOST_OPERATIONS, Invocation, Scenario
 from latchfree_model.graph import StateGraph
 from latchfree_model.tlc import SpecModel
-from latchfree_model.tlc.run import COMMENT
+from latchfree_model.tlc.config import COMMENT
 from latchfree_model.tlc.values import Function, Value, parse_value
 
 _BY_DEPTH: Final = {1: "flat", 2: "pairs", 3: "tree"}

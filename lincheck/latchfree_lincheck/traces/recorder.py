@@ -22,8 +22,9 @@ from latchfree.jitter import shake, yield_processor
 from latchfree.kinds import Word
 from latchfree_lincheck.explore import board as b
 from latchfree_lincheck.explore.board import get, put
+from latchfree_lincheck.explore.compiling import code_of, prepared
 from latchfree_lincheck.explore.fibers import _perform
-from latchfree_lincheck.explore.machine import Step, _code
+from latchfree_lincheck.explore.machine import Step
 from latchfree_lincheck.explore.memory import effect
 from latchfree_lincheck.explore.scenario import Scenario
 from latchfree_lincheck.explore.target import Target
@@ -131,13 +132,13 @@ def record_threads(target: Target, scenario: Scenario, seed: int) -> tuple[list[
     """
     calls = scenario.operations
     threads = len(scenario.threads)
-    memory = target.prepare(threads + 1, scenario.keys)
+    memory = prepared(target, threads + 1, scenario.keys)
     rows = np.zeros((MOST_ROWS, ROW_WORDS), np.int64)
     shared = np.zeros(SHARED_WORDS, np.int64)
     table = np.zeros((len(calls), b.CALL_WORDS), np.int64)
     for k, each in enumerate(calls):
         operation = target.operation(each.f)
-        table[k, b.C_CODE], table[k, b.C_ARITY] = _code(operation.kernel, operation.arity), operation.arity
+        table[k, b.C_CODE], table[k, b.C_ARITY] = code_of(target, each.f), operation.arity
         table[k, b.C_ARGUMENTS : b.C_ARGUMENTS + operation.arity] = target.words(each, scenario.keys)
     boards = []
     for thread in range(threads + 1):
