@@ -209,4 +209,6 @@ def search(
             if not tables.distinct and not names_only and k - begin > 1:
                 k = squeeze(out, begin, k)
             rows[low + r + 1] = k
+    # Numba frees an array after the last line that names it, whoever else has its address.
+    starts[0, 0] = ends[0, 0] = _0
     return total
