@@ -13,6 +13,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ("impl", "model", "lincheck", "cli")
 
+# Compiling the whole trie twice takes more than a minute.
+pytestmark = pytest.mark.slow
+
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     folders = [*(str(ROOT / source) for source in SOURCES), os.environ.get("PYTHONPATH", "")]
