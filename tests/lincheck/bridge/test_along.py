@@ -51,9 +51,9 @@ def test_a_renewal_and_a_snapshot():
 def test_a_model_without_counterpart_is_refused():
     with pytest.raises(NoCounterpart, match="collide wholly"):
         run_along(MODELS["collision"])
-    with pytest.raises(NoCounterpart, match="is no model of Ctrie.tla"):
+    with pytest.raises(NoCounterpart, match=r"is no model of Ctrie\.tla"):
         run_along(MODELS["reclaim_clear"])
-    with pytest.raises(ValueError, match="is a model of mutants/S1.tla"):
+    with pytest.raises(ValueError, match=r"is a model of mutants/S1\.tla"):
         run_along(MODELS["mutant_s1_fixed"], coded=True)
 
 
