@@ -115,4 +115,10 @@ _HOME = {
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'latchfree.topics' has no attribute {name!r}")
-    return getattr(import_module(f"latchfree.topics.{_HOME[name]}"), name)
+    try:
+        return getattr(import_module(f"latchfree.topics.{_HOME[name]}"), name)
+    except ModuleNotFoundError as error:
+        if error.name != "pyroaring":
+            raise
+        message = f'{name} needs pyroaring, which is not installed: pip install "latchfree[topics]"'
+        raise ModuleNotFoundError(message, name="pyroaring") from None

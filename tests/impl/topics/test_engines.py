@@ -1,5 +1,7 @@
 """All engines: equal to the model for random subscriptions that come and go; handles; bulk calls; pruning."""
 
+import sys
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -239,3 +241,12 @@ def test_one_pattern_with_very_many_subscribers(same):
     rows = index.match_many(["a/b", "c", "a/c"])
     assert [len(row) for row in rows] == [100_000 if same else 200_000, 0, 100_000 if same else 200_000]
     assert set(rows[2].as_py()) == set(subscribers.tolist())
+
+
+def test_a_missing_package_is_named_with_the_extra_that_has_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyroaring", None)
+    for home in ("bitmap", "optimized", "fields"):
+        monkeypatch.delitem(sys.modules, f"latchfree.topics.{home}", raising=False)
+    for name in ("InvertedBitmap", "OptimizedInvertedBitmap", "FieldMatcher"):
+        with pytest.raises(ModuleNotFoundError, match=rf'{name} needs pyroaring.*"latchfree\[topics\]"'):
+            getattr(sys.modules["latchfree.topics"], name)
