@@ -125,7 +125,8 @@ def run_all(
 
     pool = ThreadPoolExecutor(CORES)
     try:
-        take(run(model) for model in models if model.workers > 1)
+        # Not in the main thread: Ctrl-C while Java is being started would lose it.
+        take(pool.submit(run, model).result() for model in models if model.workers > 1)
         take(pool.map(run, [model for model in models if model.workers == 1]))
     except BaseException:
         settings.cancelled.set()
