@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -203,11 +204,12 @@ def test_no_jar(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def all_descendants(process: int) -> list[int]:
     """Return the running descendants of a process, whichever thread started them."""
-    found = []
-    for task in Path(f"/proc/{process}/task").iterdir():
-        for pid in (task / "children").read_text().split():
-            found += [int(pid), *all_descendants(int(pid))]
-    return found
+    children: list[int] = []
+    with suppress(FileNotFoundError, ProcessLookupError):  # the process ended while it was looked at
+        for task in Path(f"/proc/{process}/task").iterdir():
+            with suppress(FileNotFoundError, ProcessLookupError):  # or only this thread of it
+                children += map(int, (task / "children").read_text().split())
+    return children + [pid for child in children for pid in all_descendants(child)]
 
 
 @pytest.mark.parametrize("workers", [1, 2])

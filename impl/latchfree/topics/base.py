@@ -70,7 +70,7 @@ class PlainMatcher(ABC):
         self, patterns: Iterable[str | bytes], subscriber: Hashable, *, queue: str | None = None, row: bool = True
     ) -> list[Subscription]:
         """Add subscriptions of one subscriber: all of them, or on an error none."""
-        parsed = [self._parse(text, queue, at if row else None) for at, text in enumerate(patterns)]
+        parsed = [parse(self._dialect, text, queue, at if row else None) for at, text in enumerate(patterns)]
         hash(subscriber)
         added = []
         with self._lock:
@@ -177,11 +177,13 @@ class PlainMatcher(ABC):
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self._dialect.name} with {len(self):,} subscriptions>"
 
-    def _parse(self, text: str | bytes, queue: str | None, row: int | None) -> Pattern:
-        try:
-            pattern = self._dialect.pattern(text)
-        except InvalidText as error:
-            raise (error if row is None else error.at_row(row)) from None
-        if pattern.group is not None and queue is not None:
-            raise InvalidPattern(text, self._dialect.name, f"it names a queue group, and {queue!r} is another", row=row)
-        return pattern
+
+def parse(dialect: Dialect, text: str | bytes, queue: str | None, row: int | None) -> Pattern:
+    """The pattern to subscribe to; only one of it and `queue` may name a queue group. Errors name the row, if any."""
+    try:
+        pattern = dialect.pattern(text)
+    except InvalidText as error:
+        raise (error if row is None else error.at_row(row)) from None
+    if pattern.group is not None and queue is not None:
+        raise InvalidPattern(text, dialect.name, f"it names a queue group, and {queue!r} is another", row=row)
+    return pattern

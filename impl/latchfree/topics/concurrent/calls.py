@@ -232,15 +232,13 @@ def match_rows(
             unpin(mem, me)
             return k
         count = parse(address, length, rules, forbidden, mask, False, starts, digits)
-        n = INVALID
-        if count != INVALID:
-            n = _find(mem, trie, root, me, rules, address, length, count, starts, digits, frames, noted, found, counts)
-            if n == TOO_SMALL or offsets[k] + np.int64(n) > len(out):
-                counts[0] = TOO_SMALL
-                unpin(mem, me)
-                return k
-        else:
-            counts[0] = count
+        if count == INVALID:
+            counts[0] = INVALID
+            unpin(mem, me)
+            return k
+        n = _find(mem, trie, root, me, rules, address, length, count, starts, digits, frames, noted, found, counts)
+        if n == TOO_SMALL or offsets[k] + np.int64(n) > len(out):
+            counts[0] = TOO_SMALL
             unpin(mem, me)
             return k
         end = offsets[k]

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from latchfree.arena import Arena
 from latchfree.ctrie.holds import Hold
+from latchfree.topics.base import parse
 from latchfree.topics.columns import text_column, to_lists
 from latchfree.topics.concurrent import bulk
 from latchfree.topics.concurrent.calls import call
@@ -20,7 +21,7 @@ from latchfree.topics.concurrent.scratch import Scratch
 from latchfree.topics.concurrent.store import DATA, NO_QUEUE, QUEUE, SHARE, TopicStore, payload_of, read_payload
 from latchfree.topics.concurrent.subscribers import Subscribers
 from latchfree.topics.dialects import Dialect, get_dialect
-from latchfree.topics.errors import InvalidPattern, InvalidText, UnknownSubscription
+from latchfree.topics.errors import UnknownSubscription
 from latchfree.topics.matcher import Stats, Subscription
 from latchfree.topics.pattern import Pattern
 from latchfree.topics.rules import SHARE as SHARE_PREFIX
@@ -83,7 +84,7 @@ class ConcurrentTrie:
 
     def subscribe(self, pattern: str | bytes, subscriber: Hashable, *, queue: str | None = None) -> Subscription:
         """Add a subscription; see `Matcher.subscribe`."""
-        parsed = self._parse(pattern, queue, None)
+        parsed = parse(self._dialect, pattern, queue, None)
         text = _filter_of(parsed)
         kind = SHARE if parsed.group is not None else NO_QUEUE if queue is None else QUEUE
         group = parsed.group if parsed.group is not None else queue
@@ -107,7 +108,7 @@ class ConcurrentTrie:
         """
         texts = list(patterns)
         for row, text in enumerate(texts):
-            self._parse(text, queue, row)
+            parse(self._dialect, text, queue, row)
         return [self.subscribe(text, subscriber, queue=queue) for text in texts]
 
     def subscribe_column(self, patterns: Any, subscribers: Any) -> Any:
@@ -237,15 +238,6 @@ class ConcurrentTrie:
         return f"<{type(self).__name__} of {self._dialect.name} with {len(self):,} subscriptions>"
 
     # parts ----------------------------------------------------------------------------------------------------
-
-    def _parse(self, text: str | bytes, queue: str | None, row: int | None) -> Pattern:
-        try:
-            pattern = self._dialect.pattern(text)
-        except InvalidText as error:
-            raise (error if row is None else error.at_row(row)) from None
-        if pattern.group is not None and queue is not None:
-            raise InvalidPattern(text, self._dialect.name, f"it names a queue group, and {queue!r} is another", row=row)
-        return pattern
 
     def _scratch(self, length: int, words: int) -> Scratch:
         """The calling thread's working memory, with room for a text."""

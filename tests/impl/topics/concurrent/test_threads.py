@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from ctrie_exact import exact
+from threads_together import together
 from topic_walk import check_shape
 
 from latchfree import Arena
@@ -13,27 +14,6 @@ from latchfree.topics import UnknownSubscription
 from latchfree.topics.concurrent.trie import ConcurrentTrie
 
 THREADS = 4
-
-
-def together(*bodies):
-    """Run the bodies in threads that start together; an exception in one fails the test."""
-    barrier = threading.Barrier(len(bodies))
-    failures = []
-
-    def run(body):
-        barrier.wait()
-        try:
-            body()
-        except BaseException as error:
-            failures.append(error)
-
-    threads = [threading.Thread(target=run, args=(body,)) for body in bodies]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if failures:
-        raise failures[0]
 
 
 def settle_tombs(trie):
