@@ -18,13 +18,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 
 import report
-from latchfree_lincheck import History, Operation, check
+from latchfree_lincheck import Column, Columns, History, Operation, check, check_many
 from latchfree_model import UNKNOWN, get_model
 from peers.plain_wgl import linearizable
-from recorded import record
+from recorded import record, record_many
 
 _MONITORED = {"register": 1, "map": 1000, "set": 1000, "mutex": 1, "queue": 1, "stack": 1, "priority-queue": 1}
 _REPEATS = 3
@@ -80,6 +81,36 @@ def many_small() -> Figure:
     if answers != [check(history, "cas-register").verdict == "ok" for history in histories]:
         raise SystemExit("the plain search and the checker disagree")
     return Figure("100 cas-register histories of 80 operations", "s", 0.2, seconds, note=f"plain Python {plain:.2f} s")
+
+
+def many_at_once() -> list[Figure]:
+    """A hundred thousand map histories of 20 operations, given as columns."""
+    recorded, history = record_many("map", 10_000, 20, threads=4, keys=3)
+    columns = recorded.take(np.tile(np.arange(len(history)), 10))
+    names = (np.repeat(np.arange(10) * 10_000, len(history)) + np.tile(history, 10)).astype(np.int64)
+    figures = []
+    for kind, asked, values in (("each value written once", 30, None), ("four values", 60, 4)):
+        given = columns if values is None else _of_few_values(columns, values)
+        found = check_many(given, names)
+        if set(found.verdict) != {"ok"}:
+            raise SystemExit(f"{kind}: expected ok, but there are {Counter(found.verdict)}")
+        seconds = best(lambda given=given: check_many(given, names))  # type: ignore[misc]
+        started = time.perf_counter()
+        alone = [check(found.one(number), "map").verdict for number in range(2_000)]
+        each = 1e6 * (time.perf_counter() - started) / len(alone)
+        note = f"10,000 different ones; one by one {each:.0f} us"
+        figures.append(Figure(f"100,000 histories, {kind}, each", "us", asked, 1e6 * seconds / len(found), note=note))
+    return figures
+
+
+def _of_few_values(columns: Columns, values: int) -> Columns:
+    """Write few values in place of many, which keeps a map without comparisons linearizable."""
+    key, value = columns.arguments
+
+    def few(column: Column) -> Column:
+        return Column(np.where(column.codes >= 0, column.codes % values, column.codes), column.table)
+
+    return replace(columns, arguments=(key, few(value)), result=few(columns.result))
 
 
 def one_key() -> list[Figure]:
@@ -260,6 +291,7 @@ TASKS: dict[str, Callable[..., str]] = {"memory": _task_memory, "bound": _task_b
 
 GROUPS: dict[str, Callable[[], Figure | list[Figure]]] = {
     "small": many_small,
+    "many": many_at_once,
     "key": one_key,
     "keys": many_keys,
     "monitors": monitors,

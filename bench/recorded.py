@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from latchfree_lincheck import History
+from latchfree_lincheck import Columns, History
 
 Step = Callable[[Any, random.Random, int], tuple[str, tuple[Any, ...], Callable[[], Any]]]
 
@@ -122,6 +122,20 @@ def record(name: str, operations: int, *, threads: int, keys: int = 1, seed: int
     crashes : float
         The share of calls that never return; their process goes on under a new name.
     """
+    return History.of_columns(
+        name, **_columns(_simulate(name, operations, threads, keys, seed, crashes)), model_hint=name
+    )
+
+
+def record_many(name: str, histories: int, operations: int, *, threads: int, keys: int = 1) -> tuple[Columns, Any]:
+    """Simulate many small histories, each with a seed of its own; also return the history of each operation."""
+    rows = [_simulate(name, operations, threads, keys, seed, 0.0) for seed in range(histories)]
+    columns = Columns.of(**_columns([row for each in rows for row in each]), object=None)
+    return columns, np.repeat(np.arange(histories), operations)
+
+
+def _simulate(name: str, operations: int, threads: int, keys: int, seed: int, crashes: float) -> list[Any]:
+    """Return the calls as rows."""
     rng = random.Random(seed)
     step = OBJECTS[name](keys)
     state: dict[Any, Any] = {}
@@ -150,22 +164,20 @@ def record(name: str, operations: int, *, threads: int, keys: int = 1, seed: int
             call[5] = time
             time += 1
             running[at] = None
-    return _history(name, rows)
+    return rows
 
 
-def _history(name: str, rows: list[Any]) -> History:
+def _columns(rows: list[Any]) -> dict[str, Any]:
     process, f, arguments, result, invoke, return_, _ = zip(*rows, strict=True)
     width = max(map(len, arguments))
-    return History.of_columns(
-        name,
-        process=np.array(process),
-        f=pa.array(f).dictionary_encode(),
-        arguments=[_numbers([each[i] if i < len(each) else None for each in arguments]) for i in range(width)],
-        result=_numbers(result),
-        invoke=np.array(invoke),
-        return_=_numbers(return_),
-        model_hint=name,
-    )
+    return {
+        "process": np.array(process),
+        "f": pa.array(f).dictionary_encode(),
+        "arguments": [_numbers([each[i] if i < len(each) else None for each in arguments]) for i in range(width)],
+        "result": _numbers(result),
+        "invoke": np.array(invoke),
+        "return_": _numbers(return_),
+    }
 
 
 def _numbers(values: Any) -> Any:

@@ -108,15 +108,10 @@ class Column:
 
     def alone(self, low: int, high: int) -> Column:
         """Return the rows from `low` to `high` with a table of their own, in order of first appearance."""
-        codes = self.codes[low:high].copy()
-        present = codes >= 0
-        unique, first, inverse = np.unique(codes[present], return_index=True, return_inverse=True)
-        order = np.argsort(first)
-        number = np.empty(len(unique), np.int64)
-        number[order] = np.arange(len(unique))
-        codes[present] = number[inverse]
-        things = unique[order].tolist()
-        return Column(codes, things if self.table is None else [self.table[code] for code in things])
+        numbers: dict[int, int] = {}
+        codes = [code if code < 0 else numbers.setdefault(code, len(numbers)) for code in self.codes[low:high].tolist()]
+        things = list(numbers) if self.table is None else [self.table[code] for code in numbers]
+        return Column(np.array(codes, np.int64), things)
 
     def missing_where(self, absent: npt.NDArray[np.bool_]) -> Column:
         """Return the column with MISSING in some rows."""
