@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from rich.console import Console
@@ -15,10 +16,12 @@ from latchfree_model.tlc import (
     SpecModel,
     TlcResult,
     agree,
+    counts,
     find_jar,
     find_java,
     kill_running,
     load_manifest,
+    record,
     run_model,
     spec_dir,
 )
@@ -81,6 +84,14 @@ def read_manifest(path: Path | None = None) -> list[SpecModel]:
         return load_manifest(path or spec_dir() / "manifest.toml")
     except ValueError as error:
         raise exits.Stop(exits.USAGE, str(error)) from None
+
+
+def record_counts(path: Path | None, outcome: SpecOutcome) -> None:
+    """Write the sizes of a model into its manifest; of a deep one also how long it took, and today's date."""
+    values: dict[str, int | str] = dict(counts(outcome.model, outcome.result))
+    if outcome.model.profile == "deep":
+        values |= {"seconds": max(1, round(outcome.result.seconds)), "date": f"{datetime.now(UTC):%Y-%m-%d}"}
+    record(path or spec_dir() / "manifest.toml", outcome.model.name, values)
 
 
 def named(models: Sequence[SpecModel], names: Collection[str]) -> list[SpecModel]:

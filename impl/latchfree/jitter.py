@@ -22,6 +22,7 @@ from latchfree.atomics import (
     fetch_or,
     load,
     load_seq,
+    pause,
     peek,
     poke,
     prefetch,
@@ -142,3 +143,8 @@ def _prefetch_read(mem, at):  # type: ignore[no-untyped-def]
 @overload(barrier)
 def _barrier(mem):  # type: ignore[no-untyped-def]
     return (lambda mem: barrier(mem.base)) if _is_jittered(mem) else None
+
+
+@overload(pause)
+def _pause(mem):  # type: ignore[no-untyped-def]
+    return (lambda mem: yield_processor()) if _is_jittered(mem) else None

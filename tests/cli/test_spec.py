@@ -243,3 +243,11 @@ def test_interrupt(tmp_path: Path, workers: int) -> None:
         assert time.monotonic() < deadline, alive
         time.sleep(0.05)
     assert list((tmp_path / "scratch").iterdir()) == []
+
+
+def test_sizes_are_recorded_where_the_verdict_is_as_expected(tmp_path: Path) -> None:
+    path = manifest(tmp_path, **{"distinct = 11": "distinct = 12"})
+    assert spec("atomic", manifest=path).exit_code == exits.VIOLATION
+    assert spec("atomic", "--record", manifest=path).exit_code == exits.OK
+    assert "distinct = 11\ntotal = " in path.read_text()
+    assert spec("atomic", manifest=path).exit_code == exits.OK

@@ -10,9 +10,10 @@ from latchfree_lincheck.bridge.labels import NONE, accesses, ctrie_actions, labe
 ROOT = Path(__file__).resolve().parents[2]
 
 CTRIE = sorted((ROOT / "impl" / "latchfree" / "ctrie").glob("*.py"))
+RING = ROOT / "impl" / "latchfree" / "streams" / "ring.py"
 
 _LABEL = re.compile(r"spec:\s*`*(\w+!\w+(?:\s*,\s*\w+!\w+)*)")
-_DEFINITION = re.compile(r"^(?:LOCAL\s+)?(\w+)(?:\([^()=]*\))?\s*==", re.MULTILINE)
+_DEFINITION = re.compile(r"^(?:LOCAL\s+)?(\w+)(?:\((?:[^()=]|\(_(?:, _)*\))*\))?\s*==", re.MULTILINE)
 _COMMENT = re.compile(r"\(\*.*?\*\)|\\\*[^\n]*", re.DOTALL)
 _MODULE = re.compile(r"^-{4,}\s*MODULE\s+(\w+)\s*-{4,}", re.MULTILINE)
 _EXTENDS = re.compile(r"^EXTENDS\s+(\w+(?:\s*,\s*\w+)*)", re.MULTILINE)
@@ -78,8 +79,8 @@ def test_every_action_of_the_specification_has_its_place_in_the_code():
     assert {name.removeprefix("Ctrie!") for name in named if name.startswith("Ctrie!")} == steps
 
 
-@pytest.mark.parametrize("file", CTRIE, ids=lambda file: file.name)
-def test_every_atomic_access_of_the_ctrie_names_its_step(file):
+@pytest.mark.parametrize("file", [*CTRIE, RING], ids=lambda file: file.name)
+def test_every_atomic_access_names_its_step(file):
     for access in accesses(file.read_text()):
         where = f"{file.name}:{access.line}: {access.kind}"
         assert access.labels, f"{where} has no label: write # spec: Module!Action, or # spec: none -- why"
@@ -87,8 +88,8 @@ def test_every_atomic_access_of_the_ctrie_names_its_step(file):
         assert NONE not in access.labels or len(access.labels) == 1, f"{where}: none, or actions"
 
 
-@pytest.mark.parametrize("file", CTRIE, ids=lambda file: file.name)
-def test_every_label_of_the_ctrie_is_that_of_an_access(file):
+@pytest.mark.parametrize("file", [*CTRIE, RING], ids=lambda file: file.name)
+def test_every_label_is_that_of_an_access(file):
     text = file.read_text()
     lines = text.splitlines()
     accessed = {access.line for access in accesses(text)}
@@ -118,5 +119,8 @@ def test_the_label_of_a_line_is_found():
 
 
 def test_the_parser_of_definitions():
-    text = "Plain == 1\nWith(a, b) == a\n\\* Comment == 2\n(* Block ==\nInner == 3 *)\n  Indented == 4\nLOCAL L(x) == x"
-    assert definitions(text) == {"Plain", "With", "L"}
+    text = (
+        "Plain == 1\nWith(a, b) == a\nTaking(p, F(_), G(_, _)) == F(p)\n\\* Comment == 2\n(* Block ==\nInner == 3 *)\n"
+        "  Indented == 4\nLOCAL L(x) == x"
+    )
+    assert definitions(text) == {"Plain", "With", "Taking", "L"}

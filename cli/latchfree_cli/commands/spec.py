@@ -31,15 +31,21 @@ def spec(
     manifest: Annotated[
         Path | None, typer.Option("--manifest", metavar="FILE", help="A manifest of your own models.")
     ] = None,
+    record: Annotated[
+        bool, typer.Option("--record", help="Write the sizes found into the manifest; verdicts must agree.")
+    ] = False,
 ) -> Outcome:
     """Check the TLA+ models with TLC.
 
     A model named on the command line that is violated ends with exit code 1, as a mutant must; without names,
     a violation that the manifest expects is no failure.
     """
-    from latchfree_cli.specs import counterexample, read_manifest, run_all, write_counterexample
+    from latchfree_cli.specs import counterexample, read_manifest, record_counts, run_all, write_counterexample
+    from latchfree_model.tlc import unrecorded
 
     models = _select(read_manifest(manifest), names or [], profile)
+    if record:
+        models = [unrecorded(model) for model in models]
     if list_:
         return _list(settings, models)
     if not models:
@@ -51,6 +57,8 @@ def spec(
     def done(outcome: "SpecOutcome") -> None:
         settings.note(outcome.line())
         entry = outcome.to_json()
+        if record and outcome.verdict == "ok":
+            record_counts(manifest, outcome)
         if outcome.result.verdict == "violation":
             entry["files"] = write_counterexample(outcome, settings)
             if names or outcome.disagreements or settings.verbose:

@@ -29,7 +29,7 @@ def failure_along(machine: Machine, schedule: list[int]) -> Failure | None:
         return None
     if status != b.DONE:
         return session.trouble(machine)
-    verdict = check(machine.history(), machine.target.model)
+    verdict = check(machine.target.judged(machine.history()), machine.target.model)
     if verdict.verdict != "violation":
         return None
     return session.failure_of(machine, "not linearizable", verdict.message or verdict.reason)

@@ -49,7 +49,7 @@ class Progress:
 
 def judge(machine: Machine) -> Failure | None:
     """Have the last schedule's history checked, and remember why it is fine."""
-    history = machine.history()
+    history = machine.target.judged(machine.history())
     verdict = check(history, machine.target.model)
     if verdict.verdict == "ok":
         machine.learn(verdict.witness)

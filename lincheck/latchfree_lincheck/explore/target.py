@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latchfree_lincheck.explore.scenario import Invocation, Scenario
+from latchfree_lincheck.history import History
 from latchfree_model import Model
 
 MOST_ARGUMENTS: Final = 3
@@ -118,6 +119,10 @@ class Target:
         if self.setup is not None:
             root = int(self.setup(np.uint64(words.ctypes.data), np.uint64(threads)))
         return Memory(words, root)
+
+    def judged(self, history: History) -> History:
+        """What of a history the model must explain: all of it, unless the structure promises less."""
+        return history
 
     def generate(self, rng: random.Random) -> Scenario:
         """A random scenario: 2 or 3 threads of 1 to 3 operations, up to two before and after."""

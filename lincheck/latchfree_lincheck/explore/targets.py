@@ -13,11 +13,13 @@ from latchfree_lincheck.explore.target import Target
 BUILT_IN: Final = {
     "ctrie": "latchfree_lincheck.explore.ctrie:CTRIE",
     "topic-trie": "latchfree_lincheck.explore.topics:TOPIC_TRIE",
+    "ring": "latchfree_lincheck.explore.ring:RING",
+    "weak-ring": "latchfree_lincheck.explore.ring:WEAK_RING",
 }
 
 
 def find_target(name: str) -> Target:
-    """The target of that name: "ctrie", "topic-trie", or "FILE.py" or "FILE.py:NAME" of a user's.
+    """The target of that name: one of `BUILT_IN`, or "FILE.py" or "FILE.py:NAME" of a user's.
 
     Raises
     ------

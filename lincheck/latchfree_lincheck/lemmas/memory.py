@@ -61,6 +61,7 @@ _MEANING: dict[str, Callable[..., Any]] = {
     "barrier": _nothing,
     "prefetch": _nothing,
     "prefetch_read": _nothing,
+    "pause": _nothing,
 }
 
 

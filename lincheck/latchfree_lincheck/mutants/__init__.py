@@ -29,9 +29,14 @@ _AFFECTED = (
     "latchfree_lincheck.bridge.target",
     "latchfree_lincheck.explore.topics",
     "latchfree.topics.concurrent.",
+    "latchfree_lincheck.explore.ring",
+    "latchfree.streams.",
 )
 
-#: What must be loaded before functions are replaced: everything that may hold a reference to one.
+#: The packages that a target is made of.
+_PACKAGES = {"ctrie": ("ctrie",), "topic-trie": ("ctrie", "topics.concurrent"), "ring": ("streams",)}
+
+#: What of a package must be loaded before functions are replaced: everything that may hold a reference to one.
 _HOLDERS = {
     "ctrie": (
         "burial",
@@ -48,9 +53,10 @@ _HOLDERS = {
         "snapshot",
     ),
     "topics.concurrent": ("agree", "calls", "change", "collect", "digits", "levels", "match"),
+    "streams": ("ring", "buffer"),
 }
 
-#: What frees nodes: left out together with every mutant, see `collected`.
+#: What frees nodes of tries: left out together with every mutant, see `collected`.
 _COLLECTED = {
     "latchfree.ctrie.burial": ("open_grave", "bury", "close_grave", "bury_pair", "bury_tree"),
     "latchfree.arena.allocator": ("abandon",),
@@ -120,10 +126,11 @@ def apply(name: str) -> None:
 
     sources = _sources()
     jit.set_variant(f"{name}-{sources}", _AFFECTED)
-    for package, holders in _HOLDERS.items():
-        for holder in holders if package == "ctrie" or MUTANTS[name].target == "topic-trie" else ():
+    packages = _PACKAGES[MUTANTS[name].target]
+    for package in packages:
+        for holder in _HOLDERS[package]:
             import_module(f"latchfree.{package}.{holder}")
-    for module, functions in _COLLECTED.items():
+    for module, functions in _COLLECTED.items() if "ctrie" in packages else ():
         for function in functions:
             _replace(module, function, f"{__name__}.collected")
     targets = [target.split(":") for target in MUTANTS[name].replaces]

@@ -1,7 +1,7 @@
 """The code mutants: what each replaces, and what makes it fail.
 
 In the tries of the scenarios keys 0 and 1 share one child of the root and keys 2 and 3 another. Those of topics have
-numbers: of subscribers, and of the patterns and topics of `latchfree_lincheck.explore.topics`.
+numbers: of subscribers, and of the patterns and topics of `latchfree_lincheck.explore.topics`. The ring has two cells.
 """
 
 from __future__ import annotations
@@ -185,6 +185,46 @@ MUTANTS: Final = {
             scenario=_TORN,
             switches=3,
             target="topic-trie",
+        ),
+        Mutant(
+            "Q1",
+            "Workiva's Offer: a put that loses the race for a position says that the queue is full",
+            ("latchfree.streams.ring:put_once",),
+            scenario="enqueue(1) | enqueue(2)",
+            switches=2,
+            target="ring",
+        ),
+        Mutant(
+            "Q2",
+            "an unpublished write: a put passes the turn before it has written; a get reads what was there before",
+            ("latchfree.streams.ring:fill",),
+            scenario="enqueue(1) | dequeue()",
+            switches=2,
+            target="ring",
+        ),
+        Mutant(
+            "Q3",
+            "a get passes the turn before it has read; it reads what was put one round later",
+            ("latchfree.streams.ring:drain",),
+            scenario="init: enqueue(8); enqueue(9) | dequeue() | enqueue(1)",
+            switches=2,
+            target="ring",
+        ),
+        Mutant(
+            "Q4",
+            "a position is claimed by a plain write; two puts may have it, and one of them is lost",
+            ("latchfree.streams.ring:claim",),
+            scenario="enqueue(1) | enqueue(2) | after: dequeue(); dequeue()",
+            switches=2,
+            target="ring",
+        ),
+        Mutant(
+            "Q5",
+            "Vyukov's ring as published, judged as a strict queue: it says empty although a put has returned",
+            ("latchfree.streams.ring:finds_empty",),
+            scenario="enqueue(1) | enqueue(2); dequeue()",
+            switches=2,
+            target="ring",
         ),
         Mutant(
             "T1",

@@ -1,6 +1,7 @@
 """Run TLC, the model checker of TLA+, and understand what it says."""
 
 from latchfree_model.tlc.manifest import SpecModel, load_manifest
+from latchfree_model.tlc.record import counts, record, unrecorded
 from latchfree_model.tlc.result import TlcResult
 from latchfree_model.tlc.run import agree, kill_running, run_model
 from latchfree_model.tlc.tools import ToolMissing, find_jar, find_java, java_version, spec_dir
@@ -13,11 +14,14 @@ __all__ = [
     "Trace",
     "TraceState",
     "agree",
+    "counts",
     "find_jar",
     "find_java",
     "java_version",
     "kill_running",
     "load_manifest",
+    "record",
     "run_model",
     "spec_dir",
+    "unrecorded",
 ]

@@ -39,3 +39,14 @@ def churn(where, name, first, turns):
                 assert all(snapshot[k] == k for k in keys)
             for k in keys[turn % 2 :: 2]:
                 assert trie.pop(k) == k
+
+
+def double(ring, back, count):
+    """Give back twice what comes, in another process."""
+    done = 0
+    while done < count:
+        values = ring.get_many(64)
+        done += len(values)
+        waiting = values * 2
+        while len(waiting):
+            waiting = waiting[back.put_many(waiting) :]

@@ -1,0 +1,64 @@
+"""Positions of a ring buffer: in which cell, whose turn, full or empty; pure arithmetic on 64-bit words.
+
+Positions count up modulo 2**64. The number of cells is a power of two, so a position's cell is its low bits, also where
+the count wraps around; and it is at least two, so that the three turns of a cell differ (see `turn_to_get`).
+Positions in use at one time are less than 2**63 apart, so which comes first is the sign of their difference.
+
+All of it is proved for all words: ``latchfree prove ring-cells ring-turns ring-behind ring-full ring-empty``.
+"""
+
+import numpy as np
+
+from latchfree.jit import kernel
+from latchfree.kinds import Flag, Word
+
+_1 = np.uint64(1)
+_SIGN = np.uint64(63)
+
+#: Words of a cell: its turn and its value.
+CELL_SHIFT = np.uint64(1)
+
+
+@kernel
+def cell_of(cells: Word, position: Word, mask: Word) -> Word:
+    """Offset of a position's cell; `cells` is that of the first, `mask` the number of cells minus one."""
+    return cells + ((position & mask) << CELL_SHIFT)
+
+
+@kernel
+def turn_to_get(position: Word) -> Word:
+    """The turn of a cell whose value may be taken at a position; the turn to put there is the position itself."""
+    return position + _1
+
+
+@kernel
+def turn_to_put_again(position: Word, mask: Word) -> Word:
+    """The turn of a cell that has been emptied at a position: the next one that is in it."""
+    return position + mask + _1
+
+
+@kernel
+def is_behind(turn: Word, wanted: Word) -> Flag:
+    """Whether a turn is yet to come to the one wanted."""
+    return (turn - wanted) >> _SIGN == _1
+
+
+@kernel
+def is_full(position: Word, taken: Word, mask: Word) -> Flag:
+    """Whether the next position to get from, `taken`, is one round behind the position to put at.
+
+    Equality it must be: if `position` is out of date by now, `taken` may have passed it.
+    """
+    return position - taken == mask + _1
+
+
+@kernel
+def is_empty(position: Word, filled: Word) -> Flag:
+    """Whether the next position to put at, `filled`, is the position to get from."""
+    return filled == position
+
+
+@kernel
+def length(filled: Word, taken: Word) -> Word:
+    """How many values there are between the next positions to put at and to get from."""
+    return filled - taken

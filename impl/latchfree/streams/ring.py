@@ -1,0 +1,215 @@
+"""A bounded first-in first-out queue of words for any number of producers and consumers.
+
+The ring of D. Vyukov ("Bounded MPMC queue", 2010), as `spec/Ring.tla` has it. Position k is in cell k modulo the number
+of cells, and the turn of that cell says whose it is: k, whoever puts at position k may write; k + 1, whoever gets at
+position k may read. A put or get claims its position by compare-and-swap and, done with the cell, passes the turn.
+
+Invariant: between a claim and the turn passed on, the cell is touched by the claimer alone.
+
+Before it is refused, an operation of a *strict* ring reads the opposite counter: only if that says full, or empty, it
+is (`spec/RingStrict.tla`). Else it must wait for whoever has claimed the cell and is not done. A *weak* ring never
+waits, and refuses instead: "empty" although a put has returned, while an earlier one is at work, and "full" in the same
+way (`spec/RingWeak.tla`). In both, a thread that dies between claim and turn blocks its cell for good.
+"""
+
+import numpy as np
+
+from latchfree.atomics import cas, load, load_seq, pause, peek, poke, store
+from latchfree.jit import kernel
+from latchfree.kinds import Array, Flag, Handle, Word
+from latchfree.streams.positions import (
+    cell_of,
+    is_behind,
+    is_empty,
+    is_full,
+    length,
+    turn_to_get,
+    turn_to_put_again,
+)
+
+_0 = np.uint64(0)
+_1 = np.uint64(1)
+
+# The words of a ring. The counters are 128 bytes apart, so that producers and consumers do not share a cache line.
+ENQ = np.uint64(0)  # the next position to put at
+DEQ = np.uint64(16)  # the next position to get from
+MASK = np.uint64(32)  # the number of cells minus one
+WEAK = np.uint64(33)  # 1 if the ring is weak
+CELLS = np.uint64(34)  # offset of the cells
+RING_WORDS = np.uint64(48)
+
+# The words of a cell.
+TURN = np.uint64(0)
+VALUE = np.uint64(1)
+
+# What became of an operation, or of one attempt.
+DONE = np.uint64(0)
+REFUSED = np.uint64(1)  # the ring is full, or empty
+STALLED = np.uint64(2)  # it has waited as often as it should
+WAIT = np.uint64(3)  # the cell is claimed by somebody who is not done with it
+LOST = np.uint64(4)  # another has claimed the position first
+LATE = np.uint64(5)  # another has already been at the position
+
+
+@kernel
+def format_ring(mem: Handle, ring: Word, cells: Word, mask: Word, weak: Word, first: Word) -> None:
+    """Make words that nobody else knows yet an empty ring whose first position is `first`."""
+    poke(mem, ring + ENQ, first)
+    poke(mem, ring + DEQ, first)
+    poke(mem, ring + MASK, mask)
+    poke(mem, ring + WEAK, weak)
+    poke(mem, ring + CELLS, cells)
+    for k in range(mask + _1):
+        position = first + np.uint64(k)
+        cell = cell_of(cells, position, mask)
+        poke(mem, cell + TURN, position)
+        poke(mem, cell + VALUE, _0)
+
+
+@kernel
+def claim(mem: Handle, counter: Word, position: Word) -> Flag:
+    """Claim a position, unless it is no longer the next of its counter."""
+    # LP: of a put or get that is done, where it succeeds.
+    # spec: Ring!PutClaim, Ring!GetClaim -- seq_cst: in one order with the looks at the opposite counter.
+    return cas(mem, counter, position, position + _1)
+
+
+@kernel
+def fill(mem: Handle, cell: Word, position: Word, value: Word) -> None:
+    """Put a value into a claimed cell, and pass the turn."""
+    # spec: Ring!PutWrite -- nobody else touches the value; atomic so that it is a step of its own to the explorer.
+    store(mem, cell + VALUE, value)
+    # spec: Ring!PutPublish -- release: who reads the turn reads the value.
+    store(mem, cell + TURN, turn_to_get(position))
+
+
+@kernel
+def drain(mem: Handle, cell: Word, position: Word, mask: Word) -> Word:
+    """Take the value out of a claimed cell, and pass the turn."""
+    # spec: Ring!GetRead -- it was acquired with the turn.
+    value = load(mem, cell + VALUE)
+    # spec: Ring!GetRelease -- release: the value has been read before another is written.
+    store(mem, cell + TURN, turn_to_put_again(position, mask))
+    return value
+
+
+@kernel
+def finds_full(mem: Handle, ring: Word, position: Word) -> Flag:
+    """Whether a put that must not write at a position yet is refused."""
+    if peek(mem, ring + WEAK) != _0:
+        return True
+    # LP: of a put that is refused.
+    # spec: RingStrict!PutCheckFull -- seq_cst: the last claim before this look is seen. One round behind `position` it
+    # can only be while that is the next to put at: so at this instant the ring is full.
+    return is_full(position, load_seq(mem, ring + DEQ), peek(mem, ring + MASK))
+
+
+@kernel
+def finds_empty(mem: Handle, ring: Word, position: Word) -> Flag:
+    """Whether a get that must not read at a position yet is refused."""
+    if peek(mem, ring + WEAK) != _0:
+        return True
+    # LP: of a get that is refused.
+    # spec: RingStrict!GetCheckEmpty -- seq_cst, as in `finds_full`; no get can have passed the last position filled.
+    return is_empty(position, load_seq(mem, ring + ENQ))
+
+
+@kernel
+def put_once(mem: Handle, ring: Word, value: Word) -> Word:
+    """One attempt of a put: DONE, REFUSED, WAIT, LOST or LATE."""
+    mask = peek(mem, ring + MASK)
+    # spec: Ring!PutReadPosition -- acquire: what is read next is no older. The first one is fused with Ring!Invoke.
+    position = load(mem, ring + ENQ)
+    cell = cell_of(peek(mem, ring + CELLS), position, mask)
+    # spec: Ring!PutReadTurn -- acquire: pairs with the release of whoever has emptied the cell.
+    turn = load(mem, cell + TURN)
+    if turn == position:
+        if not claim(mem, ring + ENQ, position):
+            return LOST
+        fill(mem, cell, position, value)
+        return DONE
+    if not is_behind(turn, position):
+        return LATE
+    return REFUSED if finds_full(mem, ring, position) else WAIT
+
+
+@kernel
+def get_once(mem: Handle, ring: Word) -> tuple[Word, Word]:
+    """One attempt of a get: DONE and the value; or REFUSED, WAIT, LOST or LATE and 0."""
+    mask = peek(mem, ring + MASK)
+    # spec: Ring!GetReadPosition -- acquire, as in `put_once`.
+    position = load(mem, ring + DEQ)
+    cell = cell_of(peek(mem, ring + CELLS), position, mask)
+    # spec: Ring!GetReadTurn -- acquire: pairs with the release of whoever has filled the cell.
+    turn = load(mem, cell + TURN)
+    wanted = turn_to_get(position)
+    if turn == wanted:
+        if not claim(mem, ring + DEQ, position):
+            return LOST, _0
+        return DONE, drain(mem, cell, position, mask)
+    if not is_behind(turn, wanted):
+        return LATE, _0
+    return (REFUSED, _0) if finds_empty(mem, ring, position) else (WAIT, _0)
+
+
+@kernel
+def try_put(mem: Handle, ring: Word, value: Word, patience: Word) -> Word:
+    """Put a value: DONE or REFUSED; or STALLED after waiting `patience` times for the same or other cells."""
+    while True:
+        outcome = put_once(mem, ring, value)
+        if outcome <= REFUSED:
+            return outcome
+        if outcome == WAIT:
+            if patience == _0:
+                return STALLED
+            patience -= _1
+            pause(mem)
+
+
+@kernel
+def try_get(mem: Handle, ring: Word, patience: Word) -> tuple[Word, Word]:
+    """Get the oldest value: DONE and the value; or REFUSED or STALLED, as `try_put`, and 0."""
+    while True:
+        outcome, value = get_once(mem, ring)
+        if outcome <= REFUSED:
+            return outcome, value
+        if outcome == WAIT:
+            if patience == _0:
+                return STALLED, _0
+            patience -= _1
+            pause(mem)
+
+
+@kernel
+def put_batch(mem: Handle, ring: Word, values: Array, first: Word, patience: Word) -> tuple[Word, Word]:
+    """Put `values[first:]` one after the other; how many are in now, and the outcome of the last."""
+    for k in range(np.int64(first), len(values)):
+        outcome = try_put(mem, ring, np.uint64(values[k]), patience)
+        if outcome != DONE:
+            return np.uint64(k), outcome
+    return np.uint64(len(values)), DONE
+
+
+@kernel
+def get_batch(mem: Handle, ring: Word, values: Array, patience: Word) -> tuple[Word, Word]:
+    """Fill `values` one after the other; how many are there now, and the outcome of the last."""
+    for k in range(len(values)):
+        outcome, value = try_get(mem, ring, patience)
+        if outcome != DONE:
+            return np.uint64(k), outcome
+        values[k] = np.int64(value)
+    return np.uint64(len(values)), DONE
+
+
+@kernel
+def count(mem: Handle, ring: Word) -> Word:
+    """How many values are claimed to be in the ring and not claimed to be taken out."""
+    while True:
+        # spec: none -- acquire; it is read again below.
+        taken = load(mem, ring + DEQ)
+        # LP: here, where nothing was taken in between.
+        # spec: none -- seq_cst, in one order with the claims.
+        filled = load_seq(mem, ring + ENQ)
+        # spec: none -- seq_cst: positions never come back, so nothing was taken since the first look.
+        if load_seq(mem, ring + DEQ) == taken:
+            return length(filled, taken)

@@ -1,0 +1,16 @@
+"""Q2: a put passes the turn before it has written the value.
+
+Shortest: A claims a position and passes the turn, B gets what was in the cell before, and A writes.
+"""
+
+from latchfree.atomics import store
+from latchfree.jit import kernel
+from latchfree.kinds import Handle, Word
+from latchfree.streams.positions import turn_to_get
+from latchfree.streams.ring import TURN, VALUE
+
+
+@kernel
+def fill(mem: Handle, cell: Word, position: Word, value: Word) -> None:
+    store(mem, cell + TURN, turn_to_get(position))
+    store(mem, cell + VALUE, value)

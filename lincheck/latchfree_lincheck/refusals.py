@@ -1,0 +1,64 @@
+"""Weak queues: they may say "empty" while a put is under way elsewhere, and "full" while a get is.
+
+An operation that is refused has no effect, so it can be put at any instant between its call and its return. If at one
+of them an operation of the other kind is under way, a weak queue may refuse it whatever it holds, and nothing needs to
+be explained. Any other refusal must be true. So a history is one of a weak queue exactly if, without the refusals that
+are excused, it is one of a strict queue (module SequentialQueue of the specification, WeakOutcomes).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from itertools import accumulate
+from typing import Final
+
+from latchfree_lincheck.history import History, Operation
+
+_REFUSED: Final = {"enqueue": False, "dequeue": None}
+_OTHER: Final = {"enqueue": "dequeue", "dequeue": "enqueue"}
+_NEVER: Final = 1 << 63
+
+
+def without_excused(history: History) -> History:
+    """Leave out what a weak queue may refuse, whatever it holds.
+
+    Parameters
+    ----------
+    history : History
+        Of one queue: ``enqueue(x)`` says whether there was room, ``dequeue()`` what was oldest, None for nothing.
+
+    Returns
+    -------
+    History
+        What a strict queue must explain.
+
+    Examples
+    --------
+    >>> first = Operation(0, "enqueue", (1,), True, 0, 9)
+    >>> other = [Operation(1, "enqueue", (2,), True, 1, 2), Operation(1, "dequeue", (), None, 3, 4)]
+    >>> len(without_excused(History("h", [first, *other]))), len(without_excused(History("h", other)))
+    (2, 2)
+    """
+    spans = {f: _Spans(each for each in history.operations if each.f == f) for f in _OTHER}
+
+    def excused(each: Operation) -> bool:
+        if each.f not in _OTHER or each.return_ is None or each.result is not _REFUSED[each.f]:
+            return False
+        return spans[_OTHER[each.f]].meet(each.invoke, each.return_)
+
+    return History(history.name, [each for each in history.operations if not excused(each)], history.model_hint)
+
+
+class _Spans:
+    """When operations were under way."""
+
+    def __init__(self, operations: Iterable[Operation]) -> None:
+        rows = sorted((each.invoke, _NEVER if each.return_ is None else each.return_) for each in operations)
+        self._begun = [begin for begin, _ in rows]
+        self._ended_last = list(accumulate((end for _, end in rows), max))
+
+    def meet(self, begin: int, end: int) -> bool:
+        """Whether one was under way at some time between these."""
+        earlier = bisect_right(self._begun, end)
+        return earlier > 0 and self._ended_last[earlier - 1] >= begin
