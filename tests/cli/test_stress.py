@@ -52,8 +52,10 @@ def test_json() -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["stack"], "no target is called 'stack'; the targets are ctrie"),
+        (["stack"], "no target is called 'stack'; the targets are ctrie, topic-trie"),
         (["ctrie", "--shape", "cube"], "unknown shape 'cube'"),
+        (["topic-trie", "--shape", "tree"], "unknown shape 'tree' of topic-trie; there are: apart, together, deep"),
+        (["topic-trie", "--mutant", "W1"], "mutant W1 is one of ctrie, not of topic-trie"),
         (["ctrie", "--keys", "1000"], "keys must be from 1 to 64"),
         (["ctrie", "--mutant", "Z9"], "unknown mutant 'Z9'; there are: S1"),
     ],
@@ -70,6 +72,19 @@ def test_a_mutant_is_a_violation_that_its_last_line_reproduces() -> None:
     assert process.returncode == exits.VIOLATION, stdout + stderr
     command = stdout.splitlines()[-1].split()
     assert command == ["latchfree", "check", "files/stress-ctrie-3.jsonl", "--model", "map"]
+    assert CliRunner().invoke(app, command[1:]).exit_code == exits.VIOLATION
+
+
+def test_a_topic_trie_and_its_mutant() -> None:
+    result = CliRunner().invoke(app, ["stress", "topic-trie", "--operations", "4000", "--seed", "7"])
+    assert result.exit_code == exits.OK, result.output
+    assert "ok: 4,000 operations" in result.stdout
+    arguments = ["stress", "topic-trie", "--mutant", "C3", "--memory", "jittered", "--seed", "3", "-o", "files"]
+    with start(arguments) as process:
+        stdout, stderr = process.communicate(timeout=300)
+    assert process.returncode == exits.VIOLATION, stdout + stderr
+    command = stdout.splitlines()[-1].split()
+    assert command == ["latchfree", "check", "files/stress-topic-trie-3.jsonl", "--model", "topic-index:mqtt"]
     assert CliRunner().invoke(app, command[1:]).exit_code == exits.VIOLATION
 
 

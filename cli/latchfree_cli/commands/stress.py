@@ -11,7 +11,7 @@ from latchfree_cli.settings import Outcome, Settings
 if TYPE_CHECKING:
     from latchfree_lincheck.stress.driver import StressResult
 
-TARGETS: Final = {"ctrie": "map"}
+TARGETS: Final = {"ctrie": "map", "topic-trie": "topic-index:mqtt"}
 """What can be stressed, and the sequential model it is judged by."""
 
 
@@ -19,8 +19,11 @@ def stress(
     settings: Settings,
     target: Annotated[str, typer.Argument(metavar="TARGET", help=f"What to stress: {', '.join(TARGETS)}.")],
     threads: Annotated[int, typer.Option(min=2, help="Threads.")] = 4,
-    operations: Annotated[int, typer.Option(min=1, help="Operations of all threads together.")] = 1_000_000,
-    keys: Annotated[int, typer.Option(min=1, help="Different keys.")] = 16,
+    operations: Annotated[
+        int | None,
+        typer.Option(min=1, help="Operations of all threads together; default: 1,000,000, of topic-trie 100,000."),
+    ] = None,
+    keys: Annotated[int, typer.Option(min=1, help="Different keys, or pairs of pattern and subscriber.")] = 16,
     shape: Annotated[str | None, typer.Option(metavar="NAME", help="One shape of trie; default: all in turn.")] = None,
     memory: Annotated[str | None, typer.Option(metavar="NAME", help="bare or jittered; default: both in turn.")] = None,
     mutant: Annotated[str | None, typer.Option(metavar="ID", help="Run a seeded bug: see latchfree mutants.")] = None,

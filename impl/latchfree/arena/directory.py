@@ -23,8 +23,9 @@ Words: TypeAlias = NDArray[np.uint64]
 
 FREE, CREATING, READY, REMOVED = range(4)
 
-#: The kind of a structure.
-CTRIE = 1
+#: The kinds of structures, and what they are called.
+CTRIE, TOPIC_TRIE = 1, 2
+KINDS = {CTRIE: "Ctrie", TOPIC_TRIE: "ConcurrentTrie"}
 
 MAX_NAME_BYTES = 48
 MAX_CODEC_BYTES = 16
@@ -41,9 +42,9 @@ class Entry:
     root : int
         Word offset of its root record.
     kind : int
-        `CTRIE`.
+        `CTRIE` or `TOPIC_TRIE`.
     keys, values : str
-        Names of its codecs.
+        Names of its codecs; of a topic trie, that of its dialect and "subscriber".
     hash_mask : int
         Mask of the hash bits it uses.
     """
@@ -109,8 +110,9 @@ def parse_entry(words: Words) -> Entry:
         values=_unpack_codec(words, layout.E_VALUES),
         hash_mask=int(words[layout.E_HASH_MASK]),
     )
-    if entry.kind != CTRIE:
-        raise ValueError(f"structure kind {entry.kind}, expected {CTRIE} (Ctrie)")
+    if entry.kind not in KINDS:
+        known = ", ".join(f"{number} ({name})" for number, name in KINDS.items())
+        raise ValueError(f"structure kind {entry.kind}, expected one of {known}")
     if not np.array_equal(_image(entry), words):
         raise ValueError("unused bytes that are not zero")
     return entry
@@ -207,16 +209,24 @@ class Directory:
             words[layout.E_STATE] = READY
             return entry
 
-    def find(self, name: str) -> Entry:
+    def find(self, name: str, kind: int | None = None) -> Entry:
         """The entry of a structure.
 
         Raises
         ------
         StructureMissing
             If there is none of that name; the text lists those there are.
+        ValueError
+            If it is of another kind than the one given.
         """
         with self._lock():
-            return parse_entry(self._entries[self._index(name)])
+            found = parse_entry(self._entries[self._index(name)])
+        if kind is not None and found.kind != kind:
+            raise ValueError(
+                f"structure {name!r} is a {KINDS[found.kind]}, not a {KINDS[kind]}; "
+                f"open it with {KINDS[found.kind]}.open"
+            )
+        return found
 
     def _index(self, name: str) -> int:
         ready = self._ready()

@@ -55,9 +55,9 @@ PARTICIPANT_WORDS = 736
 # fields of a directory entry
 E_STATE = 0  # FREE, CREATING, READY, REMOVED
 E_TRIE = 1  # offset of the structure's root record
-E_KIND = 2  # CTRIE
+E_KIND = 2  # CTRIE or TOPIC_TRIE
 E_NAME_LENGTH = 3  # bytes of UTF-8, at most 48
-E_KEYS = 4  # two words: name of the key codec, at most 16 bytes of ASCII, zero-padded
+E_KEYS = 4  # two words: name of the key codec (or dialect), at most 16 bytes of ASCII, zero-padded
 E_VALUES = 6  # two words: name of the value codec
 E_HASH_MASK = 8
 E_NAME = 10  # six words

@@ -25,10 +25,10 @@ from latchfree.arena.blocks import (
 from latchfree.arena.epochs import enqueue, retire, retire_tree
 from latchfree.arena.freelists import round_up, take
 from latchfree.arena.layout import H_EPOCH, P_GRAVE, P_SPARE_COUNT, P_WALK
-from latchfree.arena.shape import IS_FORK, REGISTERED, gen_of
+from latchfree.arena.shape import IS_FORK, PLAIN, REGISTERED, gen_of
 from latchfree.atomics import load_seq, peek, poke
 from latchfree.ctrie.gcas import READ_ONLY, gcas_read
-from latchfree.ctrie.nodes import NIL, ONE, UNTAG, is_child
+from latchfree.ctrie.nodes import NIL, ONE, is_child
 from latchfree.ctrie.registry import newest, push_block, still_seen
 from latchfree.ctrie.scan import next_slot
 from latchfree.jit import kernel
@@ -173,7 +173,7 @@ def bury_tree(mem: Handle, trie: Word, me: Word, root: Word, death: Word) -> Non
             bury(mem, me, m)
             depth -= ONE
         elif is_child(slot):
-            depth = _enter(mem, me, depth, slot & UNTAG, death)
+            depth = _enter(mem, me, depth, slot & PLAIN, death)
         else:
             bury(mem, me, slot)
     close_grave(mem, me)

@@ -7,7 +7,7 @@ from collections.abc import ItemsView, Iterator, KeysView, Mapping, MutableMappi
 from typing import Any, TypeVar, cast
 
 from latchfree.arena import Arena
-from latchfree.arena.directory import check_codecs
+from latchfree.arena.directory import CTRIE, check_codecs
 from latchfree.ctrie import batches
 from latchfree.ctrie import insert as insert_module
 from latchfree.ctrie import remove as remove_module
@@ -157,9 +157,9 @@ class Ctrie(MutableMapping[K, V]):
         StructureMissing
             If the arena has nothing of that name.
         ValueError
-            If its keys or values are of another kind.
+            If it is no Ctrie, or its keys or values are of another kind.
         """
-        found = arena.directory.find(name)
+        found = arena.directory.find(name, CTRIE)
         key_codec = codec_for(found.keys if keys is None else keys, keys=True)
         value_codec = codec_for(found.values if values is None else values)
         check_codecs(found, keys=key_codec.name, values=value_codec.name)

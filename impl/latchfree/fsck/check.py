@@ -18,15 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latchfree.arena import header, layout
-from latchfree.arena.directory import CREATING, READY, REMOVED, Entry, Words, parse_entry
+from latchfree.arena.directory import CREATING, KINDS, READY, REMOVED, Entry, Words, parse_entry
 from latchfree.arena.files import locate
 from latchfree.arena.region import Region
 from latchfree.ctrie.audit import Audit
-from latchfree.ctrie.whole import entries_kind
 from latchfree.errors import ArenaInvalid
 from latchfree.fsck.memory import Memory, account
 from latchfree.fsck.rebuild import rebuild
-from latchfree.fsck.tree import walk
+from latchfree.fsck.structures import kind_of, walk
 
 #: In place of a boot's number, which is odd: a repair was begun.
 _UNDER_REPAIR = 2
@@ -39,13 +38,15 @@ class Structure:
     Attributes
     ----------
     name, keys, values : str
-        Its name and those of its codecs.
+        Its name and those of its codecs, or of its dialect.
     entries : int
-        Number of its keys, as far as it could be walked.
+        Number of its keys or subscriptions, as far as it could be walked.
     words : int
         Words of its nodes.
     damage : str or None
         What is wrong with it.
+    kind : str
+        "Ctrie" or "ConcurrentTrie".
     """
 
     name: str
@@ -54,6 +55,7 @@ class Structure:
     entries: int
     words: int
     damage: str | None
+    kind: str
 
 
 @dataclass
@@ -98,11 +100,6 @@ class Report:
     def clean(self) -> bool:
         """Whether there is nothing to repair."""
         return self.sound and (self.repaired or not self.leaked)
-
-
-def kind_of(entry: Entry) -> int:
-    """How the entries of a structure are laid out."""
-    return entries_kind(entry.keys == "int", entry.values == "int")
 
 
 def directory(words: Words) -> list[Entry]:
@@ -195,8 +192,10 @@ def _check(region: Region, report: Report, repair: bool, progress: Callable[[str
 
 
 def _check_tree(words: Words, entry: Entry, owned: NDArray[np.uint8], report: Report) -> None:
-    tree = walk(words.ctypes.data, entry.root, hash_mask=entry.hash_mask, entries=kind_of(entry), owned=owned)
-    report.structures.append(Structure(entry.name, entry.keys, entry.values, tree.entries, tree.words, tree.damage))
+    tree = walk(words.ctypes.data, entry, owned)
+    report.structures.append(
+        Structure(entry.name, entry.keys, entry.values, tree.entries, tree.words, tree.damage, KINDS[entry.kind])
+    )
     if tree.damage:
         report.damage.append(f"structure {entry.name!r}: {tree.damage}")
 
@@ -243,14 +242,7 @@ def _repair(region: Region, entries: list[Entry], owned: NDArray[np.uint8]) -> N
     _to_disk(region)
     settled = np.zeros_like(owned)
     for entry in entries:
-        walk(
-            words.ctypes.data,
-            entry.root,
-            hash_mask=entry.hash_mask,
-            entries=kind_of(entry),
-            owned=settled,
-            settle=True,
-        )
+        walk(words.ctypes.data, entry, settled, settle=True)
     rebuild(words, settled)
     _to_disk(region)
     header.mark_in_use(words)

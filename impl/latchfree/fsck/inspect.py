@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 
 from latchfree.arena import filelocks, header, layout
 from latchfree.arena.blocks import COUNT, LINK
-from latchfree.arena.directory import Entry, Words
+from latchfree.arena.directory import KINDS, Entry, Words
 from latchfree.arena.files import locate
 from latchfree.arena.processes import is_alive, process_id
 from latchfree.arena.shape import BLOCK, SIZE_MASK
 from latchfree.atomics import peek
 from latchfree.ctrie.whole import whole
 from latchfree.errors import ArenaInvalid
-from latchfree.fsck.check import directory, kind_of
-from latchfree.fsck.tree import walk
+from latchfree.fsck.check import directory
+from latchfree.fsck.structures import walk
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Word
 
@@ -59,6 +59,7 @@ class Contents:
     hash_mask: int
     entries: int | None
     why: str
+    kind: str
 
 
 @dataclass(frozen=True)
@@ -205,12 +206,14 @@ def _contents(
     for entry in entries:
         count, reason = None, why
         if not why:
-            tree = walk(words.ctypes.data, entry.root, hash_mask=entry.hash_mask, entries=kind_of(entry), owned=owned)
+            tree = walk(words.ctypes.data, entry, owned)
             if _in_use(fd):
                 reason = "in use"
             elif tree.damage:
                 reason = f"damaged: {tree.damage}"
             else:
                 count = tree.entries
-        structures.append(Contents(entry.name, entry.keys, entry.values, entry.hash_mask, count, reason))
+        structures.append(
+            Contents(entry.name, entry.keys, entry.values, entry.hash_mask, count, reason, KINDS[entry.kind])
+        )
     return structures

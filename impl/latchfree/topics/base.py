@@ -17,7 +17,7 @@ from latchfree.topics.dialects import Dialect, get_dialect
 from latchfree.topics.errors import InvalidPattern, InvalidText, UnknownSubscription
 from latchfree.topics.matcher import Stats, Subscription
 from latchfree.topics.pattern import Pattern
-from latchfree.topics.snapshot import Snapshot
+from latchfree.topics.snapshot import CopiedSnapshot, Snapshot
 
 if TYPE_CHECKING:
     from latchfree.topics.mask.index import MaskIndex
@@ -148,7 +148,7 @@ class PlainMatcher(ABC):
 
     def snapshot(self) -> Snapshot:
         """Return what is subscribed now, unchanging; time and memory grow with the number of subscriptions."""
-        return Snapshot(self._dialect, tuple(self.subscriptions()))
+        return CopiedSnapshot(self._dialect, self.subscriptions())
 
     def freeze(self) -> MaskIndex:
         """Return an unchanging index of what is subscribed now, for bulk matching."""

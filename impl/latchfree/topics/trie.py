@@ -1,8 +1,9 @@
 """A trie of words under one lock.
 
 Matching follows all paths at once: after n words of the topic it holds the set of nodes that some path reaches. A node
-for many words stays in the set while words pass. As each node is there once for each n, the time is at most
-nodes * words, whatever wildcards the patterns have: the memo on (node, position) that several ``#`` need.
+behind a wildcard for many words, once reached, is reached after all later words too, so those are in a set that only
+grows. As each node is there once for each n, the time is at most nodes * words, whatever wildcards the patterns have:
+the memo on (node, position) that several ``#`` need.
 
 Source: the trie of Treat, "Fast Topic Matching", as in RabbitMQ and SubList.
 """
@@ -10,6 +11,7 @@ Source: the trie of Treat, "Fast Topic Matching", as in RabbitMQ and SubList.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 
 from latchfree.topics.base import PlainMatcher
 from latchfree.topics.dialects import Dialect
@@ -20,35 +22,35 @@ from latchfree.topics.pattern import Kind, Pattern
 class Node:
     """Where the patterns end that have the words on the way here, and the next words of longer ones."""
 
-    __slots__ = ("held", "literals", "loops", "wild")
+    __slots__ = ("held", "literals", "many", "one")
 
-    def __init__(self, loops: bool = False) -> None:
-        self.loops = loops  # reached by a wildcard for many words: stays while words pass
+    def __init__(self) -> None:
         self.literals: dict[str, Node] = {}
-        self.wild: dict[Kind, Node] = {}
+        self.one: Node | None = None
+        self.many: Node | None = None
         self.held: set[Subscription] = set()
 
     @property
     def ends(self) -> bool:
         """Whether no pattern goes on from here."""
-        return not self.literals and not self.wild
+        return not self.literals and self.one is None and self.many is None
 
     def child(self, word: str, kind: Kind) -> Node | None:
         """Return the node for a word of a pattern."""
-        return self.literals.get(word) if kind == Kind.LITERAL else self.wild.get(kind)
-
-    def grow(self, word: str, kind: Kind) -> Node:
-        """Return the node for a word of a pattern, made if need be."""
         if kind == Kind.LITERAL:
-            return self.literals.setdefault(word, Node())
-        return self.wild.setdefault(kind, Node(loops=kind == Kind.MANY))
+            return self.literals.get(word)
+        return self.one if kind == Kind.ONE else self.many
 
-    def cut(self, word: str, kind: Kind) -> None:
-        """Take the node for a word of a pattern away."""
-        if kind == Kind.LITERAL:
-            del self.literals[word]
+    def put(self, word: str, kind: Kind, child: Node | None) -> None:
+        """Make `child` the node for a word of a pattern, or take the one there is away."""
+        if kind == Kind.ONE:
+            self.one = child
+        elif kind == Kind.MANY:
+            self.many = child
+        elif child is not None:
+            self.literals[word] = child
         else:
-            del self.wild[kind]
+            del self.literals[word]
 
 
 class LockedTrie(PlainMatcher):
@@ -68,9 +70,12 @@ class LockedTrie(PlainMatcher):
     def _add(self, subscription: Subscription, pattern: Pattern) -> None:
         node = self._root
         for word, kind in zip(pattern.words, pattern.kinds, strict=True):
-            if node.child(word, kind) is None:
+            child = node.child(word, kind)
+            if child is None:
+                child = Node()
+                node.put(word, kind, child)
                 self._nodes += 1
-            node = node.grow(word, kind)
+            node = child
         node.held.add(subscription)
 
     def _drop(self, subscription: Subscription, pattern: Pattern) -> None:
@@ -83,46 +88,49 @@ class LockedTrie(PlainMatcher):
         for parent, word, kind in zip(path[-2::-1], pattern.words[::-1], pattern.kinds[::-1], strict=True):
             if path[-1].held or not path.pop().ends:
                 return
-            parent.cut(word, kind)
+            parent.put(word, kind, None)
             self._nodes -= 1
 
     def _find(self, words: tuple[str, ...], text: str | bytes) -> Iterator[Subscription]:
-        ended: set[Node] = set()  # ends of patterns in a wildcard for many words that were found already
-        active = {self._root}
+        ended: set[Node] = set()  # behind a wildcard for many words, and found already
+        staying: set[Node] = set()
+        reached = {self._root}
+        least = self._dialect.least
         for n, word in enumerate(words):
             hidden = n == 0 and self._dialect.hidden(words)
-            if self._dialect.least == 0 and not hidden:
-                yield from self._skip(active, ended)
-            reached: set[Node] = set()
-            for node in active:
-                if node.loops:
-                    reached.add(node)
-                if (literal := node.literals.get(word)) is not None:
+            if least == 0 and not hidden:
+                yield from self._skip(reached, staying, ended)
+            active, reached = reached, set()
+            behind = []
+            for node in chain(staying, active):
+                literal = node.literals.get(word)
+                if literal is not None:
                     reached.add(literal)
                 if not hidden:
-                    for kind, wild in node.wild.items():
-                        if kind == Kind.ONE or self._dialect.least:
-                            reached.add(wild)
-            active = reached
-            if not active:
+                    if node.one is not None:
+                        reached.add(node.one)
+                    if least and node.many is not None:
+                        behind.append(node.many)
+            staying.update(behind)
+            if not reached and not staying:
                 return
-        if self._dialect.least == 0:
-            yield from self._skip(active, ended)
-        for node in active:
+        if least == 0:
+            yield from self._skip(reached, staying, ended)
+        for node in chain(staying, reached):
             yield from node.held
 
-    def _skip(self, active: set[Node], ended: set[Node]) -> Iterator[Subscription]:
-        """Add to `active` what wildcards for many words reach without a word, or yield what ends there."""
-        todo = list(active)
+    def _skip(self, reached: set[Node], staying: set[Node], ended: set[Node]) -> Iterator[Subscription]:
+        """Add what wildcards for many words reach without a word to those that stay, or yield what ends there."""
+        todo = list(reached)
         while todo:
-            wild = todo.pop().wild.get(Kind.MANY)
-            if wild is None or wild in active or wild in ended:
+            wild = todo.pop().many
+            if wild is None or wild in staying or wild in ended:
                 continue
             if wild.ends:
                 ended.add(wild)
                 yield from wild.held
             else:
-                active.add(wild)
+                staying.add(wild)
                 todo.append(wild)
 
     def _details(self) -> Mapping[str, float]:

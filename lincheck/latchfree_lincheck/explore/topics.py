@@ -37,7 +37,7 @@ from latchfree.topics.concurrent.change import subscribe, unsubscribe
 from latchfree.topics.concurrent.collect import MOST, TOO_SMALL
 from latchfree.topics.concurrent.digits import parse
 from latchfree.topics.concurrent.match import matches
-from latchfree.topics.concurrent.store import rules_of
+from latchfree.topics.concurrent.rules import rules_of
 from latchfree.topics.dialects import MQTT
 from latchfree_lincheck.explore.ctrie import as_pointer
 from latchfree_lincheck.explore.scenario import Invocation, Scenario

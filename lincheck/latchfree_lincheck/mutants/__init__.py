@@ -25,6 +25,8 @@ _AFFECTED = (
     "latchfree.ctrie.",
     "latchfree_lincheck.stress.driver",
     "latchfree_lincheck.stress.worker",
+    "latchfree_lincheck.stress.topics",
+    "latchfree_lincheck.stress.topic_worker",
     "latchfree_lincheck.explore.ctrie",
     "latchfree_lincheck.bridge.target",
     "latchfree_lincheck.explore.topics",

@@ -7,21 +7,24 @@ anything that calls it is compiled.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from latchfree_lincheck.stress.shapes import MEMORIES, SHAPES
 
 if TYPE_CHECKING:
     from latchfree_lincheck.stress.driver import StressResult
 
-__all__ = ["MEMORIES", "SHAPES", "run_stress"]
+__all__ = ["MEMORIES", "OPERATIONS", "SHAPES", "run_stress"]
+
+#: How many operations a run has unless it is told.
+OPERATIONS: Final = {"ctrie": 1_000_000, "topic-trie": 100_000}
 
 
 def run_stress(
     target: str = "ctrie",
     *,
     threads: int = 4,
-    operations: int = 1_000_000,
+    operations: int | None = None,
     keys: int = 16,
     seed: int = 0,
     mutant: str | None = None,
@@ -35,9 +38,11 @@ def run_stress(
     Parameters
     ----------
     target : str
-        "ctrie".
+        "ctrie" or "topic-trie".
     threads, operations, keys : int
-        How many; at least 2 threads, 1 key and 1 operation a thread.
+        How many; at least 2 threads, 1 key and 1 operation a thread. Of a topic trie the keys are subscriptions: pairs
+        of pattern and subscriber. By default a million operations, of a topic trie, whose histories take longer to
+        judge, 100,000.
     seed : int
         Of the random choices of operations. The interleaving is the machine's, so a seed repeats the workload,
         not the schedule.
@@ -64,12 +69,14 @@ def run_stress(
     RuntimeError
         If a mutant is asked for in a process that has loaded the structure already.
     """
-    if target != "ctrie":
-        raise ValueError(f"unknown target {target!r}; there is: ctrie")
-    if shape is not None and shape not in SHAPES:
-        raise ValueError(f"unknown shape {shape!r}; there are: {', '.join(SHAPES)}")
+    if target not in SHAPES:
+        raise ValueError(f"unknown target {target!r}; there are: {', '.join(SHAPES)}")
+    if shape is not None and shape not in SHAPES[target]:
+        raise ValueError(f"unknown shape {shape!r} of {target}; there are: {', '.join(SHAPES[target])}")
     if memory is not None and memory not in MEMORIES:
         raise ValueError(f"unknown memory {memory!r}; there are: {', '.join(MEMORIES)}")
+    if operations is None:
+        operations = OPERATIONS[target]
     for name, value, low, high in (
         ("threads", threads, 2, 64),
         ("keys", keys, 1, 64),
@@ -78,8 +85,10 @@ def run_stress(
         if not low <= value <= high:
             raise ValueError(f"{name} must be from {low} to {high}, got {value}")
     if mutant is not None:
-        from latchfree_lincheck.mutants import apply
+        from latchfree_lincheck.mutants import MUTANTS, apply
 
+        if mutant in MUTANTS and MUTANTS[mutant].target != target:
+            raise ValueError(f"mutant {mutant} is one of {MUTANTS[mutant].target}, not of {target}")
         apply(mutant)
     from latchfree_lincheck.stress.driver import run
 

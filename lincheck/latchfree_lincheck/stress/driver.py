@@ -7,12 +7,11 @@ nothing is in flight: the checker cuts there, and its memory stays small however
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +23,9 @@ from latchfree.jitter import Jittered
 from latchfree_lincheck.engine import opcodes as op
 from latchfree_lincheck.history import History
 from latchfree_lincheck.recording import MapRecording, check_recording
+from latchfree_lincheck.stress.crew import JITTER, Board, Stuck, run_together
 from latchfree_lincheck.stress.shapes import MEMORIES, SHAPES
-from latchfree_lincheck.stress.worker import SHARED_WORDS, STOP, thresholds, work
+from latchfree_lincheck.stress.worker import SHARED_WORDS, thresholds, work
 from latchfree_lincheck.verdict import Verdict
 
 #: Operations a thread runs between two barriers, and those of all threads in one phase.
@@ -37,18 +37,39 @@ _SMALL_PHASE = 50_000
 _ARENA_BYTES = 8 << 30
 _SNAPSHOT_SHARE = 0.04
 
-#: A jittered thread yields before one atomic access in this many (a power of two).
-_JITTER = 32
-
-#: Seconds a thread may take to notice the stop flag before it counts as stuck.
-_PATIENCE = 10.0
-
 Progress = Callable[[int, int], None]
-Ints: TypeAlias = NDArray[Any]
 
 
-class Stuck(Exception):
-    """A thread did not finish an operation: a livelock, or a structure damaged beyond traversal."""
+class Recording(Protocol):
+    """What a phase recorded."""
+
+    name: str
+    rows: NDArray[np.int64]
+
+    def __len__(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """How a structure is stressed.
+
+    Parameters
+    ----------
+    record : callable
+        Runs a phase: see `record_phase`.
+    judge : callable
+        Judges a recording, within so many seconds.
+    excerpt : callable
+        A part of a recording, of which the judgement says that it is wrong, that fails by itself.
+    phase, small_phase : int
+        Operations in one phase; a run of that many a phase has a phase of every kind.
+    """
+
+    record: Callable[..., Any]
+    judge: Callable[[Any, float | None], Verdict]
+    excerpt: Callable[[Any, Verdict], History]
+    phase: int
+    small_phase: int
 
 
 @dataclass(slots=True)
@@ -126,7 +147,7 @@ def record_phase(
     Parameters
     ----------
     shape : str
-        A name of `SHAPES`.
+        A name of ``SHAPES["ctrie"]``.
     threads, operations, keys : int
         Operations are shared evenly by the threads, in whole rounds.
     seed : int
@@ -139,59 +160,39 @@ def record_phase(
     Raises
     ------
     Stuck
-        If a thread does not stop within ten seconds of being told to.
+        If a thread does not come back; see `run_together`.
     ArenaFull
         If the phase's arena is too small for it.
     """
     arena = Arena.anonymous(_ARENA_BYTES)
     base = np.uint64(arena.base)
-    trie = new_trie(base, np.uint64(arena.participant()), np.uint64(SHAPES[shape]))
+    trie = new_trie(base, np.uint64(arena.participant()), np.uint64(SHAPES["ctrie"][shape]))
     rounds = max(1, operations // (threads * _ROUND))
     each = rounds * max(1, min(_ROUND, operations // threads))
-    shared = np.zeros(SHARED_WORDS, np.uint64)
     states = np.zeros((threads, 8), np.uint64)
     states[:, 0] = np.random.default_rng(seed).integers(1, 1 << 62, threads)
-    states[:, 1] = _JITTER - 1
+    states[:, 1] = JITTER - 1
     rows = [np.zeros((each, 8), np.int64) for _ in range(threads)]
     contents = [np.zeros((int(each * _SNAPSHOT_SHARE) + 8, keys), np.int64) for _ in range(threads)]
     bounds = thresholds()
-    written = [0] * threads
 
-    def participate(process: int) -> None:
-        written[process] = execute(process, shared, threads, rounds, rows[process], contents[process])
-
-    def execute(process: int, shared: Ints, threads: int, rounds: int, rows: Ints, contents: Ints) -> int:
+    def run_one(
+        process: int, shared: Board, threads: int, rounds: int, rows: NDArray[np.int64], contents: NDArray[np.int64]
+    ) -> int:
         state = np.uint64(states[process].ctypes.data)
         handle = Jittered(base, state) if jittered else base
         me, board = np.uint64(arena.participant()), np.uint64(shared.ctypes.data)
         return int(work(handle, trie, me, board, state, process, threads, rounds, keys, bounds, rows, contents))
 
+    def execute(process: int, shared: Board, threads: int, rounds: int) -> int:
+        return run_one(process, shared, threads, rounds, rows[process], contents[process])
+
     # Compile here, by running nothing with nobody: a thread that compiles must not look like one that is stuck.
-    execute(0, np.zeros_like(shared), 0, 1, rows[0][:0], contents[0][:0])
-    workers = [threading.Thread(target=participate, args=(p,), daemon=True, name=f"stress-{p}") for p in range(threads)]
-    for worker in workers:
-        worker.start()
-    try:
-        _wait(workers, deadline)
-    finally:
-        shared[int(STOP)] = 1
-    limit = time.monotonic() + _PATIENCE
-    for worker in workers:
-        worker.join(max(0.0, limit - time.monotonic()))
-    if any(worker.is_alive() for worker in workers):
-        raise Stuck(f"a thread was still inside one operation {_PATIENCE:.0f} s after it was told to stop")
+    run_one(0, np.zeros(SHARED_WORDS, np.uint64), 0, 1, rows[0][:0], contents[0][:0])
+    written = run_together(execute, threads, rounds, deadline)
     if min(written) < 0:
         raise ArenaFull(f"a phase of {operations:,} operations does not fit its arena of {_ARENA_BYTES:,} bytes")
     return _merge(rows, contents, written, keys, f"ctrie-{shape}-{'jittered' if jittered else 'bare'}-{seed}")
-
-
-def _wait(workers: list[threading.Thread], deadline: float | None) -> None:
-    limit = time.monotonic() + 120.0
-    if deadline is not None:
-        limit = min(limit, deadline)
-    for worker in workers:
-        while worker.is_alive() and time.monotonic() < limit:
-            worker.join(0.05)
 
 
 def _merge(
@@ -228,20 +229,20 @@ def run(
 ) -> StressResult:
     """Run and judge all phases; see `latchfree_lincheck.stress.run_stress`."""
     result = StressResult(target, threads, keys, seed, mutant)
+    load = workload(target)
     end = None if timeout is None else time.monotonic() + timeout
-    plan = _plan(
-        operations, [shape] if shape else list(SHAPES), [MEMORIES[memory]] if memory else list(MEMORIES.values())
-    )
+    forms = [shape] if shape else list(SHAPES[target])
+    plan = _plan(load, operations, forms, [MEMORIES[memory]] if memory else list(MEMORIES.values()))
     # The judge works on a phase while the threads already run the next.
     with ThreadPoolExecutor(1, thread_name_prefix="judge") as judge:
-        judged: tuple[MapRecording, Future[Verdict]] | None = None
+        judged: tuple[Recording, Future[Verdict]] | None = None
         for number, (form, jittered, size) in enumerate(plan):
             if end is not None and time.monotonic() > end:
                 result.verdict, result.reason = "unknown", f"timeout after {timeout:g} s"
                 break
             began = time.monotonic()
             try:
-                recording = record_phase(
+                recording = load.record(
                     form,
                     threads=threads,
                     operations=size,
@@ -254,30 +255,48 @@ def run(
                 result.verdict, result.reason = "violation", str(stuck)
                 break
             result.run_seconds += time.monotonic() - began
-            if judged is not None and not _take(result, judged[0], judged[1].result(), on_progress, operations):
+            if judged is not None and not _take(load, result, *judged, on_progress, operations):
                 judged = None
                 break
-            judged = (recording, judge.submit(_judge, recording, end))
+            left = None if end is None else max(0.1, end - time.monotonic())
+            judged = (recording, judge.submit(load.judge, recording, left))
         if judged is not None and result.verdict != "violation":
-            _take(result, judged[0], judged[1].result(), on_progress, operations)
+            _take(load, result, *judged, on_progress, operations)
     return result
 
 
-def _plan(operations: int, shapes: list[str], memories: list[bool]) -> list[tuple[str, bool, int]]:
+def _plan(load: Workload, operations: int, shapes: list[str], memories: list[bool]) -> list[tuple[str, bool, int]]:
     each = len(memories)
-    phases = max(1, -(-operations // _PHASE), min(each * len(shapes), operations // _SMALL_PHASE))
+    phases = max(1, -(-operations // load.phase), min(each * len(shapes), operations // load.small_phase))
     size = -(-operations // phases)
     return [(shapes[n // each % len(shapes)], memories[n % each], size) for n in range(phases)]
 
 
-def _judge(recording: MapRecording, end: float | None) -> Verdict:
-    return check_recording(recording, timeout=None if end is None else max(0.1, end - time.monotonic()))
+def workload(target: str) -> Workload:
+    """How a target is stressed."""
+    if target == "ctrie":
+        return Workload(
+            record_phase,
+            lambda recording, timeout: check_recording(recording, timeout=timeout),
+            lambda recording, verdict: recording.to_history(verdict.segment, verdict.contents),
+            _PHASE,
+            _SMALL_PHASE,
+        )
+    from latchfree_lincheck.stress import topics
+
+    return Workload(topics.record_phase, topics.judge, topics.excerpt, phase=40_000, small_phase=10_000)
 
 
 def _take(
-    result: StressResult, recording: MapRecording, verdict: Verdict, on_progress: Progress | None, total: int
+    load: Workload,
+    result: StressResult,
+    recording: Recording,
+    judged: Future[Verdict],
+    on_progress: Progress | None,
+    total: int,
 ) -> bool:
     """Add one phase's verdict to the result; False when it ends the run."""
+    verdict = judged.result()
     result.histories.append(verdict)
     result.operations += len(recording)
     result.overlapping += overlapping(recording.rows)
@@ -286,7 +305,7 @@ def _take(
         on_progress(min(result.operations, total), total)
     if verdict.verdict == "violation":
         result.verdict, result.reason = "violation", f"{recording.name}: {verdict.explain()}"
-        result.failure = recording.to_history(verdict.segment, verdict.contents)
+        result.failure = load.excerpt(recording, verdict)
         return False
     if verdict.verdict == "unknown" and result.verdict == "ok":
         result.verdict, result.reason = "unknown", f"{recording.name}: {verdict.reason}"

@@ -1,12 +1,13 @@
-"""Tries that force particular paths: which bits of a key's hash place it.
+"""Tries that force particular paths: which bits of a hash place a key, or a word of a pattern.
 
 With few keys the full hash would leave every key alone in the root's C-node. These masks make keys share slots
-for several levels (I-nodes, contraction over several levels) and for all of them (L-nodes).
+for several levels (I-nodes, contraction over several levels) and for all of them (L-nodes). A topic trie forks by words
+anyhow, and at the end by number; its masks have the words of a level share one C-node, a chain of them, or one place.
 """
 
 from typing import Final
 
-SHAPES: Final[dict[str, int]] = {
+_CTRIE: Final = {
     # one bit at levels 0 and 1, two at level 2: paths fork and contract at three depths, some keys collide wholly
     "tree": (1 << 0) | (1 << 6) | (3 << 12),
     # every key collides with every other: one path of eleven levels down to one L-node
@@ -18,7 +19,17 @@ SHAPES: Final[dict[str, int]] = {
     # the hash as it is
     "flat": (1 << 64) - 1,
 }
-"""Name -> hash mask."""
+_TOPIC_TRIE: Final = {
+    # the hash as it is
+    "apart": (1 << 63) - 1,
+    # all words are taken for one: wildcards apart, every pattern is on one path
+    "together": 0,
+    # words differ at the last levels of a digit only: chains of I-nodes that come and go
+    "deep": 3 << 60,
+}
+
+SHAPES: Final[dict[str, dict[str, int]]] = {"ctrie": _CTRIE, "topic-trie": _TOPIC_TRIE}
+"""Target -> name -> hash mask."""
 
 MEMORIES: Final[dict[str, bool]] = {"bare": False, "jittered": True}
 """Name -> whether threads give up the processor between atomic accesses."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Hashable
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -11,16 +13,17 @@ from numpy.typing import NDArray
 from latchfree.topics.columns import text_column
 from latchfree.topics.concurrent.calls import call
 from latchfree.topics.concurrent.collect import TOO_SMALL
+from latchfree.topics.concurrent.payload import NO_QUEUE
 from latchfree.topics.concurrent.scratch import Scratch
-from latchfree.topics.concurrent.store import NO_QUEUE, TopicStore
+from latchfree.topics.concurrent.store import TopicStore
+from latchfree.topics.dialects import Dialect
 from latchfree.topics.errors import InvalidPattern, InvalidTopic
-
-if TYPE_CHECKING:
-    from latchfree.topics.concurrent.trie import ConcurrentTrie
 
 _TOO_SMALL = int(TOO_SMALL)
 #: Subscribers a topic is expected to have, for the first size of the result.
 _EXPECTED = 2
+#: Rows that are matched under one pin where the nodes found are read afterwards.
+_CHUNK = 1024
 
 
 class _Texts:
@@ -45,21 +48,23 @@ class _Texts:
         return value
 
 
-def _check_utf8(matcher: ConcurrentTrie, column: Any, texts: _Texts) -> None:
+def _check_utf8(dialect: Dialect, column: Any, texts: _Texts) -> None:
     try:
         column.validate(full=True)
     except pa.ArrowInvalid:
         for row in range(len(column)):
             try:
-                matcher.dialect.topic(texts.bytes_of(row))
+                dialect.topic(texts.bytes_of(row))
             except InvalidTopic as error:
                 raise error.at_row(row) from None
 
 
 def match(
-    matcher: ConcurrentTrie, store: TopicStore, scratch: Scratch, column: Any, root: int = 0
+    store: TopicStore, scratch: Scratch, column: Any, root: int, *, values: bool = True
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Words of the subscribers of each topic: those of row k are ``values[offsets[k] : offsets[k + 1]]``.
+    """Words of the subscribers of each topic: those of row k are ``found[offsets[k] : offsets[k + 1]]``.
+
+    Without `values` what is found are S-nodes; then be pinned.
 
     Raises
     ------
@@ -67,8 +72,8 @@ def match(
         Naming the row.
     """
     texts = _Texts(column)
-    _check_utf8(matcher, column, texts)
-    scratch.make_room(min(texts.longest, matcher.dialect.longest))
+    _check_utf8(store.dialect, column, texts)
+    scratch.make_room(min(texts.longest, store.dialect.longest))
     scratch.most()
     rows = len(column)
     offsets = np.zeros(rows + 1, np.int64)
@@ -79,7 +84,7 @@ def match(
         done = int(
             entry(
                 store.arena.base, store.trie, root, store.arena.participant(), store.rules, store.forbidden,
-                texts.address, texts.places, done, rows, offsets, out, scratch.starts, scratch.digits,
+                values, texts.address, texts.places, done, rows, offsets, out, scratch.starts, scratch.digits,
                 scratch.frames, scratch.noted, scratch.found, scratch.counts,
             )
         )  # fmt: skip
@@ -91,32 +96,49 @@ def match(
             scratch.most()
             continue
         try:
-            matcher.dialect.topic(texts.bytes_of(done))
+            store.dialect.topic(texts.bytes_of(done))
         except InvalidTopic as error:
             raise error.at_row(done) from None
         raise AssertionError(f"row {done} was refused and is valid")
 
 
-def _patterns(matcher: ConcurrentTrie, patterns: Any, scratch: Scratch) -> _Texts:
+def match_nodes(
+    store: TopicStore, scratch: Scratch, column: Any, root: int, subscriber: Callable[[int], Hashable]
+) -> list[list[Hashable]]:
+    """Subscribers of each topic of a valid column, read in the S-nodes, each once a row."""
+    base, me = store.arena.base, store.arena.participant()
+    rows: list[list[Hashable]] = []
+    for start in range(0, len(column), _CHUNK):
+        call("hold_still")(base, me)
+        try:
+            offsets, found = match(store, scratch, column.slice(start, _CHUNK), root, values=False)
+            known = {node: subscriber(node) for node in np.unique(found).tolist()}
+        finally:
+            call("let_go")(base, me)
+        all_found = [known[node] for node in found.tolist()]
+        rows += [list(dict.fromkeys(all_found[low:high])) for low, high in pairwise(offsets.tolist())]
+    return rows
+
+
+def _patterns(store: TopicStore, patterns: Any, scratch: Scratch) -> _Texts:
     column = text_column(patterns, "patterns")
     words = 0
     for row, text in enumerate(column.to_pylist()):
         try:
-            parsed = matcher.dialect.pattern(text)
+            parsed = store.dialect.pattern(text)
         except InvalidPattern as error:
             raise error.at_row(row) from None
         if parsed.group is not None:
-            raise InvalidPattern(text, matcher.dialect.name, "a bulk call takes no share names", row=row)
+            raise InvalidPattern(text, store.dialect.name, "a bulk call takes no share names", row=row)
         words = max(words, len(parsed.words))
     texts = _Texts(column)
     scratch.make_room(texts.longest, words)
     return texts
 
 
-def subscribe(matcher: ConcurrentTrie, store: TopicStore, patterns: Any, subscribers: Any) -> NDArray[np.uint64]:
+def subscribe(store: TopicStore, scratch: Scratch, patterns: Any, subscribers: Any) -> NDArray[np.uint64]:
     """See `ConcurrentTrie.subscribe_column`."""
-    scratch = matcher._scratch(0, 0)
-    texts = _patterns(matcher, patterns, scratch)
+    texts = _patterns(store, patterns, scratch)
     rows = len(texts.places) - 1
     payloads = np.empty((rows, 2), np.int64)
     payloads[:, 0] = subscribers
@@ -139,10 +161,9 @@ def subscribe(matcher: ConcurrentTrie, store: TopicStore, patterns: Any, subscri
     return numbers
 
 
-def unsubscribe(matcher: ConcurrentTrie, store: TopicStore, patterns: Any, numbers: Any) -> None:
+def unsubscribe(store: TopicStore, scratch: Scratch, patterns: Any, numbers: Any) -> None:
     """See `ConcurrentTrie.unsubscribe_column`."""
-    scratch = matcher._scratch(0, 0)
-    texts = _patterns(matcher, patterns, scratch)
+    texts = _patterns(store, patterns, scratch)
     rows = len(texts.places) - 1
     names = np.ascontiguousarray(numbers, np.uint64)
     done = 0

@@ -201,6 +201,7 @@ def match_rows(
     me: Word,
     rules: Word,
     forbidden: Word,
+    values: Word,
     texts: Word,
     places: Array,
     first: Word,
@@ -216,40 +217,43 @@ def match_rows(
 ) -> Word:
     """Match rows `first` to `last` of a column of topics (bytes at `texts`, int64 `places`).
 
-    Subscribers go into `out`, each once a row; row k's from ``offsets[k]`` to ``offsets[k + 1]``. Returns the first
-    row that was not matched: then ``counts[0]`` is INVALID for an invalid topic, TOO_SMALL for too short an array.
+    Subscribers go into `out`, each once a row; row k's from ``offsets[k]`` to ``offsets[k + 1]``. If `values` is 0,
+    S-nodes do; then the caller is pinned, and stays so. Returns the first row that was not matched: then ``counts[0]``
+    is INVALID for an invalid topic, TOO_SMALL for too short an array.
     """
     mask = peek(mem, trie + HASH_MASK)
-    pin(mem, me)
+    done = last
+    if values != NIL:
+        pin(mem, me)
     for k in range(first, last):
-        if (k - first) % _PINNED == _PINNED - 1:
+        if values != NIL and (k - first) % _PINNED == _PINNED - 1:
             unpin(mem, me)
             pin(mem, me)
         address = texts + np.uint64(places[k])
         length = np.uint64(places[k + 1] - places[k])
-        if length + ONE + ONE > np.uint64(len(starts)) and length <= np.uint64(65535):
-            counts[0] = TOO_SMALL
-            unpin(mem, me)
-            return k
-        count = parse(address, length, rules, forbidden, mask, False, starts, digits)
-        if count == INVALID:
-            counts[0] = INVALID
-            unpin(mem, me)
-            return k
-        n = _find(mem, trie, root, me, rules, address, length, count, starts, digits, frames, noted, found, counts)
-        if n == TOO_SMALL or offsets[k] + np.int64(n) > len(out):
-            counts[0] = TOO_SMALL
-            unpin(mem, me)
-            return k
+        n = TOO_SMALL
+        if length + ONE + ONE <= np.uint64(len(starts)) or length > np.uint64(65535):
+            n = parse(address, length, rules, forbidden, mask, False, starts, digits)
+            if n != INVALID:
+                n = _find(mem, trie, root, me, rules, address, length, n, starts, digits, frames, noted, found, counts)
+        if n in (INVALID, TOO_SMALL) or offsets[k] + np.int64(n) > len(out):
+            counts[0] = INVALID if n == INVALID else TOO_SMALL
+            done = k
+            break
         end = offsets[k]
-        if n <= _FEW:
+        if values == NIL:
+            for j in range(n):
+                out[end] = np.int64(found[j])
+                end += 1
+        elif n <= _FEW:
             for j in range(n):
                 end = _put_once(out, offsets[k], end, np.int64(value_of(mem, found[j])))
         else:
             end = _put_sorted(mem, found, n, out, end)
         offsets[k + 1] = end
-    unpin(mem, me)
-    return last
+    if values != NIL:
+        unpin(mem, me)
+    return done
 
 
 @kernel
@@ -357,7 +361,7 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "add": (add, (_W,) * 8 + (_WORDS,) * 3),
     "drop": (drop, (_W,) * 7 + (_WORDS,) * 3),
     "find": (find, (_W,) * 8 + (_WORDS,) * 6),
-    "match_rows": (match_rows, (_W,) * 7 + (_INTS, _I, _I, _INTS, _INTS) + (_WORDS,) * 6),
+    "match_rows": (match_rows, (_W,) * 8 + (_INTS, _I, _I, _INTS, _INTS) + (_WORDS,) * 6),
     "add_rows": (add_rows, (_W,) * 5 + (_INTS, _W, _W, _W, _I, _I, _WORDS) + (_WORDS,) * 3),
     "drop_rows": (drop_rows, (_W,) * 5 + (_INTS, _WORDS, _I, _I) + (_WORDS,) * 3),
     "scan": (scan, (_W,) * 3 + (_WORDS,) * 2),

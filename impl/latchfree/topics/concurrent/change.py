@@ -45,29 +45,21 @@ _THREE = np.uint64(3)
 _LEVEL = np.uint64(255)
 _SHIFT = np.uint64(8)
 
-# Outcomes of `_step`.
+# Outcomes of a descent, and of a step of it.
 _HERE = np.uint64(0)  # the place of the string is in this C-node
-_BELOW = np.uint64(1)  # it is below the child in the slot
-_AGAIN = np.uint64(2)  # the children were renewed
-_RESTART = np.uint64(3)
-_NO_ROOM = np.uint64(4)
+_RESTART = np.uint64(1)
+_NO_ROOM = np.uint64(2)
+_BELOW = np.uint64(3)  # it is below the child in the slot
+_AGAIN = np.uint64(4)  # the children were renewed
 
 
 @kernel
-def _step(mem: Handle, trie: Word, me: Word, i: Word, m: Word, slot: Word, digit: Word, startgen: Word) -> Word:
-    """Whether a descent ends at C-node `m` of `i`, whose slot for `digit` is `slot`, or goes on below."""
-    if not is_child(slot):
-        return _HERE
-    child = slot & PLAIN
-    if slot & BRANCH != NIL and peek(mem, child + DIGIT) != digit:
-        return _HERE
-    if gen_of(mem, child) == startgen:
-        return _BELOW
-    # spec: Ctrie!GcasCas -- inside.
-    outcome = renew(mem, trie, me, i, m, startgen)
-    if outcome == NO_MEMORY:
-        return _NO_ROOM
-    return _AGAIN if outcome == COMMITTED else _RESTART
+def _give_up(mem: Handle, me: Word, outcome: Word) -> None:
+    """Free what an attempt has allocated whose GCAS failed."""
+    if outcome == LOST:
+        undo(mem, me)
+    else:
+        abandon(mem, me)
 
 
 @kernel
@@ -109,12 +101,63 @@ def clean(mem: Handle, trie: Word, me: Word, path: Array, depth: Word, digits: A
             bury(mem, me, tomb)
             close_grave(mem, me)
             return True
-        if outcome == LOST:
-            undo(mem, me)
-        else:
-            abandon(mem, me)
+        _give_up(mem, me, outcome)
         if gen_of(mem, read_root(mem, trie)) != startgen:
             return True
+
+
+@kernel
+def _step(mem: Handle, trie: Word, me: Word, i: Word, m: Word, slot: Word, digit: Word, startgen: Word) -> Word:
+    """Whether a descent ends at C-node `m` of `i`, whose slot for `digit` is `slot`, or goes on below."""
+    if not is_child(slot):
+        return _HERE
+    child = slot & PLAIN
+    if slot & BRANCH != NIL and peek(mem, child + DIGIT) != digit:
+        return _HERE
+    if gen_of(mem, child) == startgen:
+        return _BELOW
+    # spec: Ctrie!GcasCas -- inside.
+    outcome = renew(mem, trie, me, i, m, startgen)
+    if outcome == NO_MEMORY:
+        return _NO_ROOM
+    return _AGAIN if outcome == COMMITTED else _RESTART
+
+
+@kernel
+def _descend(
+    mem: Handle, trie: Word, me: Word, digits: Array, path: Array, depth: Word, startgen: Word
+) -> tuple[Word, Word, Word, Word]:
+    """Go down from the I-node at `depth` of a path to where a string has its place.
+
+    Returns the outcome, and for HERE the depth of that I-node, its main and the slot. An entry of the path is an
+    I-node, and the number of its digit with the bits of it that are used up.
+    """
+    while True:
+        i = path[_TWO * depth]
+        where = path[_TWO * depth + ONE]
+        # spec: TopicTrie!ReadMain
+        m = gcas_read(mem, trie, i)
+        if kind_of(mem, m) == T_NODE:
+            cleaned = clean(mem, trie, me, path, depth, digits, startgen)
+            return _RESTART if cleaned else _NO_ROOM, depth, m, NIL
+        digit = digits[where >> _SHIFT]
+        slot = slot_for(mem, m, digit, where & _LEVEL)
+        step = _step(mem, trie, me, i, m, slot, digit, startgen)
+        if step == _BELOW:
+            depth += ONE
+            path[_TWO * depth] = slot & PLAIN
+            path[_TWO * depth + ONE] = where + STRIDE if slot & BRANCH == NIL else ((where >> _SHIFT) + ONE) << _SHIFT
+        elif step != _AGAIN:
+            return step, depth, m, slot
+
+
+@kernel
+def _start(mem: Handle, trie: Word, path: Array) -> Word:
+    """Begin a path at the root; returns its generation."""
+    i = read_root(mem, trie)
+    path[0] = i
+    path[1] = NIL
+    return gen_of(mem, i)
 
 
 @kernel
@@ -128,59 +171,38 @@ def subscribe(
     """
     mask = peek(mem, trie + HASH_MASK)
     while True:
-        i = read_root(mem, trie)
-        startgen = gen_of(mem, i)
+        startgen = _start(mem, trie, path)
         depth = NIL
-        k = NIL
-        level = NIL
         while True:
-            path[_TWO * depth] = i
-            path[_TWO * depth + ONE] = (k << _SHIFT) | level
-            # spec: TopicTrie!ReadMain
-            m = gcas_read(mem, trie, i)
-            if kind_of(mem, m) == T_NODE:
-                if not clean(mem, trie, me, path, depth, digits, startgen):
-                    return FULL
+            outcome, depth, m, slot = _descend(mem, trie, me, digits, path, depth, startgen)
+            if outcome == _RESTART:
                 break
-            digit = digits[k]
-            slot = slot_for(mem, m, digit, level)
-            step = _step(mem, trie, me, i, m, slot, digit, startgen)
-            if step == _BELOW:
-                i = slot & PLAIN
-                depth += ONE
-                level = level + STRIDE if slot & BRANCH == NIL else NIL
-                k = k if slot & BRANCH == NIL else k + ONE
-                continue
-            if step == _AGAIN:
-                continue
-            if step == _RESTART:
-                break
+            if outcome == _NO_ROOM:
+                return FULL
+            k = path[_TWO * depth + ONE] >> _SHIFT
+            level = path[_TWO * depth + ONE] & _LEVEL
             shared, other = NIL, NIL
-            if slot != NIL and step == _HERE:
+            if slot != NIL:
                 shared, other = shared_digits(mem, slot, rules, mask, digits, k)
-            if step == _NO_ROOM or not begin(mem, me, ORDINARY):
+            if not begin(mem, me, ORDINARY):
                 return FULL
             partly = shared == MOST_BRANCHES
             s = NIL if partly else new_snode(mem, me, text, name, value, startgen)
             if slot == NIL:
-                new = inserted(mem, me, m, flag_of(digit, level), s, startgen)
+                new = inserted(mem, me, m, flag_of(digits[k], level), s, startgen)
             else:
                 below = both(mem, me, slot, other, s, digits, k, shared, level, startgen)
-                new = updated(mem, me, m, flag_of(digit, level), below, startgen)
+                new = updated(mem, me, m, flag_of(digits[k], level), below, startgen)
             if failed(mem, me):
                 return FULL
             # spec: TopicTrie!SubscribeCas
-            outcome = gcas(mem, trie, i, m, new)
-            if outcome == COMMITTED:
-                bury_pair(mem, trie, me, startgen, m, NIL)
-                if partly:
-                    continue
+            result = gcas(mem, trie, path[_TWO * depth], m, new)
+            if result != COMMITTED:
+                _give_up(mem, me, result)
+                break
+            bury_pair(mem, trie, me, startgen, m, NIL)
+            if not partly:
                 return name
-            if outcome == LOST:
-                undo(mem, me)
-            else:
-                abandon(mem, me)
-            break
 
 
 @kernel
@@ -190,50 +212,26 @@ def unsubscribe(mem: Handle, trie: Word, me: Word, digits: Array, path: Array, n
     The caller must be pinned. Returns its S-node, NIL if it was not there, FULL where there was no room.
     """
     while True:
-        i = read_root(mem, trie)
-        startgen = gen_of(mem, i)
-        depth = NIL
-        k = NIL
-        level = NIL
-        while True:
-            path[_TWO * depth] = i
-            path[_TWO * depth + ONE] = (k << _SHIFT) | level
-            # spec: TopicTrie!ReadMain
-            m = gcas_read(mem, trie, i)
-            if kind_of(mem, m) == T_NODE:
-                if not clean(mem, trie, me, path, depth, digits, startgen):
-                    return FULL
-                break
-            digit = digits[k]
-            slot = slot_for(mem, m, digit, level)
-            step = _step(mem, trie, me, i, m, slot, digit, startgen)
-            if step == _BELOW:
-                i = slot & PLAIN
-                depth += ONE
-                level = level + STRIDE if slot & BRANCH == NIL else NIL
-                k = k if slot & BRANCH == NIL else k + ONE
-                continue
-            if step == _AGAIN:
-                continue
-            if step == _RESTART:
-                break
-            if step == _HERE and (slot == NIL or is_child(slot) or peek(mem, slot + KEY) != name):
-                return NIL
-            if step == _NO_ROOM or not begin(mem, me, URGENT):
-                return FULL
-            new = without(mem, me, m, flag_of(digit, level), place_of(depth, level), startgen)
-            if failed(mem, me):
-                return FULL
-            # spec: TopicTrie!UnsubscribeCas
-            outcome = gcas(mem, trie, i, m, new)
-            if outcome == COMMITTED:
-                bury_pair(mem, trie, me, startgen, m, slot)
-                while depth > NIL and kind_of(mem, gcas_read(mem, trie, path[_TWO * depth])) == T_NODE:
-                    clean(mem, trie, me, path, depth, digits, startgen)
-                    depth -= ONE
-                return slot
-            if outcome == LOST:
-                undo(mem, me)
-            else:
-                abandon(mem, me)
-            break
+        startgen = _start(mem, trie, path)
+        outcome, depth, m, slot = _descend(mem, trie, me, digits, path, NIL, startgen)
+        if outcome == _RESTART:
+            continue
+        if outcome == _HERE and (slot == NIL or is_child(slot) or peek(mem, slot + KEY) != name):
+            return NIL
+        if outcome == _NO_ROOM or not begin(mem, me, URGENT):
+            return FULL
+        where = path[_TWO * depth + ONE]
+        level = where & _LEVEL
+        new = without(mem, me, m, flag_of(digits[where >> _SHIFT], level), place_of(depth, level), startgen)
+        if failed(mem, me):
+            return FULL
+        # spec: TopicTrie!UnsubscribeCas
+        result = gcas(mem, trie, path[_TWO * depth], m, new)
+        if result != COMMITTED:
+            _give_up(mem, me, result)
+            continue
+        bury_pair(mem, trie, me, startgen, m, slot)
+        while depth > NIL and kind_of(mem, gcas_read(mem, trie, path[_TWO * depth])) == T_NODE:
+            clean(mem, trie, me, path, depth, digits, startgen)
+            depth -= ONE
+        return slot

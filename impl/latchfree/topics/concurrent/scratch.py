@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -60,3 +62,29 @@ class Scratch:
     def most(self, subscriptions: int = _EVERYTHING) -> None:
         """Have the next collection stop after so many subscriptions."""
         self.counts[MOST] = subscriptions
+
+    def take(self, count: int) -> None:
+        """Make a list of what was found."""
+        self.values = self.found[:count].view(np.int64).tolist()
+
+
+class Scratches:
+    """Those of all threads that use a matcher."""
+
+    def __init__(self) -> None:
+        self._local = threading.local()
+        self._all: list[Scratch] = []
+
+    def mine(self, length: int, words: int) -> Scratch:
+        """The calling thread's, with room for a text."""
+        try:
+            scratch: Scratch = self._local.scratch
+        except AttributeError:
+            scratch = self._local.scratch = Scratch()
+            self._all.append(scratch)
+        scratch.make_room(length, words)
+        return scratch
+
+    def total(self, count: str) -> int:
+        """What all threads did of one sort."""
+        return sum(getattr(each, count) for each in self._all)

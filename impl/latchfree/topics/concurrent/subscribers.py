@@ -1,10 +1,14 @@
-"""Which word stands for a subscriber: small integers for themselves, other objects for their place in a table."""
+"""Which word stands for a subscriber: small integers for themselves, others for their place, which is here or there.
+
+In a trie of one process other subscribers are in a table of that process. In a shared one they are in the S-nodes, and
+so must be text: every process reads them there.
+"""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Hashable
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +17,31 @@ from numpy.typing import NDArray
 _LIMIT: Final = 1 << 62
 
 
-class Subscribers:
+class Subscribers(Protocol):
+    """How subscribers are stored."""
+
+    def stored(self, subscriber: Hashable) -> tuple[int, str | bytes | None]:
+        """The word for a subscriber, and what its S-node holds besides."""
+        ...
+
+    def object(self, word: int, text: str | bytes | None) -> Hashable:
+        """The subscriber that is stored so."""
+        ...
+
+    def objects(self, words: list[int]) -> list[Hashable] | None:
+        """The subscribers of many words; None if that takes their S-nodes."""
+        ...
+
+    def all_inline(self, words: NDArray[Any]) -> bool:
+        """Whether all these words are integers that stand for themselves."""
+        ...
+
+
+def _is_inline(subscriber: Hashable) -> bool:
+    return type(subscriber) is int and -_LIMIT <= subscriber < _LIMIT
+
+
+class OwnSubscribers:
     """A table of the subscribers that are no small integers; they stay in it."""
 
     def __init__(self) -> None:
@@ -21,7 +49,7 @@ class Subscribers:
         self._places: dict[tuple[type, Hashable], int] = {}
         self._lock = threading.Lock()
 
-    def value(self, subscriber: Hashable) -> int:
+    def stored(self, subscriber: Hashable) -> tuple[int, str | bytes | None]:
         """The word for a subscriber.
 
         Raises
@@ -29,26 +57,67 @@ class Subscribers:
         TypeError
             If it is not hashable.
         """
-        if type(subscriber) is int and -_LIMIT <= subscriber < _LIMIT:
-            return subscriber
+        if _is_inline(subscriber):
+            assert isinstance(subscriber, int)
+            return subscriber, None
         key = type(subscriber), subscriber
         with self._lock:
             place = self._places.get(key)
             if place is None:
                 place = self._places[key] = len(self._objects)
                 self._objects.append(subscriber)
-        return _LIMIT + place
+        return _LIMIT + place, None
 
-    def object(self, value: int) -> Hashable:
+    def object(self, word: int, text: str | bytes | None) -> Hashable:
         """The subscriber of a word."""
-        return value if value < _LIMIT else self._objects[value - _LIMIT]
+        return word if word < _LIMIT else self._objects[word - _LIMIT]
 
-    def objects(self, values: list[int]) -> list[Hashable]:
+    def objects(self, words: list[int]) -> list[Hashable] | None:
         """The subscribers of many words."""
         if not self._objects:
-            return values  # type: ignore[return-value]
-        return [self.object(value) for value in values]
+            return words  # type: ignore[return-value]
+        return [self.object(word, None) for word in words]
 
-    def all_inline(self, values: NDArray[Any]) -> bool:
+    def all_inline(self, words: NDArray[Any]) -> bool:
         """Whether all these words are integers that stand for themselves."""
-        return not self._objects or not bool(np.any(values >= _LIMIT))
+        return not self._objects or not bool(np.any(words >= _LIMIT))
+
+
+class SharedSubscribers:
+    """Subscribers that any process can read."""
+
+    def stored(self, subscriber: Hashable) -> tuple[int, str | bytes | None]:
+        """The word for a subscriber, and the text in its S-node.
+
+        Raises
+        ------
+        TypeError
+            If it is no integer, str or bytes.
+        ValueError
+            If it is an integer out of range.
+        """
+        if _is_inline(subscriber):
+            assert isinstance(subscriber, int)
+            return subscriber, None
+        if isinstance(subscriber, str | bytes):
+            return _LIMIT + isinstance(subscriber, bytes), subscriber
+        if type(subscriber) is int:
+            raise ValueError(
+                f"integers that subscribe to a shared trie are from -2**62 to 2**62 - 1, got {subscriber}; use str"
+            )
+        raise TypeError(
+            f"subscribers of a shared trie are int, str or bytes, which every process can read, not "
+            f"{type(subscriber).__name__}; keep a table from such names to your objects"
+        )
+
+    def object(self, word: int, text: str | bytes | None) -> Hashable:
+        """The subscriber that is stored so."""
+        return word if text is None else text
+
+    def objects(self, words: list[int]) -> list[Hashable] | None:
+        """The subscribers of many words, if all are integers."""
+        return words if max(words, default=0) < _LIMIT else None  # type: ignore[return-value]
+
+    def all_inline(self, words: NDArray[Any]) -> bool:
+        """Whether all these words are integers that stand for themselves."""
+        return not bool(np.any(words >= _LIMIT))

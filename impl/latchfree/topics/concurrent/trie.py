@@ -1,41 +1,39 @@
-"""`ConcurrentTrie`: the matcher that any number of threads change and match at the same time."""
+"""`ConcurrentTrie`: the matcher that any number of threads and processes change and match at the same time."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-import pyarrow as pa
-
 from latchfree.arena import Arena
-from latchfree.ctrie.holds import Hold
+from latchfree.arena.directory import TOPIC_TRIE
+from latchfree.ctrie.orphans import give_back_all
+from latchfree.ctrie.store import HASH_MASK_ALL, refused
 from latchfree.topics.base import parse
-from latchfree.topics.columns import text_column, to_lists
 from latchfree.topics.concurrent import bulk
 from latchfree.topics.concurrent.calls import call
-from latchfree.topics.concurrent.collect import TOO_SMALL
-from latchfree.topics.concurrent.scratch import Scratch
-from latchfree.topics.concurrent.store import DATA, NO_QUEUE, QUEUE, SHARE, TopicStore, payload_of, read_payload
-from latchfree.topics.concurrent.subscribers import Subscribers
-from latchfree.topics.dialects import Dialect, get_dialect
+from latchfree.topics.concurrent.payload import NO_QUEUE, QUEUE, SHARE, Payload
+from latchfree.topics.concurrent.reader import Reader
+from latchfree.topics.concurrent.scratch import Scratches
+from latchfree.topics.concurrent.snapshot import TrieSnapshot
+from latchfree.topics.concurrent.store import DATA, TopicStore
+from latchfree.topics.concurrent.subscribers import OwnSubscribers, SharedSubscribers, Subscribers
+from latchfree.topics.dialects import DIALECTS, Dialect, get_dialect
 from latchfree.topics.errors import UnknownSubscription
 from latchfree.topics.matcher import Stats, Subscription
 from latchfree.topics.pattern import Pattern
 from latchfree.topics.rules import SHARE as SHARE_PREFIX
-from latchfree.topics.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from latchfree.topics.mask.index import MaskIndex
 
-_TOO_SMALL: Final = int(TOO_SMALL)
-_EVERY_BIT: Final = (1 << 64) - 1
+_NUMBER_BITS: Final = (1 << 64) - 1
+#: What the directory of an arena says the values of a topic trie are.
+_VALUES: Final = "subscriber"
 
 
-class ConcurrentTrie:
-    """A lock-free trie of subscriptions, shared by any number of threads.
+class ConcurrentTrie(Reader):
+    """A lock-free trie of subscriptions, shared by any number of threads, and by name by any number of processes.
 
     Every call is linearizable: it takes effect at one instant between its call and its return. A match sees the whole
     trie at one instant, however many wildcards it follows; `subscriptions` and what is made of them, too.
@@ -58,22 +56,108 @@ class ConcurrentTrie:
     Notes
     -----
     Subscribers are integers, which live in the trie, or any other hashable objects, which stay referenced as long as
-    the matcher lives. The algorithm is described in `latchfree.topics.concurrent`.
+    the matcher lives. In a trie made by `create`, which other processes can open, they are integers, str or bytes, and
+    all live in the trie. The algorithm is described in `latchfree.topics.concurrent`.
     """
 
     def __init__(
-        self, dialect: str | Dialect = "amqp", *, arena: Arena | None = None, hash_mask: int = _EVERY_BIT
+        self, dialect: str | Dialect = "amqp", *, arena: Arena | None = None, hash_mask: int = HASH_MASK_ALL
     ) -> None:
-        self._dialect = get_dialect(dialect)
-        self._store = TopicStore(Arena.anonymous() if arena is None else arena, self._dialect, hash_mask)
-        self._subscribers = Subscribers()
-        self._local = threading.local()
-        self._scratches: list[Scratch] = []
+        arena = Arena.anonymous() if arena is None else arena
+        self._attach(TopicStore.private(arena, get_dialect(dialect), hash_mask), OwnSubscribers())
 
-    @property
-    def dialect(self) -> Dialect:
-        """The dialect of patterns and topics."""
-        return self._dialect
+    def _attach(self, store: TopicStore, subscribers: Subscribers) -> None:
+        super().__init__(store, subscribers, Scratches())
+
+    @classmethod
+    def create(
+        cls, arena: Arena, name: str, dialect: str | Dialect = "amqp", *, hash_mask: int = HASH_MASK_ALL
+    ) -> ConcurrentTrie:
+        """A new, empty trie under a name in an arena, where others find it with `open`.
+
+        It stays until `unlink`, whether or not anybody uses it.
+
+        Parameters
+        ----------
+        arena : Arena
+        name : str
+            At most 48 bytes of UTF-8.
+        dialect : str or Dialect
+            One of those that have a name; it is recorded, and `open` refuses others.
+        hash_mask : int
+            As for `ConcurrentTrie`.
+
+        Raises
+        ------
+        StructureExists
+            If the arena has something of that name.
+        DirectoryFull
+            If it has 64 structures already.
+        ArenaFull
+            If it has no room.
+        ValueError
+            If the dialect is one of your own.
+        """
+        chosen = get_dialect(dialect)
+        if DIALECTS.get(chosen.name) is not chosen:
+            raise ValueError(
+                f"a shared trie has one of the dialects {', '.join(DIALECTS)}, which every process knows; this "
+                f"{chosen.name!r} is another"
+            )
+        store = TopicStore(arena, 0, chosen, hash_mask, name=name)
+        arena.directory.create(
+            name, keys=chosen.name, values=_VALUES, hash_mask=store.hash_mask, build=store.new_trie, kind=TOPIC_TRIE
+        )
+        return cls.open(arena, name)
+
+    @classmethod
+    def open(cls, arena: Arena, name: str, dialect: str | Dialect | None = None) -> ConcurrentTrie:
+        """The trie of that name in an arena.
+
+        Parameters
+        ----------
+        arena : Arena
+        name : str
+        dialect : str or Dialect, optional
+            Checked against what was recorded.
+
+        Raises
+        ------
+        StructureMissing
+            If the arena has nothing of that name.
+        ValueError
+            If it is no topic trie, or of another dialect.
+        """
+        found = arena.directory.find(name, TOPIC_TRIE)
+        recorded = get_dialect(found.keys)
+        if dialect is not None and get_dialect(dialect) is not recorded:
+            raise ValueError(
+                f"structure {name!r} was created with the dialect {found.keys!r}, not "
+                f"{get_dialect(dialect).name!r}; open it with {found.keys!r}"
+            )
+        if give_back_all not in arena.on_death:
+            arena.on_death.append(give_back_all)
+        opened: ConcurrentTrie = cls.__new__(cls)
+        opened._attach(TopicStore(arena, found.root, recorded, found.hash_mask, name=name), SharedSubscribers())
+        return opened
+
+    @staticmethod
+    def unlink(arena: Arena, name: str) -> None:
+        """Take a trie out of an arena's directory and empty it.
+
+        Whoever still has it open goes on with an empty one that nobody else finds.
+
+        Raises
+        ------
+        StructureMissing
+            If the arena has nothing of that name.
+        ValueError
+            If it is no topic trie.
+        """
+        store = ConcurrentTrie.open(arena, name)._store
+        if store.clear() is NotImplemented:
+            store.insist(store.clear, refused)
+        arena.directory.remove(name)
 
     @property
     def arena(self) -> Arena:
@@ -84,14 +168,13 @@ class ConcurrentTrie:
 
     def subscribe(self, pattern: str | bytes, subscriber: Hashable, *, queue: str | None = None) -> Subscription:
         """Add a subscription; see `Matcher.subscribe`."""
-        parsed = parse(self._dialect, pattern, queue, None)
+        parsed = parse(self.dialect, pattern, queue, None)
         text = _filter_of(parsed)
         kind = SHARE if parsed.group is not None else NO_QUEUE if queue is None else QUEUE
         group = parsed.group if parsed.group is not None else queue
-        payload = payload_of(self._subscribers.value(subscriber), kind, group)
-        scratch = self._scratch(len(text), len(parsed.words))
-        store = self._store
-        arguments = store.rules, id(text) + DATA, len(text), id(payload) + DATA, len(payload)
+        payload = Payload(*self._subscribers.stored(subscriber), kind, group).pack()
+        scratch = self._scratches.mine(len(text), len(parsed.words))
+        arguments = self._store.rules, id(text) + DATA, len(text), id(payload) + DATA, len(payload)
         number = self._insist("add", *arguments, scratch.starts, scratch.digits, scratch.path)
         scratch.subscribes += 1
         return Subscription(number, parsed.text, subscriber, group)
@@ -108,7 +191,7 @@ class ConcurrentTrie:
         """
         texts = list(patterns)
         for row, text in enumerate(texts):
-            parse(self._dialect, text, queue, row)
+            parse(self.dialect, text, queue, row)
         return [self.subscribe(text, subscriber, queue=queue) for text in texts]
 
     def subscribe_column(self, patterns: Any, subscribers: Any) -> Any:
@@ -127,23 +210,23 @@ class ConcurrentTrie:
         ArenaFull
             Whose ``done`` says how many took effect.
         """
-        return bulk.subscribe(self, self._store, patterns, subscribers)
+        return bulk.subscribe(self._store, self._scratches.mine(0, 0), patterns, subscribers)
 
     def unsubscribe(self, subscription: Subscription) -> None:
-        """Take a subscription away; see `Matcher.unsubscribe`."""
+        """Take a subscription away, wherever it was made; see `Matcher.unsubscribe`."""
         if not isinstance(subscription, Subscription):
             raise self._unknown(subscription)
-        parsed = self._dialect.pattern(subscription.pattern)
+        parsed = self.dialect.pattern(subscription.pattern)
         text = _filter_of(parsed)
-        scratch = self._scratch(len(text), len(parsed.words))
-        arguments = self._store.rules, id(text) + DATA, len(text), subscription.number & _EVERY_BIT
+        scratch = self._scratches.mine(len(text), len(parsed.words))
+        arguments = self._store.rules, id(text) + DATA, len(text), subscription.number & _NUMBER_BITS
         if not self._insist("drop", *arguments, scratch.starts, scratch.digits, scratch.path):
             raise self._unknown(subscription)
         scratch.unsubscribes += 1
 
     def unsubscribe_column(self, patterns: Any, numbers: Any) -> None:
         """Take the subscriptions with these numbers away, as far as they are there; the kin of `subscribe_column`."""
-        bulk.unsubscribe(self, self._store, patterns, numbers)
+        bulk.unsubscribe(self._store, self._scratches.mine(0, 0), patterns, numbers)
 
     def unsubscribe_all(self, subscriber: Hashable) -> list[Subscription]:
         """Take all subscriptions of a subscriber away, one after another, and return them."""
@@ -157,97 +240,55 @@ class ConcurrentTrie:
                 gone.append(subscription)
         return gone
 
-    # matching -------------------------------------------------------------------------------------------------
-
-    def match(self, topic: str | bytes) -> frozenset[Hashable]:
-        """Return the subscribers whose patterns match a topic; see `Matcher.match`."""
-        scratch = self._find(topic, values=True)
-        found = frozenset(self._subscribers.objects(scratch.values))
-        scratch.matches += 1
-        scratch.matched += len(found)
-        return found
-
-    def matching(self, topic: str | bytes) -> list[Subscription]:
-        """Return the subscriptions that match a topic, in any order."""
-        base, me = self.arena.base, self.arena.participant()
-        call("hold_still")(base, me)
-        try:
-            return [self._read(node) for node in self._find(topic, values=False).values]
-        finally:
-            call("let_go")(base, me)
-
-    def has_interest(self, topic: str | bytes) -> bool:
-        """Return whether any subscription matches a topic; stops at the first."""
-        return bool(self._find(topic, values=True, most=1).values)
-
-    def match_many(self, topics: Any) -> Any:
-        """Return the subscribers of each topic, as an Arrow list array, without the interpreter lock.
-
-        See `Matcher.match_many`.
-        """
-        column = text_column(topics)
-        scratch = self._scratch(0, 0)
-        offsets, values = bulk.match(self, self._store, scratch, column)
-        scratch.matches += len(column)
-        scratch.matched += len(values)
-        if self._subscribers.all_inline(values):
-            return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(values))
-        objects = self._subscribers.objects(values.tolist())
-        return to_lists([objects[start:end] for start, end in pairwise(offsets.tolist())])
-
     # the whole ------------------------------------------------------------------------------------------------
+
+    def snapshot(self) -> TrieSnapshot:
+        """Return what is subscribed at this instant, in O(1); taking it stops nobody.
+
+        Close it, or let go of it, to give back the memory it keeps.
+        """
+        return TrieSnapshot(self, self._store.hold())
 
     def subscriptions(self, prefix: str | None = None) -> Iterator[Subscription]:
         """Return the subscriptions of this instant, or those whose patterns have the words of `prefix` first."""
-        words = self._dialect.split(prefix or "")
-        hold = self._store.hold()
-        held = [self._read(node) for node in self._store.nodes_below(hold).tolist()]
-        if not words:
-            return iter(held)
-        return iter([each for each in held if self._dialect.pattern(each.pattern).starts_with(words)])
-
-    def snapshot(self) -> Snapshot:
-        """Return what is subscribed at this instant; taking it stops nobody."""
-        return Snapshot(self._dialect, tuple(self.subscriptions()))
+        return self.snapshot().subscriptions(prefix)
 
     def freeze(self) -> MaskIndex:
         """Return an unchanging index of what is subscribed now, for bulk matching."""
         return self.snapshot().freeze()
 
     def stats(self) -> Stats:
-        """Return what the matcher holds and did; the calls of other threads may be counted late."""
+        """Return what the matcher holds, and what this process did; the calls of other threads may be counted late."""
         held = list(self.subscriptions())
         return Stats(
             engine=type(self).__name__,
-            dialect=self._dialect.name,
+            dialect=self.dialect.name,
             subscriptions=len(held),
             patterns=len({each.pattern for each in held}),
             subscribers=len({each.subscriber for each in held}),
-            subscribes=sum(each.subscribes for each in self._scratches),
-            unsubscribes=sum(each.unsubscribes for each in self._scratches),
-            matches=sum(each.matches for each in self._scratches),
-            matched=sum(each.matched for each in self._scratches),
+            subscribes=self._scratches.total("subscribes"),
+            unsubscribes=self._scratches.total("unsubscribes"),
+            matches=self._scratches.total("matches"),
+            matched=self._scratches.total("matched"),
             details={"bytes": float(self.arena.allocated)},
         )
 
     def __len__(self) -> int:
-        hold: Hold = self._store.hold()
-        return len(self._store.nodes_below(hold))
+        return len(self.snapshot())
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} of {self._dialect.name} with {len(self):,} subscriptions>"
+        return f"<{type(self).__name__} of {self.dialect.name} with {len(self):,} subscriptions>"
+
+    def __reduce__(self) -> Any:
+        store = self._store
+        if store.name is None or not store.arena.shared:
+            raise TypeError(
+                "a private ConcurrentTrie cannot be pickled: its nodes live in this process; send trie.freeze(), or "
+                "make it with ConcurrentTrie.create in an arena of Arena.create"
+            )
+        return ConcurrentTrie.open, (store.arena, store.name)
 
     # parts ----------------------------------------------------------------------------------------------------
-
-    def _scratch(self, length: int, words: int) -> Scratch:
-        """The calling thread's working memory, with room for a text."""
-        try:
-            scratch: Scratch = self._local.scratch
-        except AttributeError:
-            scratch = self._local.scratch = Scratch()
-            self._scratches.append(scratch)
-        scratch.make_room(length, words)
-        return scratch
 
     def _insist(self, name: str, *arguments: Any) -> int:
         store = self._store
@@ -257,33 +298,6 @@ class ConcurrentTrie:
         if store.is_full(result):
             result = store.insist(lambda: entry(store.arena.base, store.trie, me, *arguments), store.is_full)
         return result
-
-    def _find(self, topic: str | bytes, *, values: bool, most: int = _EVERY_BIT - 1) -> Scratch:
-        """Subscribers or S-nodes for a topic, as the list `values` of the scratch; for the latter be pinned."""
-        self._dialect.topic(topic)
-        text = topic.encode() if isinstance(topic, str) else topic
-        scratch = self._scratch(len(text), 0)
-        store = self._store
-        entry = call("find")
-        scratch.most(most)
-        while True:
-            count = entry(
-                store.arena.base, store.trie, 0, store.arena.participant(), store.rules, id(text) + DATA, len(text),
-                values, scratch.starts, scratch.digits, scratch.frames, scratch.noted, scratch.found, scratch.counts,
-            )  # fmt: skip
-            if count != _TOO_SMALL:
-                scratch.values = scratch.found[:count].view(np.int64).tolist()
-                return scratch
-            scratch.grow()
-
-    def _read(self, node: int) -> Subscription:
-        """The subscription in an S-node that cannot go away."""
-        number, text, payload = self._store.read(node)
-        value, kind, queue = read_payload(payload)
-        pattern = text.decode()
-        if kind == SHARE:
-            pattern = f"{SHARE_PREFIX}{queue}/{pattern}"
-        return Subscription(number, pattern, self._subscribers.object(value), queue)
 
     def _unknown(self, subscription: object) -> UnknownSubscription:
         return UnknownSubscription(

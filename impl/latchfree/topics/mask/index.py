@@ -27,7 +27,7 @@ from latchfree.topics.mask.search import Tables, search
 from latchfree.topics.mask.texts import class_table, eight
 from latchfree.topics.mask.trie import Trie
 from latchfree.topics.matcher import Stats, Subscription
-from latchfree.topics.snapshot import Snapshot
+from latchfree.topics.snapshot import CopiedSnapshot, Snapshot
 
 _CHUNK = 1 << 18
 """Topics matched without looking up: Ctrl-C takes effect between chunks."""
@@ -221,7 +221,7 @@ class MaskIndex:
 
     def snapshot(self) -> Snapshot:
         """Return the subscriptions as a collection."""
-        return Snapshot(self._dialect, tuple(self.subscriptions()))
+        return CopiedSnapshot(self._dialect, self.subscriptions())
 
     def freeze(self) -> MaskIndex:
         """Return the index itself."""

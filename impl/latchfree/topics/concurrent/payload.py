@@ -1,0 +1,71 @@
+"""What an S-node holds besides its pattern: the subscriber and the queue group of a subscription, as bytes.
+
+A word for the subscriber comes first, where compiled code finds it; then what the name of the queue group is, what the
+text is that follows it, and the length of that name; then the name, and the text.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Final, NamedTuple
+
+#: What the queue group of a subscription is. A row of a bulk call has two words, of which the second is NO_QUEUE.
+NO_QUEUE, QUEUE, SHARE = range(3)
+
+_NO_TEXT, _STR, _BYTES = range(3)
+
+_HEAD: Final = struct.Struct("=qBBHI")
+_LONGEST: Final = 65_535
+
+
+class Payload(NamedTuple):
+    """The payload of a subscription.
+
+    Attributes
+    ----------
+    word : int
+        Its subscriber, or what sort of subscriber the text is.
+    text : str, bytes or None
+        Its subscriber, if that is not in the word.
+    kind : int
+        `NO_QUEUE`, `QUEUE`, or `SHARE` if the pattern names the group.
+    queue : str or None
+        The name of its queue group.
+    """
+
+    word: int
+    text: str | bytes | None
+    kind: int
+    queue: str | None
+
+    def pack(self) -> bytes:
+        """The payload as bytes.
+
+        Raises
+        ------
+        ValueError
+            If a name is longer than 65,535 bytes, or not text.
+        """
+        name = _bytes_of(self.queue or "", "the name of a queue group")
+        text = _bytes_of(self.text or "", "a subscriber")
+        what = _NO_TEXT if self.text is None else _STR if isinstance(self.text, str) else _BYTES
+        return _HEAD.pack(self.word, self.kind, what, 0, len(name)) + name + text
+
+    @classmethod
+    def unpack(cls, packed: bytes) -> Payload:
+        """The payload that was packed."""
+        word, kind, what, _, length = _HEAD.unpack_from(packed)
+        start = _HEAD.size + length
+        rest = packed[start:]
+        text = None if what == _NO_TEXT else rest.decode() if what == _STR else rest
+        return cls(word, text, kind, packed[_HEAD.size : start].decode() if kind else None)
+
+
+def _bytes_of(text: str | bytes, what: str) -> bytes:
+    try:
+        encoded = text.encode() if isinstance(text, str) else text
+    except UnicodeEncodeError as error:
+        raise ValueError(f"{what} cannot be stored as UTF-8: {error.reason}, at character {error.start}") from None
+    if len(encoded) > _LONGEST:
+        raise ValueError(f"{what} has {len(encoded):,} bytes, and {_LONGEST:,} are allowed")
+    return encoded

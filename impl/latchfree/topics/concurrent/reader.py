@@ -1,0 +1,131 @@
+"""`Reader`: what a concurrent topic trie and its snapshots have in common, which is everything that matches."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from itertools import pairwise
+from typing import Any, Final
+
+import pyarrow as pa
+
+from latchfree.ctrie.holds import Hold
+from latchfree.topics.columns import text_column, to_lists
+from latchfree.topics.concurrent import bulk
+from latchfree.topics.concurrent.calls import call
+from latchfree.topics.concurrent.collect import TOO_SMALL
+from latchfree.topics.concurrent.payload import SHARE
+from latchfree.topics.concurrent.scratch import Scratch, Scratches
+from latchfree.topics.concurrent.store import DATA, TopicStore
+from latchfree.topics.concurrent.subscribers import Subscribers
+from latchfree.topics.dialects import Dialect
+from latchfree.topics.matcher import Subscription
+from latchfree.topics.rules import SHARE as SHARE_PREFIX
+
+_TOO_SMALL: Final = int(TOO_SMALL)
+_EVERYTHING: Final = (1 << 64) - 2
+
+
+class Reader:
+    """Matches topics in a trie, as it is or as it was.
+
+    Parameters
+    ----------
+    store : TopicStore
+    subscribers : Subscribers
+    scratches : Scratches
+    """
+
+    def __init__(self, store: TopicStore, subscribers: Subscribers, scratches: Scratches) -> None:
+        self._store = store
+        self._subscribers = subscribers
+        self._scratches = scratches
+
+    @property
+    def dialect(self) -> Dialect:
+        """The dialect of patterns and topics."""
+        return self._store.dialect
+
+    def _held(self) -> Hold | None:
+        """The snapshot that is read, which stays while this is referred to; None for the trie as it is."""
+        return None
+
+    def match(self, topic: str | bytes) -> frozenset[Hashable]:
+        """Return the subscribers whose patterns match a topic; see `Matcher.match`."""
+        hold = self._held()
+        scratch = self._find(topic, hold, values=True)
+        objects = self._subscribers.objects(scratch.values)
+        if objects is None:
+            objects = [each.subscriber for each in self.matching(topic)]
+        found = frozenset(objects)
+        scratch.matches += 1
+        scratch.matched += len(found)
+        return found
+
+    def matching(self, topic: str | bytes) -> list[Subscription]:
+        """Return the subscriptions that match a topic, in any order."""
+        hold = self._held()
+        arena = self._store.arena
+        base, me = arena.base, arena.participant()
+        call("hold_still")(base, me)
+        try:
+            return [self._read(node) for node in self._find(topic, hold, values=False).values]
+        finally:
+            call("let_go")(base, me)
+
+    def has_interest(self, topic: str | bytes) -> bool:
+        """Return whether any subscription matches a topic; stops at the first."""
+        hold = self._held()
+        return bool(self._find(topic, hold, values=True, most=1).values)
+
+    def match_many(self, topics: Any) -> Any:
+        """Return the subscribers of each topic, as an Arrow list array, without the interpreter lock.
+
+        See `Matcher.match_many`.
+        """
+        column = text_column(topics)
+        hold = self._held()
+        root = 0 if hold is None else hold.root
+        scratch = self._scratches.mine(0, 0)
+        offsets, values = bulk.match(self._store, scratch, column, root)
+        scratch.matches += len(column)
+        scratch.matched += len(values)
+        if self._subscribers.all_inline(values):
+            return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(values))
+        objects = self._subscribers.objects(values.tolist())
+        if objects is None:
+            return to_lists(bulk.match_nodes(self._store, scratch, column, root, self._subscriber))
+        return to_lists([objects[start:end] for start, end in pairwise(offsets.tolist())])
+
+    # parts ----------------------------------------------------------------------------------------------------
+
+    def _find(self, topic: str | bytes, hold: Hold | None, *, values: bool, most: int = _EVERYTHING) -> Scratch:
+        """Subscribers or S-nodes for a topic, as the list `values` of the scratch; for the latter be pinned."""
+        store = self._store
+        store.dialect.topic(topic)
+        text = topic.encode() if isinstance(topic, str) else topic
+        scratch = self._scratches.mine(len(text), 0)
+        entry = call("find")
+        root = 0 if hold is None else hold.root
+        scratch.most(most)
+        while True:
+            count = entry(
+                store.arena.base, store.trie, root, store.arena.participant(), store.rules, id(text) + DATA, len(text),
+                values, scratch.starts, scratch.digits, scratch.frames, scratch.noted, scratch.found, scratch.counts,
+            )  # fmt: skip
+            if count != _TOO_SMALL:
+                scratch.take(count)
+                return scratch
+            scratch.grow()
+
+    def _read(self, node: int) -> Subscription:
+        """The subscription in an S-node that cannot go away."""
+        number, pattern, payload = self._store.read(node)
+        if payload.kind == SHARE:
+            pattern = f"{SHARE_PREFIX}{payload.queue}/{pattern}"
+        subscriber = self._subscribers.object(payload.word, payload.text)
+        return Subscription(number, pattern, subscriber, payload.queue)
+
+    def _subscriber(self, node: int) -> Hashable:
+        """The subscriber in an S-node that cannot go away."""
+        _, _, payload = self._store.read(node)
+        return self._subscribers.object(payload.word, payload.text)

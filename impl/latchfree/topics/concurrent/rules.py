@@ -1,0 +1,27 @@
+"""A dialect as compiled code takes it: two words, its rules and the bytes that no topic has."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from latchfree.topics.concurrent import digits
+from latchfree.topics.dialects import Dialect
+from latchfree.topics.rules import NATS_FORBIDDEN
+
+_FORBIDDEN: Final = {"amqp": "", "nats": NATS_FORBIDDEN, "mqtt": "+#\0"}
+
+
+def rules_of(dialect: Dialect) -> int:
+    """The rules of a dialect, see `latchfree.topics.concurrent.digits`."""
+    flags = int(digits.ANYWHERE) if dialect.many_anywhere else 0
+    flags |= int(digits.LEAST) if dialect.least else 0
+    flags |= int(digits.HIDES) if dialect.hides_dollar else 0
+    flags |= int(digits.NO_EMPTY_WORD) if dialect.name == "nats" else 0
+    flags |= int(digits.NO_EMPTY_TEXT) if dialect.name == "mqtt" else 0
+    flags |= dialect.longest << int(digits.LONGEST_SHIFT)
+    return flags | ord(dialect.separator) | ord(dialect.one) << 8 | ord(dialect.many) << 16
+
+
+def forbidden_in(dialect: Dialect) -> int:
+    """The bytes that no topic of a dialect has, a bit each."""
+    return sum(1 << ord(character) for character in _FORBIDDEN[dialect.name])

@@ -1,0 +1,109 @@
+"""`TrieSnapshot`: what a `ConcurrentTrie` held at one instant, taken in O(1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from latchfree.ctrie.holds import Hold
+from latchfree.topics.concurrent.reader import Reader
+from latchfree.topics.matcher import Subscription
+from latchfree.topics.snapshot import Difference, Snapshot
+
+if TYPE_CHECKING:
+    from latchfree.topics.mask.index import MaskIndex
+
+#: Subscriptions read between two looks at whether the snapshot may still be read here.
+_BATCH: Final = 1024
+
+
+class TrieSnapshot(Reader, Snapshot):
+    """The subscriptions of one instant. Taking it is O(1) and stops nobody; it never changes.
+
+    It matches as the trie does, on the nodes that the trie had. A snapshot keeps the memory of what has been
+    unsubscribed or moved since. `close`, the end of a ``with`` block or of the last reference (iterators count) gives
+    it back. ``len`` counts at its first use; iteration reads one subscription after the other.
+
+    Raises
+    ------
+    ValueError
+        From any use after `close`.
+    """
+
+    def __init__(self, reader: Reader, hold: Hold) -> None:
+        super().__init__(reader._store, reader._subscribers, reader._scratches)
+        self._hold: Hold | None = hold
+        self._length: int | None = None
+
+    def _held(self) -> Hold:
+        hold = self._hold
+        if hold is None:
+            raise ValueError("this snapshot is closed; take another with snapshot()")
+        hold.touch()
+        return hold
+
+    def close(self) -> None:
+        """Give the snapshot up: what only it kept is freed, once running calls and iterators have finished.
+
+        Closing twice is no error.
+        """
+        self._hold = None
+
+    @property
+    def closed(self) -> bool:
+        """Whether `close` was called."""
+        return self._hold is None
+
+    def __enter__(self) -> TrieSnapshot:
+        self._held()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def subscriptions(self, prefix: str | None = None) -> Iterator[Subscription]:
+        """Return the subscriptions, or those whose patterns have the words of `prefix` first."""
+        words = self.dialect.split(prefix or "")
+        hold = self._held()
+        found = self._read_all(hold, self._store.nodes_below(hold))
+        return (each for each in found if not words or self.dialect.pattern(each.pattern).starts_with(words))
+
+    def _read_all(self, hold: Hold, nodes: Any) -> Iterator[Subscription]:
+        for start in range(0, len(nodes), _BATCH):
+            hold.touch()
+            yield from [self._read(node) for node in nodes[start : start + _BATCH].tolist()]
+
+    def since(self, earlier: Snapshot) -> Difference:
+        """Return what came and went since an earlier snapshot of the same matcher.
+
+        Only what differs is read: as long as both snapshots are there, an S-node is one subscription.
+        """
+        if not isinstance(earlier, TrieSnapshot) or earlier._store is not self._store:
+            return super().since(earlier)
+        mine, its = self._held(), earlier._held()
+        now, then = self._store.nodes_below(mine), self._store.nodes_below(its)
+        added, removed = np.setdiff1d(now, then), np.setdiff1d(then, now)
+        return Difference(frozenset(self._read_all(mine, added)), frozenset(self._read_all(its, removed)))
+
+    def freeze(self) -> MaskIndex:
+        """Return an index of these subscriptions for bulk matching, which needs the snapshot no more."""
+        from latchfree.topics.mask.index import MaskIndex
+
+        return MaskIndex.of(tuple(self.subscriptions()), self.dialect)
+
+    def __iter__(self) -> Iterator[Subscription]:
+        return self.subscriptions()
+
+    def __len__(self) -> int:
+        hold = self._held()
+        if self._length is None:
+            self._length = len(self._store.nodes_below(hold))
+        return self._length
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a snapshot cannot be pickled: its nodes live in an arena; send snapshot.freeze() instead")
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.dialect.name}{', closed' if self.closed else ''}>"
