@@ -13,22 +13,28 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from latchfree_lincheck.checker import check
+    from latchfree_lincheck.columns import Column, Columns
     from latchfree_lincheck.criteria import judge
     from latchfree_lincheck.formats import read_history, write_history
     from latchfree_lincheck.formats.errors import HistoryFormatError
     from latchfree_lincheck.history import History, Operation
     from latchfree_lincheck.lane_table import lanes
+    from latchfree_lincheck.many import Verdicts, check_many
     from latchfree_lincheck.recorder import Recorder
     from latchfree_lincheck.shrinking import shrink
     from latchfree_lincheck.verdict import Verdict
 
 __all__ = [
+    "Column",
+    "Columns",
     "History",
     "HistoryFormatError",
     "Operation",
     "Recorder",
     "Verdict",
+    "Verdicts",
     "check",
+    "check_many",
     "judge",
     "lanes",
     "read_history",
@@ -37,12 +43,16 @@ __all__ = [
 ]
 
 _HOME = {
+    "Column": "columns",
+    "Columns": "columns",
     "History": "history",
     "HistoryFormatError": "formats.errors",
     "Operation": "history",
     "Recorder": "recorder",
     "Verdict": "verdict",
+    "Verdicts": "many",
     "check": "checker",
+    "check_many": "many",
     "judge": "criteria",
     "lanes": "lane_table",
     "read_history": "formats",

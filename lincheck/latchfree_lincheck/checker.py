@@ -34,6 +34,7 @@ def check(
     *,
     timeout: float | None = None,
     memory: int = MEMORY,
+    budget: int | None = None,
     engine: EngineName = "auto",
 ) -> Verdict:
     """Judge whether a history is linearizable.
@@ -48,6 +49,9 @@ def check(
         Seconds after which the verdict is "unknown".
     memory : int
         Bytes of search tables after which the verdict is "unknown".
+    budget : int, optional
+        Steps of all searches together after which the verdict is "unknown": a bound that, unlike `timeout`, gives the
+        same verdict on every machine. Monitors take none. Z3 does not count any.
     engine : str
         =============  =====================================================================================
         ``auto``       monitors where they serve, then just-in-time and depth-first search in competition;
@@ -62,7 +66,8 @@ def check(
     Raises
     ------
     ValueError
-        If there is no such engine, it does not know the model, or the history has a call that the model does not.
+        If there is no such engine, it does not know the model, the budget is below 1, or the history has a call that
+        the model does not.
 
     References
     ----------
@@ -70,11 +75,13 @@ def check(
     Horn and Kroening, "Faster Linearizability Checking via P-Compositionality", 2015.
     """
     started = time.perf_counter()
-    deadline = Deadline(timeout)
+    deadline = Deadline(timeout, budget)
     if isinstance(model, str):
         model = get_model(model)
     if engine not in ENGINES:
         raise ValueError(f"there is no engine {engine!r}; choose one of {', '.join(ENGINES)}")
+    if budget is not None and budget < 1:
+        raise ValueError(f"a budget of {budget} steps: give at least 1, or None for no bound")
     if engine in CHOICES and engine != "auto" and not family(model):
         raise ValueError(f"the engine {engine!r} does not know the model {model.name!r}; use engine='python'")
     return _Check(history, model, memory, engine, deadline, started).run()
@@ -152,7 +159,7 @@ class _Check:
             return solve(self._model, timeline, calls, self._memory, self._deadline)
         from latchfree_lincheck.engine.wgl_python import PythonEngine
 
-        return linearize(PythonEngine(self._model, timeline, calls, self._memory))
+        return linearize(PythonEngine(self._model, timeline, calls, self._memory, self._deadline))
 
     def _calls(self) -> list[Call]:
         """Return the calls; a ValueError of the model says that it cannot make sense of one."""
@@ -218,6 +225,7 @@ class _Check:
     def _unknown(self, gave_up: str, engine: str, why: str) -> Verdict:
         reasons = {
             "timeout": f"{self._deadline} reached",
+            "budget": f"budget of {self._deadline.budget or 0:,} steps reached",
             "memory": f"memory bound of {self._memory >> 20:,} MB reached",
             "crowded": "more operations are in flight at once than the engine can tell apart",
             "large": "the history is too large for this engine",
@@ -235,6 +243,7 @@ class _Check:
             seconds=time.perf_counter() - self._started,
             engine=engine,
             why=why,
+            steps=self._deadline.steps,
             **more,
         )
 

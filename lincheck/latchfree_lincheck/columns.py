@@ -102,6 +102,22 @@ class Column:
             return UNKNOWN
         return code if self.table is None else self.table[code]
 
+    def take(self, rows: npt.NDArray[Any]) -> Column:
+        """Return some rows, by number or by mask; the table is shared."""
+        return Column(self.codes[rows], self.table)
+
+    def alone(self, low: int, high: int) -> Column:
+        """Return the rows from `low` to `high` with a table of their own, in order of first appearance."""
+        codes = self.codes[low:high].copy()
+        present = codes >= 0
+        unique, first, inverse = np.unique(codes[present], return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        number = np.empty(len(unique), np.int64)
+        number[order] = np.arange(len(unique))
+        codes[present] = number[inverse]
+        things = unique[order].tolist()
+        return Column(codes, things if self.table is None else [self.table[code] for code in things])
+
     def missing_where(self, absent: npt.NDArray[np.bool_]) -> Column:
         """Return the column with MISSING in some rows."""
         return Column(np.where(absent, MISSING, self.codes), self.table)
@@ -154,6 +170,19 @@ class Columns:
             if len(column.codes) != len(begun):
                 raise ValueError(f"an argument column has {len(column.codes)} rows, but 'invoke' has {len(begun)}")
         return made
+
+    def take(self, rows: npt.NDArray[Any]) -> Columns:
+        """Return some rows, by number or by mask; tables are shared."""
+        return Columns(
+            self.process.take(rows),
+            self.f.take(rows),
+            tuple(column.take(rows) for column in self.arguments),
+            self.result.take(rows),
+            self.invoke[rows],
+            self.return_[rows],
+            self.returned[rows],
+            None if self.object is None else self.object.take(rows),
+        )
 
     def arguments_of(self, row: int) -> tuple[Any, ...]:
         """Return the arguments of one operation."""

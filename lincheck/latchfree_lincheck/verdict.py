@@ -62,7 +62,7 @@ class Verdict:
     Parameters
     ----------
     verdict : "ok", "violation" or "unknown"
-        Unknown is neither: the search hit the deadline or the memory bound.
+        Unknown is neither: the search hit the deadline, the budget or the memory bound.
     reason : str
         One line that says why.
     operations : int
@@ -73,6 +73,8 @@ class Verdict:
         Which engine decided; of several parts, most of them. See `latchfree_lincheck.check`.
     why : str
         Why it was that engine: what the others needed, or how many parts each decided.
+    steps : int
+        How many steps the searches took: the same in every run that is not ended by the clock.
     witness : sequence of int
         If ok: the indices of the operations in an order that explains every result; pending operations that
         took no effect are not in it.
@@ -96,6 +98,7 @@ class Verdict:
     seconds: float
     engine: str
     why: str = ""
+    steps: int = 0
     witness: Sequence[int] = ()
     failing: int | None = None
     partial: Sequence[int] = ()

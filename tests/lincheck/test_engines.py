@@ -13,7 +13,7 @@ from lincheck_calls import model_and_calls
 from latchfree_lincheck import Operation
 from latchfree_lincheck.engine.frontier import Frontier
 from latchfree_lincheck.engine.frontier_state import BLOCKED, DONE
-from latchfree_lincheck.engine.frontier_sweep import sweep
+from latchfree_lincheck.engine.frontier_sweep import PLACE, sweep
 from latchfree_lincheck.engine.monitors import MONITORS, OK, UNDECIDED, VIOLATION
 from latchfree_lincheck.engine.opcodes import TAKE, UNKNOWN_RESULT
 from latchfree_lincheck.engine.problem import Problem
@@ -78,7 +78,8 @@ def disagreements_of_sweep(name, seed, histories, most=6):
     bulk = generate(name, seed, histories, most)
     failing = oracle(bulk)
     verdicts, order = np.full(histories, -1), np.empty(len(bulk.data), np.int64)
-    assert sweep(bulk.parts, bulk.meaning, verdicts, order, MEMORY, FOREVER)
+    notes = np.zeros((histories, 2), np.int64)
+    assert sweep(bulk.parts, bulk.meaning, verdicts, order, notes, MEMORY, FOREVER)
     first = int(bulk.meaning.first[0])
     wrong = []
     for part, (verdict, expected) in enumerate(zip(verdicts.tolist(), failing.tolist(), strict=True)):
@@ -87,7 +88,8 @@ def disagreements_of_sweep(name, seed, histories, most=6):
         legal = verdict != DONE or order_is_legal(
             bulk.data, low, high, 1, first, bulk.parts.index[mine[mine >= 0]], True
         )
-        if (verdict == BLOCKED) != (expected >= 0) or verdict not in (BLOCKED, DONE) or not legal:
+        blocked = bulk.parts.index[notes[part, PLACE]] if verdict == BLOCKED else -1
+        if blocked != expected or verdict not in (BLOCKED, DONE) or not legal:
             wrong.append(part)
     return wrong
 
@@ -148,6 +150,17 @@ def test_other_monitors_decide_almost_every_lost_pop(name):
 @pytest.mark.parametrize("name", SWEPT)
 def test_the_sweep_agrees_with_brute_force(name):
     assert disagreements_of_sweep(name, 2, 4_000) == []
+
+
+@pytest.mark.parametrize("name", SWEPT)
+def test_the_sweep_does_not_depend_on_where_it_pauses(name):
+    bulk = generate(name, 9, 500)
+    found = []
+    for steps in (500_000, 1, 7):
+        verdicts, order, notes = np.full(500, -1), np.full(len(bulk.data), -1), np.zeros((500, 2), np.int64)
+        assert sweep(bulk.parts, bulk.meaning, verdicts, order, notes, MEMORY, FOREVER, steps)
+        found.append((verdicts.tolist(), notes.tolist(), order.tolist()))
+    assert found[0] == found[1] == found[2]
 
 
 @pytest.mark.parametrize("engine", COMPILED)

@@ -18,7 +18,7 @@ import numpy as np
 
 from latchfree_lincheck.engine.frontier import Frontier
 from latchfree_lincheck.engine.frontier_state import BLOCKED, DONE
-from latchfree_lincheck.engine.frontier_sweep import sweep
+from latchfree_lincheck.engine.frontier_sweep import TAKEN, sweep
 from latchfree_lincheck.engine.monitors import MONITORS, UNDECIDED, VIOLATION, Monitor
 from latchfree_lincheck.engine.parts import Parts
 from latchfree_lincheck.engine.problem import Meaning, Problem
@@ -133,7 +133,9 @@ class _Decider:
         self._order = np.empty(len(self._parts.rows), np.int64)
         mine = verdicts < 0
         if mine.any():
-            sweep(self._parts, self._meaning, verdicts, self._order, self._memory, self._deadline)
+            notes = np.zeros((len(self._parts), 2), np.int64)
+            sweep(self._parts, self._meaning, verdicts, self._order, notes, self._memory, self._deadline)
+            self._deadline.spend(int(notes[:, TAKEN].sum()))
             self._swept = np.where(mine, verdicts, -1)
             done = int(((self._swept == DONE) | (self._swept == BLOCKED)).sum())
             if done:

@@ -7,6 +7,7 @@ a closer look (snapshots, strings, negative counts, items without a natural orde
 from __future__ import annotations
 
 from collections.abc import Hashable
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -22,7 +23,7 @@ from latchfree_lincheck.history import History
 from latchfree_model import Model, SequentialModel
 
 _SPARSE: Final = 4
-_SLOWLY: Final = frozenset({op.SNAPSHOT, op.SIZE, op.CLEAR, op.APPEND})
+SLOWLY: Final = frozenset({op.SNAPSHOT, op.SIZE, op.CLEAR, op.APPEND})
 
 
 def encode_columns(model: Model[Any], history: History, columns: Columns) -> Encoded | None:
@@ -37,13 +38,15 @@ def encode_columns(model: Model[Any], history: History, columns: Columns) -> Enc
     forms = FORMS[name]
     assert isinstance(model, SequentialModel)
     names = columns.f.table
-    if names is None or name == "append-kv" or any(forms.get(f, (op.SNAPSHOT,))[0] in _SLOWLY for f in names):  # type: ignore[call-overload]
+    if names is None or name == "append-kv" or any(forms.get(f, (op.SNAPSHOT,))[0] in SLOWLY for f in names):  # type: ignore[call-overload]
         return None
     f = columns.f.codes
     if f.min(initial=0) < 0:
         return None
     codes = np.array([forms[each][0] for each in names], np.int64)  # type: ignore[index]
     _check_arguments(model, history, columns, np.array([model.operations[each] for each in names]))  # type: ignore[index]
+    if any((later.codes != MISSING)[earlier.codes == MISSING].any() for earlier, later in pairwise(columns.arguments)):
+        return None
     kinds = [forms[each][1] for each in names]  # type: ignore[index]
     if any(kind in ("text", "contents", "number") for kind in kinds):
         return None
@@ -57,21 +60,21 @@ def encode_columns(model: Model[Any], history: History, columns: Columns) -> Enc
     else:
         if name == "priority-queue" and any(column.table is not None for column in (*stored, columns.result)):
             return None
-        *numbers, seen = _renumber([*stored, columns.result])
-        results = seen.codes
+        *numbers, result = renumber([*stored, columns.result])
+        results = result.codes
     n = len(f)
     rows = np.empty((n, 5), np.int32)
     a = numbers[0].codes if numbers else np.full(n, MISSING)
     b = numbers[1].codes if len(numbers) > 1 else np.full(n, MISSING)
-    truths = _truths(columns.result) if "truth" in kinds else results
-    kind = np.array([_KINDS[each] for each in kinds])
+    seen = truths(columns.result) if "truth" in kinds else results
+    kind = np.array([KINDS[each] for each in kinds])
     capacity = int(getattr(model, "capacity", op.ABSENT))
-    _fill(rows, f, codes, kind, a, b, results, truths, capacity, name == "map")
+    fill(rows, f, codes, kind, a, b, results, seen, capacity, name == "map")
     listed = name in LISTS
     return Encoded(rows, part, Meaning(name, "list" if listed else "value", np.full(parts, _first(name), np.int64)))
 
 
-_KINDS: Final = {"": 0, "value": 1, "truth": 2, "done": 3, "old count": 4, "count": 1}
+KINDS: Final = {"": 0, "value": 1, "truth": 2, "done": 3, "old count": 4, "count": 1}
 
 
 def _first(name: str) -> int:
@@ -104,12 +107,12 @@ def _parts(columns: Columns, keyed: bool) -> tuple[Ints, int]:
         [] if columns.object is None else [columns.object]
     )
     for column in chosen:
-        codes, count = _compact(column.codes - min(int(column.codes.min(initial=0)), 0))
-        part, parts = _compact(part * count + codes)
+        codes, count = compact(column.codes - min(int(column.codes.min(initial=0)), 0))
+        part, parts = compact(part * count + codes)
     return part, parts
 
 
-def _compact(codes: Ints) -> tuple[Ints, int]:
+def compact(codes: Ints) -> tuple[Ints, int]:
     """Number codes >= 0 from 0 on, by first appearance if there is room for a table of them."""
     most = int(codes.max(initial=0))
     if most < _SPARSE * len(codes) + 1024:
@@ -130,7 +133,7 @@ def _number(codes: Ints, table: Ints, numbers: Ints) -> int:
     return count
 
 
-def _renumber(columns: list[Column]) -> list[Column]:
+def renumber(columns: list[Column]) -> list[Column]:
     """Give equal things in all columns the same small number."""
     limit = _SPARSE * max((len(column.codes) for column in columns), default=0) + 1024
     if all(column.table is None and column.codes.max(initial=0) < limit for column in columns):
@@ -156,7 +159,7 @@ def _renumber(columns: list[Column]) -> list[Column]:
     return renumbered
 
 
-def _truths(column: Column) -> Ints:
+def truths(column: Column) -> Ints:
     """Return results as truth values; NEVER for what is none."""
     if column.table is None:
         return np.where((column.codes > 1) | (column.codes == NONE), op.NEVER, column.codes)
@@ -168,7 +171,7 @@ def _truths(column: Column) -> Ints:
 
 
 @kernel
-def _fill(
+def fill(
     rows: npt.NDArray[np.int32],
     f: Ints,
     codes: Ints,

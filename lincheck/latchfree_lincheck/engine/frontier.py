@@ -77,6 +77,7 @@ class Frontier:
     def __init__(self, problem: Problem, memory: int, deadline: Deadline) -> None:
         self._problem = problem
         self._parts = problem.parts
+        self._deadline = deadline
         self._tables = Tables(memory, deadline)
         self._rows = problem.parts.rows.copy()
         n = len(self._rows)
@@ -120,12 +121,15 @@ class Frontier:
 
     def _slice(self, last: int) -> int:
         tables, parts, problem = self._tables, self._parts, self._problem
-        return advance(
+        before = int(tables.control[k.STEPS])
+        why = advance(
             tables.control, tables.flight, self._shape, parts.events, last, parts.return_, self._rows,
             problem.contents, problem.pieces, tables.owner, tables.lost_owner, tables.twins, self._place,
             tables.configurations, tables.kept, tables.table, tables.log, self._order, tables.nodes, tables.slots,
-            tables.size, self._scratch, self._uses, _SLICE,
+            tables.size, self._scratch, self._uses, self._deadline.slice(_SLICE),
         )  # fmt: skip
+        self._deadline.spend(int(tables.control[k.STEPS]) - before)
+        return why
 
     def _found(self, path: int) -> Ints:
         written = k.write_path(self._tables.log, path, self._order, int(self._tables.control[k.WRITTEN]))

@@ -144,6 +144,8 @@ def advance(
 ) -> int:
     """Go on for about `steps` steps; return why it stopped.
 
+    How many steps it takes to the end does not depend on where it stopped in between. An event is one, and so is each
+    operation tried.
     `place` maps an operation in flight to its slot; `order` receives the operations as their order becomes certain;
     `uses` says until when texts matter, and is empty if states are no texts.
     """
@@ -153,7 +155,6 @@ def advance(
     growth = control[GROWTH]
     weight = 1 + (growth >> 6)
     while control[EVENT] < last_event:
-        control[STEPS] += 1
         event = events[control[EVENT]]
         operation = event >> 1
         if event & 1 == 0:
@@ -166,6 +167,7 @@ def advance(
                 flight, owner, lost_owner, twins, place, rows, operation, return_[operation] == NEVER_RETURNS
             ):
                 return CROWDED
+            control[STEPS] += 1
             control[EVENT] += 1
             continue
         slot = place[operation]

@@ -205,6 +205,7 @@ def leave(control: Ints, flight: Ints, returning: int) -> None:
     flight[WHOLE] &= ~returning
     flight[READS] &= ~returning
     control[CLOSING] = 0
+    control[STEPS] += 1
     control[EVENT] += 1
 
 

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
 from latchfree.jit import kernel
 from latchfree_lincheck.engine import frontier_state as k
 from latchfree_lincheck.engine.frontier import Tables
 from latchfree_lincheck.engine.frontier_kernel import advance
-from latchfree_lincheck.engine.frontier_state import DONE, PATH, SLICE, STEPS, WRITTEN, start, write_path
+from latchfree_lincheck.engine.frontier_state import (
+    BLOCKED,
+    DONE,
+    EVENT,
+    PATH,
+    SLICE,
+    STEPS,
+    WRITTEN,
+    start,
+    write_path,
+)
 from latchfree_lincheck.engine.opcodes import ABSENT
 from latchfree_lincheck.engine.parts import Parts
 from latchfree_lincheck.engine.problem import NO_CONTENTS, NOTHING, Meaning
@@ -16,15 +28,19 @@ from latchfree_lincheck.engine.search import Deadline
 from latchfree_lincheck.engine.timeline import Ints
 from latchfree_lincheck.engine.transition import Rows
 
-PATIENCE = 60
-"""Steps an operation after which a part is not searched along with many others any more."""
+PATIENCE: Final = 60
+LEAST: Final = 20_000
+"""Steps an operation, and steps on top, after which a part is not searched along with many others any more."""
+
+# The columns of `notes`.
+TAKEN: Final = 0
+PLACE: Final = 1
 
 
 @kernel
 def advance_parts(
     progress: Ints,
     verdicts: Ints,
-    patience: int,
     bounds: Ints,
     event_bounds: Ints,
     initial: Ints,
@@ -45,6 +61,7 @@ def advance_parts(
     table: Ints,
     log: Ints,
     order: Ints,
+    notes: Ints,
     nodes: Ints,
     slots: Ints,
     size: Ints,
@@ -54,8 +71,8 @@ def advance_parts(
     """Judge parts that hold one value each, one after the other; return whether all are done.
 
     ``progress`` is (part, whether it has begun); parts with a verdict are left alone. A part gets as its verdict why
-    the search of it stopped: DONE with its order in `order`, or SLICE after `patience` steps an operation, or what it
-    lacked.
+    the search of it stopped: DONE with its order in `order`, or BLOCKED, or SLICE when it was patient enough, or what
+    it lacked. That, and what `notes` gets, does not depend on the other parts.
     """
     spent = 0
     uses = np.zeros(0, np.int64)
@@ -69,18 +86,22 @@ def advance_parts(
             start(control, flight, configurations, initial[part], event_bounds[part])
             progress[1] = 1
         before = control[STEPS]
+        most = PATIENCE * (high - low) + LEAST
         why = advance(
             control, flight, shape, events, event_bounds[part + 1], return_, rows, contents, pieces, owner,
             lost_owner, twins, place, configurations, kept, table, log, order[low:high], nodes, slots, size,
-            scratch, uses, steps - spent,
+            scratch, uses, min(steps - spent, most - before),
         )  # fmt: skip
         spent += control[STEPS] - before
-        if why == SLICE and control[STEPS] < patience * (high - low) + 1000:
+        if why == SLICE and control[STEPS] < most:
             return False
         if why == DONE:
             control[WRITTEN] = write_path(log, configurations[0, PATH], order[low:high], control[WRITTEN])
             for i in range(control[WRITTEN], high - low):
                 order[low + i] = -1
+        if why == BLOCKED:
+            notes[part, PLACE] = events[control[EVENT]] >> 1
+        notes[part, TAKEN] = control[STEPS]
         verdicts[part] = why
         progress[0] = part + 1
         progress[1] = 0
@@ -90,12 +111,31 @@ def advance_parts(
 
 
 def sweep(
-    parts: Parts, meaning: Meaning, verdicts: Ints, order: Ints, memory: int, deadline: Deadline, steps: int = 500_000
+    parts: Parts,
+    meaning: Meaning,
+    verdicts: Ints,
+    order: Ints,
+    notes: Ints,
+    memory: int,
+    deadline: Deadline,
+    steps: int = 500_000,
 ) -> bool:
     """Judge many parts that each hold one value; return False if the deadline passed.
 
-    A part's verdict becomes DONE with its order in `order`, or BLOCKED, or why it takes more than this. `verdicts` is
-    negative for parts to judge.
+    Parameters
+    ----------
+    parts, meaning : Parts and Meaning
+        The parts.
+    verdicts : int64[parts]
+        Negative for parts to judge. Receives DONE, BLOCKED, or why a part takes more than this.
+    order : int64[n]
+        Receives the orders of the parts that are DONE, each closed by -1 where pending operations are left out.
+    notes : int64[parts, 2]
+        Receives how many steps each part took and, if it is BLOCKED, the first operation that no order explains.
+    memory : int
+        The most bytes that tables may take.
+    deadline : Deadline
+        Looked at between slices of `steps` steps.
     """
     tables = Tables(memory, deadline)
     shape = np.array([0, 1, ABSENT])
@@ -103,10 +143,10 @@ def sweep(
     place, scratch = np.empty(len(parts.rows), np.int64), np.empty(1, np.int64)
     tables.control[k.GROWTH] = 0
     while not advance_parts(
-        progress, verdicts, PATIENCE, parts.bounds, parts.event_bounds, meaning.first,
+        progress, verdicts, parts.bounds, parts.event_bounds, meaning.first,
         tables.control, tables.flight, shape, parts.events, parts.return_, parts.rows, NO_CONTENTS, NOTHING,
         tables.owner, tables.lost_owner, tables.twins, place, tables.configurations, tables.kept, tables.table,
-        tables.log, order, tables.nodes, tables.slots, tables.size, scratch, steps,
+        tables.log, order, notes, tables.nodes, tables.slots, tables.size, scratch, steps,
     ):  # fmt: skip
         if deadline.passed():
             return False

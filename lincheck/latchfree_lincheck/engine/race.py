@@ -41,6 +41,8 @@ def race(runners: Mapping[str, Slices], deadline: Deadline, turns: int | None = 
                 del field[name]
                 last = name
                 gave_up = gave_up if gave_up == "memory" else outcome.gave_up
+            if deadline.spent():
+                return name, Outcome(gave_up="budget")
             if deadline.passed():
                 return name, Outcome(gave_up="timeout")
     return last, Outcome(gave_up=gave_up)

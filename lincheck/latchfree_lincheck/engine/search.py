@@ -35,17 +35,39 @@ class Expired(Exception):
 
 
 class Deadline:
-    """A point in time, or never."""
+    """When searches end: at a point in time, or after so many steps, whichever comes first; or never.
 
-    __slots__ = ("at", "timeout")
+    Parameters
+    ----------
+    timeout : float or None
+        Seconds from now.
+    budget : int, optional
+        Steps of all searches together. Unlike time, steps are the same in every run.
+    """
 
-    def __init__(self, timeout: float | None) -> None:
+    __slots__ = ("at", "budget", "steps", "timeout")
+
+    def __init__(self, timeout: float | None, budget: int | None = None) -> None:
         self.timeout = timeout
+        self.budget = budget
+        self.steps = 0
         self.at = None if timeout is None else time.monotonic() + timeout
 
     def passed(self) -> bool:
         """Return whether it is over."""
         return self.at is not None and time.monotonic() >= self.at
+
+    def spend(self, steps: int) -> None:
+        """Count steps that were taken."""
+        self.steps += steps
+
+    def spent(self) -> bool:
+        """Return whether the budget is used up."""
+        return self.budget is not None and self.steps >= self.budget
+
+    def slice(self, most: int) -> int:
+        """Return how many steps to take before looking again: at least 1, at most `most`."""
+        return most if self.budget is None else max(1, min(most, self.budget - self.steps))
 
     def left(self) -> float | None:
         """Return the seconds until it is over, at least 0; None if it never is."""

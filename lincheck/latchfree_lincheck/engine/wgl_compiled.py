@@ -79,6 +79,7 @@ class CompiledEngine:
     def __init__(self, problem: Problem, memory: int, deadline: Deadline) -> None:
         self.timeline = timeline = problem.timeline()
         self._problem = problem
+        self._deadline = deadline
         self._tables = tables = Tables(memory, deadline)
         self._rows: Rows = problem.parts.rows[problem.parts.positions(0)]
         self._snapshots = np.flatnonzero((self._rows[:, 0] == SNAPSHOT) & (self._rows[:, 4] >= 0))
@@ -160,12 +161,14 @@ class CompiledEngine:
     def _slice(self, following: Ints, preceding: Ints, stack: Ints, saved: Ints) -> int:
         """Run the kernel once."""
         tables = self._tables
-        return k.search(
+        before = int(self._control[k.STEPS])
+        why = k.search(
             self._control, self._shape, self._rows, self.timeline.return_, self._invokes, self._twins, following,
             preceding, stack, saved, self._bits, tables.memo, tables.entry, tables.pool, tables.nodes, tables.slots,
-            tables.size,
-            self._problem.pieces, self._path, _SLICE,
+            tables.size, self._problem.pieces, self._path, self._deadline.slice(_SLICE),
         )  # fmt: skip
+        self._deadline.spend(int(self._control[k.STEPS]) - before)
+        return why
 
     def _grow(self, why: int) -> None:
         """Make larger what the kernel found too small."""

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from latchfree_lincheck.engine.memory import resident
-from latchfree_lincheck.engine.search import MOST_ENDINGS, Blocked, Configuration, Ending, Found
+from latchfree_lincheck.engine.search import MOST_ENDINGS, Blocked, Configuration, Deadline, Ending, Found
 from latchfree_lincheck.engine.timeline import Timeline
 from latchfree_model import Call, Model
 
@@ -60,12 +60,22 @@ class PythonEngine:
         What they did, by the timeline's numbers; pending ones last, with result UNKNOWN.
     memory : int
         Give up when the configurations seen take about so many bytes, or the process has grown by so many.
+    deadline : Deadline, optional
+        Give up when its budget is used up; its time the caller looks at between slices.
     """
 
     name = "python"
 
-    def __init__(self, model: Model[Any], timeline: Timeline, calls: Sequence[Call], memory: int) -> None:
+    def __init__(
+        self,
+        model: Model[Any],
+        timeline: Timeline,
+        calls: Sequence[Call],
+        memory: int,
+        deadline: Deadline | None = None,
+    ) -> None:
         self.timeline = timeline
+        self._deadline = deadline or Deadline(None)
         self._model = model
         self._calls = calls
         self._invoke = [*timeline.invoke.tolist(), *timeline.pending.tolist()]
@@ -108,7 +118,8 @@ class PythonEngine:
             stack = [self._moves(root, high, path, parent)]
             while stack:
                 steps += 1
-                if budget is not None and steps > budget:
+                self._deadline.spend(1)
+                if self._deadline.spent() or (budget is not None and steps > budget):
                     return Found(gave_up="budget")
                 move = next(stack[-1], None)
                 if move is _PAUSE:
