@@ -1,0 +1,100 @@
+"""``latchfree pipeline check``: judge millions of histories on Spark."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from latchfree_cli import exits
+from latchfree_cli.settings import Outcome, Settings
+
+if TYPE_CHECKING:
+    from latchfree_spark.check import Summary
+
+TIMEOUT: Final = 60.0
+"""Seconds for each history, if none are given."""
+
+_SHOWN: Final = 10
+_BAR: Final = 30
+
+
+def check(
+    settings: Settings,
+    inputs: Annotated[list[str], typer.Argument(metavar="IN...", help="Files, folders or patterns of histories.")],
+    output: Annotated[Path, typer.Argument(metavar="OUT", help="A folder that is not there yet.")],
+    model: Annotated[str | None, typer.Option("--model", help="Sequential model: map, register, ...")] = None,
+    by: Annotated[
+        str, typer.Option("--by", help="What large histories may be split by: history,object,key.")
+    ] = "history,object,key",
+    giant: Annotated[
+        int, typer.Option("--giant", min=1, help="Histories of more operations are judged apart.")
+    ] = 100_000,
+    budget: Annotated[int | None, typer.Option("--budget", min=1, help="Steps of the search for each history.")] = None,
+    memory: Annotated[
+        int, typer.Option("--memory", min=1, metavar="MB", help="Bound on the tables of a search.")
+    ] = 1024,
+    chunks: Annotated[int | None, typer.Option("--chunks", min=1, help="Pieces of work; default: by size.")] = None,
+    partitions: Annotated[int | None, typer.Option("--partitions", min=1, help="Tasks; default: one a chunk.")] = None,
+    keep_going: Annotated[bool, typer.Option("--keep-going", help="Count what cannot be read and go on.")] = False,
+    master: Annotated[
+        str | None, typer.Option("--master", help="Where Spark runs: local[4], spark://..., sc://...; default: here.")
+    ] = None,
+) -> Outcome:
+    """Judge whether millions of recorded histories are linearizable.
+
+    OUT holds a table of verdicts, the failing histories, whole and shrunk, and summary.html. A job that is interrupted
+    goes on where it was when it is started again.
+    """
+    from latchfree_spark import spark_session
+    from latchfree_spark.check import BadInput, JobRefused, Options, check_files
+
+    try:
+        options = Options(model, tuple(by.split(",")), giant, settings.timeout or TIMEOUT, budget, memory << 20)
+        with settings.progress("pipeline check: looking at the input") as show:
+            summary = check_files(
+                inputs,
+                output,
+                options,
+                open_session=lambda: spark_session("latchfree pipeline check", master=master),
+                chunks=chunks,
+                partitions=partitions,
+                keep_going=keep_going,
+                report=lambda text, done, total: show(f"{text} {_bar(done, total)} {done} of {total} chunks"),
+            )
+    except (BadInput, JobRefused, ValueError) as error:
+        raise exits.Stop(exits.USAGE, str(error)) from None
+    return _told(settings, summary)
+
+
+def _bar(done: int, total: int) -> str:
+    filled = _BAR * done // max(1, total)
+    return "━" * filled + "╌" * (_BAR - filled)
+
+
+def _told(settings: Settings, summary: "Summary") -> Outcome:
+    counts = ", ".join(f"{count:,} {name}" for name, count in summary.verdicts.items() if count) or "none"
+    for problem in summary.problems[:_SHOWN]:
+        settings.say(f"could not be read: {problem}")
+    for row in summary.unknown[:_SHOWN]:
+        settings.say(f"{row['history']}: unknown: {row['reason']}")
+    for row in summary.failing[:_SHOWN]:
+        settings.say(f"{row['history']}: violation: {row['reason']}")
+    settings.note(f"{summary.histories:,} histories, {summary.operations:,} operations: {counts}")
+    settings.note(f"tables, failing histories and a page: {summary.out}/summary.html")
+    payload = {
+        "out": str(summary.out),
+        "histories": summary.histories,
+        "operations": summary.operations,
+        "verdicts": summary.verdicts,
+        "problems": list(summary.problems),
+        "failing": list(summary.failing),
+        "unknown": list(summary.unknown),
+        "seconds": round(summary.seconds, 3),
+    }
+    if summary.verdicts["violation"]:
+        replay = next((row["replay"] for row in summary.failing if row["replay"]), None)
+        return Outcome("violation", payload, reproduce=replay)
+    if not summary.histories or summary.histories == summary.verdicts["error"]:
+        settings.say("nothing was checked: no history could be read" if summary.problems else "nothing was checked")
+        return Outcome("nothing", payload)
+    return Outcome("unknown" if summary.verdicts["unknown"] else "ok", payload)

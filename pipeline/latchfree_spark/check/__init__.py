@@ -1,0 +1,7 @@
+"""Judge millions of recorded histories on Spark; see `check_files`."""
+
+from latchfree_spark.check.job import check_files
+from latchfree_spark.check.options import BadInput, JobRefused, Options
+from latchfree_spark.check.summary import Summary
+
+__all__ = ["BadInput", "JobRefused", "Options", "Summary", "check_files"]

@@ -1,0 +1,67 @@
+"""Which history killed its worker: a note of what is being judged, which outlives the process that wrote it.
+
+A chunk is judged many histories at a time. If its worker dies or hangs (Spark kills one that says nothing for long),
+the next attempt at the chunk judges *carefully*, history by history, and notes each before it begins. What a worker
+died of `FATAL` times when it was judged by itself is not tried again: its verdict is "unknown". Notes count within one
+run of the driver only, so that a driver that is killed leaves no suspicion.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Final
+
+FATAL: Final = 2
+
+_JUDGE: Final = "judge "
+_DONE: Final = "done"
+
+
+class Attempts:
+    """The attempts at one chunk.
+
+    Parameters
+    ----------
+    path : Path
+        Where the notes are.
+
+    Attributes
+    ----------
+    careful : bool
+        Whether an attempt failed before.
+    """
+
+    def __init__(self, path: Path) -> None:
+        lines = path.read_text().splitlines() if path.exists() else []
+        self.careful = bool(lines)
+        self._deaths: Counter[str] = Counter()
+        for line, following in zip(lines, [*lines[1:], ""], strict=False):
+            if line.startswith(_JUDGE) and following != _DONE:
+                self._deaths[json.loads(line.removeprefix(_JUDGE))] += 1
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._path = path
+        self._file = path.open("a")
+        self._note("begin")
+
+    def fatal(self, history: str) -> bool:
+        """Whether workers died of a history too often to try again."""
+        return self._deaths[history] >= FATAL
+
+    def begin(self, history: str) -> None:
+        """Note that a history is being judged."""
+        self._note(_JUDGE + json.dumps(history))
+
+    def end(self) -> None:
+        """Note that its verdict is there."""
+        self._note(_DONE)
+
+    def forget(self) -> None:
+        """Remove the notes: the chunk is done."""
+        self._file.close()
+        self._path.unlink(missing_ok=True)
+
+    def _note(self, text: str) -> None:
+        self._file.write(text + "\n")
+        self._file.flush()

@@ -1,0 +1,283 @@
+"""From fragments back to histories: whole ones, many at a time, as the checker's columns.
+
+Each distinct JSON text of a batch is parsed once. What is wrong with a row is its history's problem.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from latchfree_lincheck.columns import MISSING, NONE, Column, Columns
+from latchfree_lincheck.formats import HistoryFormatError
+from latchfree_lincheck.formats.finish import finish
+from latchfree_lincheck.formats.record import dumps, freeze, loads
+from latchfree_lincheck.history import History, Operation
+from latchfree_model import UNKNOWN
+from latchfree_spark.check.options import Job
+from latchfree_spark.check.reading import lines_of
+from latchfree_spark.check.tables import LISTS, TEXT
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Whole histories.
+
+    Parameters
+    ----------
+    names, models : list
+        Of each history.
+    problems : list of (str or None)
+        What is known to be wrong with each.
+    bounds : int64[histories + 1]
+        Rows ``bounds[h]`` up to ``bounds[h + 1]`` are those of history h.
+    rows : dict of str to array
+        Arrow arrays, one entry a row.
+    files : int64[rows]
+        The number of the file of each row.
+    """
+
+    names: list[str]
+    models: list[str | None]
+    problems: list[str | None]
+    bounds: Ints
+    rows: dict[str, Any]
+    files: Ints
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def take(self, number: int) -> Batch:
+        """Return one history as a batch of its own."""
+        low, high = int(self.bounds[number]), int(self.bounds[number + 1])
+        rows = {name: self.rows[name].slice(low, high - low) for name in LISTS}
+        mine = slice(number, number + 1)
+        bounds = np.array([0, high - low])
+        return Batch(self.names[mine], self.models[mine], self.problems[mine], bounds, rows, self.files[low:high])
+
+
+def unpack(table: Any) -> Batch:
+    """Return the histories of a table of fragments in which those of each history are together."""
+    history = table["history"].combine_chunks().dictionary_encode()
+    codes = history.indices.to_numpy()
+    begins = np.flatnonzero(np.concatenate([[True], codes[1:] != codes[:-1]]))
+    lengths = pc.fill_null(pc.list_value_length(table["invoke"]), 0).to_numpy().astype(np.int64)
+    ends = np.concatenate([[0], np.cumsum(lengths)])
+    rows = {name: _flat(table[name].combine_chunks(), lengths) for name in LISTS}
+    return Batch(
+        history.dictionary.take(pa.array(codes[begins])).to_pylist(),
+        _first(table["model"], begins, len(codes)),
+        _first(table["problem"], begins, len(codes)),
+        ends[np.append(begins, len(codes))],
+        rows,
+        np.repeat(table["file"].to_numpy(), lengths),
+    )
+
+
+def _flat(column: Any, lengths: Ints) -> Any:
+    """Return the entries of all lists, in order; null for each entry of a list that is not there."""
+    if column.null_count == len(column):
+        return pa.nulls(int(lengths.sum()), column.type.value_type)
+    if not column.null_count:
+        return column.flatten()
+    entries = [
+        entry for row, length in zip(column.to_pylist(), lengths, strict=True) for entry in row or [None] * length
+    ]
+    return pa.array(entries, column.type.value_type)
+
+
+def _first(column: Any, begins: Ints, count: int) -> list[Any]:
+    """Return, for each group of rows, the first entry that is not null."""
+    if column.null_count == count:
+        return [None] * len(begins)
+    entries = column.to_pylist()
+    ends = [*begins[1:].tolist(), count]
+    return [
+        next((entry for entry in entries[begin:end] if entry is not None), None)
+        for begin, end in zip(begins.tolist(), ends, strict=True)
+    ]
+
+
+def decode(batch: Batch) -> tuple[Columns, npt.NDArray[np.bool_]]:
+    """Return the columns of all rows, and in which rows something is wrong."""
+    rows = batch.rows
+    wrong = np.zeros(len(batch.files), np.bool_)
+    invoke, _ = _times(rows["invoke"], wrong)
+    return_, returned = _times(rows["return"], None)
+    seen = np.asarray(rows["result"].is_valid())
+    wrong |= seen & ~returned
+    columns = Columns(
+        _column(rows["process"], _is_process, wrong),
+        _names(rows["f"], wrong),
+        _spread(rows["arguments"], wrong),
+        _column(rows["result"], None, wrong).missing_where(~seen),
+        invoke,
+        return_,
+        returned,
+        None if rows["object"].null_count == len(wrong) else Column.of(rows["object"]),
+    )
+    return columns, wrong
+
+
+def _times(values: Any, wrong: npt.NDArray[np.bool_] | None) -> tuple[Ints, npt.NDArray[np.bool_]]:
+    there = np.asarray(values.is_valid())
+    if wrong is not None:
+        wrong |= ~there
+    return np.asarray(pc.fill_null(values, 0)).astype(np.int64), there
+
+
+def _parse(column: Any, wrong: npt.NDArray[np.bool_], *, nulls: bool) -> tuple[list[Any], Ints]:
+    """Return what the distinct texts of a column mean, and the number of each row's; -1 where there is none."""
+    encoded = column.dictionary_encode()
+    things: list[Any] = []
+    bad: list[int] = []
+    for number, text in enumerate(encoded.dictionary.to_pylist()):
+        try:
+            things.append(freeze(_DECODER.decode(text)))
+        except (ValueError, RecursionError):
+            things.append(None)
+            bad.append(number)
+    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    if bad:
+        wrong |= np.isin(codes, bad)
+    if not nulls:
+        wrong |= codes < 0
+    return things, codes
+
+
+def _reject(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON")
+
+
+_DECODER: Final = json.JSONDecoder(parse_constant=_reject)
+
+
+def _is_process(thing: object) -> bool:
+    return type(thing) in (int, str)
+
+
+def _number(things: Sequence[Hashable]) -> tuple[Ints, list[Hashable]]:
+    """Return a code for each thing, and the table of codes; equal things have one code, as models see them."""
+    numbers: dict[Hashable, int] = {}
+    codes = [NONE if thing is None else numbers.setdefault(thing, len(numbers)) for thing in things]
+    return np.array(codes, np.int64), list(numbers)
+
+
+def _column(column: Any, fits: Any, wrong: npt.NDArray[np.bool_]) -> Column:
+    things, codes = _parse(column, wrong, nulls=fits is None)
+    if fits is not None:
+        misfits = [number for number, thing in enumerate(things) if not fits(thing)]
+        if misfits:
+            wrong |= np.isin(codes, misfits)
+    numbers, table = _number(things)
+    return Column(np.append(numbers, NONE)[codes], table)
+
+
+def _names(column: Any, wrong: npt.NDArray[np.bool_]) -> Column:
+    made = Column.of(column)
+    wrong |= made.codes == NONE
+    return made
+
+
+def _spread(column: Any, wrong: npt.NDArray[np.bool_]) -> tuple[Column, ...]:
+    """Return first arguments, second ones, and so on."""
+    things, codes = _parse(column, wrong, nulls=False)
+    misfits = [number for number, thing in enumerate(things) if type(thing) is not tuple]
+    if misfits:
+        wrong |= np.isin(codes, misfits)
+        for number in misfits:
+            things[number] = ()
+    columns = []
+    for place in range(max(map(len, things), default=0)):
+        numbers, table = _number([thing[place] for thing in things if len(thing) > place])
+        lookup = np.full(len(things) + 1, MISSING, np.int64)
+        lookup[[number for number, thing in enumerate(things) if len(thing) > place]] = numbers
+        columns.append(Column(lookup[codes], table))
+    return tuple(columns)
+
+
+# one history by itself ----------------------------------------------------------------------------------------------
+
+
+def lines(batch: Batch, number: int, model: str | None) -> list[str]:
+    """Return the operations of one history as JSON lines, their texts as they were read."""
+    low, high = int(batch.bounds[number]), int(batch.bounds[number + 1])
+    text = {name: batch.rows[name][low:high].to_pylist() for name in (*TEXT, "invoke", "return")}
+    found = []
+    for row in range(high - low):
+        parts = [f'"history": {dumps(batch.names[number])}', f'"process": {text["process"][row]}']
+        parts += [f'"f": {dumps(text["f"][row])}', f'"arguments": {text["arguments"][row]}']
+        if text["result"][row] is not None:
+            parts.append(f'"result": {text["result"][row]}')
+        parts += [f'"invoke": {text["invoke"][row]}', f'"return": {dumps(text["return"][row])}']
+        for name, value in (("object", text["object"][row]), ("model", model)):
+            if value is not None:
+                parts.append(f'"{name}": {dumps(value)}')
+        found.append("{" + ", ".join(parts) + "}\n")
+    return found
+
+
+def history_of(batch: Batch, number: int, model: str | None, job: Job, *, numbered: bool = False) -> History:
+    """Return one history, operation by operation; `numbered` finds the lines of text files, which takes a while.
+
+    Raises
+    ------
+    HistoryFormatError
+        If it is none, or the model does not have one of its calls; names file and line if they are numbered.
+    """
+    low, high = int(batch.bounds[number]), int(batch.bounds[number + 1])
+    get = {name: batch.rows[name][low:high].to_pylist() for name in LISTS}
+    files = batch.files[low:high].tolist()
+    places = _numbered(files, get["place"], job) if numbered else get["place"]
+    operations, at = [], {}
+    for row in range(high - low):
+        operation = _operation({name: get[name][row] for name in LISTS}, Path(job.files[files[row]]), places[row])
+        operations.append(operation)
+        at[id(operation)] = places[row]
+    return finish(Path(job.files[files[0]]), batch.names[number], operations, at, model)
+
+
+def _numbered(files: list[int], places: list[int], job: Job) -> list[int]:
+    """Return the line of each place of a JSON Lines file; other places are numbers already."""
+    lines: dict[tuple[int, int], int] = {}
+    for file in set(files):
+        if job.formats[file] == "jsonl":
+            mine = [place for place, each in zip(places, files, strict=True) if each == file]
+            lines |= {
+                (file, place): line for place, line in zip(sorted(mine), lines_of(job.files[file], mine), strict=True)
+            }
+    return [lines.get(each, each[1]) for each in zip(files, places, strict=True)]
+
+
+def _operation(row: dict[str, Any], path: Path, line: int) -> Operation:
+    """Return the operation of a row; raise HistoryFormatError where something is missing or of the wrong type."""
+    value = {
+        name: loads(path, line, row[name], f"JSON text in column {name!r}")
+        for name in ("process", "arguments", "result")
+        if row[name] is not None
+    }
+    for name, kind, expected in (("process", int | str, "an integer or a string"), ("arguments", list, "a list")):
+        if not isinstance(value.get(name), kind) or isinstance(value.get(name), bool):
+            raise HistoryFormatError(path, line, f'{expected} as "{name}"', row[name] or "null")
+    for name, expected in (("f", "a string"), ("invoke", "an integer")):
+        if row[name] is None:
+            raise HistoryFormatError(path, line, f'{expected} as "{name}"', "null")
+    return Operation(
+        value["process"],
+        row["f"],
+        tuple(freeze(argument) for argument in value["arguments"]),
+        freeze(value["result"]) if "result" in value else UNKNOWN,
+        row["invoke"],
+        row["return"],
+        row["object"],
+    )

@@ -1,0 +1,68 @@
+"""Where a job keeps what, and how a file comes to be there at once or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+VERDICTS: Final = pa.schema(
+    [
+        ("history", pa.string()),
+        ("verdict", pa.string()),
+        ("reason", pa.string()),
+        ("engine", pa.string()),
+        ("operations", pa.int64()),
+        ("states", pa.int64()),
+        ("failing", pa.int64()),
+        ("saved", pa.string()),
+    ]
+)
+"""The table of verdicts; rows of one chunk are in order of the histories' names."""
+
+SECONDS: Final = pa.schema([("history", pa.string()), ("seconds", pa.float64())])
+"""What depends on the machine is in a table of its own, so that the other one does not."""
+
+
+def chunk_file(folder: str | Path, kind: str, chunk: int) -> Path:
+    """Return where a chunk's rows of ``verdicts`` or ``seconds`` are; those of the verdicts come last."""
+    return Path(folder) / kind / f"chunk-{chunk:05}.parquet"
+
+
+def done_chunks(folder: str | Path) -> set[int]:
+    """Return the chunks that are judged."""
+    return {int(file.stem[6:]) for file in (Path(folder) / "verdicts").glob("chunk-*.parquet")}
+
+
+def publish(path: Path, write: Callable[[Path], object]) -> None:
+    """Let `write` write a file under another name and give it its own when all of it is on the disk."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+    try:
+        write(partial)
+        descriptor = os.open(partial, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def publish_table(path: Path, table: Any) -> None:
+    """Write a table as a Parquet file: the same rows give the same bytes."""
+    publish(path, lambda partial: pq.write_table(table, partial, compression="zstd"))
+
+
+def file_name(history: str) -> str:
+    """Return a name for files about a history: readable, short, and different for different histories."""
+    digest = hashlib.sha256(history.encode("utf-8", "surrogatepass")).hexdigest()[:10]
+    return f"{re.sub(r'[^A-Za-z0-9.-]+', '_', history)[-60:].lstrip('.')}-{digest}"

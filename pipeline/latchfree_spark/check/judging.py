@@ -1,0 +1,176 @@
+"""Judge whole histories, many at a time, and say of each what is wrong with it if it cannot be judged."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from latchfree_lincheck import shrink, write_history
+from latchfree_lincheck.columns import Columns
+from latchfree_lincheck.formats import HistoryFormatError
+from latchfree_model import MODELS, get_model
+from latchfree_spark.check.attempts import FATAL, Attempts
+from latchfree_spark.check.decoding import Batch, decode, history_of, lines
+from latchfree_spark.check.files import file_name, publish
+from latchfree_spark.check.options import Job, Options
+
+SHRINKING: Final = 5.0
+"""Seconds that shrinking one history may take."""
+
+Row = dict[str, Any]
+
+
+def judge(columns: Columns, history: Any, model: str, options: Options) -> Any:
+    """Return the verdicts on histories that are given as columns; see `latchfree_lincheck.check_many`."""
+    from latchfree_lincheck import check_many
+
+    return check_many(columns, history, model, timeout=options.timeout, memory=options.memory, budget=options.budget)
+
+
+def judge_batch(batch: Batch, job: Job) -> list[Row]:
+    """Return a row of verdict for each history of a batch, in order."""
+    found = {number: error(batch, number, text) for number, text in enumerate(batch.problems) if text is not None}
+    columns, wrong = decode(batch)
+    owner = np.repeat(np.arange(len(batch)), np.diff(batch.bounds))
+    for number in np.unique(owner[wrong]).tolist():
+        found.setdefault(number, error(batch, number, said(batch, number, job, "a row is malformed")))
+    models: dict[str, list[int]] = {}
+    for number in range(len(batch)):
+        if number not in found:
+            name = model_of(batch, number, job)
+            problem = unknown_model(name)
+            if problem:
+                found[number] = error(batch, number, f"{file_of(batch, number, job)}: {batch.names[number]}: {problem}")
+            else:
+                models.setdefault(str(name), []).append(number)
+    verdict_on: Callable[..., Any] = _resolve(job.options.judge)
+    for name, numbers in models.items():
+        mine = columns
+        if len(numbers) < len(batch):
+            kept = np.flatnonzero(np.isin(owner, numbers))
+            mine, owners = columns.take(kept), owner[kept]
+        else:
+            owners = owner
+        found.update(_rows(batch, numbers, verdict_on(mine, owners, name, job.options), job))
+    return [found[number] for number in range(len(batch))]
+
+
+def carefully(alone: Batch, job: Job, attempts: Attempts) -> list[Row]:
+    """Judge one history, unless its workers died of it."""
+    (name,) = alone.names
+    if attempts.fatal(name):
+        reason = f"its worker died or hung {FATAL} times while judging it alone"
+        return [bare(name, "unknown", reason, int(alone.bounds[-1]))]
+    attempts.begin(name)
+    try:
+        rows = judge_batch(alone, job)
+    except Exception as failure:
+        rows = [bare(name, "unknown", f"judging it failed: {type(failure).__name__}: {failure}", int(alone.bounds[-1]))]
+    attempts.end()
+    return rows
+
+
+def _rows(batch: Batch, numbers: list[int], verdicts: Any, job: Job) -> Iterable[tuple[int, Row]]:
+    told = zip(
+        numbers,
+        verdicts.verdict.tolist(),
+        verdicts.reason.tolist(),
+        verdicts.engine.tolist(),
+        verdicts.states.tolist(),
+        verdicts.failing.tolist(),
+        verdicts.seconds.tolist(),
+        strict=True,
+    )
+    for number, verdict, reason, engine, states, failing, seconds in told:
+        if verdict == "error":
+            yield number, error(batch, number, said(batch, number, job, reason))
+            continue
+        yield (
+            number,
+            {
+                "history": batch.names[number],
+                "verdict": verdict,
+                "reason": reason,
+                "engine": engine,
+                "operations": int(batch.bounds[number + 1] - batch.bounds[number]),
+                "states": states,
+                "failing": failing if verdict == "violation" and failing >= 0 else None,
+                "saved": None,
+                "seconds": seconds,
+            },
+        )
+
+
+def error(batch: Batch, number: int, text: str) -> Row:
+    """Return the row of a history that is none, or that its model cannot read."""
+    return bare(batch.names[number], "error", text, int(batch.bounds[number + 1] - batch.bounds[number]))
+
+
+def bare(history: str | None, verdict: str, reason: str, operations: int = 0) -> Row:
+    """Return a row without an engine."""
+    return {
+        "history": history,
+        "verdict": verdict,
+        "reason": reason,
+        "engine": "",
+        "operations": operations,
+        "states": 0,
+        "failing": None,
+        "saved": None,
+        "seconds": 0.0,
+    }
+
+
+def model_of(batch: Batch, number: int, job: Job) -> str | None:
+    """Return the name of a history's model: as asked for, else as its file implies."""
+    return job.options.model or batch.models[number]
+
+
+def unknown_model(name: str | None) -> str:
+    """Return what is wrong with a model's name, if anything is."""
+    if name is None:
+        return f"say what to check against: --model {'|'.join(MODELS)}"
+    try:
+        get_model(name)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def said(batch: Batch, number: int, job: Job, otherwise: str) -> str:
+    """Return what is wrong with a history, with file and line."""
+    try:
+        history_of(batch, number, model_of(batch, number, job), job, numbered=True)
+    except HistoryFormatError as error:
+        return str(error)
+    return f"{file_of(batch, number, job)}: {batch.names[number]}: {otherwise}"
+
+
+def file_of(batch: Batch, number: int, job: Job) -> str:
+    """Return the file in which a history begins."""
+    row = int(batch.bounds[number])
+    return job.files[batch.files[row]] if row < len(batch.files) else "input"
+
+
+def save(batch: Batch, number: int, job: Job, stem: str = "") -> str:
+    """Save a failing history whole and, if that is possible in time, shrunk; return the file's name in the folder."""
+    model = str(model_of(batch, number, job))
+    name = f"failing/{stem or file_name(batch.names[number])}.jsonl"
+    path = Path(job.folder) / name
+    text = "".join(lines(batch, number, model))
+    publish(path, lambda partial: partial.write_text(text, encoding="utf-8"))
+    try:
+        small = shrink(history_of(batch, number, model, job), model, timeout=SHRINKING, memory=job.options.memory)
+    except ValueError:  # not shown to be a violation in that time
+        return name
+    publish(path.with_name(f"{path.stem}-small.jsonl"), lambda partial: write_history(partial, [small], "jsonl"))
+    return name
+
+
+def _resolve(name: str) -> Any:
+    module, _, function = name.partition(":")
+    return getattr(importlib.import_module(module), function)

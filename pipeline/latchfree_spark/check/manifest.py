@@ -1,0 +1,96 @@
+"""What a job is: its inputs and options. A folder of unfinished work is taken up again only for the same job."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+
+import latchfree
+from latchfree_spark.check.files import publish
+from latchfree_spark.check.inputs import Inputs
+from latchfree_spark.check.options import JobRefused, Options
+
+LAYOUT: Final = 1
+"""Version of the folder's layout."""
+
+CHUNK: Final = 4 << 20
+"""Bytes of input for each chunk, about."""
+FEWEST, MOST = 4, 1024
+
+
+def partial_folder(out: Path) -> Path:
+    """Return where the work for `out` is kept until all of it is done."""
+    return out.with_name(f"{out.name}.partial")
+
+
+def describe(inputs: Inputs, options: Options, chunks: int | None) -> dict[str, Any]:
+    """Return what decides the output of a job, byte for byte."""
+    return {
+        "layout": LAYOUT,
+        "version": latchfree.__version__,
+        "inputs": {"files": len(inputs.files), "bytes": inputs.size, "fingerprint": inputs.fingerprint},
+        "options": json.loads(json.dumps(asdict(options))),
+        "chunks": chunks or min(MOST, max(FEWEST, -(-inputs.size // CHUNK))),
+    }
+
+
+@contextmanager
+def work_folder(out: Path, manifest: dict[str, Any]) -> Iterator[Path]:
+    """Make or take up the folder for a job's work, and keep other drivers out of it.
+
+    Raises
+    ------
+    JobRefused
+        If the output is there, another job left unfinished work, or another driver is at it.
+    """
+    if out.exists():
+        raise JobRefused(f"{out}: expected an output folder that is not there yet; move it away or choose another name")
+    folder = partial_folder(out)
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise JobRefused(f"{folder}: another job is writing there; wait for it or choose another output") from None
+        _take_up(folder, manifest)
+        yield folder
+
+
+def _take_up(folder: Path, manifest: dict[str, Any]) -> None:
+    file = folder / "manifest.json"
+    if not file.exists():
+        publish(file, lambda path: path.write_text(json.dumps(manifest, indent=1) + "\n"))
+        return
+    before = json.loads(file.read_text())
+    differ = sorted(_differences(before, manifest))
+    if differ:
+        raise JobRefused(
+            f"{folder}: expected the unfinished work of the same job, got another {', '.join(differ)}; "
+            "remove the folder to begin anew, or choose another output"
+        )
+
+
+def _differences(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
+    for name in {*before, *now}:
+        if name == "options" and name in before and name in now:
+            yield from _differences(before[name], now[name])
+        elif before.get(name) != now.get(name):
+            yield name
+
+
+def finish(folder: Path, out: Path) -> None:
+    """Give the finished work its name; what only the work needed is removed."""
+    for name in ("attempts", "giants"):
+        shutil.rmtree(folder / name, ignore_errors=True)
+    for leftover in folder.rglob(".*"):
+        leftover.unlink()
+    (folder / "lock").unlink()
+    if out.exists():
+        raise JobRefused(f"{out}: expected an output folder that is not there yet; the result is in {folder}")
+    folder.rename(out)

@@ -1,0 +1,98 @@
+"""What a job is asked to do, and how it can be asked wrongly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+LEVELS: Final = ("history", "object", "key")
+"""What work may be split by, coarsest first."""
+
+
+JUDGE: Final = "latchfree_spark.check.judging:judge"
+"""Who judges, unless another one is named."""
+
+
+class BadInput(ValueError):
+    """Input that cannot be read; the text names each file, and row group, row or line.
+
+    Attributes
+    ----------
+    problems : tuple of str
+        One line each.
+    """
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = tuple(problems)
+
+
+class JobRefused(ValueError):
+    """A job that cannot start where it was told to write; nothing was changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What decides the verdicts of a job: the same inputs and options give the same table.
+
+    Parameters
+    ----------
+    model : str, optional
+        Name of the sequential model; by default what each file implies.
+    by : tuple of str
+        What a giant may be split by: a beginning of `LEVELS`. Linearizability is local, so by object always; by key
+        where the model gives every call one (P-compositionality).
+    giant : int
+        Histories of more operations are judged apart, in parts.
+    timeout : float
+        Seconds for each history; what takes longer is "unknown". The only option that depends on the machine.
+    budget : int, optional
+        Steps of the search for each history; what takes more is "unknown", everywhere the same.
+    memory : int
+        Bytes of search tables for each history.
+    saved : int
+        Of each chunk so many failing histories are saved and shrunk; the table has all.
+    judge : str
+        Who judges, as ``module:function``; see `latchfree_spark.check.judging.judge`.
+    """
+
+    model: str | None = None
+    by: tuple[str, ...] = LEVELS
+    giant: int = 100_000
+    timeout: float = 60.0
+    budget: int | None = None
+    memory: int = 1 << 30
+    saved: int = 100
+    judge: str = JUDGE
+
+    def __post_init__(self) -> None:
+        if not self.by or self.by != LEVELS[: len(self.by)]:
+            known = " or ".join(",".join(LEVELS[:n]) for n in range(1, len(LEVELS) + 1))
+            raise ValueError(f"work is split by {known}, not by {','.join(self.by)!r}")
+        for name in ("giant", "timeout", "memory"):
+            if getattr(self, name) <= 0:
+                raise ValueError(f"{name} must be above 0, not {getattr(self, name)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What the workers need to know.
+
+    Parameters
+    ----------
+    options : Options
+        What was asked.
+    folder : str
+        Where work is written until all is done; workers see it at the same path.
+    files, formats : tuple of str
+        The input files, in the order in which rows count, and their formats.
+    run : str
+        Names this run of the driver.
+    """
+
+    options: Options
+    folder: str
+    files: tuple[str, ...]
+    formats: tuple[str, ...]
+    run: str

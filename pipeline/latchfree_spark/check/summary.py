@@ -1,0 +1,122 @@
+"""What came of a job, for people: counts, what fails and how to see it again, what is undecided, what took longest."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from latchfree_spark.check.files import publish
+from latchfree_spark.check.inputs import Inputs
+from latchfree_spark.check.options import Options
+from latchfree_spark.check.page import page
+
+SLOWEST: Final = 20
+LISTED: Final = 1000
+"""Rows of a list in the summary, at most; the tables have all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The result of a job.
+
+    Parameters
+    ----------
+    out : Path
+        The folder with the tables and the files.
+    verdicts : dict of str to int
+        Histories by verdict: ok, violation, unknown; error if there is no history or the model cannot read it.
+    operations : int
+        Of all histories.
+    problems : tuple of str
+        What could not be read, each once.
+    failing, unknown, slowest : tuple of dict
+        Histories with what is known of them, at most `LISTED`; ``replay`` of a failing one is a command.
+    seconds : float
+        How long this start of the job took.
+    """
+
+    out: Path
+    verdicts: dict[str, int]
+    operations: int
+    problems: tuple[str, ...]
+    failing: tuple[dict[str, Any], ...]
+    unknown: tuple[dict[str, Any], ...]
+    slowest: tuple[dict[str, Any], ...]
+    seconds: float
+
+    @property
+    def histories(self) -> int:
+        """How many histories there are."""
+        return sum(self.verdicts.values())
+
+
+def summarize(folder: Path, out: Path, options: Options, inputs: Inputs, seconds: float) -> Summary:
+    """Read the tables in `folder`, which is about to be called `out`; write ``summary.json`` and ``summary.html``."""
+    verdicts, times = _read(folder, "verdicts"), _read(folder, "seconds")
+    named = verdicts.filter(pc.is_valid(verdicts["history"]))
+    counts = {each["values"]: each["counts"] for each in pc.value_counts(named["verdict"]).to_pylist()}
+    failing = [
+        {**row, "replay": replay(out, row["saved"], options.model) if row["saved"] else None}
+        for row in _listed(named, "violation")
+    ]
+    problems = [*inputs.problems, *verdicts.filter(pc.equal(verdicts["verdict"], "error"))["reason"].to_pylist()]
+    summary = Summary(
+        out,
+        {name: counts.get(name, 0) for name in ("ok", "violation", "unknown", "error")},
+        pc.sum(named["operations"]).as_py() or 0,
+        tuple(dict.fromkeys(problems)),
+        tuple(failing),
+        tuple(_listed(named, "unknown")),
+        tuple(_slowest(named, times)),
+        seconds,
+    )
+    document = {
+        "histories": summary.histories,
+        "operations": summary.operations,
+        "verdicts": summary.verdicts,
+        "problems": list(summary.problems),
+        "failing": failing,
+        "unknown": list(summary.unknown),
+        "slowest": list(summary.slowest),
+        "seconds": round(seconds, 3),
+    }
+    text = json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+    publish(folder / "summary.json", lambda path: path.write_text(text, encoding="utf-8"))
+    publish(folder / "summary.html", lambda path: path.write_text(page(document, out.name), encoding="utf-8"))
+    return summary
+
+
+def replay(out: Path, saved: str, model: str | None) -> str:
+    """Return the command that judges a saved history again."""
+    return shlex.join(["latchfree", "check", str(out / saved), *(["--model", model] if model else [])])
+
+
+def _read(folder: Path, kind: str) -> Any:
+    return pa.concat_tables(pq.read_table(file) for file in sorted((folder / kind).glob("*.parquet")))
+
+
+def _listed(table: Any, verdict: str) -> list[dict[str, Any]]:
+    columns = ["history", "reason", "engine", "operations", "failing", "saved"]
+    chosen = table.filter(pc.equal(table["verdict"], verdict)).select(columns)
+    # Those that were saved come first: they can be looked at.
+    order = pc.sort_indices(chosen, [("saved", "ascending"), ("history", "ascending")])
+    rows: list[dict[str, Any]] = chosen.take(order.slice(0, LISTED)).to_pylist()
+    return rows
+
+
+def _slowest(verdicts: Any, times: Any) -> list[dict[str, Any]]:
+    order = pc.select_k_unstable(times, SLOWEST, [("seconds", "descending")])
+    seconds = {row["history"]: row["seconds"] for row in times.take(order).to_pylist() if row["history"] is not None}
+    names = pa.array(list(seconds), pa.string())
+    columns = ["history", "verdict", "engine", "operations", "states"]
+    rows = verdicts.filter(pc.is_in(verdicts["history"], names)).select(columns).to_pylist()
+    return sorted(
+        ({**row, "seconds": round(seconds[row["history"]], 6)} for row in rows), key=lambda row: -row["seconds"]
+    )

@@ -1,0 +1,134 @@
+"""Histories as Arrow tables: one row an operation to read, one row a *fragment* to send through the shuffle.
+
+A fragment is what one batch of a file holds of one history: its name, and a list for each column. Where a file keeps
+the operations of a history together, which is how they are recorded, a history is one row and not twenty.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from latchfree_lincheck.formats import HistoryFormatError
+
+TEXT: Final = ("process", "f", "arguments", "result", "object")
+TIMES: Final = ("invoke", "return")
+LISTS: Final = (*TEXT, *TIMES, "place")
+REQUIRED: Final = ("history", "process", "f", "arguments", "result", "invoke", "return")
+KNOWN: Final = (*REQUIRED, "object", "model")
+
+ROWS: Final = pa.schema(
+    [("history", pa.string()), ("model", pa.string())]
+    + [(name, pa.string()) for name in TEXT]
+    + [(name, pa.int64()) for name in (*TIMES, "place")]
+)
+"""One row an operation; process, arguments and result are JSON text."""
+
+FRAGMENTS: Final = pa.schema(
+    [("file", pa.int32()), ("first", pa.int64()), ("history", pa.string()), ("model", pa.string())]
+    + [("problem", pa.string())]
+    + [(name, pa.list_(pa.string())) for name in TEXT]
+    + [(name, pa.list_(pa.int64())) for name in (*TIMES, "place")]
+)
+"""One row a fragment; `problem` says what is wrong with the history, or with the file if there is no history."""
+
+FRAGMENT_SCHEMA: Final = ", ".join(
+    ["file int", "first bigint", "history string", "model string", "problem string"]
+    + [f"{name} array<string>" for name in TEXT]
+    + [f"`{name}` array<bigint>" for name in (*TIMES, "place")]
+)
+
+
+def open_parquet(path: str | Path) -> Any:
+    """Open a Parquet file of histories.
+
+    Raises
+    ------
+    HistoryFormatError
+        If it is none, or a column is missing, unknown or of the wrong type.
+    """
+    try:
+        file = pq.ParquetFile(path)
+        schema = file.schema_arrow
+    except FileNotFoundError:
+        raise
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise HistoryFormatError(path, 1, "a Parquet file", first_line(error)) from None
+    for name in REQUIRED:
+        if name not in schema.names:
+            raise HistoryFormatError(path, 1, f"the column {name!r}", f"only {', '.join(schema.names)}")
+    for name in schema.names:
+        if name not in KNOWN:
+            raise HistoryFormatError(path, 1, f"the columns {', '.join(KNOWN)}", repr(name))
+        kind = str(schema.field(name).type).removeprefix("large_")
+        expected = "int64" if name in TIMES else "string"
+        if kind not in (expected, "null"):
+            raise HistoryFormatError(path, 1, f"a column {name!r} of {expected}", kind)
+    return file
+
+
+def first_line(error: BaseException) -> str:
+    """Return what an error says, in one line."""
+    return str(error).strip().split("\n")[0] or type(error).__name__
+
+
+def as_rows(table: Any, first: int) -> Any:
+    """Return a table of a Parquet file with the columns of `ROWS`; its rows are numbered from `first`."""
+    count = table.num_rows
+    places = pa.array(np.arange(first, first + count))
+    columns = [
+        places if name == "place" else table[name].cast(kind) if name in table.column_names else pa.nulls(count, kind)
+        for name, kind in zip(ROWS.names, ROWS.types, strict=True)
+    ]
+    return pa.table(columns, schema=ROWS)
+
+
+def pack(rows: Any, file: int) -> Any:
+    """Return a table of rows, all with a history's name, as one batch of fragments in order of first appearance."""
+    named = rows["history"].combine_chunks().dictionary_encode()
+    codes = named.indices.to_numpy()
+    if 1 + np.count_nonzero(codes[1:] != codes[:-1]) > len(named.dictionary):
+        order = np.argsort(codes, kind="stable")
+        rows, codes = rows.take(order), codes[order]
+    begins = np.flatnonzero(np.concatenate([[True], codes[1:] != codes[:-1]]))
+    bounds = pa.array(np.append(begins, len(codes)), pa.int32())
+    columns = {name: pa.ListArray.from_arrays(bounds, rows[name].combine_chunks()) for name in LISTS}
+    if rows["object"].null_count == len(codes):
+        columns["object"] = pa.nulls(len(begins), pa.list_(pa.string()))
+    columns["file"] = pa.array(np.full(len(begins), file, np.int32))
+    columns["first"] = rows["place"].take(begins).combine_chunks()
+    columns["history"] = named.dictionary.take(pa.array(codes[begins]))
+    columns["model"] = _models(rows["model"], begins, len(codes))
+    columns["problem"] = pa.nulls(len(begins), pa.string())
+    return pa.RecordBatch.from_arrays([columns[name] for name in FRAGMENTS.names], schema=FRAGMENTS)
+
+
+def _models(models: Any, begins: Any, count: int) -> Any:
+    """Return the first model that is named in each fragment."""
+    if models.null_count in (0, count):
+        return models.take(begins).combine_chunks()
+    names = models.to_pylist()
+    ends = [*begins[1:].tolist(), count]
+    first = [
+        next((name for name in names[begin:end] if name), None)
+        for begin, end in zip(begins.tolist(), ends, strict=True)
+    ]
+    return pa.array(first, pa.string())
+
+
+def problem(file: int, place: int, text: str, histories: list[str | None]) -> Any:
+    """Return fragments that say what is wrong with some histories, or with a file (None)."""
+    count = len(histories)
+    columns = [
+        pa.array(np.full(count, file, np.int32)),
+        pa.array(np.full(count, place, np.int64)),
+        pa.array(histories, pa.string()),
+        pa.nulls(count, pa.string()),
+        pa.array([text] * count, pa.string()),
+        *(pa.nulls(count, FRAGMENTS.field(name).type) for name in LISTS),
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=FRAGMENTS)

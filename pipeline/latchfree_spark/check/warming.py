@@ -1,0 +1,32 @@
+"""Compile on the driver what the workers need, while Spark starts: they load it from the cache."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from dataclasses import asdict, replace
+from typing import Final
+
+import pyarrow as pa
+
+from latchfree_spark.check.decoding import unpack
+from latchfree_spark.check.inputs import Unit
+from latchfree_spark.check.judging import judge_batch
+from latchfree_spark.check.options import JUDGE, Job
+from latchfree_spark.check.reading import read_units
+
+SAMPLE: Final = 64
+"""Histories that are judged."""
+
+
+def start_warming(job: Job, first: Unit) -> None:
+    """Judge a few of the histories to come, in a thread of its own; whether they are any good is not asked here."""
+    if job.options.judge == JUDGE:
+        threading.Thread(target=_warm, args=(job, first), daemon=True).start()
+
+
+def _warm(job: Job, first: Unit) -> None:
+    quick = replace(job, options=replace(job.options, timeout=1.0))
+    with suppress(Exception):
+        rows = pa.RecordBatch.from_pylist([asdict(first)])
+        judge_batch(unpack(pa.Table.from_batches([next(read_units([rows], quick)).slice(0, SAMPLE)])), quick)
