@@ -9,6 +9,7 @@ from latchfree_cli.commands.explore import explore
 from latchfree_cli.commands.graph import graph
 from latchfree_cli.commands.match import match
 from latchfree_cli.commands.mutants import mutants
+from latchfree_cli.commands.pipeline import pipeline
 from latchfree_cli.commands.prove import prove
 from latchfree_cli.commands.replay import replay
 from latchfree_cli.commands.show import show
@@ -45,6 +46,7 @@ arena = typer.Typer(
 for arena_function in (info, fsck, dump):
     arena.command(name=arena_function.__name__)(command(arena_function))
 app.add_typer(arena, name="arena")
+app.add_typer(pipeline, name="pipeline")
 
 
 def main() -> None:
