@@ -173,7 +173,9 @@ def _sweep(verdicts: Verdicts, columns: Columns, bounds: Ints, model: Model[Any]
     if closely.all():
         return closely
     process, _ = compact(columns.process.codes - min(int(columns.process.codes.min(initial=0)), 0))
-    events, impossible = order_histories(bounds, columns.invoke, columns.return_, columns.returned, process)
+    events, event_bounds, impossible = order_histories(
+        bounds, columns.invoke, columns.return_, columns.returned, process
+    )
     closely |= impossible
     together = np.flatnonzero(~closely)
     if len(together) == 0:
@@ -182,7 +184,7 @@ def _sweep(verdicts: Verdicts, columns: Columns, bounds: Ints, model: Model[Any]
     rows = np.flatnonzero(np.repeat(~closely, sizes))
     if len(rows) < len(columns.invoke):
         place = np.cumsum(np.repeat(~closely, sizes)) - 1
-        events = events[~np.repeat(closely, sizes)[events >> 1]]
+        events = events[np.repeat(~closely, np.diff(event_bounds))]
         events = 2 * place[events >> 1] + (events & 1)
         columns = columns.take(rows)
     mine = np.append(0, np.cumsum(sizes[together]))

@@ -23,7 +23,7 @@ PATIENCE: Final = 64
 
 def order_histories(
     bounds: Ints, invoke: Ints, return_: Ints, returned: npt.NDArray[np.bool_], process: Ints
-) -> tuple[Ints, npt.NDArray[np.bool_]]:
+) -> tuple[Ints, Ints, npt.NDArray[np.bool_]]:
     """Order the events of histories by time.
 
     Parameters
@@ -41,8 +41,10 @@ def order_histories(
     -------
     events : int64[e]
         ``2 * row`` for an invocation, one more for a return, history after history.
+    event_bounds : int64[histories + 1]
+        The events of each history.
     impossible : bool[histories]
-        Which histories cannot be; their events are in no particular order.
+        Which histories cannot be; what stands in place of their events means nothing.
     """
     count = len(bounds) - 1
     events = np.empty(len(invoke) + int(np.count_nonzero(returned)), np.int64)
@@ -55,7 +57,7 @@ def order_histories(
         events[event_bounds[each] : event_bounds[each + 1]] = mine + 2 * low
     busy = np.full(int(process.max(initial=0)) + 1, -1, np.int64)
     _find_overlaps(bounds, event_bounds, events, process, busy, impossible)
-    return events, impossible
+    return events, event_bounds, impossible
 
 
 @kernel
