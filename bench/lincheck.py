@@ -140,6 +140,20 @@ def many_keys() -> Figure:
     return Figure("1,000,000 operations over 1,000 keys, no monitor", "s", 0.5, seconds)
 
 
+def append() -> list[Figure]:
+    """Strings that grow, as key-value stores are tested: each client on any key."""
+    figures = []
+    for clients, asked in ((10, 5), (50, 50)):
+        history = record("append-kv", 2_000, threads=clients, keys=clients)
+        history.operations  # noqa: B018 - made before the clock starts
+        engine = ok(history, "append-kv")
+        seconds = best(lambda history=history: ok(history, "append-kv"))  # type: ignore[misc]
+        figures.append(
+            Figure(f"2,000 operations of an append-kv, {clients} clients", "ms", asked, 1e3 * seconds, note=engine)
+        )
+    return figures
+
+
 def monitors() -> list[Figure]:
     """Each monitor on a million operations."""
     figures = []
@@ -294,6 +308,7 @@ GROUPS: dict[str, Callable[[], Figure | list[Figure]]] = {
     "many": many_at_once,
     "key": one_key,
     "keys": many_keys,
+    "append": append,
     "monitors": monitors,
     "crashes": crashes,
     "deadline": deadlines,

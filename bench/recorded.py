@@ -82,6 +82,19 @@ def _release(state: Any) -> None:
     del state["held"]
 
 
+def _append_kv(keys: int) -> Step:
+    def step(state: Any, rng: random.Random, turn: int) -> Any:
+        kind, key = rng.random(), str(rng.randrange(keys))
+        if kind < 0.45:
+            return "get", (key,), lambda: state.get(key, "")
+        if kind < 0.9:
+            piece = f"x {turn} y"
+            return "append", (key, piece), lambda: state.update({key: state.get(key, "") + piece})
+        return "put", (key, str(turn)), lambda: state.update({key: str(turn)})
+
+    return step
+
+
 def _list(put: str, take: str, add: Callable[[Any, int], None], remove: Callable[[Any], Any], item: Any) -> Step:
     def step(state: Any, rng: random.Random, turn: int) -> Any:
         held = state.setdefault("items", deque() if put != "insert" else [])
@@ -102,6 +115,7 @@ OBJECTS: dict[str, Callable[[int], Step]] = {
     "register": lambda keys: _register,
     "cas-register": lambda keys: _cas_register,
     "map": _map,
+    "append-kv": _append_kv,
     "set": _set,
     "mutex": lambda keys: _mutex,
     "queue": lambda keys: _list("enqueue", "dequeue", deque.append, deque.popleft, int),
@@ -181,6 +195,8 @@ def _columns(rows: list[Any]) -> dict[str, Any]:
 
 
 def _numbers(values: Any) -> Any:
-    """Return integers and None as a masked array."""
+    """Return integers and None as a masked array; an Arrow array of text."""
+    if any(isinstance(value, str) for value in values):
+        return pa.array(values, pa.string())
     absent = [value is None for value in values]
     return np.ma.masked_array([0 if value is None else int(value) for value in values], absent)
