@@ -26,7 +26,9 @@ class StrategyName(StrEnum):
 
 def explore(
     settings: Settings,
-    target: Annotated[str, typer.Argument(metavar="TARGET", help="ctrie, or a file: FILE.py or FILE.py:NAME.")],
+    target: Annotated[
+        str, typer.Argument(metavar="TARGET", help="ctrie, topic-trie, ring, weak-ring, or FILE.py[:NAME].")
+    ],
     scenario: Annotated[
         str | None,
         typer.Option(metavar="TEXT", help='Such as "init: put(1, 1) | put(1, 2) | get(1)"; default: random ones.'),

@@ -28,7 +28,7 @@ from latchfree_lincheck.bridge.labels import ctrie_actions
 from latchfree_lincheck.bridge.programs import Program
 from latchfree_lincheck.bridge.stepper import Halted, Stepper
 from latchfree_lincheck.bridge.tours import Edge, Tours
-from latchfree_lincheck.explore.scenario import Invocation
+from latchfree_lincheck.explore.scenario import Invocation, Scenario
 from latchfree_lincheck.explore.target import Target
 from latchfree_model.graph import StateGraph
 from latchfree_model.tlc.values import Function
@@ -36,6 +36,9 @@ from latchfree_model.tlc.values import Function
 _STEPS: Final = 600
 _SPARE: Final = 400
 """Steps of a tour, about; and accesses that must be left for one step of it."""
+
+_KEPT: Final = 8
+"""How many machines are kept."""
 
 NOTHING_TO_CLEAN: Final = "nothing is left to clean: the code installs no equal copy"
 NO_LOOK: Final = "a failed update is undone without a look at the root: the code aborts no descriptor there"
@@ -107,10 +110,10 @@ def replay(
     on_progress : callable, optional
         Called after every run with what there is so far; the end if it returns False.
     """
-    tours = Tours(graph)
+    tours, steppers = Tours(graph), _Steppers(target)
     coverage = Coverage(len(graph), tours.edges)
     while tour := tours.next_tour(program.room, _STEPS):
-        run = _Run(target, program, graph, tour)
+        run = _Run(steppers, program, graph, tour)
         try:
             for edge in tour:
                 if run.stepper.left < _SPARE:
@@ -137,16 +140,32 @@ def replay(
     return coverage
 
 
+class _Steppers:
+    """The machines of the last scenarios: where operations are few, tours differ only in what comes when."""
+
+    def __init__(self, target: Target) -> None:
+        self.target = target
+        self._made: dict[Scenario, Stepper] = {}
+
+    def of(self, scenario: Scenario) -> Stepper:
+        """A machine for a scenario, as it was before its first step."""
+        found = self._made.pop(scenario, None) or Stepper(self.target, scenario)
+        if len(self._made) == _KEPT:
+            del self._made[next(iter(self._made))]
+        self._made[scenario] = found
+        return found
+
+
 class _Run:
     """The code on its way along one tour."""
 
-    def __init__(self, target: Target, program: Program, graph: StateGraph, tour: list[Edge]) -> None:
-        self._target, self._program, self._graph = target, program, graph
+    def __init__(self, steppers: _Steppers, program: Program, graph: StateGraph, tour: list[Edge]) -> None:
+        self._target, self._program, self._graph = steppers.target, program, graph
         self._operations = _operations(program, graph, tour)
         # A thread that has nothing to do still needs an operation, which it does not begin.
         threads = [made or [(Invocation("snapshot"), {})] for made in self._operations]
         scenario = program.scenario([[invocation for invocation, _ in made] for made in threads])
-        self.stepper = Stepper(target, scenario)
+        self.stepper = steppers.of(scenario)
         self._first = [len(program.before) + sum(map(len, threads[:k])) for k in range(len(threads))]
         self._next = [0] * len(threads)
         self.begun = 0

@@ -10,6 +10,7 @@ import inspect
 import random
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -41,7 +42,7 @@ class Operation:
     kernel: Any
     result: Callable[[int], Hashable] = int
 
-    @property
+    @cached_property
     def arity(self) -> int:
         """How many arguments it takes."""
         return len(inspect.signature(self.kernel.py_func).parameters) - _HIDDEN
