@@ -96,7 +96,7 @@ def _operation(row: list[int], shift: int) -> Operation:
     else:
         result = _pairs(word)
     who = "reader" if code == SETTLED else process
-    return Operation(who, _NAMES[code], arguments, result, invoke + shift, return_ + shift)  # type: ignore[arg-type]
+    return Operation(who, _NAMES[code], arguments, result, invoke + shift, return_ + shift)
 
 
 def record_phase(
