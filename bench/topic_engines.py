@@ -32,10 +32,10 @@ class Engine:
     topics: Callable[[int], int]
 
 
-def maker(name: str) -> Callable[[], Any]:
+def maker(name: str, dialect: str = "mqtt") -> Callable[[], Any]:
     """Return what makes one of our matchers that change."""
     made = getattr(importlib.import_module("latchfree.topics"), OURS[name])
-    return lambda: made("mqtt")
+    return lambda: made(dialect)
 
 
 def _ours(name: str) -> Callable[[list[str]], Any]:
@@ -46,6 +46,15 @@ def _ours(name: str) -> Callable[[list[str]], Any]:
         return matcher
 
     return build
+
+
+def concurrent(patterns: list[str]) -> Any:
+    """A `ConcurrentTrie` of patterns, numbered from 0."""
+    from latchfree.topics import ConcurrentTrie
+
+    matcher = ConcurrentTrie("mqtt")
+    matcher.subscribe_column(pa.array(patterns), range(len(patterns)))
+    return matcher
 
 
 def _mask(patterns: list[str]) -> Any:
@@ -103,7 +112,7 @@ def _first_512(topics: list[str]) -> Any:
 ENGINES = {
     "mask": Engine(_mask, pa.array, _bulk, lambda n: 100_000),
     "mask cached (512 topics)": Engine(_cached, _first_512, _bulk, lambda n: 100_000),
-    "concurrent": Engine(_ours("concurrent"), pa.array, _bulk, lambda n: 100_000 if n <= 100_000 else 0),
+    "concurrent": Engine(concurrent, pa.array, _bulk, lambda n: 100_000),
     "trie": Engine(_ours("trie"), list, _single, lambda n: 10_000 if n <= 100_000 else 0),
     "optimized": Engine(_ours("optimized"), list, _single, lambda n: {1000: 2_000, 100_000: 200}.get(n, 0)),
     "naive": Engine(_ours("naive"), list, _single, lambda n: 20 if n <= 1000 else 0),

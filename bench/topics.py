@@ -1,9 +1,10 @@
 """Benchmark of topic matchers: ``python bench/topics.py``.
 
 Part ``w0`` matches topics of workload W0 in bulk beside paho's MQTTMatcher and google-re2; part ``seed`` repeats the
-published experiments, cold and hot, on topics that differ; part ``threads`` mixes reads and writes in threads. Times
-are CPU nanoseconds of the calling thread, the least of several rounds; of threads, wall microseconds. All engines that
-are given the same topics must find as many matches, or the benchmark fails.
+published experiments, cold and hot, on topics that differ; part ``threads`` mixes reads and writes in threads; part
+``churn`` matches while subscriptions come and go; part ``many`` puts six ``#`` in one pattern of AMQP. Times are CPU
+nanoseconds of the calling thread, the least of several rounds; of threads, wall microseconds. All engines that are
+given the same topics must find as many matches, or the benchmark fails.
 """
 
 from __future__ import annotations
@@ -23,10 +24,11 @@ from rich.console import Console
 from rich.table import Table
 
 import report
+from topic_churn import churn
 from topic_engines import ENGINES, OURS, maker
 from topic_workload import seed_topics, w0_patterns, w0_topics
 
-PARTS = ("w0", "seed", "threads")
+PARTS = ("w0", "seed", "threads", "churn", "many")
 
 
 def least(step: Callable[[], Any], rounds: int) -> tuple[float, Any]:
@@ -163,10 +165,28 @@ def _threads_one(name: str, topics: list[str], writes: int, count: int, each: in
     return (time.perf_counter() - began) / count / each * 1e6
 
 
+def many(names: Sequence[str], rounds: int) -> list[dict[str, Any]]:
+    """Nanoseconds to match a key of forty words with two patterns of up to six ``#`` in AMQP's dialect."""
+    key = ".".join("abcde" * 8)
+    rows = []
+    for name in names:
+        for wild in (4, 5, 6):
+            matcher = maker(name, "amqp")()
+            middle = ".".join(f"#.{word}" for word in "abcde"[: wild - 1])
+            for end in ("y", "z"):
+                matcher.subscribe(f"{middle}.#.{end}", end)
+            matcher.match(key)
+            spent, _ = least(lambda matcher=matcher: [matcher.match(key) for _ in range(200)], rounds)
+            rows.append({"part": "many", "engine": name, "wildcards": wild, "match": spent / 200})
+    return rows
+
+
 def show(console: Console, rows: list[dict[str, Any]]) -> None:
     """Print a table for each part."""
-    paho = {row["size"]: row["match"] for row in rows if row["engine"].startswith("paho")}
+    paho = {row["size"]: row["match"] for row in rows if row["engine"].startswith("paho") and row["part"] == "w0"}
     titles = {"w0": "W0, CPU ns", "seed": "cold and hot, CPU ns", "threads": "threads, wall us an operation"}
+    titles |= {"churn": "churn, ns a topic, alone and beside so many that come and go a second"}
+    titles |= {"many": "several # and a key of forty words, CPU ns"}
     for part, title in titles.items():
         chosen = [row for row in rows if row["part"] == part]
         if not chosen:
@@ -189,6 +209,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--parts", default=",".join(PARTS), help=f"comma-separated, of: {', '.join(PARTS)}")
     parser.add_argument("--only", metavar="NAMES", help=f"comma-separated, of: {', '.join([*ENGINES, *OURS])}")
     parser.add_argument("--sizes", default="1000,100000,1000000", help="numbers of patterns in W0")
+    parser.add_argument("--churn-size", type=int, default=300_000, help="subscriptions that stay")
+    parser.add_argument("--churn-rate", type=int, default=20_000, help="that come, and that go, a second")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seed", type=int, default=1, help="of patterns and topics")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write every figure to FILE")
@@ -210,6 +232,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         rows += published(ours, given.rounds, given.seed, progress.print)
     if "threads" in parts:
         rows += threads(ours, given.seed, progress.print)
+    if "churn" in parts and "concurrent" in ours:
+        progress.print("churn: concurrent")
+        rows.append(churn(given.churn_size, given.churn_rate, given.rounds, given.seed))
+    if "many" in parts:
+        rows += many([name for name in ours if name in ("trie", "concurrent")], given.rounds)
     console = Console(highlight=False)
     load = ", ".join(f"{load:.1f}" for load in where["load_before"])
     console.print(f"{where['processor']}, {where['processors']} processors; load before: {load}; seed {given.seed}")

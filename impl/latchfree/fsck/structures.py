@@ -7,8 +7,10 @@ from numpy.typing import NDArray
 
 from latchfree.arena.directory import TOPIC_TRIE, Entry
 from latchfree.ctrie.whole import entries_kind
-from latchfree.fsck import tree
+from latchfree.fsck import topic_tree, tree
 from latchfree.fsck.claims import Tree
+from latchfree.topics.concurrent.rules import rules_of
+from latchfree.topics.dialects import DIALECTS
 
 
 def kind_of(entry: Entry) -> int:
@@ -22,10 +24,6 @@ def walk(base: int, entry: Entry, owned: NDArray[np.uint8], *, settle: bool = Fa
         return tree.walk(
             base, entry.root, hash_mask=entry.hash_mask, entries=kind_of(entry), owned=owned, settle=settle
         )
-    from latchfree.fsck import topic_tree
-    from latchfree.topics.concurrent.rules import rules_of
-    from latchfree.topics.dialects import DIALECTS
-
     if entry.keys not in DIALECTS:
         return Tree.unknown(f"its dialect {entry.keys!r} is none of {', '.join(DIALECTS)}")
     rules = rules_of(DIALECTS[entry.keys])

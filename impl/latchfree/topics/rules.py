@@ -12,8 +12,8 @@ Defect: TypeAlias = tuple[str, int | None] | None
 SHARE: Final = "$share/"
 """What a shared subscription of MQTT starts with; the share name and the filter follow."""
 
-NATS_FORBIDDEN: Final = " \t\n\f\r\0"
-"""Characters no NATS subject has."""
+NATS_FORBIDDEN: Final = " \t\n\r\0"
+"""Characters no NATS subject has: those that end an argument of a command, and NUL."""
 
 
 def amqp(text: str) -> Defect:
@@ -22,7 +22,7 @@ def amqp(text: str) -> Defect:
 
 
 def nats_topic(text: str) -> Defect:
-    """Tokens are not empty and have neither white space nor NUL."""
+    """Tokens are not empty and have no space, tab, line end or NUL."""
     at = 0
     for token in text.split("."):
         if not token:

@@ -1,4 +1,5 @@
 """The concurrent topic trie as a target: subscribe, unsubscribe, match and snapshot, pinned from first to last access.
+`match_frozen` takes a snapshot and matches twice in it, unpinned in between: the answers must be those of one instant.
 
 Patterns and topics have numbers (`PATTERNS`, `TOPICS`, in MQTT's dialect), subscribers are 0 to 7. A subscription's
 number is made of both, so a scenario subscribes a pair at most once; the contents of a snapshot are a bit a
@@ -10,6 +11,7 @@ from __future__ import annotations
 import random
 from collections.abc import Hashable
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Final
 
 import numpy as np
@@ -62,6 +64,7 @@ _FIRST_TOPIC = np.uint64(len(PATTERNS))
 _PAYLOADS = np.uint64(1400)
 
 OUT_OF_MEMORY: Final = -2
+CHANGED: Final = -3
 
 
 @kernel
@@ -114,9 +117,8 @@ def unsubscribe_from(mem: Handle, trie: Word, thread: Word, pattern: Word, subsc
 
 
 @kernel
-def match_topic(mem: Handle, trie: Word, thread: Word, topic: Word) -> Word:
-    """A bit a subscriber."""
-    me = _participant(thread)
+def _who_matches(mem: Handle, trie: Word, frozen: Word, me: Word, topic: Word) -> Word:
+    """A bit a subscriber; the caller is not pinned."""
     pad = _scratch(mem, me)
     starts, digits, frames, noted, found = pad[:8], pad[8:16], pad[16:88], pad[88:122], pad[122:146]
     counts = pad[146:150]
@@ -124,13 +126,35 @@ def match_topic(mem: Handle, trie: Word, thread: Word, topic: Word) -> Word:
     count = parse(address, length, _RULES, NIL, peek(mem, trie + HASH_MASK), False, starts, digits)
     counts[MOST] = np.uint64(64)
     pin(mem, me)
-    n = matches(mem, trie, me, _RULES, address, length, count, starts, digits, frames, noted, found, counts)
+    n = matches(mem, trie, frozen, me, _RULES, address, length, count, starts, digits, frames, noted, found, counts)
     bits = NIL
     if n != TOO_SMALL:
         for k in range(n):
             bits |= ONE << value_of(mem, found[k])
     unpin(mem, me)
     return OUT_OF_MEMORY if n == TOO_SMALL else np.int64(bits)
+
+
+@kernel
+def match_topic(mem: Handle, trie: Word, thread: Word, topic: Word) -> Word:
+    return _who_matches(mem, trie, NIL, _participant(thread), topic)
+
+
+@kernel
+def match_frozen(mem: Handle, trie: Word, thread: Word, topic: Word) -> Word:
+    """What two matches in one snapshot say, or CHANGED."""
+    me = _participant(thread)
+    pin(mem, me)
+    slot = freeze(mem, trie, me)
+    unpin(mem, me)
+    if slot == FULL:
+        return OUT_OF_MEMORY
+    bits = _who_matches(mem, trie, peek(mem, slot + FROZEN), me, topic)
+    again = _who_matches(mem, trie, peek(mem, slot + FROZEN), me, topic)
+    pin(mem, me)
+    drop(mem, trie, me, slot)
+    unpin(mem, me)
+    return bits if bits == again else CHANGED
 
 
 @kernel
@@ -185,6 +209,8 @@ def _bits(word: int) -> list[int]:
 
 
 def _who(word: int) -> Hashable:
+    if word == CHANGED:
+        return frozenset({"one before and another afterwards"})
     return frozenset(_bits(_enough(word)))
 
 
@@ -193,12 +219,17 @@ def _pairs(word: int) -> Hashable:
 
 
 class NumberedTopicIndex(TopicIndexModel):
-    """The topic index of MQTT whose calls name patterns and topics by number."""
+    """The topic index of MQTT whose calls name patterns and topics by number, and match in snapshots too."""
+
+    operations = MappingProxyType({**TopicIndexModel.operations, "match_frozen": 1})
+    readonly = TopicIndexModel.readonly | {"match_frozen"}
 
     def __init__(self) -> None:
         super().__init__("mqtt")
 
     def _named(self, call: Call) -> Call:
+        if call.f == "match_frozen":
+            call = replace(call, f="match")
         texts = TOPICS if call.f == "match" else PATTERNS
         if not call.arguments or isinstance(call.arguments[0], str):
             return call
@@ -245,7 +276,7 @@ class TopicTarget(Target):
         super().validate(scenario)
         pairs = set()
         for each in scenario.operations:
-            limits = (len(TOPICS),) if each.f == "match" else (len(PATTERNS), SUBSCRIBERS)
+            limits = (len(TOPICS),) if each.f.startswith("match") else (len(PATTERNS), SUBSCRIBERS)
             for number, limit in zip(each.arguments, limits, strict=False):
                 if not 0 <= number < limit:
                     raise ValueError(f"topic-trie: a number from 0 to {limit - 1} is expected: {each}")
@@ -264,14 +295,16 @@ class TopicTarget(Target):
         def some() -> tuple[Invocation, ...]:
             made = []
             for _ in range(rng.randint(1, 2)):
-                name = rng.choices(["subscribe", "unsubscribe", "match", "snapshot"], [30, 30, 30, 10])[0]
+                name = rng.choices(
+                    ["subscribe", "unsubscribe", "match", "match_frozen", "snapshot"], [30, 30, 25, 5, 10]
+                )[0]
                 if name == "subscribe" or (name == "unsubscribe" and not known):
                     known.append(next(fresh))
                     made.append(Invocation("subscribe", known[-1]))
                 elif name == "unsubscribe":
                     made.append(Invocation(name, rng.choice(known)))
                 else:
-                    made.append(Invocation(name, (rng.randrange(len(TOPICS)),) if name == "match" else ()))
+                    made.append(Invocation(name, (rng.randrange(len(TOPICS)),) if name.startswith("match") else ()))
             return tuple(made)
 
         threads = tuple(some() for _ in range(rng.choice((2, 2, 3))))
@@ -288,6 +321,7 @@ TOPIC_TRIE: Final = TopicTarget(
         "subscribe": Operation(subscribe_to, _done),
         "unsubscribe": Operation(unsubscribe_from, _removed),
         "match": Operation(match_topic, _who),
+        "match_frozen": Operation(match_frozen, _who),
         "snapshot": Operation(snapshot, _pairs),
     },
     layouts=tuple(MASKS),

@@ -13,7 +13,7 @@ import numpy as np
 from latchfree.arena.epochs import pin, unpin
 from latchfree.atomics import load, peek, store
 from latchfree.ctrie.entries import KEY
-from latchfree.ctrie.gcas import READ_ONLY, read_root
+from latchfree.ctrie.gcas import read_root
 from latchfree.ctrie.insert import FULL
 from latchfree.ctrie.nodes import HASH_MASK, NIL
 from latchfree.ctrie.registry import FROZEN, drop
@@ -23,7 +23,7 @@ from latchfree.jitter import random_word
 from latchfree.kinds import Array, Handle, Word
 from latchfree.topics.concurrent.calls import scan, string, value_of
 from latchfree.topics.concurrent.change import subscribe, unsubscribe
-from latchfree.topics.concurrent.collect import FOUND, MOST, collect
+from latchfree.topics.concurrent.collect import MOST
 from latchfree.topics.concurrent.digits import parse
 from latchfree.topics.concurrent.match import matches
 from latchfree_lincheck.stress.worker import ONE, STOP, give_up, invoked, returned, wait_for_all
@@ -58,6 +58,31 @@ def _contents(mem: Handle, root: Word, me: Word, stack: Array, found: Array) -> 
     bits = NIL
     for k in range(scan(mem, root, me, stack, found)):
         bits |= ONE << (peek(mem, found[k] + KEY) >> ONE)
+    return np.int64(bits)
+
+
+@kernel
+def _who(
+    mem: Handle,
+    trie: Word,
+    frozen: Word,
+    me: Word,
+    rules: Word,
+    address: Word,
+    length: Word,
+    starts: Array,
+    digits: Array,
+    frames: Array,
+    noted: Array,
+    found: Array,
+    counts: Array,
+) -> Word:
+    """A bit a subscriber that a topic matches."""
+    count = parse(address, length, rules, NIL, peek(mem, trie + HASH_MASK), False, starts, digits)
+    n = matches(mem, trie, frozen, me, rules, address, length, count, starts, digits, frames, noted, found, counts)
+    bits = NIL
+    for k in range(n):
+        bits |= ONE << value_of(mem, found[k])
     return np.int64(bits)
 
 
@@ -142,27 +167,15 @@ def work(
                     if draw < _CHANGE:
                         there[pair] = 0
             elif draw >= _SNAPSHOT:
-                count = parse(address, length, rules, NIL, mask, False, starts, digits)
-                bits = NIL
-                for k in range(
-                    matches(mem, trie, me, rules, address, length, count, starts, digits, frames, noted, found, counts)
-                ):
-                    bits |= ONE << value_of(mem, found[k])
-                result = np.int64(bits)
+                result = _who(mem, trie, NIL, me, rules, address, length, starts, digits, frames, noted, found, counts)
             else:
                 slot = freeze(mem, trie, me)
                 full = slot == FULL
                 if not full and draw < _FROZEN_MATCH:
                     root = peek(mem, slot + FROZEN)
-                    count = parse(address, length, rules, NIL, mask, False, starts, digits)
-                    collect(
-                        mem, READ_ONLY, root, rules, address, length, count, starts, digits, frames, noted, found,
-                        counts,
-                    )  # fmt: skip
-                    bits = NIL
-                    for k in range(counts[FOUND]):
-                        bits |= ONE << value_of(mem, found[k])
-                    result = np.int64(bits)
+                    result = _who(
+                        mem, trie, root, me, rules, address, length, starts, digits, frames, noted, found, counts
+                    )
                     drop(mem, trie, me, slot)
                 elif not full:
                     code = SNAPSHOT

@@ -96,7 +96,7 @@ def _amqp_defect(text: str) -> str | None:
 
 
 def _nats_topic_defect(text: str) -> str | None:
-    if any(character.isspace() or character == "\0" for character in text):
+    if any(character in " \t\r\n\0" for character in text):
         return "it has white space or NUL"
     return "it has an empty token" if "" in text.split(".") else None
 

@@ -13,6 +13,7 @@ MEETINGS = [
     f"{TWO} | unsubscribe(1, 2) | unsubscribe(1, 1) | after: snapshot()",
     f"{TWO} | unsubscribe(1, 2) | match(1) | keys: together",
     "init: subscribe(1, 1) | subscribe(1, 2) | subscribe(3, 3) | after: match(1)",
+    f"{TWO} | match_frozen(1) | unsubscribe(1, 2); subscribe(3, 3)",
     "init: subscribe(1, 1); subscribe(2, 2) | unsubscribe(1, 1) | snapshot() | subscribe(1, 3) | after: snapshot()",
 ]
 

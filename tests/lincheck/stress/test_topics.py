@@ -10,10 +10,10 @@ from latchfree_lincheck.stress.topics import TopicRecording, excerpt, judge, rec
 
 
 def test_the_real_topic_trie_is_linearizable() -> None:
-    result = run_stress("topic-trie", threads=4, operations=6_000, keys=24, seed=7)
+    result = run_stress("topic-trie", threads=4, operations=6_000, keys=24, seed=7, memory="jittered")
     assert result.verdict == "ok", result.explain()
     assert result.operations == 6_000
-    assert result.overlapping > 500
+    assert result.overlapping > 100
 
 
 @pytest.mark.parametrize("shape", SHAPES["topic-trie"])

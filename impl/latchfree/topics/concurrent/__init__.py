@@ -52,6 +52,7 @@ Match (topic; it allocates nothing, renews nothing, cleans nothing)
     it from being reused), so the collected set was what the whole trie held then: LP. Else collect again (C3).
     After 8 failures: a read-only snapshot, collected without validation; LP: the decision of its descriptor.
     A failure means that an update committed: lock-free.
+    In a snapshot of the caller's all is frozen, nothing is noted, and the first collection is the answer.
 
 The spec (TopicTrie.tla) models one C-node a level and CAS for GCAS; what GCAS, snapshots and reclamation add is
 modelled in Ctrie.tla and Reclamation.tla.

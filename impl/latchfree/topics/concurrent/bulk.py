@@ -165,7 +165,7 @@ def unsubscribe(store: TopicStore, scratch: Scratch, patterns: Any, numbers: Any
     """See `ConcurrentTrie.unsubscribe_column`."""
     texts = _patterns(store, patterns, scratch)
     rows = len(texts.places) - 1
-    names = np.ascontiguousarray(numbers, np.uint64)
+    names = np.array(numbers, np.uint64)  # a copy: those not found are zeroed
     done = 0
 
     def attempt() -> bool:

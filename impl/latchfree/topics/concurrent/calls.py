@@ -1,6 +1,6 @@
-"""Calls from Python: on one pattern or topic, keeping the interpreter lock, or on many, without it.
+"""Calls from Python, without the interpreter lock, on columns of patterns or topics; one text is a column of one row.
 
-Texts are pairs of address and length of bytes of the caller's. Every call pins itself while it works.
+A column is the address of its bytes, and an array of where each row starts. Every call pins itself while it works.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from latchfree.jit import entry_point, kernel
 from latchfree.kinds import Array, Handle, Word
 from latchfree.topics.concurrent.agree import WILD
 from latchfree.topics.concurrent.change import subscribe, unsubscribe
-from latchfree.topics.concurrent.collect import FOUND, TOO_SMALL, collect
+from latchfree.topics.concurrent.collect import TOO_SMALL
 from latchfree.topics.concurrent.digits import END, INVALID, MANY, parse
 from latchfree.topics.concurrent.digits import ONE as ANY_WORD
 from latchfree.topics.concurrent.match import matches
@@ -62,110 +62,9 @@ def create(mem: Handle, hash_mask: Word, me: Word, number: Word) -> Word:
 
 
 @kernel
-def add(
-    mem: Handle,
-    trie: Word,
-    me: Word,
-    rules: Word,
-    address: Word,
-    length: Word,
-    payload: Word,
-    payload_length: Word,
-    starts: Array,
-    digits: Array,
-    path: Array,
-) -> Word:
-    """Subscribe; returns the subscription's number, or FULL."""
-    number = fetch_add(mem, trie + NUMBERS, ONE)
-    name = string(rules, peek(mem, trie + HASH_MASK), address, length, number, starts, digits)
-    pin(mem, me)
-    done = subscribe(mem, trie, me, rules, digits, path, name, (address, length), (payload, payload_length))
-    unpin(mem, me)
-    return FULL if done == FULL else number
-
-
-@kernel
-def drop(
-    mem: Handle,
-    trie: Word,
-    me: Word,
-    rules: Word,
-    address: Word,
-    length: Word,
-    number: Word,
-    starts: Array,
-    digits: Array,
-    path: Array,
-) -> Word:
-    """Unsubscribe; returns 1, 0 if there is no such subscription, or FULL."""
-    name = string(rules, peek(mem, trie + HASH_MASK), address, length, number, starts, digits)
-    pin(mem, me)
-    s = unsubscribe(mem, trie, me, digits, path, name)
-    unpin(mem, me)
-    return s if s in (NIL, FULL) else ONE
-
-
-@kernel
 def value_of(mem: Handle, s: Word) -> Word:
     """The subscriber in an S-node."""
     return peek(mem, s + BLOB_KEY_WORDS + words_for(peek(mem, s + KEY_LENGTH)))
-
-
-@kernel
-def _find(
-    mem: Handle,
-    trie: Word,
-    root: Word,
-    me: Word,
-    rules: Word,
-    address: Word,
-    length: Word,
-    count: Word,
-    starts: Array,
-    digits: Array,
-    frames: Array,
-    noted: Array,
-    found: Array,
-    counts: Array,
-) -> Word:
-    """The number of S-nodes that match a topic, in the frozen tree below `root`, or in the trie if that is NIL."""
-    if root == NIL:
-        return matches(mem, trie, me, rules, address, length, count, starts, digits, frames, noted, found, counts)
-    fits = collect(mem, READ_ONLY, root, rules, address, length, count, starts, digits, frames, noted, found, counts)
-    return counts[FOUND] if fits else TOO_SMALL
-
-
-@kernel
-def find(
-    mem: Handle,
-    trie: Word,
-    root: Word,
-    me: Word,
-    rules: Word,
-    address: Word,
-    length: Word,
-    values: Word,
-    starts: Array,
-    digits: Array,
-    frames: Array,
-    noted: Array,
-    found: Array,
-    counts: Array,
-) -> Word:
-    """Match a valid topic: how many subscriptions, in `found`: their subscribers, or if `values` is 0 their S-nodes.
-
-    In the latter case the caller is pinned, and stays so; TOO_SMALL: see `collect`.
-    """
-    count = parse(address, length, rules, NIL, peek(mem, trie + HASH_MASK), False, starts, digits)
-    if values != NIL:
-        pin(mem, me)
-    n = _find(mem, trie, root, me, rules, address, length, count, starts, digits, frames, noted, found, counts)
-    if values != NIL:
-        if n != TOO_SMALL:
-            for k in range(n):
-                found[k] = value_of(mem, found[k])
-        unpin(mem, me)
-    return n
 
 
 @kernel
@@ -235,7 +134,9 @@ def match_rows(
         if length + ONE + ONE <= np.uint64(len(starts)) or length > np.uint64(65535):
             n = parse(address, length, rules, forbidden, mask, False, starts, digits)
             if n != INVALID:
-                n = _find(mem, trie, root, me, rules, address, length, n, starts, digits, frames, noted, found, counts)
+                n = matches(
+                    mem, trie, root, me, rules, address, length, n, starts, digits, frames, noted, found, counts
+                )
         if n in (INVALID, TOO_SMALL) or offsets[k] + np.int64(n) > len(out):
             counts[0] = INVALID if n == INVALID else TOO_SMALL
             done = k
@@ -276,14 +177,19 @@ def add_rows(
 ) -> Word:
     """Subscribe rows `first` to `last` of a column of patterns, each with the payload at `payloads` + row * `step`.
 
-    Returns the first row that was not subscribed, as there was no room.
+    Their numbers go into `numbers`. Returns the first row that was not subscribed, as there was no room.
     """
+    mask = peek(mem, trie + HASH_MASK)
     for k in range(first, last):
         address = texts + np.uint64(places[k])
         length = np.uint64(places[k + 1] - places[k])
-        payload = payloads + np.uint64(k) * step
-        number = add(mem, trie, me, rules, address, length, payload, payload_length, starts, digits, path)
-        if number == FULL:
+        number = fetch_add(mem, trie + NUMBERS, ONE)
+        name = string(rules, mask, address, length, number, starts, digits)
+        value = (payloads + np.uint64(k) * step, payload_length)
+        pin(mem, me)
+        done = subscribe(mem, trie, me, rules, digits, path, name, (address, length), value)
+        unpin(mem, me)
+        if done == FULL:
             return k
         numbers[k] = number
     return last
@@ -304,12 +210,22 @@ def drop_rows(
     digits: Array,
     path: Array,
 ) -> Word:
-    """Unsubscribe rows `first` to `last` of a column of patterns; returns the first for which there was no room."""
+    """Unsubscribe rows `first` to `last` of a column of patterns; what was not subscribed gets number 0.
+
+    Returns the first row for which there was no room.
+    """
+    mask = peek(mem, trie + HASH_MASK)
     for k in range(first, last):
         address = texts + np.uint64(places[k])
         length = np.uint64(places[k + 1] - places[k])
-        if drop(mem, trie, me, rules, address, length, numbers[k], starts, digits, path) == FULL:
+        name = string(rules, mask, address, length, numbers[k], starts, digits)
+        pin(mem, me)
+        s = unsubscribe(mem, trie, me, digits, path, name)
+        unpin(mem, me)
+        if s == FULL:
             return k
+        if s == NIL:
+            numbers[k] = NIL
     return last
 
 
@@ -358,9 +274,6 @@ _INTS = types.int64[::1]
 
 _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "create": (create, (_W,) * 4),
-    "add": (add, (_W,) * 8 + (_WORDS,) * 3),
-    "drop": (drop, (_W,) * 7 + (_WORDS,) * 3),
-    "find": (find, (_W,) * 8 + (_WORDS,) * 6),
     "match_rows": (match_rows, (_W,) * 8 + (_INTS, _I, _I, _INTS, _INTS) + (_WORDS,) * 6),
     "add_rows": (add_rows, (_W,) * 5 + (_INTS, _W, _W, _W, _I, _I, _WORDS) + (_WORDS,) * 3),
     "drop_rows": (drop_rows, (_W,) * 5 + (_INTS, _WORDS, _I, _I) + (_WORDS,) * 3),

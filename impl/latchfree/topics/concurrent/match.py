@@ -36,6 +36,7 @@ def holds(mem: Handle, trie: Word, root: Word, noted: Array, words: Word) -> Fla
 def matches(
     mem: Handle,
     trie: Word,
+    frozen: Word,
     me: Word,
     rules: Word,
     address: Word,
@@ -50,37 +51,28 @@ def matches(
 ) -> Word:
     """The number of S-nodes, put into `found`, that match a topic, which is parsed; TOO_SMALL: see `collect`.
 
-    The caller must be pinned, and is while it reads the S-nodes.
+    They are those of the trie, or of the frozen tree below `frozen` unless that is NIL. The caller must be pinned, and
+    is while it reads the S-nodes.
     """
     failures = 0
+    slot = NIL
     while True:
-        # spec: Ctrie!RdcssRead
-        root = read_root(mem, trie)
-        if not collect(mem, trie, root, rules, address, length, count, starts, digits, frames, noted, found, counts):
-            return TOO_SMALL
+        root = frozen
+        if frozen == NIL:
+            # spec: Ctrie!RdcssRead
+            root = read_root(mem, trie)
+        where = trie if frozen == NIL else READ_ONLY
+        fits = collect(mem, where, root, rules, address, length, count, starts, digits, frames, noted, found, counts)
         # LP, if all holds: any instant between the two passes.
-        if holds(mem, trie, root, noted, counts[NOTED]):
-            return counts[FOUND]
+        if not fits or frozen != NIL or holds(mem, trie, root, noted, counts[NOTED]):
+            if slot != NIL:
+                drop(mem, trie, me, slot)
+            return counts[FOUND] if fits else TOO_SMALL
         failures += 1
         if failures >= PATIENCE:
             # spec: TopicTrie!Fallback
             slot = freeze(mem, trie, me)
-            if slot != FULL:
+            if slot == FULL:
+                slot = NIL
+            else:
                 frozen = peek(mem, slot + FROZEN)
-                fits = collect(
-                    mem,
-                    READ_ONLY,
-                    frozen,
-                    rules,
-                    address,
-                    length,
-                    count,
-                    starts,
-                    digits,
-                    frames,
-                    noted,
-                    found,
-                    counts,
-                )
-                drop(mem, trie, me, slot)
-                return counts[FOUND] if fits else TOO_SMALL

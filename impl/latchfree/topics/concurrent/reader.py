@@ -104,18 +104,20 @@ class Reader:
         store.dialect.topic(topic)
         text = topic.encode() if isinstance(topic, str) else topic
         scratch = self._scratches.mine(len(text), 0)
-        entry = call("find")
+        entry = call("match_rows")
         root = 0 if hold is None else hold.root
         scratch.most(most)
-        while True:
-            count = entry(
-                store.arena.base, store.trie, root, store.arena.participant(), store.rules, id(text) + DATA, len(text),
-                values, scratch.starts, scratch.digits, scratch.frames, scratch.noted, scratch.found, scratch.counts,
-            )  # fmt: skip
-            if count != _TOO_SMALL:
-                scratch.take(count)
-                return scratch
+        scratch.places[1] = len(text)
+        while not entry(
+            store.arena.base, store.trie, root, store.arena.participant(), store.rules, 0, values, id(text) + DATA,
+            scratch.places, 0, 1, scratch.offsets, scratch.row, scratch.starts, scratch.digits, scratch.frames,
+            scratch.noted, scratch.found, scratch.counts,
+        ):  # fmt: skip
+            assert int(scratch.counts[0]) == _TOO_SMALL, "a topic that was valid is not"
             scratch.grow()
+            scratch.most(most)
+        scratch.take()
+        return scratch
 
     def _read(self, node: int) -> Subscription:
         """The subscription in an S-node that cannot go away."""

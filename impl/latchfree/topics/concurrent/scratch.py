@@ -20,12 +20,18 @@ class Scratch:
 
     Attributes
     ----------
+    places, offsets : ndarray of int64
+        A column of one text, and what was found for it.
+    numbers : ndarray of uint64
+        The number of one subscription.
     starts, digits : ndarray of uint64
         A text's words.
     path : ndarray of uint64
         A descent.
     frames, noted, found, counts : ndarray of uint64
         A collection.
+    row : ndarray of int64
+        What is made of it.
     values : list of int
         What the last one found.
     subscribes, unsubscribes, matches, matched : int
@@ -34,6 +40,9 @@ class Scratch:
 
     def __init__(self) -> None:
         self.subscribes = self.unsubscribes = self.matches = self.matched = 0
+        self.places: NDArray[np.int64] = np.zeros(2, np.int64)
+        self.offsets: NDArray[np.int64] = np.zeros(2, np.int64)
+        self.numbers: NDArray[np.uint64] = np.zeros(1, np.uint64)
         self.counts: NDArray[np.uint64] = np.zeros(4, np.uint64)
         self.values: list[int] = []
         self._size = 1 << 10
@@ -44,6 +53,7 @@ class Scratch:
         self.frames: NDArray[np.uint64] = np.empty(self._size * 3, np.uint64)
         self.noted: NDArray[np.uint64] = np.empty(self._size * 2, np.uint64)
         self.found: NDArray[np.uint64] = np.empty(self._size, np.uint64)
+        self.row: NDArray[np.int64] = np.empty(self._size, np.int64)
 
     def make_room(self, length: int, words: int = 8) -> None:
         """Have room for a text of so many bytes, and for the descent of a pattern of so many words."""
@@ -63,9 +73,9 @@ class Scratch:
         """Have the next collection stop after so many subscriptions."""
         self.counts[MOST] = subscriptions
 
-    def take(self, count: int) -> None:
-        """Make a list of what was found."""
-        self.values = self.found[:count].view(np.int64).tolist()
+    def take(self) -> None:
+        """Make a list of what was found for one text."""
+        self.values = self.row[: self.offsets[1]].tolist()
 
 
 class Scratches:

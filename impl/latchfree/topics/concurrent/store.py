@@ -63,8 +63,8 @@ class TopicStore(Store):
 
     def new_trie(self) -> int:
         """Make an empty trie in the arena."""
-        # Numbers do not start at 0, so that the handle of another matcher is not taken for one of this.
-        first = secrets.randbits(40) << 20
+        # Numbers do not start at 0, which none is, nor where those of another matcher do, whose handles are refused.
+        first = (1 + secrets.randbits(40)) << 20
         arena = self.arena
         create = call("create")
         return int(self.insist(lambda: create(arena.base, self.hash_mask, arena.participant(), first), self.is_full))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
@@ -174,10 +175,11 @@ class ConcurrentTrie(Reader):
         group = parsed.group if parsed.group is not None else queue
         payload = Payload(*self._subscribers.stored(subscriber), kind, group).pack()
         scratch = self._scratches.mine(len(text), len(parsed.words))
-        arguments = self._store.rules, id(text) + DATA, len(text), id(payload) + DATA, len(payload)
-        number = self._insist("add", *arguments, scratch.starts, scratch.digits, scratch.path)
+        scratch.places[1] = len(text)
+        arguments = id(text) + DATA, scratch.places, id(payload) + DATA, len(payload), 0, 0, 1
+        self._insist("add_rows", *arguments, scratch.numbers, scratch.starts, scratch.digits, scratch.path)
         scratch.subscribes += 1
-        return Subscription(number, parsed.text, subscriber, group)
+        return Subscription(int(scratch.numbers[0]), parsed.text, subscriber, group)
 
     def subscribe_many(
         self, patterns: Iterable[str | bytes], subscriber: Hashable, *, queue: str | None = None
@@ -219,8 +221,11 @@ class ConcurrentTrie(Reader):
         parsed = self.dialect.pattern(subscription.pattern)
         text = _filter_of(parsed)
         scratch = self._scratches.mine(len(text), len(parsed.words))
-        arguments = self._store.rules, id(text) + DATA, len(text), subscription.number & _NUMBER_BITS
-        if not self._insist("drop", *arguments, scratch.starts, scratch.digits, scratch.path):
+        scratch.places[1] = len(text)
+        scratch.numbers[0] = subscription.number & _NUMBER_BITS
+        arguments = id(text) + DATA, scratch.places, scratch.numbers, 0, 1
+        self._insist("drop_rows", *arguments, scratch.starts, scratch.digits, scratch.path)
+        if not scratch.numbers[0]:
             raise self._unknown(subscription)
         scratch.unsubscribes += 1
 
@@ -290,14 +295,13 @@ class ConcurrentTrie(Reader):
 
     # parts ----------------------------------------------------------------------------------------------------
 
-    def _insist(self, name: str, *arguments: Any) -> int:
+    def _insist(self, name: str, *arguments: Any) -> None:
+        """Make a call on one row until there is room for it."""
         store = self._store
         entry: Callable[..., int] = call(name)
         me = store.arena.participant()
-        result = entry(store.arena.base, store.trie, me, *arguments)
-        if store.is_full(result):
-            result = store.insist(lambda: entry(store.arena.base, store.trie, me, *arguments), store.is_full)
-        return result
+        if not entry(store.arena.base, store.trie, me, store.rules, *arguments):
+            store.insist(lambda: entry(store.arena.base, store.trie, me, store.rules, *arguments), operator.not_)
 
     def _unknown(self, subscription: object) -> UnknownSubscription:
         return UnknownSubscription(

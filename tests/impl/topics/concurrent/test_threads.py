@@ -96,8 +96,10 @@ def test_a_match_sees_a_literal_and_a_wildcard_at_one_instant():
     trie.subscribe("a/y", 9)  # so that literal and wildcard are in nodes of their own
     trie.subscribe("+/y", 9)
 
+    first = trie.subscribe("a/x", 1)
+
     def write():
-        held = trie.subscribe("a/x", 1)
+        held = first
         while not stop.is_set():
             other = trie.subscribe("+/x" if held.pattern == "a/x" else "a/x", 1)
             trie.unsubscribe(held)
