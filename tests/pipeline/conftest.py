@@ -12,8 +12,15 @@ for folder in (Path(__file__).parent / "helpers", Path(__file__).parents[1] / "l
     sys.path.insert(0, str(folder))
 
 
+CONF = {
+    # Few partitions, since the tables are small; little optimisation, since the jobs are short.
+    "spark.sql.shuffle.partitions": "4",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto -XX:-UsePerfData",
+}
+
+
 @pytest.fixture(scope="session")
 def spark():
-    """Two cores of this machine; few partitions, since the tables are small."""
-    with spark_session("tests", master="local[2,4]", conf={"spark.sql.shuffle.partitions": "4"}) as session:
+    """Two cores of this machine."""
+    with spark_session("tests", master="local[2,4]", conf=CONF) as session:
         yield session

@@ -9,7 +9,11 @@ from latchfree_spark.check.options import JUDGE
 
 def main(master, source, out, judge, chunks):
     """Run one job; print how many histories have which verdict."""
-    conf = {"spark.executor.memory": "512m", "spark.cores.max": "2"} if master.startswith("spark://") else {}
+    conf = {}
+    if not master.startswith("sc://"):
+        conf["spark.driver.extraJavaOptions"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
+    if master.startswith("spark://"):
+        conf |= {"spark.executor.memory": "512m", "spark.cores.max": "2"}
     summary = check_files(
         [source],
         out,
