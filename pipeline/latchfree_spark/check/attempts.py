@@ -42,7 +42,6 @@ class Attempts:
                 self._deaths[json.loads(line.removeprefix(_JUDGE))] += 1
         path.parent.mkdir(parents=True, exist_ok=True)
         self._path = path
-        self._file = path.open("a")
         self._note("begin")
 
     def fatal(self, history: str) -> bool:
@@ -59,9 +58,8 @@ class Attempts:
 
     def forget(self) -> None:
         """Remove the notes: the chunk is done."""
-        self._file.close()
         self._path.unlink(missing_ok=True)
 
     def _note(self, text: str) -> None:
-        self._file.write(text + "\n")
-        self._file.flush()
+        with self._path.open("a") as file:
+            file.write(text + "\n")

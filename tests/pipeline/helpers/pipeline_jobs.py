@@ -1,0 +1,63 @@
+"""Jobs without Spark: what the shuffle does, done by hand."""
+
+import zlib
+from contextlib import nullcontext
+from dataclasses import asdict
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from latchfree_lincheck import History, Operation
+from latchfree_spark.check import Options, check_files
+from latchfree_spark.check.inputs import find
+from latchfree_spark.check.options import Job
+from latchfree_spark.check.reading import read_units
+from latchfree_spark.check.tables import FRAGMENTS
+
+
+def fragments(inputs, folder, options=None):
+    """Read files; return the job and the fragments, as one table."""
+    found = find(inputs)
+    job = Job(options or Options("map"), str(folder), found.files, found.formats, "run")
+    units = pa.RecordBatch.from_pylist([asdict(unit) for unit in found.units])
+    return job, pa.Table.from_batches(list(read_units([units], job)), FRAGMENTS)
+
+
+def shuffled(table, chunks, rows):
+    """Return batches of so many fragments, sorted as Spark sorts them."""
+    names = table["history"].to_pylist()
+    numbers = [0 if name is None else zlib.crc32(name.encode()) % chunks for name in names]
+    files, firsts = table["file"].to_pylist(), table["first"].to_pylist()
+    order = sorted(
+        range(len(names)),
+        key=lambda row: (numbers[row], (names[row] or "").encode(), names[row] is not None, files[row], firsts[row]),
+    )
+    numbered = table.append_column("chunk", pa.array(numbers, pa.int32())).take(order).combine_chunks()
+    return numbered.to_batches(max_chunksize=rows)
+
+
+def verdicts(out):
+    """Return the rows of a job's table of verdicts."""
+    rows = []
+    for file in sorted((out / "verdicts").glob("*.parquet")):
+        rows += pq.read_table(file).to_pylist()
+    return rows
+
+
+def content(out):
+    """Return the bytes of each file of the table of verdicts."""
+    return {file.name: file.read_bytes() for file in sorted((out / "verdicts").iterdir())}
+
+
+def run(spark, inputs, out, options=None, **more):
+    """Run a job on the tests' session."""
+    options = options or Options("map")
+    return check_files(inputs, out, options, open_session=lambda: nullcontext(spark), **{"chunks": 3, **more})
+
+
+def put_and_get(name, value=1, seen=None, operations=1):
+    """Return a history in which one process puts a value and another one then sees `seen`, if that is given."""
+    made = [Operation(0, "put", ("k", value), None, 0, 1)]
+    for turn in range(operations):
+        made.append(Operation(1, "get", ("k",), value if seen is None else seen, 2 * turn + 2, 2 * turn + 3))
+    return History(name, made)
