@@ -31,7 +31,8 @@ _MUTANT = """
 import json, sys
 from latchfree_lincheck.explore import explore
 from latchfree_lincheck.mutants import MUTANTS
-result = explore("ctrie", mutant=sys.argv[1], seed=1, timeout=60, **MUTANTS[sys.argv[1]].explore)
+mutant = MUTANTS[sys.argv[1]]
+result = explore(mutant.target, mutant=sys.argv[1], seed=1, timeout=60, **mutant.explore)
 failure = result.failure
 print(json.dumps({
     "schedules": result.schedules, "seconds": result.seconds, "kind": failure and failure.kind,
