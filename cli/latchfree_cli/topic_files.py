@@ -7,9 +7,13 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from latchfree_cli import exits
+
+if TYPE_CHECKING:
+    from latchfree.topics import Dialect
+    from latchfree_cli.settings import Report
 
 BATCH: Final = 1 << 16
 """Rows read at once."""
@@ -65,6 +69,32 @@ def batches(path: str, needed: str, optional: str | None = None) -> Iterator[Bat
                 batch = Batch(source, "line", {needed: [], "other": []})
         if batch.places:
             yield batch
+
+
+def subscriptions(path: str, dialect: "Dialect", report: "Report") -> tuple[list[str], list[Any]]:
+    """Read patterns and subscribers.
+
+    Raises
+    ------
+    Stop
+        With the place of what is malformed or no pattern; also if there are none.
+    """
+    from latchfree.topics import InvalidPattern
+
+    patterns: list[str] = []
+    subscribers: list[Any] = []
+    for batch in batches(path, "pattern", "subscriber"):
+        for row, text in enumerate(batch.columns["pattern"]):
+            try:
+                dialect.pattern(text)
+            except InvalidPattern as error:
+                raise batch.stop(row, error) from None
+        patterns += batch.columns["pattern"]
+        subscribers += batch.columns["other"]
+        report(f"reading {path}: {len(patterns):,} subscriptions")
+    if not patterns:
+        raise exits.Stop(exits.NOTHING, f"{path}: there are no subscriptions")
+    return patterns, subscribers
 
 
 def _decoded(source: str, stream: BinaryIO) -> Iterator[tuple[int, str]]:

@@ -9,7 +9,7 @@ import typer
 
 from latchfree_cli import exits
 from latchfree_cli.settings import Outcome, Settings
-from latchfree_cli.topic_files import Batch, batches
+from latchfree_cli.topic_files import Batch, batches, subscriptions
 
 if TYPE_CHECKING:
     from latchfree.topics import Dialect, Matcher, Subscription
@@ -71,19 +71,7 @@ def match(
 def _load(path: str, dialect: "Dialect", engine: str, report: Any) -> "Matcher":
     from latchfree import topics
 
-    patterns: list[str] = []
-    subscribers: list[Any] = []
-    for batch in batches(path, "pattern", "subscriber"):
-        for row, text in enumerate(batch.columns["pattern"]):
-            try:
-                dialect.pattern(text)
-            except topics.InvalidPattern as error:
-                raise batch.stop(row, error) from None
-        patterns += batch.columns["pattern"]
-        subscribers += batch.columns["other"]
-        report(f"reading {path}: {len(patterns):,} subscriptions")
-    if not patterns:
-        raise exits.Stop(exits.NOTHING, f"{path}: there are no subscriptions")
+    patterns, subscribers = subscriptions(path, dialect, report)
     report(f"indexing {len(patterns):,} subscriptions")
     if engine == "mask":
         return topics.MaskIndex.build(patterns, subscribers, dialect)

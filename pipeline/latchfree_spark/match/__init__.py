@@ -1,0 +1,22 @@
+"""Matching messages with subscriptions on Spark: tables and streams."""
+
+from latchfree_spark.match.batch import Summary, match_messages, refuse_existing
+from latchfree_spark.match.errors import BadMessages, BadSubscriptions, NoMessages, OutputExists
+from latchfree_spark.match.messages import Messages, find
+from latchfree_spark.match.stream import Progress, match_stream
+from latchfree_spark.match.table import SubscriptionTable
+
+__all__ = [
+    "BadMessages",
+    "BadSubscriptions",
+    "Messages",
+    "NoMessages",
+    "OutputExists",
+    "Progress",
+    "SubscriptionTable",
+    "Summary",
+    "find",
+    "match_messages",
+    "match_stream",
+    "refuse_existing",
+]

@@ -1,0 +1,21 @@
+"""What can be wrong with the messages, the subscriptions or the output of these jobs."""
+
+from __future__ import annotations
+
+from latchfree.errors import LatchfreeError
+
+
+class BadMessages(LatchfreeError, ValueError):
+    """A file or a row is no message; the error names it, and no output has its final name."""
+
+
+class NoMessages(LatchfreeError, ValueError):
+    """There is nothing to match."""
+
+
+class BadSubscriptions(LatchfreeError, ValueError):
+    """The subscriptions cannot be sent to workers, or there are none."""
+
+
+class OutputExists(LatchfreeError, FileExistsError):
+    """The output is there already, or belongs to another job; it was left as it is."""

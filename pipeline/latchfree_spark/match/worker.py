@@ -1,0 +1,77 @@
+"""Matching where the messages are: batches of Arrow in, the same batches with the subscribers of each row out.
+
+No object is made for a row: the topics go from Arrow into the compiled search, and its results are an Arrow list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+from latchfree_spark.match.messages import defect
+from latchfree_spark.match.ship import Shipped, opened
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from latchfree.topics import MaskIndex
+
+SUBSCRIBERS: Final = "subscribers"
+"""The column that is added."""
+
+
+def with_subscribers(
+    frame: DataFrame, shipped: Shipped, kind: str, topic: str = "topic", *, keep_going: bool = False
+) -> DataFrame:
+    """Add the subscribers of each message to a table.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    shipped : Shipped
+        The index.
+    kind : str
+        The type of subscribers: ``bigint`` or ``string``.
+    topic : str
+        The column with the topics.
+    keep_going : bool
+        Give messages whose topic is missing or invalid null for subscribers, instead of failing.
+    """
+    from pyspark.sql.types import ArrayType, LongType, StringType, StructType
+
+    schema = StructType(list(frame.schema.fields)).add(
+        SUBSCRIBERS, ArrayType(LongType() if kind == "bigint" else StringType())
+    )
+
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
+        yield from matched(batches, shipped, topic, keep_going)
+
+    return frame.mapInArrow(run, schema)
+
+
+def matched(batches: Iterator[Any], shipped: Shipped, topic: str, keep_going: bool) -> Iterator[Any]:
+    """Yield each record batch with its subscribers as one more column."""
+    index = opened(shipped)
+    find: Callable[[Any], Any] = (lambda topics: _of_the_good(index, topics)) if keep_going else index.match_many
+    for batch in batches:
+        yield batch.append_column(SUBSCRIBERS, find(batch.column(topic)))
+
+
+def _of_the_good(index: MaskIndex, topics: Any) -> Any:
+    """The subscribers of topics, null for those that are missing or invalid."""
+    import numpy as np
+    import pyarrow as pa
+
+    from latchfree.topics import InvalidTopic
+
+    if not topics.null_count:
+        try:
+            return index.match_many(topics)
+        except InvalidTopic:
+            pass
+    good = np.array([defect(text, index.dialect) is None for text in topics.to_pylist()])
+    found = index.match_many(topics.filter(pa.array(good)))
+    starts = np.zeros(len(good) + 1, np.int32)
+    np.cumsum(np.where(good, 1, 0), out=starts[1:])
+    offsets = pa.array(found.offsets.to_numpy()[starts], mask=np.append(~good, False))
+    return pa.ListArray.from_arrays(offsets, found.values)
