@@ -3,10 +3,12 @@
 import typer
 
 from latchfree_cli.commands.pipeline_check import check
+from latchfree_cli.commands.pipeline_match import match
+from latchfree_cli.commands.pipeline_sketch import sketch
 from latchfree_cli.settings import command
 
 pipeline = typer.Typer(
     no_args_is_help=True, rich_markup_mode="rich", help="Jobs on Spark, for what is too much for one core."
 )
-for function in (check,):
+for function in (check, match, sketch):
     pipeline.command(name=function.__name__)(command(function))

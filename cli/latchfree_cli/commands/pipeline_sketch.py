@@ -1,0 +1,68 @@
+"""``latchfree pipeline sketch``: counts of messages that do not grow with them, on Spark."""
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from latchfree_cli import exits
+from latchfree_cli.settings import Outcome, Settings
+
+
+def sketch(
+    settings: Settings,
+    messages: Annotated[
+        str, typer.Argument(help="Parquet, CSV, JSONL or lines: a file, a folder or a glob; also what match wrote.")
+    ],
+    topic_column: Annotated[str, typer.Option("--topic-column", help="The column with the topics.")] = "topic",
+    time_column: Annotated[
+        str | None, typer.Option("--time-column", help="A timestamp, by which windows are cut; default: one window.")
+    ] = None,
+    window: Annotated[str, typer.Option("--window", help="Width of a window.")] = "1 hour",
+    size_column: Annotated[
+        str | None, typer.Option("--size-column", help="The payload, or its size, for quantiles.")
+    ] = None,
+    subscribers_column: Annotated[
+        str | None, typer.Option("--subscribers-column", help="Subscribers, a list or one: how many, fan-outs.")
+    ] = None,
+    heavy: Annotated[int, typer.Option("--heavy", min=1, help="How many of the most frequent topics to name.")] = 10,
+    schema: Annotated[
+        str | None,
+        typer.Option("--schema", metavar="DDL", help="Columns of the messages; default: what the files say."),
+    ] = None,
+    keep_going: Annotated[bool, typer.Option("--keep-going", help="Leave unreadable files out.")] = False,
+    master: Annotated[
+        str | None, typer.Option("--master", help="Where Spark runs: local[4], spark://..., sc://...; default: here.")
+    ] = None,
+) -> Outcome:
+    """Estimate distinct topics and subscribers, heavy topics and quantiles; --out names the folder for the sketches."""
+    from latchfree_spark import match as jobs
+    from latchfree_spark import spark_session
+    from latchfree_spark.sketch import QUANTILES, Columns, sketch_messages
+
+    columns = Columns(time_column, window, size_column, subscribers_column)
+    try:
+        with settings.progress(f"reading {messages}") as report:
+            jobs.refuse_existing(settings.out)
+            found = jobs.find(messages, topic_column, schema=schema, keep_going=keep_going)
+            report("starting Spark")
+            with spark_session("latchfree pipeline sketch", master=master) as spark:
+                report(f"sketching {messages}")
+                total = sketch_messages(spark, found, settings.out, columns, heavy=heavy)
+    except jobs.NoMessages as error:
+        raise exits.Stop(exits.NOTHING, str(error)) from None
+    except (jobs.BadMessages, jobs.OutputExists) as error:
+        raise exits.Stop(exits.USAGE, str(error)) from None
+    for reason in found.unreadable:
+        settings.stderr.print(f"latchfree: left out: {reason}", markup=False, soft_wrap=True)
+    settings.say(f"{total.messages:,} messages in {total.windows:,} windows -> {settings.out}")
+    settings.say(f"topics: about {total.topics:,}")
+    if total.subscribers is not None:
+        settings.say(f"subscribers: about {total.subscribers:,}")
+    for name, values in (("payload bytes", total.sizes), ("fan-out", total.fan_outs)):
+        if values is not None:
+            said = ", ".join(f"{rank:.0%} up to {value:,}" for rank, value in zip(QUANTILES, values, strict=True))
+            settings.say(f"{name}: {said}")
+    for topic, count in total.heavy:
+        settings.say(f"{count:>12,}  {topic}")
+    return Outcome("ok", asdict(total))

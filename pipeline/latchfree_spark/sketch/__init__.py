@@ -1,0 +1,6 @@
+"""Counts that fit in memory however many messages there are, made by Spark's own sketches."""
+
+from latchfree_spark.sketch.count_min import CountMin
+from latchfree_spark.sketch.job import QUANTILES, Columns, Total, sketch_messages
+
+__all__ = ["QUANTILES", "Columns", "CountMin", "Total", "sketch_messages"]

@@ -1,0 +1,228 @@
+"""Sketches of messages, window by window and in total.
+
+What is kept of a window does not grow with its messages: HyperLogLog for how many topics and subscribers differ,
+frequent items for the topics seen most, Count-Min for how often any topic was seen, KLL for the quantiles of sizes and
+fan-outs. The sketches of windows can be united, and the total is made that way, without reading the messages again.
+
+``OUT/windows``        one row for each window, with the sketches as bytes and what they estimate
+``OUT/total.parquet``  the same in one row, for all of them
+
+HLL, KLL and frequent items are those of Apache DataSketches, which the package ``datasketches`` reads; Count-Min is
+Spark's own, see `CountMin`.
+"""
+
+from __future__ import annotations
+
+import functools
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from latchfree_spark.match.batch import refuse_existing
+from latchfree_spark.match.errors import BadMessages, NoMessages
+from latchfree_spark.match.messages import Messages, uri
+from latchfree_spark.sketch.count_min import CountMin
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+PRECISION: Final = 12
+"""Binary logarithm of the registers of HLL: a standard error of 1.04 / sqrt(4096), 1.6 %."""
+RANKS: Final = 200
+"""KLL's k: ranks are off by at most 1.33 % with 99 % confidence."""
+TRACKED: Final = 10_000
+"""Frequent items: a topic is tracked if it is more than about 1 in 3,000 messages of its window."""
+SHARE, CONFIDENCE, SEED = 0.001, 0.99, 1
+"""Count-Min: too large by at most this share of all messages, with this confidence."""
+QUANTILES: Final = (0.5, 0.9, 0.99)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which columns of messages are looked at.
+
+    Parameters
+    ----------
+    time : str, optional
+        When a message was sent: a timestamp. Without it everything is one window.
+    window : str
+        The width of windows, as Spark writes it.
+    size : str, optional
+        The payload (text or bytes, of which the bytes count), or its size.
+    subscribers : str, optional
+        The list of subscribers, as matching adds it, or one subscriber.
+    """
+
+    time: str | None = None
+    window: str = "1 hour"
+    size: str | None = None
+    subscribers: str | None = None
+
+
+@dataclass(frozen=True)
+class Total:
+    """What the sketches of all windows together estimate.
+
+    Parameters
+    ----------
+    windows, messages : int
+        Exact numbers.
+    topics, subscribers : int or None
+        How many there are.
+    heavy : tuple of (str, int)
+        The topics seen most, and how often.
+    sizes, fan_outs : tuple of int or None
+        Quantiles `QUANTILES` of payload sizes in bytes, and of subscribers of a message.
+    """
+
+    windows: int
+    messages: int
+    topics: int
+    subscribers: int | None
+    heavy: tuple[tuple[str, int], ...]
+    sizes: tuple[int, ...] | None
+    fan_outs: tuple[int, ...] | None
+
+
+def sketch_messages(
+    spark: SparkSession, messages: Messages, out: Path | str, columns: Columns | None = None, *, heavy: int = 10
+) -> Total:
+    """Sketch messages and write the sketches.
+
+    Parameters
+    ----------
+    spark : SparkSession
+    messages : Messages
+        What `find` found; rows without a topic are left out.
+    out : path
+        A folder that is not there yet; on a cluster one that all workers share.
+    columns : Columns, optional
+    heavy : int
+        How many of the topics seen most are named.
+
+    Raises
+    ------
+    OutputExists, BadMessages, NoMessages
+    """
+    columns = columns or Columns()
+    out = Path(out).absolute()
+    refuse_existing(out)
+    frame = _chosen(messages.read(spark), messages.topic, columns)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    work = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
+    try:
+        work.chmod(0o755)
+        _windows(frame, heavy).write.parquet(uri(str(work / "windows")))
+        total = _total(spark, work, heavy)
+        work.rename(out)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    return total
+
+
+def _chosen(frame: DataFrame, topic: str, columns: Columns) -> DataFrame:
+    """The window, topic, size and subscribers of messages, under fixed names."""
+    from pyspark.sql import functions as F
+
+    kinds = dict(frame.dtypes)
+    for option, name in (("time", columns.time), ("size", columns.size), ("subscribers", columns.subscribers)):
+        if name is not None and name not in kinds:
+            raise BadMessages(f"the messages have no column {name} for --{option}-column, only {', '.join(kinds)}")
+    nothing = F.lit(None)
+    start = end = nothing.cast("timestamp")
+    if columns.time is not None:
+        if not kinds[columns.time].startswith("timestamp"):
+            raise BadMessages(f"the column {columns.time} must be a timestamp, not {kinds[columns.time]}")
+        window = F.window(F.col(f"`{columns.time}`"), columns.window)
+        start, end = window["start"], window["end"]
+    size = nothing.cast("bigint")
+    if columns.size is not None:
+        given = F.col(f"`{columns.size}`")
+        size = (F.octet_length(given) if kinds[columns.size] in ("string", "binary") else given).cast("bigint")
+    subscribers = nothing.cast("array<string>")
+    if columns.subscribers is not None:
+        given = F.col(f"`{columns.subscribers}`")
+        subscribers = given if kinds[columns.subscribers].startswith("array") else F.array_compact(F.array(given))
+    chosen = frame.select(
+        F.col(f"`{topic}`").alias("topic"), start.alias("start"), end.alias("end"), size.alias("size"),
+        subscribers.alias("subscribers"),
+    )  # fmt: skip
+    return chosen.where(F.col("topic").isNotNull())
+
+
+def _windows(frame: DataFrame, heavy: int) -> DataFrame:
+    """One row for each window."""
+    from pyspark.sql import functions as F
+
+    counted = frame.groupBy("start", "end").agg(
+        F.count(F.lit(1)).alias("messages"),
+        F.hll_sketch_agg("topic", PRECISION).alias("topics_hll"),
+        F.call_function("approx_top_k_accumulate", F.col("topic"), F.lit(TRACKED)).alias("heavy_items"),
+        F.count_min_sketch("topic", SHARE, CONFIDENCE, SEED).alias("topics_count_min"),
+        F.kll_sketch_agg_bigint("size", RANKS).alias("sizes_kll"),
+        F.kll_sketch_agg_bigint(F.size("subscribers").cast("bigint"), RANKS).alias("fan_outs_kll"),
+    )
+    each = frame.select("start", "end", F.explode("subscribers").alias("subscriber"))
+    subscribers = each.groupBy("start", "end").agg(F.hll_sketch_agg("subscriber", PRECISION).alias("subscribers_hll"))
+    subscribers = subscribers.withColumnsRenamed({"start": "s", "end": "e"})
+    joined = counted.join(subscribers, counted["start"].eqNullSafe(subscribers["s"]), "left").drop("s", "e")
+    return _estimated(joined, heavy).orderBy("start")
+
+
+def _estimated(frame: DataFrame, heavy: int) -> DataFrame:
+    """Add what the sketches say."""
+    from pyspark.sql import functions as F
+
+    listed = F.kll_sketch_get_n_bigint("fan_outs_kll") > 0
+    ranks = F.array(*[F.lit(rank) for rank in QUANTILES])
+    return (
+        frame.withColumn("topics", F.hll_sketch_estimate("topics_hll"))
+        .withColumn("subscribers", F.when(listed, F.coalesce(F.hll_sketch_estimate("subscribers_hll"), F.lit(0))))
+        .withColumn("heavy", F.call_function("approx_top_k_estimate", F.col("heavy_items"), F.lit(heavy)))
+        .withColumn("sizes", _quantiles("sizes_kll", ranks))
+        .withColumn("fan_outs", _quantiles("fan_outs_kll", ranks))
+    )
+
+
+def _quantiles(sketch: str, ranks: Column) -> Column:
+    from pyspark.sql import functions as F
+
+    filled = F.kll_sketch_get_n_bigint(sketch) > 0
+    return F.when(filled, F.kll_sketch_get_quantile_bigint(sketch, ranks))
+
+
+def _total(spark: SparkSession, work: Path, heavy: int) -> Total:
+    """Unite the sketches of the windows, and write them."""
+    import pyarrow.parquet as pq
+    from pyspark.sql import functions as F
+
+    windows = spark.read.parquet(uri(str(work / "windows")))
+    united = windows.agg(
+        F.count(F.lit(1)).alias("windows"),
+        F.sum("messages").alias("messages"),
+        F.min("start").alias("start"),
+        F.max("end").alias("end"),
+        F.hll_union_agg("topics_hll").alias("topics_hll"),
+        F.hll_union_agg("subscribers_hll").alias("subscribers_hll"),
+        F.call_function("approx_top_k_combine", F.col("heavy_items"), F.lit(TRACKED)).alias("heavy_items"),
+        F.kll_merge_agg_bigint("sizes_kll", RANKS).alias("sizes_kll"),
+        F.kll_merge_agg_bigint("fan_outs_kll", RANKS).alias("fan_outs_kll"),
+    )
+    table = _estimated(united, heavy).toArrow()
+    row: dict[str, Any] = table.to_pylist()[0]
+    if not row["messages"]:
+        raise NoMessages("there are no messages with a topic")
+    counts = (CountMin.of(bytes(each[0])) for each in windows.select("topics_count_min").toLocalIterator())
+    merged = functools.reduce(CountMin.merge, counts)
+    pq.write_table(table.append_column("topics_count_min", [[bytes(merged)]]), work / "total.parquet")
+    return Total(
+        windows=row["windows"],
+        messages=row["messages"],
+        topics=row["topics"],
+        subscribers=row["subscribers"],
+        heavy=tuple((each["item"], each["count"]) for each in row["heavy"]),
+        sizes=tuple(row["sizes"]) if row["sizes"] else None,
+        fan_outs=tuple(row["fan_outs"]) if row["fan_outs"] else None,
+    )
