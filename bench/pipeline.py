@@ -1,8 +1,9 @@
 """Jobs on Spark: ``python bench/pipeline.py``.
 
-Part ``match``: nanoseconds a message (wall) to match messages of W0 with an index, beside handing the same rows to
-Python and back unchanged (the floor), reading them only, and the library in one process on the same files. The steps
-take turns in one session for each number of cores; the smallest figure of each stands. Nothing is written.
+Part ``match``: nanoseconds a message to match messages of W0 with an index, beside handing the same rows to Python and
+back unchanged (the floor), reading them only, and the library in one process on the same files; the time that passed,
+and the processor time of all processes together, which other work on the machine changes less. The steps take turns
+in one session for each number of cores; the smallest figure of each stands. Nothing is written.
 
 Part ``check``: seconds to check histories of 20 operations, the whole command from its start to its end, beside the
 library in one process on some of the same files.
@@ -14,6 +15,7 @@ verdicts with those of a run that nobody disturbed.
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import os
 import random
@@ -25,10 +27,11 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pipeline_data import OPERATIONS, write_histories, write_messages
 from soak import Figure, show
+from tree_time import tree_time
 
 PARTS = ("match", "check")
 _TIMEOUT = 1800
@@ -38,15 +41,31 @@ _SAMPLE = 2000
 _BATCH = 1 << 16
 
 
-def wall(step: Callable[[], Any]) -> tuple[float, Any]:
-    """Seconds of a step, and what it returned."""
-    began = time.perf_counter()
-    result = step()
-    return time.perf_counter() - began, result
+class Taken(NamedTuple):
+    """Seconds of a step: those that passed, and those of processors."""
+
+    wall: float
+    cpu: float
+
+    def least(self, other: Taken) -> Taken:
+        """The smaller of each figure."""
+        return Taken(min(self.wall, other.wall), min(self.cpu, other.cpu))
+
+    def line(self, name: str, rows: int) -> str:
+        """A line of the table."""
+        wall, cpu = (seconds / rows * 1e9 for seconds in self)
+        return f"{name:<32}{wall:>10,.0f}{cpu:>10,.0f} {1e9 / wall:>14,.0f}"
 
 
-def matching(folder: Path, cores: int, rounds: int) -> dict[str, float]:
-    """Seconds of each step in a session of its own, in this process."""
+def taken(step: Callable[[], Any]) -> Taken:
+    """Time a step of this process and its descendants."""
+    cpu, wall = tree_time(), time.perf_counter()
+    step()
+    return Taken(time.perf_counter() - wall, tree_time() - cpu)
+
+
+def matching(folder: Path, cores: int, rounds: int) -> dict[str, Taken]:
+    """The time of each step in a session of its own, in this process."""
     from latchfree.topics import MaskIndex
     from latchfree_spark import spark_session
     from latchfree_spark.match.messages import find
@@ -54,7 +73,7 @@ def matching(folder: Path, cores: int, rounds: int) -> dict[str, float]:
     from latchfree_spark.match.worker import with_subscribers
 
     index = MaskIndex.open(folder / "subscriptions.index")
-    best: dict[str, float] = {}
+    best: dict[str, Taken] = {}
     with spark_session("benchmark", master=f"local[{cores},4]") as spark:
         frame = find(str(folder / "messages")).read(spark)
         shipped = ship(spark, index, folder / "shipped")
@@ -65,28 +84,26 @@ def matching(folder: Path, cores: int, rounds: int) -> dict[str, float]:
         }
         for _ in range(rounds):
             for name, made in steps.items():
-                seconds, _ = wall(made.write.format("noop").mode("overwrite").save)
-                best[name] = min(best.get(name, seconds), seconds)
+                once = taken(made.write.format("noop").mode("overwrite").save)
+                best[name] = once.least(best.get(name, once))
     return best
 
 
-def alone(folder: Path, rounds: int) -> float:
-    """Seconds of the library on the same files in this process, one thread."""
+def alone(folder: Path, rounds: int) -> Taken:
+    """The time of the library on the same files in this process, one thread."""
     import pyarrow.parquet as pq
 
     from latchfree.topics import MaskIndex
 
     index = MaskIndex.open(folder / "subscriptions.index")
 
-    def run() -> int:
-        found = 0
+    def run() -> None:
         for file in sorted((folder / "messages").iterdir()):
             for batch in pq.ParquetFile(file).iter_batches(_BATCH, use_threads=False):
-                found += len(index.match_many(batch.column("topic")).values)
-        return found
+                index.match_many(batch.column("topic"))
 
     run()
-    return min(wall(run)[0] for _ in range(rounds))
+    return functools.reduce(Taken.least, [taken(run) for _ in range(rounds)])
 
 
 def match_part(given: argparse.Namespace, folder: Path) -> list[Figure]:
@@ -95,18 +112,18 @@ def match_part(given: argparse.Namespace, folder: Path) -> list[Figure]:
 
     patterns = write_messages(folder / "messages", given.messages, given.subscriptions, _FILES, given.seed)
     MaskIndex.build(patterns, list(range(len(patterns))), "mqtt").save(folder / "subscriptions.index")
-    print(f"{given.messages:,} messages, {given.subscriptions:,} subscriptions: ns a message, wall (messages a second)")
+    print(f"{given.messages:,} messages, {given.subscriptions:,} subscriptions")
+    print(f"{'ns a message':<32}{'wall':>10}{'cpu':>10} {'a second':>14}")
+    print(alone(folder, given.rounds).line("library, one process", given.messages))
     figures = []
-    one = alone(folder, given.rounds) / given.messages * 1e9
-    print(f"{'library, one process':<32}{one:>10,.0f} ({1e9 / one:,.0f})")
     for cores in given.cores:
         options = ["--measure", str(folder), "--cores", str(cores), "--rounds", str(given.rounds)]
-        found = json.loads(python([str(Path(__file__).resolve()), *options]))
-        for name, seconds in found.items():
-            each = seconds / given.messages * 1e9
-            print(f"{f'Spark, {cores} cores: {name}':<32}{each:>10,.0f} ({1e9 / each:,.0f})")
-        ratio = found["match"] / found["identity"]
-        figures.append(Figure(f"{cores} cores: matching, in units of the identity", ratio, 2, "x"))
+        measured = json.loads(python([str(Path(__file__).resolve()), *options]))
+        found = {name: Taken(*each) for name, each in measured.items()}
+        for name, each in found.items():
+            print(each.line(f"Spark, {cores} cores: {name}", given.messages))
+        for kind, match, floor in zip(Taken._fields, found["match"], found["identity"], strict=True):
+            figures.append(Figure(f"{cores} cores: matching / identity, {kind}", match / floor, 2, "x"))
     return figures
 
 
@@ -149,7 +166,7 @@ def check_part(given: argparse.Namespace, folder: Path) -> list[Figure]:
     figures = []
     for cores in given.cores:
         out = folder / f"verdicts-{cores}"
-        seconds, _ = wall(lambda out=out, cores=cores: python(checker(data, out, cores)))
+        seconds = taken(lambda out=out, cores=cores: python(checker(data, out, cores))).wall
         each = seconds / given.histories
         print(f"{f'Spark, {cores} cores: the command':<32}{each * 1e6:>10,.0f} ({1 / each:,.0f})")
         limit = 150 * given.histories / 1e6
@@ -174,8 +191,7 @@ def library(data: Path) -> float:
     histories = read_history(sample, model="map")
     for history in histories[:10]:
         check(history, "map")  # compiles
-    seconds, _ = wall(lambda: [check(history, "map") for history in histories])
-    return seconds / len(histories)
+    return taken(lambda: [check(history, "map") for history in histories]).wall / len(histories)
 
 
 def kill_part(given: argparse.Namespace, data: Path, folder: Path, expected: dict[str, str]) -> Figure:
@@ -183,7 +199,7 @@ def kill_part(given: argparse.Namespace, data: Path, folder: Path, expected: dic
     out = folder / "verdicts-killed"
     command = [sys.executable, *checker(data, out, given.cores[0])]
     rng = random.Random(given.seed)
-    whole, _ = wall(lambda: python(checker(data, folder / "verdicts-timed", given.cores[0])))
+    whole = taken(lambda: python(checker(data, folder / "verdicts-timed", given.cores[0]))).wall
     kills = 0
     while kills < given.kill:
         running = subprocess.Popen(
