@@ -6,7 +6,7 @@ repeats the batch, and one after it finds it done. All rows of a batch are match
 they name; before each batch it is looked whether the subscriptions changed.
 
 ``OUT/matches/batch=N``   the messages, with ``subscribers``, ``fan_out`` and ``index``
-``OUT/_indexes.jsonl``    the versions of the index: their files, and the first batch of each
+``OUT/_indexes.jsonl``    the versions of the index: their files, and from which batch on they are in use
 ``OUT/_checkpoint``       Spark's; ``OUT/_stream.json`` what the stream was started with
 """
 
