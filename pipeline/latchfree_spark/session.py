@@ -96,7 +96,7 @@ def _classic(app: str, master: str | None, conf: Mapping[str, str]) -> SparkSess
     from pyspark.sql import SparkSession
 
     _prepare_environment()
-    local = master is None or master.startswith("local")
+    local = master is None or master.startswith("local") or "127.0.0.1" in master
     settings = {**_COMMON, **(_LOCAL if local else {}), **conf}
     builder = SparkSession.builder.appName(app).master(master or f"local[{cores()},{ATTEMPTS}]")
     for name, value in settings.items():

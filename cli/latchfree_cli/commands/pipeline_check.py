@@ -16,6 +16,7 @@ TIMEOUT: Final = 60.0
 
 _SHOWN: Final = 10
 _BAR: Final = 30
+_LISTED: Final = 1000
 
 
 def check(
@@ -63,6 +64,11 @@ def check(
             )
     except (BadInput, JobRefused, ValueError) as error:
         raise exits.Stop(exits.USAGE, str(error)) from None
+    except Exception as error:
+        if type(error).__module__.partition(".")[0] not in ("pyspark", "py4j"):
+            raise
+        what = str(error).strip().partition("\n")[0]
+        raise exits.Stop(exits.TOOL, f"Spark failed: {what}; start again to go on from {output}.partial") from None
     return _told(settings, summary)
 
 
@@ -86,7 +92,7 @@ def _told(settings: Settings, summary: "Summary") -> Outcome:
         "histories": summary.histories,
         "operations": summary.operations,
         "verdicts": summary.verdicts,
-        "problems": list(summary.problems),
+        "problems": list(summary.problems[:_LISTED]),
         "failing": list(summary.failing),
         "unknown": list(summary.unknown),
         "seconds": round(summary.seconds, 3),
@@ -97,4 +103,5 @@ def _told(settings: Settings, summary: "Summary") -> Outcome:
     if not summary.histories or summary.histories == summary.verdicts["error"]:
         settings.say("nothing was checked: no history could be read" if summary.problems else "nothing was checked")
         return Outcome("nothing", payload)
-    return Outcome("unknown" if summary.verdicts["unknown"] else "ok", payload)
+    undecided = summary.verdicts["unknown"] or summary.problems
+    return Outcome("unknown" if undecided else "ok", payload)

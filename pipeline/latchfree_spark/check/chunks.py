@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from latchfree_spark.check.attempts import Attempts
@@ -99,17 +100,15 @@ class _Chunk:
         batch = unpack(table if named.all() else table.filter(named))
         sizes = np.diff(batch.bounds)
         giant = sizes > self._job.options.giant
-        if not giant.any() and not self._attempts.careful:
-            self._keep(batch, judge_batch(batch, self._job))
-            yield _NOTHING
-            return
-        for number in range(len(batch)):
-            alone = batch.take(number)
-            if giant[number]:
-                row = set_aside(alone, self._job)
+        for begin, end in _pieces(giant, self._attempts.careful):
+            some = batch.part(begin, end)
+            if giant[begin]:
+                row = set_aside(some, self._job)
                 self._rows += [] if row is None else [row]
+            elif self._attempts.careful:
+                self._keep(some, carefully(some, self._job, self._attempts))
             else:
-                self._keep(alone, carefully(alone, self._job, self._attempts))
+                self._keep(some, judge_batch(some, self._job))
             if time.monotonic() - self._heard > _PULSE:
                 self._heard = time.monotonic()
                 yield _NOTHING
@@ -130,6 +129,13 @@ class _Chunk:
         return pa.RecordBatch.from_arrays(
             [pa.array(count, kind) for count, kind in zip(counts, DONE.types, strict=True)], schema=DONE
         )
+
+
+def _pieces(giant: npt.NDArray[np.bool_], careful: bool) -> list[tuple[int, int]]:
+    """Return ranges of histories: each giant by itself, others together unless they are judged carefully."""
+    count = len(giant)
+    apart = np.ones(max(0, count - 1), np.bool_) if careful else giant[1:] | giant[:-1]
+    return list(pairwise([0, *(np.flatnonzero(apart) + 1).tolist(), count]))
 
 
 def publish_rows(rows: list[Row], folder: str, chunk: int) -> None:

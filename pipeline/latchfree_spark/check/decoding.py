@@ -57,12 +57,12 @@ class Batch:
     def __len__(self) -> int:
         return len(self.names)
 
-    def take(self, number: int) -> Batch:
-        """Return one history as a batch of its own."""
-        low, high = int(self.bounds[number]), int(self.bounds[number + 1])
+    def part(self, begin: int, end: int) -> Batch:
+        """Return the histories from `begin` to `end` as a batch of their own."""
+        low, high = int(self.bounds[begin]), int(self.bounds[end])
         rows = {name: self.rows[name].slice(low, high - low) for name in LISTS}
-        mine = slice(number, number + 1)
-        bounds = np.array([0, high - low])
+        mine = slice(begin, end)
+        bounds = self.bounds[begin : end + 1] - low
         return Batch(self.names[mine], self.models[mine], self.problems[mine], bounds, rows, self.files[low:high])
 
 

@@ -14,17 +14,22 @@ JUDGE: Final = "latchfree_spark.check.judging:judge"
 """Who judges, unless another one is named."""
 
 
+TOLD: Final = 20
+"""Problems that an error's text names, at most."""
+
+
 class BadInput(ValueError):
     """Input that cannot be read; the text names each file, and row group, row or line.
 
     Attributes
     ----------
     problems : tuple of str
-        One line each.
+        One line each, all of them.
     """
 
     def __init__(self, problems: Sequence[str]) -> None:
-        super().__init__("\n".join(problems))
+        more = len(problems) - TOLD
+        super().__init__("\n".join([*problems[:TOLD], *([f"and {more:,} more"] if more > 0 else [])]))
         self.problems = tuple(problems)
 
 

@@ -62,12 +62,8 @@ def page(document: dict[str, Any], title: str) -> str:
 
 
 def _failing(row: dict[str, Any]) -> list[str]:
-    links = ""
-    if row["saved"]:
-        small = row["saved"].rsplit(".", 1)[0] + "-small.jsonl"
-        links = f'<a href="{quote(row["saved"])}">whole</a>'
-        if row["saved"].endswith(".jsonl"):
-            links += f' <a href="{quote(small)}">shrunk</a>'
+    named = (("whole", row["saved"]), ("shrunk", row["small"]))
+    links = " ".join(f'<a href="{quote(file)}">{name}</a>' for name, file in named if file)
     command = f"<code>{html.escape(row['replay'])}</code>" if row["replay"] else "in the input only"
     return [html.escape(row["history"]), _number(row["operations"]), html.escape(row["reason"]), links, command]
 

@@ -62,10 +62,7 @@ def summarize(folder: Path, out: Path, options: Options, inputs: Inputs, seconds
     verdicts, times = _read(folder, "verdicts"), _read(folder, "seconds")
     named = verdicts.filter(pc.is_valid(verdicts["history"]))
     counts = {each["values"]: each["counts"] for each in pc.value_counts(named["verdict"]).to_pylist()}
-    failing = [
-        {**row, "replay": replay(out, row["saved"], options.model) if row["saved"] else None}
-        for row in _listed(named, "violation")
-    ]
+    failing = [{**row, **_files(folder, out, row["saved"], options.model)} for row in _listed(named, "violation")]
     problems = [*inputs.problems, *verdicts.filter(pc.equal(verdicts["verdict"], "error"))["reason"].to_pylist()]
     summary = Summary(
         out,
@@ -81,7 +78,7 @@ def summarize(folder: Path, out: Path, options: Options, inputs: Inputs, seconds
         "histories": summary.histories,
         "operations": summary.operations,
         "verdicts": summary.verdicts,
-        "problems": list(summary.problems),
+        "problems": list(summary.problems[:LISTED]),
         "failing": failing,
         "unknown": list(summary.unknown),
         "slowest": list(summary.slowest),
@@ -91,6 +88,14 @@ def summarize(folder: Path, out: Path, options: Options, inputs: Inputs, seconds
     publish(folder / "summary.json", lambda path: path.write_text(text, encoding="utf-8"))
     publish(folder / "summary.html", lambda path: path.write_text(page(document, out.name), encoding="utf-8"))
     return summary
+
+
+def _files(folder: Path, out: Path, saved: str | None, model: str | None) -> dict[str, str | None]:
+    """Return where a history is shrunk, if it is, and the command that shows the whole one again."""
+    if saved is None:
+        return {"small": None, "replay": None}
+    small = saved.rsplit(".", 1)[0] + "-small.jsonl"
+    return {"small": small if (folder / small).exists() else None, "replay": replay(out, saved, model)}
 
 
 def replay(out: Path, saved: str, model: str | None) -> str:

@@ -184,5 +184,5 @@ def test_a_giant_that_is_no_history(tmp_path):
 def test_unpacked_histories_can_be_taken_one_by_one(tmp_path):
     write_history(tmp_path / "x.jsonl", [put_and_get("a"), put_and_get("b", operations=3)])
     _, table = fragments([tmp_path / "x.jsonl"], tmp_path)
-    batch = unpack(table).take(1)
+    batch = unpack(table).part(1, 2)
     assert (batch.names, batch.bounds.tolist(), len(batch.files)) == (["b"], [0, 4], 4)

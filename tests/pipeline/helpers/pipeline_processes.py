@@ -1,0 +1,110 @@
+"""Processes of a job: drivers, and the daemons of a small cluster on the loopback interface."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyspark
+
+from latchfree_spark.java import java_home
+
+SPARK = Path(pyspark.__file__).parent
+
+
+def driver(master, source, out, log, judge="", chunks=6):
+    """Start a driver; its output goes to a file."""
+    script = Path(__file__).with_name("pipeline_driver.py")
+    path = os.pathsep.join(folder for folder in sys.path if folder)
+    with Path(log).open("a") as file:
+        return subprocess.Popen(
+            [sys.executable, script, master, source, out, judge, str(chunks)],
+            env={**os.environ, "PYTHONPATH": path},
+            stdout=file,
+            stderr=file,
+        )
+
+
+def free_port():
+    """Return a port that nobody listens on."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def wait_for(condition, seconds=120.0):
+    """Wait until something is the case."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not come about"
+        time.sleep(0.05)
+
+
+@contextmanager
+def daemon(log, *command, **environment):
+    """Run a Spark daemon, with all that it starts in a process group of its own."""
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    with Path(log).open("w") as file:
+        process = subprocess.Popen(
+            [SPARK / "bin" / command[0], *command[1:]],
+            env={
+                **inherited,
+                "JAVA_HOME": str(java_home()),
+                "SPARK_HOME": str(SPARK),
+                "SPARK_LOCAL_IP": "127.0.0.1",
+                "PYSPARK_PYTHON": sys.executable,
+                **environment,
+            },
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        yield process
+    finally:
+        kill(process)
+
+
+def kill(process):
+    """Kill a daemon and all that it started."""
+    if process.returncode is None:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+@contextmanager
+def cluster(folder, workers=2):
+    """Run a master and workers of one core each; yield the master's address and the workers."""
+    port = free_port()
+    address = f"spark://127.0.0.1:{port}"
+    ports = ("--host", "127.0.0.1", "--webui-port", "0")
+    with daemon(
+        folder / "master.log", "spark-class", "org.apache.spark.deploy.master.Master", *ports, "--port", str(port)
+    ):
+        wait_for(lambda: "New state: ALIVE" in (folder / "master.log").read_text())
+        started = []
+        try:
+            for number in range(workers):
+                command = (
+                    "spark-class",
+                    "org.apache.spark.deploy.worker.Worker",
+                    "-c",
+                    "1",
+                    "-m",
+                    "600m",
+                    *ports,
+                    address,
+                )
+                log = folder / f"worker{number}.log"
+                running = daemon(log, *command, SPARK_WORKER_DIR=str(folder / f"work{number}"))
+                started.append((running, running.__enter__()))
+            wait_for(lambda: (folder / "master.log").read_text().count("Registering worker") == workers)
+            yield address, [process for _, process in started]
+        finally:
+            for running, _ in started:
+                running.__exit__(None, None, None)
