@@ -9,7 +9,7 @@ from latchfree_spark.check.options import JUDGE
 
 def main(master, source, out, judge, chunks):
     """Run one job; print how many histories have which verdict."""
-    conf = {"spark.executor.memory": "512m", "spark.cores.max": "2"}
+    conf = {"spark.executor.memory": "512m", "spark.cores.max": "2"} if master.startswith("spark://") else {}
     summary = check_files(
         [source],
         out,
