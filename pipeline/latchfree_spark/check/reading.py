@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from latchfree_lincheck.formats import HistoryFormatError, read_history
@@ -22,6 +23,12 @@ from latchfree_spark.check.tables import ROWS, as_rows, first_line, open_parquet
 
 BATCH: Final = 1 << 17
 """Operations that are read at a time, at most."""
+
+GATHERED: Final = 1 << 21
+"""Operations that are gathered to fragments at a time, at most, where those of each history are scattered."""
+
+_SCATTERED: Final = 4
+"""Operations that follow each other in one history, on average, are scattered if they are fewer."""
 
 _FIELDS: Final = {*EXPECTED, "result"}
 _INTEGERS: Final = range(-(2**63) + 1, 2**63)
@@ -67,8 +74,9 @@ def _read_parquet(unit: Unit, path: Path) -> Iterator[Any]:
         file = open_parquet(path)
     except HistoryFormatError as error:
         raise Damaged(0, str(error)) from None
+    first = sum(file.metadata.row_group(group).num_rows for group in range(unit.begin))
+    waiting: list[Any] = []
     for group in range(unit.begin, unit.end):
-        first = sum(file.metadata.row_group(each).num_rows for each in range(group))
         try:
             for batch in file.iter_batches(BATCH, row_groups=[group], use_threads=False):
                 batch.validate(full=True)
@@ -77,10 +85,29 @@ def _read_parquet(unit: Unit, path: Path) -> Iterator[Any]:
                     row = first + 1 + rows["history"].is_null().index(True).as_py()
                     raise Damaged(row, str(HistoryFormatError(path, row, 'a string as "history"', "null")))
                 first += batch.num_rows
-                if batch.num_rows:
-                    yield pack(rows, unit.file)
+                waiting.append(rows)
+                if not _is_scattered(rows) or sum(map(len, waiting)) >= GATHERED:
+                    yield from _packed(waiting, unit.file)
         except (pa.ArrowException, OSError, ValueError) as error:
             raise Damaged(first, f"{path}: row group {group}: {first_line(error)}") from None
+    yield from _packed(waiting, unit.file)
+
+
+def _is_scattered(rows: Any) -> bool:
+    """Whether the operations of each history are far from each other, so that more are to be gathered."""
+    names = rows["history"].combine_chunks()
+    changes = pc.sum(pc.not_equal(names[1:], names[:-1])).as_py() or 0
+    return bool(_SCATTERED * changes > len(names))
+
+
+def _packed(waiting: list[Any], file: int) -> Iterator[Any]:
+    """Yield fragments of what was gathered, not too many at a time; nothing waits any more."""
+    if any(map(len, waiting)):
+        fragments = pack(pa.concat_tables(waiting), file)
+        at_once = max(1, BATCH * len(fragments) // sum(map(len, waiting)))
+        for begin in range(0, len(fragments), at_once):
+            yield fragments.slice(begin, at_once)
+    waiting.clear()
 
 
 def _read_lines(unit: Unit, path: Path) -> Iterator[Any]:

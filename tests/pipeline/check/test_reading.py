@@ -11,7 +11,7 @@ from pipeline_jobs import fragments, put_and_get
 
 from latchfree_lincheck import write_history
 from latchfree_lincheck.formats import HistoryFormatError, read_history
-from latchfree_spark.check import Options, inputs
+from latchfree_spark.check import Options, inputs, reading
 from latchfree_spark.check.decoding import history_of, unpack
 from latchfree_spark.check.inputs import find
 from latchfree_spark.check.reading import lines_of
@@ -50,6 +50,26 @@ def test_the_histories_are_those_of_the_file_however_it_is_cut(tmp_path, monkeyp
     found, problems = read([path], tmp_path)
     assert not problems
     assert list(found.values()) == read_history(path)
+
+
+def test_scattered_operations_are_gathered(tmp_path, monkeypatch):
+    monkeypatch.setattr(reading, "BATCH", 7)
+    monkeypatch.setattr(reading, "GATHERED", 60)
+    histories = [put_and_get(f"h{number}", operations=9) for number in range(10)]
+    path = tmp_path / "x.parquet"
+    write_history(path, histories)
+    _, together = fragments([path], tmp_path)
+    assert len(together) < 30
+    table = pq.read_table(path)
+    order = [10 * history + at for at in range(10) for history in range(10)]
+    pq.write_table(table.take(order), path, row_group_size=30)
+    _, gathered = fragments([path], tmp_path)
+    assert len(gathered) == 20
+    found, problems = read([path], tmp_path)
+    assert not problems
+    assert {name: history.operations for name, history in found.items()} == {
+        history.name: history.operations for history in histories
+    }
 
 
 def test_a_log_is_one_history_called_what_the_file_is(tmp_path):
