@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from latchfree_spark.match.errors import BadMessages, NoMessages
+from latchfree_spark.shipping import on_workers
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -193,15 +194,12 @@ def first_defect(spark: SparkSession, messages: Messages, dialect: Dialect) -> s
     from pyspark.sql import functions as F
 
     parquet = messages.format == "parquet"
-    name = dialect.name
     row = F.col("_metadata.row_index") if parquet else F.lit(0).cast("long")
     places = messages.read(spark).select(
         F.col("_metadata.file_path").alias("file"), row.alias("row"), F.col(messages.topic).alias("topic")
     )
 
-    def judge(batches: Iterator[Any]) -> Iterator[Any]:
-        yield from _defects(batches, name)
-
+    judge = on_workers(spark, f"{__name__}:defects", dialect.name)
     found = places.mapInArrow(judge, "file string, row long, topic string, problem string")
     first = found.orderBy("file", "row").limit(1).collect()
     if not first:
@@ -213,14 +211,15 @@ def first_defect(spark: SparkSession, messages: Messages, dialect: Dialect) -> s
     return f"{file}{f', line {line:,}' if line else ''}: {first[0].problem}"
 
 
-def _defects(batches: Iterator[Any], dialect: str) -> Iterator[Any]:
+def defects(batches: Iterator[Any], dialect: str) -> Iterator[Any]:
+    """Yield the rows of record batches that are no messages, with what is wrong as one more column."""
+    import pyarrow as pa
+
     from latchfree.topics import get_dialect
 
     rules = get_dialect(dialect)
     for batch in batches:
         problems = [defect(text, rules) for text in batch.column("topic").to_pylist()]
-        import pyarrow as pa
-
         yield batch.append_column("problem", pa.array(problems, pa.string())).filter(
             pa.array([problem is not None for problem in problems])
         )
