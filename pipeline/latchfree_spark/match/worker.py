@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-from latchfree_spark.match.messages import defect
+from latchfree_spark.match.blame import defect
 from latchfree_spark.match.ship import Shipped, opened
 from latchfree_spark.shipping import on_workers
 
