@@ -29,15 +29,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import histories
-from pipeline_data import write_messages
+from pipeline_data import OPERATIONS, write_histories, write_messages
 from soak import Figure, show
 from tree_time import tree_time
 
 PARTS = ("match", "check")
 _TIMEOUT = 1800
 _FILES = 4
-_OPERATIONS = 20
 _SAMPLE = 2000
 """Histories checked in one process."""
 _BATCH = 1 << 16
@@ -159,9 +157,9 @@ def verdicts(out: Path) -> dict[str, str]:
 def check_part(given: argparse.Namespace, folder: Path) -> list[Figure]:
     """Measure checking, print a table, and return the figures."""
     data = folder / "histories"
-    histories.write(data, given.histories, _FILES, scattered=True, operations=_OPERATIONS, seed=given.seed)
+    write_histories(data, given.histories, _FILES, given.seed)
     print(
-        f"{given.histories:,} histories of {_OPERATIONS} operations: microseconds a history, wall (histories a second)"
+        f"{given.histories:,} histories of {OPERATIONS} operations: microseconds a history, wall (histories a second)"
     )
     each = library(data)
     print(f"{'library, one process':<32}{each * 1e6:>10,.0f} ({1 / each:,.0f})")

@@ -1,7 +1,8 @@
-"""Messages and subscriptions for the benchmark of jobs on Spark, as Parquet."""
+"""Messages, subscriptions and histories for the benchmark of jobs on Spark, as Parquet."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,13 @@ import pyarrow.parquet as pq
 
 from topic_workload import w0_patterns, w0_topics
 
+OPERATIONS = 20
+"""Of a history."""
+_PROCESSES = 4
+_KEYS = 3
+_VALUES = 5
+_STEP = 1000
+"""Time from the effect of an operation to that of the next."""
 _DIFFERENT = 200_000
 """Topics that differ; messages are drawn from them."""
 
@@ -24,3 +32,56 @@ def write_messages(folder: Path, messages: int, subscriptions: int, files: int, 
         table = pa.table({"id": pa.array(rows), "topic": topics.take(pa.array(drawn[rows]))})
         pq.write_table(table, folder / f"part{part:03d}.parquet")
     return patterns
+
+
+def write_histories(folder: Path, histories: int, files: int, seed: int) -> None:
+    """Write histories of a map that are linearizable, but for about one in a thousand with a result changed.
+
+    All histories are made together, one operation of each at a time. The operation takes effect at its place in the
+    order; its call and return lie up to almost half the processes' turns before and after, so operations overlap, and
+    those of one process do not. Rows of all histories are mixed.
+    """
+    folder.mkdir(parents=True)
+    for part, numbers in enumerate(np.array_split(np.arange(histories), files)):
+        pq.write_table(_histories(numbers, np.random.default_rng((seed, part))), folder / f"part{part:03d}.parquet")
+
+
+def _histories(numbers: np.ndarray, rng: np.random.Generator) -> pa.Table:
+    count = len(numbers)
+    state = np.full((count, _KEYS), _VALUES)  # the last code stands for none
+    rows = np.arange(count)
+    shape = (OPERATIONS, count)
+    puts = rng.random(shape) < 0.4
+    keys, values = rng.integers(0, _KEYS, shape), rng.integers(0, _VALUES, shape)
+    results = np.empty(shape, np.int64)
+    for step in range(OPERATIONS):
+        results[step] = state[rows, keys[step]]
+        state[rows, keys[step]] = np.where(puts[step], values[step], results[step])
+    wrong = np.flatnonzero(rng.random(count) < 0.001)
+    at = rng.integers(0, OPERATIONS, len(wrong))
+    results[at, wrong] = (results[at, wrong] + 1) % (_VALUES + 1)
+    reach = _STEP * _PROCESSES // 2
+    effect = np.arange(OPERATIONS)[:, None] * _STEP + reach
+    invoke, done = effect - rng.integers(1, reach, shape), effect + rng.integers(1, reach, shape)
+    order = rng.permutation(OPERATIONS * count)
+    names = pa.array([f"h{number:09d}" for number in numbers])
+    return pa.table(
+        {
+            "history": names.take(pa.array(np.tile(rows, OPERATIONS)[order])),
+            "process": _coded(np.repeat(np.arange(OPERATIONS) % _PROCESSES, count)[order], list(range(_PROCESSES))),
+            "f": _coded(puts.ravel()[order].astype(int), ["get", "put"], plain=True),
+            "arguments": _coded(
+                np.where(puts, keys * _VALUES + values, _KEYS * _VALUES + keys).ravel()[order],
+                [[f"k{key}", value] for key in range(_KEYS) for value in range(_VALUES)]
+                + [[f"k{key}"] for key in range(_KEYS)],
+            ),
+            "result": _coded(results.ravel()[order], [*range(_VALUES), None]),
+            "invoke": pa.array(invoke.ravel()[order]),
+            "return": pa.array(done.ravel()[order]),
+        }
+    )
+
+
+def _coded(codes: np.ndarray, texts: list[object], *, plain: bool = False) -> pa.Array:
+    """Return a column of few different texts, JSON unless plain."""
+    return pa.array(texts if plain else [json.dumps(each) for each in texts], pa.string()).take(pa.array(codes))
