@@ -34,8 +34,8 @@ def write_messages(folder: Path, messages: int, subscriptions: int, files: int, 
     return patterns
 
 
-def write_histories(folder: Path, histories: int, files: int, seed: int) -> None:
-    """Write histories of a map that are linearizable, but for about one in a thousand with a result changed.
+def write_histories(folder: Path, histories: int, files: int, seed: int, wrong: float = 0.001) -> None:
+    """Write histories of a map that are linearizable, but for a share of about `wrong` with a result changed.
 
     All histories are made together, one operation of each at a time. The operation takes effect at its place in the
     order; its call and return lie up to almost half the processes' turns before and after, so operations overlap, and
@@ -43,10 +43,11 @@ def write_histories(folder: Path, histories: int, files: int, seed: int) -> None
     """
     folder.mkdir(parents=True)
     for part, numbers in enumerate(np.array_split(np.arange(histories), files)):
-        pq.write_table(_histories(numbers, np.random.default_rng((seed, part))), folder / f"part{part:03d}.parquet")
+        table = _histories(numbers, np.random.default_rng((seed, part)), wrong)
+        pq.write_table(table, folder / f"part{part:03d}.parquet")
 
 
-def _histories(numbers: np.ndarray, rng: np.random.Generator) -> pa.Table:
+def _histories(numbers: np.ndarray, rng: np.random.Generator, share: float) -> pa.Table:
     count = len(numbers)
     state = np.full((count, _KEYS), _VALUES)  # the last code stands for none
     rows = np.arange(count)
@@ -57,7 +58,7 @@ def _histories(numbers: np.ndarray, rng: np.random.Generator) -> pa.Table:
     for step in range(OPERATIONS):
         results[step] = state[rows, keys[step]]
         state[rows, keys[step]] = np.where(puts[step], values[step], results[step])
-    wrong = np.flatnonzero(rng.random(count) < 0.001)
+    wrong = np.flatnonzero(rng.random(count) < share)
     at = rng.integers(0, OPERATIONS, len(wrong))
     results[at, wrong] = (results[at, wrong] + 1) % (_VALUES + 1)
     reach = _STEP * _PROCESSES // 2

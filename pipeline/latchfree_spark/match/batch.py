@@ -13,15 +13,15 @@ leaves a folder ``.OUT.*`` that nobody reads.
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from latchfree_spark.match.blame import blamed
 from latchfree_spark.match.errors import BadMessages, NoMessages, OutputExists
-from latchfree_spark.match.messages import Messages, first_defect, local, uri
+from latchfree_spark.match.messages import Messages, uri
 from latchfree_spark.match.ship import ship
 from latchfree_spark.match.worker import SUBSCRIBERS, with_subscribers
 
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
 FAN_OUT: Final = "fan_out"
 SUBSCRIBER: Final = "subscriber"
-_UNREAD: Final = re.compile(r"FAILED_READ_FILE\S* Encountered error while reading file (.+?)\. ")
-_CAUSE: Final = re.compile(r"^Caused by: [^:\n]*: (.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -110,7 +108,7 @@ def match_messages(
         try:
             total, matches, bad = write_matches(found, work / "matches")
         except Exception as error:
-            raise blamed(error, spark, messages, index) from error
+            raise blamed(error, spark, messages, index.dialect) from error
         if not total:
             raise NoMessages(f"{', '.join(messages.files[:3])}: there are no messages")
         if deliveries or counts:
@@ -157,20 +155,6 @@ def write_matches(found: DataFrame, folder: Path) -> tuple[int, int, int]:
     )
     observed.write.parquet(uri(str(folder)))
     return seen.get["messages"], seen.get["matches"], seen.get["bad"]
-
-
-def blamed(error: Exception, spark: SparkSession, messages: Messages, index: MaskIndex) -> Exception:
-    """Return the error that names the row or the file behind a failed job; the same if neither is to blame."""
-    text = str(error)
-    if "InvalidTopic" in text or "topics must not be null" in text:
-        place = first_defect(spark, messages, index.dialect)
-        if place is not None:
-            return BadMessages(place)
-    unread = _UNREAD.search(text)
-    if unread:
-        causes = _CAUSE.findall(text)
-        return BadMessages(f"{local(unread[1])}: cannot be read{f', {causes[-1][:200]}' if causes else ''}")
-    return error
 
 
 def _derive(spark: SparkSession, work: Path, topic: str, deliveries: bool, counts: bool) -> None:

@@ -1,25 +1,20 @@
-"""Messages as a table of Spark: which files there are, and which of them, or of their rows, are no messages.
+"""Messages as a table of Spark: which files there are, and which of them are no messages.
 
 Spark takes the columns of a folder of Parquet from one file and fills what others lack with nulls, so the footer of
-each file is read first. Rows are judged where they are matched; only when that fails are they looked for by place.
+each file is read first.
 """
 
 from __future__ import annotations
 
-import csv
-import json
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from latchfree_spark.match.errors import BadMessages, NoMessages
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-    from latchfree.topics import Dialect
 
 FORMATS: Final = {".parquet": "parquet", ".csv": "csv", ".jsonl": "json", ".ndjson": "json", ".txt": "text"}
 """How files are read, by suffix."""
@@ -173,87 +168,3 @@ def _footer_defect(file: str, topic: str) -> str | None:
 def uri(path: str) -> str:
     """Return a path as Spark takes it, signs of a glob quoted; addresses of other file systems as they are."""
     return path if "://" in path else "file://" + re.sub(r"([\\*?\[\]{}])", r"\\\1", str(Path(path).absolute()))
-
-
-def defect(text: object, dialect: Dialect) -> str | None:
-    """Return what is wrong with a topic."""
-    from latchfree.topics import InvalidTopic
-
-    if text is None:
-        return "there is no topic"
-    try:
-        dialect.topic(str(text))
-    except InvalidTopic as error:
-        return str(error)
-    return None
-
-
-def first_defect(spark: SparkSession, messages: Messages, dialect: Dialect) -> str | None:
-    """Return the first row that is no message, by file and row or line, and what is wrong; None if all are good."""
-    from pyspark.sql import functions as F
-
-    parquet = messages.format == "parquet"
-    name = dialect.name
-    row = F.col("_metadata.row_index") if parquet else F.lit(0).cast("long")
-    places = messages.read(spark).select(
-        F.col("_metadata.file_path").alias("file"), row.alias("row"), F.col(messages.topic).alias("topic")
-    )
-
-    def judge(batches: Iterator[Any]) -> Iterator[Any]:
-        yield from _defects(batches, name)
-
-    found = places.mapInArrow(judge, "file string, row long, topic string, problem string")
-    first = found.orderBy("file", "row").limit(1).collect()
-    if not first:
-        return None
-    file = local(first[0].file)
-    if parquet:
-        return f"{file}, row {first[0].row + 1:,}: {first[0].problem}"
-    line = _line_of(file, messages, first[0].topic)
-    return f"{file}{f', line {line:,}' if line else ''}: {first[0].problem}"
-
-
-def _defects(batches: Iterator[Any], dialect: str) -> Iterator[Any]:
-    from latchfree.topics import get_dialect
-
-    rules = get_dialect(dialect)
-    for batch in batches:
-        problems = [defect(text, rules) for text in batch.column("topic").to_pylist()]
-        import pyarrow as pa
-
-        yield batch.append_column("problem", pa.array(problems, pa.string())).filter(
-            pa.array([problem is not None for problem in problems])
-        )
-
-
-def local(address: str) -> str:
-    """Return the path of a file that Spark names; addresses of other file systems as they are."""
-    from urllib.parse import unquote, urlsplit
-
-    return unquote(urlsplit(address).path) if address.startswith("file:") else address
-
-
-def _line_of(file: str, messages: Messages, text: str | None) -> int | None:
-    """Return the line of a file of text with a topic, or where it is missing, if it can be read here."""
-    if "://" in file:
-        return None
-    with Path(file).open(encoding="utf-8-sig", errors="replace", newline="") as stream:
-        if messages.format == "csv":
-            rows = csv.DictReader(stream)
-            return next((rows.line_num for row in rows if (row.get(messages.topic) or None) == text), None)
-        for number, line in enumerate(stream, 1):
-            if messages.format == "text":
-                found: object = line.rstrip("\r\n")
-            else:
-                found = _topic_of(line, messages.topic)
-            if found == text:
-                return number
-    return None
-
-
-def _topic_of(line: str, topic: str) -> object:
-    try:
-        row = json.loads(line)
-    except json.JSONDecodeError:
-        return None
-    return row.get(topic) if isinstance(row, dict) else None

@@ -6,23 +6,24 @@ repeats the batch, and one after it finds it done. All rows of a batch are match
 they name; before each batch it is looked whether the subscriptions changed.
 
 ``OUT/matches/batch=N``   the messages, with ``subscribers``, ``fan_out`` and ``index``
-``OUT/_indexes.jsonl``    the versions of the index: their files, and the first batch of each
+``OUT/_indexes.jsonl``    the versions of the index: their files, and from which batch on they are in use
 ``OUT/_checkpoint``       Spark's; ``OUT/_stream.json`` what the stream was started with
 """
 
 from __future__ import annotations
 
-import fcntl
 import json
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from latchfree_spark.match.batch import blamed, kind_of, refuse_columns, write_matches
-from latchfree_spark.match.errors import BadMessages, BadSubscriptions, OutputExists
+from latchfree_spark.match.batch import kind_of, refuse_columns, write_matches
+from latchfree_spark.match.blame import blamed
+from latchfree_spark.match.claim import BATCH, claimed
+from latchfree_spark.match.errors import BadMessages, BadSubscriptions
 from latchfree_spark.match.messages import FORMATS, Messages, find, uri
 from latchfree_spark.match.ship import Shipped, is_remote, ship
 from latchfree_spark.match.table import SubscriptionTable
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from latchfree.topics import MaskIndex
 
 INDEX: Final = "index"
-BATCH: Final = "batch"
 _LOOK: Final = 1
 """Seconds between looks at whether to stop."""
 
@@ -114,7 +114,7 @@ def match_stream(
     messages = _described(spark, source, topic, schema)
     first = table.now()
     started = {"source": source, "topic": topic, "dialect": first[0].dialect.name, "subscribers": kind_of(first[0])}
-    with _claimed(out, started):
+    with claimed(out, started):
         stream = _Stream(spark, table, messages, source, out, keep_going, warn, report)
         stream.take(*first)
         trigger: dict[str, Any] = {"availableNow": True} if available_now else {"processingTime": f"{every} seconds"}
@@ -191,7 +191,7 @@ class _Stream:
         except Exception as error:
             with suppress(Exception):
                 again = find(self.source, self.messages.topic, schema=self.messages.schema, keep_going=True)
-                self.failure = blamed(error, self.spark, again, self.index)
+                self.failure = blamed(error, self.spark, again, self.index.dialect)
             self.failure = self.failure or error
             raise
 
@@ -252,34 +252,3 @@ def _reader(spark: SparkSession, messages: Messages, source: str, max_files: int
         reader = reader.option("maxFilesPerTrigger", max_files)
     folder = Path(source)
     return reader.load(uri(source) if folder.is_dir() else f"file://{folder.absolute()}")
-
-
-@contextmanager
-def _claimed(out: Path, started: dict[str, str]) -> Iterator[None]:
-    """Make or take over the folder of a stream; nobody else may have it meanwhile.
-
-    The lock goes with the process that holds it, however that ends.
-    """
-    settings = out / "_stream.json"
-    if out.exists() and not settings.exists() and {file.name for file in out.iterdir()} - {"_lock"}:
-        raise OutputExists(f"{out} exists and is not the output of a stream; name another folder, or remove it")
-    out.mkdir(parents=True, exist_ok=True)
-    with (out / "_lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise OutputExists(
-                f"{out} is in use by a stream that runs; stop that one, or name another folder"
-            ) from None
-        if settings.exists():
-            before = json.loads(settings.read_text())
-            for name, value in started.items():
-                if before[name] != value:
-                    raise OutputExists(f"{out} has a stream whose {name} was {before[name]}, not {value}")
-            if any((out / "matches").glob(f"{BATCH}=*")) and not (out / "_checkpoint" / "offsets").is_dir():
-                raise OutputExists(f"{out} has matches but no checkpoint, so what was matched is unknown; remove it")
-        else:
-            part = settings.with_suffix(".new")
-            part.write_text(json.dumps(started))
-            part.replace(settings)
-        yield

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-from latchfree_spark.match.messages import defect
+from latchfree_spark.match.blame import defect
 from latchfree_spark.match.ship import Shipped, opened
+from latchfree_spark.shipping import on_workers
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -43,9 +44,7 @@ def with_subscribers(
         SUBSCRIBERS, ArrayType(LongType() if kind == "bigint" else StringType())
     )
 
-    def run(batches: Iterator[Any]) -> Iterator[Any]:
-        yield from matched(batches, shipped, topic, keep_going)
-
+    run = on_workers(frame.sparkSession, f"{__name__}:matched", shipped, topic, keep_going)
     return frame.mapInArrow(run, schema)
 
 

@@ -9,7 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 from message_files import brute, index_of, random_patterns, random_topics, write
 
+from latchfree.topics import get_dialect
 from latchfree_spark.match import BadMessages, BadSubscriptions, NoMessages, OutputExists, find, match_messages
+from latchfree_spark.match.blame import first_defect
 
 
 def table(folder, name="matches"):
@@ -55,26 +57,31 @@ def test_formats_and_globs(spark, rng, tmp_path, suffix):
     assert Counter(map(repr, rows)) == Counter(map(repr, zip(topics, expected, strict=True)))
 
 
-BAD = [
-    (".parquet", "row 3"),
-    (".csv", "line 4"),
-    (".jsonl", "line 3"),
-    (".txt", "line 3"),
-]
-
-
-@pytest.mark.parametrize(("suffix", "place"), BAD)
-def test_a_bad_topic_is_named_or_counted(spark, tmp_path, suffix, place):
-    write(tmp_path / "in", suffix, ["a", "a/b", "a/+", "b"])
+def test_a_bad_topic_is_named_or_counted(spark, tmp_path):
+    write(tmp_path / "in", ".parquet", ["a", "a/b", "a/+", "b"])
     index = index_of(["a/#", "b"], [1, 2])
-    problem = rf"part00000{suffix}, {place}: 'a/\+' is no topic of mqtt"
-    with pytest.raises(BadMessages, match=problem):
+    with pytest.raises(BadMessages, match=r"part00000\.parquet, row 3: 'a/\+' is no topic of mqtt"):
         match_messages(spark, index, find(str(tmp_path / "in")), tmp_path / "out")
     assert [path.name for path in tmp_path.iterdir()] == ["in"]
     summary = match_messages(spark, index, find(str(tmp_path / "in")), tmp_path / "out", keep_going=True)
     assert (summary.messages, summary.matches, summary.bad) == (4, 3, 1)
     found = {row["topic"]: row["subscribers"] for row in table(tmp_path / "out")}
     assert found == {"a": [1], "a/b": [1], "a/+": None, "b": [2]}
+
+
+@pytest.mark.parametrize(("suffix", "line"), [(".csv", 4), (".jsonl", 3), (".txt", 3)])
+def test_lines_are_named(spark, tmp_path, suffix, line):
+    write(tmp_path / "in", suffix, ["a", "a/b", "a/+", "b"])
+    place = first_defect(spark, find(str(tmp_path / "in")), get_dialect("mqtt"))
+    assert place.startswith(f"{tmp_path}/in/part00000{suffix}, line {line}: 'a/+' is no topic of mqtt")
+    write(tmp_path / "good", suffix, ["a", "a/b"])
+    assert first_defect(spark, find(str(tmp_path / "good")), get_dialect("mqtt")) is None
+
+
+def test_what_is_no_json_or_lacks_the_topic(spark, tmp_path):
+    (tmp_path / "t.jsonl").write_text('{"topic": "a"}\n{"topic": \n')
+    place = first_defect(spark, find(str(tmp_path / "t.jsonl")), get_dialect("mqtt"))
+    assert place == f"{tmp_path}/t.jsonl, line 2: there is no topic"
 
 
 def test_a_missing_topic_is_named_or_counted(spark, tmp_path):
@@ -85,12 +92,6 @@ def test_a_missing_topic_is_named_or_counted(spark, tmp_path):
     summary = match_messages(spark, index, find(str(tmp_path / "t.jsonl")), tmp_path / "out", keep_going=True)
     assert (summary.messages, summary.bad) == (3, 1)
     assert {row["id"]: row["subscribers"] for row in table(tmp_path / "out")} == {1: ["x"], 2: None, 3: ["y"]}
-
-
-def test_a_line_that_is_no_json_is_named(spark, tmp_path):
-    (tmp_path / "t.jsonl").write_text('{"topic": "a"}\n{"topic": \n')
-    with pytest.raises(BadMessages, match=r"t\.jsonl, line 2: there is no topic"):
-        match_messages(spark, index_of(["a"], [1]), find(str(tmp_path / "t.jsonl")), tmp_path / "out")
 
 
 def test_unreadable_files_are_named_or_left_out(spark, tmp_path):

@@ -15,6 +15,7 @@ from latchfree_spark.match import (
     match_stream,
     stream,
 )
+from latchfree_spark.match.claim import claimed
 
 
 class Crash(Exception):
@@ -149,12 +150,12 @@ def test_whose_folder_it_is(job, spark):
     with pytest.raises(OutputExists, match="not the output of a stream"):
         job()
     (out / "notes.txt").unlink()
-    with stream._claimed(out, {"topic": "topic"}), pytest.raises(OutputExists, match="in use by a stream that runs"):
+    with claimed(out, {"topic": "topic"}), pytest.raises(OutputExists, match="in use by a stream that runs"):
         job()
-    with pytest.raises(OutputExists, match="whose topic was topic, not t"), stream._claimed(out, {"topic": "t"}):
+    with pytest.raises(OutputExists, match="whose topic was topic, not t"), claimed(out, {"topic": "t"}):
         pass
     (out / "matches" / "batch=0").mkdir(parents=True)
-    with pytest.raises(OutputExists, match="no checkpoint"), stream._claimed(out, {"topic": "topic"}):
+    with pytest.raises(OutputExists, match="no checkpoint"), claimed(out, {"topic": "topic"}):
         pass
 
 

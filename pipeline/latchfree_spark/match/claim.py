@@ -1,0 +1,58 @@
+"""Whose the output of a stream is: one process at a time, started as it was before.
+
+The lock goes with the process that holds it, however that ends.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from latchfree_spark.match.errors import OutputExists
+
+BATCH: Final = "batch"
+"""What names the folder of a batch, with its number."""
+
+
+@contextmanager
+def claimed(out: Path, started: dict[str, str]) -> Iterator[None]:
+    """Make or take over the folder of a stream; nobody else may have it meanwhile.
+
+    Parameters
+    ----------
+    out : Path
+    started : dict
+        What has to be the same at each start.
+
+    Raises
+    ------
+    OutputExists
+        Saying whose it is, or what differs.
+    """
+    settings = out / "_stream.json"
+    if out.exists() and not settings.exists() and {file.name for file in out.iterdir()} - {"_lock"}:
+        raise OutputExists(f"{out} exists and is not the output of a stream; name another folder, or remove it")
+    out.mkdir(parents=True, exist_ok=True)
+    with (out / "_lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise OutputExists(
+                f"{out} is in use by a stream that runs; stop that one, or name another folder"
+            ) from None
+        if settings.exists():
+            before = json.loads(settings.read_text())
+            for name, value in started.items():
+                if before[name] != value:
+                    raise OutputExists(f"{out} has a stream whose {name} was {before[name]}, not {value}")
+            if any((out / "matches").glob(f"{BATCH}=*")) and not (out / "_checkpoint" / "offsets").is_dir():
+                raise OutputExists(f"{out} has matches but no checkpoint, so what was matched is unknown; remove it")
+        else:
+            part = settings.with_suffix(".new")
+            part.write_text(json.dumps(started))
+            part.replace(settings)
+        yield

@@ -1,0 +1,40 @@
+"""The index on its way: workers take it from the driver's folder, else from the files Spark brought."""
+
+from pathlib import Path
+
+import pytest
+from message_files import index_of
+
+from latchfree.topics import IndexInvalid
+from latchfree_spark.match.ship import Shipped, is_remote, opened, ship
+from latchfree_spark.match.worker import with_subscribers
+
+
+def matched(spark, shipped, topic):
+    frame = spark.createDataFrame([(topic,)], "topic string")
+    return with_subscribers(frame, shipped, "bigint").first().subscribers
+
+
+def test_the_name_is_the_content(spark, tmp_path):
+    one, same, other = (ship(spark, index_of([p], [1]), tmp_path / str(i)) for i, p in enumerate(["a", "a", "b"]))
+    assert one.version == same.version != other.version
+    assert one.path.endswith(f"{one.version}.index")
+    assert [path.name for path in (tmp_path / "0").iterdir()] == [f"{one.version}.index"]
+    assert matched(spark, one, "a") == [1]
+    assert matched(spark, other, "a") == []
+    assert not is_remote(spark)
+
+
+def test_a_worker_that_does_not_see_the_folder(spark, tmp_path):
+    shipped = ship(spark, index_of(["x/+"], [7]), tmp_path)
+    spark.sparkContext.addFile(shipped.path)
+    elsewhere = Shipped(shipped.version, "/nowhere/" + shipped.path.rpartition("/")[2])
+    assert matched(spark, elsewhere, "x/y") == [7]
+
+
+def test_a_truncated_index_is_no_index(spark, tmp_path):
+    shipped = ship(spark, index_of(["x/+"], [7]), tmp_path)
+    with Path(shipped.path).open("r+b") as file:
+        file.truncate(100)
+    with pytest.raises(IndexInvalid, match="truncated"):
+        opened(shipped)
