@@ -114,7 +114,8 @@ def check_many(
         Bytes of search tables after which a verdict is "unknown".
     budget : int, optional
         Steps of all searches of a history together after which its verdict is "unknown". Not the clock but this makes
-        verdicts the same on every machine. What takes no more than 60 steps an operation is decided in any case.
+        verdicts the same on every machine. Parts that take at most 20,000 steps, and 60 an operation, are decided in
+        any case.
 
     Raises
     ------

@@ -36,17 +36,24 @@ def columns_of(batch):
     """Return the operations of many histories as columns, and the name of the history of each."""
     rows = [operation for _, operations in batch for operation in operations]
     width = max(len(row.arguments) for row in rows)
-    results = [tuple(row.result.items()) if isinstance(row.result, dict) else row.result for row in rows]
     columns = Columns.of(
         [row.process for row in rows],
         [row.f for row in rows],
         [Column.of([(*row.arguments, *[UNKNOWN] * width)[place] for row in rows]) for place in range(width)],
-        typed(results),
+        typed([row.result for row in rows]),
         np.array([row.invoke for row in rows]),
         pa.array([row.return_ for row in rows], pa.int64()),
         [row.object for row in rows],
     )
     return columns, [name for name, operations in batch for _ in operations]
+
+
+def hashable(operation):
+    """Return the operation with a snapshot in order: columns hold hashable things, and equal sets may print apart."""
+    seen = operation.result
+    if isinstance(seen, dict | frozenset):
+        return replace(operation, result=tuple(sorted(seen.items() if isinstance(seen, dict) else seen)))
+    return operation
 
 
 def spoil(operations, how, rng):
@@ -69,7 +76,7 @@ def some_histories(kind, count, most=7):
     batch = []
     for seed in range(count):
         rng = random.Random(f"{kind} {seed}")
-        operations = list(random_history(kind, 50_000 + seed, most).operations)
+        operations = [hashable(each) for each in random_history(kind, 50_000 + seed, most).operations]
         if seed % 5 == 0:
             operations = [replace(each, object=rng.choice(("a", "b"))) for each in operations]
         if seed % 8 == 0:
