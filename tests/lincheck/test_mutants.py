@@ -68,7 +68,7 @@ def some(names: Iterable[str]) -> list[object]:
     return [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in names]
 
 
-STRESSED = list(MUTANTS)
+STRESSED = [name for name, mutant in MUTANTS.items() if mutant.stress is not None]
 EXPLORED = [name for name, mutant in MUTANTS.items() if mutant.explore is not None]
 
 

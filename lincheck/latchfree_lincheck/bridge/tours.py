@@ -2,17 +2,21 @@
 
 `latchfree_model.graph.edge_cover` finds few paths, of any length. Here a path must be short, because a run of the code
 has room for so many operations, and it may turn out that the code cannot take a step, so the rest of the path has to be
-planned again. A tour begins at the initial state, takes a step nobody has taken if there is one, and else goes the
-shortest way to the next.
+planned again. A tour goes the shortest way to the step nearest to the initial state that nobody has taken, and on to
+others in its neighbourhood. Shortest ways from the initial state are found once, and again when the code does not take
+a step of one.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from latchfree_model.graph import StateGraph, Step
+
+_NEIGHBOURHOOD: Final = 400
+"""States that are looked at for the next step to take."""
 
 
 class Edge(NamedTuple):
@@ -42,46 +46,85 @@ class Tours:
         self.edges = number
         self.taken = bytearray(number)
         self.barred = bytearray(number)
+        self._plant()
 
     @property
     def count(self) -> int:
         """How many steps have been taken."""
-        return sum(self.taken)
+        return self.taken.count(1)
 
     def next_tour(self, operations: int, steps: int) -> list[Edge]:
         """Plan a tour of at most so many operations and about so many steps; empty if nothing is left within reach."""
-        planned: set[int] = set()
-        state = self.graph.initial[0]
-        tour: list[Edge] = []
-        while len(tour) < steps:
-            way = self._way(state, planned, room=steps - len(tour) if tour else len(self.graph))
-            if not way:
+        tour = self._first()
+        planned = {edge.number for edge in tour}
+        operations -= _begun(tour)
+        while tour and len(tour) < steps:
+            way = self._way(tour[-1].step.target, planned, steps - len(tour))
+            operations -= _begun(way)
+            if not way or operations < 0:
                 break
-            begun = sum(edge.step.action == "Invoke" for edge in way)
-            if tour and begun > operations:
-                break
-            operations -= begun
             planned.update(edge.number for edge in way)
             tour += way
-            state = way[-1].step.target
         return tour
 
+    def _plant(self) -> None:
+        """Find a shortest way from the initial state to every state, and what is to be taken in the order of that."""
+        state = self.graph.initial[0]
+        self._came: dict[int, Edge | None] = {state: None}
+        self._left: deque[Edge] = deque()
+        queue = deque([state])
+        while queue:
+            for edge in self._out[queue.popleft()]:
+                if self.barred[edge.number]:
+                    continue
+                if not self.taken[edge.number]:
+                    self._left.append(edge)
+                if edge.step.target not in self._came:
+                    self._came[edge.step.target] = edge
+                    queue.append(edge.step.target)
+
+    def _first(self) -> list[Edge]:
+        """The shortest way from the initial state that ends with a step that is still to be taken."""
+        for planted in (False, True):
+            if planted:
+                self._plant()
+            while self._left:
+                edge = self._left[0]
+                if self._done(edge):
+                    self._left.popleft()
+                    continue
+                way = [*_back(self._came, edge.step.source), edge]
+                if not any(self.barred[each.number] for each in way):
+                    return way
+                self._plant()
+        return []
+
+    def _done(self, edge: Edge) -> bool:
+        return bool(self.taken[edge.number] or self.barred[edge.number])
+
     def _way(self, state: int, planned: set[int], room: int) -> list[Edge]:
-        """The shortest way from a state that ends with a step that is still to be taken."""
+        """The shortest way from a state that ends with a step that is still to be taken, if it is near."""
         came: dict[int, Edge | None] = {state: None}
         queue = deque([(state, 0)])
-        while queue:
+        for _ in range(_NEIGHBOURHOOD):
+            if not queue:
+                break
             at, length = queue.popleft()
             if length > room:
-                return []
+                break
             for edge in self._out[at]:
-                if not (self.taken[edge.number] or self.barred[edge.number] or edge.number in planned):
+                if not (self._done(edge) or edge.number in planned):
                     return [*_back(came, at), edge]
             for edge in self._out[at]:
                 if not self.barred[edge.number] and edge.step.target not in came:
                     came[edge.step.target] = edge
                     queue.append((edge.step.target, length + 1))
         return []
+
+
+def _begun(way: list[Edge]) -> int:
+    """How many operations begin on a way."""
+    return sum(edge.step.action == "Invoke" for edge in way)
 
 
 def _back(came: dict[int, Edge | None], state: int) -> list[Edge]:

@@ -62,10 +62,10 @@ class Mutant:
     failure: str = "not linearizable"
 
     @property
-    def stress(self) -> dict[str, Any]:
-        """Options of `run_stress` that make it meet the bug."""
-        common = _STRESS if self.target == "ctrie" else _STRESS_TOPICS
-        return {**common, **self.workload}
+    def stress(self) -> dict[str, Any] | None:
+        """Options of `run_stress` that make it meet the bug, None where there is no such run."""
+        common = {"ctrie": _STRESS, "topic-trie": _STRESS_TOPICS}.get(self.target)
+        return None if common is None else {**common, **self.workload}
 
     @property
     def explore(self) -> dict[str, Any] | None:

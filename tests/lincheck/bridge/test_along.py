@@ -76,7 +76,7 @@ def test_other_mutants_diverge(mutant, model):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["lock_free", "two_writers", "writer_snapshotter", "clear"])
+@pytest.mark.parametrize("name", ["lock_free", "two_writers", "writer_snapshotter", "clear", "two_writers_snapshotter"])
 def test_the_code_takes_every_step(name):
     coverage = run_along(MODELS[name], coded=True)
     assert coverage.divergence is None, coverage.divergence
