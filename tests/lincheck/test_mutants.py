@@ -30,7 +30,7 @@ SEQUENTIAL = {"L1a": "violation", "W1": "violation", "C2": "stuck"}
 RUN = """
 import sys
 from latchfree_lincheck import check, mutants
-from latchfree_lincheck.stress import SHAPES, run_stress
+from latchfree_lincheck.stress import run_stress
 name, seed = sys.argv[1], int(sys.argv[2])
 target = mutants.MUTANTS[name].target
 result = run_stress(target, mutant=name, seed=seed, **mutants.MUTANTS[name].stress)

@@ -23,8 +23,10 @@ _TORN: Final = (
 )
 
 #: What runs ask for: one kind of memory is half the compiling; no more preemptions than any of these bugs needs.
-_STRESS: Final = {"memory": "jittered", "operations": 5_000_000}
-_STRESS_TOPICS: Final = {"memory": "jittered", "operations": 1_000_000}
+_STRESS: Final = {
+    "ctrie": {"memory": "jittered", "operations": 5_000_000},
+    "topic-trie": {"memory": "jittered", "operations": 1_000_000},
+}
 _EXPLORE: Final = {"strategy": "bounded", "bound": 3}
 
 
@@ -64,8 +66,7 @@ class Mutant:
     @property
     def stress(self) -> dict[str, Any] | None:
         """Options of `run_stress` that make it meet the bug, None where there is no such run."""
-        common = {"ctrie": _STRESS, "topic-trie": _STRESS_TOPICS}.get(self.target)
-        return None if common is None else {**common, **self.workload}
+        return {**_STRESS[self.target], **self.workload} if self.target in _STRESS else None
 
     @property
     def explore(self) -> dict[str, Any] | None:
