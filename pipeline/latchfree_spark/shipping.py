@@ -80,7 +80,7 @@ def _bootstrap(archive: str, function: str, arguments: bytes) -> Worker:
 
 def _shipped(spark: SparkSession) -> str:
     """Ship the packages unless workers share the driver's path; return the archive's name, "" if none is needed."""
-    if not _is_foreign(spark):
+    if not is_foreign(spark):
         return ""
     archive = packed()
     if archive not in _sent(spark):
@@ -102,7 +102,8 @@ def _sent(spark: SparkSession) -> set[str]:
     return _SENT.setdefault(str(key), set())
 
 
-def _is_foreign(spark: SparkSession) -> bool:
+def is_foreign(spark: SparkSession) -> bool:
+    """Whether workers may run elsewhere, without the driver's path and cache."""
     if not hasattr(spark, "_jsparkSession"):
         return True
     return not str(spark.sparkContext.master).startswith("local")

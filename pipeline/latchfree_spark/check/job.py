@@ -20,7 +20,7 @@ from latchfree_spark.check.options import BadInput, Job, Options
 from latchfree_spark.check.summary import Summary, summarize
 from latchfree_spark.check.tables import FRAGMENT_SCHEMA
 from latchfree_spark.check.warming import start_warming
-from latchfree_spark.shipping import on_workers
+from latchfree_spark.shipping import is_foreign, on_workers
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -122,9 +122,11 @@ class _Driver:
         folder = self._job.folder
         if len(done_chunks(folder) - {GIANTS}) < self._chunks or not chunk_file(folder, "verdicts", GIANTS).exists():
             if self._inputs.units:
-                start_warming(self._job, self._inputs.units[0])
+                warming = start_warming(self._job, self._inputs.units[0])
                 with open_session() as session:
                     spark = prepared(session, self._hang)
+                    if not is_foreign(spark):
+                        warming.join()  # so that workers need not compile the same
                     self._until_done(lambda: self._judge_chunks(spark), self._missing_chunks)
                     self._until_done(lambda: self._judge_giants(spark), self._missing_groups)
             for number in self._missing_chunks():  # no history has such a name

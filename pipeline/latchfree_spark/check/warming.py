@@ -15,17 +15,20 @@ from latchfree_spark.check.judging import judge_batch
 from latchfree_spark.check.options import JUDGE, Job
 from latchfree_spark.check.reading import read_units
 
-SAMPLE: Final = 64
+SAMPLE: Final = 16
 """Histories that are judged."""
 
 
-def start_warming(job: Job, first: Unit) -> None:
+def start_warming(job: Job, first: Unit) -> threading.Thread:
     """Judge a few of the histories to come, in a thread of its own; whether they are any good is not asked here."""
-    if job.options.judge == JUDGE:
-        threading.Thread(target=_warm, args=(job, first), daemon=True).start()
+    thread = threading.Thread(target=_warm, args=(job, first), daemon=True)
+    thread.start()
+    return thread
 
 
 def _warm(job: Job, first: Unit) -> None:
+    if job.options.judge != JUDGE:
+        return
     quick = replace(job, options=replace(job.options, timeout=1.0))
     with suppress(Exception):
         rows = pa.RecordBatch.from_pylist([asdict(first)])
