@@ -47,7 +47,9 @@ def match(
     max_files: Annotated[
         int | None, typer.Option("--max-files", min=1, help="With --stream: files in a batch at most.")
     ] = None,
-    keep_going: Annotated[bool, typer.Option("--keep-going", help="Count what is no message and go on.")] = False,
+    keep_going: Annotated[
+        bool, typer.Option("--keep-going", help="Count what is no message and go on; exit code 3.")
+    ] = False,
     master: Annotated[
         str | None, typer.Option("--master", help="Where Spark runs: local[4], spark://..., sc://...; default: here.")
     ] = None,
@@ -75,7 +77,8 @@ def match(
                         warn=lambda text: settings.stderr.print(f"latchfree: {text}", markup=False, soft_wrap=True),
                     )  # fmt: skip
                 settings.say(f"{_totals(done)}, in {done.batches:,} batches -> {settings.out / 'matches'}")
-                return Outcome("ok" if done.messages else "nothing", asdict(done))
+                verdict = "unknown" if done.bad else "ok"
+                return Outcome(verdict if done.messages else "nothing", asdict(done))
             jobs.refuse_existing(settings.out)
             found = jobs.find(messages, topic_column, schema=schema, keep_going=keep_going)
             index, _ = table.now()
@@ -92,7 +95,7 @@ def match(
     for reason in summary.unreadable:
         settings.stderr.print(f"latchfree: left out: {reason}", markup=False, soft_wrap=True)
     settings.say(f"{_totals(summary)} -> {settings.out / 'matches'}")
-    return Outcome("ok", asdict(summary))
+    return Outcome("unknown" if summary.bad or summary.unreadable else "ok", asdict(summary))
 
 
 def _totals(done: "Progress | Summary") -> str:

@@ -65,4 +65,6 @@ def sketch(
             settings.say(f"{name}: {said}")
     for topic, count in total.heavy:
         settings.say(f"{count:>12,}  {topic}")
-    return Outcome("ok", asdict(total))
+    if not total.heavy:
+        settings.say("no topic is frequent enough to stand out")
+    return Outcome("unknown" if found.unreadable else "ok", asdict(total))

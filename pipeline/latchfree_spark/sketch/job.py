@@ -33,7 +33,7 @@ PRECISION: Final = 12
 RANKS: Final = 200
 """KLL's k: ranks are off by at most 1.33 % with 99 % confidence."""
 TRACKED: Final = 10_000
-"""Frequent items: a topic is tracked if it is more than about 1 in 3,000 messages of its window."""
+"""Frequent items: counts are exact up to so many topics; beyond, any topic of over 1 in 2,000 messages is named."""
 SHARE, CONFIDENCE, SEED = 0.001, 0.99, 1
 """Count-Min: too large by at most this share of all messages, with this confidence."""
 QUANTILES: Final = (0.5, 0.9, 0.99)
@@ -72,7 +72,7 @@ class Total:
     topics, subscribers : int or None
         How many there are.
     heavy : tuple of (str, int)
-        The topics seen most, and how often.
+        The topics seen most, and how often; only those that are certain to stand out of what the sketch may miscount.
     sizes, fan_outs : tuple of int or None
         Quantiles `QUANTILES` of payload sizes in bytes, and of subscribers of a message.
     """

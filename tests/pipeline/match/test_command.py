@@ -57,6 +57,7 @@ def test_keep_going_says_what_was_left_out(files):
     assert stopped.exit_code == exits.USAGE
     assert "broken.parquet: no Parquet" in stopped.stderr
     result = run("match", "-s", "s.csv", "-m", "in", "-o", "out", "--keep-going")
+    assert result.exit_code == exits.INCONCLUSIVE
     assert result.stdout == "5 messages, 5 matches, 1 without a valid topic -> out/matches\n"
     assert "left out: " in result.stderr
     assert "broken.parquet" in result.stderr

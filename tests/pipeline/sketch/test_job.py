@@ -106,6 +106,15 @@ def test_datasketches_reads_and_continues_them(made):
     assert abs(more.get_rank(10**6 - 1) - 0.25) <= 0.02
 
 
+def test_topics_of_which_none_stands_out(spark, tmp_path):
+    (tmp_path / "t.txt").write_text("".join(f"t/{i}\n" for i in range(40_000)))
+    total = sketch_messages(spark, find(str(tmp_path / "t.txt")), tmp_path / "out")
+    assert total.heavy == ()
+    (tmp_path / "t.txt").write_text("".join(f"t/{i}\n" for i in range(39_960)) + "hot\n" * 40)
+    total = sketch_messages(spark, find(str(tmp_path / "t.txt")), tmp_path / "out2")
+    assert [topic for topic, _ in total.heavy] == ["hot"]
+
+
 def test_without_time_size_and_subscribers(spark, tmp_path):
     (tmp_path / "t.txt").write_text("a\nb\na\n")
     total = sketch_messages(spark, find(str(tmp_path / "t.txt")), tmp_path / "out")
