@@ -1,15 +1,17 @@
 """Real brokers on the loopback, each started by whoever uses it, and just enough of their protocols to compare with."""
 
+import os
 import shutil
+import signal
 import socket
+import struct
 import subprocess
 import time
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
-PATIENCE = 20  # seconds
+PATIENCE = 60  # seconds
 
 
 def free_port():
@@ -20,13 +22,18 @@ def free_port():
 
 
 @contextmanager
-def running(program, package, arguments, port):
+def running(program, package, arguments, port, folders=("/usr/sbin",), environment=()):
     """Run a broker until the end of the block; skip the test where it is not installed."""
-    found = shutil.which(program) or next((p for p in (f"/usr/sbin/{program}",) if Path(p).exists()), None)
+    found = shutil.which(program, path=os.pathsep.join([*folders, os.environ["PATH"]]))
     if found is None:
         pytest.skip(f"{program} is not installed: apt-get install {package}")
     with subprocess.Popen(
-        [found, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [found, *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, **dict(environment)},
+        start_new_session=True,
     ) as process:
         try:
             deadline = time.monotonic() + PATIENCE
@@ -40,7 +47,7 @@ def running(program, package, arguments, port):
                     time.sleep(0.05)
             yield port
         finally:
-            process.terminate()
+            os.killpg(process.pid, signal.SIGTERM)
             process.wait(PATIENCE)
 
 
@@ -61,6 +68,45 @@ def nats_server():
     """A nats-server on the loopback."""
     port = free_port()
     return running("nats-server", "nats-server", ["-a", "127.0.0.1", "-p", str(port)], port)
+
+
+@contextmanager
+def rabbitmq(folder):
+    """A RabbitMQ on the loopback, with a port mapper of its own."""
+    port = free_port()
+    (folder / "plugins").write_text("[].")
+    environment = {
+        "HOME": str(folder),
+        "ERL_EPMD_PORT": str(free_port()),
+        "ERL_EPMD_ADDRESS": "127.0.0.1",
+        "RABBITMQ_NODENAME": f"latchfree-{port}@localhost",
+        "RABBITMQ_NODE_IP_ADDRESS": "127.0.0.1",
+        "RABBITMQ_NODE_PORT": str(port),
+        "RABBITMQ_DIST_PORT": str(free_port()),
+        "RABBITMQ_MNESIA_BASE": str(folder / "mnesia"),
+        "RABBITMQ_LOG_BASE": str(folder / "log"),
+        "RABBITMQ_PID_FILE": str(folder / "pid"),
+        "RABBITMQ_CONFIG_FILE": str(folder / "none"),
+        "RABBITMQ_ENABLED_PLUGINS_FILE": str(folder / "plugins"),
+    }
+    # What is on the path changes to a user who may not see the folder.
+    folders = ("/usr/lib/rabbitmq/bin", "/usr/sbin")
+    try:
+        with running("rabbitmq-server", "rabbitmq-server", [], port, folders, environment.items()):
+            yield port
+    finally:
+        deadline = time.monotonic() + PATIENCE
+        while mapper_lives(environment) and time.monotonic() < deadline:
+            time.sleep(0.1)
+
+
+def mapper_lives(environment):
+    """Whether Erlang's port mapper could not be ended yet, because the broker has not."""
+    mapper = shutil.which("epmd")
+    if mapper is None:
+        return False
+    done = subprocess.run([mapper, "-kill"], env={**os.environ, **environment}, capture_output=True, check=False)
+    return b"living nodes" in done.stdout + done.stderr
 
 
 class MqttClient:
@@ -181,3 +227,70 @@ class NatsClient:
                 raise EOFError(lines)
             lines.append(line)
         return lines
+
+
+class AmqpClient:
+    """A connection of AMQP 0-9-1 with one channel, whose publishing is confirmed."""
+
+    def __init__(self, port):
+        self._socket = connect(port)
+        self._stream = self._socket.makefile("rb")
+        self._socket.sendall(b"AMQP\x00\x00\x09\x01")
+        assert self._method() == (10, 10)
+        start_ok = b"\x00\x00\x00\x00" + _short("PLAIN") + b"\x00\x00\x00\x0c\x00guest\x00guest" + _short("en_US")
+        self._call(0, (10, 11), start_ok, (10, 30))
+        self._send(1, 0, struct.pack(">HHHIH", 10, 31, 1, 131072, 0))
+        self._call(0, (10, 40), _short("/") + b"\x00\x00", (10, 41))
+        self._call(1, (20, 10), b"\x00", (20, 11))
+        self._call(1, (85, 10), b"\x00", (85, 11))
+
+    def close(self):
+        """Go away without a word; the queues go too."""
+        self._stream.close()
+        self._socket.close()
+
+    def bind(self, pattern, queue):
+        """Have a queue of that name get what the topic exchange finds to match."""
+        self._call(1, (50, 10), b"\x00\x00" + _short(queue) + b"\x04\x00\x00\x00\x00", (50, 11))
+        names = _short(queue) + _short("amq.topic") + _short(pattern)
+        self._call(1, (50, 20), b"\x00\x00" + names + b"\x00\x00\x00\x00\x00", (50, 21))
+
+    def publish(self, topic, payload):
+        """Publish a message; when this returns it is in all queues that get it."""
+        self._send(1, 1, struct.pack(">HHH", 60, 40, 0) + _short("amq.topic") + _short(topic) + b"\x00")
+        self._send(2, 1, struct.pack(">HHQH", 60, 0, len(payload), 0))
+        self._send(3, 1, payload)
+        assert self._method() == (60, 80)
+
+    def received(self, queue):
+        """The payloads in a queue."""
+        found = []
+        while self._call(1, (60, 70), b"\x00\x00" + _short(queue) + b"\x01", (60, 71), (60, 72)) == (60, 71):
+            self._frame()
+            found.append(self._frame()[1])
+        return found
+
+    def _call(self, channel, method, arguments, *answers):
+        self._send(1, channel, struct.pack(">HH", *method) + arguments)
+        answer = self._method()
+        assert answer in answers, answer
+        return answer
+
+    def _method(self):
+        kind, payload = self._frame()
+        assert kind == 1, kind
+        return struct.unpack(">HH", payload[:4])
+
+    def _frame(self):
+        head = self._stream.read(7)
+        if len(head) < 7:
+            raise EOFError
+        kind, _, size = struct.unpack(">BHI", head)
+        return kind, self._stream.read(size + 1)[:-1]
+
+    def _send(self, kind, channel, payload):
+        self._socket.sendall(struct.pack(">BHI", kind, channel, len(payload)) + payload + b"\xce")
+
+
+def _short(text):
+    return bytes([len(text.encode())]) + text.encode()

@@ -6,7 +6,7 @@ import brokers
 import pytest
 from topic_texts import PLAIN, accepts
 
-from latchfree.topics import MQTT, NATS, MaskIndex
+from latchfree.topics import AMQP, MQTT, NATS, MaskIndex
 
 pytestmark = pytest.mark.brokers
 
@@ -51,6 +51,12 @@ def mosquitto(tmp_path_factory):
 @pytest.fixture(scope="module")
 def nats():
     with brokers.nats_server() as port:
+        yield port
+
+
+@pytest.fixture(scope="module")
+def rabbitmq(tmp_path_factory):
+    with brokers.rabbitmq(tmp_path_factory.mktemp("rabbitmq")) as port:
         yield port
 
 
@@ -123,3 +129,22 @@ def test_nats_server_refuses_what_we_refuse(nats):
         assert took == accepts(NATS.pattern, pattern), pattern
         refused += not took
     assert refused > 50
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_rabbitmq_delivers_what_we_match(rabbitmq, seed):
+    print(f"seed {seed}")
+    rng = random.Random(seed)
+    patterns, topics = valid(rng, AMQP, 60, wild=True), valid(rng, AMQP, 200, wild=False)
+    client = brokers.AmqpClient(rabbitmq)
+    for number, pattern in enumerate(patterns):
+        client.bind(pattern, f"{seed}-{number}")
+    for number, topic in enumerate(topics):
+        client.publish(topic, b"%d" % number)
+    found = [set(map(int, client.received(f"{seed}-{number}"))) for number in range(len(patterns))]
+    client.close()
+    delivered = tuple(
+        frozenset(queue for queue, numbers in enumerate(found) if topic in numbers) for topic in range(len(topics))
+    )
+    assert delivered == expected(patterns, topics, AMQP)
+    assert sum(map(len, delivered)) > 100
