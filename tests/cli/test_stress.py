@@ -78,7 +78,7 @@ def test_a_mutant_is_a_violation_that_its_last_line_reproduces() -> None:
 def test_a_topic_trie_and_its_mutant() -> None:
     result = CliRunner().invoke(app, ["stress", "topic-trie", "--operations", "4000", "--seed", "7"])
     assert result.exit_code == exits.OK, result.output
-    assert "ok: 4,000 operations" in result.stdout
+    assert "ok: 3,984 operations" in result.stdout, "whole rounds only"
     arguments = ["stress", "topic-trie", "--mutant", "C3", "--memory", "jittered", "--seed", "3", "-o", "files"]
     with start(arguments) as process:
         stdout, stderr = process.communicate(timeout=300)

@@ -156,12 +156,9 @@ def _inspect(fd: int, where: str, counted_bytes: int) -> Inspection:
         in_use = _in_use(fd)
         head = header.read(fd)
         header.validate(head, size, where, alone=not in_use, repair=True)
-    with mmap.mmap(fd, size, access=mmap.ACCESS_READ) as mapping:
-        words = np.frombuffer(mapping, dtype=np.uint64)
-        try:
-            return _look(fd, words, head, where, in_use, counted_bytes)
-        finally:
-            del words
+    # The mapping ends with its last array, which numba's compiler may hold for a while if it was called meanwhile.
+    words = np.frombuffer(mmap.mmap(fd, size, access=mmap.ACCESS_READ), dtype=np.uint64)
+    return _look(fd, words, head, where, in_use, counted_bytes)
 
 
 def _look(fd: int, words: Words, head: Words, where: str, in_use: bool, counted_bytes: int) -> Inspection:

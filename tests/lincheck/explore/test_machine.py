@@ -133,7 +133,7 @@ def test_keys_fall_where_the_layout_says(name):
     assert [int(mix(np.uint64(key & (1 << 64) - 1))) for key in keys] == list(LAYOUTS[name].hashes)
     placed = [h & LAYOUTS[name].mask for h in LAYOUTS[name].hashes]
     assert len(set(placed)) == {"list": 1, "lists": 4}.get(name, 8)
-    assert name != "list" or LAYOUTS[name].mask == SHAPES["list"]
+    assert name != "list" or LAYOUTS[name].mask == SHAPES["ctrie"]["list"]
 
 
 _keys = st.integers(0, 7)
