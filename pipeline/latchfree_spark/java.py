@@ -15,7 +15,8 @@ from typing import Final
 from latchfree.jit import cache_root
 from latchfree_model.tlc.tools import find_java
 
-ASKED_FOR: Final = "--add-modules=jdk.incubator.vector"
+MODULE: Final = "jdk.incubator.vector"
+ASKED_FOR: Final = f"--add-modules={MODULE}"
 
 
 def java_home() -> Path:
@@ -27,7 +28,16 @@ def java_home() -> Path:
         If there is no such Java.
     """
     java = find_java().resolve()
-    return java.parents[1] if takes_what_spark_asks(java) else wrapped(java, cache_root() / "java")
+    home = java.parents[1]
+    return home if lists_module(home) or takes_what_spark_asks(java) else wrapped(java, cache_root() / "java")
+
+
+def lists_module(home: Path) -> bool:
+    """Whether the list that comes with a Java has the module: reading it is faster than asking."""
+    try:
+        return MODULE in (home / "release").read_text().split()
+    except OSError:
+        return False
 
 
 @functools.cache

@@ -109,6 +109,8 @@ def _classic(app: str, master: str | None, conf: Mapping[str, str]) -> SparkSess
 def _prepare_environment() -> None:
     """What the Java virtual machine and the workers that it starts inherit."""
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    # Of the small virtual machine that only puts the command of the driver's together.
+    os.environ.setdefault("SPARK_LAUNCHER_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData")
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     os.environ["JAVA_HOME"] = str(java_home())

@@ -196,10 +196,14 @@ def test_a_repair_that_is_killed_is_run_again(copy, monkeypatch):
 
 
 def test_random_damage_is_reported_or_harmless(abandoned, tmp_path, rng):
-    path = tmp_path / "arena"
+    """Done to what kills have left, of which little may be in use, and in turns to an arena that is full of keys."""
+    path, full = tmp_path / "arena", tmp_path / "full"
+    crashes.create(full)
+    with Arena.open(full) as arena:
+        Ctrie.open(arena, "numbers").update({n: n for n in range(20_000)})
     damaged = 0
-    for _ in range(150):
-        shutil.copyfile(abandoned, path)
+    for turn in range(150):
+        shutil.copyfile(full if turn % 2 else abandoned, path)
         changes = crashes.damage(path, rng)
         print(changes)
         before = path.read_bytes()

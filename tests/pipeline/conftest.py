@@ -15,7 +15,8 @@ for folder in (Path(__file__).parent / "helpers", Path(__file__).parents[1] / "l
 CONF = {
     # Few partitions, since the tables are small; little optimisation, since the jobs are short.
     "spark.sql.shuffle.partitions": "4",
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto -XX:-UsePerfData",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto -XX:-UsePerfData"
+    " -Xverify:none",
 }
 
 

