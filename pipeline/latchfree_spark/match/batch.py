@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from latchfree_spark.match.blame import blamed
-from latchfree_spark.match.errors import BadMessages, NoMessages, OutputExists
+from latchfree_spark.match.errors import BadMessages, NoMessages, OutputExists, UnreadableFile
 from latchfree_spark.match.messages import Messages, uri
 from latchfree_spark.match.ship import ship
 from latchfree_spark.match.worker import SUBSCRIBERS, with_subscribers
@@ -85,7 +85,7 @@ def match_messages(
     counts : bool
         Also write the counts of subscribers and topics.
     keep_going : bool
-        Count messages without a valid topic instead of failing at the first.
+        Count messages without a valid topic, and leave out damaged files, instead of failing at the first.
 
     Raises
     ------
@@ -104,11 +104,21 @@ def match_messages(
     try:
         work.chmod(0o755)
         shipped = ship(spark, index, work / "index")
-        found = with_subscribers(frame, shipped, kind_of(index), messages.topic, keep_going=keep_going)
-        try:
-            total, matches, bad = write_matches(found, work / "matches")
-        except Exception as error:
-            raise blamed(error, spark, messages, index.dialect) from error
+        while True:
+            found = with_subscribers(frame, shipped, kind_of(index), messages.topic, keep_going=keep_going)
+            try:
+                total, matches, bad = write_matches(found, work / "matches")
+                break
+            except Exception as error:
+                reason = blamed(error, spark, messages, index.dialect)
+                if not (keep_going and isinstance(reason, UnreadableFile)):
+                    raise reason from error
+                fewer = messages.without(reason.file, str(reason))
+                if not 0 < len(fewer.files) < len(messages.files):
+                    raise reason from error
+            messages = fewer
+            frame = messages.read(spark)
+            shutil.rmtree(work / "matches", ignore_errors=True)
         if not total:
             raise NoMessages(f"{', '.join(messages.files[:3])}: there are no messages")
         if deliveries or counts:

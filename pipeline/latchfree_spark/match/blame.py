@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote, urlsplit
 
-from latchfree_spark.match.errors import BadMessages
+from latchfree_spark.match.errors import BadMessages, UnreadableFile
 from latchfree_spark.match.messages import Messages
 from latchfree_spark.shipping import on_workers
 
@@ -36,7 +36,7 @@ def blamed(error: Exception, spark: SparkSession, messages: Messages, dialect: D
     unread = _UNREAD.search(text)
     if unread:
         causes = _CAUSE.findall(text)
-        return BadMessages(f"{local(unread[1])}: cannot be read{f', {causes[-1][:200]}' if causes else ''}")
+        return UnreadableFile(local(unread[1]), causes[-1][:200] if causes else "")
     return error
 
 

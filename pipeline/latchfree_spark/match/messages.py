@@ -7,7 +7,7 @@ each file is read first.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -54,6 +54,11 @@ class Messages:
     def options(self) -> dict[str, str]:
         """How Spark has to read them."""
         return _OPTIONS[self.format]
+
+    def without(self, file: str, why: str) -> Messages:
+        """Return the same, one file left out."""
+        files = tuple(each for each in self.files if str(Path(each).absolute()) != file)
+        return replace(self, files=files, unreadable=(*self.unreadable, why))
 
     def read(self, spark: SparkSession) -> DataFrame:
         """Return the table.

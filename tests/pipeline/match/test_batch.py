@@ -146,3 +146,26 @@ def test_nothing_is_written_over_and_nothing_is_no_success(spark, tmp_path):
         match_messages(spark, index_of(["a"], [1]), find(str(tmp_path / "t.jsonl")), tmp_path / "out2")
     assert not (tmp_path / "out2").exists()
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+def test_a_file_that_is_damaged_inside_is_named_or_left_out(spark, tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for name, topics in (("good", ["a/b", "b"]), ("torn", [f"a/{n}" for n in range(5000)])):
+        pq.write_table(
+            pa.table({"topic": topics}), folder / f"{name}.parquet", compression="none", use_dictionary=False
+        )
+    torn = bytearray((folder / "torn.parquet").read_bytes())
+    torn[4:2000] = bytes(1996)
+    (folder / "torn.parquet").write_bytes(torn)
+    index = index_of(["a/#", "b"], [1, 2])
+    with pytest.raises(BadMessages, match=r"torn\.parquet: cannot be read"):
+        match_messages(spark, index, find(str(folder)), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    summary = match_messages(spark, index, find(str(folder)), tmp_path / "out", keep_going=True)
+    assert (summary.messages, summary.matches) == (2, 2)
+    (left_out,) = summary.unreadable
+    assert "torn.parquet: cannot be read" in left_out
+    (folder / "good.parquet").unlink()
+    with pytest.raises(BadMessages, match=r"torn\.parquet: cannot be read"):
+        match_messages(spark, index, find(str(folder)), tmp_path / "again", keep_going=True)
