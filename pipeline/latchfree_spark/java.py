@@ -14,6 +14,7 @@ from typing import Final
 
 from latchfree.jit import cache_root
 from latchfree_model.tlc.tools import find_java
+from latchfree_spark.publishing import publish
 
 MODULE: Final = "jdk.incubator.vector"
 ASKED_FOR: Final = f"--add-modules={MODULE}"
@@ -58,9 +59,10 @@ done
 exec {shlex.quote(str(java))} "$@"
 """
     if not wrapper.exists() or wrapper.read_text() != text:
-        wrapper.parent.mkdir(parents=True, exist_ok=True)
-        partial = wrapper.with_suffix(".new")
-        partial.write_text(text)
-        partial.chmod(0o755)
-        partial.replace(wrapper)
+
+        def write(partial: Path) -> None:
+            partial.write_text(text)
+            partial.chmod(0o755)
+
+        publish(wrapper, write)
     return home

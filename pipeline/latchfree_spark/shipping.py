@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from latchfree.jit import cache_root
+from latchfree_spark.publishing import publish
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -98,15 +99,18 @@ _SENT: dict[str, set[str]] = {}
 
 def _sent(spark: SparkSession) -> set[str]:
     """The archives that were shipped to the session's application."""
-    key = spark.sparkContext.applicationId if hasattr(spark, "_jsparkSession") else str(spark.session_id)  # type: ignore[attr-defined]
+    key = spark.session_id if is_remote(spark) else spark.sparkContext.applicationId  # type: ignore[attr-defined]
     return _SENT.setdefault(str(key), set())
+
+
+def is_remote(spark: SparkSession) -> bool:
+    """Whether a session speaks Spark Connect, which has no SparkContext."""
+    return type(spark).__module__.startswith("pyspark.sql.connect")
 
 
 def is_foreign(spark: SparkSession) -> bool:
     """Whether workers may run elsewhere, without the driver's path and cache."""
-    if not hasattr(spark, "_jsparkSession"):
-        return True
-    return not str(spark.sparkContext.master).startswith("local")
+    return is_remote(spark) or not str(spark.sparkContext.master).startswith("local")
 
 
 @functools.cache
@@ -127,8 +131,5 @@ def packed() -> str:
     name = f"latchfree-{hashlib.sha256(content).hexdigest()[:16]}.zip"
     path = cache_root() / "packages" / name
     if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_name(f".{name}")
-        partial.write_bytes(content)
-        partial.replace(path)
+        publish(path, lambda partial: partial.write_bytes(content))
     return name

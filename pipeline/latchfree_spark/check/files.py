@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
-import uuid
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from latchfree_spark.publishing import publish
 
 VERDICTS: Final = pa.schema(
     [
@@ -39,22 +38,6 @@ def chunk_file(folder: str | Path, kind: str, chunk: int) -> Path:
 def done_chunks(folder: str | Path) -> set[int]:
     """Return the chunks that are judged."""
     return {int(file.stem[6:]) for file in (Path(folder) / "verdicts").glob("chunk-*.parquet")}
-
-
-def publish(path: Path, write: Callable[[Path], object]) -> None:
-    """Let `write` write a file under another name and give it its own when all of it is on the disk."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
-    try:
-        write(partial)
-        descriptor = os.open(partial, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def publish_table(path: Path, table: Any) -> None:

@@ -23,10 +23,11 @@ from latchfree_lincheck.columns import Columns
 from latchfree_model import UNKNOWN, Call, get_model
 from latchfree_spark.check.attempts import Attempts
 from latchfree_spark.check.decoding import Batch, Ints, decode, unpack
-from latchfree_spark.check.files import file_name, publish
+from latchfree_spark.check.files import file_name
 from latchfree_spark.check.judging import Row, carefully, error, file_of, model_of, said, save, unknown_model
 from latchfree_spark.check.options import Job
 from latchfree_spark.check.tables import TEXT, TIMES, as_rows, pack
+from latchfree_spark.publishing import publish
 
 SHARE: Final = 8
 """A row group has at least this fraction of the operations that make a giant."""

@@ -15,8 +15,9 @@ from latchfree_lincheck.formats import HistoryFormatError
 from latchfree_model import MODELS, get_model
 from latchfree_spark.check.attempts import FATAL, Attempts
 from latchfree_spark.check.decoding import Batch, decode, history_of, lines
-from latchfree_spark.check.files import file_name, publish
+from latchfree_spark.check.files import file_name
 from latchfree_spark.check.options import Job, Options
+from latchfree_spark.publishing import publish
 
 SHRINKING: Final = 5.0
 """Seconds that shrinking one history may take."""

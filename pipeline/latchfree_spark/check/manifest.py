@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, Final
 
 import latchfree
-from latchfree_spark.check.files import publish
 from latchfree_spark.check.inputs import Inputs
 from latchfree_spark.check.options import JobRefused, Options
+from latchfree_spark.publishing import publish
 
 LAYOUT: Final = 1
 """Version of the folder's layout."""

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from latchfree_spark.check.files import publish
 from latchfree_spark.check.inputs import Inputs
 from latchfree_spark.check.options import Options
 from latchfree_spark.check.page import page
+from latchfree_spark.publishing import publish
 
 SLOWEST: Final = 20
 LISTED: Final = 1000

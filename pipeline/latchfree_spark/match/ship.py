@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latchfree_spark.match.errors import BadSubscriptions
+from latchfree_spark.shipping import is_foreign, is_remote
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -55,14 +56,9 @@ def ship(spark: SparkSession, index: MaskIndex, folder: Path) -> Shipped:
     path = unnamed.replace(folder / f"{version}.index").absolute()
     if is_remote(spark):
         spark.addArtifacts(str(path), file=True)
-    elif not str(spark.sparkContext.master).startswith("local"):
+    elif is_foreign(spark):
         spark.sparkContext.addFile(str(path))
     return Shipped(version, str(path))
-
-
-def is_remote(spark: SparkSession) -> bool:
-    """Whether a session speaks Spark Connect, which has no SparkContext."""
-    return type(spark).__module__.startswith("pyspark.sql.connect")
 
 
 @functools.lru_cache(maxsize=2)

@@ -25,9 +25,10 @@ from latchfree_spark.match.blame import blamed
 from latchfree_spark.match.claim import BATCH, claimed
 from latchfree_spark.match.errors import BadMessages, BadSubscriptions
 from latchfree_spark.match.messages import FORMATS, Messages, find, uri
-from latchfree_spark.match.ship import Shipped, is_remote, ship
+from latchfree_spark.match.ship import Shipped, ship
 from latchfree_spark.match.table import SubscriptionTable
 from latchfree_spark.match.worker import with_subscribers
+from latchfree_spark.shipping import is_remote
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -6,8 +6,9 @@ import pytest
 from message_files import index_of
 
 from latchfree.topics import IndexInvalid
-from latchfree_spark.match.ship import Shipped, is_remote, opened, ship
+from latchfree_spark.match.ship import Shipped, opened, ship
 from latchfree_spark.match.worker import with_subscribers
+from latchfree_spark.shipping import is_remote
 
 
 def matched(spark, shipped, topic):
