@@ -155,11 +155,15 @@ def test_looking_in_tells_kind_and_number(path):
     }
 
 
-def test_random_damage_is_reported_or_harmless(abandoned, tmp_path):
-    path, rng = tmp_path / "arena", random.Random(5)
+def test_random_damage_is_reported_or_harmless(abandoned, tmp_path, rng):
+    """Done to what kills have left, of which little may be in use, and in turns to an arena that is full of patterns."""
+    path, full = tmp_path / "arena", tmp_path / "full"
+    create(full)
+    with Arena.open(full) as arena:
+        ConcurrentTrie.open(arena, "home").subscribe_many([f"a/{k % 50}/{k}" for k in range(10_000)], 7)
     damaged = 0
-    for _ in range(100):
-        shutil.copyfile(abandoned, path)
+    for turn in range(100):
+        shutil.copyfile(full if turn % 2 else abandoned, path)
         print(crashes.damage(path, rng))
         before = path.read_bytes()
         report = fsck(path=path)
