@@ -46,7 +46,7 @@ def _key_of_pattern(case: Case, code: Code, *, mask: int) -> None:
     for at, word in enumerate(groups.group_table(np.array([mask], np.uint64), np.array([_WORDS]))[0].tolist()):
         entries.write(at, word)
     found = code[groups.hash_groups](
-        entries, 0, 1, False, hashes, prefix, Memory(), Word(_WIDE), keys, Memory(), Word(0)
+        entries, 0, 1, False, hashes, prefix, Memory(), Word(_WIDE), Word(0), keys, Memory(), Word(0)
     )  # fmt: skip
     salt = Word(int(table.salt_of(np.uint64(0))))
     case.claim("one key", found == 1)

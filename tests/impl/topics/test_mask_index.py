@@ -9,6 +9,7 @@ import pytest
 
 from latchfree.topics import MQTT, FrozenMatcher, IndexInvalid, InvalidPattern, InvalidTopic, LockedTrie, MaskIndex
 from latchfree.topics.mask import layout
+from latchfree.topics.mask.texts import same_bytes
 
 
 def sample(subscribers=(1, 2, 3, 1)):
@@ -128,7 +129,7 @@ def test_files_that_are_no_index(tmp_path):
         (whole[:-1], "it is truncated"),
         (whole[: len(whole) // 2], "it is truncated"),
         (whole + b"x", "it is truncated or was added to"),
-        (whole[:8] + b"\x07" + whole[9:], "has layout version 7, and this program knows 1"),
+        (whole[:8] + b"\x07" + whole[9:], "has layout version 7, and this program knows 2"),
         (whole[:-70] + bytes([whole[-70] ^ 1]) + whole[-69:], "is damaged: its checksum"),
     ]:
         with pytest.raises(IndexInvalid, match=says):
@@ -161,3 +162,14 @@ def test_the_layout():
     assert plain == {"x": 1}
     assert arrays["a"].tolist() == [0, 1, 2, 3, 4]
     assert arrays["b"].tolist() == []
+
+
+def test_bytes_are_the_same_where_each_of_them_is():
+    texts = [(bytes(range(length)) + b"?") for length in range(27)]
+    for text in texts:
+        one = np.frombuffer(text, np.uint8)
+        for changed in range(len(text)):
+            other = one.copy()
+            other[changed] ^= 128
+            equal = same_bytes(np.uint64(one.ctypes.data), np.uint64(other.ctypes.data), len(text) - 1)
+            assert equal == (changed == len(text) - 1)

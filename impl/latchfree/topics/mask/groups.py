@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latchfree.atomics import peek, poke, prefetch, trailing_zeros
+from latchfree.atomics import peek, poke, prefetch_read, trailing_zeros
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Word
 from latchfree.topics.mask.shapes import MOST_WORDS
-from latchfree.topics.mask.table import bit_of, key_of, salt_of
+from latchfree.topics.mask.table import bit_of, is_set, key_of, salt_of
 
 NOWHERE = MOST_WORDS
 """The position of a word whose hash is 0: that of a wildcard that is not there."""
@@ -41,9 +41,27 @@ def group_table(masks: NDArray[np.uint64], depths: NDArray[np.int64]) -> NDArray
 
 
 @kernel
+def number_of(row: Word, group: Word) -> Word:
+    """Row of a block and group, in one word."""
+    return (row << _6) | group
+
+
+@kernel
+def row_of(number: Word) -> Word:
+    """The row in a number."""
+    return number >> _6
+
+
+@kernel
+def group_of(number: Word) -> Word:
+    """The group in a number."""
+    return number & _63
+
+
+@kernel
 def hash_groups(
-    table: Word, first: Word, stop: Word, shut: Flag, hashes: Word, prefix: Word, filter_: Word, bits: Word, keys: Word,
-    numbers: Word, count: Word,
+    table: Word, first: Word, stop: Word, shut: Flag, hashes: Word, prefix: Word, filter_: Word, bits: Word, row: Word,
+    keys: Word, numbers: Word, count: Word,
 ) -> Any:  # fmt: skip
     """Append the keys under which groups `first` to `stop` would hold a topic, and fetch their bits of the filter.
 
@@ -52,6 +70,7 @@ def hash_groups(
     The words of a group that are no wildcards are all of the prefix but for the wildcards. All arrays are addresses:
     of the hash of each word (at its position), and of the exclusive or of the first 0, 1, ... of them.
     """
+    near = bits <= _NEAR
     for group in range(first, stop):
         entry = group * SIZE
         depth = peek(table, entry + DEPTH)
@@ -65,11 +84,11 @@ def hash_groups(
             more &= more - _1
         key = key_of(literals, peek(table, entry + SALT))
         poke(keys, count, key)
-        poke(numbers, count, group)
+        poke(numbers, count, number_of(row, group))
         bit = bit_of(key, bits)
-        if bits <= _NEAR:
-            count += (peek(filter_, bit >> _6) >> (bit & _63)) & _1
+        if near:
+            count += is_set(filter_, bit)
         else:
-            prefetch(filter_, bit >> _6)
+            prefetch_read(filter_, bit >> _6)
             count += _1
     return count

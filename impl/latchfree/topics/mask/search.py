@@ -1,8 +1,9 @@
 """Matching topics in bulk: one probe for each group that takes a topic, in blocks, so that the memory keeps up.
 
 A block of topics goes through four stages: hash each topic for each group and fetch its bit of the filter; drop what
-the filter excludes and fetch places of the table; find entries with the right half of the hash and fetch their
-records; compare bytes and copy the subscribers. What one stage fetches, the next finds in the cache.
+the filter excludes and fetch places of the table; find entries with the right half of the key and fetch their
+records; compare bytes and copy the subscribers. What one stage fetches, the next finds in the cache. Between stages
+the keys of the whole block are one list, in the order of the topics, so that few branches depend on a single topic.
 """
 
 from __future__ import annotations
@@ -11,26 +12,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from latchfree.atomics import peek, prefetch, read_byte
+from latchfree.atomics import peek, prefetch_read, read_byte
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Word
 from latchfree.topics.mask.found import emit, fits, squeeze
-from latchfree.topics.mask.groups import DEPTH, MASK, NOWHERE, SIZE, hash_groups
+from latchfree.topics.mask.groups import DEPTH, MASK, NOWHERE, SIZE, group_of, hash_groups, row_of
 from latchfree.topics.mask.shapes import MOST_GROUPS, MOST_WORDS
-from latchfree.topics.mask.table import bit_of, place_of
+from latchfree.topics.mask.table import bit_of, is_set, place_of
 from latchfree.topics.mask.texts import at_position, parse
 from latchfree.topics.mask.trie import Trie, walk
 
-BLOCK = 32
+BLOCK = 64
 """Topics in a block."""
 
 _0 = np.uint64(0)
 _1 = np.uint64(1)
 _2 = np.uint64(2)
+_3 = np.uint64(3)
 _5 = np.uint64(5)
-_6 = np.uint64(6)
 _32 = np.uint64(32)
-_63 = np.uint64(63)
 _LOW = np.uint64(0xFFFFFFFF)
 _DOLLAR = np.uint64(ord("$"))
 _WORDS = np.uint64(MOST_WORDS)
@@ -74,6 +74,46 @@ class Tables(NamedTuple):
 
 
 @kernel
+def screen(tables: Tables, keys: Array, numbers: Array, count: Word) -> Word:
+    """Keep the keys that the filter does not exclude, and return how many they are.
+
+    Here and in `probe` a branch would be as good as random: what is not kept is overwritten by the next instead.
+    """
+    kept = _0
+    for i in range(count):
+        key = keys[i]
+        keys[kept] = key
+        numbers[kept] = numbers[i]
+        kept += is_set(tables.filter, bit_of(key, tables.bits))
+    return kept
+
+
+@kernel
+def probe(tables: Tables, keys: Array, numbers: Array, places: Array, count: Word) -> Word:
+    """Keep the keys that some entry may have, as its high half, with the place of the entry."""
+    entries, capacity = tables.entries, tables.capacity
+    for i in range(count):
+        places[i] = place_of(keys[i], capacity)
+        prefetch_read(entries, places[i])
+    kept = _0
+    for i in range(count):
+        half = keys[i] << _32
+        place = places[i]
+        entry = peek(entries, place)
+        while entry != _0 and entry & ~_LOW != half:
+            place = place + _1 if place + _1 < capacity else _0
+            entry = peek(entries, place)
+        keys[kept] = half
+        numbers[kept] = numbers[i]
+        places[kept] = place
+        record = tables.records + (((entry & _LOW) - _1) << _2)
+        prefetch_read(record, _0)
+        prefetch_read(record, _5)  # most records end on the next line of the cache
+        kept += np.uint64(entry != _0)
+    return kept
+
+
+@kernel
 def search(
     tables: Tables, trie: Trie, texts: Word, offsets: Array, first: Any, room: Any, names_only: Flag, rows: Array,
     out: Array, suspicious: Array,
@@ -88,15 +128,15 @@ def search(
     entries, capacity, records, width = tables.entries, tables.capacity, tables.records, tables.width
     hash_array = np.zeros(NOWHERE + 1, np.uint64)
     prefix = np.zeros(MOST_WORDS + 1, np.uint64)
-    starts = np.empty((BLOCK, MOST_WORDS), np.uint64)
-    ends = np.empty((BLOCK, MOST_WORDS), np.uint64)
-    keys = np.empty((BLOCK, MOST_GROUPS + 1), np.uint64)
-    numbers = np.empty((BLOCK, MOST_GROUPS + 1), np.uint64)
-    places = np.empty((BLOCK, MOST_GROUPS + 1), np.uint64)
-    counts = np.zeros(BLOCK, np.uint64)
-    hashes_at, prefix_at, keys_at = hash_array.ctypes.data, prefix.ctypes.data, keys.ctypes.data
-    starts_at, ends_at, numbers_at = starts.ctypes.data, ends.ctypes.data, numbers.ctypes.data
-    words_step, groups_step = np.uint64(8 * MOST_WORDS), np.uint64(8 * (MOST_GROUPS + 1))
+    starts = np.empty(BLOCK * MOST_WORDS, np.uint64)
+    ends = np.empty(BLOCK * MOST_WORDS, np.uint64)
+    words_at = np.zeros(BLOCK + 1, np.uint64)
+    keys = np.empty(BLOCK * MOST_GROUPS + 1, np.uint64)
+    numbers = np.empty(BLOCK * MOST_GROUPS + 1, np.uint64)
+    places = np.empty(BLOCK * MOST_GROUPS + 1, np.uint64)
+    hashes_at, prefix_at = hash_array.ctypes.data, prefix.ctypes.data
+    starts_at, ends_at = starts.ctypes.data, ends.ctypes.data
+    keys_at, numbers_at = keys.ctypes.data, numbers.ctypes.data
     exact_end = peek(tables.exact_at, _OVER)
 
     nodes = len(trie.one)
@@ -111,16 +151,18 @@ def search(
     k = rows[first]
     for low in range(first, total, BLOCK):
         high = min(low + BLOCK, total)
+        count = _0
         for r in range(high - low):
             at = offsets[low + r]
             length = np.uint64(offsets[low + r + 1] - at)
             topic = texts + np.uint64(at)
-            block_row = np.uint64(r)
+            row = words_at[r] << _3
             words, suspects = parse(
-                topic, length, limit, tables.classes, tables.separators, _WORDS, hashes_at,
-                starts_at + block_row * words_step, ends_at + block_row * words_step,
+                topic, length, limit, tables.classes, tables.separators, _WORDS, hashes_at, starts_at + row,
+                ends_at + row,
             )  # fmt: skip
             suspicious[low + r - first] = suspects != 0 or words == 0 or words > tables.most_words
+            words_at[r + 1] = words_at[r] + np.uint64(min(words, MOST_WORDS))
             literals = _0
             for j in range(min(words, MOST_WORDS)):
                 h = at_position(hash_array[j], np.uint64(j))
@@ -131,56 +173,27 @@ def search(
             bound = min(np.uint64(words), _OVER)
             count = hash_groups(
                 tables.groups, peek(tables.exact_at, bound), peek(tables.exact_at, bound + _1), shut, hashes_at,
-                prefix_at, tables.filter, tables.bits, keys_at + block_row * groups_step,
-                numbers_at + block_row * groups_step, _0,
+                prefix_at, tables.filter, tables.bits, np.uint64(r), keys_at, numbers_at, count,
             )  # fmt: skip
-            counts[r] = hash_groups(
+            count = hash_groups(
                 tables.groups, exact_end, peek(tables.open_to, bound), shut, hashes_at, prefix_at, tables.filter,
-                tables.bits, keys_at + block_row * groups_step, numbers_at + block_row * groups_step, count,
+                tables.bits, np.uint64(r), keys_at, numbers_at, count,
             )  # fmt: skip
-        for r in range(high - low):
-            count = _0
-            for i in range(counts[r]):
-                key = keys[r, i]
-                place = place_of(key, capacity)
-                keys[r, count] = key
-                numbers[r, count] = numbers[r, i]
-                places[r, count] = place
-                bit = bit_of(key, tables.bits)
-                if (peek(tables.filter, bit >> _6) >> (bit & _63)) & _1 == _1:
-                    prefetch(entries, place)
-                    count += _1
-            counts[r] = count
-        for r in range(high - low):
-            count = _0
-            for i in range(counts[r]):
-                half = keys[r, i] << _32
-                place = places[r, i]
-                entry = peek(entries, place)
-                while entry != _0 and entry & ~_LOW != half:
-                    place = place + _1 if place + _1 < capacity else _0
-                    entry = peek(entries, place)
-                if entry != _0:
-                    keys[r, count] = half
-                    numbers[r, count] = numbers[r, i]
-                    places[r, count] = place
-                    record = records + (((entry & _LOW) - _1) << _2)
-                    prefetch(record, _0)
-                    prefetch(record, _5)  # most records end on the next line of the cache
-                    count += _1
-            counts[r] = count
+        count = screen(tables, keys, numbers, count)
+        count = probe(tables, keys, numbers, places, count)
+        head = _0
         for r in range(high - low):
             begin = k
             at = offsets[low + r]
             length = np.uint64(offsets[low + r + 1] - at)
             topic = texts + np.uint64(at)
-            row = np.uint64(r) * words_step
-            for i in range(counts[r]):
-                place = places[r, i]
-                group = numbers[r, i]
+            row = words_at[r] << _3
+            while head < count and row_of(numbers[head]) == np.uint64(r):
+                place = places[head]
+                group = group_of(numbers[head])
                 entry = peek(entries, place)
                 while entry != _0:
-                    if entry & ~_LOW == keys[r, i] and fits(
+                    if entry & ~_LOW == keys[head] and fits(
                         records + (((entry & _LOW) - _1) << _2), width, group,
                         peek(tables.groups, group * SIZE + MASK), peek(tables.groups, group * SIZE + DEPTH),
                         group >= exact_end, topic, length, starts_at + row, ends_at + row,
@@ -191,6 +204,7 @@ def search(
                     entry = peek(entries, place)
                 if k < 0:
                     return low + r
+                head += _1
             if has_trie:
                 words, _ = parse(
                     topic, length, limit, tables.classes, tables.separators, np.uint64(room), all_hashes.ctypes.data,
@@ -210,5 +224,5 @@ def search(
                 k = squeeze(out, begin, k)
             rows[low + r + 1] = k
     # Numba frees an array after the last line that names it, whoever else has its address.
-    starts[0, 0] = ends[0, 0] = _0
+    starts[0] = ends[0] = _0
     return total

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from latchfree.atomics import peek
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Word
 from latchfree.topics.mask.shapes import MOST_WORDS
-from latchfree.topics.mask.texts import at_position, fold, parse
+from latchfree.topics.mask.texts import at_position, parse
 
 FILTER = 16
 """Bits of filter for each record."""
@@ -37,8 +38,8 @@ def salt_of(group: Any) -> Word:
 
 @kernel
 def key_of(literals: Word, salt: Word) -> Word:
-    """The hash of a pattern: of its literal words, combined by exclusive or, and its group."""
-    return fold(literals + salt)
+    """The key of a pattern: the hashes of its literal words, and what its group adds, combined by exclusive or."""
+    return literals ^ salt
 
 
 @kernel
@@ -51,6 +52,12 @@ def place_of(key: Word, capacity: Word) -> Word:
 def bit_of(key: Word, bits: Word) -> Word:
     """The bit of a filter of fewer than 2**32 bits that stands for a key: its low half, scaled."""
     return ((key & _LOW) * bits) >> _32
+
+
+@kernel
+def is_set(filter_: Word, bit: Word) -> Word:
+    """A bit of a filter, 0 or 1."""
+    return (peek(filter_, bit >> _6) >> (bit & _63)) & _1
 
 
 @kernel

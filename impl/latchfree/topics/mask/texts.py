@@ -172,12 +172,13 @@ def same_bytes(one: Word, other: Word, length: Any) -> Flag:
     """Whether two runs of bytes at raw addresses are equal; reads neither past its end."""
     count = np.uint64(length)
     at = _0
-    while at + _8 <= count:
-        if read_word(one + at) != read_word(other + at):
-            return False
-        at += _8
-    while at < count:
-        if read_byte(one + at) != read_byte(other + at):
-            return False
+    if count >= _8:
+        last = count - _8  # the last word read may overlap the one before
+        while at < last:
+            if read_word(one + at) != read_word(other + at):
+                return False
+            at += _8
+        return read_word(one + last) == read_word(other + last)
+    while at < count and read_byte(one + at) == read_byte(other + at):
         at += _1
-    return True
+    return at == count
