@@ -156,7 +156,7 @@ def test_looking_in_tells_kind_and_number(path):
 
 
 def test_random_damage_is_reported_or_harmless(abandoned, tmp_path, rng):
-    """Done to what kills have left, of which little may be in use, and in turns to an arena that is full of patterns."""
+    """Done to what kills have left, of which little may be in use, and in turns to an arena full of patterns."""
     path, full = tmp_path / "arena", tmp_path / "full"
     create(full)
     with Arena.open(full) as arena:
