@@ -7,7 +7,10 @@ from latchfree.jit import kernel
 from latchfree.kinds import Word
 
 _1 = np.uint64(1)
+_2 = np.uint64(2)
+_4 = np.uint64(4)
 _8 = np.uint64(8)
+_16 = np.uint64(16)
 _SLOT_MASK = np.uint64(63)
 _S29 = np.uint64(29)
 _S31 = np.uint64(31)
@@ -15,6 +18,8 @@ _S32 = np.uint64(32)
 _M1 = np.uint64(0xBF58476D1CE4E5B9)
 _M2 = np.uint64(0x94D049BB133111EB)
 _SEED = np.uint64(0x9E3779B97F4A7C15)
+_HIGHS = np.uint64(0x8080808080808080)
+_LOWS = np.uint64(0x7F7F7F7F7F7F7F7F)
 
 
 @kernel
@@ -43,6 +48,29 @@ def tail_word(address: Word, count: Word) -> Word:
     for k in range(count):
         word |= read_byte(address + np.uint64(k)) << (_8 * np.uint64(k))
     return word
+
+
+@kernel
+def zero_bytes(word: Word) -> Word:
+    """The top bit of each byte of a word that is zero; carries between bytes do not blur it."""
+    return ~(((word & _LOWS) + _LOWS) | word | _LOWS)
+
+
+@kernel
+def low_bytes(word: Word, floors: Word) -> Word:
+    """Not zero if a byte of a word is below that of `floors`, which are below 128; rarely also without one."""
+    return (word - floors) & ~word & _HIGHS
+
+
+@kernel
+def bits_below(word: Word) -> Word:
+    """How many bits there are up to the highest one bit of a word, 0 to 64."""
+    word |= word >> _1
+    word |= word >> _2
+    word |= word >> _4
+    word |= word >> _8
+    word |= word >> _16
+    return popcount(word | (word >> _S32))
 
 
 @kernel

@@ -36,7 +36,7 @@ from latchfree.jit import kernel
 from latchfree.kinds import Array, Handle, Word
 from latchfree.topics.concurrent.calls import string, value_of
 from latchfree.topics.concurrent.change import subscribe, unsubscribe
-from latchfree.topics.concurrent.collect import MOST, TOO_SMALL
+from latchfree.topics.concurrent.collect import MOST, TOO_SMALL, space_of
 from latchfree.topics.concurrent.digits import parse
 from latchfree.topics.concurrent.match import matches
 from latchfree.topics.concurrent.rules import rules_of
@@ -123,10 +123,11 @@ def _who_matches(mem: Handle, trie: Word, frozen: Word, me: Word, topic: Word) -
     starts, digits, frames, noted, found = pad[:8], pad[8:16], pad[16:88], pad[88:122], pad[122:146]
     counts = pad[146:150]
     address, length = _text(mem, _FIRST_TOPIC + np.uint64(topic))
-    count = parse(address, length, _RULES, NIL, peek(mem, trie + HASH_MASK), False, starts, digits)
+    space = space_of(starts, digits, frames, noted, found, counts)
+    count = parse(address, length, _RULES, NIL, peek(mem, trie + HASH_MASK), False, space.starts, space.digits)
     counts[MOST] = np.uint64(64)
     pin(mem, me)
-    n = matches(mem, trie, frozen, me, _RULES, address, length, count, starts, digits, frames, noted, found, counts)
+    n = matches(mem, trie, frozen, me, _RULES, address, length, count, space)
     bits = NIL
     if n != TOO_SMALL:
         for k in range(n):

@@ -4,9 +4,9 @@ It reads one path, a subscription there comes, another one on the path it reads 
 """
 
 from latchfree.jit import kernel
-from latchfree.kinds import Array, Flag, Handle, Word
+from latchfree.kinds import Flag, Handle, Word
 
 
 @kernel
-def holds(mem: Handle, trie: Word, root: Word, noted: Array, words: Word) -> Flag:
+def holds(mem: Handle, trie: Word, root: Word, noted: Word, words: Word) -> Flag:
     return True

@@ -1,11 +1,12 @@
 """V1: a match validates the main of the root only."""
 
+from latchfree.atomics import peek
 from latchfree.ctrie.gcas import gcas_read
 from latchfree.ctrie.nodes import ONE
 from latchfree.jit import kernel
-from latchfree.kinds import Array, Flag, Handle, Word
+from latchfree.kinds import Flag, Handle, Word
 
 
 @kernel
-def holds(mem: Handle, trie: Word, root: Word, noted: Array, words: Word) -> Flag:
-    return gcas_read(mem, trie, root) == noted[ONE]
+def holds(mem: Handle, trie: Word, root: Word, noted: Word, words: Word) -> Flag:
+    return gcas_read(mem, trie, root) == peek(noted, ONE)

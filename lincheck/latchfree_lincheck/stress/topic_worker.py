@@ -23,7 +23,7 @@ from latchfree.jitter import random_word
 from latchfree.kinds import Array, Handle, Word
 from latchfree.topics.concurrent.calls import scan, string, value_of
 from latchfree.topics.concurrent.change import subscribe, unsubscribe
-from latchfree.topics.concurrent.collect import MOST
+from latchfree.topics.concurrent.collect import MOST, space_of
 from latchfree.topics.concurrent.digits import parse
 from latchfree.topics.concurrent.match import matches
 from latchfree_lincheck.stress.worker import ONE, STOP, give_up, invoked, returned, wait_for_all
@@ -78,8 +78,9 @@ def _who(
     counts: Array,
 ) -> Word:
     """A bit a subscriber that a topic matches."""
-    count = parse(address, length, rules, NIL, peek(mem, trie + HASH_MASK), False, starts, digits)
-    n = matches(mem, trie, frozen, me, rules, address, length, count, starts, digits, frames, noted, found, counts)
+    space = space_of(starts, digits, frames, noted, found, counts)
+    count = parse(address, length, rules, NIL, peek(mem, trie + HASH_MASK), False, space.starts, space.digits)
+    n = matches(mem, trie, frozen, me, rules, address, length, count, space)
     bits = NIL
     for k in range(n):
         bits |= ONE << value_of(mem, found[k])

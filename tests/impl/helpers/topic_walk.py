@@ -66,7 +66,7 @@ def strings(trie, node):
     count = int(
         d.parse(
             np.uint64(data.ctypes.data), np.uint64(len(text)), np.uint64(store.rules), np.uint64(0), mask, True,
-            starts, digits,
+            np.uint64(starts.ctypes.data), np.uint64(digits.ctypes.data),
         )
     )  # fmt: skip
     name = np.uint64(trie.arena.words[node + 1])

@@ -10,7 +10,7 @@ import numpy as np
 from latchfree.atomics import peek, read_byte
 from latchfree.ctrie.entries import KEY, KEY_LENGTH, same_key
 from latchfree.jit import kernel
-from latchfree.kinds import Array, Flag, Handle, Word
+from latchfree.kinds import Flag, Handle, Word
 from latchfree.topics.concurrent.digits import (
     LEAST,
     first_word,
@@ -42,7 +42,7 @@ def _word_fits(mem: Handle, s: Word, gap: Word, at: Word, address: Word, start: 
 
 
 @kernel
-def _walk(mem: Handle, s: Word, rules: Word, address: Word, topic_length: Word, count: Word, starts: Array) -> Flag:
+def _walk(mem: Handle, s: Word, rules: Word, address: Word, topic_length: Word, count: Word, starts: Word) -> Flag:
     length = peek(mem, s + KEY_LENGTH)
     gap = separator(rules)
     least = _1 if rules & LEAST != _0 else _0
@@ -73,7 +73,7 @@ def _walk(mem: Handle, s: Word, rules: Word, address: Word, topic_length: Word, 
             if here < count:
                 below = at + _2
                 if not wild:
-                    below = _word_fits(mem, s, gap, at, address, starts[here], starts[here + _1] - _1)
+                    below = _word_fits(mem, s, gap, at, address, peek(starts, here), peek(starts, here + _1) - _1)
                 if below != _NOWHERE:
                     at = below
                     here += _1
@@ -86,8 +86,8 @@ def _walk(mem: Handle, s: Word, rules: Word, address: Word, topic_length: Word, 
 
 
 @kernel
-def agrees(mem: Handle, s: Word, rules: Word, address: Word, length: Word, count: Word, starts: Array) -> Flag:
-    """Whether the subscription in S-node `s` matches a topic of `count` words, of which `starts` are the places."""
+def agrees(mem: Handle, s: Word, rules: Word, address: Word, length: Word, count: Word, starts: Word) -> Flag:
+    """Whether the subscription in S-node `s` matches a topic of `count` words, whose places are at `starts`."""
     if peek(mem, s + KEY) & WILD == _0:
         return same_key(mem, s, (address, length))
     return _walk(mem, s, rules, address, length, count, starts)

@@ -25,7 +25,7 @@ from latchfree.jit import entry_point, kernel
 from latchfree.kinds import Array, Handle, Word
 from latchfree.topics.concurrent.agree import WILD
 from latchfree.topics.concurrent.change import subscribe, unsubscribe
-from latchfree.topics.concurrent.collect import TOO_SMALL
+from latchfree.topics.concurrent.collect import TOO_SMALL, space_of
 from latchfree.topics.concurrent.digits import END, INVALID, MANY, parse
 from latchfree.topics.concurrent.digits import ONE as ANY_WORD
 from latchfree.topics.concurrent.match import matches
@@ -41,7 +41,7 @@ _FEW = 16
 @kernel
 def string(rules: Word, mask: Word, address: Word, length: Word, number: Word, starts: Array, digits: Array) -> Word:
     """Make `digits` the string of a subscription; returns its name."""
-    count = parse(address, length, rules, NIL, mask, True, starts, digits)
+    count = parse(address, length, rules, NIL, mask, True, starts.ctypes.data, digits.ctypes.data)
     wild = NIL
     for k in range(count):
         if digits[k] == ANY_WORD or digits[k] == MANY:
@@ -78,11 +78,11 @@ def _put_once(out: Array, start: Word, end: Word, value: Word) -> Word:
 
 
 @kernel
-def _put_sorted(mem: Handle, found: Array, count: Word, out: Array, start: Word) -> Word:
+def _put_sorted(mem: Handle, found: Word, count: Word, out: Array, start: Word) -> Word:
     """Append the different subscribers of many S-nodes; returns the row's end."""
     end = start + np.int64(count)
     for k in range(count):
-        out[start + np.int64(k)] = np.int64(value_of(mem, found[k]))
+        out[start + np.int64(k)] = np.int64(value_of(mem, peek(found, np.uint64(k))))
     row = np.sort(out[start:end])
     end = start
     for value in row:
@@ -121,6 +121,7 @@ def match_rows(
     is INVALID for an invalid topic, TOO_SMALL for too short an array.
     """
     mask = peek(mem, trie + HASH_MASK)
+    space = space_of(starts, digits, frames, noted, found, counts)
     done = last
     if values != NIL:
         pin(mem, me)
@@ -132,11 +133,9 @@ def match_rows(
         length = np.uint64(places[k + 1] - places[k])
         n = TOO_SMALL
         if length + ONE + ONE <= np.uint64(len(starts)) or length > np.uint64(65535):
-            n = parse(address, length, rules, forbidden, mask, False, starts, digits)
+            n = parse(address, length, rules, forbidden, mask, False, space.starts, space.digits)
             if n != INVALID:
-                n = matches(
-                    mem, trie, root, me, rules, address, length, n, starts, digits, frames, noted, found, counts
-                )
+                n = matches(mem, trie, root, me, rules, address, length, n, space)
         if n in (INVALID, TOO_SMALL) or offsets[k] + np.int64(n) > len(out):
             counts[0] = INVALID if n == INVALID else TOO_SMALL
             done = k
@@ -144,13 +143,13 @@ def match_rows(
         end = offsets[k]
         if values == NIL:
             for j in range(n):
-                out[end] = np.int64(found[j])
+                out[end] = np.int64(peek(space.found, np.uint64(j)))
                 end += 1
         elif n <= _FEW:
             for j in range(n):
-                end = _put_once(out, offsets[k], end, np.int64(value_of(mem, found[j])))
+                end = _put_once(out, offsets[k], end, np.int64(value_of(mem, peek(space.found, np.uint64(j)))))
         else:
-            end = _put_sorted(mem, found, n, out, end)
+            end = _put_sorted(mem, space.found, n, out, end)
         offsets[k + 1] = end
     if values != NIL:
         unpin(mem, me)

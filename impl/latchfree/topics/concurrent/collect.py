@@ -9,10 +9,12 @@ is visited once, since it has one parent; so a pattern of many `many` costs no m
 The queue is worked off first in, first out: what is read from memory was asked for some nodes earlier.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from latchfree.arena.shape import BRANCH, DIGIT, PLAIN
-from latchfree.atomics import peek, popcount, prefetch_read, trailing_zeros
+from latchfree.atomics import peek, poke, popcount, prefetch_read, trailing_zeros
 from latchfree.ctrie.gcas import READ_ONLY, gcas_read
 from latchfree.ctrie.nodes import BITMAP, CHILD, NIL, ONE, SLOTS, STRIDE, T_NODE, TOMBED, gen_of, is_child, kind_of
 from latchfree.jit import kernel
@@ -33,10 +35,49 @@ FLOATING = np.uint64(1)
 ALL = np.uint64(2)
 
 # Elements of the counts: words noted, S-nodes found; how many of them are enough.
-NOTED, FOUND, MOST = range(3)
+NOTED, FOUND, MOST = (np.uint64(k) for k in range(3))
 
 #: In place of a number of subscriptions: an array was too short.
 TOO_SMALL = np.uint64((1 << 64) - 1)
+
+
+class Space(NamedTuple):
+    """Where a collection works: addresses of arrays of words that the caller keeps, and how many words some have.
+
+    Parameters
+    ----------
+    starts, digits : address
+        The words of the topic, see `latchfree.topics.concurrent.digits.parse`.
+    frames, noted, found, counts : address
+        What is to be visited, what was looked at, what was found, and how much of it.
+    most_frames, most_noted, most_found : int
+    """
+
+    starts: Word
+    digits: Word
+    frames: Word
+    noted: Word
+    found: Word
+    counts: Word
+    most_frames: Word
+    most_noted: Word
+    most_found: Word
+
+
+@kernel
+def space_of(starts: Array, digits: Array, frames: Array, noted: Array, found: Array, counts: Array) -> Space:
+    """The space of these arrays. In compiled code, name them after its last use: Numba frees an array early."""
+    return Space(
+        np.uint64(starts.ctypes.data),
+        np.uint64(digits.ctypes.data),
+        np.uint64(frames.ctypes.data),
+        np.uint64(noted.ctypes.data),
+        np.uint64(found.ctypes.data),
+        np.uint64(counts.ctypes.data),
+        np.uint64(len(frames)),
+        np.uint64(len(noted)),
+        np.uint64(len(found)),
+    )
 
 
 @kernel
@@ -49,26 +90,26 @@ def _flag(digit: Word, level: Word, prefix: Word) -> Word:
 
 @kernel
 def _wanted(
-    mode: Word, at: Word, level: Word, prefix: Word, hidden: Flag, rules: Word, count: Word, digits: Array
+    mode: Word, at: Word, level: Word, prefix: Word, hidden: Flag, rules: Word, count: Word, digits: Word
 ) -> Word:
     """The bits of the slots to look at in a C-node."""
     if mode == ALL:
         return _ALL_SLOTS
     flags = NIL if hidden and at == NIL else _flag(d.MANY, level, prefix)
     if at < count:
-        flags |= _flag(digits[at], level, prefix)
+        flags |= _flag(peek(digits, at), level, prefix)
         if not hidden or at != NIL:
             flags |= _flag(d.ONE, level, prefix)
     if mode == EXACT:
         return flags if at < count else flags | _flag(d.END, level, prefix)
     for k in range(at + ONE, count):
-        flags |= _flag(digits[k], level, prefix)
+        flags |= _flag(peek(digits, np.uint64(k)), level, prefix)
     return flags | _flag(d.END, level, prefix)
 
 
 @kernel
 def _below_branch(
-    digit: Word, mode: Word, at: Word, hidden: Flag, rules: Word, count: Word, digits: Array
+    digit: Word, mode: Word, at: Word, hidden: Flag, rules: Word, count: Word, digits: Word
 ) -> tuple[Flag, Word, Word]:
     """Whether the strings that go on with `digit` may match, and mode and place below it."""
     if digit == d.END:
@@ -80,24 +121,23 @@ def _below_branch(
     if digit == d.ONE:
         return at < count and (at != NIL or not hidden), mode, at + ONE
     for k in range(at, count if mode == FLOATING else min(at + ONE, count)):
-        if digits[k] == digit:
+        if peek(digits, np.uint64(k)) == digit:
             return True, mode, np.uint64(k) + ONE
     return False, mode, at
 
 
 @kernel
-def _keep_those_that_agree(
-    mem: Handle, rules: Word, address: Word, length: Word, count: Word, starts: Array, found: Array, counts: Array
-) -> None:
+def _keep_those_that_agree(mem: Handle, rules: Word, address: Word, length: Word, count: Word, space: Space) -> None:
     """Leave only S-nodes in `found` whose patterns match the topic, and no more than are asked for."""
     kept = NIL
-    for k in range(counts[FOUND]):
-        if kept == counts[MOST]:
+    for k in range(peek(space.counts, FOUND)):
+        if kept == peek(space.counts, MOST):
             break
-        if agrees(mem, found[k], rules, address, length, count, starts):
-            found[kept] = found[k]
+        s = peek(space.found, np.uint64(k))
+        if agrees(mem, s, rules, address, length, count, space.starts):
+            poke(space.found, kept, s)
             kept += ONE
-    counts[FOUND] = kept
+    poke(space.counts, FOUND, kept)
 
 
 @kernel
@@ -109,31 +149,27 @@ def collect(
     address: Word,
     length: Word,
     count: Word,
-    starts: Array,
-    digits: Array,
-    frames: Array,
-    noted: Array,
-    found: Array,
-    counts: Array,
+    space: Space,
 ) -> Flag:
     """Find the S-nodes below I-node `root` that match a topic of `count` words, and note the mains that were looked at.
 
     `trie` is READ_ONLY for a frozen tree; then nothing is noted. False: `frames`, `noted` or `found` is too short.
-    ``counts[NOTED]`` counts words, two an I-node.
+    NOTED counts words, two an I-node.
     """
     gen = gen_of(mem, root)
     hidden = d.is_hidden(address, length, rules)
     notes = NIL
     candidates = NIL
-    frames[0] = root | CHILD
-    frames[1] = NIL
-    frames[2] = NIL
+    frames, noted, found, digits = space.frames, space.noted, space.found, space.digits
+    poke(frames, NIL, root | CHILD)
+    poke(frames, ONE, NIL)
+    poke(frames, ONE + ONE, NIL)
     head = NIL
     tail = _FRAME
     while head != tail:
-        slot = frames[head]
-        prefix = frames[head + ONE]
-        packed = frames[head + ONE + ONE]
+        slot = peek(frames, head)
+        prefix = peek(frames, head + ONE)
+        packed = peek(frames, head + ONE + ONE)
         head += _FRAME
         i = slot & PLAIN
         level = packed & _BYTE
@@ -147,10 +183,10 @@ def collect(
         if trie != READ_ONLY and gen_of(mem, i) == gen:
             # spec: TopicTrie!CollectMain
             m = gcas_read(mem, trie, i)
-            if notes + ONE >= np.uint64(len(noted)):
+            if notes + ONE >= space.most_noted:
                 return False
-            noted[notes] = i
-            noted[notes + ONE] = m
+            poke(noted, notes, i)
+            poke(noted, notes + ONE, m)
             notes += ONE + ONE
         else:
             m = gcas_read(mem, READ_ONLY, i)
@@ -158,7 +194,7 @@ def collect(
         bitmap = ONE if tomb else peek(mem, m + BITMAP)
         wanted = ONE if tomb else _wanted(mode, at, level, prefix, hidden, rules, count, digits) & bitmap
         slots = np.uint64(popcount(wanted))
-        if tail + _FRAME * slots > np.uint64(len(frames)) or candidates + slots > np.uint64(len(found)):
+        if tail + _FRAME * slots > space.most_frames or candidates + slots > space.most_found:
             return False
         while wanted != NIL:
             flag = wanted & (~wanted + ONE)
@@ -169,16 +205,18 @@ def collect(
             # Both kinds are read later: several are on their way at the same time.
             prefetch_read(mem, below & PLAIN)
             if not is_child(below):
-                found[candidates] = below
+                poke(found, candidates, below)
                 candidates += ONE
             else:
-                frames[tail] = below
-                frames[tail + ONE] = prefix | (np.uint64(trailing_zeros(flag)) << level)
-                frames[tail + ONE + ONE] = packed + STRIDE if below & BRANCH == NIL else packed & ~_BYTE
-                if below & BRANCH != NIL:
-                    frames[tail + ONE] = NIL
+                poke(frames, tail, below)
+                if below & BRANCH == NIL:
+                    poke(frames, tail + ONE, prefix | (np.uint64(trailing_zeros(flag)) << level))
+                    poke(frames, tail + ONE + ONE, packed + STRIDE)
+                else:
+                    poke(frames, tail + ONE, NIL)
+                    poke(frames, tail + ONE + ONE, packed & ~_BYTE)
                 tail += _FRAME
-    counts[NOTED] = notes
-    counts[FOUND] = candidates
-    _keep_those_that_agree(mem, rules, address, length, count, starts, found, counts)
+    poke(space.counts, NOTED, notes)
+    poke(space.counts, FOUND, candidates)
+    _keep_those_that_agree(mem, rules, address, length, count, space)
     return True

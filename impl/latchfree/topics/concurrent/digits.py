@@ -9,11 +9,11 @@ byte each), flags, and the longest text.
 
 import numpy as np
 
-from latchfree.atomics import peek, read_byte
+from latchfree.atomics import peek, poke, read_byte, read_word, trailing_zeros
 from latchfree.ctrie.entries import BLOB_KEY_WORDS, KEY, KEY_LENGTH
 from latchfree.jit import kernel
-from latchfree.kinds import Array, Flag, Handle, Word
-from latchfree.words import mix
+from latchfree.kinds import Flag, Handle, Word
+from latchfree.words import bits_below, low_bytes, mix, tail_word, zero_bytes
 
 _0 = np.uint64(0)
 _1 = np.uint64(1)
@@ -26,6 +26,10 @@ _56 = np.uint64(56)
 _64 = np.uint64(64)
 _BYTE = np.uint64(255)
 _SEED = np.uint64(0x243F6A8885A308D3)
+_ALL = ~_0
+_ONES = np.uint64(0x0101010101010101)
+_HIGHS = np.uint64(0x8080808080808080)
+_LAST = np.uint64(0x80)
 
 #: Digits that no word has.
 ONE = np.uint64(0x9216D5D98979FB1B)
@@ -78,56 +82,89 @@ def _as_wildcard(rules: Word, byte: Word) -> Word:
 
 
 @kernel
+def _load(address: Word, length: Word, at: Word, size: Word) -> Word:
+    """Up to eight bytes of a text of `length` from `at` on, as a word; nothing outside of the text is read."""
+    if size == _0:
+        return _0
+    if at + _8 <= length:
+        return read_word(address + at) & (_ALL >> (_64 - _8 * size))
+    if at + size >= _8:
+        return read_word(address + at + size - _8) >> (_64 - _8 * size)
+    return tail_word(address + at, size)
+
+
+@kernel
+def _digit(address: Word, length: Word, at: Word, size: Word) -> Word:
+    """The digit of the word of `size` bytes at `at` of a text of `length`."""
+    h = _SEED
+    end = at + size
+    while at + _8 <= end:
+        h = mix(h ^ read_word(address + at))
+        at += _8
+    return _finished(h, _load(address, length, at, end - at), size)
+
+
+@kernel
+def _has_forbidden(address: Word, length: Word, forbidden: Word) -> Flag:
+    for at in range(length):
+        byte = read_byte(address + at)
+        if byte < _64 and (forbidden >> byte) & _1 != _0:
+            return True
+    return False
+
+
+@kernel
 def parse(
-    address: Word, length: Word, rules: Word, forbidden: Word, mask: Word, wild: Flag, starts: Array, digits: Array
+    address: Word, length: Word, rules: Word, forbidden: Word, mask: Word, wild: Flag, starts: Word, digits: Word
 ) -> Word:
     """Split a text into words: where each starts, and its digit, of which `mask` says which bits count.
 
     `wild` says whether wildcards are meant, as in patterns. `forbidden` has a bit for each byte below 64 that must not
-    occur. After the words, `starts` has where one more would start, and `digits` has END. Returns the number of words,
-    or INVALID. The arrays need room for `length` + 2 elements.
+    occur, and none for the separator. After the words, `starts` has where one more would start, and `digits` has END.
+    Returns the number of words, or INVALID. At both addresses there is room for `length` + 2 words. Eight bytes are
+    looked at together.
     """
     if length > rules >> LONGEST_SHIFT:
         return INVALID
     if length == _0:
-        starts[0] = 0
-        digits[0] = END
+        poke(starts, _0, _0)
+        poke(digits, _0, END)
         return INVALID if rules & NO_EMPTY_TEXT != _0 else _0
-    gap = separator(rules)
-    count = 0
+    gaps = separator(rules) * _ONES
+    floors = bits_below(forbidden) * _ONES
+    low = _0
+    count = _0
     start = _0
-    h = _SEED
-    tail = _0
-    byte = _0
     at = _0
     while at <= length:
-        last = byte
-        byte = gap if at == length else read_byte(address + at)
-        if byte == gap:
-            size = at - start
+        left = length - at
+        chunk = _load(address, length, at, min(left, _8))
+        closing = _0
+        if left < _8:
+            chunk |= _HIGHS << (_8 * left)
+            closing = _LAST << (_8 * left)
+        low |= low_bytes(chunk, floors)
+        found = zero_bytes(chunk ^ gaps) | closing
+        while found != _0:
+            end = at + (trailing_zeros(found) >> _3)
+            found &= found - _1
+            size = end - start
             if size == _0 and rules & NO_EMPTY_WORD != _0:
                 return INVALID
-            digit = _finished(h, tail, size) & mask
-            if wild and size == _1 and _as_wildcard(rules, last) != _0:
-                digit = _as_wildcard(rules, last)
-            starts[count] = start
-            digits[count] = digit
-            count += 1
-            start = at + _1
-            h = _SEED
-            tail = _0
-        else:
-            if byte < _64 and (forbidden >> byte) & _1 != _0:
-                return INVALID
-            place = (at - start) & _7
-            tail |= byte << (_8 * place)
-            if place == _7:
-                h = mix(h ^ tail)
-                tail = _0
-        at += _1
-    starts[count] = start
-    digits[count] = END
-    return np.uint64(count)
+            digit = _digit(address, length, start, size) & mask
+            if wild and size == _1:
+                wildcard = _as_wildcard(rules, read_byte(address + start))
+                digit = digit if wildcard == _0 else wildcard
+            poke(starts, count, start)
+            poke(digits, count, digit)
+            count += _1
+            start = end + _1
+        at += _8
+    if low != _0 and _has_forbidden(address, length, forbidden):
+        return INVALID
+    poke(starts, count, start)
+    poke(digits, count, END)
+    return count
 
 
 @kernel

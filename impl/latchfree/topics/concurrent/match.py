@@ -14,19 +14,19 @@ from latchfree.ctrie.nodes import NIL, ONE
 from latchfree.ctrie.registry import FROZEN, drop
 from latchfree.ctrie.snapshot import freeze
 from latchfree.jit import kernel
-from latchfree.kinds import Array, Flag, Handle, Word
-from latchfree.topics.concurrent.collect import FOUND, NOTED, TOO_SMALL, collect
+from latchfree.kinds import Flag, Handle, Word
+from latchfree.topics.concurrent.collect import FOUND, NOTED, TOO_SMALL, Space, collect
 
 #: Collections that may fail to be validated before a snapshot is taken.
 PATIENCE = 8
 
 
 @kernel
-def holds(mem: Handle, trie: Word, root: Word, noted: Array, words: Word) -> Flag:
+def holds(mem: Handle, trie: Word, root: Word, noted: Word, words: Word) -> Flag:
     """Whether every noted I-node still has its noted main, and the trie its root."""
     for n in range(NIL, words, 2):
         # spec: TopicTrie!ValidateMain -- seq_cst, after every read of the collection.
-        if gcas_read(mem, trie, noted[n]) != noted[np.uint64(n) + ONE]:
+        if gcas_read(mem, trie, peek(noted, np.uint64(n))) != peek(noted, np.uint64(n) + ONE):
             return False
     # spec: Ctrie!RdcssRead
     return read_root(mem, trie) == root
@@ -42,14 +42,9 @@ def matches(
     address: Word,
     length: Word,
     count: Word,
-    starts: Array,
-    digits: Array,
-    frames: Array,
-    noted: Array,
-    found: Array,
-    counts: Array,
+    space: Space,
 ) -> Word:
-    """The number of S-nodes, put into `found`, that match a topic, which is parsed; TOO_SMALL: see `collect`.
+    """The number of S-nodes, put into `space`, that match a topic, which is parsed; TOO_SMALL: see `collect`.
 
     They are those of the trie, or of the frozen tree below `frozen` unless that is NIL. The caller must be pinned, and
     is while it reads the S-nodes.
@@ -62,12 +57,12 @@ def matches(
             # spec: Ctrie!RdcssRead
             root = read_root(mem, trie)
         where = trie if frozen == NIL else READ_ONLY
-        fits = collect(mem, where, root, rules, address, length, count, starts, digits, frames, noted, found, counts)
+        fits = collect(mem, where, root, rules, address, length, count, space)
         # LP, if all holds: any instant between the two passes.
-        if not fits or frozen != NIL or holds(mem, trie, root, noted, counts[NOTED]):
+        if not fits or frozen != NIL or holds(mem, trie, root, space.noted, peek(space.counts, NOTED)):
             if slot != NIL:
                 drop(mem, trie, me, slot)
-            return counts[FOUND] if fits else TOO_SMALL
+            return peek(space.counts, FOUND) if fits else TOO_SMALL
         failures += 1
         if failures >= PATIENCE:
             # spec: TopicTrie!Fallback

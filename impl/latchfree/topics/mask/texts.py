@@ -15,7 +15,7 @@ from latchfree.atomics import poke, read_byte, read_word, trailing_zeros
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Word
 from latchfree.topics.dialects import Dialect
-from latchfree.words import tail_word
+from latchfree.words import low_bytes, tail_word, zero_bytes
 
 SEPARATOR = np.uint64(1)
 SUSPICIOUS = np.uint64(2)
@@ -37,7 +37,6 @@ _MIX = np.uint64(0xD6E8FEB86659FD93)
 _LAST = np.uint64(0x80)
 _ONES = np.uint64(0x0101010101010101)
 _HIGHS = np.uint64(0x8080808080808080)
-_LOWS = np.uint64(0x7F7F7F7F7F7F7F7F)
 
 
 def class_table(dialect: Dialect, *, patterns: bool) -> NDArray[np.uint8]:
@@ -137,9 +136,8 @@ def parse(
             chunk = load(address + i, left, limit) if left > _0 else _0
             chunk |= _HIGHS << (_8 * left)
             closing = _LAST << (_8 * left)
-        low |= (chunk - floor) & ~chunk & _HIGHS
-        chunk ^= separators
-        found = ~(((chunk & _LOWS) + _LOWS) | chunk | _LOWS) | closing
+        low |= low_bytes(chunk, floor)
+        found = zero_bytes(chunk ^ separators) | closing
         while found != _0:
             end = i + (trailing_zeros(found) >> _3)
             found &= found - _1
