@@ -1,10 +1,13 @@
-"""A file that comes to be there all at once, or not at all."""
+"""Files and folders that come to be there all at once, or not at all."""
 
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -22,3 +25,19 @@ def publish(path: Path, write: Callable[[Path], object]) -> None:
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def published(folder: Path) -> Iterator[Path]:
+    """A hidden folder beside `folder`, which gets its name at the end of the block, and goes away on an error.
+
+    A program that is killed leaves a folder ``.NAME.*`` that nobody reads.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    work = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    try:
+        work.chmod(0o755)
+        yield work
+        work.rename(folder)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)

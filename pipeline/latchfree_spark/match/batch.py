@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -24,6 +23,7 @@ from latchfree_spark.match.errors import BadMessages, NoMessages, OutputExists, 
 from latchfree_spark.match.messages import Messages, uri
 from latchfree_spark.match.ship import ship
 from latchfree_spark.match.worker import SUBSCRIBERS, with_subscribers
+from latchfree_spark.publishing import published
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -99,10 +99,7 @@ def match_messages(
     refuse_existing(out)
     frame = messages.read(spark)
     refuse_columns(frame)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    work = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
-    try:
-        work.chmod(0o755)
+    with published(out) as work:
         shipped = ship(spark, index, work / "index")
         while True:
             found = with_subscribers(frame, shipped, kind_of(index), messages.topic, keep_going=keep_going)
@@ -126,9 +123,6 @@ def match_messages(
         summary = Summary(total, matches, bad, messages.unreadable, shipped.version, index.dialect.name)
         (work / "summary.json").write_text(json.dumps({"format": "latchfree-match", "version": 1, **asdict(summary)}))
         shutil.rmtree(work / "index")
-        work.rename(out)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
     return summary
 
 

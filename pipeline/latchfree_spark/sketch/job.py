@@ -14,8 +14,6 @@ Spark's own, see `CountMin`.
 from __future__ import annotations
 
 import functools
-import shutil
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -23,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 from latchfree_spark.match.batch import refuse_existing
 from latchfree_spark.match.errors import BadMessages, NoMessages
 from latchfree_spark.match.messages import Messages, uri
+from latchfree_spark.publishing import published
 from latchfree_spark.sketch.count_min import CountMin
 
 if TYPE_CHECKING:
@@ -110,16 +109,9 @@ def sketch_messages(
     out = Path(out).absolute()
     refuse_existing(out)
     frame = _chosen(messages.read(spark), messages.topic, columns)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    work = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
-    try:
-        work.chmod(0o755)
+    with published(out) as work:
         _windows(frame, heavy).write.parquet(uri(str(work / "windows")))
-        total = _total(spark, work, heavy)
-        work.rename(out)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
-    return total
+        return _total(spark, work, heavy)
 
 
 def _chosen(frame: DataFrame, topic: str, columns: Columns) -> DataFrame:
