@@ -1,21 +1,28 @@
-"""Settings of all tests: hypothesis profiles, the seed of random tests, and a cache of compiled code of their own."""
+"""Settings of all tests: hypothesis profiles, the seed of random tests, a cache of compiled code, and the workers."""
 
 import hashlib
 import os
 import random
+import signal
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 #: Seed of every test that draws random numbers itself; LATCHFREE_TEST_SEED overrides it.
 SEED = int(os.environ.get("LATCHFREE_TEST_SEED", "20120225"))
 
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "quick")
 
-settings.register_profile("quick", derandomize=True, deadline=None, database=None, print_blob=True)
-settings.register_profile("thorough", deadline=None, database=None, print_blob=True, max_examples=1000)
+#: Nothing depends on how fast the machine is: `too_slow` is about time, as the deadline is.
+_COMMON = {"deadline": None, "database": None, "print_blob": True, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("quick", derandomize=True, **_COMMON)
+settings.register_profile("thorough", max_examples=1000, **_COMMON)
 settings.load_profile(PROFILE)
+
+# Started in the background of a script, it and every process that it starts would ignore Ctrl-C, which tests send.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _compiled_code() -> Path:
@@ -42,3 +49,25 @@ def rng():
     """A random generator with the seed of the run, which pytest shows with a failure."""
     print(f"LATCHFREE_TEST_SEED={SEED}")
     return random.Random(SEED)
+
+
+# several workers (pytest -n auto) ------------------------------------------------------------------------------------
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config):
+    """A worker for each processor, four at most: each compiles for itself what the others have not yet."""
+    return min(4, len(os.sched_getaffinity(0)))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """A file is run by one worker, which then has its kernels; all tests that use Spark are, in one session."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            file = nodeid.split("::")[0]
+            return "pipeline" if file.startswith("tests/pipeline/") else file
+
+    return ByFile(config, log)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import shutil
 import uuid
 from collections.abc import Callable
@@ -53,7 +54,7 @@ def _listed(ints: Ints) -> Any:
 def _make_latchfree() -> tuple[Any, Callable[[], object]]:
     from latchfree import Arena, Ctrie
 
-    arena = Arena.create(name=f"bench-{uuid.uuid4().hex[:12]}", capacity=2 << 30)
+    arena = Arena.create(name=f"bench-{os.getpid()}-{uuid.uuid4().hex[:12]}", capacity=2 << 30)
     trie = Ctrie.create(arena, "shared", keys=int, values=int)
 
     def remove() -> None:

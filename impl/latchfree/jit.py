@@ -1,12 +1,17 @@
-"""Compilation with a cache that cannot go stale.
+"""Compilation with a cache that cannot go stale, nor mix up what several processes compile at the same time.
 
 Numba keys a cached function on the file that defines it, so editing a callee leaves callers running old code.
 Here the cache folder is named by a hash of *all* sources a kernel can reach: the latchfree package and the
 package that defines the kernel. Any edit starts an empty folder.
+
+Numba saves in two steps, first the index of a function, then the code under the number that the index gave it. Two
+processes that compile one function for two types could both take the same number, and one would load the other's code.
+So a process saves while it holds a lock on the folder.
 """
 
 from __future__ import annotations
 
+import fcntl
 import functools
 import hashlib
 import os
@@ -140,8 +145,20 @@ def _is_foreign(kind: Any) -> bool:
     return owner.split(".")[0] != "latchfree"
 
 
+@contextmanager
+def _alone(folder: str) -> Iterator[None]:
+    """Keep other processes, and threads, from saving in a folder."""
+    fd = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        yield
+    finally:
+        fcntl.flock(fd, fcntl.LOCK_UN)  # said, since a child forked meanwhile has the descriptor too
+        os.close(fd)
+
+
 def _save_with_care(dispatcher: Any, *, foreign: bool) -> None:
-    """Go on without saving where the disk is full, and unless `foreign` save nothing for foreign types.
+    """Save alone, go on without saving where the disk is full, and unless `foreign` save nothing for foreign types.
 
     The index of a kernel with such a type could not be read by a program that lacks that package.
     """
@@ -150,7 +167,7 @@ def _save_with_care(dispatcher: Any, *, foreign: bool) -> None:
 
     def careful(signature: Any, data: Any) -> None:
         if foreign or not any(map(_is_foreign, getattr(signature, "args", signature))):
-            with suppress(OSError):
+            with suppress(OSError), _alone(cache.cache_path):
                 save(signature, data)
 
     cache.save_overload = careful

@@ -21,7 +21,7 @@ def run(*arguments: str, path: str = "") -> subprocess.CompletedProcess[str]:
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, folders))},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=1200,
         check=False,
     )
 
@@ -70,7 +70,8 @@ def test_figures_are_positive_and_overlaps_are_shares(document):
     for row in document["rows"]:
         # A put after a snapshot is a difference of two measurements, each with its own noise.
         least = 0 if row["operation"] == "put after snapshot" else 1e-9
-        assert row["cpu"] >= least, row
+        # Where the system counts processor time in ticks, a few calls take none.
+        assert row["cpu"] >= 0, row
         assert row["wall"] >= least, row
         assert 0 <= row["overlap"] <= 1, row
 

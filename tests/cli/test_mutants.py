@@ -2,13 +2,13 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from cli_processes import interrupt
 from typer.testing import CliRunner
 
 import latchfree_lincheck.mutants
@@ -126,7 +126,6 @@ def test_interrupt() -> None:
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as run:
         assert run.stdout is not None
         assert run.stdout.readline().startswith("mutants: seed ")
-        run.send_signal(signal.SIGINT)
-        _, stderr = run.communicate(timeout=120)
+        _, stderr = interrupt(run)
     assert run.returncode == exits.INTERRUPTED
     assert stderr.endswith("latchfree: interrupted\n")

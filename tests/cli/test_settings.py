@@ -4,6 +4,8 @@ import json
 import os
 import subprocess
 import sys
+import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -109,7 +111,7 @@ def python(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Run Python in a fresh process that finds the packages under test."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     return subprocess.run(
-        [sys.executable, *arguments], capture_output=True, text=True, env=environment, timeout=60, check=False
+        [sys.executable, *arguments], capture_output=True, text=True, env=environment, timeout=1200, check=False
     )
 
 
@@ -153,16 +155,20 @@ def test_progress_goes_to_the_terminal_and_results_to_the_file(tmp_path: Path) -
         "COLUMNS": "80",
     }
     command = [sys.executable, "-m", "latchfree_cli.main", "spec", "--manifest", str(MANIFEST), "-o", str(tmp_path)]
+    shown = bytearray()
+
+    def read() -> None:
+        with suppress(OSError):  # the other end is closed
+            while chunk := os.read(ours, 4096):
+                shown.extend(chunk)
+
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs, text=True, env=environment) as process:
         os.close(theirs)
+        terminal = threading.Thread(target=read)  # at the same time: a terminal that nobody reads is soon full
+        terminal.start()
         assert process.stdout is not None
         stdout = process.stdout.read()
-        shown = b""
-        try:
-            while chunk := os.read(ours, 4096):
-                shown += chunk
-        except OSError:  # the other end is closed
-            pass
+        terminal.join()
     os.close(ours)
     assert process.returncode == exits.OK
     assert [line.split()[0] for line in stdout.splitlines()] == ["atomic", "lost_update", "2"]

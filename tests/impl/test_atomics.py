@@ -204,7 +204,7 @@ def test_a_spinning_load_sees_another_thread_store():
     waiter.start()
     words[1] = 42
     store(base, np.uint64(0), np.uint64(1))
-    waiter.join(timeout=60)
+    waiter.join(timeout=600)
     assert seen == [42], "the spinning thread never saw the store, or not what was written before it"
 
 

@@ -195,17 +195,12 @@ def test_a_repair_that_is_killed_is_run_again(copy, monkeypatch):
 # damage --------------------------------------------------------------------------------------------------------------
 
 
-def test_random_damage_is_reported_or_harmless(abandoned, tmp_path, rng):
-    """Done to what kills have left, of which little may be in use, and in turns to an arena that is full of keys."""
-    path, full = tmp_path / "arena", tmp_path / "full"
-    crashes.create(full)
-    with Arena.open(full) as arena:
-        Ctrie.open(arena, "numbers").update({n: n for n in range(20_000)})
+def damage_is_reported_or_harmless(arenas, path, rng, turns):
+    """Do damage to copies of some arenas in turn; returns how often fsck had something to report."""
     damaged = 0
-    for turn in range(150):
-        shutil.copyfile(full if turn % 2 else abandoned, path)
-        changes = crashes.damage(path, rng)
-        print(changes)
+    for turn in range(turns):
+        shutil.copyfile(arenas[turn % len(arenas)], path)
+        print(crashes.damage(path, rng))
         before = path.read_bytes()
         report = fsck(path=path)
         assert path.read_bytes() == before
@@ -218,7 +213,31 @@ def test_random_damage_is_reported_or_harmless(abandoned, tmp_path, rng):
             again = fsck(path=path)
             assert again.clean
             assert again.structures == report.structures
-    assert 15 < damaged < 150
+    return damaged
+
+
+def test_random_damage_is_reported_or_harmless(tmp_path, rng):
+    """Done to an arena left in the midst of things, with snapshots and forks, and to one that is full of keys."""
+    left, full = tmp_path / "left", tmp_path / "full"
+    crashes.create(left)
+    with Arena.open(left) as arena:
+        kept = []
+        crashes.change(arena, rng, 1500, kept)
+        arena.region.close(clean=False)  # as if killed: what is kept is never given back
+    crashes.create(full)
+    with Arena.open(full) as arena:
+        Ctrie.open(arena, "numbers").update({n: n for n in range(20_000)})
+    assert 15 < damage_is_reported_or_harmless([left, full], tmp_path / "arena", rng, 150) < 150
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("turn", range(10))
+def test_random_damage_to_what_kills_have_left(tmp_path, rng, turn):
+    path = tmp_path / "killed"
+    crashes.create(path)
+    for seed in range(3 * turn, 3 * turn + 3):
+        crashes.killed(path, seed)
+    damage_is_reported_or_harmless([path], tmp_path / "arena", rng, 150)
 
 
 def test_a_foreign_file(tmp_path):

@@ -155,15 +155,11 @@ def test_looking_in_tells_kind_and_number(path):
     }
 
 
-def test_random_damage_is_reported_or_harmless(abandoned, tmp_path, rng):
-    """Done to what kills have left, of which little may be in use, and in turns to an arena full of patterns."""
-    path, full = tmp_path / "arena", tmp_path / "full"
-    create(full)
-    with Arena.open(full) as arena:
-        ConcurrentTrie.open(arena, "home").subscribe_many([f"a/{k % 50}/{k}" for k in range(10_000)], 7)
+def damage_is_reported_or_harmless(arenas, path, rng, turns):
+    """Do damage to copies of some arenas in turn; returns how often fsck had something to report."""
     damaged = 0
-    for turn in range(100):
-        shutil.copyfile(full if turn % 2 else abandoned, path)
+    for turn in range(turns):
+        shutil.copyfile(arenas[turn % len(arenas)], path)
         print(crashes.damage(path, rng))
         before = path.read_bytes()
         report = fsck(path=path)
@@ -176,7 +172,37 @@ def test_random_damage_is_reported_or_harmless(abandoned, tmp_path, rng):
             again = fsck(path=path)
             assert again.clean
             assert again.structures == report.structures
-    assert 10 < damaged < 100
+    return damaged
+
+
+def test_random_damage_is_reported_or_harmless(tmp_path, rng):
+    """Done to an arena left in the midst of things, with snapshots, and to one that is full of patterns."""
+    left, full = tmp_path / "left", tmp_path / "full"
+    create(left)
+    with Arena.open(left) as arena:
+        trie = ConcurrentTrie.open(arena, "home")
+        held, kept = [], []
+        for turn in range(400):
+            held.append(trie.subscribe(rng.choice(topic_bodies.PATTERNS), rng.choice([1, "text", b"bytes"])))
+            if len(held) > 30:
+                trie.unsubscribe(held.pop(rng.randrange(len(held))))
+            if turn % 50 == 0:
+                kept.append(trie.snapshot())
+        arena.region.close(clean=False)  # as if killed: what is kept is never given back
+    create(full)
+    with Arena.open(full) as arena:
+        ConcurrentTrie.open(arena, "home").subscribe_many([f"a/{k % 50}/{k}" for k in range(10_000)], 7)
+    assert 10 < damage_is_reported_or_harmless([left, full], tmp_path / "arena", rng, 100) < 100
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("turn", range(10))
+def test_random_damage_to_what_kills_have_left(tmp_path, rng, turn):
+    path = tmp_path / "killed"
+    create(path)
+    for seed in range(3 * turn, 3 * turn + 3):
+        killed(path, seed)
+    damage_is_reported_or_harmless([path], tmp_path / "arena", rng, 100)
 
 
 def walked(trie, *, settle=False):

@@ -4,11 +4,14 @@ import ctypes
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from numba import types
+from threads_together import together
 
 from latchfree import jit
 from latchfree.words import mix
@@ -62,6 +65,29 @@ def test_without_a_folder_to_write_to_it_compiles_in_every_process(tmp_path):
     program = "import numpy as np\nfrom latchfree.words import mix\nprint(mix(np.uint64(7)))"
     assert python(program, blocked / "cache") == str(int(mix(np.uint64(7))))
     assert blocked.is_file()
+
+
+def test_only_one_saves_in_a_folder_at_a_time(tmp_path):
+    """What numba does there, look at the index, take the next number and write, would go wrong otherwise."""
+    numbers = tmp_path / "numbers"
+    numbers.write_text("0")
+
+    class Cache:
+        cache_path = str(tmp_path)
+
+        def save_overload(self, signature, data):
+            number = int(numbers.read_text())
+            time.sleep(0.001)
+            numbers.write_text(str(number + 1))
+
+    def body():
+        dispatcher = SimpleNamespace(_cache=Cache())
+        jit._save_with_care(dispatcher, foreign=True)
+        for _ in range(50):
+            dispatcher._cache.save_overload((), None)
+
+    together(body, body, body)
+    assert numbers.read_text() == "150"
 
 
 def test_a_function_without_a_file_is_compiled():

@@ -65,12 +65,12 @@ def test_a_deadline_makes_it_unknown(engine):
     verdict = check(History("hard", ambiguous(12, 12)), "register", timeout=0.2, engine=engine)
     assert verdict.verdict == "unknown"
     assert verdict.reason == "timeout of 0.2 s reached"
-    assert verdict.seconds < 10
+    assert verdict.seconds < 60, "far beyond what looking at the clock now and then explains"
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_memory_bound_makes_it_unknown(engine):
-    verdict = check(History("hard", ambiguous(14, 14)), "register", timeout=60, memory=1 << 20, engine=engine)
+    verdict = check(History("hard", ambiguous(14, 14)), "register", timeout=600, memory=1 << 20, engine=engine)
     assert verdict.verdict == "unknown"
     assert verdict.reason == "memory bound of 1 MB reached"
 
@@ -86,9 +86,9 @@ def test_long_strings_respect_the_memory_bound():
 def test_twenty_lost_writes_are_no_trouble(engine):
     lost = [Operation(f"lost {i}", "write", (i,), UNKNOWN, i, None) for i in range(20)]
     reads = [Operation("r", "read", (), i, 100 + 2 * i, 101 + 2 * i) for i in range(20)]
-    assert check(History("lost", [*lost, *reads]), "register", timeout=60, engine=engine).verdict == "ok"
+    assert check(History("lost", [*lost, *reads]), "register", timeout=600, engine=engine).verdict == "ok"
     twice = Operation("r", "read", (), 0, 200, 201)
-    verdict = check(History("twice", [*lost, *reads, twice]), "register", timeout=60, engine=engine)
+    verdict = check(History("twice", [*lost, *reads, twice]), "register", timeout=600, engine=engine)
     assert verdict.verdict == "violation"
     assert verdict.failing == 40
 

@@ -79,14 +79,14 @@ def test_interrupt_stops_java(scratch: Path) -> None:
     timer = threading.Timer(1.5, _thread.interrupt_main)
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        run_model(large(), timeout=60)
+        run_model(large(), timeout=600)
     timer.join()
     assert list(scratch.iterdir()) == []
 
 
 def test_kill_running_ends_runs_of_other_threads() -> None:
     results = []
-    thread = threading.Thread(target=lambda: results.append(run_model(large(), timeout=60)))
+    thread = threading.Thread(target=lambda: results.append(run_model(large(), timeout=600)))
     thread.start()
     while thread.is_alive():
         kill_running()
@@ -97,7 +97,7 @@ def test_kill_running_ends_runs_of_other_threads() -> None:
 def test_a_run_cancelled_before_it_starts_ends_at_once() -> None:
     cancelled = threading.Event()
     cancelled.set()
-    result = run_model(large(), timeout=60, cancelled=cancelled)
+    result = run_model(large(), timeout=600, cancelled=cancelled)
     assert (result.verdict, result.reason) == ("unknown", "interrupted")
 
 

@@ -125,13 +125,13 @@ def test_dropping_the_arena_while_threads_live_is_harmless():
         try:
             holder.pop().participant()
             done.set()
-            dropped.wait(60)
+            dropped.wait(600)
         except BaseException as error:
             failures.append(error)
 
     thread = threading.Thread(target=body, args=([Arena.anonymous(4 << 20)],))
     thread.start()
-    assert done.wait(60)
+    assert done.wait(600)
     gc.collect()
     dropped.set()
     thread.join()

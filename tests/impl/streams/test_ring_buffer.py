@@ -14,7 +14,7 @@ from latchfree.errors import ArenaClosed, ArenaFull
 from latchfree.streams import RingBuffer, RingStalled
 from latchfree.streams.ring import DEQ, ENQ
 
-PATIENCE = 120
+PATIENCE = 1200
 
 INTEGERS = st.integers(-(1 << 63), (1 << 63) - 1)
 CALLS = st.lists(

@@ -79,19 +79,21 @@ def test_recorded_runs_of_a_strict_ring_are_those_of_a_bounded_queue(capacity, j
 @pytest.mark.parametrize("capacity", [2, 4])
 def test_recorded_runs_of_a_weak_ring_are_those_of_a_weak_queue(capacity):
     excused = 0
-    for seed in range(40):
+    for seed in range(2_000):
         history = record_ring(capacity=capacity, threads=4, operations=60, seed=seed, weak=True)
         left = without_excused(history)
         excused += len(history) - len(left)
         verdict = check(left, f"bounded-queue:{capacity}")
         assert verdict.verdict == "ok", f"seed {seed}: {verdict.explain()}"
-    assert excused > 0
+        if excused and seed >= 39:
+            break
+    assert excused > 0, "the threads never met"
 
 
 def test_recorded_runs_of_a_weak_ring_are_not_those_of_a_strict_one():
     """So the check above can fail, and the runs do meet."""
     verdicts = set()
-    for seed in range(400):
+    for seed in range(10_000):
         history = record_ring(capacity=2, threads=4, operations=40, seed=seed, weak=True)
         verdicts.add(check(history, "bounded-queue:2").verdict)
         if "violation" in verdicts:

@@ -60,7 +60,7 @@ def test_a_model_without_counterpart_is_refused():
 def diverge(mutant, model):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "-c", DIVERGE, mutant, model]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=400, check=False, env=environment)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=1200, check=False, env=environment)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 

@@ -17,7 +17,7 @@ SCENARIOS = [
 @pytest.mark.parametrize("scenario", SCENARIOS)
 @pytest.mark.parametrize("target", [RING, WEAK_RING], ids=lambda target: target.name)
 def test_every_interleaving_is_that_of_a_queue(target, scenario):
-    result = explore(target, scenario=scenario, timeout=60)
+    result = explore(target, scenario=scenario, timeout=600)
     assert (result.verdict, result.complete) == ("ok", True), result.reason
 
 
@@ -52,5 +52,5 @@ def test_random_scenarios():
     ],
 )
 def test_larger_scenarios(target, scenario):
-    result = explore(target, scenario=scenario, timeout=300)
+    result = explore(target, scenario=scenario, timeout=1200)
     assert (result.verdict, result.complete) == ("ok", True), result.reason

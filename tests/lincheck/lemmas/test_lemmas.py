@@ -28,10 +28,10 @@ def short(lemma):
 @pytest.mark.parametrize("name", LEMMAS)
 def test_a_lemma_is_proved_and_its_twin_refuted(name):
     lemma = short(LEMMAS[name]) if name in LONG else LEMMAS[name]
-    proof = prove(lemma, code())
+    proof = prove(lemma, code(), timeout=600)
     assert proof.answer == "proved", (proof.claim, proof.counterexample)
     assert proof.paths > 0
-    twin = prove(lemma, code(lemma.twin))
+    twin = prove(lemma, code(lemma.twin), timeout=600)
     assert twin.answer == "refuted"
     assert twin.claim
 

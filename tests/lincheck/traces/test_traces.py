@@ -111,7 +111,7 @@ def test_steps_in_another_order_are_rejected(trace):
 def mutated(mutant, scenario):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "-c", MUTATED, mutant, scenario]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=400, check=False, env=environment)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=1200, check=False, env=environment)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 

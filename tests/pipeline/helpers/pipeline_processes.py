@@ -36,7 +36,7 @@ def free_port():
         return listener.getsockname()[1]
 
 
-def wait_for(condition, seconds=120.0):
+def wait_for(condition, seconds=600.0):
     """Wait until something is the case."""
     end = time.monotonic() + seconds
     while not condition():

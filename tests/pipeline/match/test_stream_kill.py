@@ -41,7 +41,7 @@ def test_each_message_once_whenever_it_is_killed(rng, tmp_path):
         print(f"kill {kill + 1} after {batches()} batches")
     assert 0 < batches() < FILES
     with start() as running:
-        _, complained = running.communicate(timeout=300)
+        _, complained = running.communicate(timeout=1200)
     assert running.returncode == 0, complained
     found = [
         row

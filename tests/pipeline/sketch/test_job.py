@@ -78,7 +78,8 @@ def test_quantiles(made, name):
     values = sorted(map(len, columns["payload" if name == "sizes" else "subscribers"]))
     for rank, value in zip((0.5, 0.9, 0.99), getattr(total, name), strict=True):
         below, upto = (sum(v < value for v in values) / COUNT, sum(v <= value for v in values) / COUNT)
-        assert below - 0.02 <= rank <= upto + 0.02
+        # A quantile sketch tosses coins: k = 200 is within 0.0133 in 99 of 100 cases, so beyond 0.03 in none of 10**8.
+        assert below - 0.03 <= rank <= upto + 0.03
 
 
 def test_datasketches_reads_and_continues_them(made):
@@ -103,7 +104,7 @@ def test_datasketches_reads_and_continues_them(made):
     for _ in range(3 * COUNT):
         more.update(10**6)
     more.merge(sizes)
-    assert abs(more.get_rank(10**6 - 1) - 0.25) <= 0.02
+    assert abs(more.get_rank(10**6 - 1) - 0.25) <= 0.03
 
 
 def test_topics_of_which_none_stands_out(spark, tmp_path):

@@ -23,7 +23,7 @@ from latchfree.topics import MQTT, ConcurrentTrie, UnknownSubscription
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 
 SPAWN = multiprocessing.get_context("spawn")
-PATIENCE = 120  # seconds, after which a child is taken for lost
+PATIENCE = 1200  # seconds, after which a child is taken for lost
 
 
 @pytest.fixture(params=["name", "path"])
