@@ -17,7 +17,7 @@ def test_without_go_or_its_source(monkeypatch, tmp_path):
     with pytest.raises(Unavailable, match="no go on PATH: apt-get install golang-go"):
         porcupine.Porcupine(tmp_path)
     monkeypatch.setattr(porcupine.shutil, "which", lambda name: "/usr/bin/go")
-    with pytest.raises(Unavailable, match="no Go module in .*: give a checkout of github.com/anishathalye/porcupine"):
+    with pytest.raises(Unavailable, match="give a checkout of github"):
         porcupine.Porcupine(tmp_path)
 
 
