@@ -1,14 +1,14 @@
 """Benchmark of the linearizability checker: ``python bench/lincheck.py``.
 
 Prints each figure beside what is asked of it and, where it is feasible, beside the plain search in Python; exits 1 if
-one is missed. Histories are simulated (see `recorded`); making them is not timed, judging them is, from columns to
-verdict. Memory and compilation are measured in fresh processes.
+one is missed. With ``--porcupine DIR``, the folder of its source, Porcupine judges the same histories. Histories are
+simulated (see `recorded`); making them is not timed, judging them is, from columns to verdict. Memory and compilation
+are measured in fresh processes.
 """
 
 from __future__ import annotations
 
 import argparse
-import shutil
 import subprocess
 import sys
 import time
@@ -24,11 +24,16 @@ from rich.console import Console
 import report
 from latchfree_lincheck import Column, Columns, History, Operation, check, check_many
 from latchfree_model import UNKNOWN, get_model
+from peers import Unavailable
 from peers.plain_wgl import linearizable
+from peers.porcupine import Porcupine
 from recorded import record, record_many
 
 _MONITORED = {"register": 1, "map": 1000, "set": 1000, "mutex": 1, "queue": 1, "stack": 1, "priority-queue": 1}
 _REPEATS = 3
+
+PORCUPINE: list[Porcupine] = []
+"""The peer, if there is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +72,16 @@ def ok(history: History, model: str, **options: Any) -> str:
     return verdict.engine
 
 
+def beside(histories: Sequence[History], model: str, verdicts: Sequence[str], seconds: float) -> str:
+    """Return how Porcupine does on the same histories, to be added to a note."""
+    if not PORCUPINE:
+        return ""
+    judged = PORCUPINE[0].judge(histories, model)
+    if any(theirs not in (ours, "unknown") for ours, theirs in zip(verdicts, judged.verdicts, strict=True)):
+        raise SystemExit(f"{histories[0].name}: Porcupine and the checker disagree")
+    return f"; {judged}: {judged.seconds / seconds:.3g} times as long"
+
+
 def many_small() -> Figure:
     """A hundred histories as Jepsen makes them of etcd."""
     histories = [
@@ -80,7 +95,9 @@ def many_small() -> Figure:
     plain = time.perf_counter() - started
     if answers != [check(history, "cas-register").verdict == "ok" for history in histories]:
         raise SystemExit("the plain search and the checker disagree")
-    return Figure("100 cas-register histories of 80 operations", "s", 0.2, seconds, note=f"plain Python {plain:.2f} s")
+    verdicts = ["ok" if answer else "violation" for answer in answers]
+    note = f"plain Python {plain:.2f} s{beside(histories, 'cas-register', verdicts, seconds)}"
+    return Figure("100 cas-register histories of 80 operations", "s", 0.2, seconds, note=note)
 
 
 def many_at_once() -> list[Figure]:
@@ -127,17 +144,25 @@ def one_key() -> list[Figure]:
     plain = time.perf_counter() - started
     ours = best(lambda: ok(short, "cas-register"))
     name = "100,000 operations on one key, 8 threads"
-    return [
-        Figure(name, "s", 1.0, seconds, note=f"{engine}; of 2,000: {ours * 1e3:.1f} ms, plain Python {plain:.1f} s"),
+    note = f"{engine}; of 2,000: {ours * 1e3:.1f} ms, plain Python {plain:.1f} s"
+    figures = [
+        Figure(name, "s", 1.0, seconds, note=note + beside([history], "cas-register", ["ok"], seconds)),
         Figure(f"{name}: whole process", "MB", 500, peak),
     ]
+    if PORCUPINE:
+        middle = record("cas-register", 10_000, threads=8)
+        ours = best(lambda: ok(middle, "cas-register"))
+        note = f"{engine}{beside([middle], 'cas-register', ['ok'], ours)}"
+        figures.append(Figure("10,000 operations on one key, 8 threads", "s", 0.1, ours, note=note))
+    return figures
 
 
 def many_keys() -> Figure:
     """A long history of many keys, by a general engine."""
     history = record("map", 1_000_000, threads=8, keys=1000)
     seconds = best(lambda: ok(history, "map", engine="frontier"))
-    return Figure("1,000,000 operations over 1,000 keys, no monitor", "s", 0.5, seconds)
+    note = beside([history], "map", ["ok"], seconds).removeprefix("; ")
+    return Figure("1,000,000 operations over 1,000 keys, no monitor", "s", 0.5, seconds, note=note)
 
 
 def append() -> list[Figure]:
@@ -148,8 +173,9 @@ def append() -> list[Figure]:
         history.operations  # noqa: B018 - made before the clock starts
         engine = ok(history, "append-kv")
         seconds = best(lambda history=history: ok(history, "append-kv"))  # type: ignore[misc]
+        note = engine + beside([history], "append-kv", ["ok"], seconds)
         figures.append(
-            Figure(f"2,000 operations of an append-kv, {clients} clients", "ms", 50, 1e3 * seconds, note=engine)
+            Figure(f"2,000 operations of an append-kv, {clients} clients", "ms", 50, 1e3 * seconds, note=note)
         )
     return figures
 
@@ -324,6 +350,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the benchmark; returns the exit code."""
     parser = argparse.ArgumentParser(prog="bench/lincheck.py", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--only", metavar="NAMES", help=f"comma-separated, of: {', '.join(GROUPS)}")
+    parser.add_argument("--porcupine", metavar="DIR", type=Path, help="the source of Porcupine, to run it beside")
     parser.add_argument("--task", nargs="+", help=argparse.SUPPRESS)
     given = parser.parse_args(argv)
     if given.task:
@@ -337,10 +364,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     where = report.machine()
     load = ", ".join(f"{load:.1f}" for load in where["load_before"])
     console.print(f"{where['processor']}, {where['processors']} processors, {where['system']}; load before: {load}")
-    if shutil.which("go") is None:
-        console.print("skipped Porcupine: no Go toolchain")
+    if given.porcupine is None:
+        console.print("skipped Porcupine: --porcupine DIR says where its source is")
     else:
-        console.print("skipped Porcupine: its source is not at hand")
+        try:
+            PORCUPINE.append(Porcupine(given.porcupine))
+        except Unavailable as reason:
+            parser.error(f"--porcupine: {reason}")
     missed = 0
     for name in names:
         progress.print(f"measuring {name} ...")

@@ -138,6 +138,8 @@ def test_an_exploration_is_drawn_with_its_source_lines() -> None:
     )
     made = [(step["kind"], step["value"], step["text"]) for step in shown["steps"]]
     assert sorted(made) == [("load", "0", load)] * 2 + [("store", "0 -> 1", store), ("store", "1", store)]
+    assert [step.get("begins") for step in shown["steps"]].count("increment()") == 2
+    assert sorted(step["returns"] for step in shown["steps"] if "returns" in step) == ["0", "0"]
     assert {(step["file"].rpartition("/")[2], step["function"]) for step in shown["steps"]} == {
         ("counter.py", "increment_in_two_steps")
     }

@@ -28,6 +28,7 @@ FOREVER = Deadline(None)
 SWEPT = [name for name, (_, kind, _, keys, _) in KINDS.items() if kind == "value" and keys == 1]
 MONITORED = [name for name, (family, _, _, keys, _) in KINDS.items() if family in MONITORS and keys == 1]
 LISTS = [name for name in MONITORED if KINDS[name][1] == "list"]
+DISTINCT = [name for name in LISTS if name.endswith("distinct")]
 COMPILED = {
     "frontier": lambda problem: Frontier(problem, MEMORY, FOREVER).run(),
     "wgl": lambda problem: linearize(CompiledEngine(problem, MEMORY, FOREVER)),
@@ -126,6 +127,26 @@ def test_monitors_agree_with_brute_force(name):
     assert bad > 200
 
 
+def disagreements_with_search(name, seed, histories):
+    """Return long histories on which a monitor and a search differ, and how many of each verdict there are."""
+    bulk = generate(name, seed, histories, most=80)
+    wrong, seen = [], {OK: 0, VIOLATION: 0}
+    for part, verdict in enumerate(monitored(bulk).tolist()):
+        if verdict != UNDECIDED:
+            blocked = finish(search("frontier", name, bulk, part), FOREVER).blocked
+            seen[verdict] += 1
+            if (verdict == VIOLATION) != (blocked is not None):
+                wrong.append(part)
+    return wrong, seen
+
+
+@pytest.mark.parametrize("name", DISTINCT)
+def test_monitors_agree_with_a_search_on_long_histories(name):
+    wrong, seen = disagreements_with_search(name, 4, 300)
+    assert wrong == []
+    assert min(seen.values()) > 10
+
+
 @pytest.mark.parametrize("name", LISTS)
 def test_monitors_agree_with_brute_force_on_lost_operations(name):
     wrong, good, bad = disagreements_of_monitor(name, 5, 20_000, most=8, lost=0.25)
@@ -199,6 +220,13 @@ def test_the_python_search_agrees_with_brute_force_on_a_million(name):
 def test_the_smt_judge_agrees_with_brute_force_on_many(name):
     for seed in range(70, 74):
         assert disagreements_of_search("smt", name, seed, 500, most=4) == [], seed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", DISTINCT)
+def test_monitors_agree_with_a_search_on_many_long_histories(name):
+    for seed in range(80, 84):
+        assert disagreements_with_search(name, seed, 10_000)[0] == [], seed
 
 
 @pytest.mark.slow

@@ -18,15 +18,11 @@ _WIDTH: Final = 150
 
 
 def table(failure: Failure, *, every_step: bool = False) -> Table:
-    """The interleaving of a failure; unless `every_step`, only what matters to more than one thread.
-
-    That is accesses to words which several threads touch and some thread changes, and the first and last before a
-    context switch.
-    """
+    """The interleaving of a failure; unless `every_step`, only what is `interesting`."""
     threads = len(failure.scenario.threads)
     shown = Table("step", *(f"thread {t}" for t in range(threads)), show_lines=False, pad_edge=False)
-    kept = set(range(len(failure.steps))) if every_step else _interesting(failure)
-    returns = _returns(failure)
+    kept = set(range(len(failure.steps))) if every_step else interesting(failure)
+    results = returns(failure)
     started: set[int] = set()
     hidden = 0
     for k, step in enumerate(failure.steps):
@@ -38,10 +34,10 @@ def table(failure: Failure, *, every_step: bool = False) -> Table:
             lines.append(_access(step))
         else:
             hidden += 1
-        if k in returns:
-            lines.append(Text(f"}} -> {returns[k]}", style="bold"))
+        if k in results:
+            lines.append(Text(f"}} -> {results[k]}", style="bold"))
         last = k + 1 == len(failure.steps) or failure.steps[k + 1].thread != step.thread
-        if hidden and (lines or last) and (k in kept or last or k in returns):
+        if hidden and (lines or last) and (k in kept or last or k in results):
             place = lines.index(next(iter(lines))) if lines else 0
             lines.insert(place, Text(f"... {hidden} accesses", style="dim"))
             hidden = 0
@@ -68,7 +64,7 @@ def _word(value: int) -> str:
     return str(value) if abs(value) < 1 << 32 else hex(value & (1 << 64) - 1)
 
 
-def _returns(failure: Failure) -> dict[int, object]:
+def returns(failure: Failure) -> dict[int, object]:
     """Step after which an operation returned, and its result."""
     last: dict[int, int] = {}
     for k, step in enumerate(failure.steps):
@@ -92,7 +88,8 @@ def _results(failure: Failure) -> Iterator[tuple[int, object]]:
                 yield k, operation.result
 
 
-def _interesting(failure: Failure) -> set[int]:
+def interesting(failure: Failure) -> set[int]:
+    """Steps on words that several threads touch and some thread changes, and those beside a context switch."""
     users: dict[int, set[int]] = {}
     changed = set()
     for step in failure.steps:

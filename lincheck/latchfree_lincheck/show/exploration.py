@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from latchfree_lincheck.explore.machine import Step as Access
+from latchfree_lincheck.explore.render import interesting, returns
 from latchfree_lincheck.explore.result import Failure
 from latchfree_lincheck.explore.sources import function_of, text_of
 from latchfree_lincheck.show.steps import Step
@@ -10,7 +11,17 @@ from latchfree_lincheck.show.steps import Step
 
 def steps_of(failure: Failure) -> list[Step]:
     """Return the atomic accesses of a failing schedule, in order."""
-    return [_step(access) for access in failure.steps]
+    steps = [_step(access) for access in failure.steps]
+    begun: set[int] = set()
+    for step, access in zip(steps, failure.steps, strict=True):
+        if access.call not in begun:
+            step["begins"] = str(failure.scenario.operations[access.call])
+            begun.add(access.call)
+    for number, result in returns(failure).items():
+        steps[number]["returns"] = repr(result)
+    for number in set(range(len(steps))) - interesting(failure):
+        steps[number]["aside"] = True
+    return steps
 
 
 def _step(access: Access) -> Step:

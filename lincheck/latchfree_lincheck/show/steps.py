@@ -20,6 +20,12 @@ class Step(TypedDict):
         The word, by its offset.
     value : object
         What was read or written.
+    begins : str
+        The operation that begins with this access.
+    returns : object
+        What the operation returned that ends with it.
+    aside : bool
+        Whether it matters to no other thread.
     """
 
     thread: int
@@ -30,9 +36,12 @@ class Step(TypedDict):
     text: NotRequired[str]
     address: NotRequired[int]
     value: NotRequired[object]
+    begins: NotRequired[str]
+    returns: NotRequired[object]
+    aside: NotRequired[bool]
 
 
-COLUMNS = ("function", "file", "line", "text", "kind", "address", "value")
+COLUMNS = ("function", "file", "line", "text", "kind", "address", "value", "begins", "returns", "aside")
 
 
 def plain(step: Step) -> dict[str, object]:
@@ -41,5 +50,5 @@ def plain(step: Step) -> dict[str, object]:
     for name in COLUMNS:
         value = step.get(name)
         if value is not None:
-            shown[name] = value if isinstance(value, str) else repr(value)
+            shown[name] = value if isinstance(value, str | bool) else repr(value)
     return shown

@@ -55,7 +55,7 @@ class Bulk(NamedTuple):
 @kernel
 def apply(cells, keys, code, key, a, b):
     """Do what a row says to the cells; return the result."""
-    size = cells[CELLS - 1]
+    size = cells[len(cells) - 1]
     if code in (op.PUSH, op.ENQUEUE, op.OFFER):
         if code == op.ENQUEUE and b >= 0 and size >= b:
             return 0
@@ -67,7 +67,7 @@ def apply(cells, keys, code, key, a, b):
         for i in range(size, at, -1):
             cells[i] = cells[i - 1]
         cells[at] = a
-        cells[CELLS - 1] = size + 1
+        cells[len(cells) - 1] = size + 1
         return 1 if code == op.ENQUEUE and b >= 0 else op.UNKNOWN_RESULT
     if code == op.TAKE:
         if size == 0:
@@ -75,7 +75,7 @@ def apply(cells, keys, code, key, a, b):
         first = cells[0]
         for i in range(size - 1):
             cells[i] = cells[i + 1]
-        cells[CELLS - 1] = size - 1
+        cells[len(cells) - 1] = size - 1
         return first
     if code == op.SNAPSHOT:
         seen = 0
@@ -140,7 +140,7 @@ def _below(state, limit):
 def _fill_cells(cells, first):
     cells[:] = op.ABSENT
     cells[0] = first
-    cells[CELLS - 1] = 0
+    cells[len(cells) - 1] = 0
 
 
 @kernel
@@ -149,7 +149,7 @@ def _generate(seed, histories, most, codes, keys, distinct, blind, mutex, text, 
     state = np.array([seed], np.uint64)
     for _ in range(20):
         _random(state)
-    cells = np.empty(CELLS, np.int64)
+    cells = np.empty(max(CELLS, most + 2), np.int64)
     at = 0
     for history in range(histories):
         _fill_cells(cells, 0 if counter else op.ABSENT)

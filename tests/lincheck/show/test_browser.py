@@ -12,7 +12,10 @@ from show_browser import Browser, browser
 from show_histories import map_history
 
 from latchfree_lincheck import History, Operation
+from latchfree_lincheck.explore import explore
+from latchfree_lincheck.explore.examples.counter import LOST_UPDATE
 from latchfree_lincheck.show import Judged, judge, page, save
+from latchfree_lincheck.show.exploration import steps_of
 from latchfree_lincheck.show.states import Trail
 from latchfree_model import UNKNOWN
 
@@ -286,6 +289,43 @@ def test_steps_stand_in_columns(load) -> None:
     assert window.run("return document.querySelector('#steps h2').textContent") == "4 steps of 2 threads, 2 switches"
     cells = "return [...document.querySelectorAll('#steps tbody tr')].map(r => r.querySelectorAll('td')[0].textContent)"
     assert window.run(cells) == ["cas [64]gcas.py:7", "", "", "cas [64]gcas.py:7"]
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_an_exploration(load, tmp_path: Path, dark: bool) -> None:
+    failure = explore(LOST_UPDATE, scenario="increment; read | increment").failure
+    assert failure is not None
+    steps = steps_of(failure)
+    judged = judge(failure.history, LOST_UPDATE.model, steps=steps)
+    window = load(judged, dark=dark)
+    read = """
+        return [...document.querySelectorAll('#steps tbody tr')].map(row => {
+          const cells = [...row.querySelectorAll('td')].map(cell => [...cell.children].map(c => c.textContent));
+          return [Number(row.cells[0].textContent), row.className, row.querySelector('.aside') !== null, cells];
+        });
+    """
+    rows = window.run(read)
+    assert [number for number, *_ in rows] == list(range(len(steps)))
+    assert [name == "switch" for _, name, *_ in rows] == [
+        k > 0 and step["thread"] != steps[k - 1]["thread"] for k, step in enumerate(steps)
+    ]
+    words = [cells[step["thread"]] for (*_, cells), step in zip(rows, steps, strict=True)]
+    assert all(cells[1 - step["thread"]] == [] for (*_, cells), step in zip(rows, steps, strict=True))
+    begun = [line[:-2] for cell in words for line in cell if line.endswith(" {")]
+    assert sorted(begun) == sorted(str(operation) for operation in failure.scenario.operations)
+    results = [line[4:] for cell in words for line in cell if line.startswith("} → ")]
+    assert sorted(results) == sorted(repr(operation.result) for operation in failure.history.operations)
+    assert [aside for *_, aside, _ in rows] == ["aside" in step for step in steps]
+    top = window.run(
+        "const d = document.querySelector('.drawing'); d.style.maxHeight = '200px'; d.scrollTop = 1e9;"
+        " return d.getBoundingClientRect().top"
+    )
+    heads = window.run("return [...document.querySelectorAll('#steps thead th')].map(h => h.getBoundingClientRect())")
+    assert {round(head["top"] - top) for head in heads} == {0}
+    assert abs(heads[1]["width"] - heads[2]["width"]) <= 1
+    paper = {False: (255, 255, 255), True: (20, 23, 27)}[dark]
+    x, y = heads[2]["right"] - 5, heads[2]["top"] + 5
+    assert colour(window, x, y, tmp_path / "shot.png") == paper
 
 
 def test_help_and_print(load, tmp_path: Path) -> None:

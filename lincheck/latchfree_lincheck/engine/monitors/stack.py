@@ -14,9 +14,14 @@ qualify, and y be at the bottom of some linearization. Move x's push to the very
 no operation of the run returned before x's push was invoked, nor was any invoked after x's pop returned, so real time
 allows it, and taking x out from between others leaves a legal order.
 
-So the bottom item is taken out and what is left falls into runs again. The runs are taken from left to right; then L
+So the bottom item is taken out and what is left falls into runs again; a run of one item needs no look. The item whose
+zone begins a run was pushed before L, so it is tried first. For the others, runs are taken from left to right; then L
 never falls, items become candidates in order of their push's invocation, and a maximum tree over them yields the one
-whose pop returned last. A minimum tree counts the zones over each stretch. O(n log n).
+whose pop returned last. O(n log n).
+
+Runs are found in a minimum tree of how many zones cover each stretch. Taking the bottom item of a run out takes one
+zone off all of the run but where its own is not. So nothing is taken off: the run is a *level* deeper, its zones end
+where no more than that many are, and only the stretches before and after the item's zone get one more.
 
 Source: derived for this project; compare Lee and Mathur, "Efficient Decrease-and-Conquer Linearizability Monitoring",
 2025.
@@ -29,7 +34,7 @@ import numpy as np
 from latchfree.jit import kernel
 from latchfree_lincheck.engine.monitors.common import NEVER, NOBODY, OK, UNDECIDED, VIOLATION, items_left, items_of
 from latchfree_lincheck.engine.monitors.pending_pops import give
-from latchfree_lincheck.engine.monitors.trees import Ints32, add, argmax, first_zero, put, retire, sums
+from latchfree_lincheck.engine.monitors.trees import Ints32, add, argmax, depths, next_at_most, put
 from latchfree_lincheck.engine.opcodes import ABSENT, PUSH, UNKNOWN_RESULT
 from latchfree_lincheck.engine.timeline import Ints, int64
 from latchfree_lincheck.engine.transition import Rows
@@ -77,7 +82,8 @@ def _zones(
 ) -> tuple[int, int]:
     """Number the zones by their beginnings, and all their ends in order of time; find pops of nothing within zones.
 
-    Fills ``rank_of[end]``, the first and the last end in ``zones[number]`` and, by push from `low` on, `number_of`.
+    Fills ``rank_of[end]``; ``zones[number]`` with the first and the last end and when the pop returned; and, by push
+    from `low` on, `number_of`.
     Returns how many zones there are, and an operation that is wrong or NOBODY.
     """
     numbers, ends = 0, 0
@@ -93,6 +99,7 @@ def _zones(
                 begin, end = min(begin, return_[popped]), max(invoke[pushed], invoke[popped])
             if begin < end and rank == begin:
                 rank_of[ends], zones[numbers, 0], zones[numbers, 1] = rank, ends, -1
+                zones[numbers, 2] = min(NEVER if popped == NOBODY else return_[popped], int64(len(events) + 1))
                 number_of[pushed - low] = numbers
                 numbers += 1
                 ends += 1
@@ -112,31 +119,10 @@ def _zones(
 
 
 @kernel
-def _fall_apart(
-    least: Ints32, more: Ints32, covers: int, begin: int, end: int, cuts: Ints32, runs: Ints32, waiting: int
-) -> int:
-    """Stack the runs that are left of begin .. end, the leftmost on top; return how many wait now."""
-    count = 0
-    at = first_zero(least, more, covers)
-    while at >= 0:
-        retire(least, more, covers, at)
-        cuts[count] = at
-        count += 1
-        at = first_zero(least, more, covers)
-    for c in range(count - 1, -2, -1):
-        start = begin if c < 0 else cuts[c] + 1
-        if start < end:
-            runs[waiting, 0], runs[waiting, 1] = start, end
-            waiting += 1
-        end = start - 1
-    return waiting
-
-
-@kernel
 def _judge(events: Ints, low: int, high: int, invoke: Ints, return_: Ints, rows: Rows, items: Ints) -> tuple[int, int]:
     """Judge one part: take the bottom item out of one run after the other."""
     most = high - low
-    rank_of, zones = np.empty(2 * most, np.int32), np.empty((most, 2), np.int32)
+    rank_of, zones = np.empty(2 * most, np.int32), np.empty((most, 3), np.int32)
     number_of = np.full(most, -1, np.int32)
     numbers, wrong = _zones(events, low, invoke, return_, rows, items, rank_of, zones, number_of)
     if wrong != NOBODY:
@@ -149,31 +135,44 @@ def _judge(events: Ints, low: int, high: int, invoke: Ints, return_: Ints, rows:
     while covers < 2 * numbers:
         covers *= 2
     latest = np.full(2 * leaves, -1, np.int32)
-    least, more = sums(zones[:numbers], covers)
+    least, more = depths(zones[:numbers], covers)
     begun = np.zeros(2 * numbers + 1, np.int32)
     for number in range(numbers):
         begun[zones[number, 0] + 1] = 1
     for end in range(2 * numbers):
         begun[end + 1] += begun[end]
-    runs, cuts = np.empty((2 * numbers + 2, 2), np.int32), np.empty(2 * numbers + 2, np.int32)
-    waiting = _fall_apart(least, more, covers, 0, 2 * numbers - 1, cuts, runs, 0)
-    reached = low
-    while waiting > 0:
-        waiting -= 1
-        begin, end = runs[waiting, 0], runs[waiting, 1]
+    waiting = np.empty((numbers + 1, 3), np.int32)
+    waiting[0, 0], waiting[0, 1], waiting[0, 2] = 0, 2 * numbers - 1, 0
+    top, reached = 0, low
+    while top >= 0:
+        begin, last, level = waiting[top, 0], waiting[top, 1], waiting[top, 2]
+        end = next_at_most(least, more, covers, begin, level)
+        waiting[top, 0] = end + 1
+        if end + 1 >= last:
+            top -= 1
+        if end - begin < 2:
+            continue
         left, right = rank_of[begin], rank_of[end]
-        while reached < high and invoke[reached] < left:
-            if number_of[reached - low] >= 0:
-                popped = items[rows[reached, 2], 1]
-                last = len(events) + 1 if popped == NOBODY else min(return_[popped], len(events) + 1)
-                put(latest, leaves, number_of[reached - low], last)
-            reached += 1
-        number = argmax(latest, leaves, begun[begin], begun[end])
-        if number < 0 or latest[leaves + number] <= right:
-            return VIOLATION, events[right if right < len(events) else left] >> 1
-        put(latest, leaves, number, -1)
-        add(least, more, covers, zones[number, 0], zones[number, 1], -1)
-        waiting = _fall_apart(least, more, covers, begin, end, cuts, runs, waiting)
+        number = begun[begin]
+        if zones[number, 2] <= right:
+            while reached < high and invoke[reached] < left:
+                candidate = number_of[reached - low]
+                if candidate >= 0:
+                    put(latest, leaves, candidate, zones[candidate, 2])
+                reached += 1
+            number = argmax(latest, leaves, number, begun[end])
+            if number < 0 or zones[number, 2] <= right:
+                return VIOLATION, events[right if right < len(events) else left] >> 1
+            put(latest, leaves, number, -1)
+        first, after = zones[number, 0], zones[number, 1]
+        if begin < first:
+            add(least, more, covers, begin, first, 1)
+        else:
+            begin += 1
+        if after < end:
+            add(least, more, covers, after, end, 1)
+        top += 1
+        waiting[top, 0], waiting[top, 1], waiting[top, 2] = begin, end, level + 1
     return OK, NOBODY
 
 

@@ -1,11 +1,9 @@
-"""Two trees over an array whose length is a power of two: the latest of a range, and a count that ranges add to.
+"""Two trees over an array whose length is a power of two: the latest of a range, and counts that ranges add to.
 
 Node i has the children 2i and 2i + 1, the root is 1, and position p is node ``leaves + p``.
 """
 
 from __future__ import annotations
-
-from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +11,6 @@ import numpy.typing as npt
 from latchfree.jit import kernel
 
 Ints32 = npt.NDArray[np.int32]
-
-RETIRED: Final = 1 << 30
-"""A count that never becomes zero."""
 
 
 @kernel
@@ -56,20 +51,13 @@ def argmax(latest: Ints32, leaves: int, low: int, high: int) -> int:
 
 
 @kernel
-def sums(zones: Ints32, leaves: int) -> tuple[Ints32, Ints32]:
-    """Return a minimum tree of how many zones ``[first, last[`` cover each position, and what its nodes add.
-
-    Positions from the largest last on are retired.
-    """
-    least, more = np.full(2 * leaves, RETIRED, np.int32), np.zeros(2 * leaves, np.int32)
-    count = 2 * len(zones) - 1
-    for position in range(count):
-        least[leaves + position] = 0
+def depths(zones: Ints32, leaves: int) -> tuple[Ints32, Ints32]:
+    """Return a minimum tree of how many zones ``[first, last[`` cover each position, and what its nodes add."""
+    least, more = np.zeros(2 * leaves, np.int32), np.zeros(2 * leaves, np.int32)
     for number in range(len(zones)):
         least[leaves + zones[number, 0]] += 1
-        if zones[number, 1] < count:
-            least[leaves + zones[number, 1]] -= 1
-    for position in range(1, count):
+        least[leaves + zones[number, 1]] -= 1
+    for position in range(1, leaves):
         least[leaves + position] += least[leaves + position - 1]
     for node in range(leaves - 1, 0, -1):
         least[node] = min(least[2 * node], least[2 * node + 1])
@@ -105,19 +93,21 @@ def add(least: Ints32, more: Ints32, leaves: int, low: int, high: int, amount: i
 
 
 @kernel
-def first_zero(least: Ints32, more: Ints32, leaves: int) -> int:
-    """Return the first position whose count is zero, or -1 if the least count is above that."""
-    if least[1] != 0:
-        return -1
-    node, wanted = 1, 0
+def next_at_most(least: Ints32, more: Ints32, leaves: int, position: int, most: int) -> int:
+    """Return the first position from there on whose count is at most `most`; there must be one."""
+    node = leaves + position
+    above, parent = 0, node >> 1
+    while parent > 0:
+        above += more[parent]
+        parent >>= 1
+    while least[node] + above > most:
+        while node & 1:
+            node >>= 1
+            above -= more[node]
+        node += 1
     while node < leaves:
-        wanted -= more[node]
-        node = 2 * node if least[2 * node] == wanted else 2 * node + 1
+        above += more[node]
+        node *= 2
+        if least[node] + above > most:
+            node += 1
     return node - leaves
-
-
-@kernel
-def retire(least: Ints32, more: Ints32, leaves: int, position: int) -> None:
-    """Leave a position out from now on."""
-    least[leaves + position] = RETIRED
-    _repair(least, more, leaves + position)

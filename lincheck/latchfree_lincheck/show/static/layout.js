@@ -65,8 +65,9 @@ class Layout {
         middle.push({ i, x: (earliest + latest[k]) / 2, room: (latest[k] - earliest) / 2 });
       });
       this.#spread(middle);
+      const last = order.length ? this.point[order[order.length - 1]] : earliest;
       for (const [i] of part.next) {
-        if (isShown[i]) this.point[i] = (Math.max(earliest, this.x0[i]) + Math.min(this.x1[i], wall)) / 2;
+        if (isShown[i]) this.point[i] = (Math.max(last, earliest, this.x0[i]) + Math.min(this.x1[i], wall)) / 2;
       }
     }
   }

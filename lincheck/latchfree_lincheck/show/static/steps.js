@@ -1,4 +1,4 @@
-// The atomic steps of an explored run: a row a step, a column a thread.
+// The atomic steps of an explored run: a row a step, a column a thread. Steps that matter to no other thread are faint.
 
 function showSteps(history) {
   const section = document.getElementById("steps");
@@ -9,12 +9,12 @@ function showSteps(history) {
     return;
   }
   const threads = [...new Set(steps.map((step) => step.thread))].sort((a, b) => a - b);
-  const head = element("tr", {}, element("th", { text: "#", scope: "col" }));
+  const head = element("tr", {}, element("th", { text: "step", scope: "col" }));
   for (const thread of threads) head.append(element("th", { text: `thread ${thread}`, scope: "col" }));
   const body = element("tbody");
   let last = null;
   steps.forEach((step, number) => {
-    const row = element("tr", { className: last !== null && last !== step.thread ? "switch" : "" }, element("th", { text: `${number + 1}`, scope: "row" }));
+    const row = element("tr", { className: last !== null && last !== step.thread ? "switch" : "" }, element("th", { text: `${number}`, scope: "row" }));
     for (const thread of threads) row.append(thread === step.thread ? stepCell(step) : element("td"));
     body.append(row);
     last = step.thread;
@@ -29,9 +29,11 @@ function stepCell(step) {
   const where = [step.function, step.file && `${step.file}${step.line ? `:${step.line}` : ""}`].filter(Boolean).join("  ");
   return element(
     "td",
-    { className: "step" },
+    { className: step.aside ? "step aside" : "step" },
+    step.begins === undefined ? null : element("code", { className: "call", text: `${step.begins} {` }),
     element("b", { text: access }),
     step.text ? element("code", { text: step.text }) : null,
     where ? element("small", { text: where }) : null,
+    step.returns === undefined ? null : element("code", { className: "call", text: `} → ${step.returns}` }),
   );
 }
