@@ -21,4 +21,8 @@ RoundAndRound == [p |-> <<{TryPut(1)}, {TryPut(2)}, {TryPut(3)}, {TryPut(4)}>>,
 Mixed == [p |-> <<{TryPut(1), TryGet}, {TryPut(2), TryGet}>>, q |-> <<{TryPut(3), TryGet}, {TryPut(4), TryGet}>>]
 MixedThree == [p |-> <<{TryPut(1), TryGet}, {TryPut(2), TryGet}>>,
                q |-> <<{TryPut(3), TryGet}>>, g |-> <<{TryPut(4), TryGet}>>]
+\* Three processes do what they like, eight times in all: two go round the ring while the third is where it was.
+MixedRounds == [p |-> <<{TryPut(1), TryGet}, {TryPut(2), TryGet}, {TryPut(3), TryGet}>>,
+                q |-> <<{TryPut(4), TryGet}, {TryPut(5), TryGet}, {TryPut(6), TryGet}>>,
+                g |-> <<{TryPut(7), TryGet}, {TryPut(8), TryGet}>>]
 =============================================================================

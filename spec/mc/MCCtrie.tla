@@ -25,5 +25,6 @@ PutRemoveSnapshot         == [u |-> <<{Put("a", 2)}>>, w |-> <<{Remove("b")}>>, 
 InsertRemoveRemove        == [u |-> <<{Remove("a")}>>, w |-> <<{Remove("b")}>>, x |-> <<{Put("c", 1)}>>]
 RemoveInsertAndRemove     == [u |-> <<{Remove("a")}, {Put("c", 1)}>>, w |-> <<{Remove("b")}>>]
 TwoRemovesOneReader       == [u |-> <<{Remove("a")}>>, w |-> <<{Remove("b")}>>, r |-> <<{Lookup("a")}>>]
+ChangesAndSnapshot        == [u |-> <<Change("a")>>, w |-> <<Change("b")>>, s |-> <<{Snapshot}>>]
 OneWriterTwoSnapshotters  == [w |-> <<{Put("a", 2)}>>, s |-> <<{Snapshot}>>, t |-> <<{Snapshot}>>]
 =============================================================================

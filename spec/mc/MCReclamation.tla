@@ -21,5 +21,6 @@ DropTakeAndKiller     == [s |-> <<Drop>>, t |-> <<Drop, Snapshot>>, w |-> <<Inc(
 ClearAndUpdates       == [c |-> <<Clear, Advance, Advance>>, w |-> <<Inc("low"), Inc("low")>>]
 ClearAndSnapshot      == [c |-> <<Clear>>, s |-> <<Snapshot, Read, Drop>>]
 ClearDropUpdate       == [c |-> <<Clear>>, s |-> <<Drop>>, w |-> <<Inc("top")>>]
+SnapshotReadDropUpdateReader == [s |-> <<Snapshot, Read, Drop>>, w |-> <<Inc("top"), Advance, Advance>>, r |-> <<Get>>]
 SnapshotUpdateReader  == [s |-> <<Snapshot, Drop>>, w |-> <<Inc("top"), Advance, Advance>>, r |-> <<Get>>]
 =============================================================================
