@@ -56,8 +56,9 @@ def rng():
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config):
-    """A worker for each processor, four at most: each compiles for itself what the others have not yet."""
-    return min(4, len(os.sched_getaffinity(0)))
+    """A worker for each processor and 3 GB of memory, at most four: they compile some functions once each."""
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return max(1, min(4, len(os.sched_getaffinity(0)), memory // (3 << 30)))
 
 
 @pytest.hookimpl(optionalhook=True)
