@@ -16,9 +16,9 @@ from latchfree.kinds import Array, Word
 from latchfree.topics.mask.shapes import MOST_WORDS
 from latchfree.topics.mask.texts import at_position, parse
 
-FILTER = 16
+FILTER = 32
 """Bits of filter for each record."""
-SLACK = 1.5
+SLACK = 1.4
 """Places in the table for each record."""
 
 _0 = np.uint64(0)
