@@ -1,6 +1,7 @@
 """What one key of a map may have come to: sets of configurations, each set with a number of its own.
 
-A configuration of a key is a pair of (slots of operations on it in flight that took effect, value). Equal sets have
+A configuration of a key is a pair of (slots of operations on it in flight that took effect, value); the slots may have
+a tag besides, which says that a size counted the key. Equal sets have
 equal numbers, so a frontier of many keys is a row of numbers. Sets are never changed; `Sets` are packed anew when many
 are not used any more.
 """
@@ -12,8 +13,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from latchfree.jit import kernel
-from latchfree_lincheck.engine.frontier_state import lowest_bit
-from latchfree_lincheck.engine.opcodes import ABSENT, CLEAR, SIZE, SNAPSHOT
+from latchfree_lincheck.engine.frontier_state import SLOTS, lowest_bit
+from latchfree_lincheck.engine.opcodes import ABSENT, CLEAR, SNAPSHOT
 from latchfree_lincheck.engine.states import mix
 from latchfree_lincheck.engine.timeline import Ints, int64
 from latchfree_lincheck.engine.transition import Rows, is_read, judge
@@ -22,13 +23,15 @@ EMPTY: Final = -1
 FULL: Final = -2
 """In place of a set's number: it has no configuration; there is no room."""
 
+TAG: Final = 1 << SLOTS
+
 # The fields of `used`.
 SETS: Final = 0
 PAIRS: Final = 1
 
 _PAIRS: Final = 1 << 19
 _SETS: Final = 1 << 17
-_BUFFER: Final = 1 << 10
+_BUFFER: Final = 1 << 9
 
 
 class Sets(NamedTuple):
@@ -164,14 +167,12 @@ def extended(
 def narrowed(sets: Sets, known: int, code: int, wanted: int, without: int) -> int:
     """Let an operation on the whole map take effect, on pairs in which `without` did not.
 
-    `wanted` is the value that a snapshot saw, or whether a size counted the key.
+    `wanted` is the value that a snapshot saw; a size lets all pass, and `tagged` says what it counted.
     """
     count = 0
     for i in range(sets.first[known], sets.first[known] + sets.many[known]):
         slots, value = sets.pairs[i, 0], sets.pairs[i, 1]
         if slots & without != 0 or (code == SNAPSHOT and value != wanted):
-            continue
-        if code == SIZE and (value != ABSENT) != (wanted != 0):
             continue
         sets.buffer[count, 0], sets.buffer[count, 1] = slots, ABSENT if code == CLEAR else value
         count += 1
@@ -179,13 +180,34 @@ def narrowed(sets: Sets, known: int, code: int, wanted: int, without: int) -> in
 
 
 @kernel
-def present(sets: Sets, known: int) -> tuple[bool, bool]:
-    """Return whether the key may be absent, and whether it may be there."""
-    absent, there = False, False
+def tagged(sets: Sets, known: int) -> int:
+    """Tag the configurations in which the key is there."""
+    count = sets.many[known]
+    for i in range(count):
+        slots, value = sets.pairs[sets.first[known] + i, 0], sets.pairs[sets.first[known] + i, 1]
+        sets.buffer[i, 0], sets.buffer[i, 1] = slots | TAG if value != ABSENT else slots, value
+    return number(sets, count)
+
+
+@kernel
+def chosen(sets: Sets, known: int, tag: int) -> int:
+    """Keep the configurations with this tag (TAG or 0), and take it off."""
+    count = 0
     for i in range(sets.first[known], sets.first[known] + sets.many[known]):
-        absent |= sets.pairs[i, 1] == ABSENT
-        there |= sets.pairs[i, 1] != ABSENT
-    return absent, there
+        if sets.pairs[i, 0] & TAG == tag:
+            sets.buffer[count, 0], sets.buffer[count, 1] = sets.pairs[i, 0] & ~TAG, sets.pairs[i, 1]
+            count += 1
+    return number(sets, count)
+
+
+@kernel
+def tags(sets: Sets, known: int) -> tuple[bool, bool]:
+    """Return whether there is a configuration without a tag, and whether there is one with it."""
+    without, with_it = False, False
+    for i in range(sets.first[known], sets.first[known] + sets.many[known]):
+        with_it |= sets.pairs[i, 0] & TAG != 0
+        without |= sets.pairs[i, 0] & TAG == 0
+    return without, with_it
 
 
 @kernel
