@@ -14,7 +14,7 @@ from latchfree_lincheck.engine.product_sets import new_sets, number
 from latchfree_lincheck.engine.search import Deadline, Outcome, Slices
 
 _SLICE: Final = 200
-_TURN: Final = 25
+_TURN: Final = 100
 """Steps between looks at the clock, and such slices in a turn: a step may take long."""
 _BRANCHES: Final = 1 << 12
 _MEMORY: Final = 64 << 20
