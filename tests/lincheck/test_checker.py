@@ -93,6 +93,18 @@ def test_twenty_lost_writes_are_no_trouble(engine):
     assert verdict.failing == 40
 
 
+def test_many_keys_that_clears_may_have_emptied_or_not():
+    """A frontier of single configurations has 3 to the power of 24; a product of 24 keys has three each."""
+    puts = [Operation(k, "put", (k, k), None, k, 200 + k) for k in range(24)]
+    clears = [Operation(f"clear {i}", "clear", (), None, 50, 150) for i in range(2)]
+    reads = [Operation("reader", "get", (k,), k if k % 2 else None, 300 + 2 * k, 301 + 2 * k) for k in range(24)]
+    history = History("puts around clears", [*puts, *clears, *reads])
+    assert check(history, "map", timeout=60).verdict == "ok"
+    history = History("one more", [*history.operations, Operation("reader", "get", (0,), 0, 400, 401)])
+    verdict = check(history, "map", timeout=60)
+    assert (verdict.verdict, verdict.engine, verdict.failing) == ("violation", "product", 50)
+
+
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("kind", ["map", "whole-map", "cas-register"])
 def test_long_histories_with_quiescent_points(kind, seed):

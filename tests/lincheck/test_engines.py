@@ -11,6 +11,7 @@ from lincheck_bulk import KINDS, generate, oracle, order_is_legal
 from lincheck_calls import model_and_calls
 
 from latchfree_lincheck import Operation
+from latchfree_lincheck.engine import product
 from latchfree_lincheck.engine.frontier import Frontier
 from latchfree_lincheck.engine.frontier_state import BLOCKED, DONE
 from latchfree_lincheck.engine.frontier_sweep import PLACE, sweep
@@ -182,6 +183,48 @@ def test_the_sweep_does_not_depend_on_where_it_pauses(name):
         assert sweep(bulk.parts, bulk.meaning, verdicts, order, notes, MEMORY, FOREVER, steps)
         found.append((verdicts.tolist(), notes.tolist(), order.tolist()))
     assert found[0] == found[1] == found[2]
+
+
+def disagreements_of_product(seed, histories, most, lost=0.0, judge=None):
+    """Return histories of a map that the product over keys gets wrong, and how many are right and wrong ones."""
+    bulk = generate("map", seed, histories, most, lost)
+    expected = oracle(bulk).tolist() if judge is None else None
+    wrong, seen = [], {True: 0, False: 0}
+    for part in range(histories):
+        problem = Problem.of(bulk.parts, bulk.meaning, part)
+        if not product.serves(problem, MEMORY):
+            continue
+        outcome = finish(product.run(problem, FOREVER), FOREVER)
+        if judge is None:
+            blocked = None if expected[part] < 0 else expected[part]
+        else:
+            blocked = finish(judge(problem), FOREVER).blocked
+        seen[blocked is None] += 1
+        if outcome.gave_up or outcome.blocked != blocked or outcome.ordered != (blocked is not None):
+            wrong.append(part)
+    return wrong, seen
+
+
+@pytest.mark.parametrize(("most", "lost"), [(6, 0.0), (7, 0.2)])
+def test_the_product_over_keys_agrees_with_brute_force(most, lost):
+    wrong, seen = disagreements_of_product(most, 4_000, most, lost)
+    assert wrong == []
+    assert min(seen.values()) > 500
+
+
+def test_the_product_over_keys_agrees_with_the_frontier_on_long_histories():
+    wrong, seen = disagreements_of_product(5, 1_000, 60, judge=COMPILED["frontier"])
+    assert wrong == []
+    assert min(seen.values()) > 300
+
+
+@pytest.mark.slow
+def test_the_product_over_keys_agrees_with_brute_force_on_a_million():
+    for seed in range(90, 100):
+        wrong, _ = disagreements_of_product(seed, 130_000, 6 + seed % 2, lost=0.1 * (seed % 3))
+        assert wrong == [], seed
+        wrong, _ = disagreements_of_product(seed, 3_000, 40 + 4 * seed, judge=COMPILED["frontier"])
+        assert wrong == [], seed
 
 
 @pytest.mark.parametrize("engine", COMPILED)

@@ -2,7 +2,8 @@
 
 1. Monitors judge the parts they serve, all in one sweep.
 2. Parts that hold one value are searched just in time, all in one sweep, for a bounded number of steps each.
-3. What is left is searched part by part, depth first and just in time in competition.
+3. What is left is searched part by part, depth first and just in time in competition; of a map with operations on the
+   whole of it also key by key, which finds no order.
 
 A violation found by a monitor is searched for some turns by the others, which can say where it is.
 """
@@ -16,6 +17,7 @@ from typing import Final, Literal
 
 import numpy as np
 
+from latchfree_lincheck.engine import product
 from latchfree_lincheck.engine.frontier import Frontier
 from latchfree_lincheck.engine.frontier_state import BLOCKED, DONE
 from latchfree_lincheck.engine.frontier_sweep import TAKEN, sweep
@@ -67,15 +69,20 @@ class NoWitness(RuntimeError):
 
 
 def search(
-    problem: Problem, choice: str, memory: int, deadline: Deadline, turns: int | None = None
+    problem: Problem, choice: str, memory: int, deadline: Deadline, turns: int | None = None, *, ordered: bool = False
 ) -> tuple[str, Outcome]:
-    """Search one part with one engine, or with both in competition, for some turns or to the end."""
+    """Search one part with one engine, or with all in competition, for some turns or to the end.
+
+    If it must be `ordered`, those that tell no order do not compete.
+    """
     share = memory // 2 if choice in ("auto", "monitor") else memory
     runners: dict[str, Slices] = {}
     if choice != "wgl":
         runners["frontier"] = Frontier(problem, share, deadline).run()
     if choice != "frontier":
         runners["wgl"] = linearize(CompiledEngine(problem, share, deadline))
+    if choice == "auto" and not ordered and product.serves(problem, share):
+        runners["product"] = product.run(problem, deadline)
     return race(runners, deadline, turns)
 
 
@@ -148,7 +155,8 @@ class _Decider:
         if outcome.gave_up:
             self._gave_up = outcome.gave_up
             return
-        self._found[part] = outcome
+        if outcome.ordered:
+            self._found[part] = outcome
         if self._monitored[part] == UNDECIDED and self._swept[part] != BLOCKED:
             self._winners[winner] += 1
 
@@ -199,10 +207,10 @@ class _Decider:
         return orders
 
     def _search_order(self, part: int) -> Ints:
-        """Find the witness of a part that a monitor found to be linearizable."""
+        """Find the witness of a part that was found to be linearizable without one."""
         deadline = Deadline(self._deadline.timeout)
         problem = Problem.of(self._parts, self._meaning, part)
-        _, outcome = search(problem, "auto", self._memory, deadline)
+        _, outcome = search(problem, "auto", self._memory, deadline, ordered=True)
         if outcome.gave_up:
             limit = str(deadline) if outcome.gave_up == "timeout" else "memory bound"
             raise NoWitness(f"the history is linearizable, but the search for an order reached its {limit}")

@@ -159,13 +159,14 @@ class Origin:
 class Outcome:
     """The result for a whole part: an order; or where it is blocked; or why the search gave up.
 
-    Operations are the caller's indices.
+    Operations are the caller's indices. Unless `ordered`, there is an order that the search did not find.
     """
 
     order: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     blocked: int | None = None
     gave_up: GaveUp = ""
     origin: Origin | None = None
+    ordered: bool = True
 
 
 Slices = Generator[None, None, Outcome]
