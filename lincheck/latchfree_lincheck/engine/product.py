@@ -16,6 +16,8 @@ from latchfree_lincheck.engine.search import Deadline, Outcome, Slices
 _SLICE: Final = 200
 _TURN: Final = 100
 """Steps between looks at the clock, and such slices in a turn: a step may take long."""
+_HEAD_START: Final = 16
+"""Turns of the other searches before it begins: they decide most histories, and its kernels take long to compile."""
 _BRANCHES: Final = 1 << 12
 _MEMORY: Final = 64 << 20
 """Bytes that its tables take at most."""
@@ -31,6 +33,8 @@ def serves(problem: Problem, memory: int) -> bool:
 
 def run(problem: Problem, deadline: Deadline) -> Slices:
     """Search one part that it serves; yield now and then; return the outcome, which has no order."""
+    for _ in range(_HEAD_START):
+        yield
     parts, keys = problem.parts, len(problem.initial)
     sets = new_sets()
     ids, marks = np.empty((_BRANCHES, keys), np.int64), np.zeros((_BRANCHES, k.COLUMNS), np.int64)
