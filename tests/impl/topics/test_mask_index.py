@@ -173,3 +173,13 @@ def test_bytes_are_the_same_where_each_of_them_is():
             other[changed] ^= 128
             equal = same_bytes(np.uint64(one.ctypes.data), np.uint64(other.ctypes.data), len(text) - 1)
             assert equal == (changed == len(text) - 1)
+
+
+def test_a_probe_ends_however_few_patterns_there_are():
+    """The table has a free place at which the search for a key that is not there ends."""
+    for count in range(1, 40):
+        index = MaskIndex.build([f"a/{k}" for k in range(count)], list(range(count)), "mqtt")
+        assert np.count_nonzero(index._arrays["entries"] == 0) > 0
+        assert index.match_many([f"a/{k}" for k in range(3000)]).to_pylist() == [
+            [k] if k < count else [] for k in range(3000)
+        ]

@@ -73,7 +73,7 @@ def arrays_of(
     )
     names = at[:-1] // 4 + 1
     probed = int(np.count_nonzero(group_of != records.IN_TRIE))
-    entries = np.zeros(max(2, int(probed * table.SLACK)), np.uint64)
+    entries = np.zeros(max(probed + 1, int(probed * table.SLACK)), np.uint64)  # a probe ends at a free place
     filter_ = np.zeros(max(1, -(-probed * table.FILTER // 64)), np.uint64)
     table.fill_table(
         np.uint64(address),
