@@ -58,7 +58,7 @@ def zero_bytes(word: Word) -> Word:
 
 @kernel
 def low_bytes(word: Word, floors: Word) -> Word:
-    """Not zero if a byte of a word is below that of `floors`, which are below 128; rarely also without one."""
+    """Not zero exactly if a byte of a word is below that of `floors`, which are all the same and below 128."""
     return (word - floors) & ~word & _HIGHS
 
 
