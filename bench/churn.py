@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from latchfree import Ctrie
-from latchfree.ctrie.audit import Audit
+from latchfree_fsck.audit import Audit
 from soak import Figure, show
 
 KEYS = 100_000

@@ -14,7 +14,8 @@ import subprocess
 import sys
 import time
 
-from latchfree_lincheck.explore import Exploration, explore
+from latchfree_evidence.exploring import explore
+from latchfree_explore import Exploration
 
 THREE_BY_TWO = {
     "flat keys": "put(0, 1); get(1) | put(1, 2); remove(0) | get(0); put(0, 4) | keys: flat",
@@ -29,8 +30,8 @@ EXHAUSTIVE = {
 
 _MUTANT = """
 import json, sys
-from latchfree_lincheck.explore import explore
-from latchfree_lincheck.mutants import MUTANTS
+from latchfree_evidence.exploring import explore
+from latchfree_evidence.mutants import MUTANTS
 mutant = MUTANTS[sys.argv[1]]
 result = explore(mutant.target, mutant=sys.argv[1], seed=1, timeout=60, **mutant.explore)
 failure = result.failure
@@ -75,7 +76,7 @@ def main() -> int:
 
 def mutants() -> int:
     """Look for each code mutant in a fresh process; return 1 if one is missed, else 0."""
-    from latchfree_lincheck.mutants import MUTANTS
+    from latchfree_evidence.mutants import MUTANTS
 
     print(
         f"each code mutant, in a fresh process: asked <= {_MOST_SECONDS:g} s, "

@@ -31,8 +31,8 @@ import numpy as np
 import kill_worker
 from kill_worker import KINDS, NAME, key_of, work
 from latchfree import Arena, Ctrie
-from latchfree.ctrie.audit import Audit
-from latchfree.fsck import Report, fsck
+from latchfree_fsck import Report, fsck
+from latchfree_fsck.audit import Audit
 from ledger import (
     ABSENT,
     ACKNOWLEDGED,

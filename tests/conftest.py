@@ -1,8 +1,8 @@
 """Settings of all tests: hypothesis profiles, the seed of random tests, a cache of compiled code, and the workers."""
 
-import hashlib
 import os
 import random
+import secrets
 import signal
 from pathlib import Path
 
@@ -25,19 +25,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def _compiled_code() -> Path:
-    """A cache folder named by all sources that compile: an edit of any of them starts an empty one."""
-    root = Path(__file__).resolve().parents[1]
-    digest = hashlib.sha256()
-    for file in sorted([*root.glob("impl/**/*.py"), *root.glob("lincheck/**/*.py")]):
-        digest.update(str(file.relative_to(root)).encode())
-        digest.update(file.read_bytes())
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "latchfree-tests" / digest.hexdigest()[:16]
-
-
 # Before anything of ours is imported: the folder is chosen where a function is decorated.
-os.environ.setdefault("NUMBA_CACHE_DIR", str(_compiled_code()))
+_CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+os.environ.setdefault("NUMBA_CACHE_DIR", str(_CACHE / "latchfree-tests"))
 
 
 def pytest_report_header():
@@ -49,6 +39,33 @@ def rng():
     """A random generator with the seed of the run, which pytest shows with a failure."""
     print(f"LATCHFREE_TEST_SEED={SEED}")
     return random.Random(SEED)
+
+
+# arenas --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def arena():
+    """A private arena."""
+    from latchfree import Arena
+
+    return Arena.anonymous(64 << 20)
+
+
+@pytest.fixture
+def trie(arena):
+    """An empty map of integers to integers in that arena."""
+    from latchfree import Ctrie
+
+    return Ctrie(keys=int, values=int, arena=arena)
+
+
+@pytest.fixture
+def shared_name():
+    """A name for a shared arena that nobody else has; whatever is there in the end is removed."""
+    name = f"test-{os.getpid()}-{secrets.token_hex(6)}"
+    yield name
+    Path(f"/dev/shm/latchfree-{name}").unlink(missing_ok=True)
 
 
 # several workers (pytest -n auto) ------------------------------------------------------------------------------------

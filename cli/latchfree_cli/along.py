@@ -7,7 +7,7 @@ from latchfree_cli import exits
 from latchfree_cli.settings import Outcome, Settings
 
 if TYPE_CHECKING:
-    from latchfree_lincheck.bridge.along import Coverage
+    from latchfree_evidence.refinement.bridge.along import Coverage
 
 SHOWN = 12
 """Steps shown of the path to a divergence."""
@@ -16,8 +16,8 @@ SHOWN = 12
 def explore_along(settings: Settings, target: str, name: str, coded: bool, mutant: str | None) -> Outcome:
     """Run the code along a model and say what became of its steps."""
     from latchfree_cli.specs import named, read_manifest
-    from latchfree_lincheck.bridge.run import run_along
-    from latchfree_lincheck.explore.stacks import Unsupported
+    from latchfree_evidence.refinement.bridge.run import run_along
+    from latchfree_explore.machine.stacks import Unsupported
     from latchfree_model.graph import Unexplored
 
     if target != "ctrie":

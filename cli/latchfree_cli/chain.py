@@ -88,7 +88,7 @@ def spec_mutants_layer(settings: Settings, plan: Plan, report: Report) -> list[L
 def stress_layer(settings: Settings, plan: Plan, report: Report) -> list[LayerResult]:
     """Run the Ctrie on real threads, and judge each recorded history: one row each."""
     from latchfree_cli.commands.stress import result_to_json, write_failure
-    from latchfree_lincheck.stress import run_stress
+    from latchfree_evidence.stress import run_stress
 
     result = run_stress(
         "ctrie",
@@ -133,7 +133,7 @@ def lemmas_layer(settings: Settings, plan: Plan, report: Report) -> list[LayerRe
     from dataclasses import replace
 
     from latchfree_cli.commands.prove import prove_all
-    from latchfree_lincheck.lemmas import LEMMAS
+    from latchfree_evidence.lemmas import LEMMAS
 
     entries = prove_all(replace(settings, quiet=True), list(LEMMAS.values()), report)
     bad = [entry for entry in entries if entry["verdict"] != "ok"]
@@ -155,8 +155,8 @@ def lemmas_layer(settings: Settings, plan: Plan, report: Report) -> list[LayerRe
 def explore_layer(settings: Settings, plan: Plan, report: Report) -> list[LayerResult]:
     """Run the compiled Ctrie in every interleaving of some small programs."""
     from latchfree_cli.commands.explore import result_to_json
-    from latchfree_lincheck.explore import explore
-    from latchfree_lincheck.explore.stacks import Unsupported
+    from latchfree_evidence.exploring import explore
+    from latchfree_explore.machine.stacks import Unsupported
 
     results = []
     for scenario in SCENARIOS:

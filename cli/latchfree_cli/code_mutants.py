@@ -87,7 +87,7 @@ class Cell:
 
 def run_mutant(name: str, layer: LayerName, options: Mapping[str, object], settings: Settings) -> Cell:
     """Stress or explore one mutant with the options that expose it."""
-    from latchfree_lincheck.mutants import MUTANTS
+    from latchfree_evidence.mutants import MUTANTS
 
     limit = settings.timeout or TIMEOUT
     arguments = [str(layer), getattr(MUTANTS[name], "target", "ctrie"), "--mutant", name]

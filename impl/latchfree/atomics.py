@@ -4,7 +4,7 @@ Every function takes a **memory handle** and a word offset. What the access comp
 handle's numba type: for a plain unsigned integer (a base address) it is the bare machine instruction. Another
 handle type joins by registering its own ``numba.extending.overload`` of these functions, and then the same
 algorithm compiles, unchanged, with whatever that overload does around the access (count it, log it, yield to a
-scheduler); see `latchfree.jitter`. The algorithms must therefore touch shared memory through this module alone.
+scheduler). The algorithms must therefore touch shared memory through this module alone.
 
 Orders. ``load`` is acquire and ``store`` is release: enough to publish a node and to read one. ``load_seq`` is
 sequentially consistent, for the places where a thread writes one word and must then see another thread's write

@@ -1,8 +1,9 @@
-"""Compilation with a cache that cannot go stale, nor mix up what several processes compile at the same time.
+"""Compile with a cache that cannot go stale, nor mix up what several processes compile at the same time.
 
-Numba keys a cached function on the file that defines it, so editing a callee leaves callers running old code.
-Here the cache folder is named by a hash of *all* sources a kernel can reach: the latchfree package and the
-package that defines the kernel. Any edit starts an empty folder.
+Numba keys a cached function on the file that defines it, so editing a callee leaves callers running old code. Here the
+cache folder of a kernel is named by a digest of all sources that the kernel can reach (`latchfree.sources`): an edit
+of one of them starts an empty folder, and an edit elsewhere does not. Code compiled for somebody's own memory handle
+also depends on the module that defines the handle, so that module's digest joins the key of such code.
 
 Numba saves in two steps, first the index of a function, then the code under the number that the index gave it. Two
 processes that compile one function for two types could both take the same number, and one would load the other's code.
@@ -22,13 +23,14 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
+import numpy as np
+
+from latchfree.sources import digest_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 #: Numba's settings; CACHE_DIR is read when a function is decorated.
 _settings: Any = numba.config
-
-_HERE = Path(__file__).resolve().parent
 
 _variant = ""
 _varied: tuple[str, ...] = ()
@@ -59,24 +61,9 @@ def cache_root() -> Path:
 
 
 @functools.cache
-def _hash_of(folder: Path) -> str:
-    digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
-    files = sorted(folder.rglob("*.py")) if folder.is_dir() else [folder]
-    for file in files:
-        digest.update(str(file.relative_to(folder.parent)).encode())
-        digest.update(file.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-def _sources_of(function: Callable[..., Any]) -> Path:
-    """The top-level package folder (or the lone file) that defines `function`."""
-    file = Path(function.__code__.co_filename).resolve()
-    depth = function.__module__.count(".")
-    if file.name == "__init__.py":
-        depth += 1
-    if depth == 0:
-        return file
-    return file.parents[depth - 1]
+def _toolchain() -> str:
+    """A digest of what compiles: numba, NumPy, whose functions numba replaces, and the interpreter."""
+    return hashlib.sha256(f"{numba.__version__} {np.__version__} {sys.version}".encode()).hexdigest()[:8]
 
 
 @contextmanager
@@ -99,12 +86,10 @@ def _usable(folder: Path) -> bool:
 
 def _cache_folder(function: Callable[..., Any], variant: str) -> Path | None:
     """Where compiled code of a variant of `function` may be kept, None if nowhere."""
-    sources = _sources_of(function)
-    if not sources.exists():
+    file = Path(function.__code__.co_filename).resolve()
+    if not file.is_file():
         return None
-    key = _hash_of(_HERE)
-    if sources != _HERE:
-        key += "-" + _hash_of(sources)
+    key = f"{_toolchain()}-{digest_of(function.__module__, file)}"
     if variant:
         key += "-" + variant
     folder = cache_root() / key
@@ -118,15 +103,14 @@ def _variant_of(function: Callable[..., Any]) -> str:
 def recache(compiled: Callable[..., Any], variant: str) -> None:
     """Move a kernel that has not been compiled to the cache of a variant, where all its types are saved.
 
-    Who names the variant answers for it: the name must change with whatever the kernel calls and is compiled for
-    outside of its own package and this one.
+    The name of the variant must change with the sources that the kernel calls and does not import.
     """
     function: Callable[..., Any] = compiled.py_func  # type: ignore[attr-defined]
     folder = _cache_folder(function, variant)
     if folder is not None:
         with _cache_dir(folder):
             compiled.enable_caching()  # type: ignore[attr-defined]
-        _save_with_care(compiled, foreign=True)
+        _mind_handles(compiled, foreign=True)
 
 
 def _compile(function: F, *, nogil: bool) -> F:
@@ -135,14 +119,26 @@ def _compile(function: F, *, nogil: bool) -> F:
         return cast(F, numba.njit(nogil=nogil)(function))
     with _cache_dir(folder):
         dispatcher = numba.njit(nogil=nogil, cache=True)(function)
-    _save_with_care(dispatcher, foreign=_sources_of(function) != _HERE)
+    _mind_handles(dispatcher, foreign=function.__module__.split(".")[0] != "latchfree")
     return cast(F, dispatcher)
 
 
-def _is_foreign(kind: Any) -> bool:
-    """Whether a numba type names a class of another package: an instrumented handle of somebody's own."""
+def _owner(kind: Any) -> str:
+    """Return the module of the class that a numba type stands for, if that is a class of another package."""
     owner: str = getattr(getattr(kind, "instance_class", None), "__module__", "latchfree")
-    return owner.split(".")[0] != "latchfree"
+    return "" if owner.split(".")[0] == "latchfree" else owner
+
+
+def _owners(signature: Any) -> list[str]:
+    """Return the modules that define the handles among the types of a signature."""
+    return sorted({owner for kind in getattr(signature, "args", signature) if (owner := _owner(kind))})
+
+
+@functools.cache
+def _stamp(module: str) -> str:
+    """Return a digest of a module that defines a handle."""
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return digest_of(module, Path(file).resolve()) if file else module
 
 
 @contextmanager
@@ -157,20 +153,24 @@ def _alone(folder: str) -> Iterator[None]:
         os.close(fd)
 
 
-def _save_with_care(dispatcher: Any, *, foreign: bool) -> None:
-    """Save alone, go on without saving where the disk is full, and unless `foreign` save nothing for foreign types.
+def _mind_handles(dispatcher: Any, *, foreign: bool) -> None:
+    """Key code on the handles it is compiled for; save alone; go on without saving where the disk is full.
 
-    The index of a kernel with such a type could not be read by a program that lacks that package.
+    Unless `foreign`, save nothing for handles of other packages: the index of a kernel with such a type could not be
+    read by a program that lacks that package.
     """
     cache = dispatcher._cache
-    save = cache.save_overload
+    save, key_of = cache.save_overload, cache._index_key
 
     def careful(signature: Any, data: Any) -> None:
-        if foreign or not any(map(_is_foreign, getattr(signature, "args", signature))):
+        if foreign or not _owners(signature):
             with suppress(OSError), _alone(cache.cache_path):
                 save(signature, data)
 
-    cache.save_overload = careful
+    def stamped(signature: Any, codegen: Any) -> Any:
+        return (*key_of(signature, codegen), *map(_stamp, _owners(signature)))
+
+    cache.save_overload, cache._index_key = careful, stamped
 
 
 def kernel(function: F) -> F:

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from latchfree_lincheck.checker import check
-    from latchfree_lincheck.columns import Column, Columns
     from latchfree_lincheck.criteria import judge
     from latchfree_lincheck.formats import read_history, write_history
     from latchfree_lincheck.formats.errors import HistoryFormatError
     from latchfree_lincheck.history import History, Operation
+    from latchfree_lincheck.history.columns import Column, Columns
+    from latchfree_lincheck.history.recorder import Recorder
     from latchfree_lincheck.lane_table import lanes
     from latchfree_lincheck.many import Verdicts, check_many
-    from latchfree_lincheck.recorder import Recorder
     from latchfree_lincheck.shrinking import shrink
     from latchfree_lincheck.verdict import Verdict
 
@@ -43,12 +43,12 @@ __all__ = [
 ]
 
 _HOME = {
-    "Column": "columns",
-    "Columns": "columns",
+    "Column": "history.columns",
+    "Columns": "history.columns",
     "History": "history",
     "HistoryFormatError": "formats.errors",
     "Operation": "history",
-    "Recorder": "recorder",
+    "Recorder": "history.recorder",
     "Verdict": "verdict",
     "Verdicts": "many",
     "check": "checker",

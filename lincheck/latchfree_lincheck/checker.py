@@ -17,8 +17,8 @@ from latchfree_lincheck.engine.decide import CHOICES, decide
 from latchfree_lincheck.engine.encode import Encoded, NotEncodable, encode, family
 from latchfree_lincheck.engine.parts import Parts
 from latchfree_lincheck.engine.search import Deadline, Expired, Outcome, Slices, finish, linearize
-from latchfree_lincheck.engine.timeline import Ints, Timeline
 from latchfree_lincheck.history import History, Operation
+from latchfree_lincheck.history.timeline import Ints, Timeline
 from latchfree_lincheck.verdict import ENGINES, EngineName, Order, Verdict
 from latchfree_model import Call, Model, SequentialModel, get_model
 

@@ -16,15 +16,15 @@ import numpy as np
 import numpy.typing as npt
 
 from latchfree_lincheck.checker import MEMORY, check
-from latchfree_lincheck.columns import Column, Columns
 from latchfree_lincheck.engine.decide_many import NOWHERE, Judged, decide_many
 from latchfree_lincheck.engine.encode_columns import compact
 from latchfree_lincheck.engine.encode_many import closer_look, encode_many
 from latchfree_lincheck.engine.monitors import MONITORS
-from latchfree_lincheck.engine.order_many import order_histories
 from latchfree_lincheck.engine.parts import Parts
-from latchfree_lincheck.engine.timeline import Ints
 from latchfree_lincheck.history import History
+from latchfree_lincheck.history.columns import Column, Columns
+from latchfree_lincheck.history.order_many import order_histories
+from latchfree_lincheck.history.timeline import Ints
 from latchfree_model import Call, Model, get_model
 
 _FRONTIER: Final = "frontier"

@@ -15,12 +15,12 @@ import numpy as np
 from latchfree_lincheck.checker import MEMORY, merge
 from latchfree_lincheck.engine import opcodes as op
 from latchfree_lincheck.engine.decide import Decision, decide
-from latchfree_lincheck.engine.order import order_events
 from latchfree_lincheck.engine.parts import Parts
 from latchfree_lincheck.engine.problem import Meaning
 from latchfree_lincheck.engine.search import Deadline
-from latchfree_lincheck.engine.timeline import Ints
 from latchfree_lincheck.history import History, Operation
+from latchfree_lincheck.history.order import order_events
+from latchfree_lincheck.history.timeline import Ints
 from latchfree_lincheck.verdict import Order, Verdict
 from latchfree_model import UNKNOWN, MapModel
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+import latchfree_explore
 from latchfree_cli import exits
 from latchfree_cli.main import app
 from latchfree_cli.settings import Report, Settings
-from latchfree_lincheck.explore import board
 
-EXAMPLES = Path(board.__file__).parent / "examples"
+EXAMPLES = Path(latchfree_explore.__file__).parent / "examples"
 LOST = f"{EXAMPLES / 'counter.py'}:lost_update"
 CAS = f"{EXAMPLES / 'counter.py'}:cas_counter"
 TREIBER = f"{EXAMPLES / 'treiber.py'}:treiber"

@@ -11,7 +11,7 @@ import pytest
 from cli_processes import interrupt
 from typer.testing import CliRunner
 
-import latchfree_lincheck.mutants
+import latchfree_evidence.mutants
 from latchfree_cli import code_mutants, exits, specs
 from latchfree_cli.code_mutants import LayerName
 from latchfree_cli.main import app
@@ -30,7 +30,7 @@ def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def only(monkeypatch: pytest.MonkeyPatch, **options: dict[str, object]) -> None:
     """Pretend that these are all the mutants of the code, each with its options for stress."""
     mutants = {name: SimpleNamespace(stress=stress, explore=None) for name, stress in options.items()}
-    monkeypatch.setattr(latchfree_lincheck.mutants, "MUTANTS", mutants)
+    monkeypatch.setattr(latchfree_evidence.mutants, "MUTANTS", mutants)
 
 
 def fake(monkeypatch: pytest.MonkeyPatch, code: int, stdout: str) -> list[list[str]]:
@@ -63,7 +63,7 @@ def test_every_mutant_of_the_code_has_a_cell_in_each_layer(monkeypatch: pytest.M
     result = CliRunner().invoke(app, ["mutants", "--seed", "1", "--json"])
     assert result.exit_code == exits.OK, result.output
     cells = {(cell["mutant"], cell["layer"]): cell for cell in json.loads(result.stdout)["mutants"]}
-    assert len(cells) == 3 * len(latchfree_lincheck.mutants.MUTANTS)
+    assert len(cells) == 3 * len(latchfree_evidence.mutants.MUTANTS)
     ran = [cell for cell in cells.values() if cell["status"] == "caught"]
     assert len(ran) == len(seen) + 1
     assert cells["S1", "explore"]["reproduce"].startswith('latchfree explore ctrie --mutant S1 --scenario "init: put')

@@ -9,8 +9,8 @@ from typer.testing import CliRunner, Result
 from latchfree import words
 from latchfree_cli import exits
 from latchfree_cli.main import app
-from latchfree_lincheck.lemmas import LEMMAS
-from latchfree_model.smt.code import Twin
+from latchfree_evidence.lemmas import LEMMAS
+from latchfree_evidence.symbolic.code import Twin
 
 
 def prove(*arguments: str) -> Result:

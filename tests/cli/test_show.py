@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+import latchfree_explore
 from latchfree_cli import exits
 from latchfree_cli.main import app
-from latchfree_lincheck.explore import board
 
 GOOD = [(0, "put", [1, 5], None, 0, 1), (1, "get", [1], 5, 2, 3)]
 STALE = [(0, "put", [1, 5], None, 0, 1), (1, "get", [1], None, 2, 3)]
@@ -121,7 +121,7 @@ def test_nothing_to_show() -> None:
 
 
 def test_an_exploration_is_drawn_with_its_source_lines() -> None:
-    target = f"{Path(board.__file__).parent / 'examples' / 'counter.py'}:lost_update"
+    target = f"{Path(latchfree_explore.__file__).parent / 'examples' / 'counter.py'}:lost_update"
     found = CliRunner().invoke(app, ["explore", target, "--scenario", "increment | increment"])
     file = found.stdout.split()[-1]
     result = show(file, "-o", "report.html")
@@ -146,7 +146,7 @@ def test_an_exploration_is_drawn_with_its_source_lines() -> None:
 
 
 def test_a_replay_that_does_not_fail_any_more_is_not_drawn() -> None:
-    target = f"{Path(board.__file__).parent / 'examples' / 'counter.py'}:lost_update"
+    target = f"{Path(latchfree_explore.__file__).parent / 'examples' / 'counter.py'}:lost_update"
     found = CliRunner().invoke(app, ["explore", target, "--scenario", "increment | increment"])
     file = Path(found.stdout.split()[-1])
     document = json.loads(file.read_text())

@@ -13,7 +13,7 @@ from latchfree_cli.commands import verify as command
 from latchfree_cli.layers import Layer, LayerResult, Plan, Verdict, exit_code
 from latchfree_cli.main import app
 from latchfree_cli.settings import Report, Settings
-from latchfree_lincheck.lemmas import LEMMAS
+from latchfree_evidence.lemmas import LEMMAS
 
 DATA = Path(__file__).parents[1] / "model" / "data"
 

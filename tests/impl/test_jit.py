@@ -2,9 +2,11 @@
 
 import ctypes
 import os
+import re
 import subprocess
 import sys
 import time
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,6 +16,7 @@ from numba import types
 from threads_together import together
 
 from latchfree import jit
+from latchfree.sources import reached_from
 from latchfree.words import mix
 
 IMPL = Path(jit.__file__).parents[1]
@@ -59,6 +62,61 @@ def test_an_edit_of_a_callee_in_another_file_is_seen(tmp_path):
     assert results == ["1001 0 1", "1001 1 0", "1002 0 1"], "value, hits, misses: compiled, loaded, compiled again"
 
 
+def test_an_edit_of_what_a_kernel_cannot_reach_compiles_nothing(tmp_path):
+    package = tmp_path / "sources" / "mine"
+    package.mkdir(parents=True)
+    package.joinpath("__init__.py").write_text("from .caller import ask\n")
+    page = package / "page.py"
+    package.joinpath("numbers.py").write_text("import numpy as np\nSEVEN = np.int64(7)\n")
+    package.joinpath("caller.py").write_text(
+        "from typing import TYPE_CHECKING\nfrom latchfree.jit import kernel\n"
+        "from .numbers import (\n    SEVEN,  # odd\n)\n"
+        "if TYPE_CHECKING:\n    from . import page\n\n@kernel\ndef ask():\n    return SEVEN\n"
+    )
+    program = (
+        "from mine import ask, page\nanswer, stats = ask(), ask.stats\n"
+        "print(answer, sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))"
+    )
+    results = []
+    for text, seven in (("", 7), ("# a comment", 7), ("", 8)):
+        page.write_text(text)
+        package.joinpath("numbers.py").write_text(f"import numpy as np\nSEVEN = np.int64({seven})\n")
+        results.append(python(program, tmp_path / "cache", package.parent))
+    assert results == ["7 0 1", "7 1 0", "8 0 1"], "value, hits, misses: compiled, loaded, compiled again"
+
+
+def test_a_name_that_a_package_hands_on_lazily_is_followed_to_its_module(tmp_path):
+    package = tmp_path / "sources" / "mine"
+    package.mkdir(parents=True)
+    package.joinpath("__init__.py").write_text(
+        "def __getattr__(name):\n    if name != 'answer':\n        raise AttributeError(name)\n"
+        "    from mine.callee import answer\n    return answer\n"
+    )
+    package.joinpath("caller.py").write_text(
+        "from latchfree.jit import kernel\nfrom mine import answer\n\n@kernel\ndef ask():\n    return answer()\n"
+    )
+    program = "from mine.caller import ask\nprint(ask(), sum(ask.stats.cache_hits.values()))"
+    results = []
+    for answer in (1, 1, 2):
+        source = f"from latchfree.jit import kernel\n\n@kernel\ndef answer():\n    return {answer}\n"
+        package.joinpath("callee.py").write_text(source)
+        results.append(python(program, tmp_path / "cache", package.parent))
+    assert results == ["1 0", "1 1", "2 0"], "value, hits"
+
+
+@pytest.mark.parametrize(
+    ("module", "reaches", "does_not"),
+    [
+        ("latchfree.ctrie.insert", "latchfree.ctrie.gcas", r"mapping|topics|errors"),
+        ("latchfree_lincheck.engine.decide_many", "latchfree_lincheck.engine.parts", r"show|formats|checker"),
+    ],
+)
+def test_what_a_kernel_of_ours_can_reach(module, reaches, does_not):
+    reached = reached_from(module, Path(import_module(module).__file__).resolve())
+    assert reaches in reached
+    assert not [name for name in reached if re.search(does_not, name)]
+
+
 def test_without_a_folder_to_write_to_it_compiles_in_every_process(tmp_path):
     blocked = tmp_path / "file"
     blocked.touch()
@@ -75,6 +133,9 @@ def test_only_one_saves_in_a_folder_at_a_time(tmp_path):
     class Cache:
         cache_path = str(tmp_path)
 
+        def _index_key(self, signature, codegen):
+            return (signature,)
+
         def save_overload(self, signature, data):
             number = int(numbers.read_text())
             time.sleep(0.001)
@@ -82,7 +143,7 @@ def test_only_one_saves_in_a_folder_at_a_time(tmp_path):
 
     def body():
         dispatcher = SimpleNamespace(_cache=Cache())
-        jit._save_with_care(dispatcher, foreign=True)
+        jit._mind_handles(dispatcher, foreign=True)
         for _ in range(50):
             dispatcher._cache.save_overload((), None)
 

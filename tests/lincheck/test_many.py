@@ -9,9 +9,9 @@ import pytest
 from lincheck_random import KINDS, model_of, random_history
 
 from latchfree_lincheck import Column, Columns, History, Operation, check, check_many
-from latchfree_lincheck.columns import MISSING, NONE
-from latchfree_lincheck.engine import decide_many, order_many
-from latchfree_lincheck.history import InvalidOperation
+from latchfree_lincheck.engine import decide_many
+from latchfree_lincheck.history import InvalidOperation, order_many
+from latchfree_lincheck.history.columns import MISSING, NONE
 from latchfree_model import UNKNOWN, get_model
 
 HISTORIES = 120

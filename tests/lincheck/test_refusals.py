@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from latchfree_lincheck import History, Operation, check
-from latchfree_lincheck.refusals import without_excused
+from latchfree_lincheck.criteria.refusals import without_excused
 from latchfree_model import UNKNOWN
 
 

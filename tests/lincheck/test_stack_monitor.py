@@ -9,8 +9,8 @@ import pytest
 
 from latchfree_lincheck.engine.monitors import MONITORS, UNDECIDED, VIOLATION
 from latchfree_lincheck.engine.opcodes import ABSENT, PUSH, TAKE, UNKNOWN_RESULT
-from latchfree_lincheck.engine.order import order_events
 from latchfree_lincheck.engine.parts import NEVER_RETURNS, Parts
+from latchfree_lincheck.history.order import order_events
 
 
 def legal(items):

@@ -1,16 +1,8 @@
 """One Spark session for all tests of the pipeline: starting one takes seconds."""
 
-import sys
-from pathlib import Path
-
 import pytest
 
 from latchfree_spark import spark_session
-
-# Workers inherit the path that the session is started with.
-for folder in (Path(__file__).parent / "helpers", Path(__file__).parents[1] / "lincheck" / "helpers"):
-    sys.path.insert(0, str(folder))
-
 
 CONF = {
     # Few partitions, since the tables are small; little optimisation, since the jobs are short.

@@ -22,7 +22,7 @@ assert not any(name.startswith("latchfree") for name in sys.modules)
 pyspark.SparkFiles.get = lambda name: sys.argv[2] + "/" + name
 run = cloudpickle.loads(open(sys.argv[1], "rb").read())
 print([int(event) for event in run(np.array([0, 2]))])
-import latchfree_lincheck.engine.order as order
+import latchfree_lincheck.history.order as order
 print(order.__file__)
 print(sum(order._span.stats.cache_hits.values()), "of", len(order._span.signatures))
 """
@@ -45,7 +45,7 @@ def test_the_sources_are_all_there_and_always_the_same_bytes():
 
 def test_a_host_compiles_once(tmp_path):
     returns = np.array([3, 4]), np.array([True, True])
-    run = _bootstrap(packed(), "latchfree_lincheck.engine.order:order_events", cloudpickle.dumps(returns))
+    run = _bootstrap(packed(), "latchfree_lincheck.history.order:order_events", cloudpickle.dumps(returns))
     (tmp_path / "run").write_bytes(cloudpickle.dumps(run))
     told = []
     for _ in range(2):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from latchfree_lincheck.bridge.labels import accesses
+from latchfree_evidence.refinement.labels import accesses
 
 ROOT = Path(__file__).resolve().parents[2]
 CODE = ROOT / "impl" / "latchfree" / "ctrie"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from latchfree_lincheck.bridge.labels import NONE, accesses, ctrie_actions, label_lines
+from latchfree_evidence.refinement.labels import NONE, accesses, ctrie_actions, label_lines
 
 ROOT = Path(__file__).resolve().parents[2]
 

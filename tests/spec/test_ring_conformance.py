@@ -4,7 +4,7 @@ import ast
 import re
 from pathlib import Path
 
-from latchfree_lincheck.bridge.labels import NONE, accesses
+from latchfree_evidence.refinement.labels import NONE, accesses
 
 ROOT = Path(__file__).resolve().parents[2]
 CODE = (ROOT / "impl" / "latchfree" / "streams" / "ring.py").read_text()

@@ -14,7 +14,7 @@ from latchfree_cli import exits
 from latchfree_cli.settings import Outcome, Settings
 
 if TYPE_CHECKING:
-    from latchfree import fsck as checker
+    import latchfree_fsck as checker
 
 
 class Place(TypedDict, total=False):
@@ -29,7 +29,7 @@ Where = Annotated[str, typer.Argument(metavar="WHERE", help="A path, or a name i
 
 def info(settings: Settings, where: Where) -> Outcome:
     """Say what is in an arena, without disturbing who uses it."""
-    from latchfree.fsck import inspect
+    from latchfree_fsck import inspect
 
     with _errors():
         found = inspect(**_locate(where))
@@ -52,7 +52,7 @@ def fsck(
 
     Exit code 1: something is damaged. Only free memory is ever repaired; entries that cannot be trusted are not.
     """
-    from latchfree import fsck as package
+    import latchfree_fsck as package
 
     with settings.progress(f"fsck {where}") as report, _errors():
         result = package.fsck(**_locate(where), repair=repair, progress=report)
@@ -220,7 +220,7 @@ def _findings(result: "checker.Report") -> Iterator[str]:
 
 def _whole(place: Place, where: str, name: str | None) -> str:
     """The structure to dump, which is found whole if nobody is using the arena: reading trusts its links."""
-    from latchfree.fsck import inspect
+    from latchfree_fsck import inspect
 
     structures = {each.name: each for each in inspect(**place, counted_bytes=1 << 62).structures}
     known = ", ".join(structures) or "none"

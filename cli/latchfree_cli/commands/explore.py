@@ -11,7 +11,7 @@ from latchfree_cli import exits
 from latchfree_cli.settings import Outcome, Settings
 
 if TYPE_CHECKING:
-    from latchfree_lincheck.explore import Exploration
+    from latchfree_explore import Exploration
 
 
 class StrategyName(StrEnum):
@@ -79,8 +79,8 @@ def explore(
         return explore_along(settings, target, along, as_coded, mutant)
     if as_coded:
         raise exits.Stop(exits.USAGE, "--as-coded says along which model: give --along MODEL too")
-    from latchfree_lincheck.explore import explore as run
-    from latchfree_lincheck.explore.stacks import Unsupported
+    from latchfree_evidence.exploring import explore as run
+    from latchfree_explore.machine.stacks import Unsupported
 
     seed = settings.chosen_seed
     settings.note(f"explore {target}: seed {seed}")
@@ -140,9 +140,9 @@ def write_failure(
     settings: Settings, result: "Exploration", target: str, plain: bool, every_step: bool, emit_test: Path | None
 ) -> str:
     """Show the failing interleaving, write its replay file, and return the command that runs it again."""
-    from latchfree_lincheck.explore import emit, render, replay_files
-    from latchfree_lincheck.explore.sources import source_hash
-    from latchfree_lincheck.explore.targets import find_target
+    from latchfree_evidence.targets.finding import find_target
+    from latchfree_explore import emit, render, replay_files
+    from latchfree_explore.sources import source_hash
 
     failure = result.failure
     assert failure is not None
@@ -155,7 +155,7 @@ def write_failure(
     document = replay_files.to_json(result, target=target, source=source, plain=plain)
     path = settings.write(f"explore-{result.target}-{result.mutant or result.seed}.json", emit.dumped(document))
     if emit_test is not None:
-        text = emit.pytest_file(document, failure.preemptions)
+        text = emit.pytest_file(document, failure.preemptions, module="latchfree_evidence")
         settings.save(emit_test, lambda path: path.write_text(text, encoding="utf-8"))
         settings.note(f"a test that fails as long as the bug is there: {emit_test}")
     return shlex.join(["latchfree", "replay", str(path)])

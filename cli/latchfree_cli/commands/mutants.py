@@ -102,7 +102,7 @@ def spec_cells(settings: Settings, report: Report) -> list[Cell]:
 
 def code_cells(layer: LayerName, settings: Settings, report: Report, only: tuple[str, ...] | None = None) -> list[Cell]:
     """Return one cell for each mutant of the code that a layer is meant to catch."""
-    from latchfree_lincheck.mutants import MUTANTS
+    from latchfree_evidence.mutants import MUTANTS
 
     cells = []
     for name, mutant in MUTANTS.items():
@@ -122,14 +122,14 @@ def _completed(layers: list[LayerName], cells: list[Cell]) -> list[Cell]:
 
 
 def _code_mutants() -> set[str]:
-    from latchfree_lincheck.mutants import MUTANTS
+    from latchfree_evidence.mutants import MUTANTS
 
     return set(MUTANTS)
 
 
 def _not_shown(name: str, layer: LayerName) -> Cell:
     """Return the cell of a layer that a mutant was not shown to, and why."""
-    from latchfree_lincheck.mutants import MUTANTS
+    from latchfree_evidence.mutants import MUTANTS
 
     if name not in MUTANTS:
         return Cell(name, layer, "-", detail=NO_CODE_MUTANT)

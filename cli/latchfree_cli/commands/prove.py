@@ -9,7 +9,7 @@ from latchfree_cli import exits
 from latchfree_cli.settings import Outcome, Report, Settings
 
 if TYPE_CHECKING:
-    from latchfree_model.smt.lemma import Lemma, Proof
+    from latchfree_evidence.symbolic.lemma import Lemma, Proof
 
 TIMEOUT = 60.0
 """Seconds for one lemma, unless ``--timeout`` says otherwise."""
@@ -21,7 +21,7 @@ def prove(
     list_: Annotated[bool, typer.Option("--list", help="List the lemmas and stop.")] = False,
 ) -> Outcome:
     """Prove the lemmas about word-level code for all words, and refute their wrong twins, with Z3."""
-    from latchfree_lincheck.lemmas import LEMMAS
+    from latchfree_evidence.lemmas import LEMMAS
 
     lemmas = exits.named("lemma", LEMMAS, names or list(LEMMAS), "latchfree prove --list")
     if list_:
@@ -42,8 +42,8 @@ def prove(
 
 def prove_all(settings: Settings, lemmas: "list[Lemma]", report: Report) -> list[dict[str, Any]]:
     """Prove lemmas and refute their twins, saying how each ended; returns what ``--json`` prints of each."""
-    from latchfree_lincheck.lemmas.memory import code
-    from latchfree_model.smt.lemma import prove as prove_one
+    from latchfree_evidence.lemmas.memory import code
+    from latchfree_evidence.symbolic.lemma import prove as prove_one
 
     entries = []
     timeout = settings.timeout or TIMEOUT

@@ -21,8 +21,8 @@ def replay(
     question is open, and exploring the scenario again answers it.
     """
     from latchfree_cli.commands.explore import result_to_json
-    from latchfree_lincheck.explore import render
-    from latchfree_lincheck.explore import replay as run
+    from latchfree_evidence.exploring import replay as run
+    from latchfree_explore import render
 
     with settings.progress(f"replay {file}"):
         try:

@@ -39,7 +39,7 @@ def show(
     The page goes to the file given with -o (REPORT.html), else into the output folder. It needs no network. A file that
     latchfree explore wrote is run again, and its steps are drawn with their source lines.
     """
-    from latchfree_lincheck.explore.replay_files import is_replay
+    from latchfree_explore.replay_files import is_replay
     from latchfree_lincheck.show import judge, page, save
 
     path = _target(settings.out, files)
@@ -98,11 +98,11 @@ def show(
 
 def _replayed(settings: Settings, file: Path) -> "Judged":
     """Run the schedule of a replay file again; return what its operations came to, and its steps."""
-    from latchfree_lincheck.explore import replay
-    from latchfree_lincheck.explore.replay_files import read
-    from latchfree_lincheck.explore.targets import find_target
+    from latchfree_evidence.exploring import replay
+    from latchfree_evidence.targets.finding import find_target
+    from latchfree_explore.page import steps_of
+    from latchfree_explore.replay_files import read
     from latchfree_lincheck.show import judge
-    from latchfree_lincheck.show.exploration import steps_of
 
     with settings.progress(f"replay {file}"):
         try:

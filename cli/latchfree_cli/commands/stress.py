@@ -9,7 +9,7 @@ from latchfree_cli import exits
 from latchfree_cli.settings import Outcome, Settings
 
 if TYPE_CHECKING:
-    from latchfree_lincheck.stress.driver import StressResult
+    from latchfree_evidence.stress.driver import StressResult
 
 TARGETS: Final = {"ctrie": "map", "topic-trie": "topic-index:mqtt"}
 """What can be stressed, and the sequential model it is judged by."""
@@ -34,7 +34,7 @@ def stress(
     """
     if target not in TARGETS:
         raise exits.Stop(exits.USAGE, f"no target is called {target!r}; the targets are {', '.join(TARGETS)}")
-    from latchfree_lincheck.stress import run_stress
+    from latchfree_evidence.stress import run_stress
 
     seed = settings.chosen_seed
     settings.note(f"stress {target}: seed {seed}")

@@ -11,8 +11,8 @@ from latchfree_cli import exits
 from latchfree_cli.settings import Outcome, Settings
 
 if TYPE_CHECKING:
-    from latchfree_lincheck.traces.batch import Rejection, Trace
-    from latchfree_lincheck.traces.campaign import Campaign
+    from latchfree_evidence.refinement.traces.batch import Rejection, Trace
+    from latchfree_evidence.refinement.traces.campaign import Campaign
 
 BEFORE = 8
 """Events shown before the one that is rejected."""
@@ -32,8 +32,8 @@ def trace(
     """
     if target != "ctrie":
         return _again(settings, Path(target))
-    from latchfree_lincheck.explore.stacks import Unsupported
-    from latchfree_lincheck.traces.campaign import validate_traces
+    from latchfree_evidence.refinement.traces.campaign import validate_traces
+    from latchfree_explore.machine.stacks import Unsupported
 
     seed = settings.chosen_seed
     settings.note(f"trace ctrie: seed {seed}")
@@ -59,8 +59,8 @@ def trace(
 
 def _again(settings: Settings, path: Path) -> Outcome:
     """Check the trace in a file."""
-    from latchfree_lincheck.traces.batch import check_batch
-    from latchfree_lincheck.traces.files import read_trace
+    from latchfree_evidence.refinement.traces.batch import check_batch
+    from latchfree_evidence.refinement.traces.files import read_trace
 
     if not path.suffix and not path.exists():
         raise exits.Stop(exits.USAGE, f"{path}: the target is ctrie, or a file that latchfree trace has written")
@@ -92,7 +92,7 @@ def _summary(campaign: "Campaign") -> str:
 
 
 def _rejected(settings: Settings, trace: "Trace", rejection: "Rejection", seed: int) -> str:
-    from latchfree_lincheck.traces.files import to_json
+    from latchfree_evidence.refinement.traces.files import to_json
 
     settings.say(_explained(trace, rejection))
     path = settings.write(f"trace-ctrie-{seed}.json", json.dumps(to_json(trace), indent=1) + "\n")

@@ -95,7 +95,7 @@ def _refused(mem: Handle, snode: Word, key: Key, mode: Word, expected: Word) -> 
 
 
 @kernel
-def _main_with(
+def main_with(
     mem: Handle,
     trie: Word,
     me: Word,
@@ -159,7 +159,7 @@ def insert(mem: Handle, trie: Word, me: Word, key: Key, value: Value, mode: Word
                     return NIL if mode == IF_EQUAL else old
                 if not begin(mem, me, ORDINARY):
                     return FULL
-                new = _main_with(mem, trie, me, m, slot, key, full, h, value, level, startgen)
+                new = main_with(mem, trie, me, m, slot, key, full, h, value, level, startgen)
             elif kind == T_NODE:
                 if not clean(mem, trie, me, parent, level - STRIDE):
                     return FULL

@@ -38,7 +38,7 @@ IF_EQUAL = np.uint64(1)
 
 
 @kernel
-def _clean_path(mem: Handle, trie: Word, me: Word, depth: Word, h: Word, startgen: Word) -> None:
+def clean_path(mem: Handle, trie: Word, me: Word, depth: Word, h: Word, startgen: Word) -> None:
     """From the I-node at `depth` of the recorded path upwards, pull every fresh tomb into its parent."""
     while depth > NIL:
         i = peek(mem, me + P_PATH + depth)
@@ -110,7 +110,7 @@ def remove(mem: Handle, trie: Word, me: Word, key: Key, mode: Word, expected: Wo
                 tombed = kind_of(mem, new) == T_NODE
                 bury_pair(mem, trie, me, startgen, m, old)
                 if tombed:
-                    _clean_path(mem, trie, me, depth, h, startgen)
+                    clean_path(mem, trie, me, depth, h, startgen)
                 return old
             if outcome == LOST:
                 undo(mem, me)

@@ -26,8 +26,8 @@ from latchfree_lincheck.engine.parts import Parts
 from latchfree_lincheck.engine.problem import Meaning, Problem
 from latchfree_lincheck.engine.race import race
 from latchfree_lincheck.engine.search import Deadline, GaveUp, Outcome, Slices, linearize
-from latchfree_lincheck.engine.timeline import Ints
 from latchfree_lincheck.engine.wgl_compiled import CompiledEngine
+from latchfree_lincheck.history.timeline import Ints
 
 Choice = Literal["auto", "monitor", "wgl", "frontier"]
 _TURNS: Final = 20

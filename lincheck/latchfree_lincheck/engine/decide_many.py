@@ -20,7 +20,7 @@ from latchfree_lincheck.engine.monitors import MONITORS, OK, UNDECIDED, VIOLATIO
 from latchfree_lincheck.engine.parts import Parts
 from latchfree_lincheck.engine.problem import Meaning
 from latchfree_lincheck.engine.search import Deadline
-from latchfree_lincheck.engine.timeline import Ints
+from latchfree_lincheck.history.timeline import Ints
 
 NOWHERE: Final = -1
 

@@ -15,9 +15,9 @@ import numpy as np
 from latchfree_lincheck.engine import opcodes as op
 from latchfree_lincheck.engine.problem import Meaning
 from latchfree_lincheck.engine.search import Deadline, Expired
-from latchfree_lincheck.engine.timeline import Ints
 from latchfree_lincheck.engine.transition import Rows
 from latchfree_lincheck.history import History, Operation
+from latchfree_lincheck.history.timeline import Ints
 from latchfree_model import MODELS, UNKNOWN, Model, SequentialModel
 
 _MAP: Final = {

@@ -14,12 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from latchfree.jit import kernel
-from latchfree_lincheck.columns import MISSING, NONE, Column, Columns
 from latchfree_lincheck.engine import opcodes as op
 from latchfree_lincheck.engine.encode import FORMS, KEYED, LISTS, Encoded, family
 from latchfree_lincheck.engine.problem import Meaning
-from latchfree_lincheck.engine.timeline import Ints
 from latchfree_lincheck.history import History
+from latchfree_lincheck.history.columns import MISSING, NONE, Column, Columns
+from latchfree_lincheck.history.timeline import Ints
 from latchfree_model import Model, SequentialModel
 
 _SPARSE: Final = 4

@@ -12,8 +12,8 @@ from latchfree_lincheck.engine.parts import NEVER_RETURNS
 from latchfree_lincheck.engine.problem import Problem
 from latchfree_lincheck.engine.search import Deadline, Origin, Outcome, Slices
 from latchfree_lincheck.engine.store import NoRoom, Store, doubled
-from latchfree_lincheck.engine.timeline import Ints
 from latchfree_lincheck.engine.transition import DEPTH, EMPTY, KEYS, SHAPE_FIELDS
+from latchfree_lincheck.history.timeline import Ints
 
 _SLICE = 50_000
 _CONFIGURATIONS = 512

@@ -66,8 +66,8 @@ from latchfree_lincheck.engine.lookahead import seen_as
 from latchfree_lincheck.engine.opcodes import CLEAR, SNAPSHOT, UNKNOWN_RESULT
 from latchfree_lincheck.engine.parts import NEVER_RETURNS
 from latchfree_lincheck.engine.states import build, fetch, length
-from latchfree_lincheck.engine.timeline import Ints, int64
 from latchfree_lincheck.engine.transition import DEPTH, KEYS, Rows, after, judge
+from latchfree_lincheck.history.timeline import Ints, int64
 
 
 @kernel

@@ -15,8 +15,8 @@ from latchfree.atomics import trailing_zeros
 from latchfree.jit import kernel
 from latchfree_lincheck.engine.opcodes import CLEAR, SNAPSHOT
 from latchfree_lincheck.engine.states import mix
-from latchfree_lincheck.engine.timeline import Ints, int64
 from latchfree_lincheck.engine.transition import Rows, is_read
+from latchfree_lincheck.history.timeline import Ints, int64
 
 # Why it stopped.
 DONE: Final = 0

@@ -25,8 +25,8 @@ from latchfree_lincheck.engine.opcodes import ABSENT
 from latchfree_lincheck.engine.parts import Parts
 from latchfree_lincheck.engine.problem import NO_CONTENTS, NOTHING, Meaning
 from latchfree_lincheck.engine.search import Deadline
-from latchfree_lincheck.engine.timeline import Ints
 from latchfree_lincheck.engine.transition import Rows
+from latchfree_lincheck.history.timeline import Ints
 
 PATIENCE: Final = 60
 LEAST: Final = 20_000

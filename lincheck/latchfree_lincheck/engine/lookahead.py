@@ -18,8 +18,8 @@ import numpy as np
 from latchfree.jit import kernel
 from latchfree_lincheck.engine.opcodes import ABSENT, GET
 from latchfree_lincheck.engine.parts import NEVER_RETURNS
-from latchfree_lincheck.engine.timeline import Ints
 from latchfree_lincheck.engine.transition import Rows
+from latchfree_lincheck.history.timeline import Ints
 
 JUNK: Final = -9
 """A text that no later get returns, nor anything it is a prefix of."""

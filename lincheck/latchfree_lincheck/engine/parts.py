@@ -13,8 +13,8 @@ from typing import Final
 import numpy as np
 
 from latchfree.jit import kernel
-from latchfree_lincheck.engine.timeline import Ints, Timeline
 from latchfree_lincheck.engine.transition import Rows
+from latchfree_lincheck.history.timeline import Ints, Timeline
 
 NEVER_RETURNS: Final = 1 << 62
 """The rank of a return that never came."""

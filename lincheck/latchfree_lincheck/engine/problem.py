@@ -10,7 +10,7 @@ import numpy as np
 
 from latchfree_lincheck.engine.opcodes import APPEND, OFFER, PUSH
 from latchfree_lincheck.engine.parts import Parts
-from latchfree_lincheck.engine.timeline import Ints, Timeline
+from latchfree_lincheck.history.timeline import Ints, Timeline
 
 NOTHING = np.zeros(0, np.int64)
 NO_CONTENTS = np.zeros((0, 1), np.int64)

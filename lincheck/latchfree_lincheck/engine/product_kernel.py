@@ -43,8 +43,8 @@ from latchfree_lincheck.engine.product_sets import (
     tags,
 )
 from latchfree_lincheck.engine.states import mix
-from latchfree_lincheck.engine.timeline import Ints, int64
 from latchfree_lincheck.engine.transition import Rows, is_read
+from latchfree_lincheck.history.timeline import Ints, int64
 
 # Why it stopped.
 DONE: Final = 0

@@ -16,8 +16,8 @@ from latchfree.jit import kernel
 from latchfree_lincheck.engine.frontier_state import SLOTS, lowest_bit
 from latchfree_lincheck.engine.opcodes import ABSENT, CLEAR, SNAPSHOT
 from latchfree_lincheck.engine.states import mix
-from latchfree_lincheck.engine.timeline import Ints, int64
 from latchfree_lincheck.engine.transition import Rows, is_read, judge
+from latchfree_lincheck.history.timeline import Ints, int64
 
 EMPTY: Final = -1
 FULL: Final = -2

@@ -17,7 +17,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from latchfree_lincheck.engine.timeline import Ints, Timeline
+from latchfree_lincheck.history.timeline import Ints, Timeline
 
 PIECE = 2048
 """Operations in a piece, at least."""

@@ -19,7 +19,7 @@ import z3
 from latchfree_lincheck.engine.memory import resident
 from latchfree_lincheck.engine.search import Deadline, Outcome, Slices
 from latchfree_lincheck.engine.smt_orders import Orders
-from latchfree_lincheck.engine.timeline import Timeline
+from latchfree_lincheck.history.timeline import Timeline
 from latchfree_model import Call, Model
 
 MOST_OPERATIONS: Final = 40

@@ -16,7 +16,7 @@ import numpy as np
 
 from latchfree.jit import kernel
 from latchfree_lincheck.engine.opcodes import ABSENT
-from latchfree_lincheck.engine.timeline import Ints
+from latchfree_lincheck.history.timeline import Ints
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(29)

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from latchfree_lincheck.engine.opcodes import ABSENT, PUT
 from latchfree_lincheck.engine.search import Deadline
 from latchfree_lincheck.engine.states import build, extend, fetch, rehash_nodes
-from latchfree_lincheck.engine.timeline import Ints
 from latchfree_lincheck.engine.transition import Rows
+from latchfree_lincheck.history.timeline import Ints
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 

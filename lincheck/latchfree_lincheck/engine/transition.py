@@ -36,7 +36,7 @@ from latchfree_lincheck.engine.opcodes import (
     UNKNOWN_RESULT,
 )
 from latchfree_lincheck.engine.states import cons, extend, fetch, insert, length, update
-from latchfree_lincheck.engine.timeline import Ints, int64
+from latchfree_lincheck.history.timeline import Ints, int64
 
 Rows = npt.NDArray[np.int32]
 

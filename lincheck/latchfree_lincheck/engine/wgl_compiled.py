@@ -13,8 +13,8 @@ from latchfree_lincheck.engine.problem import Problem
 from latchfree_lincheck.engine.search import MOST_ENDINGS, Blocked, Configuration, Deadline, Ending, Found, GaveUp
 from latchfree_lincheck.engine.states import extend
 from latchfree_lincheck.engine.store import NoRoom, Store, doubled
-from latchfree_lincheck.engine.timeline import Ints
 from latchfree_lincheck.engine.transition import DEPTH, EMPTY, KEYS, SHAPE_FIELDS, Rows
+from latchfree_lincheck.history.timeline import Ints
 
 _SLICE = 50_000
 _CROWDED = 1 << 20

@@ -27,8 +27,8 @@ import numpy.typing as npt
 from latchfree.jit import kernel
 from latchfree_lincheck.engine.opcodes import GET, PUT, SIZE, UNKNOWN_RESULT
 from latchfree_lincheck.engine.states import mix
-from latchfree_lincheck.engine.timeline import Ints
 from latchfree_lincheck.engine.transition import KEYS, Rows, after, is_read, judge
+from latchfree_lincheck.history.timeline import Ints
 
 Ints32 = npt.NDArray[np.int32]
 

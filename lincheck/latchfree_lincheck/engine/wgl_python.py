@@ -21,7 +21,7 @@ from typing import Any
 
 from latchfree_lincheck.engine.memory import resident
 from latchfree_lincheck.engine.search import MOST_ENDINGS, Blocked, Configuration, Deadline, Ending, Found
-from latchfree_lincheck.engine.timeline import Timeline
+from latchfree_lincheck.history.timeline import Timeline
 from latchfree_model import Call, Model
 
 _SLICE_SECONDS = 0.005

@@ -12,9 +12,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from latchfree_lincheck.columns import MISSING, NONE, Column
 from latchfree_lincheck.formats.record import freeze
 from latchfree_lincheck.history import History
+from latchfree_lincheck.history.columns import MISSING, NONE, Column
 from latchfree_model import UNKNOWN as SOMETHING
 from latchfree_model import Call, get_model
 

@@ -18,7 +18,7 @@ from types import FrameType
 from typing import Any, Final
 
 from latchfree_lincheck.history import History
-from latchfree_lincheck.recorder import Recorder
+from latchfree_lincheck.history.recorder import Recorder
 from latchfree_lincheck.testing.calls import Step
 
 SWITCH_INTERVAL: Final = 1e-6

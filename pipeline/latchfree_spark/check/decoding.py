@@ -16,11 +16,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from latchfree_lincheck.columns import MISSING, NONE, Column, Columns
 from latchfree_lincheck.formats import HistoryFormatError
 from latchfree_lincheck.formats.finish import finish
 from latchfree_lincheck.formats.record import dumps, freeze, loads
 from latchfree_lincheck.history import History, Operation
+from latchfree_lincheck.history.columns import MISSING, NONE, Column, Columns
 from latchfree_model import UNKNOWN
 from latchfree_spark.check.options import Job
 from latchfree_spark.check.reading import lines_of

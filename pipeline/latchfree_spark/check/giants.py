@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from latchfree_lincheck import History
-from latchfree_lincheck.columns import Columns
+from latchfree_lincheck.history.columns import Columns
 from latchfree_model import UNKNOWN, Call, get_model
 from latchfree_spark.check.attempts import Attempts
 from latchfree_spark.check.decoding import Batch, Ints, decode, unpack

@@ -10,8 +10,8 @@ from typing import Any, Final
 import numpy as np
 
 from latchfree_lincheck import shrink, write_history
-from latchfree_lincheck.columns import Columns
 from latchfree_lincheck.formats import HistoryFormatError
+from latchfree_lincheck.history.columns import Columns
 from latchfree_model import MODELS, get_model
 from latchfree_spark.check.attempts import FATAL, Attempts
 from latchfree_spark.check.decoding import Batch, decode, history_of, lines

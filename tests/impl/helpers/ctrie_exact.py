@@ -5,7 +5,7 @@ from free_memory import free_spans
 
 from latchfree.arena.freelists import round_up
 from latchfree.arena.layout import FIRST_NODE, H_BUMP
-from latchfree.ctrie.audit import Audit
+from latchfree_fsck.audit import Audit
 
 
 def settle(arena):

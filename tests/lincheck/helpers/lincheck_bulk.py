@@ -9,9 +9,9 @@ import numpy as np
 
 from latchfree.jit import kernel
 from latchfree_lincheck.engine import opcodes as op
-from latchfree_lincheck.engine.order import order_events
 from latchfree_lincheck.engine.parts import Parts
 from latchfree_lincheck.engine.problem import Meaning
+from latchfree_lincheck.history.order import order_events
 
 KINDS = {
     # name: (family, kind of state, opcodes, keys, distinct values)

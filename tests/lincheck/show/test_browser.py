@@ -11,11 +11,11 @@ from lincheck_random import KINDS, model_of, random_history
 from show_browser import Browser, browser
 from show_histories import map_history
 
+from latchfree_explore import explore
+from latchfree_explore.examples.counter import LOST_UPDATE
+from latchfree_explore.page import steps_of
 from latchfree_lincheck import History, Operation
-from latchfree_lincheck.explore import explore
-from latchfree_lincheck.explore.examples.counter import LOST_UPDATE
 from latchfree_lincheck.show import Judged, judge, page, save
-from latchfree_lincheck.show.exploration import steps_of
 from latchfree_lincheck.show.states import Trail
 from latchfree_model import UNKNOWN
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from latchfree_lincheck.columns import MISSING
+from latchfree_lincheck.history.columns import MISSING
 from latchfree_model import UNKNOWN
 from latchfree_spark.check.decoding import decode, unpack
 from latchfree_spark.check.tables import FRAGMENTS, LISTS, ROWS, pack, problem

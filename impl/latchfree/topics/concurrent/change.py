@@ -40,10 +40,10 @@ from latchfree.topics.concurrent.levels import (
 )
 from latchfree.words import flag_of
 
-_TWO = np.uint64(2)
+TWO = np.uint64(2)
 _THREE = np.uint64(3)
-_LEVEL = np.uint64(255)
-_SHIFT = np.uint64(8)
+LEVEL = np.uint64(255)
+SHIFT = np.uint64(8)
 
 # Outcomes of a descent, and of a step of it.
 _HERE = np.uint64(0)  # the place of the string is in this C-node
@@ -69,11 +69,11 @@ def clean(mem: Handle, trie: Word, me: Word, path: Array, depth: Word, digits: A
     Gives up when the slot no longer points there (somebody did it) or a snapshot has changed the generation. False: no
     memory. A tomb left behind is correct, and the next change that meets it cleans it.
     """
-    i = path[_TWO * depth]
-    parent = path[_TWO * (depth - ONE)]
-    where = path[_TWO * (depth - ONE) + ONE]
-    level = where & _LEVEL
-    digit = digits[where >> _SHIFT]
+    i = path[TWO * depth]
+    parent = path[TWO * (depth - ONE)]
+    where = path[TWO * (depth - ONE) + ONE]
+    level = where & LEVEL
+    digit = digits[where >> SHIFT]
     while True:
         tomb = gcas_read(mem, trie, i)
         if kind_of(mem, tomb) != T_NODE:
@@ -133,20 +133,20 @@ def _descend(
     I-node, and the number of its digit with the bits of it that are used up.
     """
     while True:
-        i = path[_TWO * depth]
-        where = path[_TWO * depth + ONE]
+        i = path[TWO * depth]
+        where = path[TWO * depth + ONE]
         # spec: TopicTrie!ReadMain
         m = gcas_read(mem, trie, i)
         if kind_of(mem, m) == T_NODE:
             cleaned = clean(mem, trie, me, path, depth, digits, startgen)
             return _RESTART if cleaned else _NO_ROOM, depth, m, NIL
-        digit = digits[where >> _SHIFT]
-        slot = slot_for(mem, m, digit, where & _LEVEL)
+        digit = digits[where >> SHIFT]
+        slot = slot_for(mem, m, digit, where & LEVEL)
         step = _step(mem, trie, me, i, m, slot, digit, startgen)
         if step == _BELOW:
             depth += ONE
-            path[_TWO * depth] = slot & PLAIN
-            path[_TWO * depth + ONE] = where + STRIDE if slot & BRANCH == NIL else ((where >> _SHIFT) + ONE) << _SHIFT
+            path[TWO * depth] = slot & PLAIN
+            path[TWO * depth + ONE] = where + STRIDE if slot & BRANCH == NIL else ((where >> SHIFT) + ONE) << SHIFT
         elif step != _AGAIN:
             return step, depth, m, slot
 
@@ -179,8 +179,8 @@ def subscribe(
                 break
             if outcome == _NO_ROOM:
                 return FULL
-            k = path[_TWO * depth + ONE] >> _SHIFT
-            level = path[_TWO * depth + ONE] & _LEVEL
+            k = path[TWO * depth + ONE] >> SHIFT
+            level = path[TWO * depth + ONE] & LEVEL
             shared, other = NIL, NIL
             if slot != NIL:
                 shared, other = shared_digits(mem, slot, rules, mask, digits, k)
@@ -196,7 +196,7 @@ def subscribe(
             if failed(mem, me):
                 return FULL
             # spec: TopicTrie!SubscribeCas
-            result = gcas(mem, trie, path[_TWO * depth], m, new)
+            result = gcas(mem, trie, path[TWO * depth], m, new)
             if result != COMMITTED:
                 _give_up(mem, me, result)
                 break
@@ -220,18 +220,18 @@ def unsubscribe(mem: Handle, trie: Word, me: Word, digits: Array, path: Array, n
             return NIL
         if outcome == _NO_ROOM or not begin(mem, me, URGENT):
             return FULL
-        where = path[_TWO * depth + ONE]
-        level = where & _LEVEL
-        new = without(mem, me, m, flag_of(digits[where >> _SHIFT], level), place_of(depth, level), startgen)
+        where = path[TWO * depth + ONE]
+        level = where & LEVEL
+        new = without(mem, me, m, flag_of(digits[where >> SHIFT], level), place_of(depth, level), startgen)
         if failed(mem, me):
             return FULL
         # spec: TopicTrie!UnsubscribeCas
-        result = gcas(mem, trie, path[_TWO * depth], m, new)
+        result = gcas(mem, trie, path[TWO * depth], m, new)
         if result != COMMITTED:
             _give_up(mem, me, result)
             continue
         bury_pair(mem, trie, me, startgen, m, slot)
-        while depth > NIL and kind_of(mem, gcas_read(mem, trie, path[_TWO * depth])) == T_NODE:
+        while depth > NIL and kind_of(mem, gcas_read(mem, trie, path[TWO * depth])) == T_NODE:
             clean(mem, trie, me, path, depth, digits, startgen)
             depth -= ONE
         return slot

@@ -8,8 +8,8 @@ import numpy as np
 
 from latchfree.jit import kernel
 from latchfree_lincheck.engine.opcodes import ABSENT, CLEAR, SIZE, SNAPSHOT, TAKE, UNKNOWN_RESULT
-from latchfree_lincheck.engine.timeline import Ints, int64
 from latchfree_lincheck.engine.transition import Rows
+from latchfree_lincheck.history.timeline import Ints, int64
 
 UNDECIDED: Final = -1
 OK: Final = 0

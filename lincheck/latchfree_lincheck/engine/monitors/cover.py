@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from latchfree.atomics import trailing_zeros
 from latchfree.jit import kernel
-from latchfree_lincheck.engine.timeline import Ints, int64
+from latchfree_lincheck.history.timeline import Ints, int64
 
 Words = npt.NDArray[np.uint64]
 

@@ -41,8 +41,8 @@ from latchfree_lincheck.engine.opcodes import (
     UNKNOWN_RESULT,
 )
 from latchfree_lincheck.engine.opcodes import NEVER as IMPOSSIBLE
-from latchfree_lincheck.engine.timeline import Ints, int64
 from latchfree_lincheck.engine.transition import Rows
+from latchfree_lincheck.history.timeline import Ints, int64
 
 _NOTHING = -1
 _UNSERVED = -2

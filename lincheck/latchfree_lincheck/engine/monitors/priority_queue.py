@@ -44,8 +44,8 @@ from latchfree_lincheck.engine.monitors.cover import Words, clear, cover, next_u
 from latchfree_lincheck.engine.monitors.trees import argmax
 from latchfree_lincheck.engine.monitors.trees import put as change
 from latchfree_lincheck.engine.opcodes import ABSENT, OFFER, TAKE
-from latchfree_lincheck.engine.timeline import Ints, int64
 from latchfree_lincheck.engine.transition import Rows
+from latchfree_lincheck.history.timeline import Ints, int64
 
 
 @kernel

@@ -37,8 +37,8 @@ import numpy as np
 from latchfree.jit import kernel
 from latchfree_lincheck.engine.monitors.common import NEVER, NOBODY, OK, VIOLATION, items_of
 from latchfree_lincheck.engine.opcodes import ABSENT, ENQUEUE
-from latchfree_lincheck.engine.timeline import Ints, int64
 from latchfree_lincheck.engine.transition import Rows
+from latchfree_lincheck.history.timeline import Ints, int64
 
 
 @kernel

@@ -36,8 +36,8 @@ from latchfree_lincheck.engine.monitors.common import NEVER, NOBODY, OK, UNDECID
 from latchfree_lincheck.engine.monitors.pending_pops import give
 from latchfree_lincheck.engine.monitors.trees import Ints32, add, argmax, depths, next_at_most, put
 from latchfree_lincheck.engine.opcodes import ABSENT, PUSH, UNKNOWN_RESULT
-from latchfree_lincheck.engine.timeline import Ints, int64
 from latchfree_lincheck.engine.transition import Rows
+from latchfree_lincheck.history.timeline import Ints, int64
 
 
 @kernel

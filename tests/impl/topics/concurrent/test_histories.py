@@ -10,7 +10,7 @@ from ctrie_exact import exact
 from latchfree import Arena
 from latchfree.topics.concurrent.trie import ConcurrentTrie
 from latchfree_lincheck import check
-from latchfree_lincheck.recorder import Recorder
+from latchfree_lincheck.history.recorder import Recorder
 from latchfree_model.models.topic_index import TopicIndexModel
 
 PATTERNS = {

@@ -1,0 +1,16 @@
+"""Lemmas about the word-level code of latchfree, proved with Z3 for all 64-bit words, each with a wrong twin.
+
+They are stated about the very functions that numba compiles (see `latchfree_evidence.symbolic.code`).
+"""
+
+from __future__ import annotations
+
+from latchfree_evidence.lemmas import bitmaps, free_lists, hashing, levels, masks, packing, rings, slots, texts
+from latchfree_evidence.symbolic.lemma import Lemma
+
+LEMMAS: dict[str, Lemma] = {
+    lemma.name: lemma
+    for module in (bitmaps, levels, slots, packing, free_lists, hashing, texts, masks, rings)
+    for lemma in module.LEMMAS
+}
+"""All lemmas by name."""

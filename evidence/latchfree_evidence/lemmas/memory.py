@@ -1,0 +1,70 @@
+"""Memory as the code under proof sees it: words at known offsets, holding anything.
+
+Only one thread runs, so an atomic access is a read or a write. A word that nothing was written to is an error: code
+that reads it would depend on what happened to be there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from latchfree_evidence.symbolic.code import Code, Twin
+from latchfree_evidence.symbolic.words import Undefined, Word, popcount, trailing_zeros
+
+
+class Memory:
+    """A memory handle for symbolic words."""
+
+    def __init__(self) -> None:
+        self.words: dict[int, Word] = {}
+
+    def read(self, at: Any) -> Word:
+        """The word at an offset."""
+        place = int(at)
+        if place not in self.words:
+            raise Undefined(f"word {place} is read before anything is written to it")
+        return self.words[place]
+
+    def write(self, at: Any, value: Any) -> None:
+        """Write the word at an offset."""
+        self.words[int(at)] = Word(value)
+
+
+def _cas(mem: Memory, at: Any, old: Any, new: Any) -> bool:
+    if not bool(mem.read(at) == old):
+        return False
+    mem.write(at, new)
+    return True
+
+
+def _exchange(mem: Memory, at: Any, value: Any) -> Word:
+    old = mem.read(at)
+    mem.write(at, value)
+    return old
+
+
+def _nothing(*given: Any) -> None:
+    pass
+
+
+_MEANING: dict[str, Callable[..., Any]] = {
+    "popcount": popcount,
+    "trailing_zeros": trailing_zeros,
+    "load": Memory.read,
+    "load_seq": Memory.read,
+    "peek": Memory.read,
+    "store": Memory.write,
+    "poke": Memory.write,
+    "cas": _cas,
+    "exchange": _exchange,
+    "barrier": _nothing,
+    "prefetch": _nothing,
+    "prefetch_read": _nothing,
+    "pause": _nothing,
+}
+
+
+def code(twin: Twin | None = None) -> Code:
+    """The real code, but for a wrong twin."""
+    return Code(_MEANING, twin)

@@ -1,0 +1,147 @@
+"""Copies of a C-node: which slots they hold.
+
+The number of slots and the place of the flag are taken in turn to be every pair of numbers there is, all words in the
+slots and the bitmap are unknown. (That popcount and `position` give such numbers is for the lemmas of `bitmaps`.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from latchfree.arena import shape
+from latchfree.ctrie import cnode
+from latchfree_evidence.lemmas.memory import Memory
+from latchfree_evidence.symbolic.code import Code, Twin
+from latchfree_evidence.symbolic.lemma import Case, Lemma
+from latchfree_evidence.symbolic.words import Truth, Word, term_of
+
+_OLD, _NEW = 1000, 2000
+_SLOTS = int(shape.SLOTS)
+
+
+class _Node:
+    """A C-node of `n` slots in a memory, and the place of its copy."""
+
+    def __init__(self, case: Case, n: int) -> None:
+        self.mem = Memory()
+        self.bitmap, self.flag, self.gen = case.word("bitmap"), case.word("flag"), case.word("gen", below=1 << 40)
+        self.slots = [case.word(f"slot{k}") for k in range(n)]
+        self.slot = case.word("slot")
+        self.mem.write(_OLD + int(shape.BITMAP), self.bitmap)
+        for k, slot in enumerate(self.slots):
+            self.mem.write(_OLD + _SLOTS + k, slot)
+        self.before = dict(self.mem.words)
+
+    def holds(self, case: Case, bitmap: Any, slots: list[Word]) -> None:
+        """Claim what the copy is, and that the old node is as it was."""
+        read = self.mem.read
+        size = (read(_NEW) >> shape.SIZE_SHIFT) & shape.SIZE_MASK
+        case.claim("the copy has room for its slots", size == _SLOTS + len(slots))
+        case.claim("the copy has its generation", read(_NEW) & shape.BIRTH_MASK == self.gen)
+        case.claim("the copy has the bitmap", read(_NEW + int(shape.BITMAP)) == bitmap)
+        for k, slot in enumerate(slots):
+            case.claim(f"slot {k} of the copy", read(_NEW + _SLOTS + k) == slot)
+        case.claim("nothing else is written", len(self.mem.words) == len(self.before) + len(slots) + 3)
+        for at, word in self.before.items():
+            case.claim("the old node is as it was", read(at) == word)
+
+
+def _sizes(at_most: int, *, past_the_end: bool) -> Callable[[], Iterator[Mapping[str, int]]]:
+    return lambda: ({"n": n, "at": at} for n in range(at_most + 1) for at in range(n + past_the_end))
+
+
+def _with(code: Code, n: int, at: int) -> Code:
+    return code.abstracting(
+        popcount=lambda word: Word(n),
+        position=lambda bitmap, flag: Word(at),
+        allocate=lambda mem, me, words: Word(_NEW),
+    )
+
+
+def _inserted(case: Case, code: Code, n: int, at: int) -> None:
+    node = _Node(case, n)
+    _with(code, n, at)[cnode.inserted](node.mem, 0, Word(_OLD), node.flag, node.slot, node.gen)
+    node.holds(case, node.bitmap | node.flag, [*node.slots[:at], node.slot, *node.slots[at:]])
+
+
+def _updated(case: Case, code: Code, n: int, at: int) -> None:
+    node = _Node(case, n)
+    _with(code, n, at)[cnode.updated](node.mem, 0, Word(_OLD), node.flag, node.slot, node.gen)
+    node.holds(case, node.bitmap, [*node.slots[:at], node.slot, *node.slots[at + 1 :]])
+
+
+def _removed(case: Case, code: Code, n: int, at: int) -> None:
+    node = _Node(case, n)
+    level = case.word("level", below=61)
+    _with(code, n, at)[cnode.removed_contracted](node.mem, 0, Word(_OLD), node.flag, level, node.gen)
+    words = node.mem.words
+    rest = [*node.slots[:at], *node.slots[at + 1 :]]
+    lone = (level > 0) & (rest[0] & shape.CHILD == 0) if n == 2 else False
+    if bool(words[_NEW] >> shape.KIND_SHIFT == shape.T_NODE):
+        case.claim("only a lone entry below the root is entombed", lone)
+        case.claim("the tomb holds the entry that is left", words[_NEW + int(shape.TOMBED)] == rest[0])
+        case.claim("nothing else is written", len(words) == len(node.before) + 3)
+        return
+    case.claim("a lone entry below the root is entombed", ~Truth(term_of(lone)))
+    node.holds(case, node.bitmap ^ node.flag, rest)
+
+
+def _renewed(case: Case, code: Code, n: int, at: int) -> None:
+    """Slot `at` holds an I-node, of this or another generation; the others are entries."""
+    node = _Node(case, n)
+    child, birth, main = Word(3000), case.word("birth", below=1 << 40), case.word("main")
+    node.mem.write(3000, (shape.I_NODE << shape.KIND_SHIFT) | birth)
+    copied: list[Word] = []
+
+    def new_inode(mem: Memory, me: Any, held: Word, gen: Any) -> Word:
+        copied.append(held)
+        return Word(4000)
+
+    for k in range(n):
+        slot = child | shape.CHILD if k == at else node.slots[k] & shape.UNTAG
+        node.slots[k] = slot
+        node.mem.write(_OLD + _SLOTS + k, slot)
+    node.before = dict(node.mem.words)
+    whole = _with(code, n, at).abstracting(gcas_read=lambda mem, trie, i: main, new_inode=new_inode)
+    whole[cnode.renewed](node.mem, 0, 0, Word(_OLD), node.gen)
+    case.claim(
+        "an I-node of another generation is copied, one of this is kept (S1)", (birth != node.gen) == bool(copied)
+    )
+    kept = [*node.slots]
+    if copied:
+        case.claim("the copy holds the main that was read", copied[0] == main)
+        kept[at] = Word(4000) | shape.CHILD
+    node.holds(case, node.bitmap, kept)
+
+
+LEMMAS = (
+    Lemma(
+        "insert-keeps-slots",
+        "inserting a slot leaves all others, in order",
+        _inserted,
+        Twin(cnode.inserted, "np.uint64(k) + ONE, peek", "np.uint64(k), peek", "slots above do not move up"),
+        _sizes(63, past_the_end=True),
+    ),
+    Lemma(
+        "update-keeps-slots",
+        "updating a slot leaves all others",
+        _updated,
+        Twin(cnode.updated, "SLOTS + position(bitmap, flag)", "SLOTS", "the first slot is updated, whichever is meant"),
+        _sizes(64, past_the_end=False),
+    ),
+    Lemma(
+        "remove-keeps-slots",
+        "removing a slot leaves all others, and a lone entry below the root is entombed",
+        _removed,
+        Twin(cnode.removed_contracted, "ONE - at", "at", "the entry that was removed is entombed"),
+        _sizes(64, past_the_end=False),
+    ),
+    Lemma(
+        "renew-keeps-slots",
+        "renewing copies the I-nodes of other generations and leaves everything else",
+        _renewed,
+        Twin(cnode.renewed, " and gen_of(mem, slot & UNTAG) != gen", "", "I-nodes of this generation are copied (S1)"),
+        lambda: ({"n": n, "at": at} for n in (1, 2, 63, 64) for at in {0, n // 2, n - 1}),
+    ),
+)

@@ -1,0 +1,238 @@
+"""The code mutants: what each replaces, and what makes it fail.
+
+In the tries of the scenarios keys 0 and 1 share one child of the root and keys 2 and 3 another. Those of topics have
+numbers: of subscribers, and of the patterns and topics of `latchfree_evidence.targets.topics`. The ring has two cells.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+_PAIRS: Final = "keys: pairs"
+_ONE_CHILD: Final = "init: put(0, 1); put(1, 1)"
+_TWO_CHILDREN: Final = f"{_ONE_CHILD}; put(2, 1); put(3, 1)"
+_OLD_AND_NEW_CHILD: Final = f"{_ONE_CHILD}; put(2, 1); snapshot(); put(3, 1)"
+
+#: Patterns 1 and 3 are a/b and +/b: the first twice, so that both are in the C-node of END.
+_TWO_OF_ONE: Final = "init: subscribe(1, 1); subscribe(1, 2)"
+#: Branches a and + are there already, and stay; one of subscribers 4 and 5 always is. A match reads a first.
+_TORN: Final = (
+    "init: subscribe(1, 1); subscribe(2, 2); subscribe(3, 3); subscribe(3, 5); subscribe(3, 6) | match(1) | "
+    "subscribe(1, 4); unsubscribe(3, 5)"
+)
+
+#: What runs ask for: one kind of memory is half the compiling; no more preemptions than any of these bugs needs.
+_STRESS: Final = {
+    "ctrie": {"memory": "jittered", "operations": 5_000_000},
+    "topic-trie": {"memory": "jittered", "operations": 1_000_000},
+}
+_EXPLORE: Final = {"strategy": "bounded", "bound": 3}
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """One seeded bug.
+
+    Attributes
+    ----------
+    id : str
+        Its name in the literature of this project, e.g. "S1".
+    summary : str
+        Where it was found and what goes wrong.
+    replaces : tuple of str
+        The functions it replaces, as "module:function".
+    scenario : str or None
+        A small program that it makes fail; None where the explorer cannot show it.
+    switches : int
+        The fewest context switches in a failing interleaving of the scenario, as its file argues.
+    workload : dict
+        Options of `run_stress` under which it is met soonest; empty if any will do.
+    target : str
+        What it is a mutant of.
+    failure : str
+        What kind of failure the explorer finds.
+    """
+
+    id: str
+    summary: str
+    replaces: tuple[str, ...]
+    scenario: str | None = None
+    switches: int = 0
+    workload: dict[str, Any] = field(default_factory=dict)
+    target: str = "ctrie"
+    failure: str = "not linearizable"
+
+    @property
+    def stress(self) -> dict[str, Any] | None:
+        """Options of `run_stress` that make it meet the bug, None where there is no such run."""
+        return {**_STRESS[self.target], **self.workload} if self.target in _STRESS else None
+
+    @property
+    def explore(self) -> dict[str, Any] | None:
+        """Options of `explore` that make it find the bug, None where it cannot."""
+        return None if self.scenario is None else {"scenario": self.scenario, **_EXPLORE}
+
+
+MUTANTS: Final = {
+    mutant.id: mutant
+    for mutant in (
+        Mutant(
+            "S1",
+            "Scala 2.12/2.13, Workiva: renewing a C-node copies children already renewed; a completed put is lost",
+            ("latchfree.ctrie.cnode:renewed",),
+            scenario=f"{_OLD_AND_NEW_CHILD} | get(0) | put(2, 2) | after: get(2) | {_PAIRS}",
+            switches=2,
+        ),
+        Mutant(
+            "S2",
+            "Scala 2.12, Workiva: an RDCSS is marked committed after the root has moved; a clear is applied twice",
+            ("latchfree.ctrie.gcas:rdcss_complete", "latchfree.ctrie.root:abort_root"),
+            scenario="init: put(0, 1) | clear() | put(0, 2) | after: get(0)",
+            switches=4,
+        ),
+        Mutant(
+            "W1",
+            "Workiva: a snapshot rereads the root after it was installed; later writes show up in it",
+            ("latchfree.ctrie.snapshot:freeze",),
+            scenario=f"{_TWO_CHILDREN} | snapshot() | put(0, 2); put(2, 2) | {_PAIRS}",
+            switches=4,
+        ),
+        Mutant(
+            "W2",
+            "Workiva: removing from an L-node reports 'absent' when its GCAS failed",
+            ("latchfree.ctrie.remove:remove",),
+            scenario="init: put(0, 1); put(1, 1); put(2, 1) | remove(0) | put(1, 2) | keys: list",
+            switches=2,
+        ),
+        Mutant(
+            "W3",
+            "Workiva: cleaning drops a C-node's generation; the next insert copies live children, and a put is lost",
+            ("latchfree.ctrie.cnode:compressed", "latchfree.ctrie.insert:main_with"),
+            scenario=f"{_TWO_CHILDREN} | remove(1); put(2, 2) | put(0, 2) | after: get(2) | {_PAIRS}",
+            switches=3,
+        ),
+        Mutant(
+            "W4",
+            "Workiva: cleaning resurrects a tomb that is not committed; its removal then fails and reports 'absent'",
+            ("latchfree.ctrie.cnode:compressed",),
+            scenario=f"{_TWO_CHILDREN} | remove(1) | remove(3) | get(2); size() | {_PAIRS}",
+            switches=4,
+            workload={"shape": "pairs", "threads": 6, "keys": 24},
+        ),
+        Mutant(
+            "L1a",
+            "Workiva: a second put into an L-node adds the key once more; removing it brings back its first value",
+            ("latchfree.ctrie.lnode:with_entry",),
+            scenario="init: put(0, 1); put(1, 1) | put(0, 2); remove(0); get(0) | keys: list",
+            switches=0,
+        ),
+        Mutant(
+            "L1b",
+            "Workiva: reading a snapshot passes over T-nodes; a key that is there is missing",
+            ("latchfree.ctrie.scan:next_slot",),
+            scenario=f"{_ONE_CHILD} | remove(1) | size() | {_PAIRS}",
+            switches=2,
+        ),
+        Mutant(
+            "N1",
+            "textbook: compare-and-swap without I-nodes; an insert below a C-node that is being copied is lost",
+            ("latchfree.ctrie.cnode:inserted",),
+            scenario=f"{_ONE_CHILD} | put(2, 1) | put(0, 2) | after: get(0) | {_PAIRS}",
+            switches=2,
+        ),
+        Mutant(
+            "N2",
+            "textbook: contraction without T-nodes; an insert below a node that is being unlinked is lost",
+            ("latchfree.ctrie.cnode:removed_contracted", "latchfree.ctrie.remove:remove"),
+            scenario=f"{_ONE_CHILD} | remove(1) | put(1, 2) | after: get(1) | {_PAIRS}",
+            switches=2,
+        ),
+        Mutant(
+            "C1",
+            "CS-trie: detaching a tomb, the CAS expects a main read after the copy was made; a subscription is lost",
+            ("latchfree.topics.concurrent.change:clean",),
+            scenario=f"{_TWO_OF_ONE} | unsubscribe(1, 2) | subscribe(2, 3) | after: snapshot()",
+            switches=2,
+            target="topic-trie",
+        ),
+        Mutant(
+            "C1b",
+            "CS-trie: an I-node leaves without a tomb; what is subscribed below it meanwhile is lost",
+            ("latchfree.topics.concurrent.levels:without", "latchfree.topics.concurrent.change:unsubscribe"),
+            scenario=f"{_TWO_OF_ONE} | unsubscribe(1, 2) | subscribe(1, 3) | after: snapshot()",
+            switches=2,
+            target="topic-trie",
+        ),
+        Mutant(
+            "C2",
+            "CS-trie: a branch that has subscribers keeps a tomb; who goes there never comes back, even alone",
+            ("latchfree.topics.concurrent.change:clean",),
+            scenario="init: subscribe(0, 0); subscribe(1, 1); subscribe(1, 2) | unsubscribe(1, 2); subscribe(1, 3)",
+            switches=0,
+            target="topic-trie",
+            failure="endless",
+        ),
+        Mutant(
+            "C3",
+            "CS-trie: a match does not validate; it sees neither of two patterns, one of which is always there",
+            ("latchfree.topics.concurrent.match:holds",),
+            scenario=_TORN,
+            switches=2,
+            target="topic-trie",
+        ),
+        Mutant(
+            "V1",
+            "a match validates the root's main only",
+            ("latchfree.topics.concurrent.match:holds",),
+            scenario=_TORN,
+            switches=3,
+            target="topic-trie",
+        ),
+        Mutant(
+            "Q1",
+            "Workiva's Offer: a put that loses the race for a position says that the queue is full",
+            ("latchfree.streams.ring:put_once",),
+            scenario="enqueue(1) | enqueue(2)",
+            switches=2,
+            target="ring",
+        ),
+        Mutant(
+            "Q2",
+            "an unpublished write: a put passes the turn before it has written; a get reads what was there before",
+            ("latchfree.streams.ring:fill",),
+            scenario="enqueue(1) | dequeue()",
+            switches=2,
+            target="ring",
+        ),
+        Mutant(
+            "Q3",
+            "a get passes the turn before it has read; it reads what was put one round later",
+            ("latchfree.streams.ring:drain",),
+            scenario="init: enqueue(8); enqueue(9) | dequeue() | enqueue(1)",
+            switches=2,
+            target="ring",
+        ),
+        Mutant(
+            "Q4",
+            "a position is claimed by a plain write; two puts may have it, and one of them is lost",
+            ("latchfree.streams.ring:claim",),
+            scenario="enqueue(1) | enqueue(2) | after: dequeue(); dequeue()",
+            switches=2,
+            target="ring",
+        ),
+        Mutant(
+            "Q5",
+            "Vyukov's ring as published, judged as a strict queue: it says empty although a put has returned",
+            ("latchfree.streams.ring:finds_empty",),
+            scenario="enqueue(1) | enqueue(2); dequeue()",
+            switches=2,
+            target="ring",
+        ),
+        Mutant(
+            "T1",
+            "the recorder: an operation's return ticket is taken before the operation; correct runs look wrong",
+            ("latchfree_evidence.stress.worker:invoked", "latchfree_evidence.stress.worker:returned"),
+        ),
+    )
+}

@@ -1,0 +1,21 @@
+"""T1: the recorder takes the ticket of an operation's return before the operation, together with that of its call.
+
+Operations look shorter than they are, so what is correct looks wrong: an operation that was overtaken while it ran
+seems to have ended before. (A ticket taken late makes them look longer, which hides errors; the tests of the
+recording see that operations of one thread then overlap.)
+"""
+
+from latchfree.atomics import fetch_add
+from latchfree.jit import kernel
+from latchfree.kinds import Word
+from latchfree_evidence.stress.worker import ONE, TICKET
+
+
+@kernel
+def invoked(shared: Word) -> Word:
+    return fetch_add(shared, TICKET, ONE + ONE)
+
+
+@kernel
+def returned(shared: Word, invoke: Word) -> Word:
+    return invoke + ONE  # the real one takes a ticket now

@@ -1,0 +1,65 @@
+"""W2 (Workiva): a removal from an L-node whose GCAS failed answers "absent" instead of trying again.
+
+Shortest: A is about to install the L-node without its key; B changes another key of the same L-node; A's
+compare-and-swap fails, and A reports as absent what is there.
+"""
+
+from latchfree.arena.allocator import URGENT, begin, failed
+from latchfree.arena.layout import P_PATH
+from latchfree.atomics import peek, poke
+from latchfree.ctrie.entries import full_hash, placed, same_value
+from latchfree.ctrie.gcas import COMMITTED, gcas, gcas_read, read_root
+from latchfree.ctrie.insert import FULL
+from latchfree.ctrie.lnode import NOWHERE, find, without_entry
+from latchfree.ctrie.nodes import (
+    C_NODE,
+    ENTRIES,
+    L_NODE,
+    NIL,
+    ONE,
+    STRIDE,
+    T_NODE,
+    UNTAG,
+    gen_of,
+    is_child,
+    kind_of,
+    slot_for,
+)
+from latchfree.ctrie.remove import IF_EQUAL, clean_path
+from latchfree.ctrie.remove import remove as remove_right
+from latchfree.jit import kernel
+from latchfree.kinds import Handle, Key, Word
+
+
+@kernel
+def remove(mem: Handle, trie: Word, me: Word, key: Key, mode: Word, expected: Word) -> Word:
+    h = placed(mem, trie, full_hash(key))
+    i = read_root(mem, trie)
+    startgen = gen_of(mem, i)
+    depth = NIL
+    while True:
+        poke(mem, me + P_PATH + depth, i)
+        m = gcas_read(mem, trie, i)
+        if kind_of(mem, m) != C_NODE:
+            break
+        slot = slot_for(mem, m, h, depth * STRIDE)
+        if not is_child(slot) or gen_of(mem, slot & UNTAG) != startgen:
+            break
+        i = slot & UNTAG
+        depth += ONE
+    at = find(mem, m, key) if kind_of(mem, m) == L_NODE else NOWHERE
+    if at == NOWHERE:
+        return remove_right(mem, trie, me, key, mode, expected)
+    old = peek(mem, m + ENTRIES + at)
+    if mode == IF_EQUAL and not same_value(mem, old, key, expected):
+        return NIL
+    if not begin(mem, me, URGENT):
+        return FULL
+    new = without_entry(mem, me, m, at, startgen)
+    if failed(mem, me):
+        return FULL
+    if gcas(mem, trie, i, m, new) != COMMITTED:
+        return NIL  # the real one begins anew
+    if kind_of(mem, new) == T_NODE:
+        clean_path(mem, trie, me, depth, h, startgen)
+    return old

@@ -1,0 +1,84 @@
+"""Run compiled code along a model, from its name in the manifest to what became of its steps."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
+
+from latchfree_evidence.refinement.bridge.programs import placed, program_of
+from latchfree_evidence.refinement.coded import as_coded
+from latchfree_model.graph import explore
+from latchfree_model.tlc import SpecModel
+
+if TYPE_CHECKING:
+    from latchfree_evidence.refinement.bridge.along import Coverage
+
+
+def run_along(
+    model: SpecModel,
+    *,
+    coded: bool = False,
+    mutant: str | None = None,
+    timeout: float | None = None,
+    on_progress: Callable[[str], None] | None = None,
+    cancelled: threading.Event | None = None,
+) -> Coverage:
+    """Drive the Ctrie's compiled code along every step of a model's state graph.
+
+    Parameters
+    ----------
+    model : SpecModel
+        A bounded model of `Ctrie.tla`.
+    coded : bool
+        Whether to take the model with the shortcuts of the code (see `latchfree_evidence.refinement.coded`).
+    mutant : str, optional
+        Run a seeded bug; it must be the first use of the structure in the process.
+    timeout : float, optional
+        Seconds, TLC not included.
+    on_progress : callable, optional
+        Called now and then with what goes on.
+    cancelled : threading.Event, optional
+        Set by another thread to end it.
+
+    Returns
+    -------
+    Coverage
+        `divergence` says where code and specification differ, `untaken` what the code never does.
+
+    Raises
+    ------
+    NoCounterpart
+        If the model's keys have no counterpart in the code.
+    ValueError
+        If it is no model of the Ctrie, or for an unknown mutant.
+    RuntimeError
+        If a mutant is asked for in a process that has loaded the structure already.
+    latchfree_model.graph.Unexplored
+        If TLC does not come to an end.
+    """
+    say = on_progress or (lambda _: None)
+    layout, keys = placed(model)
+    if mutant is not None:
+        from latchfree_evidence.mutants import apply
+
+        apply(mutant)
+    with as_coded(model) if coded else nullcontext(model) as chosen:
+        say("TLC is running")
+        graph = explore(chosen, cancelled=cancelled).graph
+    program = program_of(layout, keys, graph)
+    say("compiling")
+    # Only now: a mutant must be applied before the structure is loaded.
+    from latchfree_evidence.refinement.bridge.along import replay
+    from latchfree_evidence.refinement.bridge.target import HELPING
+
+    begun = time.monotonic()
+
+    def go_on(coverage: Coverage) -> bool:
+        say(f"{coverage.replayed:,} of {coverage.edges:,} steps replayed in {coverage.runs:,} runs")
+        over = timeout is not None and time.monotonic() - begun > timeout
+        return not over and not (cancelled is not None and cancelled.is_set())
+
+    return replay(HELPING, program, graph, on_progress=go_on)

@@ -1,0 +1,30 @@
+"""The Ctrie as the explorer has it, but for lookups: they start where they help.
+
+A lookup first tries its luck without helping anybody, and if it has none starts over. That is one more way through the
+same actions, with a restart that the specification does not have; here lookups are made of the second part alone.
+(Traces of real runs, see `latchfree_evidence.refinement.traces`, have both.)
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from latchfree.arena.epochs import pin, unpin
+from latchfree.ctrie.entries import full_hash, placed
+from latchfree.ctrie.lookup import lookup_helping
+from latchfree.jit import kernel
+from latchfree.kinds import Handle, Word
+from latchfree_evidence.targets.ctrie import CTRIE, CtrieTarget, _held, _participant, _value
+from latchfree_explore.target import Operation
+
+
+@kernel
+def get(mem: Handle, trie: Word, thread: Word, key: Word) -> Word:
+    me = _participant(thread)
+    pin(mem, me)
+    held = _value(mem, lookup_helping(mem, trie, me, placed(mem, trie, full_hash(key)), key))
+    unpin(mem, me)
+    return held
+
+
+HELPING: Final = CtrieTarget("ctrie", "map", {**CTRIE.operations, "get": Operation(get, _held)}, layouts=CTRIE.layouts)

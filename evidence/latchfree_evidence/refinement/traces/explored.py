@@ -1,0 +1,33 @@
+"""Runs of the explorer, recorded: the accesses of random schedules of one scenario."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from latchfree_explore.machine import board as b
+from latchfree_explore.machine import driver
+from latchfree_explore.machine.machine import PROBLEMS, Machine, Step
+from latchfree_explore.scenario import Scenario
+from latchfree_explore.strategies import RANDOM
+from latchfree_explore.target import Target
+
+
+def record_schedules(
+    target: Target, scenario: Scenario, seed: int, count: int
+) -> Iterator[tuple[list[Step], list[Any]]]:
+    """Run so many random schedules; yield the atomic accesses of the threads, and what each operation returned.
+
+    Raises
+    ------
+    RuntimeError
+        If a schedule does not end as it should.
+    """
+    machine = Machine(target, scenario)
+    machine.start(RANDOM, seed=seed + 1)
+    for _ in range(count):
+        if machine.drive(1) == driver.TROUBLE:
+            raise RuntimeError(f"a schedule ends {PROBLEMS[machine.status]}: {scenario}")
+        words = machine._calls[:, b.C_RESULT].tolist()
+        results = [target.operation(each.f).result(word) for each, word in zip(machine.calls, words, strict=True)]
+        yield machine.steps, results

@@ -1,0 +1,191 @@
+"""Real threads, recorded: every atomic access of an operation takes a ticket.
+
+The operations are those of the explorer, compiled for its memory handle: each access is a call through the *board*. A
+board of a recorder makes the access at once, from whatever thread, and writes it down. Ticket and access must be one
+step, or the order of the tickets would not be that of the accesses; so both are made under one spin lock. That orders
+the accesses and nothing else: between two of them threads run freely, and now and then one gives up the processor.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+from numba import types
+
+from latchfree.atomics import cas, load, peek, poke, store
+from latchfree.jit import callback, kernel
+from latchfree.kinds import Word
+from latchfree_evidence.jitter import shake, yield_processor
+from latchfree_explore.machine import board as b
+from latchfree_explore.machine.board import get, put
+from latchfree_explore.machine.compiling import code_of, prepared
+from latchfree_explore.machine.fibers import _perform
+from latchfree_explore.machine.machine import Step
+from latchfree_explore.machine.memory import effect
+from latchfree_explore.scenario import Scenario
+from latchfree_explore.target import Target
+
+# Words of a board that the explorer does not use.
+SHARED: Final = 24  # address of what all threads share
+LOG: Final = 25  # address of the log
+MOST: Final = 26  # rows in it
+THREAD: Final = 27
+CALL: Final = 28  # the operation under way
+JITTER: Final = 29  # two words: random state, and a mask of how rarely to yield
+
+# Shared words, each on a cache line of its own.
+LOCK: Final = np.uint64(0)
+NEXT: Final = np.uint64(8)
+ARRIVED: Final = np.uint64(16)
+SHARED_WORDS: Final = 24
+_0: Final = np.uint64(0)
+_1: Final = np.uint64(1)
+
+ROW_WORDS: Final = 8
+R_THREAD, R_KIND, R_AT, R_OLD, R_NEW, R_SITE, R_CALL, R_EXPECTED = range(8)
+
+MOST_ROWS: Final = 1 << 16
+_SELDOM: Final = 3
+"""A thread yields before one access in four."""
+
+
+def _record(board: Word, kind: Word, at: Word, a: Word, operand: Word, site: Word) -> Word:
+    """Make an access; an atomic one with its ticket."""
+    base, word = np.uint64(get(board, b.BASE)), np.uint64(at)
+    if kind == b.PEEK:
+        return np.int64(peek(base, word))
+    if kind == b.POKE:
+        poke(base, word, np.uint64(operand))
+        return np.int64(0)
+    if kind >= b.FENCE:
+        yield_processor()
+        return np.int64(0)
+    shared = np.uint64(get(board, SHARED))
+    shake(np.uint64(board + 8 * JITTER))
+    while not cas(shared, LOCK, _0, _1):
+        yield_processor()
+    old = np.int64(load(base, word))
+    new = effect(kind, old, a, operand)
+    if new != old:
+        store(base, word, np.uint64(new))
+    n = np.int64(peek(shared, NEXT))
+    if n < get(board, MOST):
+        row = get(board, LOG) + 8 * ROW_WORDS * n
+        put(row, R_THREAD, get(board, THREAD))
+        put(row, R_KIND, kind)
+        put(row, R_AT, at)
+        put(row, R_OLD, old)
+        put(row, R_NEW, new)
+        put(row, R_SITE, site)
+        put(row, R_CALL, get(board, CALL))
+        put(row, R_EXPECTED, a)
+    poke(shared, NEXT, np.uint64(n + 1))
+    store(shared, LOCK, _0)
+    return old
+
+
+@cache
+def _record_function() -> Any:
+    return callback(types.int64(*[types.int64] * 6), _record)
+
+
+@kernel
+def work(board: Word, first: Word, end: Word, threads: Word) -> Word:
+    """Run operations `first` to `end`, once so many threads have arrived; returns how many returned."""
+    shared = np.uint64(get(board, SHARED))
+    while not cas(shared, LOCK, _0, _1):
+        yield_processor()
+    poke(shared, ARRIVED, peek(shared, ARRIVED) + _1)
+    store(shared, LOCK, _0)
+    while np.int64(load(shared, ARRIVED)) < threads:
+        yield_processor()
+    for k in range(first, end):
+        put(board, CALL, k)
+        status = _perform(board, get(board, THREAD), b.call(board, k))
+        if status != 0 and status != -2:
+            return k - first
+    return end - first
+
+
+class Unrecorded(RuntimeError):
+    """A run that cannot be used: it is too long, or an operation failed."""
+
+
+def record_threads(target: Target, scenario: Scenario, seed: int) -> tuple[list[Step], list[Any]]:
+    """Run a scenario with real threads.
+
+    Returns
+    -------
+    list of Step
+        The atomic accesses of the threads, in the order in which they were made.
+    list
+        What each operation of the scenario returned.
+
+    Raises
+    ------
+    Unrecorded
+        If there were too many accesses, or an operation raised an exception.
+    """
+    calls = scenario.operations
+    threads = len(scenario.threads)
+    memory = prepared(target, threads + 1, scenario.keys)
+    rows = np.zeros((MOST_ROWS, ROW_WORDS), np.int64)
+    shared = np.zeros(SHARED_WORDS, np.int64)
+    table = np.zeros((len(calls), b.CALL_WORDS), np.int64)
+    for k, each in enumerate(calls):
+        operation = target.operation(each.f)
+        table[k, b.C_CODE], table[k, b.C_ARITY] = code_of(target, each.f), operation.arity
+        table[k, b.C_ARGUMENTS : b.C_ARGUMENTS + operation.arity] = target.words(each, scenario.keys)
+    boards = []
+    for thread in range(threads + 1):
+        board = np.zeros(b.BOARD_WORDS, np.int64)
+        for at, value in (
+            (b.BASE, memory.words.ctypes.data),
+            (b.ROOT, memory.root),
+            (b.CALLS, table.ctypes.data),
+            (b.ACCESS, _record_function().address),
+            (SHARED, shared.ctypes.data),
+            (LOG, rows.ctypes.data),
+            (MOST, MOST_ROWS),
+            (THREAD, thread),
+            (JITTER, 2 * (seed * (threads + 1) + thread) + 1),
+            (JITTER + 1, _SELDOM),
+        ):
+            board[at] = value
+        boards.append(board)
+    before = len(scenario.before)
+    _run(boards[threads], 0, before, 1)
+    begin = int(shared[int(NEXT)])
+    shared[int(ARRIVED)] = 0
+    ends = np.cumsum([before, *map(len, scenario.threads)]).tolist()
+    with ThreadPoolExecutor(threads) as pool:
+        for done in [pool.submit(_run, boards[k], ends[k], ends[k + 1], threads) for k in range(threads)]:
+            done.result()
+    count = int(shared[int(NEXT)])
+    if count > MOST_ROWS:
+        raise Unrecorded(f"{count:,} accesses; at most {MOST_ROWS:,} can be recorded: {scenario}")
+    results = [target.operation(each.f).result(int(table[k, b.C_RESULT])) for k, each in enumerate(calls)]
+    return [_step(row) for row in rows[begin:count].tolist()], results
+
+
+def _run(board: Any, first: int, end: int, threads: int) -> None:
+    if work(np.int64(board.ctypes.data), np.int64(first), np.int64(end), np.int64(threads)) != end - first:
+        raise Unrecorded("an operation raised an exception")
+
+
+def _step(row: list[int]) -> Step:
+    kind = row[R_KIND]
+    return Step(
+        thread=row[R_THREAD],
+        kind=b.KINDS[kind],
+        at=row[R_AT],
+        old=row[R_OLD],
+        new=row[R_NEW],
+        site=ctypes.string_at(row[R_SITE]).decode() if row[R_SITE] else "",
+        call=row[R_CALL],
+        succeeded=kind != b.CAS or row[R_OLD] == row[R_EXPECTED],
+    )

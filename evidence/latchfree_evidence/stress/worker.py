@@ -1,0 +1,242 @@
+"""One thread of a stress run, compiled: random operations on a Ctrie, each recorded between two tickets.
+
+The ticket counter is one atomic word for all threads, fetched and incremented right before an operation starts
+and right after it ends; so an operation that returned before another was invoked has the smaller tickets,
+whatever any clock says. Keys are 0 .. keys-1, values are never written twice.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from latchfree.arena.epochs import pin, unpin
+from latchfree.atomics import fetch_add, load, peek, store
+from latchfree.ctrie.entries import KEY, VALUE
+from latchfree.ctrie.insert import ALWAYS, FULL, IF_ABSENT, IF_EQUAL, IF_PRESENT, insert
+from latchfree.ctrie.lookup import lookup
+from latchfree.ctrie.nodes import NIL
+from latchfree.ctrie.registry import FROZEN, drop
+from latchfree.ctrie.remove import ALWAYS as REMOVE_ALWAYS
+from latchfree.ctrie.remove import IF_EQUAL as REMOVE_IF_EQUAL
+from latchfree.ctrie.remove import remove
+from latchfree.ctrie.scan import CURSOR_WORDS, advance, count, start
+from latchfree.ctrie.snapshot import clear, freeze
+from latchfree.jit import kernel
+from latchfree.kinds import Array, Handle, Word
+from latchfree_evidence.jitter import random_word, yield_processor
+from latchfree_lincheck.engine import opcodes as op
+
+ABSENT = -1
+#: In a row of contents: a value nobody ever writes.
+SPOILT = -2
+
+#: Words shared by the threads of a run.
+TICKET = np.uint64(0)
+ARRIVED = np.uint64(8)
+STOP = np.uint64(16)
+SHARED_WORDS = 24
+
+ONE = np.uint64(1)
+
+#: Chances in 1000 of each operation, in the order of the opcodes; GET takes the rest.
+MIX = {
+    op.PUT: 250,
+    op.REMOVE: 200,
+    op.PUT_IF_ABSENT: 50,
+    op.REPLACE_IF: 60,
+    op.REMOVE_IF: 50,
+    op.REPLACE: 50,
+    op.CONTAINS: 30,
+    op.SNAPSHOT: 20,
+    op.SIZE: 15,
+    op.CLEAR: 5,
+}
+
+
+def thresholds() -> Any:
+    """Per opcode, the random number below which it is chosen."""
+    bounds = np.zeros(11, np.int64)
+    total = 0
+    for code, chance in MIX.items():
+        total += chance
+        bounds[code] = total
+    return bounds
+
+
+@kernel
+def _choose(bounds: Array, draw: Word) -> Word:
+    for code in range(1, 11):
+        if draw < bounds[code]:
+            return code
+    return op.GET
+
+
+@kernel
+def _value(mem: Handle, node: Word) -> Word:
+    return np.int64(peek(mem, node + VALUE)) if node != NIL else ABSENT
+
+
+@kernel
+def invoked(shared: Word) -> Word:
+    """The ticket of an operation that is about to begin."""
+    return fetch_add(shared, TICKET, ONE)
+
+
+@kernel
+def returned(shared: Word, invoke: Word) -> Word:
+    """The ticket of the end of the operation that took ticket `invoke`, and has just ended."""
+    return fetch_add(shared, TICKET, ONE)
+
+
+@kernel
+def wait_for_all(shared: Word, target: Word) -> None:
+    """Barrier: arrive, then wait until `target` arrivals (or the stop flag) are seen."""
+    fetch_add(shared, ARRIVED, ONE)
+    while load(shared, ARRIVED) < target and load(shared, STOP) == NIL:
+        yield_processor()
+
+
+@kernel
+def read(mem: Handle, me: Word, root: Word, cursor: Array, nodes: Array, contents: Array) -> None:
+    """Write the contents below a registered frozen root into one row of `contents`, pinned only while in the trie."""
+    contents[:] = ABSENT
+    pin(mem, me)
+    start(mem, root, cursor)
+    while True:
+        unpin(mem, me)
+        pin(mem, me)
+        found = advance(mem, cursor, nodes)
+        for k in range(found):
+            contents[np.int64(peek(mem, nodes[k] + KEY))] = np.int64(peek(mem, nodes[k] + VALUE))
+        if found < len(nodes):
+            unpin(mem, me)
+            return
+
+
+@kernel
+def give_up(mem: Handle, trie: Word, me: Word, slot: Word) -> None:
+    """Drop a snapshot."""
+    pin(mem, me)
+    drop(mem, trie, me, slot)
+    unpin(mem, me)
+
+
+@kernel
+def work(
+    mem: Handle,
+    trie: Word,
+    me: Word,
+    shared: Word,
+    random: Word,
+    process: Word,
+    threads: Word,
+    rounds: Word,
+    keys: Word,
+    bounds: Array,
+    rows: Array,
+    contents: Array,
+) -> Word:
+    """Run `rounds` equal rounds of operations, all threads meeting between rounds.
+
+    Returns the number of rows written, negative if the arena was full. A snapshot takes the next row of `contents`;
+    when there is none left the draw becomes a get.
+
+    A thread keeps its last snapshot open until it takes another, and then reads it once more: what it held must not
+    have changed, though all that has been removed since could have been freed. Where it has, its row is spoilt, which
+    no order of the operations explains.
+    """
+    cursor = np.zeros(CURSOR_WORDS, np.uint64)
+    nodes = np.zeros(64, np.uint64)
+    seen = np.zeros(keys, np.int64)
+    each = len(rows) // rounds
+    again = np.zeros(keys, np.int64)
+    held = NIL
+    snapshots = 0
+    n = 0
+    for r in range(rounds):
+        wait_for_all(shared, np.uint64((r + 1) * threads))
+        for _ in range(each):
+            if load(shared, STOP) != NIL:
+                return n
+            code = _choose(bounds, np.int64(random_word(random) % np.uint64(1000)))
+            if code == op.SNAPSHOT and snapshots == len(contents):
+                code = op.GET
+            if code == op.SNAPSHOT and held != NIL:
+                read(mem, me, peek(mem, held + FROZEN), cursor, nodes, again)
+                if (again != contents[snapshots - 1]).any():
+                    contents[snapshots - 1, :] = SPOILT
+                give_up(mem, trie, me, held)
+                held = NIL
+            key = np.int64(random_word(random) % np.uint64(keys))
+            fresh = np.int64(process + threads * n)
+            a: Word = fresh
+            b = np.int64(0)
+            result: Word = np.int64(0)
+            full = False
+            invoke = invoked(shared)
+            pin(mem, me)
+            if code == op.GET or code == op.CONTAINS:
+                result = _value(mem, lookup(mem, trie, me, key))
+                seen[key] = result if result != ABSENT else seen[key]
+                if code == op.CONTAINS:
+                    result = np.int64(result != ABSENT)
+            elif code == op.REPLACE_IF:
+                a = seen[key]
+                b = fresh
+                node = insert(mem, trie, me, key, fresh, IF_EQUAL, a)
+                full = node == FULL
+                result = np.int64(node != NIL)
+            elif code == op.REMOVE_IF:
+                a = seen[key]
+                node = remove(mem, trie, me, key, REMOVE_IF_EQUAL, a)
+                full = node == FULL
+                result = np.int64(node != NIL)
+            elif code == op.REMOVE:
+                node = remove(mem, trie, me, key, REMOVE_ALWAYS, 0)
+                full = node == FULL
+                result = ABSENT if full else _value(mem, node)
+            elif code == op.CLEAR:
+                full = clear(mem, trie, me) == FULL
+            elif code == op.SNAPSHOT or code == op.SIZE:
+                slot = freeze(mem, trie, me)
+                full = slot == FULL
+                if full:
+                    pass
+                elif code == op.SNAPSHOT:
+                    result = snapshots
+                    held = slot
+                    # Registered, it needs no pin between one read and the next.
+                    unpin(mem, me)
+                    read(mem, me, peek(mem, slot + FROZEN), cursor, nodes, contents[snapshots])
+                    pin(mem, me)
+                    snapshots += 1
+                else:
+                    result = count(mem, peek(mem, slot + FROZEN), cursor, nodes)
+                    drop(mem, trie, me, slot)
+            else:
+                mode = ALWAYS
+                if code == op.PUT_IF_ABSENT:
+                    mode = IF_ABSENT
+                elif code == op.REPLACE:
+                    mode = IF_PRESENT
+                node = insert(mem, trie, me, key, fresh, mode, np.int64(0))
+                full = node == FULL
+                result = ABSENT if full else _value(mem, node)
+            unpin(mem, me)
+            finish = returned(shared, invoke)
+            if full:
+                store(shared, STOP, ONE)
+                return -n - 1
+            row = rows[n]
+            row[0] = process
+            row[1] = code
+            row[2] = key
+            row[3] = a
+            row[4] = b
+            row[5] = result
+            row[6] = np.int64(invoke)
+            row[7] = np.int64(finish)
+            n += 1
+    if held != NIL:
+        give_up(mem, trie, me, held)
+    return n

@@ -1,0 +1,1 @@
+"""Our own structures as targets of the explorer."""

@@ -1,0 +1,33 @@
+"""Find a target by name: one of ours, or one that a file declares."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Final
+
+from latchfree_explore.target import Target
+from latchfree_explore.targets import find_target as find_in_file
+
+BUILT_IN: Final = {
+    "ctrie": "latchfree_evidence.targets.ctrie:CTRIE",
+    "topic-trie": "latchfree_evidence.targets.topics:TOPIC_TRIE",
+    "ring": "latchfree_evidence.targets.ring:RING",
+    "weak-ring": "latchfree_evidence.targets.ring:WEAK_RING",
+}
+
+
+def find_target(name: str) -> Target:
+    """Return one of `BUILT_IN`, or the target that "FILE.py" or "FILE.py:NAME" declares.
+
+    Raises
+    ------
+    ValueError
+        If there is none, or the file declares several and no name was given.
+    """
+    if name in BUILT_IN:
+        module, attribute = BUILT_IN[name].split(":")
+        found: Target = getattr(import_module(module), attribute)
+        return found
+    if ".py" not in name:
+        raise ValueError(f"unknown target {name!r}; there is: {', '.join(BUILT_IN)}, or FILE.py, or FILE.py:NAME")
+    return find_in_file(name)

@@ -1,0 +1,77 @@
+"""The ring buffer as a target: two cells, and positions that wrap around after the first two.
+
+`RING` is the strict one; `WEAK_RING` is judged as a weak queue (see
+`latchfree_lincheck.criteria.refusals`). Who has to wait pauses, and never gives up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Final
+
+import numpy as np
+
+from latchfree.jit import kernel
+from latchfree.kinds import Handle, Word
+from latchfree.streams.ring import DONE, REFUSED, count, format_ring, try_get, try_put
+from latchfree_explore.target import Operation, Target
+from latchfree_lincheck.criteria.refusals import without_excused
+from latchfree_lincheck.history import History
+
+CAPACITY: Final = 2
+
+_0 = np.uint64(0)
+_1 = np.uint64(1)
+_RING = np.uint64(64)
+_CELLS = np.uint64(128)
+_MASK = np.uint64(CAPACITY - 1)
+_FIRST = np.uint64((1 << 64) - CAPACITY)
+_FOR_EVER = np.uint64((1 << 64) - 1)
+_EMPTY = -1
+
+
+@kernel
+def new_ring(mem: Handle, threads: Word) -> Word:
+    format_ring(mem, _RING, _CELLS, _MASK, _0, _FIRST)
+    return _RING
+
+
+@kernel
+def new_weak_ring(mem: Handle, threads: Word) -> Word:
+    format_ring(mem, _RING, _CELLS, _MASK, _1, _FIRST)
+    return _RING
+
+
+@kernel
+def enqueue(mem: Handle, ring: Word, thread: Word, value: Word) -> Word:
+    return try_put(mem, ring, np.uint64(value), _FOR_EVER) == DONE
+
+
+@kernel
+def dequeue(mem: Handle, ring: Word, thread: Word) -> Word:
+    outcome, value = try_get(mem, ring, _FOR_EVER)
+    return _EMPTY if outcome == REFUSED else np.int64(value)
+
+
+@kernel
+def size(mem: Handle, ring: Word, thread: Word) -> Word:
+    return np.int64(count(mem, ring))
+
+
+def _value(word: int) -> Hashable:
+    return None if word == _EMPTY else word
+
+
+_OPERATIONS: Final = {"enqueue": Operation(enqueue, bool), "dequeue": Operation(dequeue, _value)}
+
+
+class WeakTarget(Target):
+    """A weak queue: what it refuses while an operation of the other kind is under way needs no explanation."""
+
+    def judged(self, history: History) -> History:
+        """What has to be explained of a history."""
+        return without_excused(history)
+
+
+RING: Final = Target("ring", f"bounded-queue:{CAPACITY}", _OPERATIONS, new_ring)
+WEAK_RING: Final = WeakTarget("weak-ring", f"bounded-queue:{CAPACITY}", _OPERATIONS, new_weak_ring)

@@ -1,0 +1,1 @@
+"""The machine: compiled threads as fibers of one OS thread, stopped before each atomic access."""

@@ -1,0 +1,165 @@
+"""The explored memory handle: every atomic access of code compiled for it is a step that the scheduler decides on.
+
+The functions of `latchfree.atomics` are typed and lowered for it here, not overloaded: lowering knows the source
+line of the access, and bakes it into the machine code as a constant, where it survives the cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from llvmlite import ir
+from numba import types
+from numba.extending import lower_builtin, type_callable
+
+from latchfree import atomics
+from latchfree.jit import callback, kernel
+from latchfree.kinds import Flag, Word
+from latchfree_explore.machine import board as b
+from latchfree_explore.machine.board import get, put
+from latchfree_explore.machine.memory import admit, effect, write
+from latchfree_explore.machine.scheduler import arrive
+
+_lower_builtin: Any = lower_builtin
+_WORD = ir.IntType(64)
+_FUNCTION = ir.FunctionType(_WORD, [_WORD] * 6)
+
+
+class Explored(NamedTuple):
+    """A base address, and the address of the board of an exploration (see `latchfree_explore.machine.board`)."""
+
+    base: Any
+    board: Any
+
+
+@kernel
+def access(board: Word, kind: Word, at: Word, a: Word, operand: Word, site: Word) -> Word:
+    """Make one atomic access when the scheduler says so; returns what the word held."""
+    touches = kind < b.FENCE
+    if touches:
+        admit(board, at)
+    together = get(board, b.MODE) != b.ALONE
+    if together:
+        arrive(board, kind, at, a, operand, site)
+    old = new = 0
+    if touches:
+        old = get(get(board, b.BASE), at)
+        new = effect(kind, old, a, operand)
+        if new != old:
+            write(board, at, old, new)
+    if together:
+        mine = b.step(board, get(board, b.STEPS) - 1)
+        put(mine, b.S_OLD, old)
+        put(mine, b.S_NEW, new)
+    return old
+
+
+@kernel
+def _is_step(board: Word) -> Flag:
+    """Whether a plain access is a step: if so wished, or if it is an operation's first, which must not come early."""
+    if get(board, b.MODE) == b.ALONE:
+        return False
+    return get(board, b.PLAIN) != 0 or get(b.fiber(board, get(board, b.CURRENT)), b.F_INVOKING) != 0
+
+
+def _access(board: Word, kind: Word, at: Word, a: Word, operand: Word, site: Word) -> Word:
+    if (kind != b.PEEK and kind != b.POKE) or _is_step(board):
+        return access(board, kind, at, a, operand, site)
+    admit(board, at)
+    old = get(get(board, b.BASE), at)
+    if kind == b.POKE and operand != old:
+        write(board, at, old, operand)
+    return old
+
+
+@cache
+def access_function() -> Any:
+    """The C function that explored code calls for each access; a plain one is made at once, unless it is a step."""
+    return callback(types.int64(*[types.int64] * 6), _access)
+
+
+def source_line(loc: Any) -> str:
+    """The "file:line" of a location, the file as named from the folder of its top-level package."""
+    path = Path(loc.filename).resolve()
+    top = path.parent
+    while (top / "__init__.py").exists():
+        top = top.parent
+    return f"{path.relative_to(top)}:{loc.line}"
+
+
+def _is_explored(mem: Any) -> bool:
+    return isinstance(mem, types.BaseNamedTuple) and getattr(mem, "instance_class", None) is Explored
+
+
+def _lower(kind: int, words: int, returns: Any) -> Callable[..., Any]:
+    """Lowering of an atomic function on (mem, at, ...) with `words` operands: a call through the board."""
+
+    def lower(context: Any, builder: Any, signature: Any, args: Any, loc: Any = None) -> Any:
+        site = builder.ptrtoint(context.insert_const_string(builder.module, source_line(loc)), _WORD)
+        board = builder.extract_value(args[0], 1)
+        given = [
+            context.cast(builder, value, of, types.int64)
+            for value, of in zip(args[1:], signature.args[1:], strict=True)
+        ]
+        nothing = ir.Constant(_WORD, 0)
+        at = given[0] if given else ir.Constant(_WORD, b.NOWHERE)
+        expected = given[1] if words == 2 else nothing
+        operand = given[-1] if words else nothing
+        place = builder.add(board, ir.Constant(_WORD, 8 * b.ACCESS))
+        function = builder.load(builder.inttoptr(place, _FUNCTION.as_pointer().as_pointer()))
+        old = builder.call(function, [board, ir.Constant(_WORD, kind), at, expected, operand, site])
+        if returns == types.boolean:
+            return builder.icmp_signed("==", old, expected)
+        return old if returns == types.uint64 else context.get_dummy_value()
+
+    return lower
+
+
+def _register(function: Any, kind: int, arity: int, words: int, returns: Any) -> None:
+    if arity == 1:
+
+        def typer(context: Any) -> Any:
+            return lambda mem: returns if _is_explored(mem) else None
+    elif words == 0:
+
+        def typer(context: Any) -> Any:
+            return lambda mem, at: returns if _is_explored(mem) else None
+    elif words == 1:
+
+        def typer(context: Any) -> Any:
+            return lambda mem, at, value: returns if _is_explored(mem) else None
+    else:
+
+        def typer(context: Any) -> Any:
+            return lambda mem, at, old, new: returns if _is_explored(mem) else None
+
+    type_callable(function)(typer)
+    formal = (types.BaseNamedTuple, *[types.Any] * (arity - 1))
+    _lower_builtin(function, *formal)(_lower(kind, words, returns))
+
+
+_register(atomics.load, b.LOAD, 2, 0, types.uint64)
+_register(atomics.load_seq, b.LOAD_SEQ, 2, 0, types.uint64)
+_register(atomics.store, b.STORE, 3, 1, types.none)
+_register(atomics.cas, b.CAS, 4, 2, types.boolean)
+_register(atomics.peek, b.PEEK, 2, 0, types.uint64)
+_register(atomics.poke, b.POKE, 3, 1, types.none)
+_register(atomics.fence, b.FENCE, 1, 0, types.none)
+_register(atomics.pause, b.PAUSE, 1, 0, types.none)
+for _kind in (b.EXCHANGE, b.FETCH_ADD, b.FETCH_OR, b.FETCH_AND, b.FETCH_MAX, b.FETCH_MIN):
+    _register(getattr(atomics, b.KINDS[_kind]), _kind, 3, 1, types.uint64)
+
+
+def _lower_nothing(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    return context.get_dummy_value()
+
+
+# For the processor and the compiler only: they change nothing that another thread could see.
+type_callable(atomics.barrier)(lambda context: lambda mem: types.none if _is_explored(mem) else None)
+_lower_builtin(atomics.barrier, types.BaseNamedTuple)(_lower_nothing)
+for _hint in (atomics.prefetch, atomics.prefetch_read):
+    type_callable(_hint)(lambda context: lambda mem, at: types.none if _is_explored(mem) else None)
+    _lower_builtin(_hint, types.BaseNamedTuple, types.Any)(_lower_nothing)

@@ -1,0 +1,94 @@
+"""When two steps do not commute.
+
+Steps of different threads depend on each other if they touch the same word and one of them changes it. A
+compare-and-swap that fails, or a store of what is there already, changes nothing and counts as a read: swapped with
+a neighbour that does not change the word either, it still does the same.
+
+Real time counts too. An operation's invocation belongs to its first access and its return to its last; that is the
+tightest real-time order that the accesses allow, and whatever a looser one explains, it need not be tried. So two
+steps depend on each other if one ends an operation and the other starts one: their order decides whether the first
+operation precedes the second.
+
+A pause waits until a word changes that its thread has read since its last pause; it depends on whatever changes one
+of them.
+"""
+
+from __future__ import annotations
+
+from latchfree.jit import kernel
+from latchfree.kinds import Flag, Word
+from latchfree_explore.machine import board as b
+from latchfree_explore.machine.board import get
+from latchfree_explore.machine.memory import effect
+
+
+@kernel
+def changes(step: Word) -> Flag:
+    """Whether a step changed its word."""
+    return get(step, b.S_OLD) != get(step, b.S_NEW)
+
+
+@kernel
+def _spins_on(board: Word, thread: Word, before: Word, at: Word) -> Flag:
+    """Whether `thread`, pausing at step `before`, has read word `at` since it last paused."""
+    for k in range(before - 1, -1, -1):
+        step = b.step(board, k)
+        if get(step, b.S_THREAD) == thread:
+            if get(step, b.S_KIND) == b.PAUSE:
+                return False
+            if get(step, b.S_AT) == at:
+                return True
+    return False
+
+
+@kernel
+def may_wake(board: Word, thread: Word) -> Flag:
+    """Whether a word that a pausing thread has read since it last paused has changed."""
+    base = get(board, b.BASE)
+    for k in range(get(board, b.STEPS) - 1, -1, -1):
+        step = b.step(board, k)
+        if get(step, b.S_THREAD) == thread:
+            if get(step, b.S_KIND) == b.PAUSE:
+                return False
+            at = get(step, b.S_AT)
+            if at != b.NOWHERE and get(base, at) != get(step, b.S_NEW):
+                return True
+    return False
+
+
+@kernel
+def conflict(board: Word, i: Word, j: Word) -> Flag:
+    """Whether steps `i` and `j`, of different threads, depend on each other."""
+    one, other = b.step(board, i), b.step(board, j)
+    flags, others = get(one, b.S_FLAGS), get(other, b.S_FLAGS)
+    if (flags & b.RETURNS and others & b.INVOKES) or (flags & b.INVOKES and others & b.RETURNS):
+        return True
+    at = get(one, b.S_AT)
+    if at != b.NOWHERE and at == get(other, b.S_AT):
+        return changes(one) or changes(other)
+    if get(one, b.S_KIND) == b.PAUSE and changes(other):
+        return _spins_on(board, get(one, b.S_THREAD), i, get(other, b.S_AT))
+    if get(other, b.S_KIND) == b.PAUSE and changes(one):
+        return _spins_on(board, get(other, b.S_THREAD), j, at)
+    return False
+
+
+@kernel
+def disturbs(board: Word, i: Word, thread: Word, returns: Word) -> Flag:
+    """Whether step `i`, the last one made, depends on the next step of `thread`.
+
+    `returns` tells whether that step ends an operation.
+    """
+    done = b.step(board, i)
+    next_ = b.fiber(board, thread)
+    flags = get(done, b.S_FLAGS)
+    if (flags & b.RETURNS and get(next_, b.F_INVOKING)) or (flags & b.INVOKES and returns):
+        return True
+    at = get(next_, b.F_AT)
+    if at == b.NOWHERE:
+        return get(next_, b.F_KIND) == b.PAUSE and changes(done) and _spins_on(board, thread, i, get(done, b.S_AT))
+    held = get(get(board, b.BASE), at)
+    would_change = effect(get(next_, b.F_KIND), held, get(next_, b.F_A), get(next_, b.F_B)) != held
+    if get(done, b.S_KIND) == b.PAUSE:
+        return would_change and _spins_on(board, get(done, b.S_THREAD), i, at)
+    return at == get(done, b.S_AT) and (changes(done) or would_change)

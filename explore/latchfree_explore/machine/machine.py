@@ -1,0 +1,258 @@
+"""The machine: memory, fibers and board for one scenario, and schedules run on them."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+
+from latchfree_explore.machine import board as b
+from latchfree_explore.machine import driver, fibers, start
+from latchfree_explore.machine.access import access_function
+from latchfree_explore.machine.compiling import code_of, prepared
+from latchfree_explore.machine.counting import new_count
+from latchfree_explore.machine.memory import undo
+from latchfree_explore.machine.outcomes import learn, new_tables
+from latchfree_explore.machine.stacks import Stack, return_word
+from latchfree_explore.scenario import Scenario
+from latchfree_explore.strategies import DIRECTED
+from latchfree_explore.target import Target
+from latchfree_lincheck.history import History, Operation
+from latchfree_model import UNKNOWN
+
+#: Bounds on one schedule: atomic accesses, accesses of any kind, logged writes.
+MOST_STEPS: Final = 4_000
+MOST_ACCESSES: Final = 1_000_000
+MOST_WRITES: Final = 1_000_000
+
+PROBLEMS: Final = {
+    b.ENDLESS: "endless",
+    b.DEADLOCK: "deadlock",
+    b.ASTRAY: "astray",
+    b.RAISED: "raised",
+    b.DIVERGED: "diverged",
+    b.OVERFULL: "overfull",
+    b.STUCK: "not obstruction-free",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One atomic access of a schedule.
+
+    Attributes
+    ----------
+    thread : int
+    kind : str
+        The function of `latchfree.atomics`.
+    at : int or None
+        The word, None for what touches none.
+    old, new : int
+        What it held before and after.
+    site : str
+        "file:line".
+    call : int
+        Index of the operation in the scenario.
+    succeeded : bool
+        False for a compare-and-swap that failed.
+    """
+
+    thread: int
+    kind: str
+    at: int | None
+    old: int
+    new: int
+    site: str
+    call: int
+    succeeded: bool
+
+
+@cache
+def _entry() -> Any:
+    return fibers.entry()
+
+
+class Machine:
+    """Runs schedules of one scenario.
+
+    Parameters
+    ----------
+    target : Target
+    scenario : Scenario
+    plain : bool
+        Whether plain accesses are steps too.
+    progress : int
+        Steps within which a thread alone must finish its operation, from every state reached; 0 not to look at that.
+    steps : int
+        Atomic accesses after which a schedule counts as endless.
+
+    Raises
+    ------
+    ValueError
+        If the target cannot run the scenario.
+    RuntimeError
+        If the operations that come before fail.
+    """
+
+    def __init__(
+        self, target: Target, scenario: Scenario, *, plain: bool = False, progress: int = 0, steps: int = MOST_STEPS
+    ) -> None:
+        target.validate(scenario)
+        self.target, self.scenario = target, scenario
+        self.calls = scenario.operations
+        threads = len(scenario.threads)
+        self.memory = prepared(target, threads + 1, scenario.keys)
+        self._trace = np.zeros((steps + 1, b.STEP_WORDS), np.int64)
+        self._spare = np.zeros((steps + 1, b.STEP_WORDS), np.int64)
+        self._undo = np.zeros((MOST_WRITES, 2), np.int64)
+        self._calls = np.zeros((len(self.calls), b.CALL_WORDS), np.int64)
+        self.board = np.zeros(b.BOARD_WORDS, np.int64)
+        self.address = np.int64(self.board.ctypes.data)
+        self.seen = new_tables(len(self.calls))
+        self.count = new_count(steps)
+        for at, value in (
+            (b.BASE, self.memory.words.ctypes.data),
+            (b.WORDS, len(self.memory.words)),
+            (b.ROOT, self.memory.root),
+            (b.THREADS, threads),
+            (b.TRACE, self._trace.ctypes.data),
+            (b.UNDO, self._undo.ctypes.data),
+            (b.MOST_UNDO, MOST_WRITES),
+            (b.CALLS, self._calls.ctypes.data),
+            (b.MOST_STEPS, steps),
+            (b.MOST_ACCESSES, MOST_ACCESSES),
+            (b.PLAIN, plain),
+            (b.ENTRY, _entry().address),
+            (b.ENTRY_WORD, return_word()),
+            (b.ACCESS, access_function().address),
+            (b.SPARE_TRACE, self._spare.ctypes.data),
+            (b.PROGRESS, progress),
+            (b.SEED, 1),
+        ):
+            self.board[at] = value
+        self._lay_out(threads)
+        self._run_before()
+
+    def _lay_out(self, threads: int) -> None:
+        for k, each in enumerate(self.calls):
+            operation = self.target.operation(each.f)
+            self._calls[k, b.C_CODE] = code_of(self.target, each.f)
+            self._calls[k, b.C_ARITY] = operation.arity
+            self._calls[k, b.C_ARGUMENTS : b.C_ARGUMENTS + operation.arity] = self.target.words(
+                each, self.scenario.keys
+            )
+        self._stacks = [Stack(int(self.address), k) for k in range(threads + 1)]
+        first = len(self.scenario.before)
+        for k, stack in enumerate(self._stacks):
+            at = b.FIBERS + k * b.FIBER_WORDS
+            self.board[at + b.F_TOP] = stack.top
+            if k < threads:
+                self.board[at + b.F_FIRST] = first
+                first += len(self.scenario.threads[k])
+                self.board[at + b.F_END] = first
+        self._first_after = first
+
+    def _run_before(self) -> None:
+        before = len(self.scenario.before)
+        if before and start.run_alone(self.address, 0, before) != b.DONE:
+            problem = PROBLEMS[int(self.board[b.STATUS])]
+            raise RuntimeError(f"{self.target.name}: what comes before the threads ends {problem}: {self.scenario}")
+        self.board[b.UNDONE] = 0  # from here on the memory is reset to what they left
+
+    @property
+    def _range(self) -> tuple[int, int, int]:
+        """Mask of the operations before the threads, first and end of those after."""
+        return (1 << len(self.scenario.before)) - 1, self._first_after, len(self.calls)
+
+    def start(self, strategy: int, *, seed: int = 1, bound: int = 0, schedule: Sequence[int] = ()) -> None:
+        """Set a strategy, its seed and its number, or the schedule to run along: a thread for each step."""
+        self.board[b.STRATEGY] = strategy
+        self.board[b.SEED] = seed
+        self.board[b.BOUND] = bound
+        self.board[b.STARTED] = 0
+        self.board[b.PREFIX] = len(schedule)
+        self._trace[: len(schedule), b.S_THREAD] = schedule
+
+    def drive(self, limit: int) -> int:
+        """Run up to `limit` schedules; returns why it stopped, see `latchfree_explore.machine.driver`."""
+        return int(driver.drive(self.address, self.seen, self.count, *self._range, limit))
+
+    def run(self, schedule: Sequence[int], then: int = -1) -> int:
+        """Run one schedule along the threads given, then thread `then` if it can, then the others.
+
+        Returns the status.
+        """
+        if len(schedule) > len(self._trace):
+            return b.DIVERGED
+        self.start(DIRECTED, schedule=schedule, bound=then)
+        status = int(start.run_schedule(self.address, *self._range))
+        undo(self.address)
+        return status
+
+    def learn(self, order: Sequence[int]) -> None:
+        """Keep a linearization of the last schedule."""
+        learn(self.address, self.seen, np.array(order, np.int64))
+
+    # the last schedule ----------------------------------------------------------------------------------------
+
+    @property
+    def status(self) -> int:
+        """How it ended."""
+        return int(self.board[b.STATUS])
+
+    @property
+    def schedule(self) -> list[int]:
+        """The thread of each of its steps."""
+        threads: list[int] = self._trace[: self.board[b.STEPS], b.S_THREAD].tolist()
+        return threads
+
+    @property
+    def steps(self) -> list[Step]:
+        """Its steps."""
+        return [self._step(row) for row in self._trace[: self.board[b.STEPS]].tolist()]
+
+    def _step(self, row: list[int]) -> Step:
+        kind, at = row[b.S_KIND], row[b.S_AT]
+        site = ctypes.string_at(row[b.S_SITE]).decode() if row[b.S_SITE] else ""
+        return Step(
+            thread=row[b.S_THREAD],
+            kind=b.KINDS[kind],
+            at=None if at == b.NOWHERE else at,
+            old=row[b.S_OLD],
+            new=row[b.S_NEW],
+            site=site,
+            call=row[b.S_CALL],
+            succeeded=kind != b.CAS or row[b.S_OLD] == row[b.S_A],
+        )
+
+    def history(self) -> History:
+        """What its operations returned; those that did not return are pending, those not invoked are left out."""
+        before, steps = len(self.scenario.before), int(self.board[b.STEPS])
+        found = []
+        for k, (each, process) in enumerate(zip(self.calls, self._processes(), strict=True)):
+            row = self._calls[k]
+            ended = bool(self.board[b.RETURNED] >> k & 1)
+            if k < before:
+                invoke, return_ = k, k
+            elif k >= self._first_after:
+                invoke = return_ = before + steps + k
+                if not ended:
+                    continue
+            else:
+                invoked = (self._trace[:steps, b.S_CALL] == k).any()
+                if not invoked:
+                    continue
+                invoke, return_ = before + int(row[b.C_INVOKE]), before + int(row[b.C_RETURN])
+            result = self.target.operation(each.f).result(int(row[b.C_RESULT])) if ended else UNKNOWN
+            found.append(
+                Operation(process, each.f, each.arguments, result, 2 * invoke, 2 * return_ + 1 if ended else None)
+            )
+        return History(str(self.scenario), found, None)
+
+    def _processes(self) -> list[str]:
+        threads = [str(t) for t, thread in enumerate(self.scenario.threads) for _ in thread]
+        return [*["init"] * len(self.scenario.before), *threads, *["after"] * len(self.scenario.after)]

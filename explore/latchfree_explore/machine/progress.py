@@ -1,0 +1,86 @@
+"""Obstruction freedom: from every state that schedules reach, each thread alone finishes its operation.
+
+After a schedule each state it was the first to reach is reached again, once for each thread, which then goes on
+alone. The schedule's own trace is kept aside meanwhile, for it holds what the strategy has still to do.
+"""
+
+from __future__ import annotations
+
+from latchfree.jit import kernel
+from latchfree.kinds import Flag, Word
+from latchfree_explore.machine import board as b
+from latchfree_explore.machine.board import get, put
+from latchfree_explore.machine.memory import undo
+from latchfree_explore.machine.start import run_threads
+from latchfree_explore.strategies import BOUNDED, DPOR, SOLO
+from latchfree_explore.strategies.randomly import draw
+
+
+@kernel
+def _finishes(board: Word, before: Word, state: Word, thread: Word) -> Flag:
+    """Whether `thread`, alone after `state` steps, finishes its operation; the board's trace is a spare one."""
+    put(board, b.PREFIX, state)
+    put(board, b.LONER, thread)
+    put(board, b.MOST_STEPS, state + get(board, b.PROGRESS))
+    status = run_threads(board, before)
+    undo(board)
+    return status == b.DONE
+
+
+@kernel
+def _copy(source: Word, target: Word, steps: Word) -> None:
+    for k in range(steps * b.STEP_WORDS):
+        put(target, k, get(source, k))
+
+
+@kernel
+def _copy_threads(board: Word, spare: Word, first: Word, end: Word) -> None:
+    """What a spare trace needs to run along the schedule."""
+    for k in range(first, end):
+        put(spare + 8 * b.STEP_WORDS * k, b.S_THREAD, get(b.step(board, k), b.S_THREAD))
+
+
+@kernel
+def all_finish(board: Word, before: Word) -> Flag:
+    """Whether each thread finishes alone from the new states of the last schedule; if not, the trace shows it."""
+    trace, spare = get(board, b.TRACE), get(board, b.SPARE_TRACE)
+    strategy, prefix = get(board, b.STRATEGY), get(board, b.PREFIX)
+    steps, most = get(board, b.STEPS), get(board, b.MOST_STEPS)
+    status = get(board, b.STATUS)
+    exhaustive = strategy in (DPOR, BOUNDED)
+    first = prefix if exhaustive else draw(board, steps)
+    end = steps if exhaustive else first + 1
+    _copy_threads(board, spare, 0, end)
+    put(board, b.STRATEGY, SOLO)
+    fine = True
+    for state in range(first, end):
+        enabled = get(b.step(board, state), b.S_ENABLED)
+        for thread in range(get(board, b.THREADS)):
+            # Who cannot run now but does later is waiting.
+            if (enabled >> thread & 1 or _has_steps(board, thread, state, steps)) and fine:
+                put(board, b.TRACE, spare)
+                fine = _finishes(board, before, state, thread)
+                if fine:
+                    put(board, b.TRACE, trace)
+                    _copy_threads(board, spare, state, end)
+        if not fine:
+            break
+    put(board, b.STRATEGY, strategy)
+    put(board, b.PREFIX, prefix)
+    put(board, b.MOST_STEPS, most)
+    put(board, b.TRACE, trace)
+    if fine:
+        put(board, b.STEPS, steps)
+        put(board, b.STATUS, status)
+        return True
+    _copy(spare, trace, get(board, b.STEPS))
+    put(board, b.STATUS, b.STUCK)
+    return False
+
+
+@kernel
+def _has_steps(board: Word, thread: Word, state: Word, steps: Word) -> Flag:
+    found = False
+    for k in range(state, steps):
+        found = found or get(b.step(board, k), b.S_THREAD) == thread
+    return found

@@ -1,0 +1,122 @@
+"""Making a failure small: first its operations, then its preemptions, then what context switches are left."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from itertools import chain, groupby
+from typing import Final
+
+from latchfree_explore import session
+from latchfree_explore.machine import board as b
+from latchfree_explore.machine.machine import Machine
+from latchfree_explore.result import Failure
+from latchfree_explore.scenario import Scenario
+from latchfree_explore.target import Target
+from latchfree_lincheck.checker import check
+
+#: Schedules spent on one smaller scenario for each number of preemptions, and on fewer preemptions in the end.
+_TRIES: Final = 3_000
+_LAST_TRIES: Final = 50_000
+_MOST_PREEMPTIONS: Final = 2
+_DEPTH: Final = 3
+
+
+def failure_along(machine: Machine, schedule: list[int]) -> Failure | None:
+    """How a schedule fails, None if it does not (or does not fit the code)."""
+    status = machine.run(schedule)
+    if status == b.DIVERGED:
+        return None
+    if status != b.DONE:
+        return session.trouble(machine)
+    verdict = check(machine.target.judged(machine.history()), machine.target.model)
+    if verdict.verdict != "violation":
+        return None
+    return session.failure_of(machine, "not linearizable", verdict.message or verdict.reason)
+
+
+def minimised(
+    target: Target,
+    failure: Failure,
+    *,
+    seed: int = 0,
+    plain: bool = False,
+    seconds: float = 20.0,
+    on_progress: Callable[[str], None] | None = None,
+) -> Failure:
+    """A failure of the same kind, with as few operations and context switches as are found in some seconds."""
+    deadline = time.monotonic() + seconds
+    say = on_progress or (lambda _: None)
+    failure = _fewer_operations(target, failure, seed, plain, deadline, say)
+    machine = Machine(target, failure.scenario, plain=plain)
+    failure = _fewer_preemptions(machine, failure, deadline)
+    return _fewer_switches(machine, failure, deadline)
+
+
+def _search(target: Target, scenario: Scenario, kind: str, seed: int, plain: bool, deadline: float) -> Failure | None:
+    """Look for a failure of that kind in a scenario, a short time."""
+    machine = Machine(target, scenario, plain=plain)
+    attempts = [("bounded", bound) for bound in range(_MOST_PREEMPTIONS + 1)] + [("pct", _DEPTH)]
+    for strategy, bound in attempts:
+        found = session.run(
+            machine, strategy, seed=seed, bound=bound, schedules=_TRIES, deadline=deadline
+        ).failure  # fmt: skip
+        if found is not None and found.kind == kind:
+            return found
+    return None
+
+
+def _fewer_operations(
+    target: Target, failure: Failure, seed: int, plain: bool, deadline: float, say: Callable[[str], None]
+) -> Failure:
+    tried = {str(failure.scenario)}
+    while True:
+        for scenario in failure.scenario.smaller():
+            if time.monotonic() > deadline:
+                return failure
+            if str(scenario) in tried:
+                continue
+            tried.add(str(scenario))
+            say(f"minimising: {scenario}")
+            found = _search(target, scenario, failure.kind, seed, plain, deadline)
+            if found is not None:
+                failure = found
+                break
+        else:
+            return failure
+
+
+def _fewer_preemptions(machine: Machine, failure: Failure, deadline: float) -> Failure:
+    for bound in range(min(failure.preemptions, _MOST_PREEMPTIONS + 1)):
+        found = session.run(machine, "bounded", bound=bound, schedules=_LAST_TRIES, deadline=deadline).failure
+        if found is not None and found.kind == failure.kind:
+            return found
+    return failure
+
+
+def _fewer_switches(machine: Machine, failure: Failure, deadline: float) -> Failure:
+    """Bring pieces of one thread together, as long as the schedule goes on to fail."""
+    again = True
+    while again:
+        again = False
+        for schedule in _simpler(failure.schedule):
+            if time.monotonic() > deadline:
+                return failure
+            found = failure_along(machine, schedule)
+            if (
+                found is not None
+                and found.kind == failure.kind
+                and (found.context_switches, found.preemptions) < (failure.context_switches, failure.preemptions)
+            ):
+                failure, again = found, True
+                break
+    return failure
+
+
+def _simpler(schedule: list[int]) -> Iterator[list[int]]:
+    """The schedule cut off after each piece, and with two neighbouring pieces exchanged."""
+    pieces = [list(piece) for _, piece in groupby(schedule)]
+    for k in range(len(pieces)):
+        yield list(chain(*pieces[:k]))
+    for k in range(len(pieces) - 1):
+        yield list(chain(*pieces[:k], pieces[k + 1], pieces[k], *pieces[k + 2 :]))

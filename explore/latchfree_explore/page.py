@@ -1,0 +1,43 @@
+"""From an exploration's failure to what a page draws: the steps with the source lines they stand on."""
+
+from __future__ import annotations
+
+from latchfree_explore.machine.machine import Step as Access
+from latchfree_explore.render import interesting, returns
+from latchfree_explore.result import Failure
+from latchfree_explore.sources import function_of, text_of
+from latchfree_lincheck.show.steps import Step
+
+
+def steps_of(failure: Failure) -> list[Step]:
+    """Return the atomic accesses of a failing schedule, in order."""
+    steps = [_step(access) for access in failure.steps]
+    begun: set[int] = set()
+    for step, access in zip(steps, failure.steps, strict=True):
+        if access.call not in begun:
+            step["begins"] = str(failure.scenario.operations[access.call])
+            begun.add(access.call)
+    for number, result in returns(failure).items():
+        steps[number]["returns"] = repr(result)
+    for number in set(range(len(steps))) - interesting(failure):
+        steps[number]["aside"] = True
+    return steps
+
+
+def _step(access: Access) -> Step:
+    step = Step(thread=access.thread, kind=access.kind if access.succeeded else f"{access.kind} fails")
+    if access.at is not None:
+        step["address"] = access.at
+        step["value"] = _word(access.old)
+        if access.old != access.new:
+            step["value"] = f"{_word(access.old)} -> {_word(access.new)}"
+    if access.site:
+        file, _, line = access.site.rpartition(":")
+        step["function"], step["file"], step["line"] = function_of(access.site), file, int(line)
+        step["text"] = text_of(access.site)
+    return step
+
+
+def _word(value: int) -> str:
+    """Return a word: small numbers as they are, others, which pack several fields, in hexadecimal."""
+    return str(value) if abs(value) < 1 << 32 else hex(value & (1 << 64) - 1)

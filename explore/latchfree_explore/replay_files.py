@@ -1,0 +1,128 @@
+"""Replay files: everything needed to run one failing schedule again, as JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Final
+
+from latchfree_explore.result import Exploration, Failure
+from latchfree_explore.scenario import Scenario
+from latchfree_explore.target import Target
+from latchfree_explore.targets import find_target
+
+VERSION: Final = 1
+_FIELDS: Final = {"target": str, "scenario": str, "schedule": list, "source": str, "plain": bool}
+
+
+class ReplayError(ValueError):
+    """A file that is no replay file."""
+
+
+def to_json(result: Exploration, *, target: str, source: str, plain: bool) -> dict[str, Any]:
+    """The failure of an exploration as a document; `target` is how it was named."""
+    failure = result.failure
+    assert failure is not None
+    return {
+        "latchfree": "replay",
+        "version": VERSION,
+        "target": target,
+        "mutant": result.mutant,
+        "scenario": str(failure.scenario),
+        "schedule": [[thread, len(list(piece))] for thread, piece in groupby(failure.schedule)],
+        "plain": plain,
+        "kind": failure.kind,
+        "message": failure.message,
+        "source": source,
+    }
+
+
+def is_replay(path: Path) -> bool:
+    """Return whether a file begins as replay files do; False if it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return re.match(rb'\s*\{\s*"latchfree"\s*:\s*"replay"', file.read(200)) is not None
+    except OSError:
+        return False
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Read a replay file.
+
+    Raises
+    ------
+    ReplayError
+        Naming the file, what is wrong and what was expected.
+    """
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise ReplayError(f"{path}: expected JSON: {error}") from None
+    return validated(document, str(path))
+
+
+def validated(document: Any, where: str) -> dict[str, Any]:
+    """Raise `ReplayError` unless a document is a replay; return it."""
+    if not isinstance(document, dict) or document.get("latchfree") != "replay":
+        raise ReplayError(f'{where}: expected an object with "latchfree": "replay"')
+    if document.get("version") != VERSION:
+        raise ReplayError(f"{where}: version {document.get('version')!r} of the format; this program reads {VERSION}")
+    for name, kind in _FIELDS.items():
+        if not isinstance(document.get(name), kind):
+            raise ReplayError(f"{where}: {name!r} must be a {kind.__name__}, not {document.get(name)!r}")
+    for piece in document["schedule"]:
+        if not (isinstance(piece, list) and len(piece) == 2 and all(type(n) is int and n >= 0 for n in piece)):
+            raise ReplayError(f"{where}: 'schedule' is a list of [thread, steps], not {piece!r}")
+    try:
+        Scenario.parse(document["scenario"])
+    except ValueError as error:
+        raise ReplayError(f"{where}: {error}") from None
+    return document
+
+
+def replay(case: str | Path | dict[str, Any], *, find: Callable[[str], Target] = find_target) -> Exploration:
+    """Run the schedule of a replay file, or of its content, again.
+
+    Parameters
+    ----------
+    case : path or dict
+        The file, or what it holds.
+    find : callable
+        Return the target that goes by a name; by default the name is a file that declares it.
+
+    Returns
+    -------
+    Exploration
+        "violation" if it still fails, "ok" if it does not, "unknown" if the schedule does not fit the code any more.
+
+    Raises
+    ------
+    ReplayError
+        If it is no replay.
+    """
+    document = validated(case, "replay") if isinstance(case, dict) else read(Path(case))
+    from latchfree_explore.machine import board as b
+    from latchfree_explore.machine.machine import Machine
+    from latchfree_explore.minimise import failure_along
+    from latchfree_explore.sources import source_hash
+
+    target = find(document["target"])
+    machine = Machine(target, Scenario.parse(document["scenario"]), plain=document["plain"])
+    schedule = [thread for thread, steps in document["schedule"] for _ in range(steps)]
+    failure: Failure | None = failure_along(machine, schedule)
+    result = Exploration(target.name, "replay", 0, document.get("mutant"), schedules=1, scenarios=1, failure=failure)
+    changed = source_hash(target) != document["source"]
+    if failure is not None:
+        result.verdict = "violation"
+        result.reason = f"{failure.kind}: {failure.message}"
+    elif machine.status == b.DIVERGED:
+        result.verdict = "unknown"
+        result.reason = f"the schedule does not fit the code after {len(machine.schedule)} of {len(schedule)} steps"
+    else:
+        result.reason = "the schedule does not fail"
+    if changed:
+        result.reason += " (the sources have changed since it was recorded)"
+    return result

@@ -1,0 +1,113 @@
+"""What an exploration found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from latchfree_explore.machine.machine import Step
+from latchfree_explore.scenario import Scenario
+from latchfree_lincheck.history import History
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A schedule that violates what the target promises.
+
+    Attributes
+    ----------
+    scenario : Scenario
+    schedule : list of int
+        The thread of each step.
+    steps : list of Step
+    history : History
+        What the operations returned.
+    kind : str
+        "not linearizable", "endless", "deadlock", "astray", "raised", "not obstruction-free".
+    message : str
+        What is wrong, in words.
+    """
+
+    scenario: Scenario
+    schedule: list[int]
+    steps: list[Step] = field(repr=False)
+    history: History = field(repr=False)
+    kind: str
+    message: str
+
+    @property
+    def context_switches(self) -> int:
+        """How often another thread goes on."""
+        return sum(a != b for a, b in zip(self.schedule, self.schedule[1:], strict=False))
+
+    @property
+    def preemptions(self) -> int:
+        """Context switches away from a thread that had steps left."""
+        last = {thread: k for k, thread in enumerate(self.schedule)}
+        return sum(
+            a != b and last[a] > k for k, (a, b) in enumerate(zip(self.schedule, self.schedule[1:], strict=False))
+        )
+
+
+@dataclass
+class Exploration:
+    """What was explored, and what came out.
+
+    Attributes
+    ----------
+    verdict : "ok", "violation" or "unknown"
+        Ok if nothing is wrong in what was run; see `complete`. Unknown if nothing is wrong so far but an exhaustive
+        exploration was cut short.
+    reason : str
+        Why, in one line.
+    schedules : int
+        Schedules run to their end.
+    slept : int
+        Schedules cut short by partial-order reduction because an equivalent one was run.
+    scenarios : int
+    outcomes : int
+        Different results of the operations.
+    checked : int
+        Histories that the linearizability checker judged.
+    interleavings : float or None
+        How many interleavings the schedules stand for, with "dpor"; exact below 2**53.
+    at_least : bool
+        Whether that number is a lower bound, because not every schedule was counted.
+    longest : int
+        Steps of the longest schedule.
+    complete : bool
+        Whether every interleaving is equivalent to one that was run.
+    interrupted : bool
+        Whether Ctrl-C ended it.
+    failure : Failure or None
+    """
+
+    target: str
+    strategy: str
+    seed: int
+    mutant: str | None = None
+    verdict: Literal["ok", "violation", "unknown"] = "ok"
+    reason: str = ""
+    schedules: int = 0
+    slept: int = 0
+    scenarios: int = 0
+    steps: int = 0
+    outcomes: int = 0
+    checked: int = 0
+    interleavings: float | None = None
+    at_least: bool = False
+    longest: int = 0
+    seconds: float = 0.0
+    complete: bool = False
+    interrupted: bool = False
+    failure: Failure | None = None
+
+    def explain(self) -> str:
+        """The verdict in words; for a violation with the failing interleaving as a table."""
+        ran = f"{self.schedules:,} schedules of {self.scenarios:,} scenario(s) in {self.seconds:.2f} s"
+        head = f"{self.target}: {self.verdict}: {self.reason} ({ran}, {self.strategy}, seed {self.seed})"
+        if self.failure is None:
+            return head
+        from latchfree_explore.render import explained
+
+        return f"{head}\n{explained(self.failure)}"

@@ -1,0 +1,118 @@
+"""One scenario under one strategy: run schedules, have new outcomes judged, stop at the first violation."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from latchfree_explore.machine import board as b
+from latchfree_explore.machine import driver
+from latchfree_explore.machine.machine import PROBLEMS, Machine
+from latchfree_explore.result import Failure
+from latchfree_explore.strategies import NAMES
+from latchfree_lincheck.checker import check
+
+#: Seconds between two looks at the clock, about.
+_SLICE: Final = 0.05
+_FIRST_BATCH: Final = 64
+
+MESSAGES: Final = {
+    b.ENDLESS: "an operation does not end: after {steps} steps some thread is still in it",
+    b.DEADLOCK: "deadlock: every thread that has not ended waits for another to write",
+    b.ASTRAY: "an access outside the memory of the structure",
+    b.RAISED: "an operation raised an exception",
+    b.STUCK: "a thread alone does not finish its operation: nobody disturbs it, yet it waits or starts over",
+    b.OVERFULL: "a schedule wrote more words than can be undone",
+    b.DIVERGED: "the schedule does not fit this code: the thread to run next could not",
+}
+
+
+@dataclass
+class Progress:
+    """How far a session is.
+
+    Attributes
+    ----------
+    complete : bool
+        The strategy has no further schedule.
+    failure : Failure or None
+    """
+
+    schedules: int = 0
+    slept: int = 0
+    checked: int = 0
+    complete: bool = False
+    failure: Failure | None = None
+
+
+def judge(machine: Machine) -> Failure | None:
+    """Have the last schedule's history checked, and remember why it is fine."""
+    history = machine.target.judged(machine.history())
+    verdict = check(history, machine.target.model)
+    if verdict.verdict == "ok":
+        machine.learn(verdict.witness)
+        return None
+    if verdict.verdict == "unknown":
+        raise RuntimeError(f"the checker could not judge {history}: {verdict.reason}")
+    return failure_of(machine, "not linearizable", verdict.message or verdict.reason)
+
+
+def failure_of(machine: Machine, kind: str, message: str) -> Failure:
+    """The last schedule, as a failure."""
+    return Failure(machine.scenario, machine.schedule, machine.steps, machine.history(), kind, message)
+
+
+def trouble(machine: Machine) -> Failure:
+    """The failure of a schedule that did not end as it should."""
+    status = machine.status
+    return failure_of(machine, PROBLEMS[status], MESSAGES[status].format(steps=len(machine.schedule)))
+
+
+def warmed_up(machine: Machine) -> Failure | None:
+    """Compile what is still to be compiled: run one schedule and judge it. Returns its failure, None if it is fine."""
+    machine.drive(0)
+    if machine.run([]) != b.DONE:
+        return trouble(machine)
+    return judge(machine)
+
+
+def run(
+    machine: Machine,
+    strategy: str,
+    *,
+    seed: int = 0,
+    bound: int = 0,
+    schedules: int | None = None,
+    deadline: float | None = None,
+    schedule: Sequence[int] = (),
+    on_progress: Callable[[int], None] | None = None,
+) -> Progress:
+    """Explore until the strategy, `schedules` or the deadline (`time.monotonic`) ends it, or something is wrong."""
+    machine.start(NAMES[strategy], seed=seed, bound=bound, schedule=schedule)
+    done = Progress()
+    before = int(machine.board[b.SCHEDULES]), int(machine.board[b.SLEPT])
+    batch = _FIRST_BATCH
+    while done.failure is None:
+        limit = batch if schedules is None else min(batch, schedules - done.schedules)
+        if limit <= 0 or (deadline is not None and time.monotonic() > deadline):
+            break
+        began = time.monotonic()
+        why = machine.drive(limit)
+        done.schedules = int(machine.board[b.SCHEDULES]) - before[0]
+        done.slept = int(machine.board[b.SLEPT]) - before[1]
+        if why == driver.COMPLETE:
+            done.complete = True
+            break
+        if why == driver.TROUBLE:
+            done.failure = trouble(machine)
+        elif why == driver.NEW:
+            done.checked += 1
+            done.failure = judge(machine)
+        else:
+            spent = time.monotonic() - began
+            batch = max(1, min(batch * 2, int(limit * _SLICE / max(spent, 1e-6))))
+        if on_progress is not None:
+            on_progress(done.schedules)
+    return done

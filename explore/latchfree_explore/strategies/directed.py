@@ -1,0 +1,35 @@
+"""Directed: along a given schedule; where it ends, threads go on one after the other, without preemption."""
+
+from __future__ import annotations
+
+from latchfree.jit import kernel
+from latchfree.kinds import Flag, Word
+from latchfree_explore.machine import board as b
+from latchfree_explore.machine.board import get
+
+
+@kernel
+def continued(board: Word, runnable: Word) -> Word:
+    """The thread that runs already, or else the first that can."""
+    current = get(board, b.CURRENT)
+    if runnable >> current & 1:
+        return current
+    k = 0
+    while not runnable >> k & 1:
+        k += 1
+    return k
+
+
+@kernel
+def choose(board: Word, runnable: Word) -> Word:
+    """The preferred thread, as long as it can run."""
+    preferred = get(board, b.BOUND)
+    if preferred >= 0 and runnable >> preferred & 1:
+        return preferred
+    return continued(board, runnable)
+
+
+@kernel
+def advance(board: Word) -> Flag:
+    """There is one schedule only."""
+    return False

@@ -1,0 +1,253 @@
+"""Checking an arena that nobody has open: are its tries whole, is every word accounted for, and repair.
+
+Invariant: nothing is written unless a repair was asked for and every trie was found whole; and before anything is,
+the header says that the arena must be repaired before anybody may open it, until all is done. So a repair that is
+killed can be run again.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latchfree.arena import header, layout
+from latchfree.arena.directory import CREATING, KINDS, READY, REMOVED, Entry, Words, parse_entry
+from latchfree.arena.files import locate
+from latchfree.arena.region import Region
+from latchfree.errors import ArenaInvalid
+from latchfree_fsck.audit import Audit
+from latchfree_fsck.memory import Memory, account
+from latchfree_fsck.rebuild import rebuild
+from latchfree_fsck.structures import kind_of, walk
+
+#: In place of a boot's number, which is odd: a repair was begun.
+_UNDER_REPAIR = 2
+
+
+@dataclass(frozen=True)
+class Structure:
+    """One structure of an arena.
+
+    Attributes
+    ----------
+    name, keys, values : str
+        Its name and those of its codecs, or of its dialect.
+    entries : int
+        Number of its keys or subscriptions, as far as it could be walked.
+    words : int
+        Words of its nodes.
+    damage : str or None
+        What is wrong with it.
+    kind : str
+        "Ctrie" or "ConcurrentTrie".
+    """
+
+    name: str
+    keys: str
+    values: str
+    entries: int
+    words: int
+    damage: str | None
+    kind: str
+
+
+@dataclass
+class Report:
+    """What `fsck` found, and whether it repaired it.
+
+    Attributes
+    ----------
+    where : str
+        Path of the arena's file.
+    structures : list of Structure
+    damage : list of str
+        What is lost: entries cannot be trusted, and nothing is repaired.
+    faults : list of str
+        What a repair puts right, besides leaks.
+    memory : Memory or None
+        Where the words are; None where damage keeps that from being known.
+    snapshots : int
+        Words in tables of snapshots, and in what only snapshots of dead processes keep.
+    repaired : bool
+    """
+
+    where: str
+    structures: list[Structure] = field(default_factory=list)
+    damage: list[str] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+    memory: Memory | None = None
+    snapshots: int = 0
+    repaired: bool = False
+
+    @property
+    def leaked(self) -> int:
+        """Bytes in use for nothing."""
+        return 0 if self.memory is None else 8 * self.memory.leaked
+
+    @property
+    def sound(self) -> bool:
+        """Whether the arena can be used as it is now; it may have leaks."""
+        return not self.damage and (self.repaired or not self.faults)
+
+    @property
+    def clean(self) -> bool:
+        """Whether there is nothing to repair."""
+        return self.sound and (self.repaired or not self.leaked)
+
+
+def directory(words: Words) -> list[Entry]:
+    """The structures of an arena with a valid header, by name."""
+    rows = words[layout.DIRECTORY :][: layout.DIRECTORY_ENTRIES * layout.ENTRY_WORDS].reshape(-1, layout.ENTRY_WORDS)
+    return sorted((parse_entry(row) for row in rows if row[layout.E_STATE] == READY), key=lambda entry: entry.name)
+
+
+def fsck(
+    *,
+    name: str | None = None,
+    path: str | os.PathLike[str] | None = None,
+    repair: bool = False,
+    progress: Callable[[str], None] = lambda text: None,
+) -> Report:
+    """Check an arena that nobody has open; nobody can open it meanwhile.
+
+    Parameters
+    ----------
+    name, path : str
+        One of them.
+    repair : bool
+        If its structures are whole, make everything free that they do not reach, and seal the arena.
+    progress : callable
+        Told what is being done.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is none.
+    BlockingIOError
+        If somebody has it open.
+    ArenaInvalid
+        If it is no arena, or one of another version.
+    OSError
+        If a repair has no room for what the file claims to have.
+    """
+    where = locate(name=name, path=path)
+    report = Report(str(where))
+    try:
+        region = Region.open(name=name, path=path, repair=True)
+        try:
+            with _alone(region):
+                _check(region, report, repair, progress)
+        finally:
+            region.close(clean=report.repaired)
+    except ArenaInvalid as error:
+        if not _is_arena(where):
+            raise
+        report.damage.append(str(error).removeprefix(f"{where}: "))
+    return report
+
+
+def _is_arena(where: Path) -> bool:
+    """Whether a file begins as arenas of this version do."""
+    if not where.is_file():
+        return False
+    with where.open("rb") as file:
+        start = file.read(16)
+    return start == layout.MAGIC.to_bytes(8, "little") + layout.LAYOUT_VERSION.to_bytes(8, "little")
+
+
+@contextmanager
+def _alone(region: Region) -> Iterator[None]:
+    """Keep everybody out of the region, and check its header again: somebody may have been there since."""
+    with region.gate() as alone:
+        if not alone or region.fd is None:
+            raise BlockingIOError(errno.EAGAIN, "in use: close it everywhere first", region.where)
+        size = os.fstat(region.fd).st_size
+        header.validate(header.read(region.fd), size, region.where, alone=True, repair=True)
+        yield
+
+
+def _check(region: Region, report: Report, repair: bool, progress: Callable[[str], None]) -> None:
+    words = region.words
+    entries = directory(words)
+    owned: NDArray[np.uint8] = np.zeros(int(words[layout.H_BUMP]) - layout.FIRST_NODE, np.uint8)
+    for entry in entries:
+        progress(f"checking {entry.name!r}")
+        _check_tree(words, entry, owned, report)
+    report.faults += _faults(words)
+    if report.damage:
+        return
+    progress("accounting for the memory")
+    _account(words, entries, report)
+    if repair:
+        progress("rebuilding the free memory")
+        _repair(region, entries, owned)
+        report.repaired = True
+
+
+def _check_tree(words: Words, entry: Entry, owned: NDArray[np.uint8], report: Report) -> None:
+    tree = walk(words.ctypes.data, entry, owned)
+    report.structures.append(
+        Structure(entry.name, entry.keys, entry.values, tree.entries, tree.words, tree.damage, KINDS[entry.kind])
+    )
+    if tree.damage:
+        report.damage.append(f"structure {entry.name!r}: {tree.damage}")
+
+
+def _faults(words: Words) -> list[str]:
+    """What a look at the header shows that is to be repaired."""
+    faults = []
+    if int(words[layout.H_STATE]) == layout.IN_USE:
+        boot = int(words[layout.H_BOOT])
+        if boot == _UNDER_REPAIR:
+            faults.append("a repair was begun and not finished")
+        elif boot not in (0, header.boot()):
+            faults.append("in use when the system went down, or copied from a running one")
+    states = words[layout.DIRECTORY :][: layout.DIRECTORY_ENTRIES * layout.ENTRY_WORDS : layout.ENTRY_WORDS]
+    unfinished = int(np.isin(states, (CREATING, REMOVED)).sum())
+    if unfinished:
+        faults.append(f"directory entries that were being made or removed: {unfinished}")
+    return faults
+
+
+def _account(words: Words, entries: list[Entry], report: Report) -> None:
+    base = words.ctypes.data
+    audit = Audit(base)
+    for entry in entries:
+        try:
+            audit.add(entry.root, kind_of(entry))
+        except ArenaInvalid as error:
+            # The tree itself is whole, so it is something that goes when the snapshots do.
+            report.faults.append(f"structure {entry.name!r}: in what snapshots keep: {error}")
+    memory = account(base, audit)
+    if memory.faults:
+        report.faults.append(f"lists of free memory, damaged in {memory.faults} places")
+    report.memory = memory
+    report.snapshots = max(0, audit.words - sum(structure.words for structure in report.structures))
+
+
+def _repair(region: Region, entries: list[Entry], owned: NDArray[np.uint8]) -> None:
+    words, fd = region.words, region.fd
+    if fd is not None:
+        # A copy may have holes where nothing has been written yet; without room for them writing would be fatal.
+        os.posix_fallocate(fd, 0, int(words[layout.H_BUMP]) * 8)
+    words[layout.H_BOOT] = _UNDER_REPAIR
+    words[layout.H_STATE] = layout.IN_USE
+    _to_disk(region)
+    settled = np.zeros_like(owned)
+    for entry in entries:
+        walk(words.ctypes.data, entry, settled, settle=True)
+    rebuild(words, settled)
+    _to_disk(region)
+    header.mark_in_use(words)
+
+
+def _to_disk(region: Region) -> None:
+    if region.kind == "path" and region.fd is not None:
+        os.fsync(region.fd)

@@ -1,0 +1,90 @@
+"""Each lemma is proved of the real code and refuted of its wrong twin; the counterexample is one on real numbers."""
+
+import gc
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import z3
+
+from latchfree import words
+from latchfree.arena import freelists
+from latchfree_evidence.lemmas import LEMMAS
+from latchfree_evidence.lemmas.memory import code
+from latchfree_evidence.symbolic.lemma import prove
+from latchfree_evidence.symbolic.words import Word
+
+#: They take thousands of runs; here a share of them.
+LONG = {"insert-keeps-slots", "update-keeps-slots", "remove-keeps-slots"}
+STEP = 97
+
+
+def short(lemma):
+    """The lemma on a share of its cases."""
+    some = [case for k, case in enumerate(lemma.cases()) if k < 6 or k % STEP == 0]
+    return replace(lemma, cases=lambda: iter(some))
+
+
+@pytest.mark.parametrize("name", LEMMAS)
+def test_a_lemma_is_proved_and_its_twin_refuted(name):
+    lemma = short(LEMMAS[name]) if name in LONG else LEMMAS[name]
+    proof = prove(lemma, code(), timeout=600)
+    assert proof.answer == "proved", (proof.claim, proof.counterexample)
+    assert proof.paths > 0
+    twin = prove(lemma, code(lemma.twin), timeout=600)
+    assert twin.answer == "refuted"
+    assert twin.claim
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(LONG))
+def test_the_long_ones_in_all_cases(name):
+    assert prove(LEMMAS[name], code()).answer == "proved"
+
+
+@pytest.mark.parametrize("name", sorted(set(LEMMAS) - LONG))
+def test_no_term_is_left_to_the_garbage_collector(name, monkeypatch):
+    """It may run in another thread, while Z3 works in this one; the proof, or the end of the process, then hangs."""
+    collecting = False
+    left = []
+
+    def watched(cls):
+        finalize = cls.__del__
+
+        def watch(self):
+            if collecting:
+                left.append(type(self))
+            finalize(self)
+
+        return watch
+
+    for cls in (z3.AstRef, z3.Solver, z3.ModelRef):
+        monkeypatch.setattr(cls, "__del__", watched(cls))
+    gc.collect()
+    gc.disable()
+    try:
+        prove(LEMMAS[name], code())
+        prove(LEMMAS[name], code(LEMMAS[name].twin))
+        collecting = True
+        gc.collect()
+    finally:
+        gc.enable()
+    assert left == []
+
+
+def test_a_lemma_has_one_name_and_says_something():
+    assert all(name == lemma.name and lemma.says for name, lemma in LEMMAS.items())
+    assert len({lemma.says for lemma in LEMMAS.values()}) == len(LEMMAS)
+
+
+def test_what_runs_is_what_numba_compiles():
+    """The symbolic functions and the compiled ones agree on numbers."""
+    rng = np.random.default_rng(5)
+    position, mix, size_class = (code()[f] for f in (words.position, words.mix, freelists.size_class))
+    for _ in range(200):
+        bitmap, bit = int(rng.integers(0, 1 << 63)), int(rng.integers(0, 64))
+        assert int(position(bitmap, 1 << bit)) == words.position(np.uint64(bitmap), np.uint64(1 << bit))
+    for word in (0, 1, (1 << 64) - 1, 0xDEADBEEF << 20):
+        assert int(mix(Word(word))) == words.mix(np.uint64(word))
+    for size in (1, 8, 12, 72, 128, 1 << 20):
+        assert int(size_class(Word(size))) == freelists.size_class(np.uint64(size))
