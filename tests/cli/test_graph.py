@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from latchfree_cli import exits, graphs
+from latchfree_cli import exits, graph_questions
 from latchfree_cli.main import app
 from latchfree_model.graph import Explored, explore
 from latchfree_model.tlc import SpecModel
@@ -36,7 +36,7 @@ def graph(*arguments: str) -> Result:
 def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run where files may be written."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(graphs, "explore", explore_once)
+    monkeypatch.setattr(graph_questions, "explore", explore_once)
 
 
 def test_sizes_paths_and_drawings() -> None:
@@ -114,7 +114,7 @@ def test_usage() -> None:
 
 
 def test_no_java_and_no_jar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(graphs, "explore", explore)
+    monkeypatch.setattr(graph_questions, "explore", explore)
     monkeypatch.setenv("TLA2TOOLS_JAR", "/nowhere/tla2tools.jar")
     result = graph("spin_lock")
     assert result.exit_code == exits.TOOL

@@ -12,9 +12,9 @@ from cli_processes import interrupt
 from typer.testing import CliRunner
 
 import latchfree_evidence.mutants
-from latchfree_cli import code_mutants, exits, specs
-from latchfree_cli.code_mutants import LayerName
+from latchfree_cli import exits, mutant_runs, spec_runs
 from latchfree_cli.main import app
+from latchfree_cli.mutant_runs import LayerName
 from latchfree_cli.settings import Settings
 
 DATA = Path(__file__).parents[1] / "model" / "data"
@@ -24,7 +24,7 @@ DATA = Path(__file__).parents[1] / "model" / "data"
 def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run where files may be written, on a manifest with one mutant, C1."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(specs, "spec_dir", lambda: DATA)
+    monkeypatch.setattr(spec_runs, "spec_dir", lambda: DATA)
 
 
 def only(monkeypatch: pytest.MonkeyPatch, **options: dict[str, object]) -> None:
@@ -41,7 +41,7 @@ def fake(monkeypatch: pytest.MonkeyPatch, code: int, stdout: str) -> list[list[s
         seen.append(arguments)
         return code, stdout, ""
 
-    monkeypatch.setattr(code_mutants, "_run", run)
+    monkeypatch.setattr(mutant_runs, "_run", run)
     return seen
 
 
@@ -106,12 +106,12 @@ def test_a_mutant_that_does_not_run_is_no_catch(monkeypatch: pytest.MonkeyPatch)
 )
 def test_what_counts_as_caught(monkeypatch: pytest.MonkeyPatch, code: int, stdout: str, status: str) -> None:
     fake(monkeypatch, code, stdout)
-    assert code_mutants.run_mutant("S1", LayerName.stress, {"shape": "tree"}, Settings(seed=1)).status == status
+    assert mutant_runs.run_mutant("S1", LayerName.stress, {"shape": "tree"}, Settings(seed=1)).status == status
 
 
 def test_a_run_that_takes_too_long_is_open(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(code_mutants, "GRACE", 0.0)
-    cell = code_mutants.run_mutant("S1", LayerName.stress, {}, Settings(seed=1, timeout=0.001))
+    monkeypatch.setattr(mutant_runs, "GRACE", 0.0)
+    cell = mutant_runs.run_mutant("S1", LayerName.stress, {}, Settings(seed=1, timeout=0.001))
     assert (cell.status, cell.detail) == ("unknown", "stopped after 0.001 s")
 
 

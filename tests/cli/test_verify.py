@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from latchfree_cli import chain, exits, layers, specs
+from latchfree_cli import exits, spec_runs
+from latchfree_cli.chain import layers, rows
+from latchfree_cli.chain.rows import Layer, LayerResult, Plan, Verdict, exit_code
 from latchfree_cli.commands import verify as command
-from latchfree_cli.layers import Layer, LayerResult, Plan, Verdict, exit_code
 from latchfree_cli.main import app
 from latchfree_cli.settings import Report, Settings
 from latchfree_evidence.lemmas import LEMMAS
@@ -22,9 +23,9 @@ DATA = Path(__file__).parents[1] / "model" / "data"
 def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Check small models, in a folder where files may be written."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(specs, "spec_dir", lambda: DATA)
-    monkeypatch.setattr(chain, "CODE_MUTANTS", (("W1", "explore"),))
-    monkeypatch.setattr(chain, "SCENARIOS", ("put(0, 1) | put(0, 2)",))
+    monkeypatch.setattr(spec_runs, "spec_dir", lambda: DATA)
+    monkeypatch.setattr(layers, "CODE_MUTANTS", (("W1", "explore"),))
+    monkeypatch.setattr(layers, "SCENARIOS", ("put(0, 1) | put(0, 2)",))
     for name in [name for name in LEMMAS if name != "position-order"]:
         monkeypatch.delitem(LEMMAS, name)
 
@@ -153,5 +154,5 @@ def test_interrupt_stops_the_other_lane(fake_layers: list[Layer]) -> None:
 
 
 def test_the_registered_layers() -> None:
-    names = [layer.name for layer in layers.LAYERS]
+    names = [layer.name for layer in rows.LAYERS]
     assert names == ["spec", "spec mutants", "stress", "lemmas", "explore", "code mutants"]

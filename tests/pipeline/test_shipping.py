@@ -63,7 +63,7 @@ def test_a_host_compiles_once(tmp_path):
         told.append(worker.stdout.splitlines())
     home = tmp_path / "cache" / "latchfree" / "packages" / packed().removesuffix(".zip")
     assert [lines[0] for lines in told] == ["[0, 2, 1, 3]"] * 2
-    assert [lines[1] for lines in told] == [str(home / "latchfree_lincheck" / "engine" / "order.py")] * 2
+    assert [lines[1] for lines in told] == [str(home / "latchfree_lincheck" / "history" / "order.py")] * 2
     assert [lines[2] for lines in told] == ["0 of 1", "1 of 1"]
     assert [each.name for each in home.parent.iterdir()] == [home.name]
     assert Path(home, "latchfree_spark", "py.typed").exists()

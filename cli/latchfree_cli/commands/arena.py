@@ -83,7 +83,7 @@ def dump(
     from latchfree.arena.directory import TOPIC_TRIE
     from latchfree.ctrie.backup import recorded, save
     from latchfree.ctrie.store import Store
-    from latchfree_cli import dumping
+    from latchfree_cli import arena_dump
 
     with _errors():
         place = _locate(where)
@@ -92,7 +92,7 @@ def dump(
             entry = arena.directory.find(chosen)
             if entry.kind == TOPIC_TRIE:
                 with settings.progress(f"dump {chosen}") as report:
-                    count = dumping.subscriptions(arena, chosen, output, report)
+                    count = arena_dump.subscriptions(arena, chosen, output, report)
                 return _dumped(settings, chosen, count, output)
             store = Store(arena, entry.root, recorded(entry.keys), recorded(entry.values), entry.hash_mask)
             with settings.progress(f"dump {chosen}") as report:
@@ -100,7 +100,7 @@ def dump(
                 if output is not None:
                     count = save(store, root, hold, output, lambda done: report(f"dump {chosen}: {done:,} entries"))
                 else:
-                    count = dumping.entries(store, store.entries(root, hold), report, chosen)
+                    count = arena_dump.entries(store, store.entries(root, hold), report, chosen)
             del hold
     return _dumped(settings, chosen, count, output)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from latchfree_cli import exits
-from latchfree_cli.histories import model_of, read_file
+from latchfree_cli.history_files import model_of, read_file
 from latchfree_cli.settings import Outcome, Settings
 
 if TYPE_CHECKING:

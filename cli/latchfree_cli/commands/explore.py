@@ -62,7 +62,7 @@ def explore(
     A seed repeats everything. A failure is made small and written to a file that latchfree replay runs again.
     """
     if along is not None:
-        from latchfree_cli.along import explore_along
+        from latchfree_cli.bridge import explore_along
 
         given = (
             scenario,

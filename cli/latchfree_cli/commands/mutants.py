@@ -7,7 +7,7 @@ import typer
 from rich.table import Table
 
 from latchfree_cli import exits
-from latchfree_cli.code_mutants import Cell, LayerName, run_mutant
+from latchfree_cli.mutant_runs import Cell, LayerName, run_mutant
 from latchfree_cli.settings import Outcome, Report, Settings
 
 NO_SPEC_MUTANT: Final = "there is no TLA+ mutant"
@@ -78,7 +78,7 @@ def _in_lanes(layers: list[LayerName], settings: Settings, report: Report) -> li
 
 def spec_cells(settings: Settings, report: Report) -> list[Cell]:
     """Return one cell for each TLA+ mutant: caught if every model of it shows the violation expected."""
-    from latchfree_cli.specs import SpecOutcome, read_manifest, run_all
+    from latchfree_cli.spec_runs import SpecOutcome, read_manifest, run_all
 
     by_mutant: dict[str, list[SpecOutcome]] = {}
     models = [model for model in read_manifest() if model.mutant and model.profile == "quick"]

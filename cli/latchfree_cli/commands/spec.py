@@ -11,7 +11,7 @@ from latchfree_cli import exits
 from latchfree_cli.settings import Outcome, Settings
 
 if TYPE_CHECKING:
-    from latchfree_cli.specs import SpecOutcome
+    from latchfree_cli.spec_runs import SpecOutcome
     from latchfree_model.tlc import SpecModel
 
 
@@ -40,7 +40,7 @@ def spec(
     A model named on the command line that is violated ends with exit code 1, as a mutant must; without names,
     a violation that the manifest expects is no failure.
     """
-    from latchfree_cli.specs import counterexample, read_manifest, record_counts, run_all, write_counterexample
+    from latchfree_cli.spec_runs import counterexample, read_manifest, record_counts, run_all, write_counterexample
     from latchfree_model.tlc import unrecorded
 
     models = _select(read_manifest(manifest), names or [], profile)
@@ -81,7 +81,7 @@ def spec(
 
 def _select(models: "list[SpecModel]", names: list[str], profile: Profile) -> "list[SpecModel]":
     """Return the models named, else those of the profile and of the quicker ones."""
-    from latchfree_cli.specs import named
+    from latchfree_cli.spec_runs import named
 
     if names:
         return named(models, names)

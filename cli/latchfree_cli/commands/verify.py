@@ -10,8 +10,9 @@ from typing import Annotated, Final
 import typer
 from rich.table import Table
 
-from latchfree_cli import chain, exits
-from latchfree_cli.layers import LAYERS, Layer, LayerResult, Plan, exit_code
+from latchfree_cli import exits
+from latchfree_cli.chain.layers import cancel
+from latchfree_cli.chain.rows import LAYERS, Layer, LayerResult, Plan, exit_code
 from latchfree_cli.settings import Outcome, Report, Settings
 
 REPORT: Final = "report.json"
@@ -79,7 +80,7 @@ def _run_lanes(settings: Settings, plan: Plan, report: Report) -> list[LayerResu
             run("python")
             processes.result()
         except BaseException:
-            chain.cancel(settings)
+            cancel(settings)
             raise
     return [row for layer in LAYERS for row in rows[layer.name]]
 

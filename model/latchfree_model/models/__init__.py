@@ -5,17 +5,11 @@ from typing import Any, Final
 
 from latchfree_model.models.append_kv import AppendKvModel
 from latchfree_model.models.base import BLOCKED, UNKNOWN, Call, Model, SequentialModel
-from latchfree_model.models.bounded_queue import BoundedQueueModel
-from latchfree_model.models.cas_register import CasRegisterModel
-from latchfree_model.models.counter import CounterModel
 from latchfree_model.models.map import MapModel
-from latchfree_model.models.mutex import MutexModel
 from latchfree_model.models.nondeterministic import NondeterministicModel, define
-from latchfree_model.models.priority_queue import PriorityQueueModel
-from latchfree_model.models.queue import QueueModel
-from latchfree_model.models.register import RegisterModel
+from latchfree_model.models.queues import BoundedQueueModel, PriorityQueueModel, QueueModel, StackModel
+from latchfree_model.models.registers import CasRegisterModel, CounterModel, MutexModel, RegisterModel
 from latchfree_model.models.set import SetModel
-from latchfree_model.models.stack import StackModel
 from latchfree_model.models.topic_index import TopicIndexModel
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""The layers of the verification chain: what each checks, how much of it, and the verdict.
+"""What a layer of `latchfree verify` is, and the row it adds to the table.
 
 A layer is a function registered in `LAYERS`; `verify` runs them and prints one row for each result.
 """

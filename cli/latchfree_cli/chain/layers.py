@@ -3,7 +3,7 @@
 from typing import cast
 
 from latchfree_cli import exits
-from latchfree_cli.layers import LayerResult, Plan, Verdict, layer
+from latchfree_cli.chain.rows import LayerResult, Plan, Verdict, layer
 from latchfree_cli.settings import Report, Settings
 
 MODEL_TIMEOUT = 600.0
@@ -35,7 +35,7 @@ def cancel(settings: Settings) -> None:
 def _spec_rows(settings: Settings, report: Report, *, mutants: bool) -> list[LayerResult]:
     from dataclasses import replace
 
-    from latchfree_cli.specs import read_manifest, run_all, write_counterexample
+    from latchfree_cli.spec_runs import read_manifest, run_all, write_counterexample
 
     models = [m for m in read_manifest() if m.profile == "quick" and bool(m.mutant) == mutants]
     name = "spec mutants" if mutants else "spec"
@@ -184,8 +184,8 @@ def explore_layer(settings: Settings, plan: Plan, report: Report) -> list[LayerR
 @layer("code mutants", "python")
 def code_mutants_layer(settings: Settings, plan: Plan, report: Report) -> list[LayerResult]:
     """Check that exploration and stress catch the mutants of the code."""
-    from latchfree_cli.code_mutants import LayerName
     from latchfree_cli.commands.mutants import code_cells
+    from latchfree_cli.mutant_runs import LayerName
 
     cells = []
     for name, how in CODE_MUTANTS:

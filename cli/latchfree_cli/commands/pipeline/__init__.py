@@ -2,9 +2,9 @@
 
 import typer
 
-from latchfree_cli.commands.pipeline_check import check
-from latchfree_cli.commands.pipeline_match import match
-from latchfree_cli.commands.pipeline_sketch import sketch
+from latchfree_cli.commands.pipeline.check import check
+from latchfree_cli.commands.pipeline.match import match
+from latchfree_cli.commands.pipeline.sketch import sketch
 from latchfree_cli.settings import command
 
 pipeline = typer.Typer(

@@ -15,7 +15,7 @@ SHOWN = 12
 
 def explore_along(settings: Settings, target: str, name: str, coded: bool, mutant: str | None) -> Outcome:
     """Run the code along a model and say what became of its steps."""
-    from latchfree_cli.specs import named, read_manifest
+    from latchfree_cli.spec_runs import named, read_manifest
     from latchfree_evidence.refinement.bridge.run import run_along
     from latchfree_explore.machine.stacks import Unsupported
     from latchfree_model.graph import Unexplored
