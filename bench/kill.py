@@ -166,12 +166,12 @@ def lost(massacre: Massacre) -> int:
 
 def judge(ledger: Ledger) -> tuple[Any, int, int]:
     """The verdict on the shared keys, how many calls were recorded, and how many are pending."""
-    from latchfree_lincheck.recording import MapRecording, check_recording
+    from latchfree_lincheck.checking.map_log import MapLog, check_map_log
 
     rows = ledger.recorded()
     nothing = np.full(SHARED_KEYS, ABSENT)
-    recording = MapRecording(rows, np.empty((0, SHARED_KEYS), np.int64), SHARED_KEYS, nothing, "shared keys")
-    verdict = check_recording(recording, timeout=_JUDGE_SECONDS)
+    recording = MapLog(rows, np.empty((0, SHARED_KEYS), np.int64), SHARED_KEYS, nothing, "shared keys")
+    verdict = check_map_log(recording, timeout=_JUDGE_SECONDS)
     return verdict, len(rows), int(np.count_nonzero(rows[:, 7] == -1))
 
 

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from latchfree import Arena, Ctrie
-from latchfree_lincheck.engine import opcodes as op
+from latchfree_lincheck.engine.compiled_models import opcodes as op
 from ledger import (
     ABSENT,
     ACKNOWLEDGED,

@@ -11,7 +11,7 @@ clock          tickets: the time of the recorded calls, and the numbers of proce
 seats          one row a seat: see the columns below
 intended       for each seat and key of its own: the value it is about to have, -1 for none
 acknowledged   the value it has
-rows           calls on the keys that all seats share, as `latchfree_lincheck.recording.MapRecording` takes them
+rows           calls on the keys that all seats share, as `latchfree_lincheck.checking.map_log.MapLog` takes them
 =============  =============================================================================================
 """
 

@@ -303,7 +303,7 @@ def _task_memory() -> str:
 
 
 def _task_bound(engine: str) -> str:
-    from latchfree_lincheck.engine.memory import resident
+    from latchfree_lincheck.engine.resident import resident
 
     bound = 256 << 20
     history = hard(14, 12)

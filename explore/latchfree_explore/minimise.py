@@ -13,7 +13,7 @@ from latchfree_explore.machine.machine import Machine
 from latchfree_explore.result import Failure
 from latchfree_explore.scenario import Scenario
 from latchfree_explore.target import Target
-from latchfree_lincheck.checker import check
+from latchfree_lincheck.checking.checker import check
 
 #: Schedules spent on one smaller scenario for each number of preemptions, and on fewer preemptions in the end.
 _TRIES: Final = 3_000

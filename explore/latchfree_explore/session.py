@@ -12,7 +12,7 @@ from latchfree_explore.machine import driver
 from latchfree_explore.machine.machine import PROBLEMS, Machine
 from latchfree_explore.result import Failure
 from latchfree_explore.strategies import NAMES
-from latchfree_lincheck.checker import check
+from latchfree_lincheck.checking.checker import check
 
 #: Seconds between two looks at the clock, about.
 _SLICE: Final = 0.05

@@ -12,17 +12,17 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from latchfree_lincheck.checker import check
+    from latchfree_lincheck.checking.checker import check
+    from latchfree_lincheck.checking.many import Verdicts, check_many
+    from latchfree_lincheck.checking.verdict import Verdict
     from latchfree_lincheck.criteria import judge
     from latchfree_lincheck.formats import read_history, write_history
     from latchfree_lincheck.formats.errors import HistoryFormatError
     from latchfree_lincheck.history import History, Operation
     from latchfree_lincheck.history.columns import Column, Columns
     from latchfree_lincheck.history.recorder import Recorder
-    from latchfree_lincheck.lane_table import lanes
-    from latchfree_lincheck.many import Verdicts, check_many
+    from latchfree_lincheck.show.lanes import lanes
     from latchfree_lincheck.shrinking import shrink
-    from latchfree_lincheck.verdict import Verdict
 
 __all__ = [
     "Column",
@@ -49,12 +49,12 @@ _HOME = {
     "HistoryFormatError": "formats.errors",
     "Operation": "history",
     "Recorder": "history.recorder",
-    "Verdict": "verdict",
-    "Verdicts": "many",
-    "check": "checker",
-    "check_many": "many",
+    "Verdict": "checking.verdict",
+    "Verdicts": "checking.many",
+    "check": "checking.checker",
+    "check_many": "checking.many",
     "judge": "criteria",
-    "lanes": "lane_table",
+    "lanes": "show.lanes",
     "read_history": "formats",
     "shrink": "shrinking",
     "write_history": "formats",

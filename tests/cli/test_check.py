@@ -140,7 +140,7 @@ def test_unknown_is_inconclusive(monkeypatch: pytest.MonkeyPatch) -> None:
     unknown = latchfree_lincheck.Verdict(
         verdict="unknown", reason="timeout after 1 s", operations=2, seconds=1.0, engine="python"
     )
-    monkeypatch.setattr("latchfree_lincheck.checker.check", lambda *_, **__: unknown)
+    monkeypatch.setattr("latchfree_lincheck.checking.checker.check", lambda *_, **__: unknown)
     result = check(write("hard.jsonl", one=GOOD), "--model", "map", "--timeout", "1")
     assert result.exit_code == exits.INCONCLUSIVE
     assert "unknown: timeout after 1 s" in result.stdout

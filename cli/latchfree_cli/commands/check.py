@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from latchfree_lincheck import History, Verdict
-    from latchfree_lincheck.verdict import EngineName
+    from latchfree_lincheck.checking.verdict import EngineName
 
 
 def check(
@@ -82,9 +82,9 @@ def check(
 
 def _judge(criterion: str, engine: str, memory: int) -> "Callable[[History, str, float | None], Verdict]":
     """Return what judges a history, a model's name and a timeout."""
-    from latchfree_lincheck.checker import check
+    from latchfree_lincheck.checking.checker import check
+    from latchfree_lincheck.checking.verdict import ENGINES
     from latchfree_lincheck.criteria import CRITERIA, judge
-    from latchfree_lincheck.verdict import ENGINES
 
     for option, value, known in (("--criterion", criterion, CRITERIA), ("--engine", engine, ENGINES)):
         if value not in known:

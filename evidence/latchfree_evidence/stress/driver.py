@@ -23,10 +23,10 @@ from latchfree_evidence.jitter import Jittered
 from latchfree_evidence.stress.crew import JITTER, Board, Stuck, run_together
 from latchfree_evidence.stress.shapes import MEMORIES, SHAPES
 from latchfree_evidence.stress.worker import SHARED_WORDS, thresholds, work
-from latchfree_lincheck.engine import opcodes as op
+from latchfree_lincheck.checking.map_log import MapLog, check_map_log
+from latchfree_lincheck.checking.verdict import Verdict
+from latchfree_lincheck.engine.compiled_models import opcodes as op
 from latchfree_lincheck.history import History
-from latchfree_lincheck.recording import MapRecording, check_recording
-from latchfree_lincheck.verdict import Verdict
 
 #: Operations a thread runs between two barriers, and those of all threads in one phase.
 _ROUND = 250
@@ -141,7 +141,7 @@ def record_phase(
     seed: int,
     jittered: bool,
     deadline: float | None = None,
-) -> MapRecording:
+) -> MapLog:
     """Run one phase and return its history.
 
     Parameters
@@ -201,7 +201,7 @@ def _merge(
     written: list[int],
     keys: int,
     name: str,
-) -> MapRecording:
+) -> MapLog:
     offset = 0
     for process, (mine, count) in enumerate(zip(rows, written, strict=True)):
         taken = mine[:count]
@@ -211,7 +211,7 @@ def _merge(
         contents[process] = contents[process][:used]
         offset += used
     everything = np.concatenate([mine[:count] for mine, count in zip(rows, written, strict=True)])
-    return MapRecording(everything, np.concatenate(contents), keys, np.full(keys, -1, np.int64), name)
+    return MapLog(everything, np.concatenate(contents), keys, np.full(keys, -1, np.int64), name)
 
 
 def run(
@@ -277,7 +277,7 @@ def workload(target: str) -> Workload:
     if target == "ctrie":
         return Workload(
             record_phase,
-            lambda recording, timeout: check_recording(recording, timeout=timeout),
+            lambda recording, timeout: check_map_log(recording, timeout=timeout),
             lambda recording, verdict: recording.to_history(verdict.segment, verdict.contents),
             _PHASE,
             _SMALL_PHASE,

@@ -31,9 +31,9 @@ from latchfree_evidence.stress.topic_worker import (
     work,
 )
 from latchfree_evidence.stress.worker import SHARED_WORDS
-from latchfree_lincheck.checker import check
+from latchfree_lincheck.checking.checker import check
+from latchfree_lincheck.checking.verdict import Verdict
 from latchfree_lincheck.history import History, Operation
-from latchfree_lincheck.verdict import Verdict
 from latchfree_model.models.topic_index import TopicIndexModel
 
 #: Operations a thread runs between two instants at which the contents are known.

@@ -24,7 +24,7 @@ from latchfree.ctrie.snapshot import clear, freeze
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Handle, Word
 from latchfree_evidence.jitter import random_word, yield_processor
-from latchfree_lincheck.engine import opcodes as op
+from latchfree_lincheck.engine.compiled_models import opcodes as op
 
 ABSENT = -1
 #: In a row of contents: a value nobody ever writes.

@@ -1,7 +1,7 @@
 """The ring buffer as a target: two cells, and positions that wrap around after the first two.
 
 `RING` is the strict one; `WEAK_RING` is judged as a weak queue (see
-`latchfree_lincheck.criteria.refusals`). Who has to wait pauses, and never gives up.
+`latchfree_lincheck.criteria.weak_queue`). Who has to wait pauses, and never gives up.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from latchfree.jit import kernel
 from latchfree.kinds import Handle, Word
 from latchfree.streams.ring import DONE, REFUSED, count, format_ring, try_get, try_put
 from latchfree_explore.target import Operation, Target
-from latchfree_lincheck.criteria.refusals import without_excused
+from latchfree_lincheck.criteria.weak_queue import without_excused
 from latchfree_lincheck.history import History
 
 CAPACITY: Final = 2

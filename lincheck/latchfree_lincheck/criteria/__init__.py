@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any, Final
 from latchfree_model import Model, get_model
 
 if TYPE_CHECKING:
+    from latchfree_lincheck.checking.verdict import Verdict
     from latchfree_lincheck.criteria.intermediate import intermediate_value_linearizable
     from latchfree_lincheck.criteria.quiescent import quiescently_consistent
     from latchfree_lincheck.criteria.sequential import sequentially_consistent
     from latchfree_lincheck.history import History
-    from latchfree_lincheck.verdict import Verdict
 
 __all__ = [
     "CRITERIA",
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 CRITERIA: Final = MappingProxyType({
-    "linearizability": ("checker", "check"),
+    "linearizability": ("checking.checker", "check"),
     "sequential-consistency": ("criteria.sequential", "sequentially_consistent"),
     "quiescent-consistency": ("criteria.quiescent", "quiescently_consistent"),
     "intermediate-value": ("criteria.intermediate", "intermediate_value_linearizable"),

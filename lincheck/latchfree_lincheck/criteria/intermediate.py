@@ -20,9 +20,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any, Final
 
+from latchfree_lincheck.checking.verdict import Verdict
 from latchfree_lincheck.criteria.trial import MEMORY, GaveUp, Trial
 from latchfree_lincheck.history import History
-from latchfree_lincheck.verdict import Verdict
 from latchfree_model import UNKNOWN, Call, Model, SequentialModel
 
 _READ_AT_TIE: Final = {"least": 0, "greatest": 2}

@@ -21,9 +21,9 @@ import math
 from collections.abc import Hashable, Sequence
 from typing import Any
 
+from latchfree_lincheck.checking.verdict import Verdict
 from latchfree_lincheck.criteria.trial import MEMORY, GaveUp, Trial
 from latchfree_lincheck.history import History
-from latchfree_lincheck.verdict import Verdict
 from latchfree_model import Call, Model
 
 Link = tuple[Any, int] | None

@@ -18,9 +18,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from typing import Any
 
+from latchfree_lincheck.checking.verdict import Verdict
 from latchfree_lincheck.criteria.trial import MEMORY, GaveUp, Trial
 from latchfree_lincheck.history import History
-from latchfree_lincheck.verdict import Verdict
 from latchfree_model import Model
 
 Positions = tuple[int, ...]

@@ -6,9 +6,9 @@ import time
 from collections.abc import Sequence
 from typing import Any, Final
 
+from latchfree_lincheck.checking.verdict import Verdict
 from latchfree_lincheck.engine.search import Deadline
 from latchfree_lincheck.history import History, Operation
-from latchfree_lincheck.verdict import Verdict
 from latchfree_model import Model, SequentialModel
 
 MEMORY: Final = 2 << 30

@@ -17,16 +17,16 @@ from typing import Final, Literal
 
 import numpy as np
 
-from latchfree_lincheck.engine import product
-from latchfree_lincheck.engine.frontier import Frontier
-from latchfree_lincheck.engine.frontier_state import BLOCKED, DONE
-from latchfree_lincheck.engine.frontier_sweep import TAKEN, sweep
+from latchfree_lincheck.engine.encoding.parts import Parts
+from latchfree_lincheck.engine.encoding.problem import Meaning, Problem
+from latchfree_lincheck.engine.frontier.kernels.configurations import BLOCKED, DONE
+from latchfree_lincheck.engine.frontier.search import Frontier
+from latchfree_lincheck.engine.frontier.sweep import TAKEN, sweep
 from latchfree_lincheck.engine.monitors import MONITORS, UNDECIDED, VIOLATION, Monitor
-from latchfree_lincheck.engine.parts import Parts
-from latchfree_lincheck.engine.problem import Meaning, Problem
+from latchfree_lincheck.engine.product import search as product
 from latchfree_lincheck.engine.race import race
 from latchfree_lincheck.engine.search import Deadline, GaveUp, Outcome, Slices, linearize
-from latchfree_lincheck.engine.wgl_compiled import CompiledEngine
+from latchfree_lincheck.engine.wgl.compiled import CompiledEngine
 from latchfree_lincheck.history.timeline import Ints
 
 Choice = Literal["auto", "monitor", "wgl", "frontier"]

@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from latchfree.jit import kernel
-from latchfree_lincheck.engine.frontier_state import BLOCKED, DONE
-from latchfree_lincheck.engine.frontier_sweep import PLACE, TAKEN, sweep
+from latchfree_lincheck.engine.encoding.parts import Parts
+from latchfree_lincheck.engine.encoding.problem import Meaning
+from latchfree_lincheck.engine.frontier.kernels.configurations import BLOCKED, DONE
+from latchfree_lincheck.engine.frontier.sweep import PLACE, TAKEN, sweep
 from latchfree_lincheck.engine.monitors import MONITORS, OK, UNDECIDED, VIOLATION
-from latchfree_lincheck.engine.parts import Parts
-from latchfree_lincheck.engine.problem import Meaning
 from latchfree_lincheck.engine.search import Deadline
 from latchfree_lincheck.history.timeline import Ints
 

@@ -8,10 +8,10 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from latchfree_lincheck.engine.opcodes import ABSENT, PUT
+from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT, PUT
+from latchfree_lincheck.engine.compiled_models.states import build, extend, fetch, rehash_nodes
+from latchfree_lincheck.engine.compiled_models.transition import Rows
 from latchfree_lincheck.engine.search import Deadline
-from latchfree_lincheck.engine.states import build, extend, fetch, rehash_nodes
-from latchfree_lincheck.engine.transition import Rows
 from latchfree_lincheck.history.timeline import Ints
 
 Scalar = TypeVar("Scalar", bound=np.generic)
@@ -33,7 +33,7 @@ def doubled(array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
 
 
 class Store:
-    """The hash-consed states of one engine; see `latchfree_lincheck.engine.states`.
+    """The hash-consed states of one engine; see `latchfree_lincheck.engine.compiled_models.states`.
 
     Parameters
     ----------

@@ -12,10 +12,10 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from latchfree_lincheck.checker import check
+from latchfree_lincheck.checking.checker import check
+from latchfree_lincheck.checking.verdict import Verdict
 from latchfree_lincheck.history import History
 from latchfree_lincheck.show.steps import Step
-from latchfree_lincheck.verdict import Verdict
 from latchfree_model import Model, get_model
 
 

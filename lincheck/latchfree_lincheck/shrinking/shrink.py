@@ -6,13 +6,13 @@ import time
 from collections.abc import Hashable, Sequence
 from typing import Any, Final
 
-from latchfree_lincheck.checker import MEMORY, check
+from latchfree_lincheck.checking.checker import MEMORY, check
+from latchfree_lincheck.checking.verdict import Verdict
 from latchfree_lincheck.engine.search import Deadline
 from latchfree_lincheck.history import History, Operation
 from latchfree_lincheck.shrinking import increments, reductions
 from latchfree_lincheck.shrinking.minimise import minimise
 from latchfree_lincheck.shrinking.tokens import Knowledge, knowledge_of, leave_out
-from latchfree_lincheck.verdict import Verdict
 from latchfree_model import UNKNOWN, CounterModel, Model, get_model
 
 ROUNDS: Final = 4

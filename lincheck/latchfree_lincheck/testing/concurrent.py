@@ -14,12 +14,12 @@ from typing import Any, Final
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from latchfree_lincheck.checking.verdict import Verdict
 from latchfree_lincheck.criteria import judge
 from latchfree_lincheck.history import History
-from latchfree_lincheck.lane_table import lanes
+from latchfree_lincheck.show.lanes import lanes
 from latchfree_lincheck.testing.calls import Menu, Method, Step, Strategy, model_of
 from latchfree_lincheck.testing.threads import program_text, rounds
-from latchfree_lincheck.verdict import Verdict
 from latchfree_model import Model
 
 Program = tuple[tuple[Step, ...], ...]

@@ -9,7 +9,7 @@ from threads_together import together
 from latchfree.streams import RingBuffer
 from latchfree_evidence.stress.rings import record_ring
 from latchfree_lincheck import check
-from latchfree_lincheck.criteria.refusals import without_excused
+from latchfree_lincheck.criteria.weak_queue import without_excused
 
 
 @pytest.mark.parametrize(("capacity", "weak"), [(2, False), (64, False), (64, True)])

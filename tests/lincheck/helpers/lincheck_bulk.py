@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from latchfree.jit import kernel
-from latchfree_lincheck.engine import opcodes as op
-from latchfree_lincheck.engine.parts import Parts
-from latchfree_lincheck.engine.problem import Meaning
+from latchfree_lincheck.engine.compiled_models import opcodes as op
+from latchfree_lincheck.engine.encoding.parts import Parts
+from latchfree_lincheck.engine.encoding.problem import Meaning
 from latchfree_lincheck.history.order import order_events
 
 KINDS = {

@@ -2,7 +2,7 @@
 
 from lincheck_bulk import KINDS, LETTERS, WIDE
 
-from latchfree_lincheck.engine import opcodes as op
+from latchfree_lincheck.engine.compiled_models import opcodes as op
 from latchfree_model import UNKNOWN, Call, get_model
 
 _TRUTHS = {op.REPLACE_IF, op.REMOVE_IF, op.CONTAINS, op.INSERT, op.DELETE}

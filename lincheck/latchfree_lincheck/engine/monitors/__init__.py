@@ -13,9 +13,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from latchfree_lincheck.engine.encoding.parts import Parts
 from latchfree_lincheck.engine.monitors import flag, map_key, priority_queue, queue, register, stack
 from latchfree_lincheck.engine.monitors.common import OK, UNDECIDED, VIOLATION, count_values
-from latchfree_lincheck.engine.parts import Parts
 from latchfree_lincheck.history.timeline import Ints
 
 __all__ = ["MONITORS", "OK", "UNDECIDED", "VIOLATION", "Monitor"]

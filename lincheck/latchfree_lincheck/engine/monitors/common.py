@@ -7,8 +7,8 @@ from typing import Final
 import numpy as np
 
 from latchfree.jit import kernel
-from latchfree_lincheck.engine.opcodes import ABSENT, CLEAR, SIZE, SNAPSHOT, TAKE, UNKNOWN_RESULT
-from latchfree_lincheck.engine.transition import Rows
+from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT, CLEAR, SIZE, SNAPSHOT, TAKE, UNKNOWN_RESULT
+from latchfree_lincheck.engine.compiled_models.transition import Rows
 from latchfree_lincheck.history.timeline import Ints, int64
 
 UNDECIDED: Final = -1

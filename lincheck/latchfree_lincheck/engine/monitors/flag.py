@@ -22,9 +22,9 @@ from __future__ import annotations
 import numpy as np
 
 from latchfree.jit import kernel
+from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT, CONTAINS, DELETE, INSERT, UNKNOWN_RESULT
+from latchfree_lincheck.engine.compiled_models.transition import Rows
 from latchfree_lincheck.engine.monitors.common import NEVER, NOBODY, OK, VIOLATION
-from latchfree_lincheck.engine.opcodes import ABSENT, CONTAINS, DELETE, INSERT, UNKNOWN_RESULT
-from latchfree_lincheck.engine.transition import Rows
 from latchfree_lincheck.history.timeline import Ints
 
 _TOGGLES, _NEEDS = 0, 1

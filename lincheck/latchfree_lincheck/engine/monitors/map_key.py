@@ -27,8 +27,7 @@ from __future__ import annotations
 import numpy as np
 
 from latchfree.jit import kernel
-from latchfree_lincheck.engine.monitors.common import NEVER, NOBODY, OK, UNDECIDED, VIOLATION
-from latchfree_lincheck.engine.opcodes import (
+from latchfree_lincheck.engine.compiled_models.opcodes import (
     ABSENT,
     CONTAINS,
     GET,
@@ -40,8 +39,9 @@ from latchfree_lincheck.engine.opcodes import (
     REPLACE_IF,
     UNKNOWN_RESULT,
 )
-from latchfree_lincheck.engine.opcodes import NEVER as IMPOSSIBLE
-from latchfree_lincheck.engine.transition import Rows
+from latchfree_lincheck.engine.compiled_models.opcodes import NEVER as IMPOSSIBLE
+from latchfree_lincheck.engine.compiled_models.transition import Rows
+from latchfree_lincheck.engine.monitors.common import NEVER, NOBODY, OK, UNDECIDED, VIOLATION
 from latchfree_lincheck.history.timeline import Ints, int64
 
 _NOTHING = -1

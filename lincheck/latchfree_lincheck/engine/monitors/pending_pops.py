@@ -26,10 +26,10 @@ from __future__ import annotations
 import numpy as np
 
 from latchfree.jit import kernel
+from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT, PUSH, TAKE
+from latchfree_lincheck.engine.compiled_models.transition import Rows
 from latchfree_lincheck.engine.monitors.common import NEVER, NOBODY, by_deadline
 from latchfree_lincheck.engine.monitors.trees import argmax, put
-from latchfree_lincheck.engine.opcodes import ABSENT, PUSH, TAKE
-from latchfree_lincheck.engine.transition import Rows
 from latchfree_lincheck.history.timeline import Ints, int64
 
 

@@ -30,6 +30,8 @@ from __future__ import annotations
 import numpy as np
 
 from latchfree.jit import kernel
+from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT, OFFER, TAKE
+from latchfree_lincheck.engine.compiled_models.transition import Rows
 from latchfree_lincheck.engine.monitors.common import (
     NEVER,
     NOBODY,
@@ -43,8 +45,6 @@ from latchfree_lincheck.engine.monitors.common import (
 from latchfree_lincheck.engine.monitors.cover import Words, clear, cover, next_uncovered
 from latchfree_lincheck.engine.monitors.trees import argmax
 from latchfree_lincheck.engine.monitors.trees import put as change
-from latchfree_lincheck.engine.opcodes import ABSENT, OFFER, TAKE
-from latchfree_lincheck.engine.transition import Rows
 from latchfree_lincheck.history.timeline import Ints, int64
 
 

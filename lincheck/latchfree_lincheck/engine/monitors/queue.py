@@ -35,9 +35,9 @@ from __future__ import annotations
 import numpy as np
 
 from latchfree.jit import kernel
+from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT, ENQUEUE
+from latchfree_lincheck.engine.compiled_models.transition import Rows
 from latchfree_lincheck.engine.monitors.common import NEVER, NOBODY, OK, VIOLATION, items_of
-from latchfree_lincheck.engine.opcodes import ABSENT, ENQUEUE
-from latchfree_lincheck.engine.transition import Rows
 from latchfree_lincheck.history.timeline import Ints, int64
 
 

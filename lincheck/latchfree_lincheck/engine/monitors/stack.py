@@ -32,11 +32,11 @@ from __future__ import annotations
 import numpy as np
 
 from latchfree.jit import kernel
+from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT, PUSH, UNKNOWN_RESULT
+from latchfree_lincheck.engine.compiled_models.transition import Rows
 from latchfree_lincheck.engine.monitors.common import NEVER, NOBODY, OK, UNDECIDED, VIOLATION, items_left, items_of
 from latchfree_lincheck.engine.monitors.pending_pops import give
 from latchfree_lincheck.engine.monitors.trees import Ints32, add, argmax, depths, next_at_most, put
-from latchfree_lincheck.engine.opcodes import ABSENT, PUSH, UNKNOWN_RESULT
-from latchfree_lincheck.engine.transition import Rows
 from latchfree_lincheck.history.timeline import Ints, int64
 
 

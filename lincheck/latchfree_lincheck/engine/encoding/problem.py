@@ -1,0 +1,105 @@
+"""What the compiled engines are given: rows, parts, and what each part begins with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from latchfree_lincheck.engine.compiled_models.opcodes import APPEND, OFFER, PUSH
+from latchfree_lincheck.engine.encoding.parts import Parts
+from latchfree_lincheck.history.timeline import Ints, Timeline
+
+NOTHING = np.zeros(0, np.int64)
+NO_CONTENTS = np.zeros((0, 1), np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What the rows of a history mean, beyond the columns themselves.
+
+    Parameters
+    ----------
+    family : str
+        The built-in model, without its parameters.
+    kind : "value", "list" or "text"
+        What one key holds.
+    initial : mapping of int to int64[keys]
+        For each part with several keys, their values at the beginning.
+    first : int64[parts]
+        The state at the beginning of every other part.
+    contents : mapping of int to int64[s, keys]
+        For each part with several keys, what its snapshots saw; a snapshot's result is a row of it.
+    pieces : int64[bytes]
+        The strings appended; an append's a and b are a slice of it.
+    texts : mapping of int to sequence of bytes
+        If the kind is text, for each part what the values and results >= 0 stand for.
+    """
+
+    family: str
+    kind: Literal["value", "list", "text"]
+    first: Ints
+    initial: Mapping[int, Ints] = field(default_factory=dict)
+    contents: Mapping[int, Ints] = field(default_factory=dict)
+    pieces: Ints = field(default_factory=lambda: NOTHING)
+    texts: Mapping[int, tuple[bytes, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One part, by itself.
+
+    Parameters
+    ----------
+    parts : Parts
+        With a single part; `index` is the caller's.
+    initial : int64[keys]
+        The values at the beginning.
+    contents : int64[s, keys]
+        What snapshots saw.
+    """
+
+    parts: Parts
+    kind: Literal["value", "list", "text"]
+    initial: Ints
+    contents: Ints
+    pieces: Ints
+    texts: tuple[bytes, ...]
+
+    @classmethod
+    def of(cls, parts: Parts, meaning: Meaning, part: int) -> Problem:
+        """Take one part out of many."""
+        low, high = parts.bounds[part], parts.bounds[part + 1]
+        begin, end = parts.event_bounds[part], parts.event_bounds[part + 1]
+        alone = Parts(
+            parts.index[low:high],
+            np.array([0, high - low]),
+            parts.invoke[low:high],
+            parts.return_[low:high],
+            parts.events[begin:end] - 2 * low,
+            np.array([0, end - begin]),
+            parts.rows[low:high],
+        )
+        initial = meaning.initial.get(part, meaning.first[part : part + 1])
+        contents = meaning.contents.get(part, NO_CONTENTS)
+        return cls(alone, meaning.kind, initial, contents, meaning.pieces, meaning.texts.get(part, ()))
+
+    @property
+    def depth(self) -> int:
+        """The depth of the tree that holds the keys."""
+        return (len(self.initial) - 1).bit_length()
+
+    def timeline(self) -> Timeline:
+        """Return when its operations ran."""
+        return self.parts.timeline(0)
+
+    def growth(self) -> int:
+        """Return a bound on the nodes that one operation can add to the store, and on the scratch it needs."""
+        rows = self.parts.rows
+        if self.kind == "text":
+            return int(np.where(rows[:, 0] == APPEND, rows[:, 3], 0).max(initial=0))
+        if self.kind == "list":
+            return 2 + int(((rows[:, 0] >= PUSH) & (rows[:, 0] <= OFFER)).sum())
+        return self.depth

@@ -1,0 +1,295 @@
+"""Just-in-time linearization (Lowe): a frontier of configurations carried from event to event.
+
+A configuration is the state and which of the operations in flight took effect. At the return of an operation every
+configuration in which it did not yet take effect is extended by operations in flight until it has; the others
+stay as they are. The history is linearizable if and only if the frontier never becomes empty, and the first return
+that empties it is the first that no order explains.
+
+Exact, with five prunings:
+
+- an operation that can never change the state takes effect as soon as it is legal, as nothing is gained by waiting;
+- an operation on another key than the one that returns commutes with it, so it waits, unless one on the whole map
+  is in flight (and before a snapshot only keys that differ from what it saw need to move);
+- of identical pending operations the earliest goes first;
+- a configuration is dropped if there is one that differs only in having used fewer pending operations;
+- texts that no later get can tell from each other are one state (see `lookahead`).
+
+The path to each configuration is a chain in `log`. When a single configuration is left, all later orders begin with
+its path: the path is written out and the log is empty again, so memory is what the frontier takes, not the history.
+"""
+
+from __future__ import annotations
+
+from latchfree.jit import kernel
+from latchfree_lincheck.engine.compiled_models.opcodes import CLEAR, SNAPSHOT, UNKNOWN_RESULT
+from latchfree_lincheck.engine.compiled_models.states import build, fetch, length
+from latchfree_lincheck.engine.compiled_models.transition import DEPTH, KEYS, Rows, after, judge
+from latchfree_lincheck.engine.encoding.parts import NEVER_RETURNS
+from latchfree_lincheck.engine.frontier.kernels.configurations import (  # fmt: skip
+    ACTIVE,
+    AT,
+    BASE,
+    BLOCKED,
+    CLOSING,
+    COLUMNS,
+    CROWDED,
+    DONE,
+    EVENT,
+    FILLED,
+    GROWTH,
+    KEPT,
+    LIVE,
+    LOGGED,
+    LOST,
+    MORE_CONFIGURATIONS,
+    MORE_LOG,
+    MORE_NODES,
+    OF_LIST,
+    ORIGIN,
+    ORIGIN_STATE,
+    ORIGIN_USED,
+    ORIGIN_WRITTEN,
+    PATH,
+    READS,
+    SAME_KEY,
+    SLICE,
+    SLOTS,
+    STATE,
+    STEPS,
+    USED,
+    WHOLE,
+    WHOLE_LOST,
+    WRITTEN,
+    add,
+    arrive,
+    leave,
+    lowest_bit,
+    write_path,
+)
+from latchfree_lincheck.engine.frontier.kernels.lookahead import seen_as
+from latchfree_lincheck.history.timeline import Ints, int64
+
+
+@kernel
+def _settle(nodes: Ints, shape: Ints, rows: Rows, owner: Ints, reads: int, live: int, state: int) -> int:
+    """Return which operations took effect once all reads that are legal did; `reads` are those in flight."""
+    waiting = reads & ~live
+    while waiting != 0:
+        slot = lowest_bit(waiting)
+        bit = int64(1) << slot
+        waiting &= ~bit
+        legal, _ = judge(nodes, shape, rows, owner[slot], state)
+        if legal:
+            live |= bit
+    return live
+
+
+@kernel
+def _useful(
+    nodes: Ints, shape: Ints, rows: Rows, owner: Ints, flight: Ints, live: int, used: int, state: int, slot: int
+) -> bool:
+    """Return whether an operation of another key may have to go before one on the whole map that is in flight."""
+    if flight[WHOLE_LOST] & ~used != 0:
+        return True
+    mine = owner[slot]
+    if SNAPSHOT <= rows[mine, 0] <= CLEAR:
+        return True
+    whole = flight[WHOLE] & ~live
+    while whole != 0:
+        lowest = lowest_bit(whole)
+        whole &= ~(int64(1) << lowest)
+        other = owner[lowest]
+        result = rows[other, 4]
+        if rows[other, 0] != SNAPSHOT or result == UNKNOWN_RESULT:
+            return True
+        key = rows[mine, 1]
+        if fetch(nodes, shape[DEPTH], state, key) != fetch(nodes, shape[DEPTH], result, key):
+            return True
+    return False
+
+
+@kernel
+def _fill(leaves: Ints, contents: Ints, row: int, keys: int, depth: int) -> None:
+    """Copy what a snapshot saw into scratch, with ABSENT for the keys there are not."""
+    for key in range(1 << depth):
+        leaves[key] = contents[row, key] if key < keys else -1
+
+
+@kernel
+def advance(
+    control: Ints,
+    flight: Ints,
+    shape: Ints,
+    events: Ints,
+    last_event: int,
+    return_: Ints,
+    rows: Rows,
+    contents: Ints,
+    pieces: Ints,
+    owner: Ints,
+    lost_owner: Ints,
+    twins: Ints,
+    place: Ints,
+    configurations: Ints,
+    kept: Ints,
+    table: Ints,
+    log: Ints,
+    order: Ints,
+    nodes: Ints,
+    slots: Ints,
+    size: Ints,
+    scratch: Ints,
+    uses: Ints,
+    steps: int,
+) -> int:
+    """Go on for about `steps` steps; return why it stopped.
+
+    How many steps it takes to the end does not depend on where it stopped in between. An event is one, and so is each
+    operation tried.
+    `place` maps an operation in flight to its slot; `order` receives the operations as their order becomes certain;
+    `uses` says until when texts matter, and is empty if states are no texts.
+    """
+    texts = len(uses) > 0
+    stop_at = control[STEPS] + steps
+    depth = shape[DEPTH]
+    growth = control[GROWTH]
+    weight = 1 + (growth >> 6)
+    while control[EVENT] < last_event:
+        event = events[control[EVENT]]
+        operation = event >> 1
+        if event & 1 == 0:
+            if rows[operation, 0] == SNAPSHOT and rows[operation, 4] >= 0:
+                if size[0] + 2 * len(scratch) > len(nodes):
+                    return MORE_NODES
+                _fill(scratch, contents, rows[operation, 4], shape[KEYS], depth)
+                rows[operation, 4] = build(nodes, slots, size, depth, scratch)
+            if not arrive(
+                flight, owner, lost_owner, twins, place, rows, operation, return_[operation] == NEVER_RETURNS
+            ):
+                return CROWDED
+            control[STEPS] += 1
+            control[EVENT] += 1
+            continue
+        slot = place[operation]
+        returning = int64(1) << slot
+        active, reads = flight[ACTIVE], flight[READS]
+        if control[CLOSING] == 0:
+            if control[STEPS] >= stop_at:
+                return SLICE
+            missing = 0
+            for i in range(control[FILLED]):
+                if configurations[i, LIVE] & returning == 0:
+                    missing += 1
+            if missing == 0:
+                for i in range(control[FILLED]):
+                    configurations[i, LIVE] &= ~returning
+                leave(control, flight, returning)
+                continue
+            if 2 * control[FILLED] > len(configurations):
+                return MORE_CONFIGURATIONS
+            if control[LOGGED] + SLOTS * control[FILLED] > len(log):
+                return MORE_LOG
+            control[CLOSING] = 1
+            control[BASE] += len(configurations)
+            control[AT] = 0
+            control[KEPT] = 0
+            flight[SAME_KEY] = 0
+            if depth > 0:
+                waiting = active
+                while waiting != 0:
+                    lowest = lowest_bit(waiting)
+                    bit = int64(1) << lowest
+                    waiting &= ~bit
+                    if rows[owner[lowest], 1] == rows[operation, 1]:
+                        flight[SAME_KEY] |= bit
+            old = control[FILLED]
+            control[FILLED] = 0
+            for i in range(old):
+                live, used = configurations[i, LIVE], configurations[i, USED]
+                state, path = configurations[i, STATE], configurations[i, PATH]
+                settled = _settle(nodes, shape, rows, owner, reads, live, state)
+                if texts:
+                    state = seen_as(uses, state, control[EVENT])
+                add(control, configurations, table, log, owner, live, settled, used, state, path, -1)
+        keyed = depth > 0 and not SNAPSHOT <= rows[operation, 0] <= CLEAR
+        while control[AT] < control[FILLED]:
+            if control[STEPS] >= stop_at:
+                return SLICE
+            if control[FILLED] + 2 * SLOTS > len(configurations):
+                return MORE_CONFIGURATIONS
+            if control[LOGGED] + 2 * SLOTS * (SLOTS + 1) > len(log):
+                return MORE_LOG
+            at = control[AT]
+            if growth == OF_LIST:
+                held = length(nodes, configurations[at, STATE]) + 2
+                weight = held
+                if size[0] + 2 * SLOTS * held > len(nodes):
+                    return MORE_NODES
+            elif size[0] + 2 * SLOTS * growth > len(nodes):
+                return MORE_NODES
+            control[AT] = at + 1
+            live, used = configurations[at, LIVE], configurations[at, USED]
+            state, path = configurations[at, STATE], configurations[at, PATH]
+            if live & returning != 0:
+                for column in range(COLUMNS):
+                    kept[control[KEPT], column] = configurations[at, column]
+                kept[control[KEPT], LIVE] = live & ~returning
+                control[KEPT] += 1
+                continue
+            whole = depth > 0 and (flight[WHOLE] & ~live | flight[WHOLE_LOST] & ~used) != 0
+            waiting = active & ~reads & ~live
+            while waiting != 0:
+                lowest = lowest_bit(waiting)
+                bit = int64(1) << lowest
+                waiting &= ~bit
+                other_key = depth > 0 and not (keyed and flight[SAME_KEY] & bit != 0)
+                if other_key and not (whole and _useful(nodes, shape, rows, owner, flight, live, used, state, lowest)):
+                    continue
+                mine = owner[lowest]
+                control[STEPS] += weight
+                legal, value = judge(nodes, shape, rows, mine, state)
+                if legal:
+                    following = after(nodes, slots, size, shape, rows, mine, state, value, pieces, scratch)
+                    if texts:
+                        following = seen_as(uses, following, control[EVENT])
+                    done = live | bit
+                    settled = _settle(nodes, shape, rows, owner, reads, done, following)
+                    add(control, configurations, table, log, owner, done, settled, used, following, path, mine)
+            waiting = flight[LOST] & ~used
+            while waiting != 0:
+                lowest = lowest_bit(waiting)
+                bit = int64(1) << lowest
+                waiting &= ~bit
+                if twins[lowest] & ~used != 0:
+                    continue
+                mine = lost_owner[lowest]
+                if keyed and not whole and rows[mine, 1] != rows[operation, 1]:
+                    continue
+                control[STEPS] += weight
+                legal, value = judge(nodes, shape, rows, mine, state)
+                if legal:
+                    following = after(nodes, slots, size, shape, rows, mine, state, value, pieces, scratch)
+                    if texts:
+                        following = seen_as(uses, following, control[EVENT])
+                    if following != state:
+                        settled = _settle(nodes, shape, rows, owner, reads, live, following)
+                        add(
+                            control, configurations, table, log, owner, live, settled, used | bit, following, path, mine
+                        )
+        if control[KEPT] == 0:
+            return BLOCKED
+        for i in range(control[KEPT]):
+            for column in range(COLUMNS):
+                configurations[i, column] = kept[i, column]
+        control[FILLED] = control[KEPT]
+        if control[FILLED] == 1:
+            control[WRITTEN] = write_path(log, configurations[0, PATH], order, control[WRITTEN])
+            configurations[0, PATH] = -1
+            control[LOGGED] = 0
+        leave(control, flight, returning)
+        if flight[ACTIVE] == 0 and control[FILLED] == 1:
+            control[ORIGIN] = control[EVENT]
+            control[ORIGIN_STATE] = configurations[0, STATE]
+            control[ORIGIN_USED] = configurations[0, USED]
+            control[ORIGIN_WRITTEN] = control[WRITTEN]
+    return DONE

@@ -1,0 +1,158 @@
+"""Just-in-time linearization from the outside: tables that grow, slices between looks at the clock."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT
+from latchfree_lincheck.engine.compiled_models.transition import DEPTH, EMPTY, KEYS, SHAPE_FIELDS
+from latchfree_lincheck.engine.encoding.parts import NEVER_RETURNS
+from latchfree_lincheck.engine.encoding.problem import Problem
+from latchfree_lincheck.engine.frontier.kernels import configurations as k
+from latchfree_lincheck.engine.frontier.kernels.advance import advance
+from latchfree_lincheck.engine.frontier.kernels.lookahead import last_uses
+from latchfree_lincheck.engine.search import Deadline, Origin, Outcome, Slices
+from latchfree_lincheck.engine.store import NoRoom, Store, doubled
+from latchfree_lincheck.history.timeline import Ints
+
+_SLICE = 50_000
+_CONFIGURATIONS = 512
+_LOG = 1 << 14
+
+
+class Tables(Store):
+    """The configurations, where they are found, and the paths to them.
+
+    Parameters
+    ----------
+    memory : int
+        The most bytes all tables may take.
+    deadline : Deadline
+        When the search ends.
+    """
+
+    def __init__(self, memory: int, deadline: Deadline) -> None:
+        super().__init__(memory, deadline)
+        self.configurations: Ints = np.empty((_CONFIGURATIONS, k.COLUMNS), np.int64)
+        self.kept: Ints = np.empty((_CONFIGURATIONS, k.COLUMNS), np.int64)
+        self.table: Ints = np.zeros(4 * _CONFIGURATIONS, np.int64)
+        self.log: Ints = np.empty((_LOG, 2), np.int64)
+        self.owner, self.lost_owner, self.twins = np.zeros((3, k.SLOTS), np.int64)
+        self.control: Ints = np.zeros(k.CONTROL_FIELDS, np.int64)
+        self.flight: Ints = np.zeros(k.FLIGHT_FIELDS, np.int64)
+
+    def taken(self) -> int:
+        """Return how much memory the tables take."""
+        mine = (self.configurations, self.kept, self.table, self.log)
+        return super().taken() + sum(array.nbytes for array in mine)
+
+    def more_configurations(self) -> None:
+        """Double the room for configurations."""
+        self.require(2 * self.configurations.nbytes + 2 * self.kept.nbytes + 2 * self.table.nbytes)
+        self.configurations, self.kept = doubled(self.configurations), doubled(self.kept)
+        self.table = np.zeros(2 * len(self.table), np.int64)
+        k.rehash(self.control, self.configurations, self.table)
+
+    def more_log(self) -> None:
+        """Double the room for paths."""
+        self.require(2 * self.log.nbytes)
+        self.log = doubled(self.log)
+
+
+class Frontier:
+    """One part.
+
+    Parameters
+    ----------
+    problem : Problem
+        The part.
+    memory : int
+        The most bytes its tables may take.
+    deadline : Deadline
+        When the search ends; the caller looks at it between slices.
+    """
+
+    name = "frontier"
+
+    def __init__(self, problem: Problem, memory: int, deadline: Deadline) -> None:
+        self._problem = problem
+        self._parts = problem.parts
+        self._deadline = deadline
+        self._tables = Tables(memory, deadline)
+        self._rows = problem.parts.rows.copy()
+        n = len(self._rows)
+        self._order = np.empty(n, np.int64)
+        self._place = np.empty(n, np.int64)
+        growth = problem.growth()
+        self._scratch: Ints = np.empty(max(growth, 1 << problem.depth), np.int64)
+        self._shape: Ints = np.zeros(SHAPE_FIELDS, np.int64)
+        self._uses: Ints = np.zeros(0, np.int64)
+        self._shape[DEPTH], self._shape[KEYS] = problem.depth, len(problem.initial)
+        self._tables.control[k.GROWTH] = k.OF_LIST if problem.kind == "list" else growth
+
+    def run(self) -> Slices:
+        """Yield now and then; return the outcome."""
+        tables, parts = self._tables, self._parts
+        try:
+            if self._problem.texts:
+                tables.number_texts(self._rows, self._problem.texts)
+                self._uses = last_uses(tables.nodes, int(tables.size[0]), parts.events, parts.return_, self._rows)
+            depth = self._problem.depth
+            self._shape[EMPTY] = tables.number(np.full(len(self._problem.initial), ABSENT), depth)
+            state = tables.number(self._problem.initial, depth)
+            k.start(tables.control, tables.flight, tables.configurations, state, 0)
+            while True:
+                why = self._slice(len(parts.events))
+                if why == k.DONE:
+                    return self._order_found()
+                if why == k.BLOCKED:
+                    return self._blocked()
+                if why == k.CROWDED:
+                    return Outcome(gave_up="crowded")
+                if why == k.MORE_CONFIGURATIONS:
+                    tables.more_configurations()
+                elif why == k.MORE_LOG:
+                    tables.more_log()
+                elif why == k.MORE_NODES:
+                    tables.room_for_nodes(len(tables.nodes) - int(tables.size[0]) + 1)
+                yield
+        except NoRoom as reason:
+            return Outcome(gave_up="timeout" if str(reason) == "timeout" else "memory")
+
+    def _slice(self, last: int) -> int:
+        tables, parts, problem = self._tables, self._parts, self._problem
+        before = int(tables.control[k.STEPS])
+        why = advance(
+            tables.control, tables.flight, self._shape, parts.events, last, parts.return_, self._rows,
+            problem.contents, problem.pieces, tables.owner, tables.lost_owner, tables.twins, self._place,
+            tables.configurations, tables.kept, tables.table, tables.log, self._order, tables.nodes, tables.slots,
+            tables.size, self._scratch, self._uses, self._deadline.slice(_SLICE),
+        )  # fmt: skip
+        self._deadline.spend(int(tables.control[k.STEPS]) - before)
+        return why
+
+    def _found(self, path: int) -> Ints:
+        written = k.write_path(self._tables.log, path, self._order, int(self._tables.control[k.WRITTEN]))
+        return self._parts.index[self._order[:written]]
+
+    def _order_found(self) -> Outcome:
+        return Outcome(self._found(int(self._tables.configurations[0, k.PATH])))
+
+    def _blocked(self) -> Outcome:
+        """Say where the frontier became empty, and what the last certain configuration was."""
+        tables, control, parts = self._tables, self._tables.control, self._parts
+        operation = int(parts.events[control[k.EVENT]]) >> 1
+        path = k.longest(tables.configurations, int(control[k.FILLED]), tables.log)
+        order = self._found(path)
+        return Outcome(order, blocked=int(parts.index[operation]), origin=self._origin(order))
+
+    def _origin(self, order: Ints) -> Origin | None:
+        if self._problem.kind != "value":
+            return None
+        control, parts = self._tables.control, self._parts
+        contents = self._tables.values(int(control[k.ORIGIN_STATE]), self._problem.depth, len(self._problem.initial))
+        since = int(control[k.ORIGIN])
+        before = order[: int(control[k.ORIGIN_WRITTEN])]
+        pending = parts.index[(parts.return_ == NEVER_RETURNS) & (parts.invoke < since)]
+        later = parts.index[parts.invoke >= since]
+        return Origin(contents, np.concatenate([np.setdiff1d(pending, before), later]), len(before))

@@ -1,0 +1,1 @@
+"""An independent judge for small histories, by Z3."""

@@ -1,0 +1,1 @@
+"""Wing and Gong's depth-first search with Lowe's memo: compiled (`compiled`) and in plain Python (`plain`)."""
