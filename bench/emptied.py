@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Word
-from latchfree_evidence.mutants.collected import bury, bury_pair, bury_tree, close_grave, open_grave
+from latchfree_evidence.mutants.nothing_freed import bury, bury_pair, bury_tree, close_grave, open_grave
 
 __all__ = [
     "bury",

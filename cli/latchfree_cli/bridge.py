@@ -7,7 +7,7 @@ from latchfree_cli import exits
 from latchfree_cli.settings import Outcome, Settings
 
 if TYPE_CHECKING:
-    from latchfree_evidence.refinement.bridge.along import Coverage
+    from latchfree_evidence.refinement.bridge.edge_replay import Coverage
 
 SHOWN = 12
 """Steps shown of the path to a divergence."""
@@ -16,8 +16,8 @@ SHOWN = 12
 def explore_along(settings: Settings, target: str, name: str, coded: bool, mutant: str | None) -> Outcome:
     """Run the code along a model and say what became of its steps."""
     from latchfree_cli.spec_runs import named, read_manifest
-    from latchfree_evidence.refinement.bridge.run import run_along
-    from latchfree_explore.machine.stacks import Unsupported
+    from latchfree_evidence.refinement.bridge.model_replay import replay_model
+    from latchfree_explore.board.stacks import Unsupported
     from latchfree_model.graph import Unexplored
 
     if target != "ctrie":
@@ -25,9 +25,9 @@ def explore_along(settings: Settings, target: str, name: str, coded: bool, mutan
     [model] = named(read_manifest(None), [name])
     with settings.progress(f"explore {target} along {name}") as report:
         try:
-            coverage = run_along(
+            coverage = replay_model(
                 model,
-                coded=coded,
+                shortcuts=coded,
                 mutant=mutant,
                 timeout=settings.timeout,
                 on_progress=lambda text: report(f"explore {target} along {name}: {text}"),

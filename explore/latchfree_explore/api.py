@@ -15,7 +15,7 @@ from latchfree_explore.strategies import NAMES
 
 if TYPE_CHECKING:
     from latchfree_explore.machine.machine import Machine
-    from latchfree_explore.session import Progress
+    from latchfree_explore.search import Progress
     from latchfree_explore.target import Target
 
 #: Schedules of each generated scenario, and of all, unless the caller says otherwise.
@@ -99,7 +99,7 @@ def explore(
     ------
     ValueError
         For an unknown target or strategy, a number out of range, or a scenario that makes no sense.
-    latchfree_explore.machine.stacks.Unsupported
+    latchfree_explore.board.stacks.Unsupported
         If this machine is not Linux on x86-64 or aarch64.
 
     References
@@ -111,7 +111,7 @@ def explore(
     if isinstance(scenario, str):
         scenario = Scenario.parse(scenario)
     if isinstance(target, str):
-        from latchfree_explore.targets import find_target
+        from latchfree_explore.target_files import find_target
 
         target = find_target(target)
     if schedules is None and (strategy in ("pct", "random") or scenario is None):
@@ -158,17 +158,17 @@ def _generated(target: Target, seed: int) -> Iterator[Scenario]:
 
 def _explore(result: Exploration, target: Target, scenarios: Iterator[Scenario], plan: _Plan) -> None:
     """Explore one scenario after the other, until something is wrong or what was planned is done."""
-    from latchfree_explore import session
+    from latchfree_explore import search
     from latchfree_explore.machine.machine import Machine
 
     deadline = None
     cut = False
     for scenario in scenarios:
         machine = Machine(target, scenario, plain=plan.plain, progress=plan.progress)
-        first = session.warmed_up(machine)
+        first = search.warmed_up(machine)
         if deadline is None and plan.timeout is not None:
             deadline = time.monotonic() + plan.timeout
-        done = session.Progress(1, failure=first) if first else _explore_one(result, machine, plan, deadline)
+        done = search.Progress(1, failure=first) if first else _explore_one(result, machine, plan, deadline)
         cut = cut or not done.complete
         if done.failure is not None:
             result.verdict, result.failure = "violation", done.failure
@@ -190,8 +190,8 @@ def _explore(result: Exploration, target: Target, scenarios: Iterator[Scenario],
 
 
 def _explore_one(result: Exploration, machine: Machine, plan: _Plan, deadline: float | None) -> Progress:
-    from latchfree_explore import script, session
-    from latchfree_explore.machine import board as b
+    from latchfree_explore import script, search
+    from latchfree_explore.board import layout as b
 
     left = plan.each
     if plan.schedules is not None:
@@ -205,13 +205,13 @@ def _explore_one(result: Exploration, machine: Machine, plan: _Plan, deadline: f
 
     began = time.monotonic()
     try:
-        done = session.run(
+        done = search.run(
             machine, plan.strategy, seed=plan.seed, bound=plan.bound if not schedule else -1, schedules=left,
             deadline=deadline, schedule=schedule, on_progress=report,
         )  # fmt: skip
     except KeyboardInterrupt:
         result.interrupted = True
-        done = session.Progress(int(machine.board[b.SCHEDULES]), int(machine.board[b.SLEPT]))
+        done = search.Progress(int(machine.board[b.SCHEDULES]), int(machine.board[b.SLEPT]))
     result.seconds += time.monotonic() - began
     result.scenarios += 1
     result.schedules += done.schedules

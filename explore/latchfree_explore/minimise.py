@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from itertools import chain, groupby
 from typing import Final
 
-from latchfree_explore import session
-from latchfree_explore.machine import board as b
+from latchfree_explore import search
+from latchfree_explore.board import layout as b
 from latchfree_explore.machine.machine import Machine
 from latchfree_explore.result import Failure
 from latchfree_explore.scenario import Scenario
@@ -28,11 +28,11 @@ def failure_along(machine: Machine, schedule: list[int]) -> Failure | None:
     if status == b.DIVERGED:
         return None
     if status != b.DONE:
-        return session.trouble(machine)
+        return search.trouble(machine)
     verdict = check(machine.target.judged(machine.history()), machine.target.model)
     if verdict.verdict != "violation":
         return None
-    return session.failure_of(machine, "not linearizable", verdict.message or verdict.reason)
+    return search.failure_of(machine, "not linearizable", verdict.message or verdict.reason)
 
 
 def minimised(
@@ -58,7 +58,7 @@ def _search(target: Target, scenario: Scenario, kind: str, seed: int, plain: boo
     machine = Machine(target, scenario, plain=plain)
     attempts = [("bounded", bound) for bound in range(_MOST_PREEMPTIONS + 1)] + [("pct", _DEPTH)]
     for strategy, bound in attempts:
-        found = session.run(
+        found = search.run(
             machine, strategy, seed=seed, bound=bound, schedules=_TRIES, deadline=deadline
         ).failure  # fmt: skip
         if found is not None and found.kind == kind:
@@ -88,7 +88,7 @@ def _fewer_operations(
 
 def _fewer_preemptions(machine: Machine, failure: Failure, deadline: float) -> Failure:
     for bound in range(min(failure.preemptions, _MOST_PREEMPTIONS + 1)):
-        found = session.run(machine, "bounded", bound=bound, schedules=_LAST_TRIES, deadline=deadline).failure
+        found = search.run(machine, "bounded", bound=bound, schedules=_LAST_TRIES, deadline=deadline).failure
         if found is not None and found.kind == failure.kind:
             return found
     return failure

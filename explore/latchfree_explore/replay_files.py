@@ -12,7 +12,7 @@ from typing import Any, Final
 from latchfree_explore.result import Exploration, Failure
 from latchfree_explore.scenario import Scenario
 from latchfree_explore.target import Target
-from latchfree_explore.targets import find_target
+from latchfree_explore.target_files import find_target
 
 VERSION: Final = 1
 _FIELDS: Final = {"target": str, "scenario": str, "schedule": list, "source": str, "plain": bool}
@@ -104,7 +104,7 @@ def replay(case: str | Path | dict[str, Any], *, find: Callable[[str], Target] =
         If it is no replay.
     """
     document = validated(case, "replay") if isinstance(case, dict) else read(Path(case))
-    from latchfree_explore.machine import board as b
+    from latchfree_explore.board import layout as b
     from latchfree_explore.machine.machine import Machine
     from latchfree_explore.minimise import failure_along
     from latchfree_explore.sources import source_hash

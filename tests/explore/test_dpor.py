@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from latchfree_explore import Invocation, Scenario, explore
+from latchfree_explore.board import layout as b
 from latchfree_explore.examples.counter import CAS_COUNTER, COUNTER, LOST_UPDATE
 from latchfree_explore.examples.mutex import CARELESS, FORGETFUL, MUTEX
 from latchfree_explore.examples.queue import HASTY, QUEUE
 from latchfree_explore.examples.treiber import ABA, TREIBER
-from latchfree_explore.machine import board as b
 
 CASES = [
     (COUNTER, "increment | increment | read"),

@@ -11,10 +11,10 @@ from latchfree.words import mix
 from latchfree_evidence.stress.shapes import SHAPES
 from latchfree_evidence.targets.ctrie import CTRIE
 from latchfree_evidence.targets.placement import LAYOUTS, key_with_hash
-from latchfree_explore import Scenario, Target, explore, session
+from latchfree_explore import Scenario, Target, explore, search
+from latchfree_explore.board import layout as b
 from latchfree_explore.examples.counter import CAS_COUNTER, CounterModel
 from latchfree_explore.examples.treiber import TREIBER
-from latchfree_explore.machine import board as b
 from latchfree_explore.machine.machine import Machine
 from latchfree_explore.sources import function_of, text_of
 from latchfree_explore.strategies import RANDOM
@@ -25,7 +25,7 @@ from latchfree_lincheck import check
 def test_memory_is_reset_to_the_word(strategy):
     machine = Machine(TREIBER, Scenario.parse("init: push(1) | push(2); pop | pop; pop | after: pop"))
     before = machine.memory.words.copy()
-    done = session.run(machine, strategy, schedules=500, bound=2)
+    done = search.run(machine, strategy, schedules=500, bound=2)
     assert done.schedules > 10
     assert np.array_equal(machine.memory.words, before)
 

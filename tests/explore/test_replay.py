@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from latchfree_evidence.mutants import MUTANTS
-from latchfree_explore import emit, explore, replay, replay_files
+from latchfree_explore import explore, pytest_files, replay, replay_files
 from latchfree_explore.sources import source_hash
-from latchfree_explore.targets import find_target
+from latchfree_explore.target_files import find_target
 
 STRUCTURE = """
 import numpy as np
@@ -73,7 +73,7 @@ def _pytest(file):
 def test_an_emitted_test_fails_until_the_bug_is_gone(structure, tmp_path):
     document, failure = _document(structure)
     file = tmp_path / "test_mine.py"
-    file.write_text(emit.pytest_file(document, failure.preemptions))
+    file.write_text(pytest_files.pytest_file(document, failure.preemptions))
     wrong = _pytest(file)
     assert wrong.returncode == 1
     assert "2 failed" in wrong.stdout
@@ -86,10 +86,10 @@ EXPLORED = """
 import sys
 from latchfree_evidence.exploring import explore
 from latchfree_explore import replay_files
-from latchfree_explore import emit
+from latchfree_explore import pytest_files
 result = explore("ctrie", scenario=sys.argv[1], mutant="S1", strategy="bounded", bound=2)
 document = replay_files.to_json(result, target="ctrie", source="", plain=False)
-print(emit.pytest_file(document, result.failure.preemptions, module="latchfree_evidence"))
+print(pytest_files.pytest_file(document, result.failure.preemptions, module="latchfree_evidence"))
 """
 
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from latchfree_explore.machine import stacks
+from latchfree_explore.board import stacks
 
 
 def test_other_machines_are_refused_by_name():
@@ -52,7 +52,7 @@ def test_the_code_for_x86_64_keeps_what_a_callee_must():
 def test_a_stack_that_overflows_ends_the_process_and_corrupts_nothing():
     program = (
         "import ctypes\n"
-        "from latchfree_explore.machine.stacks import STACK_BYTES, FRAME_WORDS, Stack\n"
+        "from latchfree_explore.board.stacks import STACK_BYTES, FRAME_WORDS, Stack\n"
         "stack = Stack(1, 2)\n"
         "bottom = stack.top + 8 * FRAME_WORDS - STACK_BYTES\n"
         "ctypes.memset(bottom, 1, 8)\n"

@@ -156,7 +156,7 @@ def explore_layer(settings: Settings, plan: Plan, report: Report) -> list[LayerR
     """Run the compiled Ctrie in every interleaving of some small programs."""
     from latchfree_cli.commands.explore import result_to_json
     from latchfree_evidence.exploring import explore
-    from latchfree_explore.machine.stacks import Unsupported
+    from latchfree_explore.board.stacks import Unsupported
 
     results = []
     for scenario in SCENARIOS:

@@ -80,7 +80,7 @@ def explore(
     if as_coded:
         raise exits.Stop(exits.USAGE, "--as-coded says along which model: give --along MODEL too")
     from latchfree_evidence.exploring import explore as run
-    from latchfree_explore.machine.stacks import Unsupported
+    from latchfree_explore.board.stacks import Unsupported
 
     seed = settings.chosen_seed
     settings.note(f"explore {target}: seed {seed}")
@@ -141,7 +141,7 @@ def write_failure(
 ) -> str:
     """Show the failing interleaving, write its replay file, and return the command that runs it again."""
     from latchfree_evidence.targets.finding import find_target
-    from latchfree_explore import emit, render, replay_files
+    from latchfree_explore import pytest_files, render, replay_files
     from latchfree_explore.sources import source_hash
 
     failure = result.failure
@@ -153,9 +153,9 @@ def write_failure(
     settings.say(render.verdict(failure))
     source = source_hash(find_target(target))
     document = replay_files.to_json(result, target=target, source=source, plain=plain)
-    path = settings.write(f"explore-{result.target}-{result.mutant or result.seed}.json", emit.dumped(document))
+    path = settings.write(f"explore-{result.target}-{result.mutant or result.seed}.json", pytest_files.dumped(document))
     if emit_test is not None:
-        text = emit.pytest_file(document, failure.preemptions, module="latchfree_evidence")
+        text = pytest_files.pytest_file(document, failure.preemptions, module="latchfree_evidence")
         settings.save(emit_test, lambda path: path.write_text(text, encoding="utf-8"))
         settings.note(f"a test that fails as long as the bug is there: {emit_test}")
     return shlex.join(["latchfree", "replay", str(path)])

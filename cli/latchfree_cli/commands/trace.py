@@ -33,7 +33,7 @@ def trace(
     if target != "ctrie":
         return _again(settings, Path(target))
     from latchfree_evidence.refinement.traces.campaign import validate_traces
-    from latchfree_explore.machine.stacks import Unsupported
+    from latchfree_explore.board.stacks import Unsupported
 
     seed = settings.chosen_seed
     settings.note(f"trace ctrie: seed {seed}")

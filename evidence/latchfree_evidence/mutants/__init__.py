@@ -4,6 +4,9 @@ They exist to be caught. A layer of verification that lets one through proves no
 
 Replacing a function changes all that call it. Those are compiled anew and kept in a cache of the mutant's own; the
 others are compiled once for all mutants.
+
+One file a mutant, in a folder for each structure: the file tells how the bug shows, its digest keys the compiled code,
+and several mutants replace the same function.
 """
 
 from __future__ import annotations
@@ -24,8 +27,8 @@ __all__ = ["MUTANTS", "Mutant", "apply"]
 #: Modules whose kernels may call what a mutant replaces.
 _AFFECTED = (
     "latchfree.ctrie.",
-    "latchfree_evidence.stress.driver",
-    "latchfree_evidence.stress.worker",
+    "latchfree_evidence.stress.phases",
+    "latchfree_evidence.stress.ctrie_worker",
     "latchfree_evidence.stress.topics",
     "latchfree_evidence.stress.topic_worker",
     "latchfree_evidence.targets.ctrie",
@@ -59,7 +62,7 @@ _HOLDERS = {
     "streams": ("ring", "buffer"),
 }
 
-#: What frees nodes of tries: left out together with every mutant, see `collected`.
+#: What frees nodes of tries: left out together with every mutant, see `nothing_freed`.
 _COLLECTED = {
     "latchfree.ctrie.burial": ("open_grave", "bury", "close_grave", "bury_pair", "bury_tree"),
     "latchfree.arena.allocator": ("abandon",),
@@ -109,7 +112,9 @@ def _replace(module: str, function: str, source: str) -> Any:
 
 def _sources(module: str) -> str:
     """Return a digest of what a module of this package, which is not loaded yet, puts in the place of functions."""
-    return digest_of(f"{__name__}.{module}", Path(__file__).resolve().with_name(f"{module}.py"))
+    return digest_of(
+        f"{__name__}.{module}", Path(__file__).resolve().parent.joinpath(*module.split(".")).with_suffix(".py")
+    )
 
 
 def apply(name: str) -> None:
@@ -124,8 +129,8 @@ def apply(name: str) -> None:
     """
     if name not in MUTANTS:
         raise ValueError(f"unknown mutant {name!r}; there are: {', '.join(MUTANTS)}")
-    common = f"mutants-{_sources('collected')}"
-    own = f"{name}-{_sources(name.lower())}-{common}"
+    common = f"mutants-{_sources('nothing_freed')}"
+    own = f"{name}-{_sources(MUTANTS[name].source)}-{common}"
     jit.set_variant(own, _AFFECTED)
     packages = _PACKAGES[MUTANTS[name].target]
     for package in packages:
@@ -133,9 +138,9 @@ def apply(name: str) -> None:
             import_module(f"latchfree.{package}.{holder}")
     for module, functions in _COLLECTED.items() if "ctrie" in packages else ():
         for function in functions:
-            _replace(module, function, f"{__name__}.collected")
+            _replace(module, function, f"{__name__}.nothing_freed")
     targets = [target.split(":") for target in MUTANTS[name].replaces]
-    replaced = {_replace(module, function, f"{__name__}.{name.lower()}") for module, function in targets}
+    replaced = {_replace(module, function, f"{__name__}.{MUTANTS[name].source}") for module, function in targets}
     kernels = _kernels()
     mutated = _callers(kernels, replaced)
     for kernel in kernels:

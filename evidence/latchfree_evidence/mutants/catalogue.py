@@ -27,6 +27,7 @@ _STRESS: Final = {
     "ctrie": {"memory": "jittered", "operations": 5_000_000},
     "topic-trie": {"memory": "jittered", "operations": 1_000_000},
 }
+_FOLDERS: Final = {"ctrie": "ctrie", "topic-trie": "topics", "ring": "ring"}
 _EXPLORE: Final = {"strategy": "bounded", "bound": 3}
 
 
@@ -52,6 +53,8 @@ class Mutant:
         What it is a mutant of.
     failure : str
         What kind of failure the explorer finds.
+    folder : str
+        Where its file is; empty for the folder of its target.
     """
 
     id: str
@@ -62,6 +65,12 @@ class Mutant:
     workload: dict[str, Any] = field(default_factory=dict)
     target: str = "ctrie"
     failure: str = "not linearizable"
+    folder: str = ""
+
+    @property
+    def source(self) -> str:
+        """The module of the functions it puts in their place, below `latchfree_evidence.mutants`."""
+        return f"{self.folder or _FOLDERS[self.target]}.{self.id.lower()}"
 
     @property
     def stress(self) -> dict[str, Any] | None:
@@ -232,7 +241,8 @@ MUTANTS: Final = {
         Mutant(
             "T1",
             "the recorder: an operation's return ticket is taken before the operation; correct runs look wrong",
-            ("latchfree_evidence.stress.worker:invoked", "latchfree_evidence.stress.worker:returned"),
+            ("latchfree_evidence.stress.ctrie_worker:invoked", "latchfree_evidence.stress.ctrie_worker:returned"),
+            folder="stress",
         ),
     )
 }

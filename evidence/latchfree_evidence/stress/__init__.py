@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from latchfree_evidence.stress.shapes import MEMORIES, SHAPES
 
 if TYPE_CHECKING:
-    from latchfree_evidence.stress.driver import StressResult
+    from latchfree_evidence.stress.phases import StressResult
 
 __all__ = ["MEMORIES", "OPERATIONS", "SHAPES", "run_stress"]
 
@@ -90,7 +90,7 @@ def run_stress(
         if mutant in MUTANTS and MUTANTS[mutant].target != target:
             raise ValueError(f"mutant {mutant} is one of {MUTANTS[mutant].target}, not of {target}")
         apply(mutant)
-    from latchfree_evidence.stress.driver import run
+    from latchfree_evidence.stress.phases import run
 
     return run(
         target,

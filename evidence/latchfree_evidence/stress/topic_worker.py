@@ -26,7 +26,7 @@ from latchfree.topics.concurrent.collect import MOST, space_of
 from latchfree.topics.concurrent.digits import parse
 from latchfree.topics.concurrent.match import matches
 from latchfree_evidence.jitter import random_word
-from latchfree_evidence.stress.worker import ONE, STOP, give_up, invoked, returned, wait_for_all
+from latchfree_evidence.stress.ctrie_worker import ONE, STOP, give_up, invoked, returned, wait_for_all
 
 #: In MQTT's dialect; paths that meet at every level, by literals and by wildcards.
 PATTERNS = ("a", "a/b", "a/c", "+/b", "a/+", "a/#", "#", "d/b")

@@ -18,6 +18,7 @@ from latchfree.topics.concurrent.rules import rules_of
 from latchfree.topics.dialects import MQTT
 from latchfree_evidence.jitter import Jittered
 from latchfree_evidence.stress.crew import JITTER, Board, run_together
+from latchfree_evidence.stress.ctrie_worker import SHARED_WORDS
 from latchfree_evidence.stress.shapes import SHAPES
 from latchfree_evidence.stress.topic_worker import (
     MATCH,
@@ -30,7 +31,6 @@ from latchfree_evidence.stress.topic_worker import (
     UNSUBSCRIBE,
     work,
 )
-from latchfree_evidence.stress.worker import SHARED_WORDS
 from latchfree_lincheck.checking.checker import check
 from latchfree_lincheck.checking.verdict import Verdict
 from latchfree_lincheck.history import History, Operation
@@ -109,7 +109,7 @@ def record_phase(
     jittered: bool,
     deadline: float | None = None,
 ) -> TopicRecording:
-    """Run one phase and return what it recorded; see `latchfree_evidence.stress.driver.record_phase`."""
+    """Run one phase and return what it recorded; see `latchfree_evidence.stress.phases.record_phase`."""
     arena = Arena.anonymous(_ARENA_BYTES)
     base = np.uint64(arena.base)
     trie = new_trie(base, np.uint64(arena.participant()), np.uint64(SHAPES["topic-trie"][shape]))

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Final
 
 from latchfree_explore.target import Target
-from latchfree_explore.targets import find_target as find_in_file
+from latchfree_explore.target_files import find_target as find_in_file
 
 BUILT_IN: Final = {
     "ctrie": "latchfree_evidence.targets.ctrie:CTRIE",

@@ -18,9 +18,9 @@ from numba.extending import lower_builtin, type_callable
 from latchfree import atomics
 from latchfree.jit import callback, kernel
 from latchfree.kinds import Flag, Word
-from latchfree_explore.machine import board as b
-from latchfree_explore.machine.board import get, put
-from latchfree_explore.machine.memory import admit, effect, write
+from latchfree_explore.board import layout as b
+from latchfree_explore.board.effects import admit, effect, write
+from latchfree_explore.board.layout import get, put
 from latchfree_explore.machine.scheduler import arrive
 
 _lower_builtin: Any = lower_builtin
@@ -29,7 +29,7 @@ _FUNCTION = ir.FunctionType(_WORD, [_WORD] * 6)
 
 
 class Explored(NamedTuple):
-    """A base address, and the address of the board of an exploration (see `latchfree_explore.machine.board`)."""
+    """A base address, and the address of the board of an exploration (see `latchfree_explore.board.layout`)."""
 
     base: Any
     board: Any

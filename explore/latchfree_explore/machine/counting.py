@@ -15,8 +15,8 @@ import numpy as np
 
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Word
-from latchfree_explore.machine import board as b
-from latchfree_explore.machine.board import get
+from latchfree_explore.board import layout as b
+from latchfree_explore.board.layout import get
 
 #: Cuts that a schedule may have, and all together; when those are used up, the cuts that it may have all the same.
 _MANY = 1 << 18

@@ -15,12 +15,12 @@ from numba.extending import intrinsic
 
 from latchfree.jit import callback, kernel
 from latchfree.kinds import Word
-from latchfree_explore.machine import board as b
+from latchfree_explore.board import layout as b
+from latchfree_explore.board.effects import leave
+from latchfree_explore.board.layout import get, put
+from latchfree_explore.board.stacks import GIVEN
 from latchfree_explore.machine.access import access
-from latchfree_explore.machine.board import get, put
-from latchfree_explore.machine.memory import leave
 from latchfree_explore.machine.scheduler import enter, next_thread
-from latchfree_explore.machine.stacks import GIVEN
 
 _WORD = ir.IntType(64)
 _STATUS = ir.IntType(32)

@@ -10,14 +10,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from latchfree_explore.machine import board as b
-from latchfree_explore.machine import driver, fibers, start
+from latchfree_explore.board import layout as b
+from latchfree_explore.board.effects import undo
+from latchfree_explore.board.stacks import Stack, return_word
+from latchfree_explore.machine import fibers, launch, loop
 from latchfree_explore.machine.access import access_function
 from latchfree_explore.machine.compiling import code_of, prepared
 from latchfree_explore.machine.counting import new_count
-from latchfree_explore.machine.memory import undo
 from latchfree_explore.machine.outcomes import learn, new_tables
-from latchfree_explore.machine.stacks import Stack, return_word
 from latchfree_explore.scenario import Scenario
 from latchfree_explore.strategies import DIRECTED
 from latchfree_explore.target import Target
@@ -158,7 +158,7 @@ class Machine:
 
     def _run_before(self) -> None:
         before = len(self.scenario.before)
-        if before and start.run_alone(self.address, 0, before) != b.DONE:
+        if before and launch.run_alone(self.address, 0, before) != b.DONE:
             problem = PROBLEMS[int(self.board[b.STATUS])]
             raise RuntimeError(f"{self.target.name}: what comes before the threads ends {problem}: {self.scenario}")
         self.board[b.UNDONE] = 0  # from here on the memory is reset to what they left
@@ -178,8 +178,8 @@ class Machine:
         self._trace[: len(schedule), b.S_THREAD] = schedule
 
     def drive(self, limit: int) -> int:
-        """Run up to `limit` schedules; returns why it stopped, see `latchfree_explore.machine.driver`."""
-        return int(driver.drive(self.address, self.seen, self.count, *self._range, limit))
+        """Run up to `limit` schedules; returns why it stopped, see `latchfree_explore.machine.loop`."""
+        return int(loop.drive(self.address, self.seen, self.count, *self._range, limit))
 
     def run(self, schedule: Sequence[int], then: int = -1) -> int:
         """Run one schedule along the threads given, then thread `then` if it can, then the others.
@@ -189,7 +189,7 @@ class Machine:
         if len(schedule) > len(self._trace):
             return b.DIVERGED
         self.start(DIRECTED, schedule=schedule, bound=then)
-        status = int(start.run_schedule(self.address, *self._range))
+        status = int(launch.run_schedule(self.address, *self._range))
         undo(self.address)
         return status
 

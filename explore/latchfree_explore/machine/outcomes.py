@@ -14,8 +14,8 @@ import numpy as np
 
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Word
-from latchfree_explore.machine import board as b
-from latchfree_explore.machine.board import get
+from latchfree_explore.board import layout as b
+from latchfree_explore.board.layout import get
 
 #: Results kept, a power of two; and linearizations for each.
 MOST_RESULTS = 1 << 14

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Word
-from latchfree_explore.machine import board as b
-from latchfree_explore.machine.board import get, put
-from latchfree_explore.machine.memory import undo
-from latchfree_explore.machine.start import run_threads
+from latchfree_explore.board import layout as b
+from latchfree_explore.board.effects import undo
+from latchfree_explore.board.layout import get, put
+from latchfree_explore.machine.launch import run_threads
 from latchfree_explore.strategies import BOUNDED, DPOR, SOLO
 from latchfree_explore.strategies.randomly import draw
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Word
-from latchfree_explore.machine import board as b
-from latchfree_explore.machine.board import get
+from latchfree_explore.board import layout as b
+from latchfree_explore.board.layout import get
 
 
 @kernel

@@ -6,16 +6,16 @@ Reduction", POPL 2014, algorithm 1.
 
 Invariant: at every step of the current schedule, S_TRIED together with S_SLEEP is a source set for what has been
 seen of the tree below it; S_SLEEP holds the threads whose next step leads to nothing new. S_CLOCK is the vector
-clock of the step in the happens-before order of `latchfree_explore.machine.dependence`.
+clock of the step in the happens-before order of `latchfree_explore.board.dependence`.
 """
 
 from __future__ import annotations
 
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Word
-from latchfree_explore.machine import board as b
-from latchfree_explore.machine.board import get, put
-from latchfree_explore.machine.dependence import conflict, disturbs
+from latchfree_explore.board import layout as b
+from latchfree_explore.board.dependence import conflict, disturbs
+from latchfree_explore.board.layout import get, put
 from latchfree_explore.strategies.directed import continued
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Word
-from latchfree_explore.machine import board as b
-from latchfree_explore.machine.board import get, put
+from latchfree_explore.board import layout as b
+from latchfree_explore.board.layout import get, put
 from latchfree_explore.strategies.randomly import draw
 
 #: Steps that the first schedule is taken to have.

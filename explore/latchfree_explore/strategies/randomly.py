@@ -6,8 +6,8 @@ import numpy as np
 
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Word
-from latchfree_explore.machine import board as b
-from latchfree_explore.machine.board import get, put
+from latchfree_explore.board import layout as b
+from latchfree_explore.board.layout import get, put
 
 _MULTIPLIER = np.uint64(6364136223846793005)
 _INCREMENT = np.uint64(1442695040888963407)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from latchfree.jit import kernel
 from latchfree.kinds import Word
-from latchfree_explore.machine import board as b
-from latchfree_explore.machine.board import get, put
-from latchfree_explore.machine.memory import leave
+from latchfree_explore.board import layout as b
+from latchfree_explore.board.effects import leave
+from latchfree_explore.board.layout import get, put
 
 
 @kernel

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from latchfree_evidence.stress import SHAPES, run_stress
-from latchfree_evidence.stress.driver import overlapping, record_phase
+from latchfree_evidence.stress.phases import overlapping, record_phase
 
 
 def test_the_real_ctrie_is_linearizable() -> None:

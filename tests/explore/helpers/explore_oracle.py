@@ -1,7 +1,7 @@
 """The oracle of partial-order reduction: every interleaving, and which of them are equivalent, in plain Python."""
 
-from latchfree_explore.machine import board as b
-from latchfree_explore.machine import driver
+from latchfree_explore.board import layout as b
+from latchfree_explore.machine import loop
 from latchfree_explore.machine.machine import Machine
 from latchfree_explore.strategies import BOUNDED, DPOR
 
@@ -13,7 +13,7 @@ def schedules(machine, strategy, tamper=lambda machine: None):
     """Every schedule the strategy runs to its end, as (rows of its trace, outcome); `tamper` runs after each."""
     machine.start(strategy, bound=EVERY)
     found = []
-    while machine.drive(1) != driver.COMPLETE:
+    while machine.drive(1) != loop.COMPLETE:
         if machine.status != b.SLEEPING:
             calls = machine._calls
             outcome = (machine.status, *calls[:, b.C_RESULT].tolist())

@@ -14,12 +14,12 @@ import numpy as np
 
 from latchfree.jit import kernel
 from latchfree.kinds import Word
-from latchfree_explore.machine import board as b
-from latchfree_explore.machine import start
-from latchfree_explore.machine.board import get, put
+from latchfree_explore.board import layout as b
+from latchfree_explore.board.effects import undo
+from latchfree_explore.board.layout import get, put
+from latchfree_explore.board.stacks import switch
+from latchfree_explore.machine import launch
 from latchfree_explore.machine.machine import MOST_STEPS, PROBLEMS, Machine
-from latchfree_explore.machine.memory import undo
-from latchfree_explore.machine.stacks import switch
 from latchfree_explore.scenario import Scenario
 from latchfree_explore.strategies import DIRECTED
 from latchfree_explore.target import Target
@@ -90,7 +90,7 @@ class Stepper:
         """Bring every thread to its first access."""
         board = self._board
         board[b.STRATEGY], board[b.PREFIX], board[b.MOST_STEPS] = DIRECTED, 0, 0
-        start.run_threads(self._machine.address, self._machine._range[0])
+        launch.run_threads(self._machine.address, self._machine._range[0])
 
     def step(self, thread: int) -> None:
         """Let a thread make its access and come to the next.

@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from latchfree_evidence.refinement.coded import OVERRIDES
+from latchfree_evidence.refinement.shortcuts import OVERRIDES
 from latchfree_evidence.refinement.traces.events import Event
 from latchfree_evidence.targets.placement import LAYOUTS
 from latchfree_explore.scenario import Invocation, Scenario

@@ -125,7 +125,7 @@ def validate_traces(
 def _record(rng: random.Random, layout: str, count: int) -> Iterator[Trace]:
     """Record so many traces: half with real threads, the others with random schedules, five of each scenario."""
     from latchfree_evidence.refinement.traces.explored import record_schedules
-    from latchfree_evidence.refinement.traces.recorder import record_threads
+    from latchfree_evidence.refinement.traces.logger import record_threads
     from latchfree_evidence.targets.ctrie import CTRIE
 
     threaded = count // 2

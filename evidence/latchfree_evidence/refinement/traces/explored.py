@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from latchfree_explore.machine import board as b
-from latchfree_explore.machine import driver
+from latchfree_explore.board import layout as b
+from latchfree_explore.machine import loop
 from latchfree_explore.machine.machine import PROBLEMS, Machine, Step
 from latchfree_explore.scenario import Scenario
 from latchfree_explore.strategies import RANDOM
@@ -26,7 +26,7 @@ def record_schedules(
     machine = Machine(target, scenario)
     machine.start(RANDOM, seed=seed + 1)
     for _ in range(count):
-        if machine.drive(1) == driver.TROUBLE:
+        if machine.drive(1) == loop.TROUBLE:
             raise RuntimeError(f"a schedule ends {PROBLEMS[machine.status]}: {scenario}")
         words = machine._calls[:, b.C_RESULT].tolist()
         results = [target.operation(each.f).result(word) for each, word in zip(machine.calls, words, strict=True)]

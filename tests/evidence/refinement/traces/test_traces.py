@@ -17,7 +17,7 @@ from latchfree_evidence.refinement.traces.campaign import SCHEDULES, THREADS, va
 from latchfree_evidence.refinement.traces.events import Event, events_of
 from latchfree_evidence.refinement.traces.explored import record_schedules
 from latchfree_evidence.refinement.traces.files import TraceError, read_trace, to_json
-from latchfree_evidence.refinement.traces.recorder import record_threads
+from latchfree_evidence.refinement.traces.logger import record_threads
 from latchfree_evidence.targets.ctrie import CTRIE
 from latchfree_explore.machine.machine import Step
 from latchfree_explore.scenario import Scenario

@@ -21,8 +21,8 @@ from latchfree.ctrie.snapshot import new_trie
 from latchfree.errors import ArenaFull
 from latchfree_evidence.jitter import Jittered
 from latchfree_evidence.stress.crew import JITTER, Board, Stuck, run_together
+from latchfree_evidence.stress.ctrie_worker import SHARED_WORDS, thresholds, work
 from latchfree_evidence.stress.shapes import MEMORIES, SHAPES
-from latchfree_evidence.stress.worker import SHARED_WORDS, thresholds, work
 from latchfree_lincheck.checking.map_log import MapLog, check_map_log
 from latchfree_lincheck.checking.verdict import Verdict
 from latchfree_lincheck.engine.compiled_models import opcodes as op

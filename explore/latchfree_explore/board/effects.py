@@ -11,9 +11,9 @@ import numpy as np
 
 from latchfree.jit import kernel
 from latchfree.kinds import Word
-from latchfree_explore.machine import board as b
-from latchfree_explore.machine.board import get, put
-from latchfree_explore.machine.stacks import switch
+from latchfree_explore.board import layout as b
+from latchfree_explore.board.layout import get, put
+from latchfree_explore.board.stacks import switch
 
 
 @kernel

@@ -22,7 +22,7 @@ CONSTANTS
 
 
 @contextmanager
-def as_coded(model: SpecModel) -> Iterator[SpecModel]:
+def with_shortcuts(model: SpecModel) -> Iterator[SpecModel]:
     """Yield the model with the code's shortcuts; its configuration is there until the end of the block.
 
     Raises

@@ -6,14 +6,14 @@ from typing import Any
 
 from latchfree.jit import kernel
 from latchfree.kinds import Word
-from latchfree_explore.machine import board as b
-from latchfree_explore.machine.board import get, put
+from latchfree_explore.board import layout as b
+from latchfree_explore.board.effects import undo
+from latchfree_explore.board.layout import get, put
 from latchfree_explore.machine.counting import add
-from latchfree_explore.machine.memory import undo
+from latchfree_explore.machine.launch import run_schedule
 from latchfree_explore.machine.outcomes import is_known
 from latchfree_explore.machine.progress import all_finish
 from latchfree_explore.machine.scheduler import advance
-from latchfree_explore.machine.start import run_schedule
 from latchfree_explore.strategies import DPOR
 
 # Why `drive` returned.

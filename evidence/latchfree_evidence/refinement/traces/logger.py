@@ -20,12 +20,12 @@ from latchfree.atomics import cas, load, peek, poke, store
 from latchfree.jit import callback, kernel
 from latchfree.kinds import Word
 from latchfree_evidence.jitter import shake, yield_processor
-from latchfree_explore.machine import board as b
-from latchfree_explore.machine.board import get, put
+from latchfree_explore.board import layout as b
+from latchfree_explore.board.effects import effect
+from latchfree_explore.board.layout import get, put
 from latchfree_explore.machine.compiling import code_of, prepared
 from latchfree_explore.machine.fibers import _perform
 from latchfree_explore.machine.machine import Step
-from latchfree_explore.machine.memory import effect
 from latchfree_explore.scenario import Scenario
 from latchfree_explore.target import Target
 

@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from latchfree_evidence.refinement.bridge.along import BEHIND, NOTHING_TO_CLEAN
+from latchfree_evidence.refinement.bridge.edge_replay import BEHIND, NOTHING_TO_CLEAN
+from latchfree_evidence.refinement.bridge.model_replay import replay_model
 from latchfree_evidence.refinement.bridge.programs import NoCounterpart
-from latchfree_evidence.refinement.bridge.run import run_along
 from latchfree_model.tlc import load_manifest, spec_dir
 
 MODELS = {model.name: model for model in load_manifest(spec_dir() / "manifest.toml")}
@@ -16,16 +16,16 @@ MODELS = {model.name: model for model in load_manifest(spec_dir() / "manifest.to
 #: A run of mutated code, in a process of its own; its output is what differs.
 DIVERGE = """
 import sys
-from latchfree_evidence.refinement.bridge.run import run_along
+from latchfree_evidence.refinement.bridge.model_replay import replay_model
 from latchfree_model.tlc import load_manifest, spec_dir
 [model] = [model for model in load_manifest(spec_dir() / "manifest.toml") if model.name == sys.argv[2]]
-coverage = run_along(model, mutant=sys.argv[1])
+coverage = replay_model(model, mutant=sys.argv[1])
 print(coverage.divergence.message if coverage.divergence else "")
 """
 
 
 def test_the_code_takes_every_step_of_a_contraction():
-    coverage = run_along(MODELS["contract_and_refill"], coded=True)
+    coverage = replay_model(MODELS["contract_and_refill"], shortcuts=True)
     assert coverage.divergence is None, coverage.divergence
     assert coverage.complete
     assert (coverage.replayed, dict(coverage.untaken)) == (coverage.edges, {})
@@ -34,7 +34,7 @@ def test_the_code_takes_every_step_of_a_contraction():
 
 
 def test_what_the_code_leaves_out_is_named():
-    coverage = run_along(MODELS["contract_and_refill"])
+    coverage = replay_model(MODELS["contract_and_refill"])
     assert coverage.divergence is None, coverage.divergence
     assert coverage.complete
     assert set(coverage.untaken) == {NOTHING_TO_CLEAN, BEHIND}
@@ -43,18 +43,18 @@ def test_what_the_code_leaves_out_is_named():
 
 
 def test_a_renewal_and_a_snapshot():
-    coverage = run_along(MODELS["mutant_s1_fixed"])
+    coverage = replay_model(MODELS["mutant_s1_fixed"])
     assert coverage.divergence is None, coverage.divergence
     assert (coverage.complete, coverage.replayed) == (True, coverage.edges)
 
 
 def test_a_model_without_counterpart_is_refused():
     with pytest.raises(NoCounterpart, match="collide wholly"):
-        run_along(MODELS["collision"])
+        replay_model(MODELS["collision"])
     with pytest.raises(NoCounterpart, match=r"is no model of Ctrie\.tla"):
-        run_along(MODELS["reclaim_clear"])
+        replay_model(MODELS["reclaim_clear"])
     with pytest.raises(ValueError, match=r"is a model of mutants/S1\.tla"):
-        run_along(MODELS["mutant_s1_fixed"], coded=True)
+        replay_model(MODELS["mutant_s1_fixed"], shortcuts=True)
 
 
 def diverge(mutant, model):
@@ -80,6 +80,6 @@ def test_other_mutants_diverge(mutant, model):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["lock_free", "two_writers", "writer_snapshotter", "clear", "two_writers_snapshotter"])
 def test_the_code_takes_every_step(name):
-    coverage = run_along(MODELS[name], coded=True)
+    coverage = replay_model(MODELS[name], shortcuts=True)
     assert coverage.divergence is None, coverage.divergence
     assert (coverage.complete, coverage.replayed) == (True, coverage.edges)

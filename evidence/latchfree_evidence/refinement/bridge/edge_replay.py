@@ -96,7 +96,7 @@ class Coverage:
     divergence: Divergence | None = None
 
 
-def replay(
+def replay_edges(
     target: Target,
     program: Program,
     graph: StateGraph,

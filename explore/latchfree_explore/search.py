@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from latchfree_explore.machine import board as b
-from latchfree_explore.machine import driver
+from latchfree_explore.board import layout as b
+from latchfree_explore.machine import loop
 from latchfree_explore.machine.machine import PROBLEMS, Machine
 from latchfree_explore.result import Failure
 from latchfree_explore.strategies import NAMES
@@ -31,7 +31,7 @@ MESSAGES: Final = {
 
 @dataclass
 class Progress:
-    """How far a session is.
+    """How far a search is.
 
     Attributes
     ----------
@@ -102,12 +102,12 @@ def run(
         why = machine.drive(limit)
         done.schedules = int(machine.board[b.SCHEDULES]) - before[0]
         done.slept = int(machine.board[b.SLEPT]) - before[1]
-        if why == driver.COMPLETE:
+        if why == loop.COMPLETE:
             done.complete = True
             break
-        if why == driver.TROUBLE:
+        if why == loop.TROUBLE:
             done.failure = trouble(machine)
-        elif why == driver.NEW:
+        elif why == loop.NEW:
             done.checked += 1
             done.failure = judge(machine)
         else:

@@ -17,9 +17,9 @@ from __future__ import annotations
 
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Word
-from latchfree_explore.machine import board as b
-from latchfree_explore.machine.board import get
-from latchfree_explore.machine.memory import effect
+from latchfree_explore.board import layout as b
+from latchfree_explore.board.effects import effect
+from latchfree_explore.board.layout import get
 
 
 @kernel

@@ -9,18 +9,18 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from latchfree_evidence.refinement.bridge.programs import placed, program_of
-from latchfree_evidence.refinement.coded import as_coded
+from latchfree_evidence.refinement.shortcuts import with_shortcuts
 from latchfree_model.graph import explore
 from latchfree_model.tlc import SpecModel
 
 if TYPE_CHECKING:
-    from latchfree_evidence.refinement.bridge.along import Coverage
+    from latchfree_evidence.refinement.bridge.edge_replay import Coverage
 
 
-def run_along(
+def replay_model(
     model: SpecModel,
     *,
-    coded: bool = False,
+    shortcuts: bool = False,
     mutant: str | None = None,
     timeout: float | None = None,
     on_progress: Callable[[str], None] | None = None,
@@ -32,8 +32,8 @@ def run_along(
     ----------
     model : SpecModel
         A bounded model of `Ctrie.tla`.
-    coded : bool
-        Whether to take the model with the shortcuts of the code (see `latchfree_evidence.refinement.coded`).
+    shortcuts : bool
+        Whether to take the model with the shortcuts of the code (see `latchfree_evidence.refinement.shortcuts`).
     mutant : str, optional
         Run a seeded bug; it must be the first use of the structure in the process.
     timeout : float, optional
@@ -65,13 +65,13 @@ def run_along(
         from latchfree_evidence.mutants import apply
 
         apply(mutant)
-    with as_coded(model) if coded else nullcontext(model) as chosen:
+    with with_shortcuts(model) if shortcuts else nullcontext(model) as chosen:
         say("TLC is running")
         graph = explore(chosen, cancelled=cancelled).graph
     program = program_of(layout, keys, graph)
     say("compiling")
     # Only now: a mutant must be applied before the structure is loaded.
-    from latchfree_evidence.refinement.bridge.along import replay
+    from latchfree_evidence.refinement.bridge.edge_replay import replay_edges
     from latchfree_evidence.refinement.bridge.target import HELPING
 
     begun = time.monotonic()
@@ -81,4 +81,4 @@ def run_along(
         over = timeout is not None and time.monotonic() - begun > timeout
         return not over and not (cancelled is not None and cancelled.is_set())
 
-    return replay(HELPING, program, graph, on_progress=go_on)
+    return replay_edges(HELPING, program, graph, on_progress=go_on)

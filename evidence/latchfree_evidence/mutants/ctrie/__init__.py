@@ -1,0 +1,1 @@
+"""Seeded bugs of the Ctrie, one file each."""

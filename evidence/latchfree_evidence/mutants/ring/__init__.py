@@ -1,0 +1,1 @@
+"""Seeded bugs of the ring buffer, one file each."""

@@ -1,0 +1,1 @@
+"""Seeded bugs of the stress runs themselves: of the recorder of histories."""

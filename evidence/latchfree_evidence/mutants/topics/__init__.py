@@ -1,0 +1,1 @@
+"""Seeded bugs of the concurrent topic trie, one file each."""
