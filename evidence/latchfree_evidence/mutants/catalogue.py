@@ -39,8 +39,10 @@ class Mutant:
     ----------
     id : str
         Its name in the literature of this project, e.g. "S1".
+    published : str or None
+        Where the bug was published, e.g. "Workiva"; None for a bug of our own.
     summary : str
-        Where it was found and what goes wrong.
+        What goes wrong.
     replaces : tuple of str
         The functions it replaces, as "module:function".
     scenario : str or None
@@ -58,6 +60,7 @@ class Mutant:
     """
 
     id: str
+    published: str | None
     summary: str
     replaces: tuple[str, ...]
     scenario: str | None = None
@@ -88,42 +91,48 @@ MUTANTS: Final = {
     for mutant in (
         Mutant(
             "S1",
-            "Scala 2.12/2.13, Workiva: renewing a C-node copies children already renewed; a completed put is lost",
+            "Scala 2.12 and 2.13, Workiva",
+            "renewing a C-node copies children already renewed; a completed put is lost",
             ("latchfree.ctrie.cnode:renewed",),
             scenario=f"{_OLD_AND_NEW_CHILD} | get(0) | put(2, 2) | after: get(2) | {_PAIRS}",
             switches=2,
         ),
         Mutant(
             "S2",
-            "Scala 2.12, Workiva: an RDCSS is marked committed after the root has moved; a clear is applied twice",
+            "Scala 2.12, Workiva",
+            "an RDCSS is marked committed after the root has moved; a clear is applied twice",
             ("latchfree.ctrie.gcas:rdcss_complete", "latchfree.ctrie.root:abort_root"),
             scenario="init: put(0, 1) | clear() | put(0, 2) | after: get(0)",
             switches=4,
         ),
         Mutant(
             "W1",
-            "Workiva: a snapshot rereads the root after it was installed; later writes show up in it",
+            "Workiva",
+            "a snapshot rereads the root after it was installed; later writes show up in it",
             ("latchfree.ctrie.snapshot:freeze",),
             scenario=f"{_TWO_CHILDREN} | snapshot() | put(0, 2); put(2, 2) | {_PAIRS}",
             switches=4,
         ),
         Mutant(
             "W2",
-            "Workiva: removing from an L-node reports 'absent' when its GCAS failed",
+            "Workiva",
+            "removing from an L-node reports 'absent' when its GCAS failed",
             ("latchfree.ctrie.remove:remove",),
             scenario="init: put(0, 1); put(1, 1); put(2, 1) | remove(0) | put(1, 2) | keys: list",
             switches=2,
         ),
         Mutant(
             "W3",
-            "Workiva: cleaning drops a C-node's generation; the next insert copies live children, and a put is lost",
+            "Workiva",
+            "cleaning drops a C-node's generation; the next insert copies live children, and a put is lost",
             ("latchfree.ctrie.cnode:compressed", "latchfree.ctrie.insert:main_with"),
             scenario=f"{_TWO_CHILDREN} | remove(1); put(2, 2) | put(0, 2) | after: get(2) | {_PAIRS}",
             switches=3,
         ),
         Mutant(
             "W4",
-            "Workiva: cleaning resurrects a tomb that is not committed; its removal then fails and reports 'absent'",
+            "Workiva",
+            "cleaning resurrects a tomb that is not committed; its removal then fails and reports 'absent'",
             ("latchfree.ctrie.cnode:compressed",),
             scenario=f"{_TWO_CHILDREN} | remove(1) | remove(3) | get(2); size() | {_PAIRS}",
             switches=4,
@@ -131,35 +140,40 @@ MUTANTS: Final = {
         ),
         Mutant(
             "L1a",
-            "Workiva: a second put into an L-node adds the key once more; removing it brings back its first value",
+            "Workiva",
+            "a second put into an L-node adds the key once more; removing it brings back its first value",
             ("latchfree.ctrie.lnode:with_entry",),
             scenario="init: put(0, 1); put(1, 1) | put(0, 2); remove(0); get(0) | keys: list",
             switches=0,
         ),
         Mutant(
             "L1b",
-            "Workiva: reading a snapshot passes over T-nodes; a key that is there is missing",
+            "Workiva",
+            "reading a snapshot passes over T-nodes; a key that is there is missing",
             ("latchfree.ctrie.scan:next_slot",),
             scenario=f"{_ONE_CHILD} | remove(1) | size() | {_PAIRS}",
             switches=2,
         ),
         Mutant(
             "N1",
-            "textbook: compare-and-swap without I-nodes; an insert below a C-node that is being copied is lost",
+            "textbook",
+            "compare-and-swap without I-nodes; an insert below a C-node that is being copied is lost",
             ("latchfree.ctrie.cnode:inserted",),
             scenario=f"{_ONE_CHILD} | put(2, 1) | put(0, 2) | after: get(0) | {_PAIRS}",
             switches=2,
         ),
         Mutant(
             "N2",
-            "textbook: contraction without T-nodes; an insert below a node that is being unlinked is lost",
+            "textbook",
+            "contraction without T-nodes; an insert below a node that is being unlinked is lost",
             ("latchfree.ctrie.cnode:removed_contracted", "latchfree.ctrie.remove:remove"),
             scenario=f"{_ONE_CHILD} | remove(1) | put(1, 2) | after: get(1) | {_PAIRS}",
             switches=2,
         ),
         Mutant(
             "C1",
-            "CS-trie: detaching a tomb, the CAS expects a main read after the copy was made; a subscription is lost",
+            "CS-trie",
+            "detaching a tomb, the CAS expects a main read after the copy was made; a subscription is lost",
             ("latchfree.topics.concurrent.change:clean",),
             scenario=f"{_TWO_OF_ONE} | unsubscribe(1, 2) | subscribe(2, 3) | after: snapshot()",
             switches=2,
@@ -167,7 +181,8 @@ MUTANTS: Final = {
         ),
         Mutant(
             "C1b",
-            "CS-trie: an I-node leaves without a tomb; what is subscribed below it meanwhile is lost",
+            "CS-trie",
+            "an I-node leaves without a tomb; what is subscribed below it meanwhile is lost",
             ("latchfree.topics.concurrent.levels:without", "latchfree.topics.concurrent.change:unsubscribe"),
             scenario=f"{_TWO_OF_ONE} | unsubscribe(1, 2) | subscribe(1, 3) | after: snapshot()",
             switches=2,
@@ -175,7 +190,8 @@ MUTANTS: Final = {
         ),
         Mutant(
             "C2",
-            "CS-trie: a branch that has subscribers keeps a tomb; who goes there never comes back, even alone",
+            "CS-trie",
+            "a branch that has subscribers keeps a tomb; who goes there never comes back, even alone",
             ("latchfree.topics.concurrent.change:clean",),
             scenario="init: subscribe(0, 0); subscribe(1, 1); subscribe(1, 2) | unsubscribe(1, 2); subscribe(1, 3)",
             switches=0,
@@ -184,7 +200,8 @@ MUTANTS: Final = {
         ),
         Mutant(
             "C3",
-            "CS-trie: a match does not validate; it sees neither of two patterns, one of which is always there",
+            "CS-trie",
+            "a match does not validate; it sees neither of two patterns, one of which is always there",
             ("latchfree.topics.concurrent.match:holds",),
             scenario=_TORN,
             switches=2,
@@ -192,6 +209,7 @@ MUTANTS: Final = {
         ),
         Mutant(
             "V1",
+            None,
             "a match validates the root's main only",
             ("latchfree.topics.concurrent.match:holds",),
             scenario=_TORN,
@@ -200,7 +218,8 @@ MUTANTS: Final = {
         ),
         Mutant(
             "Q1",
-            "Workiva's Offer: a put that loses the race for a position says that the queue is full",
+            "Workiva",
+            "a put that loses the race for a position says that the queue is full",
             ("latchfree.streams.ring:put_once",),
             scenario="enqueue(1) | enqueue(2)",
             switches=2,
@@ -208,6 +227,7 @@ MUTANTS: Final = {
         ),
         Mutant(
             "Q2",
+            None,
             "an unpublished write: a put passes the turn before it has written; a get reads what was there before",
             ("latchfree.streams.ring:fill",),
             scenario="enqueue(1) | dequeue()",
@@ -216,6 +236,7 @@ MUTANTS: Final = {
         ),
         Mutant(
             "Q3",
+            None,
             "a get passes the turn before it has read; it reads what was put one round later",
             ("latchfree.streams.ring:drain",),
             scenario="init: enqueue(8); enqueue(9) | dequeue() | enqueue(1)",
@@ -224,6 +245,7 @@ MUTANTS: Final = {
         ),
         Mutant(
             "Q4",
+            None,
             "a position is claimed by a plain write; two puts may have it, and one of them is lost",
             ("latchfree.streams.ring:claim",),
             scenario="enqueue(1) | enqueue(2) | after: dequeue(); dequeue()",
@@ -232,7 +254,8 @@ MUTANTS: Final = {
         ),
         Mutant(
             "Q5",
-            "Vyukov's ring as published, judged as a strict queue: it says empty although a put has returned",
+            "Vyukov",
+            "judged as a strict queue: a get says empty although a put has returned",
             ("latchfree.streams.ring:finds_empty",),
             scenario="enqueue(1) | enqueue(2); dequeue()",
             switches=2,
@@ -240,6 +263,7 @@ MUTANTS: Final = {
         ),
         Mutant(
             "T1",
+            None,
             "the recorder: an operation's return ticket is taken before the operation; correct runs look wrong",
             ("latchfree_evidence.stress.ctrie_worker:invoked", "latchfree_evidence.stress.ctrie_worker:returned"),
             folder="stress",
