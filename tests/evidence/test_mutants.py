@@ -100,7 +100,8 @@ def test_the_real_code_passes_the_same_run() -> None:
     """What is left out together with every mutant is not what is caught."""
     control = """
 from latchfree_evidence import mutants
-mutants.MUTANTS["control"] = mutants.Mutant("control", "", (), {"memory": "jittered", "operations": 1_000_000})
+workload = {"memory": "jittered", "operations": 1_000_000}
+mutants.MUTANTS["control"] = mutants.Mutant("control", None, "", (), workload=workload)
 """
     assert run(control + RUN, "control") == "ok ok"
 
