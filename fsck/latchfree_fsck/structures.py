@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latchfree.arena.directory import TOPIC_TRIE, Entry
-from latchfree.topics.concurrent.rules import rules_of
+from latchfree.topics.concurrent.packed_dialect import rules_of
 from latchfree.topics.dialects import DIALECTS
 from latchfree_fsck import topic_tree, tree
 from latchfree_fsck.claims import Tree

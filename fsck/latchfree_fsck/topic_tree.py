@@ -33,8 +33,8 @@ from latchfree.atomics import peek, trailing_zeros
 from latchfree.ctrie.entries import KEY, KEY_LENGTH
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Handle, Word
-from latchfree.topics.concurrent.agree import WILD
-from latchfree.topics.concurrent.digits import MANY, ONE, first_word, stored_digit, word_after
+from latchfree.topics.concurrent.kernels.agree import WILD
+from latchfree.topics.concurrent.kernels.digits import MANY, ONE, first_word, stored_digit, word_after
 from latchfree_fsck import claims
 from latchfree_fsck.claims import (
     DEPTH,

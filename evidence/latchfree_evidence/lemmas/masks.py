@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from latchfree.topics.mask import groups, table, texts
+from latchfree.topics.mask.kernels import groups, table, texts
 from latchfree_evidence.lemmas.memory import Memory
 from latchfree_evidence.symbolic.code import Code, Twin
 from latchfree_evidence.symbolic.lemma import Case, Lemma

@@ -40,7 +40,7 @@ _AFFECTED = (
 )
 
 #: The packages that a target is made of.
-_PACKAGES = {"ctrie": ("ctrie",), "topic-trie": ("ctrie", "topics.concurrent"), "ring": ("streams",)}
+_PACKAGES = {"ctrie": ("ctrie",), "topic-trie": ("ctrie", "topics.concurrent.kernels"), "ring": ("streams",)}
 
 #: What of a package must be loaded before functions are replaced: everything that may hold a reference to one.
 _HOLDERS = {
@@ -58,7 +58,17 @@ _HOLDERS = {
         "scan",
         "snapshot",
     ),
-    "topics.concurrent": ("agree", "calls", "change", "collect", "digits", "levels", "match"),
+    "topics.concurrent.kernels": (
+        "agree",
+        "change",
+        "collect",
+        "digits",
+        "levels",
+        "match",
+        "rows",
+        "strings",
+        "whole",
+    ),
     "streams": ("ring", "buffer"),
 }
 

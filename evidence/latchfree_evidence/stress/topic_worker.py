@@ -20,11 +20,12 @@ from latchfree.ctrie.registry import FROZEN, drop
 from latchfree.ctrie.snapshot import freeze
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Handle, Word
-from latchfree.topics.concurrent.calls import scan, string, value_of
-from latchfree.topics.concurrent.change import subscribe, unsubscribe
-from latchfree.topics.concurrent.collect import MOST, space_of
-from latchfree.topics.concurrent.digits import parse
-from latchfree.topics.concurrent.match import matches
+from latchfree.topics.concurrent.kernels.change import subscribe, unsubscribe
+from latchfree.topics.concurrent.kernels.collect import MOST, space_of
+from latchfree.topics.concurrent.kernels.digits import parse
+from latchfree.topics.concurrent.kernels.match import matches
+from latchfree.topics.concurrent.kernels.strings import string, value_of
+from latchfree.topics.concurrent.kernels.whole import scan
 from latchfree_evidence.jitter import random_word
 from latchfree_evidence.stress.ctrie_worker import ONE, STOP, give_up, invoked, returned, wait_for_all
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from latchfree.arena import Arena
 from latchfree.ctrie.snapshot import new_trie
 from latchfree.errors import ArenaFull
+from latchfree.topics.concurrent.packed_dialect import rules_of
 from latchfree.topics.concurrent.payload import NO_QUEUE, Payload
-from latchfree.topics.concurrent.rules import rules_of
 from latchfree.topics.dialects import MQTT
 from latchfree_evidence.jitter import Jittered
 from latchfree_evidence.stress.crew import JITTER, Board, run_together

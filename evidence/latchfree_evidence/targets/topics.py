@@ -34,12 +34,12 @@ from latchfree.ctrie.snapshot import freeze, new_trie
 from latchfree.errors import ArenaFull
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Handle, Word
-from latchfree.topics.concurrent.calls import string, value_of
-from latchfree.topics.concurrent.change import subscribe, unsubscribe
-from latchfree.topics.concurrent.collect import MOST, TOO_SMALL, space_of
-from latchfree.topics.concurrent.digits import parse
-from latchfree.topics.concurrent.match import matches
-from latchfree.topics.concurrent.rules import rules_of
+from latchfree.topics.concurrent.kernels.change import subscribe, unsubscribe
+from latchfree.topics.concurrent.kernels.collect import MOST, TOO_SMALL, space_of
+from latchfree.topics.concurrent.kernels.digits import parse
+from latchfree.topics.concurrent.kernels.match import matches
+from latchfree.topics.concurrent.kernels.strings import string, value_of
+from latchfree.topics.concurrent.packed_dialect import rules_of
 from latchfree.topics.dialects import MQTT
 from latchfree_evidence.targets.ctrie import as_pointer
 from latchfree_explore.scenario import Invocation, Scenario

@@ -7,23 +7,23 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from latchfree.topics.bitmap import InvertedBitmap
-    from latchfree.topics.cache import CachedMatcher
     from latchfree.topics.concurrent.trie import ConcurrentTrie
     from latchfree.topics.dialects import AMQP, DIALECTS, MQTT, NATS, Dialect, get_dialect
+    from latchfree.topics.engines.bitmap import InvertedBitmap
+    from latchfree.topics.engines.locked_trie import LockedTrie
+    from latchfree.topics.engines.naive import NaiveMatcher
+    from latchfree.topics.engines.optimized import OptimizedInvertedBitmap
     from latchfree.topics.errors import FrozenMatcher, IndexInvalid, InvalidPattern, InvalidTopic, UnknownSubscription
-    from latchfree.topics.fields import PRESENT, FieldMatcher, FieldSubscription
-    from latchfree.topics.filtering import TopicFilter
     from latchfree.topics.mask.index import MaskIndex
     from latchfree.topics.matcher import Matcher, Stats, Subscription
-    from latchfree.topics.naive import NaiveMatcher
-    from latchfree.topics.optimized import OptimizedInvertedBitmap
     from latchfree.topics.pattern import Kind, Pattern
-    from latchfree.topics.queues import QueueGroups, Random, RoundRobin, Sticky
     from latchfree.topics.relations import TooComplex, overlapping, overlaps, subsumes, without_subsumed
-    from latchfree.topics.remote import RemoteInterest, RoutedSubKey
+    from latchfree.topics.routing.cache import CachedMatcher
+    from latchfree.topics.routing.fields import PRESENT, FieldMatcher, FieldSubscription
+    from latchfree.topics.routing.filtering import TopicFilter
+    from latchfree.topics.routing.queues import QueueGroups, Random, RoundRobin, Sticky
+    from latchfree.topics.routing.remote import RemoteInterest, RoutedSubKey
     from latchfree.topics.snapshot import Difference, Snapshot
-    from latchfree.topics.trie import LockedTrie
 
 __all__ = [
     "AMQP",
@@ -73,36 +73,36 @@ _HOME = {
     "DIALECTS": "dialects",
     "MQTT": "dialects",
     "NATS": "dialects",
-    "PRESENT": "fields",
-    "CachedMatcher": "cache",
+    "PRESENT": "routing.fields",
+    "CachedMatcher": "routing.cache",
     "ConcurrentTrie": "concurrent.trie",
     "Dialect": "dialects",
     "Difference": "snapshot",
-    "FieldMatcher": "fields",
-    "FieldSubscription": "fields",
+    "FieldMatcher": "routing.fields",
+    "FieldSubscription": "routing.fields",
     "FrozenMatcher": "errors",
     "IndexInvalid": "errors",
     "InvalidPattern": "errors",
     "InvalidTopic": "errors",
-    "InvertedBitmap": "bitmap",
+    "InvertedBitmap": "engines.bitmap",
     "Kind": "pattern",
-    "LockedTrie": "trie",
+    "LockedTrie": "engines.locked_trie",
     "MaskIndex": "mask.index",
     "Matcher": "matcher",
-    "NaiveMatcher": "naive",
-    "OptimizedInvertedBitmap": "optimized",
+    "NaiveMatcher": "engines.naive",
+    "OptimizedInvertedBitmap": "engines.optimized",
     "Pattern": "pattern",
-    "QueueGroups": "queues",
-    "Random": "queues",
-    "RemoteInterest": "remote",
-    "RoundRobin": "queues",
-    "RoutedSubKey": "remote",
+    "QueueGroups": "routing.queues",
+    "Random": "routing.queues",
+    "RemoteInterest": "routing.remote",
+    "RoundRobin": "routing.queues",
+    "RoutedSubKey": "routing.remote",
     "Snapshot": "snapshot",
     "Stats": "matcher",
-    "Sticky": "queues",
+    "Sticky": "routing.queues",
     "Subscription": "matcher",
     "TooComplex": "relations",
-    "TopicFilter": "filtering",
+    "TopicFilter": "routing.filtering",
     "UnknownSubscription": "errors",
     "get_dialect": "dialects",
     "overlapping": "relations",

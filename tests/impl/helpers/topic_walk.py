@@ -56,7 +56,7 @@ def check_shape(trie):
 
 def strings(trie, node):
     """The string of the subscription in an S-node."""
-    from latchfree.topics.concurrent import digits as d
+    from latchfree.topics.concurrent.kernels import digits as d
 
     store = trie._store
     text = store._key_at(node)

@@ -245,7 +245,7 @@ def test_one_pattern_with_very_many_subscribers(same):
 
 def test_a_missing_package_is_named_with_the_extra_that_has_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyroaring", None)
-    for home in ("bitmap", "optimized", "fields"):
+    for home in ("engines.bitmap", "engines.optimized", "routing.fields"):
         monkeypatch.delitem(sys.modules, f"latchfree.topics.{home}", raising=False)
     for name in ("InvertedBitmap", "OptimizedInvertedBitmap", "FieldMatcher"):
         with pytest.raises(ModuleNotFoundError, match=rf'{name} needs pyroaring.*"latchfree\[topics\]"'):

@@ -9,7 +9,7 @@ import pytest
 
 from latchfree.topics import MQTT, FrozenMatcher, IndexInvalid, InvalidPattern, InvalidTopic, LockedTrie, MaskIndex
 from latchfree.topics.mask import layout
-from latchfree.topics.mask.texts import same_bytes
+from latchfree.topics.mask.kernels.texts import same_bytes
 
 
 def sample(subscribers=(1, 2, 3, 1)):

@@ -12,8 +12,8 @@ from latchfree.ctrie.gcas import LOST, gcas, gcas_read
 from latchfree.ctrie.nodes import C_NODE, ONE, T_NODE, TOMBED, gen_of, is_child, kind_of, slot_for
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Handle, Word
-from latchfree.topics.concurrent.change import LEVEL, SHIFT, TWO
-from latchfree.topics.concurrent.levels import place_of, resolved
+from latchfree.topics.concurrent.kernels.change import LEVEL, SHIFT, TWO
+from latchfree.topics.concurrent.kernels.levels import place_of, resolved
 from latchfree.words import flag_of
 
 

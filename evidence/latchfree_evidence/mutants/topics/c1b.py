@@ -13,7 +13,7 @@ from latchfree.ctrie.gcas import LOST, gcas, gcas_read, read_root
 from latchfree.ctrie.nodes import BITMAP, C_NODE, NIL, ONE, SLOTS, STRIDE, gen_of, is_child, kind_of, slot_for
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Handle, Word
-from latchfree.topics.concurrent.change import unsubscribe as unsubscribe_right
+from latchfree.topics.concurrent.kernels.change import unsubscribe as unsubscribe_right
 from latchfree.words import flag_of
 
 

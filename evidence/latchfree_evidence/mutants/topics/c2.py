@@ -8,8 +8,8 @@ from latchfree.ctrie.gcas import gcas_read
 from latchfree.ctrie.nodes import BITMAP, C_NODE, ONE, kind_of
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Handle, Word
-from latchfree.topics.concurrent.change import TWO
-from latchfree.topics.concurrent.change import clean as clean_right
+from latchfree.topics.concurrent.kernels.change import TWO
+from latchfree.topics.concurrent.kernels.change import clean as clean_right
 
 
 @kernel

@@ -11,8 +11,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from latchfree.topics.columns import text_column
-from latchfree.topics.concurrent.calls import call
-from latchfree.topics.concurrent.collect import TOO_SMALL
+from latchfree.topics.concurrent.entry_points import call
+from latchfree.topics.concurrent.kernels.collect import TOO_SMALL
 from latchfree.topics.concurrent.payload import NO_QUEUE
 from latchfree.topics.concurrent.scratch import Scratch
 from latchfree.topics.concurrent.store import TopicStore
@@ -109,12 +109,12 @@ def match_nodes(
     base, me = store.arena.base, store.arena.participant()
     rows: list[list[Hashable]] = []
     for start in range(0, len(column), _CHUNK):
-        call("hold_still")(base, me)
+        call("pin")(base, me)
         try:
             offsets, found = match(store, scratch, column.slice(start, _CHUNK), root, values=False)
             known = {node: subscriber(node) for node in np.unique(found).tolist()}
         finally:
-            call("let_go")(base, me)
+            call("unpin")(base, me)
         all_found = [known[node] for node in found.tolist()]
         rows += [list(dict.fromkeys(all_found[low:high])) for low, high in pairwise(offsets.tolist())]
     return rows

@@ -11,8 +11,8 @@ import pyarrow as pa
 from latchfree.ctrie.holds import Hold
 from latchfree.topics.columns import text_column, to_lists
 from latchfree.topics.concurrent import bulk
-from latchfree.topics.concurrent.calls import call
-from latchfree.topics.concurrent.collect import TOO_SMALL
+from latchfree.topics.concurrent.entry_points import call
+from latchfree.topics.concurrent.kernels.collect import TOO_SMALL
 from latchfree.topics.concurrent.payload import SHARE
 from latchfree.topics.concurrent.scratch import Scratch, Scratches
 from latchfree.topics.concurrent.store import DATA, TopicStore
@@ -66,11 +66,11 @@ class Reader:
         hold = self._held()
         arena = self._store.arena
         base, me = arena.base, arena.participant()
-        call("hold_still")(base, me)
+        call("pin")(base, me)
         try:
             return [self._read(node) for node in self._find(topic, hold, values=False).values]
         finally:
-            call("let_go")(base, me)
+            call("unpin")(base, me)
 
     def has_interest(self, topic: str | bytes) -> bool:
         """Return whether any subscription matches a topic; stops at the first."""

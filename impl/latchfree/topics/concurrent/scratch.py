@@ -7,7 +7,7 @@ import threading
 import numpy as np
 from numpy.typing import NDArray
 
-from latchfree.topics.concurrent.collect import MOST
+from latchfree.topics.concurrent.kernels.collect import MOST
 
 _EVERYTHING = (1 << 64) - 2
 

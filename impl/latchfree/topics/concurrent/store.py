@@ -17,9 +17,9 @@ from latchfree.ctrie.codecs import codec_for
 from latchfree.ctrie.holds import Hold, Lineage
 from latchfree.ctrie.store import Store
 from latchfree.errors import ArenaFull
-from latchfree.topics.concurrent.calls import call
+from latchfree.topics.concurrent.entry_points import call
+from latchfree.topics.concurrent.packed_dialect import forbidden_in, rules_of
 from latchfree.topics.concurrent.payload import Payload
-from latchfree.topics.concurrent.rules import forbidden_in, rules_of
 from latchfree.topics.dialects import Dialect
 
 #: Where the bytes of a bytes object are.

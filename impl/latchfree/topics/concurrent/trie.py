@@ -10,16 +10,16 @@ from latchfree.arena import Arena
 from latchfree.arena.directory import TOPIC_TRIE
 from latchfree.ctrie.orphans import give_back_all
 from latchfree.ctrie.store import HASH_MASK_ALL, refused
-from latchfree.topics.base import parse
 from latchfree.topics.concurrent import bulk
-from latchfree.topics.concurrent.calls import call
+from latchfree.topics.concurrent.entry_points import call
 from latchfree.topics.concurrent.payload import NO_QUEUE, QUEUE, SHARE, Payload
 from latchfree.topics.concurrent.reader import Reader
 from latchfree.topics.concurrent.scratch import Scratches
-from latchfree.topics.concurrent.snapshot import TrieSnapshot
 from latchfree.topics.concurrent.store import DATA, TopicStore
 from latchfree.topics.concurrent.subscribers import OwnSubscribers, SharedSubscribers, Subscribers
+from latchfree.topics.concurrent.trie_snapshot import TrieSnapshot
 from latchfree.topics.dialects import DIALECTS, Dialect, get_dialect
+from latchfree.topics.engines.plain import parse
 from latchfree.topics.errors import UnknownSubscription
 from latchfree.topics.matcher import Stats, Subscription
 from latchfree.topics.pattern import Pattern

@@ -13,8 +13,8 @@ from latchfree.topics import rules
 from latchfree.topics.columns import text_column
 from latchfree.topics.dialects import Dialect
 from latchfree.topics.errors import InvalidPattern
-from latchfree.topics.mask import records, shapes, table, texts
-from latchfree.topics.mask.trie import Trie, grow
+from latchfree.topics.mask.kernels import records, shapes, table, texts
+from latchfree.topics.mask.kernels.trie import Trie, grow
 
 
 def byte_column(column: Any) -> tuple[int, NDArray[np.int64], Any]:

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from latchfree.topics import DIALECTS
-from latchfree.topics.concurrent import digits as d
-from latchfree.topics.concurrent.rules import forbidden_in, rules_of
+from latchfree.topics.concurrent.kernels import digits as d
+from latchfree.topics.concurrent.packed_dialect import forbidden_in, rules_of
 from latchfree.words import bits_below, mix
 
 LOW = (1 << 63) - 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from latchfree.topics.concurrent import digits
+from latchfree.topics.concurrent.kernels import digits
 from latchfree.topics.dialects import Dialect
 from latchfree.topics.rules import NATS_FORBIDDEN
 
@@ -12,7 +12,7 @@ _FORBIDDEN: Final = {"amqp": "", "nats": NATS_FORBIDDEN, "mqtt": "+#\0"}
 
 
 def rules_of(dialect: Dialect) -> int:
-    """The rules of a dialect, see `latchfree.topics.concurrent.digits`."""
+    """The rules of a dialect, see `latchfree.topics.concurrent.kernels.digits`."""
     flags = int(digits.ANYWHERE) if dialect.many_anywhere else 0
     flags |= int(digits.LEAST) if dialect.least else 0
     flags |= int(digits.HIDES) if dialect.hides_dollar else 0

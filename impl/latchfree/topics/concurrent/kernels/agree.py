@@ -11,7 +11,7 @@ from latchfree.atomics import peek, read_byte
 from latchfree.ctrie.entries import KEY, KEY_LENGTH, same_key
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Word
-from latchfree.topics.concurrent.digits import (
+from latchfree.topics.concurrent.kernels.digits import (
     LEAST,
     first_word,
     is_hidden,

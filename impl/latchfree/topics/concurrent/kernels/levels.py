@@ -33,7 +33,7 @@ from latchfree.ctrie.nodes import (
 )
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Handle, Word
-from latchfree.topics.concurrent.digits import first_word, stored_digit, word_after
+from latchfree.topics.concurrent.kernels.digits import first_word, stored_digit, word_after
 from latchfree.words import flag_of, position
 
 #: Branches one attempt makes at most, as many as its journal surely has room for.

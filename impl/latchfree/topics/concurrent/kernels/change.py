@@ -29,7 +29,7 @@ from latchfree.ctrie.nodes import (
 )
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Handle, Key, Value, Word
-from latchfree.topics.concurrent.levels import (
+from latchfree.topics.concurrent.kernels.levels import (
     MOST_BRANCHES,
     both,
     place_of,

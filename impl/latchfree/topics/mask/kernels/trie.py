@@ -13,7 +13,7 @@ import numpy as np
 from latchfree.atomics import read_byte
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Word
-from latchfree.topics.mask.texts import fold, parse, same_bytes
+from latchfree.topics.mask.kernels.texts import fold, parse, same_bytes
 
 _0 = np.uint64(0)
 _1 = np.uint64(1)

@@ -15,12 +15,12 @@ import numpy as np
 from latchfree.atomics import peek, prefetch_read, read_byte
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Word
-from latchfree.topics.mask.found import emit, fits, squeeze
-from latchfree.topics.mask.groups import DEPTH, MASK, NOWHERE, SIZE, group_of, hash_groups, row_of
-from latchfree.topics.mask.shapes import MOST_GROUPS, MOST_WORDS
-from latchfree.topics.mask.table import bit_of, is_set, place_of
-from latchfree.topics.mask.texts import at_position, parse
-from latchfree.topics.mask.trie import Trie, walk
+from latchfree.topics.mask.kernels.found import emit, fits, squeeze
+from latchfree.topics.mask.kernels.groups import DEPTH, MASK, NOWHERE, SIZE, group_of, hash_groups, row_of
+from latchfree.topics.mask.kernels.shapes import MOST_GROUPS, MOST_WORDS
+from latchfree.topics.mask.kernels.table import bit_of, is_set, place_of
+from latchfree.topics.mask.kernels.texts import at_position, parse
+from latchfree.topics.mask.kernels.trie import Trie, walk
 
 BLOCK = 64
 """Topics in a block."""
@@ -43,13 +43,13 @@ class Tables(NamedTuple):
     Parameters
     ----------
     groups, exact_at, open_to : address
-        See `latchfree.topics.mask.groups` and `Groups`.
+        See `latchfree.topics.mask.kernels.groups` and `Groups`.
     filter, bits, entries, capacity : address, int, address, int
-        See `latchfree.topics.mask.table`.
+        See `latchfree.topics.mask.kernels.table`.
     records, width : address, int
-        See `latchfree.topics.mask.records`; the bytes of a subscriber.
+        See `latchfree.topics.mask.kernels.records`; the bytes of a subscriber.
     classes, separators : address, word
-        See `latchfree.topics.mask.texts`.
+        See `latchfree.topics.mask.kernels.texts`.
     least, hides, most_words
         See `Dialect`.
     distinct : bool

@@ -13,8 +13,8 @@ import numpy as np
 from latchfree.atomics import peek
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Word
-from latchfree.topics.mask.shapes import MOST_WORDS
-from latchfree.topics.mask.texts import at_position, parse
+from latchfree.topics.mask.kernels.shapes import MOST_WORDS
+from latchfree.topics.mask.kernels.texts import at_position, parse
 
 FILTER = 32
 """Bits of filter for each record."""

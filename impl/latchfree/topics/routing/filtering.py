@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from latchfree.topics.dialects import Dialect, get_dialect
-from latchfree.topics.optimized import OptimizedInvertedBitmap
+from latchfree.topics.engines.optimized import OptimizedInvertedBitmap
 from latchfree.topics.relations import without_subsumed
 
 

@@ -19,8 +19,8 @@ from latchfree.ctrie.gcas import READ_ONLY, gcas_read
 from latchfree.ctrie.nodes import BITMAP, CHILD, NIL, ONE, SLOTS, STRIDE, T_NODE, TOMBED, gen_of, is_child, kind_of
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Handle, Word
-from latchfree.topics.concurrent import digits as d
-from latchfree.topics.concurrent.agree import agrees
+from latchfree.topics.concurrent.kernels import digits as d
+from latchfree.topics.concurrent.kernels.agree import agrees
 from latchfree.words import flag_of, position
 
 _8 = np.uint64(8)
@@ -47,7 +47,7 @@ class Space(NamedTuple):
     Parameters
     ----------
     starts, digits : address
-        The words of the topic, see `latchfree.topics.concurrent.digits.parse`.
+        The words of the topic, see `latchfree.topics.concurrent.kernels.digits.parse`.
     frames, noted, found, counts : address
         What is to be visited, what was looked at, what was found, and how much of it.
     most_frames, most_noted, most_found : int

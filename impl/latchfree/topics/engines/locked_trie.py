@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import chain
 
-from latchfree.topics.base import PlainMatcher
 from latchfree.topics.dialects import Dialect
+from latchfree.topics.engines.plain import PlainMatcher
 from latchfree.topics.matcher import Subscription
 from latchfree.topics.pattern import Kind, Pattern
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from latchfree.atomics import read_byte
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Word
-from latchfree.topics.mask.records import IN_TRIE
-from latchfree.topics.mask.texts import SUSPICIOUS, parse
+from latchfree.topics.mask.kernels.records import IN_TRIE
+from latchfree.topics.mask.kernels.texts import SUSPICIOUS, parse
 
 MOST_WORDS = 64
 """Words of a mask at most: one bit each."""

@@ -13,8 +13,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from latchfree.topics.dialects import Dialect, get_dialect
+from latchfree.topics.engines.locked_trie import LockedTrie
 from latchfree.topics.matcher import Subscription
-from latchfree.topics.trie import LockedTrie
 
 
 @dataclass(frozen=True, slots=True)

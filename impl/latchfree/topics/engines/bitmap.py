@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from pyroaring import BitMap
 
-from latchfree.topics.base import PlainMatcher
 from latchfree.topics.dialects import Dialect
+from latchfree.topics.engines.plain import PlainMatcher
+from latchfree.topics.engines.slots import Slots
 from latchfree.topics.matcher import Subscription
 from latchfree.topics.pattern import Pattern
-from latchfree.topics.slots import Slots
 
 
 class InvertedBitmap(PlainMatcher):

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from latchfree.atomics import peek, poke, prefetch_read, trailing_zeros
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Word
-from latchfree.topics.mask.shapes import MOST_WORDS
-from latchfree.topics.mask.table import bit_of, is_set, key_of, salt_of
+from latchfree.topics.mask.kernels.shapes import MOST_WORDS
+from latchfree.topics.mask.kernels.table import bit_of, is_set, key_of, salt_of
 
 NOWHERE = MOST_WORDS
 """The position of a word whose hash is 0: that of a wildcard that is not there."""

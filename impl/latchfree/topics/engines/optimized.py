@@ -18,11 +18,11 @@ from collections.abc import Iterator, Mapping
 
 from pyroaring import BitMap
 
-from latchfree.topics.base import PlainMatcher
 from latchfree.topics.dialects import Dialect
+from latchfree.topics.engines.plain import PlainMatcher
+from latchfree.topics.engines.slots import Slots
 from latchfree.topics.matcher import Subscription
 from latchfree.topics.pattern import Kind, Pattern
-from latchfree.topics.slots import Slots
 
 
 class Position:

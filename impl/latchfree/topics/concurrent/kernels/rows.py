@@ -1,70 +1,30 @@
-"""Calls from Python, without the interpreter lock, on columns of patterns or topics; one text is a column of one row.
+"""Calls on columns of patterns or topics, without the interpreter lock; one text is a column of one row.
 
 A column is the address of its bytes, and an array of where each row starts. Every call pins itself while it works.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
-from typing import Any
-
 import numpy as np
-from numba import types
 
 from latchfree.arena.epochs import pin, unpin
-from latchfree.arena.shape import NUMBERS, PLAIN
-from latchfree.atomics import fetch_add, peek, poke
-from latchfree.ctrie.entries import BLOB_KEY_WORDS, KEY_LENGTH, words_for
-from latchfree.ctrie.gcas import READ_ONLY, gcas_read
+from latchfree.arena.shape import NUMBERS
+from latchfree.atomics import fetch_add, peek
 from latchfree.ctrie.insert import FULL
-from latchfree.ctrie.nodes import CHILD, HASH_MASK, NIL, ONE, is_child
-from latchfree.ctrie.scan import next_slot
-from latchfree.ctrie.snapshot import new_trie
-from latchfree.jit import entry_point, kernel
+from latchfree.ctrie.nodes import HASH_MASK, NIL, ONE
+from latchfree.jit import kernel
 from latchfree.kinds import Array, Handle, Word
-from latchfree.topics.concurrent.agree import WILD
-from latchfree.topics.concurrent.change import subscribe, unsubscribe
-from latchfree.topics.concurrent.collect import TOO_SMALL, space_of
-from latchfree.topics.concurrent.digits import END, INVALID, MANY, parse
-from latchfree.topics.concurrent.digits import ONE as ANY_WORD
-from latchfree.topics.concurrent.match import matches
-from latchfree.words import mix
+from latchfree.topics.concurrent.kernels.change import subscribe, unsubscribe
+from latchfree.topics.concurrent.kernels.collect import TOO_SMALL, space_of
+from latchfree.topics.concurrent.kernels.digits import INVALID, parse
+from latchfree.topics.concurrent.kernels.match import matches
+from latchfree.topics.concurrent.kernels.strings import string, value_of
 
 #: Elements a bulk call handles before it unpins for an instant; see `latchfree.ctrie.bulk`.
 _PINNED = 32
 
 #: Values up to which duplicates are looked for one by one.
 _FEW = 16
-
-
-@kernel
-def string(rules: Word, mask: Word, address: Word, length: Word, number: Word, starts: Array, digits: Array) -> Word:
-    """Make `digits` the string of a subscription; returns its name."""
-    count = parse(address, length, rules, NIL, mask, True, starts.ctypes.data, digits.ctypes.data)
-    wild = NIL
-    for k in range(count):
-        if digits[k] == ANY_WORD or digits[k] == MANY:
-            wild = WILD
-    name = (number << ONE) | wild
-    digits[count] = END
-    digits[count + ONE] = mix(name)
-    return name
-
-
-@kernel
-def create(mem: Handle, hash_mask: Word, me: Word, number: Word) -> Word:
-    """An empty topic trie whose first subscription gets this number, or FULL."""
-    trie = new_trie(mem, me, hash_mask)
-    if trie != FULL:
-        poke(mem, trie + NUMBERS, number)
-    return trie
-
-
-@kernel
-def value_of(mem: Handle, s: Word) -> Word:
-    """The subscriber in an S-node."""
-    return peek(mem, s + BLOB_KEY_WORDS + words_for(peek(mem, s + KEY_LENGTH)))
 
 
 @kernel
@@ -226,64 +186,3 @@ def drop_rows(
         if s == NIL:
             numbers[k] = NIL
     return last
-
-
-@kernel
-def hold_still(mem: Handle, me: Word) -> None:
-    pin(mem, me)
-
-
-@kernel
-def let_go(mem: Handle, me: Word) -> None:
-    unpin(mem, me)
-
-
-@kernel
-def scan(mem: Handle, root: Word, me: Word, stack: Array, found: Array) -> Word:
-    """Put the S-nodes below a frozen root into `found`; returns their number, or more than fits an array."""
-    pin(mem, me)
-    stack[0] = root | CHILD
-    height = 1
-    count = 0
-    while height > 0:
-        height -= 1
-        slot = stack[height]
-        if not is_child(slot):
-            if count < len(found):
-                found[count] = slot
-            count += 1
-            continue
-        m = gcas_read(mem, READ_ONLY, slot & PLAIN)
-        at = NIL
-        while next_slot(mem, m, at) != NIL:
-            if height == len(stack):
-                unpin(mem, me)
-                return max(len(stack), len(found)) + 1
-            stack[height] = next_slot(mem, m, at)
-            height += 1
-            at += ONE
-    unpin(mem, me)
-    return count
-
-
-_W = types.uint64
-_I = types.int64
-_WORDS = types.uint64[::1]
-_INTS = types.int64[::1]
-
-_SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
-    "create": (create, (_W,) * 4),
-    "match_rows": (match_rows, (_W,) * 8 + (_INTS, _I, _I, _INTS, _INTS) + (_WORDS,) * 6),
-    "add_rows": (add_rows, (_W,) * 5 + (_INTS, _W, _W, _W, _I, _I, _WORDS) + (_WORDS,) * 3),
-    "drop_rows": (drop_rows, (_W,) * 5 + (_INTS, _WORDS, _I, _I) + (_WORDS,) * 3),
-    "scan": (scan, (_W,) * 3 + (_WORDS,) * 2),
-    "hold_still": (hold_still, (_W, _W)),
-    "let_go": (let_go, (_W, _W)),
-}
-
-
-@cache
-def call(name: str) -> Callable[..., Any]:
-    """The entry point of the kernel of that name in this module."""
-    function, arguments = _SIGNATURES[name]
-    return entry_point(function, *arguments)

@@ -15,7 +15,7 @@ from latchfree.ctrie.registry import FROZEN, drop
 from latchfree.ctrie.snapshot import freeze
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Word
-from latchfree.topics.concurrent.collect import FOUND, NOTED, TOO_SMALL, Space, collect
+from latchfree.topics.concurrent.kernels.collect import FOUND, NOTED, TOO_SMALL, Space, collect
 
 #: Collections that may fail to be validated before a snapshot is taken.
 PATIENCE = 8

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from latchfree.topics.base import PlainMatcher
 from latchfree.topics.dialects import Dialect
+from latchfree.topics.engines.plain import PlainMatcher
 from latchfree.topics.matcher import Subscription
 from latchfree.topics.pattern import Pattern
 

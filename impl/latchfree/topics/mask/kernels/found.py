@@ -9,8 +9,8 @@ import numpy as np
 from latchfree.atomics import peek, trailing_zeros
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Word
-from latchfree.topics.mask.records import group_in, length_in, subscriber_in, subscribers_in, text_of
-from latchfree.topics.mask.texts import same_bytes
+from latchfree.topics.mask.kernels.records import group_in, length_in, subscriber_in, subscribers_in, text_of
+from latchfree.topics.mask.kernels.texts import same_bytes
 
 FEW = 16
 """Up to how many subscribers of a topic are compared with each other instead of sorted."""

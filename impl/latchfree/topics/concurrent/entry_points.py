@@ -1,0 +1,36 @@
+"""The kernels that Python calls, with the types of their arguments; compiled at the first call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from numba import types
+
+from latchfree.arena.epochs import pin, unpin
+from latchfree.jit import entry_point
+from latchfree.topics.concurrent.kernels.rows import add_rows, drop_rows, match_rows
+from latchfree.topics.concurrent.kernels.whole import create, scan
+
+_W = types.uint64
+_I = types.int64
+_WORDS = types.uint64[::1]
+_INTS = types.int64[::1]
+
+_SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
+    "create": (create, (_W,) * 4),
+    "match_rows": (match_rows, (_W,) * 8 + (_INTS, _I, _I, _INTS, _INTS) + (_WORDS,) * 6),
+    "add_rows": (add_rows, (_W,) * 5 + (_INTS, _W, _W, _W, _I, _I, _WORDS) + (_WORDS,) * 3),
+    "drop_rows": (drop_rows, (_W,) * 5 + (_INTS, _WORDS, _I, _I) + (_WORDS,) * 3),
+    "scan": (scan, (_W,) * 3 + (_WORDS,) * 2),
+    "pin": (pin, (_W, _W)),
+    "unpin": (unpin, (_W, _W)),
+}
+
+
+@cache
+def call(name: str) -> Callable[..., Any]:
+    """Return the compiled entry point of the kernel of that name, which Python calls without numba's dispatch."""
+    function, arguments = _SIGNATURES[name]
+    return entry_point(function, *arguments)

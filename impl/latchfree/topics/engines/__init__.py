@@ -1,0 +1,1 @@
+"""Matchers in plain Python, one a file, each under one lock."""

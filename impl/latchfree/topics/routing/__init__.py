@@ -1,0 +1,1 @@
+"""What stands around a matcher: a cache, filters, queue groups, and the interest of other servers."""
