@@ -12,10 +12,10 @@ import numpy as np
 import latchfree
 from latchfree import Arena, ArenaFull, Ctrie
 from latchfree.arena.epochs import pin, unpin
-from latchfree.ctrie.batches import where
-from latchfree.ctrie.insert import ALWAYS, FULL, insert
-from latchfree.ctrie.registry import drop
-from latchfree.ctrie.snapshot import freeze
+from latchfree.ctrie.kernels.insert import ALWAYS, FULL, insert
+from latchfree.ctrie.kernels.registry import drop
+from latchfree.ctrie.kernels.snapshot import freeze
+from latchfree.ctrie.many import where
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Handle, Word
 from peers.base import Ints, Plan, Subject

@@ -41,8 +41,8 @@ from latchfree.arena.shape import (
     size_of,
 )
 from latchfree.atomics import peek
-from latchfree.ctrie import registry
-from latchfree.ctrie.root import NEW, OLD
+from latchfree.ctrie.kernels import registry
+from latchfree.ctrie.kernels.root import NEW, OLD
 from latchfree.errors import ArenaInvalid
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Handle, Word

@@ -31,7 +31,7 @@ from latchfree.arena.shape import (
     kind_of,
 )
 from latchfree.atomics import peek, poke
-from latchfree.ctrie.root import COMMIT, EXPECTED, NEW, OLD, STATUS, UNDECIDED
+from latchfree.ctrie.kernels.root import COMMIT, EXPECTED, NEW, OLD, STATUS, UNDECIDED
 from latchfree.errors import ArenaInvalid
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Handle, Word

@@ -30,7 +30,7 @@ from latchfree.arena.shape import (
     size_of,
 )
 from latchfree.atomics import peek, trailing_zeros
-from latchfree.ctrie.entries import KEY, KEY_LENGTH
+from latchfree.ctrie.kernels.entries import KEY, KEY_LENGTH
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Handle, Word
 from latchfree.topics.concurrent.kernels.agree import WILD

@@ -28,7 +28,7 @@ from latchfree.arena.shape import (
     kind_of,
 )
 from latchfree.atomics import peek, trailing_zeros
-from latchfree.ctrie.entries import BLOB_KEY_WORDS, KEY, KEY_LENGTH
+from latchfree.ctrie.kernels.entries import BLOB_KEY_WORDS, KEY, KEY_LENGTH
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Handle, Word
 from latchfree.words import hash_bytes, mix

@@ -30,10 +30,10 @@ from latchfree.arena.shape import (
     size_of,
 )
 from latchfree.atomics import peek, popcount
-from latchfree.ctrie import registry
 from latchfree.ctrie.codecs import MAX_KEY_BYTES, MAX_VALUE_BYTES
-from latchfree.ctrie.entries import BLOB_KEY_WORDS, KEY_LENGTH, VALUE, WORD_KEY_WORDS
-from latchfree.ctrie.root import DESCRIPTOR_WORDS
+from latchfree.ctrie.kernels import registry
+from latchfree.ctrie.kernels.entries import BLOB_KEY_WORDS, KEY_LENGTH, VALUE, WORD_KEY_WORDS
+from latchfree.ctrie.kernels.root import DESCRIPTOR_WORDS
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Word
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from latchfree.arena import Arena
     from latchfree.ctrie.mapping import Ctrie
-    from latchfree.ctrie.snapshots import Snapshot
+    from latchfree.ctrie.view import Snapshot
     from latchfree.errors import (
         ArenaClosed,
         ArenaFull,
@@ -43,7 +43,7 @@ _HOME = {
     "Ctrie": "latchfree.ctrie.mapping",
     "LatchfreeError": "latchfree.errors",
     "ParticipantsExhausted": "latchfree.errors",
-    "Snapshot": "latchfree.ctrie.snapshots",
+    "Snapshot": "latchfree.ctrie.view",
     "StructureExists": "latchfree.errors",
     "StructureMissing": "latchfree.errors",
 }

@@ -10,7 +10,7 @@ from latchfree import Arena, ArenaInvalid, Ctrie
 from latchfree.arena import layout
 from latchfree.arena.freelists import round_up
 from latchfree.arena.layout import FIRST_NODE
-from latchfree.ctrie.nodes import L_NODE, S_NODE, T_NODE
+from latchfree.ctrie.kernels.nodes import L_NODE, S_NODE, T_NODE
 from latchfree_fsck import audit as audit_module
 from latchfree_fsck.audit import Audit
 from latchfree_fsck.whole import entries_kind

@@ -11,7 +11,7 @@ from numba.extending import overload
 
 from latchfree import Ctrie, atomics
 from latchfree.arena.epochs import pin
-from latchfree.ctrie.lookup import lookup, lookup_frozen
+from latchfree.ctrie.kernels.lookup import lookup, lookup_frozen
 from latchfree.words import mix
 
 WORD = (1 << 64) - 1

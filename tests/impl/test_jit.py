@@ -107,7 +107,7 @@ def test_a_name_that_a_package_hands_on_lazily_is_followed_to_its_module(tmp_pat
 @pytest.mark.parametrize(
     ("module", "reaches", "does_not"),
     [
-        ("latchfree.ctrie.insert", "latchfree.ctrie.gcas", r"mapping|topics|errors"),
+        ("latchfree.ctrie.kernels.insert", "latchfree.ctrie.kernels.gcas", r"mapping|topics|errors"),
         ("latchfree_lincheck.engine.decide_many", "latchfree_lincheck.engine.encoding.parts", r"show|formats|checker"),
     ],
 )
@@ -169,7 +169,7 @@ def test_a_handle_type_of_one_program_does_not_break_another(tmp_path):
         "    return (lambda mem, at: atomics.peek(mem.base, at)) if mine else None\n"
     )
     program = (
-        "import numpy as np\nfrom latchfree.ctrie.nodes import kind_of\n"
+        "import numpy as np\nfrom latchfree.ctrie.kernels.nodes import kind_of\n"
         "{}\nwords = np.array([5 << 60], np.uint64)\nbase = np.uint64(words.ctypes.data)\n"
         "print(kind_of({}, np.uint64(0)))"
     )
@@ -186,7 +186,7 @@ def test_a_variant_must_come_before_its_modules_are_loaded():
 def test_a_variant_has_a_cache_of_its_own(tmp_path):
     program = (
         "import sys\nfrom latchfree import jit\n{}\n"
-        "from latchfree.arena.participants import claim\nfrom latchfree.ctrie.lnode import find\n"
+        "from latchfree.arena.participants import claim\nfrom latchfree.ctrie.kernels.lnode import find\n"
         "print(claim._cache.cache_path)\nprint(find._cache.cache_path)"
     )
     plain = python(program.format(""), tmp_path).splitlines()
@@ -198,7 +198,7 @@ def test_a_variant_has_a_cache_of_its_own(tmp_path):
 def test_a_kernel_can_be_given_the_cache_of_another_variant(tmp_path):
     program = (
         "from latchfree import jit\njit.set_variant('X', ('latchfree.ctrie',))\n"
-        "from latchfree.ctrie.lnode import find, new_lnode\njit.recache(find, 'Y')\n"
+        "from latchfree.ctrie.kernels.lnode import find, new_lnode\njit.recache(find, 'Y')\n"
         "print(find._cache.cache_path)\nprint(new_lnode._cache.cache_path)"
     )
     moved, stayed = (path.split("/")[-2] for path in python(program, tmp_path).splitlines())

@@ -9,7 +9,7 @@ import pytest
 from latchfree_evidence.refinement.labels import accesses
 
 ROOT = Path(__file__).resolve().parents[2]
-CODE = ROOT / "impl" / "latchfree" / "ctrie"
+CODE = ROOT / "impl" / "latchfree" / "ctrie" / "kernels"
 TEXT = (ROOT / "spec" / "CONFORMANCE.md").read_text()
 MADE = re.MULTILINE | re.DOTALL
 SPEC = "\n".join((ROOT / "spec" / f"{name}.tla").read_text() for name in ("Heap", "Steps", "Rdcss", "Gcas", "Ctrie"))

@@ -9,7 +9,7 @@ from latchfree_evidence.refinement.labels import NONE, accesses, ctrie_actions, 
 
 ROOT = Path(__file__).resolve().parents[2]
 
-CTRIE = sorted((ROOT / "impl" / "latchfree" / "ctrie").glob("*.py"))
+CTRIE = sorted((ROOT / "impl" / "latchfree" / "ctrie" / "kernels").glob("*.py"))
 RING = ROOT / "impl" / "latchfree" / "streams" / "ring.py"
 
 _LABEL = re.compile(r"spec:\s*`*(\w+!\w+(?:\s*,\s*\w+!\w+)*)")
@@ -113,8 +113,8 @@ def test_labels_are_read():
 def test_the_label_of_a_line_is_found():
     gcas = next(file for file in CTRIE if file.name == "gcas.py")
     line = next(a.line for a in accesses(gcas.read_text()) if a.labels == ("Ctrie!GcasCas",))
-    assert ctrie_actions(f"latchfree/ctrie/gcas.py:{line}") == {"GcasCas"}
-    assert ctrie_actions(f"latchfree/ctrie/gcas.py:{line - 1}") == set()
+    assert ctrie_actions(f"latchfree/ctrie/kernels/gcas.py:{line}") == {"GcasCas"}
+    assert ctrie_actions(f"latchfree/ctrie/kernels/gcas.py:{line - 1}") == set()
     assert ctrie_actions("") == set()
 
 

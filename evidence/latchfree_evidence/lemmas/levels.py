@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from latchfree import words
-from latchfree.ctrie import entries, nodes
+from latchfree.ctrie.kernels import entries, nodes
 from latchfree_evidence.symbolic.code import Code, Twin
 from latchfree_evidence.symbolic.lemma import Case, Lemma
 from latchfree_evidence.symbolic.words import Word

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from latchfree.arena import blocks, epochs, layout, shape
-from latchfree.ctrie import nodes, registry
+from latchfree.ctrie.kernels import nodes, registry
 from latchfree_evidence.lemmas.memory import Memory
 from latchfree_evidence.symbolic.code import Code, Twin
 from latchfree_evidence.symbolic.lemma import Case, Lemma

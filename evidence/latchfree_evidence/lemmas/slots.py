@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from latchfree.arena import shape
-from latchfree.ctrie import cnode
+from latchfree.ctrie.kernels import cnode
 from latchfree_evidence.lemmas.memory import Memory
 from latchfree_evidence.symbolic.code import Code, Twin
 from latchfree_evidence.symbolic.lemma import Case, Lemma

@@ -40,12 +40,15 @@ _AFFECTED = (
 )
 
 #: The packages that a target is made of.
-_PACKAGES = {"ctrie": ("ctrie",), "topic-trie": ("ctrie", "topics.concurrent.kernels"), "ring": ("streams",)}
+_PACKAGES = {
+    "ctrie": ("ctrie.kernels",),
+    "topic-trie": ("ctrie.kernels", "topics.concurrent.kernels"),
+    "ring": ("streams",),
+}
 
 #: What of a package must be loaded before functions are replaced: everything that may hold a reference to one.
 _HOLDERS = {
-    "ctrie": (
-        "burial",
+    "ctrie.kernels": (
         "clean",
         "cnode",
         "gcas",
@@ -54,6 +57,7 @@ _HOLDERS = {
         "lookup",
         "registry",
         "remove",
+        "retirement",
         "root",
         "scan",
         "snapshot",
@@ -74,7 +78,7 @@ _HOLDERS = {
 
 #: What frees nodes of tries: left out together with every mutant, see `nothing_freed`.
 _COLLECTED = {
-    "latchfree.ctrie.burial": ("open_grave", "bury", "close_grave", "bury_pair", "bury_tree"),
+    "latchfree.ctrie.kernels.retirement": ("open_grave", "bury", "close_grave", "bury_pair", "bury_tree"),
     "latchfree.arena.allocator": ("abandon",),
 }
 
@@ -146,7 +150,7 @@ def apply(name: str) -> None:
     for package in packages:
         for holder in _HOLDERS[package]:
             import_module(f"latchfree.{package}.{holder}")
-    for module, functions in _COLLECTED.items() if "ctrie" in packages else ():
+    for module, functions in _COLLECTED.items() if "ctrie.kernels" in packages else ():
         for function in functions:
             _replace(module, function, f"{__name__}.nothing_freed")
     targets = [target.split(":") for target in MUTANTS[name].replaces]

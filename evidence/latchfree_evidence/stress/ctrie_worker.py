@@ -11,16 +11,16 @@ import numpy as np
 
 from latchfree.arena.epochs import pin, unpin
 from latchfree.atomics import fetch_add, load, peek, store
-from latchfree.ctrie.entries import KEY, VALUE
-from latchfree.ctrie.insert import ALWAYS, FULL, IF_ABSENT, IF_EQUAL, IF_PRESENT, insert
-from latchfree.ctrie.lookup import lookup
-from latchfree.ctrie.nodes import NIL
-from latchfree.ctrie.registry import FROZEN, drop
-from latchfree.ctrie.remove import ALWAYS as REMOVE_ALWAYS
-from latchfree.ctrie.remove import IF_EQUAL as REMOVE_IF_EQUAL
-from latchfree.ctrie.remove import remove
-from latchfree.ctrie.scan import CURSOR_WORDS, advance, count, start
-from latchfree.ctrie.snapshot import clear, freeze
+from latchfree.ctrie.kernels.entries import KEY, VALUE
+from latchfree.ctrie.kernels.insert import ALWAYS, FULL, IF_ABSENT, IF_EQUAL, IF_PRESENT, insert
+from latchfree.ctrie.kernels.lookup import lookup
+from latchfree.ctrie.kernels.nodes import NIL
+from latchfree.ctrie.kernels.registry import FROZEN, drop
+from latchfree.ctrie.kernels.remove import ALWAYS as REMOVE_ALWAYS
+from latchfree.ctrie.kernels.remove import IF_EQUAL as REMOVE_IF_EQUAL
+from latchfree.ctrie.kernels.remove import remove
+from latchfree.ctrie.kernels.scan import CURSOR_WORDS, advance, count, start
+from latchfree.ctrie.kernels.snapshot import clear, freeze
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Handle, Word
 from latchfree_evidence.jitter import random_word, yield_processor

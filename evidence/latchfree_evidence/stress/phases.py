@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latchfree.arena import Arena
-from latchfree.ctrie.snapshot import new_trie
+from latchfree.ctrie.kernels.snapshot import new_trie
 from latchfree.errors import ArenaFull
 from latchfree_evidence.jitter import Jittered
 from latchfree_evidence.stress.crew import JITTER, Board, Stuck, run_together

@@ -12,12 +12,12 @@ import numpy as np
 
 from latchfree.arena.epochs import pin, unpin
 from latchfree.atomics import load, peek, store
-from latchfree.ctrie.entries import KEY
-from latchfree.ctrie.gcas import read_root
-from latchfree.ctrie.insert import FULL
-from latchfree.ctrie.nodes import HASH_MASK, NIL
-from latchfree.ctrie.registry import FROZEN, drop
-from latchfree.ctrie.snapshot import freeze
+from latchfree.ctrie.kernels.entries import KEY
+from latchfree.ctrie.kernels.gcas import read_root
+from latchfree.ctrie.kernels.insert import FULL
+from latchfree.ctrie.kernels.nodes import HASH_MASK, NIL
+from latchfree.ctrie.kernels.registry import FROZEN, drop
+from latchfree.ctrie.kernels.snapshot import freeze
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Handle, Word
 from latchfree.topics.concurrent.kernels.change import subscribe, unsubscribe

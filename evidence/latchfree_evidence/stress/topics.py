@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latchfree.arena import Arena
-from latchfree.ctrie.snapshot import new_trie
+from latchfree.ctrie.kernels.snapshot import new_trie
 from latchfree.errors import ArenaFull
 from latchfree.topics.concurrent.packed_dialect import rules_of
 from latchfree.topics.concurrent.payload import NO_QUEUE, Payload

@@ -25,16 +25,16 @@ from latchfree.arena.layout import P_SINK, PARTICIPANT_WORDS, PARTICIPANTS, SINK
 from latchfree.arena.participants import claim
 from latchfree.arena.processes import own_identity
 from latchfree.atomics import peek
-from latchfree.ctrie.entries import VALUE
-from latchfree.ctrie.insert import ALWAYS, FULL, IF_ABSENT, IF_EQUAL, IF_PRESENT, insert
-from latchfree.ctrie.lookup import lookup
-from latchfree.ctrie.nodes import NIL, ONE
-from latchfree.ctrie.registry import FROZEN, drop
-from latchfree.ctrie.remove import ALWAYS as REMOVE_ALWAYS
-from latchfree.ctrie.remove import IF_EQUAL as REMOVE_IF_EQUAL
-from latchfree.ctrie.remove import remove
-from latchfree.ctrie.scan import CURSOR_WORDS, advance, count, start
-from latchfree.ctrie.snapshot import clear, freeze, new_trie
+from latchfree.ctrie.kernels.entries import VALUE
+from latchfree.ctrie.kernels.insert import ALWAYS, FULL, IF_ABSENT, IF_EQUAL, IF_PRESENT, insert
+from latchfree.ctrie.kernels.lookup import lookup
+from latchfree.ctrie.kernels.nodes import NIL, ONE
+from latchfree.ctrie.kernels.registry import FROZEN, drop
+from latchfree.ctrie.kernels.remove import ALWAYS as REMOVE_ALWAYS
+from latchfree.ctrie.kernels.remove import IF_EQUAL as REMOVE_IF_EQUAL
+from latchfree.ctrie.kernels.remove import remove
+from latchfree.ctrie.kernels.scan import CURSOR_WORDS, advance, count, start
+from latchfree.ctrie.kernels.snapshot import clear, freeze, new_trie
 from latchfree.errors import ArenaFull
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Handle, Word

@@ -24,13 +24,13 @@ from latchfree.arena.layout import P_SINK, P_WALK, PARTICIPANT_WORDS, PARTICIPAN
 from latchfree.arena.participants import claim
 from latchfree.arena.processes import own_identity
 from latchfree.atomics import peek
-from latchfree.ctrie.entries import KEY
-from latchfree.ctrie.gcas import READ_ONLY, gcas_read
-from latchfree.ctrie.insert import FULL
-from latchfree.ctrie.nodes import CHILD, HASH_MASK, NIL, ONE, is_child
-from latchfree.ctrie.registry import FROZEN, drop
-from latchfree.ctrie.scan import next_slot
-from latchfree.ctrie.snapshot import freeze, new_trie
+from latchfree.ctrie.kernels.entries import KEY
+from latchfree.ctrie.kernels.gcas import READ_ONLY, gcas_read
+from latchfree.ctrie.kernels.insert import FULL
+from latchfree.ctrie.kernels.nodes import CHILD, HASH_MASK, NIL, ONE, is_child
+from latchfree.ctrie.kernels.registry import FROZEN, drop
+from latchfree.ctrie.kernels.scan import next_slot
+from latchfree.ctrie.kernels.snapshot import freeze, new_trie
 from latchfree.errors import ArenaFull
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Handle, Word

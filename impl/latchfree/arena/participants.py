@@ -51,7 +51,7 @@ def claim(mem: Handle, identity: Word, descriptor: Word) -> Word:
         # The successful CAS acquires what the last owner's release published.
         if load(mem, slot + P_STATE) == FREE and cas(mem, slot + P_STATE, FREE, identity):
             poke(mem, slot + P_FD, descriptor)
-            # Release: who compares incarnations (see `latchfree.ctrie.registry`) must not take us for our predecessor.
+            # Release: whoever reads incarnations (`ctrie.kernels.registry`) must not take us for our predecessor.
             store(mem, slot + P_INCARNATION, peek(mem, slot + P_INCARNATION) + _1)
             return slot
     return _0

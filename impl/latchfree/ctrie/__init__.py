@@ -1,7 +1,23 @@
 """The Ctrie: a concurrent hash trie with constant-time snapshots.
 
 Safety invariant (spec: ``Properties!Linearizable``): the abstract map is what a traversal from the root finds when
-every main is read through `gcas_read`; it changes only at a committed GCAS or a committed RDCSS, each of which
-is one step. Read `nodes` for the memory, `gcas` and `root` for the two protocols, `lookup`, `insert`, `remove`
-and `clean` for the operations, `snapshot` for the rest.
+`kernels.gcas.gcas_read` reads every main. The map changes only at a committed GCAS or a committed RDCSS, each of which
+is one step.
+
+The compiled code is in `kernels`. The Python face is here:
+
+=========  ===================================================================================
+module     content
+=========  ===================================================================================
+mapping    `Ctrie`, the mutable mapping
+view       `Snapshot`, the read-only mapping of one instant
+store      one trie in one arena with its codecs, shared by `Ctrie` and `Snapshot`
+binding    builtin functions of the interpreter, made of `kernels.methods` and bound to a trie
+many       calls for many keys, over `kernels.loops`
+columns    keys and values of such calls, from and to Arrow, NumPy and lists
+codecs     Python objects as words and bytes
+holds      registered snapshots and private tries, given back with the last Python reference
+recovery   snapshots and private tries of dead processes, given back
+backup     snapshots as Parquet files
+=========  ===================================================================================
 """

@@ -28,9 +28,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from latchfree.arena import Arena
-from latchfree.ctrie.calls import call
 from latchfree.ctrie.codecs import BytesCodec, Codec, IntCodec, codec_for
 from latchfree.ctrie.holds import Hold, Lineage
+from latchfree.ctrie.kernels.entrypoints import call
 from latchfree.ctrie.mapping import Ctrie
 from latchfree.ctrie.store import Store
 from latchfree.errors import LatchfreeError, StructureExists

@@ -14,9 +14,9 @@ from os import getpid
 from typing import TYPE_CHECKING, Any
 
 from latchfree.arena import Arena
-from latchfree.ctrie.calls import call
-from latchfree.ctrie.orphans import give_back
-from latchfree.ctrie.registry import FROZEN
+from latchfree.ctrie.kernels.entrypoints import call
+from latchfree.ctrie.kernels.registry import FROZEN
+from latchfree.ctrie.recovery import give_back
 
 if TYPE_CHECKING:
     from latchfree.ctrie.store import Store

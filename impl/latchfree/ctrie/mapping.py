@@ -8,15 +8,15 @@ from typing import Any, TypeVar, cast
 
 from latchfree.arena import Arena
 from latchfree.arena.directory import CTRIE, check_codecs
-from latchfree.ctrie import batches
-from latchfree.ctrie import insert as insert_module
-from latchfree.ctrie import remove as remove_module
-from latchfree.ctrie.builtins import builtin, not_plain
+from latchfree.ctrie import many
+from latchfree.ctrie.binding import builtin, not_plain
 from latchfree.ctrie.codecs import Codec, codec_for
 from latchfree.ctrie.holds import Lineage
-from latchfree.ctrie.orphans import give_back_all
-from latchfree.ctrie.snapshots import Snapshot
+from latchfree.ctrie.kernels import insert as insert_module
+from latchfree.ctrie.kernels import remove as remove_module
+from latchfree.ctrie.recovery import give_back_all
 from latchfree.ctrie.store import HASH_MASK_ALL, Store, refused
+from latchfree.ctrie.view import Snapshot
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -430,7 +430,7 @@ class Ctrie(MutableMapping[K, V]):
         pyarrow.Array, ndarray or list
             As the input; a key that is absent gives a null, a masked element (None in an object array) or None.
         """
-        return batches.get_many(self._store, keys)
+        return many.get_many(self._store, keys)
 
     def put_many(self, keys: Any, values: Any) -> None:
         """Write a batch of pairs without the interpreter lock, in order; each write is atomic, the batch is not.
@@ -440,7 +440,7 @@ class Ctrie(MutableMapping[K, V]):
         ArenaFull
             When there is no room for a pair; its ``done`` says how many were written.
         """
-        batches.put_many(self._store, keys, values)
+        many.put_many(self._store, keys, values)
 
     def remove_many(self, keys: Any) -> Any:
         """Remove a batch of keys without the interpreter lock; each removal is atomic, the batch is not.
@@ -450,7 +450,7 @@ class Ctrie(MutableMapping[K, V]):
         pyarrow.BooleanArray, ndarray of bool or list
             As the input: whether each key was there.
         """
-        return batches.remove_many(self._store, keys)
+        return many.remove_many(self._store, keys)
 
 
 def _reopened(arena: Arena, name: str, keys: Codec, values: Codec) -> Ctrie[Any, Any]:

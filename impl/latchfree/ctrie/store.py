@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latchfree.arena import Arena
-from latchfree.ctrie import bulk, scan
-from latchfree.ctrie.builtins import Raw, builtin, new_context
-from latchfree.ctrie.calls import call
+from latchfree.ctrie.binding import Raw, builtin, new_context
 from latchfree.ctrie.codecs import MAX_KEY_BYTES, MAX_VALUE_BYTES, Codec, shown
 from latchfree.ctrie.holds import Hold, Lineage
-from latchfree.ctrie.insert import FULL
+from latchfree.ctrie.kernels import loops, scan
+from latchfree.ctrie.kernels.entrypoints import call
+from latchfree.ctrie.kernels.insert import FULL
 from latchfree.errors import ArenaFull
 
 #: Every bit of the hash places a key.
@@ -126,7 +126,7 @@ class Store:
         return Raw(self.new_context(root), self._kinds)
 
     def call(self, name: str, *more: int) -> Any:
-        """Call an entry point on the trie; see `latchfree.ctrie.calls.call`."""
+        """Call an entry point on the trie; see `latchfree.ctrie.kernels.entrypoints.call`."""
         return call(name)(self.arena.base, self.trie, self.arena.interpreter_participant(), *more)
 
     def insist(self, attempt: Callable[[], Any], full: Callable[[Any], bool]) -> Any:
@@ -222,10 +222,10 @@ class Store:
         cursor = np.zeros(scan.CURSOR_WORDS, np.uint64)
         nodes = np.zeros(_BATCH, np.uint64)
         words = self.arena.words
-        bulk.scan_start(self.base, np.uint64(self.arena.participant()), np.uint64(root), cursor)
+        loops.scan_start(self.base, np.uint64(self.arena.participant()), np.uint64(root), cursor)
         found = _BATCH
         while found == _BATCH:
-            found = bulk.scan_next(self.base, np.uint64(self.arena.participant()), cursor, nodes)
+            found = loops.scan_next(self.base, np.uint64(self.arena.participant()), cursor, nodes)
             batch = nodes[:found]
             offsets = [] if self.plain else batch.tolist()
             if self.keys.word:
@@ -252,7 +252,7 @@ class Store:
         """Number of entries below a frozen root I-node."""
         cursor = np.zeros(scan.CURSOR_WORDS, np.uint64)
         nodes = np.zeros(_BATCH, np.uint64)
-        total = bulk.scan_count(self.base, np.uint64(self.arena.participant()), np.uint64(root), cursor, nodes)
+        total = loops.scan_count(self.base, np.uint64(self.arena.participant()), np.uint64(root), cursor, nodes)
         hold.touch()
         return int(total)
 

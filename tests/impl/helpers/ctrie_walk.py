@@ -1,6 +1,6 @@
 """Walks the words of a trie and checks what must hold of them when no operation is running."""
 
-from latchfree.ctrie import nodes
+from latchfree.ctrie.kernels import nodes
 from latchfree.words import mix
 
 TAG = 1 << 63

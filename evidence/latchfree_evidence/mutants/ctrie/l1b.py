@@ -4,8 +4,8 @@ A key whose level has been entombed, and not yet pulled up, is missing in the sn
 removes one of two keys that share a slot, and stops before it cleans up; B counts the keys and finds none.
 """
 
-from latchfree.ctrie.nodes import NIL, T_NODE, kind_of
-from latchfree.ctrie.scan import next_slot as next_slot_right
+from latchfree.ctrie.kernels.nodes import NIL, T_NODE, kind_of
+from latchfree.ctrie.kernels.scan import next_slot as next_slot_right
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Word
 

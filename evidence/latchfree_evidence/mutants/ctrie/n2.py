@@ -9,10 +9,10 @@ import numpy as np
 
 from latchfree.arena.allocator import URGENT, begin, failed, undo
 from latchfree.atomics import peek, poke, popcount
-from latchfree.ctrie.cnode import updated
-from latchfree.ctrie.entries import full_hash, placed
-from latchfree.ctrie.gcas import LOST, gcas, gcas_read, read_root
-from latchfree.ctrie.nodes import (
+from latchfree.ctrie.kernels.cnode import updated
+from latchfree.ctrie.kernels.entries import full_hash, placed
+from latchfree.ctrie.kernels.gcas import LOST, gcas, gcas_read, read_root
+from latchfree.ctrie.kernels.nodes import (
     BITMAP,
     C_NODE,
     NIL,
@@ -26,7 +26,7 @@ from latchfree.ctrie.nodes import (
     new_cnode,
     slot_for,
 )
-from latchfree.ctrie.remove import remove as remove_right
+from latchfree.ctrie.kernels.remove import remove as remove_right
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Key, Word
 from latchfree.words import flag_of, position

@@ -8,8 +8,8 @@ succeeds, and the put is gone.
 import numpy as np
 
 from latchfree.atomics import peek, poke, popcount
-from latchfree.ctrie.gcas import gcas_read
-from latchfree.ctrie.nodes import BITMAP, CHILD, SLOTS, UNTAG, is_child, new_cnode, new_inode
+from latchfree.ctrie.kernels.gcas import gcas_read
+from latchfree.ctrie.kernels.nodes import BITMAP, CHILD, SLOTS, UNTAG, is_child, new_cnode, new_inode
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Word
 

@@ -5,10 +5,10 @@ the root's C-node and the first child; B puts into the first child, then into th
 """
 
 from latchfree.atomics import poke
-from latchfree.ctrie.gcas import read_root
-from latchfree.ctrie.insert import FULL
-from latchfree.ctrie.registry import FROZEN
-from latchfree.ctrie.snapshot import freeze as freeze_right
+from latchfree.ctrie.kernels.gcas import read_root
+from latchfree.ctrie.kernels.insert import FULL
+from latchfree.ctrie.kernels.registry import FROZEN
+from latchfree.ctrie.kernels.snapshot import freeze as freeze_right
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Word
 

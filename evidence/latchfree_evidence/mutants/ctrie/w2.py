@@ -7,11 +7,11 @@ compare-and-swap fails, and A reports as absent what is there.
 from latchfree.arena.allocator import URGENT, begin, failed
 from latchfree.arena.layout import P_PATH
 from latchfree.atomics import peek, poke
-from latchfree.ctrie.entries import full_hash, placed, same_value
-from latchfree.ctrie.gcas import COMMITTED, gcas, gcas_read, read_root
-from latchfree.ctrie.insert import FULL
-from latchfree.ctrie.lnode import NOWHERE, find, without_entry
-from latchfree.ctrie.nodes import (
+from latchfree.ctrie.kernels.entries import full_hash, placed, same_value
+from latchfree.ctrie.kernels.gcas import COMMITTED, gcas, gcas_read, read_root
+from latchfree.ctrie.kernels.insert import FULL
+from latchfree.ctrie.kernels.lnode import NOWHERE, find, without_entry
+from latchfree.ctrie.kernels.nodes import (
     C_NODE,
     ENTRIES,
     L_NODE,
@@ -25,8 +25,8 @@ from latchfree.ctrie.nodes import (
     kind_of,
     slot_for,
 )
-from latchfree.ctrie.remove import IF_EQUAL, clean_path
-from latchfree.ctrie.remove import remove as remove_right
+from latchfree.ctrie.kernels.remove import IF_EQUAL, clean_path
+from latchfree.ctrie.kernels.remove import remove as remove_right
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Key, Word
 

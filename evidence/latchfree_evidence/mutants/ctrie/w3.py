@@ -10,10 +10,10 @@ import numpy as np
 
 from latchfree.arena.shape import header, size_of
 from latchfree.atomics import peek, poke, popcount
-from latchfree.ctrie.cnode import compressed as compressed_right
-from latchfree.ctrie.gcas import gcas_read
-from latchfree.ctrie.insert import main_with as main_with_right
-from latchfree.ctrie.nodes import (
+from latchfree.ctrie.kernels.cnode import compressed as compressed_right
+from latchfree.ctrie.kernels.gcas import gcas_read
+from latchfree.ctrie.kernels.insert import main_with as main_with_right
+from latchfree.ctrie.kernels.nodes import (
     BITMAP,
     C_NODE,
     CHILD,

@@ -9,7 +9,7 @@ answers "absent" for a key that nobody else has removed.
 import numpy as np
 
 from latchfree.atomics import load, peek, poke, popcount
-from latchfree.ctrie.nodes import (
+from latchfree.ctrie.kernels.nodes import (
     BITMAP,
     MAIN,
     NIL,

@@ -8,9 +8,9 @@ subscribes below that I-node; A's CAS succeeds, and B's subscription is gone.
 from latchfree.arena.allocator import URGENT, begin, failed, undo
 from latchfree.arena.shape import BRANCH, DIGIT, PLAIN
 from latchfree.atomics import peek, popcount
-from latchfree.ctrie.cnode import removed_contracted, updated
-from latchfree.ctrie.gcas import LOST, gcas, gcas_read, read_root
-from latchfree.ctrie.nodes import BITMAP, C_NODE, NIL, ONE, SLOTS, STRIDE, gen_of, is_child, kind_of, slot_for
+from latchfree.ctrie.kernels.cnode import removed_contracted, updated
+from latchfree.ctrie.kernels.gcas import LOST, gcas, gcas_read, read_root
+from latchfree.ctrie.kernels.nodes import BITMAP, C_NODE, NIL, ONE, SLOTS, STRIDE, gen_of, is_child, kind_of, slot_for
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Handle, Word
 from latchfree.topics.concurrent.kernels.change import unsubscribe as unsubscribe_right

@@ -4,8 +4,8 @@ Whoever subscribes there later meets the tomb for ever: one thread alone never e
 """
 
 from latchfree.atomics import peek, popcount
-from latchfree.ctrie.gcas import gcas_read
-from latchfree.ctrie.nodes import BITMAP, C_NODE, ONE, kind_of
+from latchfree.ctrie.kernels.gcas import gcas_read
+from latchfree.ctrie.kernels.nodes import BITMAP, C_NODE, ONE, kind_of
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Handle, Word
 from latchfree.topics.concurrent.kernels.change import TWO

@@ -1,8 +1,8 @@
 """V1: a match validates the main of the root only."""
 
 from latchfree.atomics import peek
-from latchfree.ctrie.gcas import gcas_read
-from latchfree.ctrie.nodes import ONE
+from latchfree.ctrie.kernels.gcas import gcas_read
+from latchfree.ctrie.kernels.nodes import ONE
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Word
 

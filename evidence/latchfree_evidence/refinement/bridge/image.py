@@ -15,8 +15,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from latchfree.arena import shape
-from latchfree.ctrie import root
-from latchfree.ctrie.entries import VALUE
+from latchfree.ctrie.kernels import root
+from latchfree.ctrie.kernels.entries import VALUE
 
 _KIND_SHIFT: Final = int(shape.KIND_SHIFT)
 _BIRTH: Final = int(shape.BIRTH_MASK)

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Final
 
 from latchfree.arena.epochs import pin, unpin
-from latchfree.ctrie.entries import full_hash, placed
-from latchfree.ctrie.lookup import lookup_helping
+from latchfree.ctrie.kernels.entries import full_hash, placed
+from latchfree.ctrie.kernels.lookup import lookup_helping
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Word
 from latchfree_evidence.targets.ctrie import CTRIE, CtrieTarget, _held, _participant, _value

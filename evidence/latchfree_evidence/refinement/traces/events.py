@@ -22,7 +22,7 @@ from latchfree_explore.machine.machine import Step
 _TAG: Final = int(PENDING)
 _AFTER: Final = "GcasReadPrevAfter"
 _STATUS: Final = ("UNDECIDED", "COMMIT", "ABORT")
-_TRY: Final = "latchfree/ctrie/lookup.py"
+_TRY: Final = "latchfree/ctrie/kernels/lookup.py"
 """Where lookups try their luck."""
 
 

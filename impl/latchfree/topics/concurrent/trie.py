@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from latchfree.arena import Arena
 from latchfree.arena.directory import TOPIC_TRIE
-from latchfree.ctrie.orphans import give_back_all
+from latchfree.ctrie.recovery import give_back_all
 from latchfree.ctrie.store import HASH_MASK_ALL, refused
 from latchfree.topics.concurrent import bulk
 from latchfree.topics.concurrent.entry_points import call

@@ -146,11 +146,11 @@ def test_events_are_the_labelled_accesses():
 
 
 def test_only_the_second_look_at_a_tomb_is_left_out():
-    file = Path(latchfree.__file__).parent / "ctrie" / "gcas.py"
+    file = Path(latchfree.__file__).parent / "ctrie" / "kernels" / "gcas.py"
     lines = {labels[0].removeprefix("Ctrie!"): line for line, _, labels, _ in accesses(file.read_text())}
 
     def step(action, at, old):
-        return Step(0, "load", at, old, old, f"latchfree/ctrie/gcas.py:{lines[action]}", 0, True)
+        return Step(0, "load", at, old, old, f"latchfree/ctrie/kernels/gcas.py:{lines[action]}", 0, True)
 
     def read(at, main):
         return [step("GcasReadMain", at, main), step("GcasReadPrev", main + 1, 0)]
@@ -170,10 +170,10 @@ def test_only_the_second_look_at_a_tomb_is_left_out():
 
 def test_a_lookup_that_starts_over_is_taken_from_there():
     [(steps, _)] = record_schedules(CTRIE, Scenario.parse("init: put(0, 1); put(1, 1) | get(1) | keys: pairs"), 0, 1)
-    assert {event.site.partition(":")[0] for event in events_of(steps)} == {"latchfree/ctrie/lookup.py"}
+    assert {event.site.partition(":")[0] for event in events_of(steps)} == {"latchfree/ctrie/kernels/lookup.py"}
     scenario = Scenario.parse("init: put(0, 1); put(1, 1) | snapshot; get(1) | keys: pairs")
     [(steps, _)] = record_schedules(CTRIE, scenario, 0, 1)
-    assert "latchfree/ctrie/lookup.py" not in {event.site.partition(":")[0] for event in events_of(steps)}
+    assert "latchfree/ctrie/kernels/lookup.py" not in {event.site.partition(":")[0] for event in events_of(steps)}
 
 
 def test_what_has_no_counterpart_is_refused(trace):
@@ -216,8 +216,8 @@ def test_a_malformed_file_is_named(trace, tmp_path, change, message):
 
 
 def test_an_event_says_where_it_comes_from():
-    event = Event(1, "GcasCas", "yes", "latchfree/ctrie/gcas.py:70")
-    assert str(event) == "GcasCas of thread 1, which saw yes (latchfree/ctrie/gcas.py:70)"
+    event = Event(1, "GcasCas", "yes", "latchfree/ctrie/kernels/gcas.py:70")
+    assert str(event) == "GcasCas of thread 1, which saw yes (latchfree/ctrie/kernels/gcas.py:70)"
 
 
 @pytest.mark.slow

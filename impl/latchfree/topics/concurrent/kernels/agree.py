@@ -8,7 +8,7 @@ O(bytes of one * words of the other) (Kirk Krauss, "Matching Wildcards", 2008, f
 import numpy as np
 
 from latchfree.atomics import peek, read_byte
-from latchfree.ctrie.entries import KEY, KEY_LENGTH, same_key
+from latchfree.ctrie.kernels.entries import KEY, KEY_LENGTH, same_key
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Word
 from latchfree.topics.concurrent.kernels.digits import (

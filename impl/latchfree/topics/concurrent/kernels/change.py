@@ -8,13 +8,12 @@ import numpy as np
 from latchfree.arena.allocator import ORDINARY, URGENT, abandon, begin, failed, undo
 from latchfree.arena.shape import BRANCH, DIGIT, PLAIN
 from latchfree.atomics import peek
-from latchfree.ctrie.burial import bury, bury_pair, close_grave, open_grave
-from latchfree.ctrie.cnode import inserted, updated
-from latchfree.ctrie.entries import KEY, new_snode
-from latchfree.ctrie.gcas import COMMITTED, LOST, gcas, gcas_read, read_root
-from latchfree.ctrie.insert import FULL
-from latchfree.ctrie.lookup import NO_MEMORY
-from latchfree.ctrie.nodes import (
+from latchfree.ctrie.kernels.cnode import inserted, updated
+from latchfree.ctrie.kernels.entries import KEY, new_snode
+from latchfree.ctrie.kernels.gcas import COMMITTED, LOST, gcas, gcas_read, read_root
+from latchfree.ctrie.kernels.insert import FULL
+from latchfree.ctrie.kernels.lookup import NO_MEMORY
+from latchfree.ctrie.kernels.nodes import (
     C_NODE,
     HASH_MASK,
     NIL,
@@ -27,6 +26,7 @@ from latchfree.ctrie.nodes import (
     kind_of,
     slot_for,
 )
+from latchfree.ctrie.kernels.retirement import bury, bury_pair, close_grave, open_grave
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Handle, Key, Value, Word
 from latchfree.topics.concurrent.kernels.levels import (

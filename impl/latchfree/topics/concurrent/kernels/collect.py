@@ -15,8 +15,20 @@ import numpy as np
 
 from latchfree.arena.shape import BRANCH, DIGIT, PLAIN
 from latchfree.atomics import peek, poke, popcount, prefetch_read, trailing_zeros
-from latchfree.ctrie.gcas import READ_ONLY, gcas_read
-from latchfree.ctrie.nodes import BITMAP, CHILD, NIL, ONE, SLOTS, STRIDE, T_NODE, TOMBED, gen_of, is_child, kind_of
+from latchfree.ctrie.kernels.gcas import READ_ONLY, gcas_read
+from latchfree.ctrie.kernels.nodes import (
+    BITMAP,
+    CHILD,
+    NIL,
+    ONE,
+    SLOTS,
+    STRIDE,
+    T_NODE,
+    TOMBED,
+    gen_of,
+    is_child,
+    kind_of,
+)
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Handle, Word
 from latchfree.topics.concurrent.kernels import digits as d

@@ -10,12 +10,11 @@ import numpy as np
 from latchfree.arena.allocator import URGENT, abandon, begin, failed, undo
 from latchfree.arena.shape import B_WORDS, BRANCH, DIGIT, PLAIN
 from latchfree.atomics import peek, poke, popcount
-from latchfree.ctrie.burial import bury, close_grave, open_grave
-from latchfree.ctrie.cnode import removed_contracted, updated
-from latchfree.ctrie.gcas import COMMITTED, LOST, gcas, gcas_read
-from latchfree.ctrie.insert import dual
-from latchfree.ctrie.lookup import NO_MEMORY
-from latchfree.ctrie.nodes import (
+from latchfree.ctrie.kernels.cnode import removed_contracted, updated
+from latchfree.ctrie.kernels.gcas import COMMITTED, LOST, gcas, gcas_read
+from latchfree.ctrie.kernels.insert import dual
+from latchfree.ctrie.kernels.lookup import NO_MEMORY
+from latchfree.ctrie.kernels.nodes import (
     BITMAP,
     CHILD,
     I_NODE,
@@ -31,6 +30,7 @@ from latchfree.ctrie.nodes import (
     new_node,
     new_tnode,
 )
+from latchfree.ctrie.kernels.retirement import bury, close_grave, open_grave
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Handle, Word
 from latchfree.topics.concurrent.kernels.digits import first_word, stored_digit, word_after

@@ -8,11 +8,11 @@ never comes back and the pin keeps its words from being used again; and what is 
 import numpy as np
 
 from latchfree.atomics import peek
-from latchfree.ctrie.gcas import READ_ONLY, gcas_read, read_root
-from latchfree.ctrie.insert import FULL
-from latchfree.ctrie.nodes import NIL, ONE
-from latchfree.ctrie.registry import FROZEN, drop
-from latchfree.ctrie.snapshot import freeze
+from latchfree.ctrie.kernels.gcas import READ_ONLY, gcas_read, read_root
+from latchfree.ctrie.kernels.insert import FULL
+from latchfree.ctrie.kernels.nodes import NIL, ONE
+from latchfree.ctrie.kernels.registry import FROZEN, drop
+from latchfree.ctrie.kernels.snapshot import freeze
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Word
 from latchfree.topics.concurrent.kernels.collect import FOUND, NOTED, TOO_SMALL, Space, collect

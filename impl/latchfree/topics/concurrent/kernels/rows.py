@@ -10,8 +10,8 @@ import numpy as np
 from latchfree.arena.epochs import pin, unpin
 from latchfree.arena.shape import NUMBERS
 from latchfree.atomics import fetch_add, peek
-from latchfree.ctrie.insert import FULL
-from latchfree.ctrie.nodes import HASH_MASK, NIL, ONE
+from latchfree.ctrie.kernels.insert import FULL
+from latchfree.ctrie.kernels.nodes import HASH_MASK, NIL, ONE
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Handle, Word
 from latchfree.topics.concurrent.kernels.change import subscribe, unsubscribe
@@ -20,7 +20,7 @@ from latchfree.topics.concurrent.kernels.digits import INVALID, parse
 from latchfree.topics.concurrent.kernels.match import matches
 from latchfree.topics.concurrent.kernels.strings import string, value_of
 
-#: Elements a bulk call handles before it unpins for an instant; see `latchfree.ctrie.bulk`.
+#: Elements a bulk call handles before it unpins for an instant; see `latchfree.ctrie.kernels.loops`.
 _PINNED = 32
 
 #: Values up to which duplicates are looked for one by one.

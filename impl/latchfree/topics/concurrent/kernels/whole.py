@@ -5,11 +5,11 @@ from __future__ import annotations
 from latchfree.arena.epochs import pin, unpin
 from latchfree.arena.shape import NUMBERS, PLAIN
 from latchfree.atomics import poke
-from latchfree.ctrie.gcas import READ_ONLY, gcas_read
-from latchfree.ctrie.insert import FULL
-from latchfree.ctrie.nodes import CHILD, NIL, ONE, is_child
-from latchfree.ctrie.scan import next_slot
-from latchfree.ctrie.snapshot import new_trie
+from latchfree.ctrie.kernels.gcas import READ_ONLY, gcas_read
+from latchfree.ctrie.kernels.insert import FULL
+from latchfree.ctrie.kernels.nodes import CHILD, NIL, ONE, is_child
+from latchfree.ctrie.kernels.scan import next_slot
+from latchfree.ctrie.kernels.snapshot import new_trie
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Handle, Word
 

@@ -7,7 +7,7 @@ from ctrie_walk import key_at
 
 from latchfree import Ctrie
 from latchfree.arena.epochs import pin, unpin
-from latchfree.ctrie import scan
+from latchfree.ctrie.kernels import scan
 
 
 class Walk:

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from latchfree.ctrie import bulk, columns
+from latchfree.ctrie import columns
 from latchfree.ctrie.codecs import MAX_KEY_BYTES, MAX_VALUE_BYTES
+from latchfree.ctrie.kernels import loops
 from latchfree.ctrie.store import Store
 
 #: Times a call collects garbage without getting on before it gives up, and before it merges what is free.
@@ -28,7 +29,7 @@ def _slices(length: int) -> Iterator[tuple[int, int]]:
 
 
 def where(store: Store) -> tuple[np.uint64, np.uint64, np.uint64]:
-    """Base, trie and participant, the first arguments of the kernels in `latchfree.ctrie.bulk`."""
+    """Base, trie and participant, the first arguments of the kernels in `latchfree.ctrie.kernels.loops`."""
     return store.base, np.uint64(store.trie), np.uint64(store.arena.participant())
 
 
@@ -55,14 +56,14 @@ def get_many(store: Store, keys: Any) -> Any:
     if store.values.word:
         out = np.zeros(column.length, np.int64)
         for first, last in _slices(column.length):
-            bulk.get_words(*place, column.data, first, last, out, found)
+            loops.get_words(*place, column.data, first, last, out, found)
         return columns.from_words(out, found, column.source)
     offsets = np.zeros(column.length + 1, np.int64)
     data = np.empty(16 * column.length + 64, np.uint8)
     for first, last in _slices(column.length):
         at = first
         while True:
-            at = int(bulk.get_blobs(*place, column.data, at, last, offsets, data, found))
+            at = int(loops.get_blobs(*place, column.data, at, last, offsets, data, found))
             if at == last:
                 break
             data = np.concatenate([data, np.empty(len(data) + MAX_VALUE_BYTES, np.uint8)])
@@ -77,7 +78,7 @@ def put_many(store: Store, keys: Any, values: Any) -> None:
         raise ValueError(f"got {key_column.length} keys but {value_column.length} values")
     place = where(store)
     for first, last in _slices(key_column.length):
-        _insist(store, first, last, lambda at, end: bulk.put_all(*place, key_column.data, value_column.data, at, end))
+        _insist(store, first, last, lambda at, end: loops.put_all(*place, key_column.data, value_column.data, at, end))
 
 
 def remove_many(store: Store, keys: Any) -> Any:
@@ -86,5 +87,5 @@ def remove_many(store: Store, keys: Any) -> Any:
     found = np.zeros(column.length, np.uint8)
     place = where(store)
     for first, last in _slices(column.length):
-        _insist(store, first, last, lambda at, end: bulk.remove_all(*place, column.data, at, end, found))
+        _insist(store, first, last, lambda at, end: loops.remove_all(*place, column.data, at, end, found))
     return columns.from_flags(found, column.source)

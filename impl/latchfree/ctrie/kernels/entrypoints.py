@@ -13,9 +13,9 @@ from numba import types
 
 from latchfree.arena.epochs import pin, unpin
 from latchfree.atomics import peek
-from latchfree.ctrie import registry, snapshot
-from latchfree.ctrie.gcas import gcas_read, read_root
-from latchfree.ctrie.nodes import BITMAP, NIL
+from latchfree.ctrie.kernels import registry, snapshot
+from latchfree.ctrie.kernels.gcas import gcas_read, read_root
+from latchfree.ctrie.kernels.nodes import BITMAP, NIL
 from latchfree.jit import entry, entry_point
 from latchfree.kinds import Flag, Handle, Word
 

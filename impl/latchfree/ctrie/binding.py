@@ -1,6 +1,6 @@
 """Builtin functions of the interpreter made of compiled code, bound to a trie.
 
-What they do is in `latchfree.ctrie.single`.
+What they do is in `latchfree.ctrie.kernels.methods`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from latchfree.ctrie.single import NO_ARGUMENT, ONE_ARGUMENT, SEVERAL
+from latchfree.ctrie.kernels.methods import NO_ARGUMENT, ONE_ARGUMENT, SEVERAL
 from latchfree.jit import callback
 
 _METH_NOARGS = 0x0004
@@ -70,7 +70,7 @@ def builtin(name: str, context: NDArray[np.uint64]) -> Callable[..., Any]:
     -------
     callable
         ``get(key)``, ``find(key)``: the value, None if absent. ``put(key, value)``: None.
-        ``insert(key, value, mode, expected)``: what `latchfree.ctrie.insert.insert` replaced, or None.
+        ``insert(key, value, mode, expected)``: what `latchfree.ctrie.kernels.insert.insert` replaced, or None.
         ``pop(key)``, ``remove(key, mode, expected)``: the value removed, None if none was. ``freeze()``: the slot of
         a snapshot. ``clear()``, ``drop(slot)``: None. All: NotImplemented if
         they did nothing, because an argument is not a plain integer in range, the arena is full, or the process has

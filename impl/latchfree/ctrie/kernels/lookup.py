@@ -9,13 +9,12 @@ import numpy as np
 
 from latchfree.arena.allocator import URGENT, abandon, begin, failed, undo
 from latchfree.atomics import load, load_seq, peek, popcount
-from latchfree.ctrie.burial import bury, close_grave, open_grave
-from latchfree.ctrie.clean import clean
-from latchfree.ctrie.cnode import renewed
-from latchfree.ctrie.entries import full_hash, placed, same_key
-from latchfree.ctrie.gcas import COMMITTED, LOST, READ_ONLY, gcas, gcas_read, read_root
-from latchfree.ctrie.lnode import NOWHERE, find
-from latchfree.ctrie.nodes import (
+from latchfree.ctrie.kernels.clean import clean
+from latchfree.ctrie.kernels.cnode import renewed
+from latchfree.ctrie.kernels.entries import full_hash, placed, same_key
+from latchfree.ctrie.kernels.gcas import COMMITTED, LOST, READ_ONLY, gcas, gcas_read, read_root
+from latchfree.ctrie.kernels.lnode import NOWHERE, find
+from latchfree.ctrie.kernels.nodes import (
     BITMAP,
     C_NODE,
     ENTRIES,
@@ -35,6 +34,7 @@ from latchfree.ctrie.nodes import (
     kind_of,
     slot_for,
 )
+from latchfree.ctrie.kernels.retirement import bury, close_grave, open_grave
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Key, Word
 

@@ -6,9 +6,9 @@ from ctrie_walk import TAG, check, root_of
 
 from latchfree.arena.allocator import URGENT, begin
 from latchfree.arena.epochs import pin
-from latchfree.ctrie import nodes, root
-from latchfree.ctrie.gcas import read_root
-from latchfree.ctrie.root import ABORT, COMMIT, UNDECIDED, abort_root
+from latchfree.ctrie.kernels import nodes, root
+from latchfree.ctrie.kernels.gcas import read_root
+from latchfree.ctrie.kernels.root import ABORT, COMMIT, UNDECIDED, abort_root
 
 U = np.uint64
 

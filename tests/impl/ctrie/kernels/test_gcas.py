@@ -6,10 +6,10 @@ from ctrie_walk import TAG, header, root_of
 
 from latchfree.arena.allocator import ORDINARY, begin
 from latchfree.arena.epochs import pin
-from latchfree.ctrie import gcas
-from latchfree.ctrie.cnode import updated
-from latchfree.ctrie.entries import new_snode
-from latchfree.ctrie.gcas import ABORTED, COMMITTED, LOST, READ_ONLY
+from latchfree.ctrie.kernels import gcas
+from latchfree.ctrie.kernels.cnode import updated
+from latchfree.ctrie.kernels.entries import new_snode
+from latchfree.ctrie.kernels.gcas import ABORTED, COMMITTED, LOST, READ_ONLY
 from latchfree.words import mix
 
 U = np.uint64

@@ -20,7 +20,7 @@ from latchfree.arena.freelists import round_up
 from latchfree.arena.layout import P_INCARNATION, P_OLDEST
 from latchfree.arena.participants import claim, release
 from latchfree.arena.shape import DROP_LOCK, REGISTERED, SNAPSHOTS
-from latchfree.ctrie import burial, registry
+from latchfree.ctrie.kernels import registry, retirement
 
 U = np.uint64
 TAG = 1 << 63
@@ -73,10 +73,10 @@ class Bench:
         """Kill new nodes born so, all in the current generation."""
         nodes = [self.node(birth) for birth in births]
         assert begin(self.base, U(self.me), ORDINARY)
-        self.run(burial.open_grave, self.trie, self.me, self.now, len(nodes))
+        self.run(retirement.open_grave, self.trie, self.me, self.now, len(nodes))
         for node in nodes:
-            self.run(burial.bury, self.me, node)
-        self.run(burial.close_grave, self.me)
+            self.run(retirement.bury, self.me, node)
+        self.run(retirement.close_grave, self.me)
         for node, birth in zip(nodes, births, strict=True):
             # An offset may come back once it is free.
             self.dead[node] = birth, self.now
@@ -232,22 +232,22 @@ def test_bulk_burials(bench, count):
 
 
 class Killer:
-    """Another participant, which stops in the middle of a burial."""
+    """Another participant, which stops in the middle of a retirement."""
 
     def __init__(self, bench):
         self.bench = bench
         self.me = U(claim(bench.base, U(1), U(0)))
         assert begin(bench.base, self.me, ORDINARY)
         pin(bench.base, self.me)
-        burial.open_grave(bench.base, U(bench.trie), self.me, U(bench.now), U(4))
+        retirement.open_grave(bench.base, U(bench.trie), self.me, U(bench.now), U(4))
 
     def bury(self, node):
-        burial.bury(self.bench.base, self.me, U(node))
+        retirement.bury(self.bench.base, self.me, U(node))
 
     def end(self):
         """End the burial; returns what it has retired."""
         words = self.bench.words
-        burial.close_grave(self.bench.base, self.me)
+        retirement.close_grave(self.bench.base, self.me)
         unpin(self.bench.base, self.me)
         retired, block = [], int(words[self.me + P_OLDEST])
         while block:

@@ -19,7 +19,7 @@ from numba import types
 from numba.extending import overload
 
 from latchfree.atomics import peek, poke, read_word
-from latchfree.ctrie.nodes import HASH_MASK, S_NODE, new_node
+from latchfree.ctrie.kernels.nodes import HASH_MASK, S_NODE, new_node
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Key, Value, Word
 from latchfree.words import hash_bytes, mix, tail_word

@@ -8,8 +8,8 @@ other generations are copied) and `compressed` (tombed I-nodes become their S-no
 import numpy as np
 
 from latchfree.atomics import peek, poke, popcount
-from latchfree.ctrie.gcas import gcas_read
-from latchfree.ctrie.nodes import (
+from latchfree.ctrie.kernels.gcas import gcas_read
+from latchfree.ctrie.kernels.nodes import (
     BITMAP,
     CHILD,
     NIL,

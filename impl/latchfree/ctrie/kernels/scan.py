@@ -5,8 +5,8 @@ twelve mains lie on a path: eleven C-nodes and an L-node.
 """
 
 from latchfree.atomics import peek, popcount
-from latchfree.ctrie.gcas import READ_ONLY, gcas_read
-from latchfree.ctrie.nodes import (
+from latchfree.ctrie.kernels.gcas import READ_ONLY, gcas_read
+from latchfree.ctrie.kernels.nodes import (
     BITMAP,
     C_NODE,
     COUNT,

@@ -27,10 +27,10 @@ from latchfree.arena.freelists import round_up, take
 from latchfree.arena.layout import H_EPOCH, P_GRAVE, P_SPARE_COUNT, P_WALK
 from latchfree.arena.shape import IS_FORK, PLAIN, REGISTERED, gen_of
 from latchfree.atomics import load_seq, peek, poke
-from latchfree.ctrie.gcas import READ_ONLY, gcas_read
-from latchfree.ctrie.nodes import NIL, ONE, is_child
-from latchfree.ctrie.registry import newest, push_block, still_seen
-from latchfree.ctrie.scan import next_slot
+from latchfree.ctrie.kernels.gcas import READ_ONLY, gcas_read
+from latchfree.ctrie.kernels.nodes import NIL, ONE, is_child
+from latchfree.ctrie.kernels.registry import newest, push_block, still_seen
+from latchfree.ctrie.kernels.scan import next_slot
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Word
 

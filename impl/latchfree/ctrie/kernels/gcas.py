@@ -12,8 +12,8 @@ pending update before looking at it.
 import numpy as np
 
 from latchfree.atomics import cas, load, load_seq, peek, poke
-from latchfree.ctrie.nodes import FAILED, MAIN, NIL, PENDING, PREV, ROOT_WORD, UNTAG, gen_of
-from latchfree.ctrie.root import ABORT, COMMIT, EXPECTED, OLD, STATUS, UNDECIDED, abort_root, swing
+from latchfree.ctrie.kernels.nodes import FAILED, MAIN, NIL, PENDING, PREV, ROOT_WORD, UNTAG, gen_of
+from latchfree.ctrie.kernels.root import ABORT, COMMIT, EXPECTED, OLD, STATUS, UNDECIDED, abort_root, swing
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Word
 

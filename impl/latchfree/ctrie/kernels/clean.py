@@ -9,10 +9,9 @@ import numpy as np
 
 from latchfree.arena.allocator import URGENT, abandon, begin, failed, undo
 from latchfree.atomics import peek, popcount
-from latchfree.ctrie.burial import bury, close_grave, open_grave
-from latchfree.ctrie.cnode import compressed, updated_contracted
-from latchfree.ctrie.gcas import COMMITTED, LOST, gcas, gcas_read, read_root
-from latchfree.ctrie.nodes import (
+from latchfree.ctrie.kernels.cnode import compressed, updated_contracted
+from latchfree.ctrie.kernels.gcas import COMMITTED, LOST, gcas, gcas_read, read_root
+from latchfree.ctrie.kernels.nodes import (
     BITMAP,
     C_NODE,
     CHILD,
@@ -27,6 +26,7 @@ from latchfree.ctrie.nodes import (
     kind_of,
     slot_for,
 )
+from latchfree.ctrie.kernels.retirement import bury, close_grave, open_grave
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Word
 from latchfree.words import flag_of

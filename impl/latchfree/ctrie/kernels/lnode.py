@@ -6,8 +6,8 @@ Invariant: a committed L-node has at least two entries, with distinct keys. Remo
 import numpy as np
 
 from latchfree.atomics import peek, poke
-from latchfree.ctrie.entries import same_key
-from latchfree.ctrie.nodes import COUNT, ENTRIES, L_NODE, L_WORDS, NIL, ONE, PREV, new_node, new_tnode
+from latchfree.ctrie.kernels.entries import same_key
+from latchfree.ctrie.kernels.nodes import COUNT, ENTRIES, L_NODE, L_WORDS, NIL, ONE, PREV, new_node, new_tnode
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Key, Word
 

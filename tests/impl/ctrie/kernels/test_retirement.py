@@ -10,7 +10,7 @@ from free_memory import slots
 from latchfree import Ctrie
 from latchfree.arena import blocks, layout
 from latchfree.arena.shape import SNAPSHOTS
-from latchfree.ctrie import registry
+from latchfree.ctrie.kernels import registry
 
 TAG = 1 << 63
 #: An entry without the size of its node.

@@ -8,15 +8,14 @@ import numpy as np
 from latchfree.arena.allocator import URGENT, abandon, begin, failed, undo
 from latchfree.arena.layout import P_PATH
 from latchfree.atomics import peek, poke
-from latchfree.ctrie.burial import bury_pair
-from latchfree.ctrie.clean import clean, clean_parent
-from latchfree.ctrie.cnode import removed_contracted
-from latchfree.ctrie.entries import full_hash, placed, same_key, same_value
-from latchfree.ctrie.gcas import COMMITTED, LOST, gcas, gcas_read, read_root
-from latchfree.ctrie.insert import FULL
-from latchfree.ctrie.lnode import NOWHERE, find, without_entry
-from latchfree.ctrie.lookup import NO_MEMORY, renew
-from latchfree.ctrie.nodes import (
+from latchfree.ctrie.kernels.clean import clean, clean_parent
+from latchfree.ctrie.kernels.cnode import removed_contracted
+from latchfree.ctrie.kernels.entries import full_hash, placed, same_key, same_value
+from latchfree.ctrie.kernels.gcas import COMMITTED, LOST, gcas, gcas_read, read_root
+from latchfree.ctrie.kernels.insert import FULL
+from latchfree.ctrie.kernels.lnode import NOWHERE, find, without_entry
+from latchfree.ctrie.kernels.lookup import NO_MEMORY, renew
+from latchfree.ctrie.kernels.nodes import (
     C_NODE,
     ENTRIES,
     NIL,
@@ -29,6 +28,7 @@ from latchfree.ctrie.nodes import (
     kind_of,
     slot_for,
 )
+from latchfree.ctrie.kernels.retirement import bury_pair
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Key, Word
 from latchfree.words import flag_of

@@ -14,10 +14,9 @@ from latchfree.arena.layout import P_DOOMED
 from latchfree.arena.shape import DROP_LOCK, IS_FORK, REGISTERED, SNAPSHOTS
 from latchfree.arena.trees import free_tree_node, push_tree
 from latchfree.atomics import cas, exchange, load, peek, poke, store
-from latchfree.ctrie.burial import bury_pair, bury_tree
-from latchfree.ctrie.gcas import READ_ONLY, gcas_read, rdcss_complete, read_root
-from latchfree.ctrie.insert import FULL
-from latchfree.ctrie.nodes import (
+from latchfree.ctrie.kernels.gcas import READ_ONLY, gcas_read, rdcss_complete, read_root
+from latchfree.ctrie.kernels.insert import FULL
+from latchfree.ctrie.kernels.nodes import (
     HASH_MASK,
     NIL,
     ONE,
@@ -31,8 +30,9 @@ from latchfree.ctrie.nodes import (
     new_inode,
     new_node,
 )
-from latchfree.ctrie.registry import FORK, FROZEN, GEN, NEXT, NO_ROOM, TABLE_WORDS, drop, register
-from latchfree.ctrie.root import COMMIT, STATUS, new_descriptor
+from latchfree.ctrie.kernels.registry import FORK, FROZEN, GEN, NEXT, NO_ROOM, TABLE_WORDS, drop, register
+from latchfree.ctrie.kernels.retirement import bury_pair, bury_tree
+from latchfree.ctrie.kernels.root import COMMIT, STATUS, new_descriptor
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Word
 

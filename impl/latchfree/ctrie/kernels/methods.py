@@ -1,7 +1,7 @@
 """The compiled bodies of calls for one key, and on the whole trie, as the interpreter will call them.
 
 Numba's own entry points unpack and convert every argument through the general C API; that is half the cost of a
-get. Here the compiled function *is* the C function of a builtin object (see `latchfree.ctrie.builtins`): it receives
+get. Here the compiled function *is* the C function of a builtin object (see `latchfree.ctrie.binding`): it receives
 the Python objects themselves, reads integers and bytes, and returns a new object. It runs under the interpreter lock
 from beginning to end, and is pinned from before its first read to after its last: the value is copied out of the
 arena while it cannot go away.
@@ -21,14 +21,14 @@ from numba.extending import overload
 
 from latchfree.arena.epochs import pin, unpin
 from latchfree.atomics import peek
-from latchfree.ctrie.entries import VALUE, full_hash, placed, stored_key_words
-from latchfree.ctrie.insert import ALWAYS, FULL, insert
-from latchfree.ctrie.lookup import lookup, lookup_frozen
-from latchfree.ctrie.nodes import NIL
-from latchfree.ctrie.registry import drop
-from latchfree.ctrie.remove import ALWAYS as REMOVE_ALWAYS
-from latchfree.ctrie.remove import remove
-from latchfree.ctrie.snapshot import clear, freeze
+from latchfree.ctrie.kernels.entries import VALUE, full_hash, placed, stored_key_words
+from latchfree.ctrie.kernels.insert import ALWAYS, FULL, insert
+from latchfree.ctrie.kernels.lookup import lookup, lookup_frozen
+from latchfree.ctrie.kernels.nodes import NIL
+from latchfree.ctrie.kernels.registry import drop
+from latchfree.ctrie.kernels.remove import ALWAYS as REMOVE_ALWAYS
+from latchfree.ctrie.kernels.remove import remove
+from latchfree.ctrie.kernels.snapshot import clear, freeze
 from latchfree.jit import kernel
 from latchfree.kinds import Word
 
@@ -42,7 +42,7 @@ _2 = np.uint64(2)
 _3 = np.uint64(3)
 _8 = np.uint64(8)
 
-# Words of a context, see `latchfree.ctrie.builtins.new_context`.
+# Words of a context, see `latchfree.ctrie.binding.new_context`.
 BASE = np.uint64(0)
 TRIE = np.uint64(1)
 ME = np.uint64(2)  # address of the word that holds the participant: a forked child has another one
@@ -287,7 +287,7 @@ def _put(bound: Word, arguments: Word, count: Word) -> Word:
     return _constant(context, which)
 
 
-# On the whole trie; what they do is in `latchfree.ctrie.snapshot` and `registry`.
+# On the whole trie; what they do is in `latchfree.ctrie.kernels.snapshot` and `registry`.
 
 
 def _freeze(bound: Word, unused: Word) -> Word:

@@ -8,8 +8,8 @@ from ctrie_walk import TAG, check, header, key_at, root_of
 from latchfree import Ctrie
 from latchfree.arena.allocator import URGENT, begin
 from latchfree.arena.epochs import pin, unpin
-from latchfree.ctrie import burial, gcas, nodes
-from latchfree.ctrie.clean import clean, clean_parent
+from latchfree.ctrie.kernels import gcas, nodes, retirement
+from latchfree.ctrie.kernels.clean import clean, clean_parent
 
 U = np.uint64
 
@@ -56,7 +56,7 @@ def _entomb(trie, gone, left):
     assert begin(base, me, URGENT)
     tomb = nodes.new_tnode(base, me, U(snode), U(gen))
     assert gcas.gcas(base, at, U(path[-1]), U(main), tomb) == gcas.COMMITTED
-    burial.bury_pair(base, at, me, U(gen), U(main), U(dead))
+    retirement.bury_pair(base, at, me, U(gen), U(main), U(dead))
     return path
 
 

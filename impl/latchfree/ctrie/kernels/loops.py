@@ -8,13 +8,13 @@ from numba.extending import overload
 
 from latchfree.arena.epochs import pin, unpin
 from latchfree.atomics import peek
-from latchfree.ctrie.entries import VALUE, stored_key_words
-from latchfree.ctrie.insert import ALWAYS, FULL, insert
-from latchfree.ctrie.lookup import lookup
-from latchfree.ctrie.nodes import NIL
-from latchfree.ctrie.remove import ALWAYS as REMOVE_ALWAYS
-from latchfree.ctrie.remove import remove
-from latchfree.ctrie.scan import advance, start
+from latchfree.ctrie.kernels.entries import VALUE, stored_key_words
+from latchfree.ctrie.kernels.insert import ALWAYS, FULL, insert
+from latchfree.ctrie.kernels.lookup import lookup
+from latchfree.ctrie.kernels.nodes import NIL
+from latchfree.ctrie.kernels.remove import ALWAYS as REMOVE_ALWAYS
+from latchfree.ctrie.kernels.remove import remove
+from latchfree.ctrie.kernels.scan import advance, start
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Handle, Word
 

@@ -9,7 +9,7 @@ as published, lets the initiator believe it failed and do it again: mutant S2.)
 import numpy as np
 
 from latchfree.atomics import cas, load, load_seq, peek, poke
-from latchfree.ctrie.nodes import NIL, PENDING, RDCSS, ROOT_WORD, UNTAG, new_node
+from latchfree.ctrie.kernels.nodes import NIL, PENDING, RDCSS, ROOT_WORD, UNTAG, new_node
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Word
 

@@ -7,10 +7,9 @@ import numpy as np
 
 from latchfree.arena.allocator import ORDINARY, abandon, begin, failed, undo
 from latchfree.atomics import peek, poke
-from latchfree.ctrie.burial import bury_pair
-from latchfree.ctrie.clean import clean
-from latchfree.ctrie.cnode import inserted, updated
-from latchfree.ctrie.entries import (
+from latchfree.ctrie.kernels.clean import clean
+from latchfree.ctrie.kernels.cnode import inserted, updated
+from latchfree.ctrie.kernels.entries import (
     full_hash,
     new_snode,
     placed,
@@ -18,10 +17,10 @@ from latchfree.ctrie.entries import (
     same_value,
     stored_hash,
 )
-from latchfree.ctrie.gcas import COMMITTED, LOST, gcas, gcas_read, read_root
-from latchfree.ctrie.lnode import NOWHERE, find, new_lnode, with_entry
-from latchfree.ctrie.lookup import NO_MEMORY, renew
-from latchfree.ctrie.nodes import (
+from latchfree.ctrie.kernels.gcas import COMMITTED, LOST, gcas, gcas_read, read_root
+from latchfree.ctrie.kernels.lnode import NOWHERE, find, new_lnode, with_entry
+from latchfree.ctrie.kernels.lookup import NO_MEMORY, renew
+from latchfree.ctrie.kernels.nodes import (
     C_NODE,
     CHILD,
     ENTRIES,
@@ -40,6 +39,7 @@ from latchfree.ctrie.nodes import (
     new_inode,
     slot_for,
 )
+from latchfree.ctrie.kernels.retirement import bury_pair
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Key, Value, Word
 from latchfree.words import flag_of

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from latchfree import Arena
 from latchfree.arena.allocator import ORDINARY, begin
-from latchfree.ctrie import cnode, nodes
-from latchfree.ctrie.entries import new_snode
-from latchfree.ctrie.gcas import READ_ONLY
+from latchfree.ctrie.kernels import cnode, nodes
+from latchfree.ctrie.kernels.entries import new_snode
+from latchfree.ctrie.kernels.gcas import READ_ONLY
 
 U = np.uint64
 BITS = st.sets(st.integers(0, 63), max_size=64)
