@@ -24,14 +24,14 @@ from typing import BinaryIO
 __all__ = ["publish_file", "publish_folder", "published_file", "published_folder", "temporary_beside"]
 
 
-def publish_file(path: str | os.PathLike[str], content: bytes | Callable[[BinaryIO], object]) -> None:
+def publish_file(path: str | os.PathLike[str], content: bytes | memoryview | Callable[[BinaryIO], object]) -> None:
     """Write a file that appears under its name complete, or not at all.
 
     Parameters
     ----------
     path : path-like
         A symbolic link is followed. A file that is there is replaced; the new one has its permissions.
-    content : bytes or callable
+    content : bytes, memoryview or callable
         The content, or a function that writes the content to a binary file.
 
     Raises

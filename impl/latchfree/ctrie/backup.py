@@ -12,12 +12,9 @@ more than one in memory.
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import os
-import secrets
-import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -34,6 +31,7 @@ from latchfree.ctrie.kernels.entrypoints import call
 from latchfree.ctrie.mapping import Ctrie
 from latchfree.ctrie.store import Store
 from latchfree.errors import LatchfreeError, StructureExists
+from latchfree.publishing import published_file
 
 VERSION = 1
 
@@ -69,7 +67,7 @@ def save(store: Store, root: int, hold: Hold, path: str | os.PathLike[str], prog
     schema = pa.schema([("key", _type_of(store.keys)), ("value", _type_of(store.values))])
     digest = hashlib.blake2b(digest_size=16)
     count = 0
-    with _replacing(Path(path)) as file, _writing(file, schema) as writer:
+    with _publishing(path) as file, _writing(file, schema) as writer:
         for keys, values in _groups(store, store.batches(root, hold)):
             columns = [_array(keys, store.keys), _array(values, store.values)]
             _digest(digest, columns)
@@ -154,50 +152,15 @@ def _writing(file: IO[bytes], schema: Any) -> Iterator[Any]:
 
 
 @contextmanager
-def _replacing(path: Path) -> Iterator[IO[bytes]]:
-    """A new file that takes the place of `path` when all has gone well, and is removed otherwise."""
-    target = path.resolve()
-    temporary = target.with_name(f".latchfree-{secrets.token_hex(8)}.tmp")
+def _publishing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """Yield a file that takes the place of `path` when all has gone well; an error says that there is no backup."""
     try:
-        mode = _mode_of(target)
-        fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-        try:
-            with os.fdopen(fd, "wb") as file:
-                if mode is not None:
-                    os.fchmod(fd, mode)
-                yield file
-                file.flush()
-                os.fsync(fd)
-            temporary.replace(target)
-        except BaseException:
-            temporary.unlink()
-            raise
-        _sync_folder(target.parent)
+        with published_file(path) as file:
+            yield file
     except OSError as error:
         if error.errno is None:
             raise
-        raise OSError(error.errno, f"{os.strerror(error.errno)}; no backup was written", str(path)) from None
-
-
-def _mode_of(target: Path) -> int | None:
-    """Permissions of the file to be replaced, None if there is none."""
-    try:
-        found = target.stat()
-    except FileNotFoundError:
-        return None
-    if not stat.S_ISREG(found.st_mode):
-        code = errno.EISDIR if stat.S_ISDIR(found.st_mode) else errno.EINVAL
-        raise OSError(code, "not a regular file", str(target))
-    return stat.S_IMODE(found.st_mode)
-
-
-def _sync_folder(folder: Path) -> None:
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        with suppress(OSError):  # not every file system does it; the file itself is on disk
-            os.fsync(fd)
-    finally:
-        os.close(fd)
+        raise OSError(error.errno, f"{error.strerror}; no backup was written", os.fspath(path)) from None
 
 
 # loading -----------------------------------------------------------------------------------------------------------

@@ -1,6 +1,9 @@
 """The mask index: bulk calls, validation, files."""
 
+import errno
+import os
 import pickle
+import threading
 from dataclasses import replace
 
 import numpy as np
@@ -103,6 +106,53 @@ def test_saved_and_opened(tmp_path, subscribers):
         assert again.match_many(["b/c", "x"]).to_pylist() == [[subscribers[2]], []]
         assert again.nbytes == index.nbytes
     assert [each.name for each in tmp_path.iterdir()] == ["topics.index"]
+
+
+def test_two_savers_and_a_reader(tmp_path):
+    """Every open succeeds and finds one of the two indices, whole."""
+    path = tmp_path / "index"
+    indices = [sample(), MaskIndex.build([f"t/{n}" for n in range(5000)], np.arange(5000), "mqtt")]
+    matches = [[{1, 2}, set()], [set(), {7}]]  # of a/b and t/7, in each index
+    indices[0].save(path)
+    left = [200, 200]
+    failed = []
+
+    def saver(k):
+        while left[k]:
+            try:
+                indices[k].save(path)
+            except OSError as error:
+                failed.append(error)
+            left[k] -= 1
+
+    savers = [threading.Thread(target=saver, args=(k,)) for k in range(2)]
+    for thread in savers:
+        thread.start()
+    opened = 0
+    while any(left) or opened == 0:
+        index = MaskIndex.open(path)
+        assert [index.match("a/b"), index.match("t/7")] in matches
+        opened += 1
+    for thread in savers:
+        thread.join()
+    assert failed == []
+    assert [file.name for file in tmp_path.iterdir()] == ["index"]
+
+
+def test_a_failed_save_leaves_the_old_index(tmp_path, monkeypatch):
+    path = tmp_path / "index"
+    sample().save(path)
+
+    def fail(fd):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", fail)
+        with pytest.raises(OSError, match="No space left on device") as caught:
+            MaskIndex.build(["x"], [9], "mqtt").save(path)
+    assert caught.value.filename == str(path)
+    assert MaskIndex.open(path).match("a/b") == {1, 2}
+    assert [file.name for file in tmp_path.iterdir()] == ["index"]
 
 
 def test_what_cannot_be_saved(tmp_path):

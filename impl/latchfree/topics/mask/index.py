@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from latchfree.publishing import publish_file
 from latchfree.topics.columns import text_column
 from latchfree.topics.dialects import DIALECTS, Dialect, get_dialect
 from latchfree.topics.errors import FrozenMatcher, InvalidTopic
@@ -151,14 +152,11 @@ class MaskIndex:
         ------
         TypeError
             If the subscribers are neither all int nor all str, or the dialect is one of your own.
+        OSError
+            If the file cannot be written: the error names `path`, and whatever was there is unchanged.
         """
         self._portable()
-        part = Path(f"{path}.part")
-        try:
-            self._buffer.tofile(part)
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
+        publish_file(path, memoryview(self._buffer))
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         self._portable()
