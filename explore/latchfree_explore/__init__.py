@@ -7,37 +7,11 @@ operations returned is judged by the linearizability checker. Memory is sequenti
 >>> from latchfree_explore.examples.counter import COUNTER
 >>> explore(COUNTER, scenario="increment | increment").verdict
 'ok'
+
+The names are declared in ``__init__.pyi`` and loaded at first use: a mutant must be applied before the structure is
+loaded.
 """
 
-from __future__ import annotations
+import lazy_loader
 
-import importlib
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from latchfree_explore.api import explore
-    from latchfree_explore.replay_files import replay
-    from latchfree_explore.result import Exploration, Failure
-    from latchfree_explore.scenario import Invocation, Scenario
-    from latchfree_explore.target import Memory, Operation, Target
-
-__all__ = ["Exploration", "Failure", "Invocation", "Memory", "Operation", "Scenario", "Target", "explore", "replay"]
-
-_HOME = {
-    "Exploration": "result",
-    "Failure": "result",
-    "Invocation": "scenario",
-    "Memory": "target",
-    "Operation": "target",
-    "Scenario": "scenario",
-    "Target": "target",
-    "explore": "api",
-    "replay": "replay_files",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Import what is asked for on first use: a mutant must be applied before the structure is loaded."""
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,5 +1,7 @@
 """The errors of the package, each naming the thing, its limit and the way out."""
 
+from typing import Any
+
 
 class LatchfreeError(Exception):
     """Base of every error raised by latchfree itself."""
@@ -44,3 +46,14 @@ class StructureMissing(LatchfreeError, KeyError):
 
 class DirectoryFull(LatchfreeError, RuntimeError):
     """Every entry of the arena's directory is taken."""
+
+
+class MissingExtra(LatchfreeError, ModuleNotFoundError):
+    """A part of latchfree needs a package that is not installed; the message has the command that installs it."""
+
+    def __init__(self, package: str, extra: str) -> None:
+        super().__init__(f'{package} is not installed; fix: pip install "latchfree[{extra}]"', name=package)
+        self.extra = extra
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return MissingExtra, (str(self.name), self.extra)
