@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from latchfree.topics.engines.optimized import OptimizedInvertedBitmap
     from latchfree.topics.errors import FrozenMatcher, IndexInvalid, InvalidPattern, InvalidTopic, UnknownSubscription
     from latchfree.topics.mask.index import MaskIndex
-    from latchfree.topics.matcher import Matcher, Stats, Subscription
+    from latchfree.topics.matcher import Matcher
     from latchfree.topics.pattern import Kind, Pattern
     from latchfree.topics.relations import TooComplex, overlapping, overlaps, subsumes, without_subsumed
     from latchfree.topics.routing.cache import CachedMatcher
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from latchfree.topics.routing.queues import QueueGroups, Random, RoundRobin, Sticky
     from latchfree.topics.routing.remote import RemoteInterest, RoutedSubKey
     from latchfree.topics.snapshot import Difference, Snapshot
+    from latchfree.topics.subscription import Stats, Subscription
 
 __all__ = [
     "AMQP",
@@ -98,9 +99,9 @@ _HOME = {
     "RoundRobin": "routing.queues",
     "RoutedSubKey": "routing.remote",
     "Snapshot": "snapshot",
-    "Stats": "matcher",
+    "Stats": "subscription",
     "Sticky": "routing.queues",
-    "Subscription": "matcher",
+    "Subscription": "subscription",
     "TooComplex": "relations",
     "TopicFilter": "routing.filtering",
     "UnknownSubscription": "errors",

@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from latchfree.topics.dialects import Dialect
-from latchfree.topics.matcher import Matcher, Subscription
+from latchfree.topics.matcher import Matcher
 from latchfree.topics.pattern import Kind, Pattern
+from latchfree.topics.subscription import Subscription
 
 MOST_STATES = 100_000
 """States of the product that `subsumes` visits at most."""

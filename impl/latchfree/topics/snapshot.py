@@ -5,14 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from latchfree.topics.dialects import Dialect
-from latchfree.topics.matcher import Subscription
-
-if TYPE_CHECKING:
-    from latchfree.topics.mask.index import MaskIndex
+from latchfree.topics.subscription import Subscription
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +40,8 @@ class Snapshot(ABC):
         """Return the subscribers of each topic, as an Arrow list array; see `Matcher.match_many`."""
 
     @abstractmethod
-    def freeze(self) -> MaskIndex:
-        """Return an index of these subscriptions for bulk matching."""
+    def freeze(self) -> Snapshot:
+        """Return a `MaskIndex` of these subscriptions, for bulk matching."""
 
     @abstractmethod
     def __len__(self) -> int: ...
@@ -64,55 +60,3 @@ class Snapshot(ABC):
         """Return what came and went since an earlier snapshot of the same matcher."""
         now, then = frozenset(self), frozenset(earlier)
         return Difference(now - then, then - now)
-
-
-class CopiedSnapshot(Snapshot):
-    """Subscriptions that were copied, matched through a mask index.
-
-    Parameters
-    ----------
-    dialect : Dialect
-    held : iterator of Subscription
-    """
-
-    def __init__(self, dialect: Dialect, held: Iterator[Subscription]) -> None:
-        self._dialect = dialect
-        self._held = tuple(held)
-
-    @property
-    def dialect(self) -> Dialect:
-        """The dialect of patterns and topics."""
-        return self._dialect
-
-    def subscriptions(self, prefix: str | None = None) -> Iterator[Subscription]:
-        """Return the subscriptions, or those whose patterns have the words of `prefix` first."""
-        words = self._dialect.split(prefix or "")
-        return (each for each in self._held if not words or self._dialect.pattern(each.pattern).starts_with(words))
-
-    def match(self, topic: str | bytes) -> frozenset[Hashable]:
-        """Return the subscribers whose patterns matched a topic at that moment."""
-        return self._index.match(topic)
-
-    def match_many(self, topics: Any) -> Any:
-        """Return the subscribers of each topic, as an Arrow list array; see `Matcher.match_many`."""
-        return self._index.match_many(topics)
-
-    def freeze(self) -> MaskIndex:
-        """Return the index of these subscriptions for bulk matching."""
-        return self._index
-
-    def __len__(self) -> int:
-        return len(self._held)
-
-    def __contains__(self, subscription: object) -> bool:
-        return subscription in self._members
-
-    @cached_property
-    def _members(self) -> frozenset[Subscription]:
-        return frozenset(self._held)
-
-    @cached_property
-    def _index(self) -> MaskIndex:
-        from latchfree.topics.mask.index import MaskIndex
-
-        return MaskIndex.of(self._held, self._dialect)

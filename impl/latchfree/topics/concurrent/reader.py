@@ -18,8 +18,8 @@ from latchfree.topics.concurrent.scratch import Scratch, Scratches
 from latchfree.topics.concurrent.store import DATA, TopicStore
 from latchfree.topics.concurrent.subscribers import Subscribers
 from latchfree.topics.dialects import Dialect
-from latchfree.topics.matcher import Subscription
 from latchfree.topics.rules import SHARE as SHARE_PREFIX
+from latchfree.topics.subscription import Subscription
 
 _TOO_SMALL: Final = int(TOO_SMALL)
 _EVERYTHING: Final = (1 << 64) - 2

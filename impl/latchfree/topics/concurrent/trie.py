@@ -21,9 +21,9 @@ from latchfree.topics.concurrent.trie_snapshot import TrieSnapshot
 from latchfree.topics.dialects import DIALECTS, Dialect, get_dialect
 from latchfree.topics.engines.plain import parse
 from latchfree.topics.errors import UnknownSubscription
-from latchfree.topics.matcher import Stats, Subscription
 from latchfree.topics.pattern import Pattern
 from latchfree.topics.rules import SHARE as SHARE_PREFIX
+from latchfree.topics.subscription import Stats, Subscription
 
 if TYPE_CHECKING:
     from latchfree.topics.mask.index import MaskIndex

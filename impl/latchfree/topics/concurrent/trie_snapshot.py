@@ -9,8 +9,8 @@ import numpy as np
 
 from latchfree.ctrie.holds import Hold
 from latchfree.topics.concurrent.reader import Reader
-from latchfree.topics.matcher import Subscription
 from latchfree.topics.snapshot import Difference, Snapshot
+from latchfree.topics.subscription import Subscription
 
 if TYPE_CHECKING:
     from latchfree.topics.mask.index import MaskIndex

@@ -15,8 +15,8 @@ from pyroaring import BitMap
 from latchfree.topics.dialects import Dialect
 from latchfree.topics.engines.plain import PlainMatcher
 from latchfree.topics.engines.slots import Slots
-from latchfree.topics.matcher import Subscription
 from latchfree.topics.pattern import Pattern
+from latchfree.topics.subscription import Subscription
 
 
 class InvertedBitmap(PlainMatcher):

@@ -15,8 +15,8 @@ from itertools import chain
 
 from latchfree.topics.dialects import Dialect
 from latchfree.topics.engines.plain import PlainMatcher
-from latchfree.topics.matcher import Subscription
 from latchfree.topics.pattern import Kind, Pattern
+from latchfree.topics.subscription import Subscription
 
 
 class Node:

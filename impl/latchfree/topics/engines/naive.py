@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 from latchfree.topics.dialects import Dialect
 from latchfree.topics.engines.plain import PlainMatcher
-from latchfree.topics.matcher import Subscription
 from latchfree.topics.pattern import Pattern
+from latchfree.topics.subscription import Subscription
 
 
 class NaiveMatcher(PlainMatcher):

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from latchfree.topics.columns import rows_of, to_lists
 from latchfree.topics.dialects import Dialect, get_dialect
+from latchfree.topics.engines.copied_snapshot import CopiedSnapshot
 from latchfree.topics.errors import InvalidPattern, InvalidText, UnknownSubscription
-from latchfree.topics.matcher import Stats, Subscription
 from latchfree.topics.pattern import Pattern
-from latchfree.topics.snapshot import CopiedSnapshot, Snapshot
+from latchfree.topics.subscription import Stats, Subscription
 
 if TYPE_CHECKING:
     from latchfree.topics.mask.index import MaskIndex
@@ -146,7 +146,7 @@ class PlainMatcher(ABC):
         with self._lock:
             return iter([each for each, pattern in self._live.values() if pattern.starts_with(words)])
 
-    def snapshot(self) -> Snapshot:
+    def snapshot(self) -> CopiedSnapshot:
         """Return what is subscribed now, unchanging; time and memory grow with the number of subscriptions."""
         return CopiedSnapshot(self._dialect, self.subscriptions())
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from latchfree.topics.matcher import Subscription
 from latchfree.topics.pattern import Pattern
+from latchfree.topics.subscription import Subscription
 
 
 class Slots:

@@ -28,14 +28,14 @@ from latchfree.topics.mask.kernels.groups import group_table
 from latchfree.topics.mask.kernels.search import Tables, search
 from latchfree.topics.mask.kernels.texts import class_table, eight
 from latchfree.topics.mask.kernels.trie import Trie
-from latchfree.topics.matcher import Stats, Subscription
-from latchfree.topics.snapshot import CopiedSnapshot, Snapshot
+from latchfree.topics.snapshot import Snapshot
+from latchfree.topics.subscription import Stats, Subscription
 
 _CHUNK = 1 << 18
 """Topics matched without looking up: Ctrl-C takes effect between chunks."""
 
 
-class MaskIndex:
+class MaskIndex(Snapshot):
     """An unchanging index; made by `build`, `of`, `open`, or the `freeze` of any matcher.
 
     Queue groups are not kept: all members match.
@@ -218,9 +218,9 @@ class MaskIndex:
             if self._dialect.split(text)[: len(words)] == words:
                 yield from held
 
-    def snapshot(self) -> Snapshot:
-        """Return the subscriptions as a collection."""
-        return CopiedSnapshot(self._dialect, self.subscriptions())
+    def snapshot(self) -> MaskIndex:
+        """Return the index itself, which never changes."""
+        return self
 
     def freeze(self) -> MaskIndex:
         """Return the index itself."""

@@ -21,7 +21,8 @@ import pyarrow.compute as pc
 from latchfree.topics.columns import text_column
 from latchfree.topics.dialects import Dialect
 from latchfree.topics.errors import InvalidTopic
-from latchfree.topics.matcher import Matcher, Stats, Subscription
+from latchfree.topics.matcher import Matcher
+from latchfree.topics.subscription import Stats, Subscription
 
 if TYPE_CHECKING:
     from latchfree.topics.mask.index import MaskIndex

@@ -14,7 +14,8 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from typing import TypeAlias
 
-from latchfree.topics.matcher import Matcher, Subscription
+from latchfree.topics.matcher import Matcher
+from latchfree.topics.subscription import Subscription
 
 Pick: TypeAlias = Callable[[Hashable, Sequence[Subscription], str | bytes], Subscription]
 """Chooses one of the members of a group (in the order they subscribed) for a topic."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from latchfree.topics.dialects import Dialect, get_dialect
 from latchfree.topics.engines.locked_trie import LockedTrie
-from latchfree.topics.matcher import Subscription
+from latchfree.topics.subscription import Subscription
 
 
 @dataclass(frozen=True, slots=True)
