@@ -1,28 +1,199 @@
-"""The rules of the tree: intrinsics and compilation live in one place each."""
+"""The rules of the tree: which way imports run, how large folders and parameter lists are, where compilation lives."""
+
+from __future__ import annotations
 
 import ast
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[1]
 
+#: Source root of each package, the lowest floors first.
+FLOORS = {
+    "latchfree": "impl",
+    "latchfree_model": "model",
+    "latchfree_fsck": "fsck",
+    "latchfree_lincheck": "lincheck",
+    "latchfree_explore": "explore",
+    "latchfree_evidence": "evidence",
+    "latchfree_spark": "pipeline",
+    "latchfree_cli": "cli",
+}
 
-def imported(file: Path) -> set[str]:
-    names: set[str] = set()
-    for node in ast.walk(ast.parse(file.read_text())):
+
+@cache
+def tree_of(file: Path) -> ast.Module:
+    return ast.parse(file.read_text())
+
+
+def modules(root: Path = ROOT) -> dict[str, Path]:
+    """All modules of the packages below a root, by name."""
+    found = {}
+    for folder in FLOORS.values():
+        for file in (root / folder).rglob("*.py"):
+            parts = file.relative_to(root / folder).with_suffix("").parts
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
+    return found
+
+
+def imports_of(file: Path, known: dict[str, Path]) -> Iterator[tuple[str, str]]:
+    """Each module of ours that a file imports from, with the imported name ("" for the module itself)."""
+    for node in ast.walk(tree_of(file)):
         if isinstance(node, ast.Import):
-            names |= {alias.name.split(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names.add(node.module.split(".")[0])
-    return names
+            yield from ((alias.name, "") for alias in node.names if alias.name in known)
+        elif isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] in FLOORS:
+            for alias in node.names:
+                full = f"{node.module}.{alias.name}"
+                yield (full, "") if full in known else (node.module, alias.name)
 
 
-def test_only_atomics_emits_instructions() -> None:
+def circle_in(known: dict[str, Path]) -> list[str]:
+    """A circle of files that import one another, [] if there is none. The face of a package is no file of a circle."""
+    graph = {
+        module: {
+            source
+            for source, name in imports_of(file, known)
+            if source in known and (known[source].name != "__init__.py" or not name)
+        }
+        for module, file in known.items()
+        if file.name != "__init__.py"
+    }
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def lint_imports(folder: Path, *paths: Path) -> subprocess.CompletedProcess[str]:
+    """Run import-linter with the contracts of this project on the packages of some paths."""
+    command = (
+        "import sys; from importlinter.cli import lint_imports_command as run; sys.argv[0] = 'lint-imports'; run()"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", command, "--config", str(ROOT / "pyproject.toml"), "--no-cache"],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, paths))},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+# imports -------------------------------------------------------------------------------------------------------------
+
+
+def test_imports_keep_the_contracts():
+    done = lint_imports(ROOT, *(ROOT / folder for folder in FLOORS.values()))
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("file", "statement", "broken"),
+    [
+        ("model/latchfree_model/one.py", "", 0),
+        ("lincheck/latchfree_lincheck/one.py", "from latchfree.jit import kernel", 0),
+        ("model/latchfree_model/one.py", "from latchfree_lincheck import two", 1),
+        ("model/latchfree_model/one.py", "import latchfree.jit", 1),
+        ("impl/latchfree/arena/one.py", "from latchfree.ctrie import two", 1),
+        ("lincheck/latchfree_lincheck/one.py", "from latchfree.arena import two", 1),
+        ("lincheck/latchfree_lincheck/one.py", "def late():\n    from latchfree import words", 1),
+        ("explore/latchfree_explore/one.py", "from latchfree.ctrie import two", 1),
+        ("explore/latchfree_explore/one.py", "from latchfree_evidence import two", 1),
+        ("explore/latchfree_explore/one.py", "import latchfree_fsck.two", 1),
+        ("fsck/latchfree_fsck/one.py", "from latchfree_model import two", 1),
+        ("pipeline/latchfree_spark/one.py", "from latchfree_explore import two", 1),
+        ("evidence/latchfree_evidence/one.py", "from latchfree_cli import two", 1),
+    ],
+)
+def test_the_contracts_can_be_broken(tmp_path, file, statement, broken):
+    parts = ("topics", "ctrie", "streams", "arena")
+    for package, folder in FLOORS.items():
+        for part in ("", *(parts if package == "latchfree" else ())):
+            home = tmp_path / folder / package / part
+            home.mkdir(parents=True)
+            for name in ("__init__.py", "two.py"):
+                home.joinpath(name).touch()
+    for name in ("jit.py", "words.py"):
+        tmp_path.joinpath("impl/latchfree", name).touch()
+    tmp_path.joinpath(file).write_text(statement + "\n")
+    done = lint_imports(tmp_path, *(tmp_path / folder for folder in FLOORS.values()))
+    assert done.returncode == (1 if broken else 0), done.stdout + done.stderr
+    assert f"{'' if broken else 'no '}broken".replace("no broken", "0 broken") in done.stdout, done.stdout
+
+
+def test_no_lower_floor_names_a_higher_one_in_a_string():
+    """An import by name, such as ``import_module("latchfree_cli.app")``, is seen by no import linter."""
+    order = list(FLOORS)
+    for module, file in modules().items():
+        package = module.split(".")[0]
+        if package == "latchfree_cli":
+            continue
+        for node in ast.walk(tree_of(file)):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                top = node.value.split(".")[0].split(":")[0]
+                if node.value != top and top in FLOORS and " " not in node.value:
+                    assert order.index(top) <= order.index(package), f"{file}:{node.lineno} names {node.value}"
+
+
+def test_a_circle_is_found(tmp_path):
+    home = tmp_path / "impl" / "latchfree"
+    home.mkdir(parents=True)
+    for name, other in (("one", "two"), ("two", "three"), ("three", "one")):
+        home.joinpath(f"{name}.py").write_text(f"def late():\n    from latchfree.{other} import x\n")
+    assert set(circle_in(modules(tmp_path))) == {"latchfree.one", "latchfree.two", "latchfree.three"}
+
+
+# sizes ---------------------------------------------------------------------------------------------------------------
+
+
+def test_a_folder_has_at_most_20_files_or_says_why():
+    for folder, count in Counter(file.parent for file in modules().values()).items():
+        if count > 20:
+            reason = ast.get_docstring(tree_of(folder / "__init__.py")) or ""
+            assert "one file" in reason or "each file" in reason, f"{folder} has {count} files and gives no reason"
+
+
+def test_no_folder_of_code_has_more_than_a_quarter_of_the_lines():
+    lines = {
+        folder: sum(file.read_text().count("\n") for file in (ROOT / folder).rglob("*.*") if file.suffix in SUFFIXES)
+        for folder in (*FLOORS.values(), "bench", "spec")
+    }
+    largest = max(lines, key=lambda folder: lines[folder])
+    assert lines[largest] <= sum(lines.values()) / 4, lines
+
+
+SUFFIXES = {".py", ".pyi", ".tla", ".cfg", ".js", ".css", ".html", ".java", ".go", ".toml"}
+
+
+# compilation ---------------------------------------------------------------------------------------------------------
+
+
+def test_only_atomics_emits_instructions():
     for file in (ROOT / "impl").rglob("*.py"):
-        if "llvmlite" in imported(file):
-            assert file.name == "atomics.py", file
+        names = {
+            name.split(".")[0]
+            for node in ast.walk(tree_of(file))
+            for name in (
+                [alias.name for alias in node.names]
+                if isinstance(node, ast.Import)
+                else [node.module or ""]
+                if isinstance(node, ast.ImportFrom)
+                else []
+            )
+        }
+        assert "llvmlite" not in names or file.name == "atomics.py", file
 
 
-def test_kernels_are_compiled_through_the_cache_that_cannot_go_stale() -> None:
+def test_kernels_are_compiled_through_the_cache_that_cannot_go_stale():
     for folder in ("impl", "lincheck", "explore", "evidence", "fsck"):
         for file in (ROOT / folder).rglob("*.py"):
             if file.name != "jit.py":
