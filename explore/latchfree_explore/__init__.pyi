@@ -2,8 +2,9 @@
 
 from . import examples
 from .api import explore
+from .failure import Failure
 from .replay_files import replay
-from .result import Exploration, Failure
+from .result import Exploration
 from .scenario import Invocation, Scenario
 from .target import Memory, Operation, Target
 

@@ -9,8 +9,8 @@ from typing import Final
 
 from latchfree_explore import search
 from latchfree_explore.board import layout as b
+from latchfree_explore.failure import Failure
 from latchfree_explore.machine.machine import Machine
-from latchfree_explore.result import Failure
 from latchfree_explore.scenario import Scenario
 from latchfree_explore.target import Target
 from latchfree_lincheck.checking.checker import check

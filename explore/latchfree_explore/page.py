@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from latchfree_explore.machine.machine import Step as Access
+from latchfree_explore.failure import Failure
 from latchfree_explore.render import interesting, returns
-from latchfree_explore.result import Failure
 from latchfree_explore.sources import function_of, text_of
+from latchfree_explore.steps import Step as Access
 from latchfree_lincheck.show.steps import Step
 
 

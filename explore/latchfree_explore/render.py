@@ -9,9 +9,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from latchfree_explore.machine.machine import Step
-from latchfree_explore.result import Failure
+from latchfree_explore.failure import Failure
 from latchfree_explore.sources import function_of, text_of
+from latchfree_explore.steps import Step
 from latchfree_model import UNKNOWN
 
 _WIDTH: Final = 150

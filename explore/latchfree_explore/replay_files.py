@@ -9,7 +9,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
-from latchfree_explore.result import Exploration, Failure
+from latchfree_explore.failure import Failure
+from latchfree_explore.result import Exploration
 from latchfree_explore.scenario import Scenario
 from latchfree_explore.target import Target
 from latchfree_explore.target_files import find_target

@@ -18,8 +18,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from latchfree_explore.machine.machine import Machine, Step
+from latchfree_explore.machine.machine import Machine
 from latchfree_explore.sources import function_of
+from latchfree_explore.steps import Step
 
 _PIECE: Final = re.compile(r"(\d+)(?:\*(\d+)|(\+)|:(\S+))?")
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from latchfree_explore.board import layout as b
+from latchfree_explore.failure import Failure
 from latchfree_explore.machine import loop
 from latchfree_explore.machine.machine import PROBLEMS, Machine
-from latchfree_explore.result import Failure
 from latchfree_explore.strategies import NAMES
 from latchfree_lincheck.checking.checker import check
 

@@ -38,7 +38,8 @@ print(result.explain())
 if result.failure is not None:
     model = {"ctrie": "map", "topic-trie": "topic-index:mqtt"}[target]
     assert check(result.failure, model).verdict == "violation", "the excerpt fails by itself"
-from latchfree_evidence.stress.phases import Stuck, workload
+from latchfree_evidence.stress.crew import Stuck
+from latchfree_evidence.stress.phases import workload
 load = workload(target)
 try:
     shape = "list" if target == "ctrie" else "together"

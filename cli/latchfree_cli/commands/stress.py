@@ -9,7 +9,7 @@ from latchfree_cli import exits
 from latchfree_cli.settings import Outcome, Settings
 
 if TYPE_CHECKING:
-    from latchfree_evidence.stress.phases import StressResult
+    from latchfree_evidence.stress.result import StressResult
 
 TARGETS: Final = {"ctrie": "map", "topic-trie": "topic-index:mqtt"}
 """What can be stressed, and the sequential model it is judged by."""

@@ -27,7 +27,8 @@ __all__ = ["MUTANTS", "Mutant", "apply"]
 #: Modules whose kernels may call what a mutant replaces.
 _AFFECTED = (
     "latchfree.ctrie.",
-    "latchfree_evidence.stress.phases",
+    "latchfree_evidence.stress.tickets",
+    "latchfree_evidence.stress.ctrie",
     "latchfree_evidence.stress.ctrie_worker",
     "latchfree_evidence.stress.topics",
     "latchfree_evidence.stress.topic_worker",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from latchfree_evidence.stress.shapes import MEMORIES, SHAPES
 
 if TYPE_CHECKING:
-    from latchfree_evidence.stress.phases import StressResult
+    from latchfree_evidence.stress.result import StressResult
 
 __all__ = ["MEMORIES", "OPERATIONS", "SHAPES", "run_stress"]
 

@@ -1,8 +1,6 @@
 """One thread of a stress run, compiled: random operations on a Ctrie, each recorded between two tickets.
 
-The ticket counter is one atomic word for all threads, fetched and incremented right before an operation starts
-and right after it ends; so an operation that returned before another was invoked has the smaller tickets,
-whatever any clock says. Keys are 0 .. keys-1, values are never written twice.
+Keys are 0 .. keys-1, values are never written twice.
 """
 
 from typing import Any
@@ -10,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from latchfree.arena.epochs import pin, unpin
-from latchfree.atomics import fetch_add, load, peek, store
+from latchfree.atomics import load, peek, store
 from latchfree.ctrie.kernels.entries import KEY, VALUE
 from latchfree.ctrie.kernels.insert import ALWAYS, FULL, IF_ABSENT, IF_EQUAL, IF_PRESENT, insert
 from latchfree.ctrie.kernels.lookup import lookup
@@ -23,20 +21,13 @@ from latchfree.ctrie.kernels.scan import CURSOR_WORDS, advance, count, start
 from latchfree.ctrie.kernels.snapshot import clear, freeze
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Handle, Word
-from latchfree_evidence.jitter import random_word, yield_processor
+from latchfree_evidence.jitter import random_word
+from latchfree_evidence.stress.tickets import ONE, STOP, invoked, returned, wait_for_all
 from latchfree_lincheck.engine.compiled_models import opcodes as op
 
 ABSENT = -1
 #: In a row of contents: a value nobody ever writes.
 SPOILT = -2
-
-#: Words shared by the threads of a run.
-TICKET = np.uint64(0)
-ARRIVED = np.uint64(8)
-STOP = np.uint64(16)
-SHARED_WORDS = 24
-
-ONE = np.uint64(1)
 
 #: Chances in 1000 of each operation, in the order of the opcodes; GET takes the rest.
 MIX = {
@@ -74,26 +65,6 @@ def _choose(bounds: Array, draw: Word) -> Word:
 @kernel
 def _value(mem: Handle, node: Word) -> Word:
     return np.int64(peek(mem, node + VALUE)) if node != NIL else ABSENT
-
-
-@kernel
-def invoked(shared: Word) -> Word:
-    """The ticket of an operation that is about to begin."""
-    return fetch_add(shared, TICKET, ONE)
-
-
-@kernel
-def returned(shared: Word, invoke: Word) -> Word:
-    """The ticket of the end of the operation that took ticket `invoke`, and has just ended."""
-    return fetch_add(shared, TICKET, ONE)
-
-
-@kernel
-def wait_for_all(shared: Word, target: Word) -> None:
-    """Barrier: arrive, then wait until `target` arrivals (or the stop flag) are seen."""
-    fetch_add(shared, ARRIVED, ONE)
-    while load(shared, ARRIVED) < target and load(shared, STOP) == NIL:
-        yield_processor()
 
 
 @kernel

@@ -12,7 +12,7 @@ from latchfree.jit import kernel
 from latchfree.kinds import Array, Handle, Word
 from latchfree.streams.ring import DONE, RING_WORDS, format_ring, try_get, try_put
 from latchfree_evidence.jitter import Jittered, random_word
-from latchfree_evidence.stress.ctrie_worker import ONE, SHARED_WORDS, TICKET, wait_for_all
+from latchfree_evidence.stress.tickets import ONE, SHARED_WORDS, TICKET, wait_for_all
 from latchfree_lincheck.history import History, Operation
 
 _PUT: Final = 0

@@ -27,7 +27,8 @@ from latchfree.topics.concurrent.kernels.match import matches
 from latchfree.topics.concurrent.kernels.strings import string, value_of
 from latchfree.topics.concurrent.kernels.whole import scan
 from latchfree_evidence.jitter import random_word
-from latchfree_evidence.stress.ctrie_worker import ONE, STOP, give_up, invoked, returned, wait_for_all
+from latchfree_evidence.stress.ctrie_worker import give_up
+from latchfree_evidence.stress.tickets import ONE, STOP, invoked, returned, wait_for_all
 
 #: In MQTT's dialect; paths that meet at every level, by literals and by wildcards.
 PATTERNS = ("a", "a/b", "a/c", "+/b", "a/+", "a/#", "#", "d/b")

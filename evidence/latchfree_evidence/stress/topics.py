@@ -18,8 +18,8 @@ from latchfree.topics.concurrent.payload import NO_QUEUE, Payload
 from latchfree.topics.dialects import MQTT
 from latchfree_evidence.jitter import Jittered
 from latchfree_evidence.stress.crew import JITTER, Board, run_together
-from latchfree_evidence.stress.ctrie_worker import SHARED_WORDS
 from latchfree_evidence.stress.shapes import SHAPES
+from latchfree_evidence.stress.tickets import SHARED_WORDS
 from latchfree_evidence.stress.topic_worker import (
     MATCH,
     MOST_PAIRS,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
@@ -19,6 +18,7 @@ from latchfree_explore.machine.compiling import code_of, prepared
 from latchfree_explore.machine.counting import new_count
 from latchfree_explore.machine.outcomes import learn, new_tables
 from latchfree_explore.scenario import Scenario
+from latchfree_explore.steps import Step
 from latchfree_explore.strategies import DIRECTED
 from latchfree_explore.target import Target
 from latchfree_lincheck.history import History, Operation
@@ -38,37 +38,6 @@ PROBLEMS: Final = {
     b.OVERFULL: "overfull",
     b.STUCK: "not obstruction-free",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One atomic access of a schedule.
-
-    Attributes
-    ----------
-    thread : int
-    kind : str
-        The function of `latchfree.atomics`.
-    at : int or None
-        The word, None for what touches none.
-    old, new : int
-        What it held before and after.
-    site : str
-        "file:line".
-    call : int
-        Index of the operation in the scenario.
-    succeeded : bool
-        False for a compare-and-swap that failed.
-    """
-
-    thread: int
-    kind: str
-    at: int | None
-    old: int
-    new: int
-    site: str
-    call: int
-    succeeded: bool
 
 
 @cache

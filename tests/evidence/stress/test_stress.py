@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from latchfree_evidence.stress import SHAPES, run_stress
-from latchfree_evidence.stress.phases import overlapping, record_phase
+from latchfree_evidence.stress.ctrie import record_phase
+from latchfree_evidence.stress.phases import overlapping
 
 
 def test_the_real_ctrie_is_linearizable() -> None:

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 from latchfree.arena.shape import PENDING
 from latchfree_evidence.refinement.labels import ctrie_actions
-from latchfree_explore.machine.machine import Step
+from latchfree_explore.steps import Step
 
 _TAG: Final = int(PENDING)
 _AFTER: Final = "GcasReadPrevAfter"

@@ -7,8 +7,9 @@ from typing import Any
 
 from latchfree_explore.board import layout as b
 from latchfree_explore.machine import loop
-from latchfree_explore.machine.machine import PROBLEMS, Machine, Step
+from latchfree_explore.machine.machine import PROBLEMS, Machine
 from latchfree_explore.scenario import Scenario
+from latchfree_explore.steps import Step
 from latchfree_explore.strategies import RANDOM
 from latchfree_explore.target import Target
 

@@ -25,8 +25,8 @@ from latchfree_explore.board.effects import effect
 from latchfree_explore.board.layout import get, put
 from latchfree_explore.machine.compiling import code_of, prepared
 from latchfree_explore.machine.fibers import _perform
-from latchfree_explore.machine.machine import Step
 from latchfree_explore.scenario import Scenario
+from latchfree_explore.steps import Step
 from latchfree_explore.target import Target
 
 # Words of a board that the explorer does not use.

@@ -19,8 +19,8 @@ from latchfree_evidence.refinement.traces.explored import record_schedules
 from latchfree_evidence.refinement.traces.files import TraceError, read_trace, to_json
 from latchfree_evidence.refinement.traces.logger import record_threads
 from latchfree_evidence.targets.ctrie import CTRIE
-from latchfree_explore.machine.machine import Step
 from latchfree_explore.scenario import Scenario
+from latchfree_explore.steps import Step
 
 SCENARIO = Scenario.parse("init: put(0, 1); put(1, 1) | remove(0) | put(2, 3); snapshot | keys: pairs")
 
@@ -36,7 +36,7 @@ import sys
 from latchfree_evidence.mutants import apply
 apply(sys.argv[1])
 from latchfree_evidence.targets.ctrie import CTRIE
-from latchfree_explore.machine.machine import Step
+from latchfree_explore.steps import Step
 from latchfree_explore.scenario import Scenario
 from latchfree_evidence.refinement.traces.batch import Trace, check_batch
 from latchfree_evidence.refinement.traces.events import events_of

@@ -1,0 +1,48 @@
+"""A failure: one schedule that violates what a target promises."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from latchfree_explore.scenario import Scenario
+from latchfree_explore.steps import Step
+from latchfree_lincheck.history import History
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A schedule that violates what the target promises.
+
+    Attributes
+    ----------
+    scenario : Scenario
+    schedule : list of int
+        The thread of each step.
+    steps : list of Step
+    history : History
+        What the operations returned.
+    kind : str
+        "not linearizable", "endless", "deadlock", "astray", "raised", "not obstruction-free".
+    message : str
+        What is wrong, in words.
+    """
+
+    scenario: Scenario
+    schedule: list[int]
+    steps: list[Step] = field(repr=False)
+    history: History = field(repr=False)
+    kind: str
+    message: str
+
+    @property
+    def context_switches(self) -> int:
+        """How often another thread goes on."""
+        return sum(a != b for a, b in zip(self.schedule, self.schedule[1:], strict=False))
+
+    @property
+    def preemptions(self) -> int:
+        """Context switches away from a thread that had steps left."""
+        last = {thread: k for k, thread in enumerate(self.schedule)}
+        return sum(
+            a != b and last[a] > k for k, (a, b) in enumerate(zip(self.schedule, self.schedule[1:], strict=False))
+        )

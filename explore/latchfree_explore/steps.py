@@ -1,0 +1,36 @@
+"""Steps: the atomic accesses that a run is made of, as Python sees them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One atomic access of a schedule.
+
+    Attributes
+    ----------
+    thread : int
+    kind : str
+        The function of `latchfree.atomics`.
+    at : int or None
+        The word, None for what touches none.
+    old, new : int
+        What it held before and after.
+    site : str
+        "file:line".
+    call : int
+        Index of the operation in the scenario.
+    succeeded : bool
+        False for a compare-and-swap that failed.
+    """
+
+    thread: int
+    kind: str
+    at: int | None
+    old: int
+    new: int
+    site: str
+    call: int
+    succeeded: bool
