@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Word
-from latchfree_evidence.mutants.nothing_freed import bury, bury_pair, bury_tree, close_grave, open_grave
+from latchfree_evidence.mutants.nothing_freed import (
+    begin_retiring,
+    finish_retiring,
+    retire_node,
+    retire_pair,
+    retire_subtree,
+)
 
 __all__ = [
-    "bury",
-    "bury_pair",
-    "bury_tree",
-    "close_grave",
+    "begin_retiring",
     "drain_a_few",
-    "open_grave",
+    "finish_retiring",
     "pin",
     "retire",
+    "retire_node",
+    "retire_pair",
+    "retire_subtree",
     "retire_tree",
     "unpin",
 ]

@@ -1,6 +1,6 @@
 """What does giving memory back cost? ``python bench/reclamation.py``.
 
-The same operations on this build and on one that never frees anything: its pins, burials and retirements are empty
+The same operations on this build and on one that never frees anything: its pins and retirements are empty
 functions, replaced before they are compiled. Each repeat runs both builds one after the other, in processes of their
 own; the smallest figure of each stands. Beside it: how many bytes a key takes after a fresh fill.
 """
@@ -29,7 +29,13 @@ _TIMEOUT = 600
 #: What the leaking build does without, by module.
 _EMPTIED = {
     "latchfree.arena.epochs": ("pin", "unpin", "retire", "retire_tree", "drain_a_few"),
-    "latchfree.ctrie.kernels.retirement": ("open_grave", "bury", "close_grave", "bury_pair", "bury_tree"),
+    "latchfree.ctrie.kernels.retirement": (
+        "begin_retiring",
+        "retire_node",
+        "finish_retiring",
+        "retire_pair",
+        "retire_subtree",
+    ),
 }
 _COMPILED = ("latchfree.arena.", "latchfree.ctrie.")
 

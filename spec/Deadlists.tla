@@ -46,39 +46,39 @@ RegisterCount(p) == LET l == L[p] IN At(p, "RegisterCount") /\
     Apply(p, Goto([arena EXCEPT !.registered = @ + 1], l, "RegisterPublish"))
 \* Exchange GEN: 0 to the generation.
 RegisterPublish(p) == LET l == L[p] IN At(p, "RegisterPublish") /\
-    Apply(p, Bury([arena EXCEPT !.slot[l.k].gen = l.s],
-                  IF l.held = 0 THEN [l EXCEPT !.s = 0] ELSE [l EXCEPT !.s = 0, !.k = 0, !.hk = l.k]))
+    Apply(p, RetireAll([arena EXCEPT !.slot[l.k].gen = l.s],
+                       IF l.held = 0 THEN [l EXCEPT !.s = 0] ELSE [l EXCEPT !.s = 0, !.k = 0, !.hk = l.k]))
 
-(********************************** Burying ********************************)
-\* The next entry of grave, <<x, d>>: node x was unlinked by an update of generation d.
-Corpse(l) == l.grave[1][1]
-Death(l)  == l.grave[1][2]
-Search(l) == [l EXCEPT !.pc = "BuryScan", !.j = 1, !.k = 0, !.s = 0, !.h = <<>>]
-NoneSees(a, l) == Bury(a, [l EXCEPT !.limb = {Corpse(l)}, !.grave = Tail(@),
-                                    !.j = 0, !.k = 0, !.s = 0, !.e = 0, !.h = <<>>])
+(********************************* Retiring ********************************)
+\* The next entry of unlinked, <<x, d>>: node x was unlinked by an update of generation d.
+NextOne(l) == l.unlinked[1][1]
+Death(l)   == l.unlinked[1][2]
+Search(l) == [l EXCEPT !.pc = "RetireScan", !.j = 1, !.k = 0, !.s = 0, !.h = <<>>]
+NoneSees(a, l) == RetireAll(a, [l EXCEPT !.limb = {NextOne(l)}, !.unlinked = Tail(@),
+                                         !.j = 0, !.k = 0, !.s = 0, !.e = 0, !.h = <<>>])
 \* Read REGISTERED: without snapshots the node goes to the epochs.
-BuryCount(p) == LET l == L[p] IN At(p, "BuryCount") /\
+RetireCount(p) == LET l == L[p] IN At(p, "RetireCount") /\
     Apply(p, IF arena.registered = 0 THEN NoneSees(arena, l) ELSE Out(arena, Search(l)))
 \* Go on after slot l.j.  The best candidate decides: the generation that was read with it, not a later one.
-Scanned(a, l) == IF l.j < Slots THEN Out(a, [l EXCEPT !.pc = "BuryScan", !.j = @ + 1, !.e = 0])
-                 ELSE IF l.k = 0 \/ l.s < a.node[Corpse(l)].birth THEN NoneSees(a, l)
-                 ELSE Goto(a, [l EXCEPT !.j = 0, !.e = 0], "BuryHead")
+Scanned(a, l) == IF l.j < Slots THEN Out(a, [l EXCEPT !.pc = "RetireScan", !.j = @ + 1, !.e = 0])
+                 ELSE IF l.k = 0 \/ l.s < a.node[NextOne(l)].birth THEN NoneSees(a, l)
+                 ELSE Goto(a, [l EXCEPT !.j = 0, !.e = 0], "RetireHead")
 \* Read GEN of one slot, in search of the newest snapshot older than the death.
-BuryScan(p) == LET l == L[p]  g == arena.slot[l.j].gen IN At(p, "BuryScan") /\
-    Apply(p, IF Newer(g, l) /\ g < Death(l) THEN Goto(arena, [l EXCEPT !.e = g], "BuryScanHead") ELSE Scanned(arena, l))
+RetireScan(p) == LET l == L[p]  g == arena.slot[l.j].gen IN At(p, "RetireScan") /\
+    Apply(p, IF Newer(g, l) /\ g < Death(l) THEN Goto(arena, [l EXCEPT !.e = g], "RetireScanHead") ELSE Scanned(arena, l))
 \* Read HEAD of that slot: if it is closed, the snapshot is dropped and does not count.
-BuryScanHead(p) == LET l == L[p] IN At(p, "BuryScanHead") /\
+RetireScanHead(p) == LET l == L[p] IN At(p, "RetireScanHead") /\
     Apply(p, Scanned(arena, IF IsClosed(Top(arena.slot[l.j].head)) THEN l ELSE [l EXCEPT !.k = l.j, !.s = l.e]))
 \* Read HEAD of the slot found.
-BuryHead(p) == LET l == L[p]  h == Top(arena.slot[l.k].head) IN At(p, "BuryHead") /\
-    Apply(p, IF IsClosed(h) THEN Out(arena, Search(l)) ELSE Goto(arena, [l EXCEPT !.h = h], "BuryCheck"))
+RetireHead(p) == LET l == L[p]  h == Top(arena.slot[l.k].head) IN At(p, "RetireHead") /\
+    Apply(p, IF IsClosed(h) THEN Out(arena, Search(l)) ELSE Goto(arena, [l EXCEPT !.h = h], "RetireCheck"))
 \* Read GEN of the slot again.
-BuryCheck(p) == LET l == L[p] IN At(p, "BuryCheck") /\
-    Apply(p, IF arena.slot[l.k].gen # l.s THEN Out(arena, Search(l)) ELSE Goto(arena, l, "BuryPush"))
+RetireCheck(p) == LET l == L[p] IN At(p, "RetireCheck") /\
+    Apply(p, IF arena.slot[l.k].gen # l.s THEN Out(arena, Search(l)) ELSE Goto(arena, l, "RetirePush"))
 \* CAS HEAD: put the node on the list, or search again.
-BuryPush(p) == LET l == L[p] IN At(p, "BuryPush") /\
+RetirePush(p) == LET l == L[p] IN At(p, "RetirePush") /\
     Apply(p, IF Top(arena.slot[l.k].head) # l.h THEN Out(arena, Search(l))
-             ELSE Bury(PushOn(arena, l.k, Corpse(l)), [l EXCEPT !.grave = Tail(@), !.k = 0, !.s = 0, !.h = <<>>]))
+             ELSE RetireAll(PushOn(arena, l.k, NextOne(l)), [l EXCEPT !.unlinked = Tail(@), !.k = 0, !.s = 0, !.h = <<>>]))
 
 (********************************* Dropping ********************************)
 \* STATE := DROPPED of slot l.k.
@@ -117,7 +117,7 @@ SweepFree(p) == LET l == L[p]
                     rest == SelectSeq(l.list, Seen)
                     gone == SelectSeq(l.list, Unseen)
                 IN  At(p, "SweepFree") /\
-    Apply(p, Bury([arena EXCEPT !.slot[l.k].state = "FREE"],
+    Apply(p, RetireAll([arena EXCEPT !.slot[l.k].state = "FREE"],
                   [l EXCEPT !.k = 0, !.j = 1, !.list = rest, !.limb = {gone[n].node : n \in 1..Len(gone)},
                             !.prev = IF rest = <<>> THEN <<0, 0>> ELSE @,
                             !.next = IF rest = <<>> THEN "SweepScan" ELSE "SweepHead"]))
@@ -141,7 +141,7 @@ SweepRecheck(p) == LET l == L[p] IN At(p, "SweepRecheck") /\
              ELSE Goto(arena, [l EXCEPT !.j = 0], l.fin))
 DeadlistStep(p) ==
     \/ Register(p) \/ RegisterCount(p) \/ RegisterPublish(p)
-    \/ BuryCount(p) \/ BuryScan(p) \/ BuryScanHead(p) \/ BuryHead(p) \/ BuryCheck(p) \/ BuryPush(p)
+    \/ RetireCount(p) \/ RetireScan(p) \/ RetireScanHead(p) \/ RetireHead(p) \/ RetireCheck(p) \/ RetirePush(p)
     \/ DropMark(p) \/ SweepLock(p) \/ SweepScan(p) \/ SweepClose(p) \/ SweepPrev(p) \/ SweepClear(p)
     \/ SweepUncount(p) \/ SweepFree(p) \/ SweepHead(p) \/ SweepMove(p) \/ SweepUnlock(p) \/ SweepRecheck(p)
 =============================================================================

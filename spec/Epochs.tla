@@ -65,8 +65,8 @@ Idle == [pc   |-> "idle",
          pinned |-> FALSE, \* between pin and unpin
          j    |-> 0,       \* the process or the slot to look at next
          limb |-> {},      \* nodes to retire now
-         grave |-> <<>>,   \* nodes unlinked by this process: to be retired or put on a deadlist
-         next |-> "",      \* what to do when limb and grave are empty
+         unlinked |-> <<>>,   \* nodes unlinked by this process: to be retired or put on a deadlist
+         next |-> "",      \* what to do when limb and unlinked are empty
          r    |-> 0,       \* the root I-node
          up   |-> 0,       \* its main node
          i    |-> 0,       \* GCAS and GCAS_READ: the I-node,
@@ -110,9 +110,9 @@ Goto(a, l, pc) == Out(a, IF pc # "Done" THEN [l EXCEPT !.pc = pc]
                          ELSE IF l.pinned THEN [Rest(l) EXCEPT !.pc = "Unpin", !.op = l.op, !.pinned = TRUE]
                          ELSE Begin(l))
 \* Go on at l.next when all that was unlinked is retired or on a deadlist.
-Bury(a, l) == IF l.limb # {} THEN Goto(a, l, "RetireReadEpoch")
-              ELSE IF l.grave # <<>> THEN Goto(a, l, "BuryCount")
-              ELSE Goto(a, [l EXCEPT !.next = ""], l.next)
+RetireAll(a, l) == IF l.limb # {} THEN Goto(a, l, "RetireReadEpoch")
+                   ELSE IF l.unlinked # <<>> THEN Goto(a, l, "RetireCount")
+                   ELSE Goto(a, [l EXCEPT !.next = ""], l.next)
 
 Apply(p, o) == arena' = o.a /\ L' = [L EXCEPT ![p] = o.l]
 At(p, pc)   == L[p].pc = pc
@@ -144,7 +144,7 @@ Unpin(p) == At(p, "Unpin") /\ Apply(p, Out([arena EXCEPT !.pin[p] = 0, !.buffer[
 Drain(p) == arena.buffer[p] # 0 /\ Apply(p, Out([arena EXCEPT !.pin[p] = arena.buffer[p], !.buffer[p] = 0], L[p]))
 \* Read EPOCH after the nodes were unlinked, and retire them in that epoch.
 RetireReadEpoch(p) == LET l == L[p] IN At(p, "RetireReadEpoch") /\
-    Apply(p, Bury(Retire(arena, p, l.limb, arena.epoch), [l EXCEPT !.limb = {}]))
+    Apply(p, RetireAll(Retire(arena, p, l.limb, arena.epoch), [l EXCEPT !.limb = {}]))
 \* Read EPOCH to advance it; free what is old enough.
 AdvanceLoad(p) == LET l == L[p] IN At(p, "AdvanceLoad") /\
     Apply(p, Goto(Reclaim(arena, p, arena.epoch), [l EXCEPT !.e = arena.epoch, !.j = 1], "AdvanceScan"))

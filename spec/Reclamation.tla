@@ -32,19 +32,19 @@ CallGcas(a, l, i, n, made, gret) ==
 Restarted(l) == [Rest(l) EXCEPT !.op = l.op, !.pinned = TRUE, !.next = "ReadRoot"]
 \* The reader of a snapshot, and who clears, fails a pending update and does not look at the root.
 ReadOnly(l) == l.ret \in {"walk", "walk low", "raze", "raze low"}
-\* The nodes X were unlinked by an update of generation g: bury them.
+\* The nodes X were unlinked by an update of generation g: retire them.
 Kill(a, l, X, g) ==
     LET order == CHOOSE f \in [1..Cardinality(X) -> X] : \A b, c \in DOMAIN f : f[b] = f[c] => b = c
         dead(n)  == IF n.t = "free" THEN n ELSE [n EXCEPT !.death = g]
-    IN  Bury([a EXCEPT !.node = [x \in 1..Size |-> IF x \in X THEN dead(@[x]) ELSE @[x]]],
-             [l EXCEPT !.grave = [b \in 1..Cardinality(X) |-> <<order[b], g>>]])
+    IN  RetireAll([a EXCEPT !.node = [x \in 1..Size |-> IF x \in X THEN dead(@[x]) ELSE @[x]]],
+             [l EXCEPT !.unlinked = [b \in 1..Cardinality(X) |-> <<order[b], g>>]])
 \* What an update from main node old to new unlinks: exactly old minus new.
 Unlinked(a, old, new) ==
     {old} \cup (IF a.node[old].kid \in {0, a.node[new].kid} THEN {} ELSE {a.node[old].kid})
 \* The nodes X were made for an update that was installed and has failed: others may hold them.
-Discard(a, l, X) == Bury(a, [l EXCEPT !.limb = X])
+Discard(a, l, X) == RetireAll(a, [l EXCEPT !.limb = X])
 \* The nodes X were made for an attempt that was never published.
-Undo(a, l, X) == Bury(FreeAll(a, X), l)
+Undo(a, l, X) == RetireAll(FreeAll(a, X), l)
 \* Whether a snapshot is registered before it is installed.
 RegisterFirst == TRUE
 \* What a process does that has committed another's update.
@@ -101,7 +101,7 @@ RdcssReturned(a, l) ==
         l1 == [Restarted(l) EXCEPT !.limb = {l.d}, !.next = "Done", !.r = l.r]
         snap == [l1 EXCEPT !.held = l.r, !.hk = l.k]
     IN  IF a.node[l.d].status = "ABORT"
-        THEN Bury(a, [Failed(l) EXCEPT !.limb = l.made])
+        THEN RetireAll(a, [Failed(l) EXCEPT !.limb = l.made])
         ELSE IF l.op.op = "clear" THEN CallGcasRead(a, l, l.r, "raze")
         ELSE IF RegisterFirst THEN Kill(a, snap, {l.r}, g)
         ELSE LET late == Kill(a, snap, {l.r}, g)
@@ -249,7 +249,7 @@ InSnapshot(i) == LET m == Settled(i)  c == Node(m).kid IN {i, m} \cup (IF c = 0 
 Contents(i) == LET m == Settled(i)  c == Node(m).kid IN <<Node(m).val, IF c = 0 THEN 0 ELSE Node(Settled(c)).val>>
 \* What a process may still read.
 Refs(l) == ({l.r, l.up, l.i, l.m, Abs(l.gp), l.old, l.n, l.d, l.ad} \cup l.made \cup l.limb
-            \cup {l.grave[b][1] : b \in DOMAIN l.grave} \cup {l.list[b].node : b \in DOMAIN l.list}) \ {0}
+            \cup {l.unlinked[b][1] : b \in DOMAIN l.unlinked} \cup {l.list[b].node : b \in DOMAIN l.list}) \ {0}
 LiveRoot == LET r == arena.root
             IN  IF IsFree(arena, r) THEN {r} ELSE IF Node(r).t = "I" THEN {r} ELSE {r, Node(r).ov, Node(r).nv}
 \* The root I-nodes of snapshots: held, or committed with a descriptor that its maker has yet to look at.

@@ -9,17 +9,17 @@
 (***************************************************************************)
 EXTENDS Reclamation
 
-R6_BuryScan(p) == LET l == L[p]  t == arena.slot[l.j] IN At(p, "BuryScan") /\
+R6_RetireScan(p) == LET l == L[p]  t == arena.slot[l.j] IN At(p, "RetireScan") /\
     LET better == Newer(t.gen, l) /\ t.gen < Death(l) /\ ~IsClosed(Top(t.head))
         l1 == IF better THEN [l EXCEPT !.k = l.j, !.s = t.gen] ELSE l
     IN  Apply(p, IF l.j < Slots THEN Out(arena, [l1 EXCEPT !.j = @ + 1])
                  ELSE IF l1.k = 0 THEN NoneSees(arena, l1)
-                 ELSE Goto(arena, [l1 EXCEPT !.j = 0, !.s = 0], "BuryCheck"))
-R6_BuryCheck(p) == LET l == L[p]  g == arena.slot[l.k].gen IN At(p, "BuryCheck") /\
+                 ELSE Goto(arena, [l1 EXCEPT !.j = 0, !.s = 0], "RetireCheck"))
+R6_RetireCheck(p) == LET l == L[p]  g == arena.slot[l.k].gen IN At(p, "RetireCheck") /\
     Apply(p, IF l.s = 0
-             THEN IF g < arena.node[Corpse(l)].birth THEN NoneSees(arena, l)
-                  ELSE Goto(arena, [l EXCEPT !.s = g], "BuryHead")
-             ELSE IF g # l.s THEN Out(arena, Search(l)) ELSE Goto(arena, l, "BuryPush"))
+             THEN IF g < arena.node[NextOne(l)].birth THEN NoneSees(arena, l)
+                  ELSE Goto(arena, [l EXCEPT !.s = g], "RetireHead")
+             ELSE IF g # l.s THEN Out(arena, Search(l)) ELSE Goto(arena, l, "RetirePush"))
 
 SThenT == <<"s", "t">>
 DropWhileUpdating == [s |-> <<>>, t |-> <<Drop>>, w |-> <<Inc("top")>>]

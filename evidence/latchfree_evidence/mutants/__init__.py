@@ -79,7 +79,13 @@ _HOLDERS = {
 
 #: What frees nodes of tries: left out together with every mutant, see `nothing_freed`.
 _COLLECTED = {
-    "latchfree.ctrie.kernels.retirement": ("open_grave", "bury", "close_grave", "bury_pair", "bury_tree"),
+    "latchfree.ctrie.kernels.retirement": (
+        "begin_retiring",
+        "retire_node",
+        "finish_retiring",
+        "retire_pair",
+        "retire_subtree",
+    ),
     "latchfree.arena.allocator": ("abandon",),
 }
 

@@ -1,4 +1,4 @@
-"""Burial left out: nothing that an update replaces or gives up is freed, as under a garbage collector.
+"""Retiring left out: nothing that an update replaces or gives up is freed, as under a garbage collector.
 
 The published algorithms have one. A mutant of theirs keeps using nodes that the correct algorithm is done with; with
 them freed it would corrupt memory and end the process before anybody could see what went wrong with the map.
@@ -9,27 +9,27 @@ from latchfree.kinds import Handle, Word
 
 
 @kernel
-def open_grave(mem: Handle, trie: Word, me: Word, death: Word, room: Word) -> None:
+def begin_retiring(mem: Handle, trie: Word, me: Word, death: Word, room: Word) -> None:
     pass
 
 
 @kernel
-def bury(mem: Handle, me: Word, node: Word) -> None:
+def retire_node(mem: Handle, me: Word, node: Word) -> None:
     pass
 
 
 @kernel
-def close_grave(mem: Handle, me: Word) -> None:
+def finish_retiring(mem: Handle, me: Word) -> None:
     pass
 
 
 @kernel
-def bury_pair(mem: Handle, trie: Word, me: Word, death: Word, a: Word, b: Word) -> None:
+def retire_pair(mem: Handle, trie: Word, me: Word, death: Word, a: Word, b: Word) -> None:
     pass
 
 
 @kernel
-def bury_tree(mem: Handle, trie: Word, me: Word, root: Word, death: Word) -> None:
+def retire_subtree(mem: Handle, trie: Word, me: Word, root: Word, death: Word) -> None:
     pass
 
 

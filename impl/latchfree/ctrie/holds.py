@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from latchfree.arena import Arena
 from latchfree.ctrie.kernels.entrypoints import call
 from latchfree.ctrie.kernels.registry import FROZEN
-from latchfree.ctrie.recovery import give_back
+from latchfree.ctrie.recovery import reclaim
 
 if TYPE_CHECKING:
     from latchfree.ctrie.store import Store
@@ -110,13 +110,13 @@ class Lineage:
         owner = self._parent.store.owner
         return owner is not None and owner.gone
 
-    def end(self, getpid: Any = getpid, give_back: Any = give_back) -> None:
+    def end(self, getpid: Any = getpid, reclaim: Any = reclaim) -> None:
         """Destroy the trie, and what was made from it."""
         arena = self._arena
         if self.gone or arena.closed or (arena.shared and getpid() != self._pid):
             return
         self._ended = True
-        give_back(arena, self._trie, lambda identity: True)
+        reclaim(arena, self._trie, lambda identity: True)
         slot = 0 if self._parent is None else self._parent.slot
         self._destroy(arena.base, self._trie, arena.interpreter_participant(), slot)
 

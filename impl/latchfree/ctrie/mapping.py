@@ -14,7 +14,7 @@ from latchfree.ctrie.codecs import Codec, codec_for
 from latchfree.ctrie.holds import Lineage
 from latchfree.ctrie.kernels import insert as insert_module
 from latchfree.ctrie.kernels import remove as remove_module
-from latchfree.ctrie.recovery import give_back_all
+from latchfree.ctrie.recovery import reclaim_all
 from latchfree.ctrie.store import HASH_MASK_ALL, Store, refused
 from latchfree.ctrie.view import Snapshot
 
@@ -163,8 +163,8 @@ class Ctrie(MutableMapping[K, V]):
         key_codec = codec_for(found.keys if keys is None else keys, keys=True)
         value_codec = codec_for(found.values if values is None else values)
         check_codecs(found, keys=key_codec.name, values=value_codec.name)
-        if give_back_all not in arena.on_death:
-            arena.on_death.append(give_back_all)
+        if reclaim_all not in arena.on_death:
+            arena.on_death.append(reclaim_all)
         opened: Ctrie[Any, Any] = cls.__new__(cls)
         opened._attach(Store(arena, found.root, key_codec, value_codec, found.hash_mask, name=name))
         return opened

@@ -47,7 +47,7 @@ def _slots(arena: Arena, trie: int) -> list[int]:
     return slots
 
 
-def give_back(arena: Arena, trie: int, is_dead: Callable[[int], bool]) -> int:
+def reclaim(arena: Arena, trie: int, is_dead: Callable[[int], bool]) -> int:
     """Drop the snapshots of a trie that dead processes held; returns how many."""
     words = arena.words
     base, me = np.uint64(arena.base), np.uint64(own_identity())
@@ -66,7 +66,7 @@ def give_back(arena: Arena, trie: int, is_dead: Callable[[int], bool]) -> int:
             fork = int(words[slot + int(FORK)])
             if fork:
                 # Whoever owned the private trie owned everything made from it.
-                give_back(arena, fork, lambda identity: True)
+                reclaim(arena, fork, lambda identity: True)
                 call("destroy")(arena.base, fork, arena.interpreter_participant(), slot)
             call("drop")(arena.base, trie, arena.interpreter_participant(), slot)
             dropped += 1
@@ -75,7 +75,7 @@ def give_back(arena: Arena, trie: int, is_dead: Callable[[int], bool]) -> int:
     return dropped
 
 
-def give_back_all(arena: Arena, is_dead: Callable[[int], bool]) -> None:
-    """`give_back` for every trie in the arena's directory."""
+def reclaim_all(arena: Arena, is_dead: Callable[[int], bool]) -> None:
+    """`reclaim` for every trie in the arena's directory."""
     for structure in arena.structures().values():
-        give_back(arena, structure.root, is_dead)
+        reclaim(arena, structure.root, is_dead)

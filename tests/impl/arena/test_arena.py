@@ -47,7 +47,7 @@ def test_the_header_describes_the_region():
 #: Words each field of a participant takes, where it is more than one.
 LONG = {
     "P_PATH": 16,  # up to twelve I-nodes
-    "P_GRAVE": 6,
+    "P_RETIRING": 6,
     "P_FREE": 92,
     "P_LENGTH": 92,
     "P_JOURNAL": layout.JOURNAL_CAPACITY,

@@ -26,7 +26,7 @@ from latchfree.ctrie.kernels.nodes import (
     kind_of,
     slot_for,
 )
-from latchfree.ctrie.kernels.retirement import bury, close_grave, open_grave
+from latchfree.ctrie.kernels.retirement import begin_retiring, finish_retiring, retire_node
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Word
 from latchfree.words import flag_of
@@ -35,19 +35,19 @@ TWO = np.uint64(2)
 
 
 @kernel
-def _bury_compressed(mem: Handle, trie: Word, me: Word, m: Word, new: Word, gen: Word) -> None:
+def _retire_compressed(mem: Handle, trie: Word, me: Word, m: Word, new: Word, gen: Word) -> None:
     """Kill C-node `m`, which `new` has replaced, and the tombed children that `new` does without."""
     slots = popcount(peek(mem, m + BITMAP))
-    open_grave(mem, trie, me, gen, slots * TWO + ONE)
+    begin_retiring(mem, trie, me, gen, slots * TWO + ONE)
     for k in range(slots):
         slot = peek(mem, m + SLOTS + np.uint64(k))
         # A tomb made of a single slot holds what that slot was resurrected to.
         if kind_of(mem, new) == T_NODE or slot != peek(mem, new + SLOTS + np.uint64(k)):
             i = slot & UNTAG
-            bury(mem, me, peek(mem, i + MAIN))  # the T-node, which nothing ever replaces
-            bury(mem, me, i)
-    bury(mem, me, m)
-    close_grave(mem, me)
+            retire_node(mem, me, peek(mem, i + MAIN))  # the T-node, which nothing ever replaces
+            retire_node(mem, me, i)
+    retire_node(mem, me, m)
+    finish_retiring(mem, me)
 
 
 @kernel
@@ -64,7 +64,7 @@ def clean(mem: Handle, trie: Word, me: Word, parent: Word, level: Word) -> Flag:
         return False
     outcome = LOST if new == NIL else gcas(mem, trie, parent, m, new)
     if outcome == COMMITTED:
-        _bury_compressed(mem, trie, me, m, new, gen)
+        _retire_compressed(mem, trie, me, m, new, gen)
     elif outcome == LOST:
         undo(mem, me)
     else:
@@ -97,11 +97,11 @@ def clean_parent(
             return
         outcome = gcas(mem, trie, parent, m, new)
         if outcome == COMMITTED:
-            open_grave(mem, trie, me, gen, TWO + ONE)
-            bury(mem, me, m)
-            bury(mem, me, i)
-            bury(mem, me, tomb)
-            close_grave(mem, me)
+            begin_retiring(mem, trie, me, gen, TWO + ONE)
+            retire_node(mem, me, m)
+            retire_node(mem, me, i)
+            retire_node(mem, me, tomb)
+            finish_retiring(mem, me)
             return
         if outcome == LOST:
             undo(mem, me)

@@ -39,7 +39,7 @@ from latchfree.ctrie.kernels.nodes import (
     new_inode,
     slot_for,
 )
-from latchfree.ctrie.kernels.retirement import bury_pair
+from latchfree.ctrie.kernels.retirement import retire_pair
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Key, Value, Word
 from latchfree.words import flag_of
@@ -178,7 +178,7 @@ def insert(mem: Handle, trie: Word, me: Word, key: Key, value: Value, mode: Word
                 return FULL
             outcome = gcas(mem, trie, i, m, new)
             if outcome == COMMITTED:
-                bury_pair(mem, trie, me, startgen, m, old)
+                retire_pair(mem, trie, me, startgen, m, old)
                 return old
             if outcome == LOST:
                 undo(mem, me)

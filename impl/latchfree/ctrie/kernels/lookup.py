@@ -34,7 +34,7 @@ from latchfree.ctrie.kernels.nodes import (
     kind_of,
     slot_for,
 )
-from latchfree.ctrie.kernels.retirement import bury, close_grave, open_grave
+from latchfree.ctrie.kernels.retirement import begin_retiring, finish_retiring, retire_node
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Key, Word
 
@@ -57,13 +57,13 @@ def renew(mem: Handle, trie: Word, me: Word, i: Word, m: Word, gen: Word) -> Wor
     outcome = gcas(mem, trie, i, m, new)
     if outcome == COMMITTED:
         slots = popcount(peek(mem, m + BITMAP))
-        open_grave(mem, trie, me, gen, slots + ONE)
+        begin_retiring(mem, trie, me, gen, slots + ONE)
         for k in range(slots):
             child = peek(mem, m + SLOTS + np.uint64(k))
             if child != peek(mem, new + SLOTS + np.uint64(k)):
-                bury(mem, me, child & UNTAG)  # its main lives on in the copy
-        bury(mem, me, m)
-        close_grave(mem, me)
+                retire_node(mem, me, child & UNTAG)  # its main lives on in the copy
+        retire_node(mem, me, m)
+        finish_retiring(mem, me)
     elif outcome == LOST:
         undo(mem, me)
     else:

@@ -131,11 +131,11 @@ def newest(mem: Handle, trie: Word, below: Word, other_than: Word) -> tuple[Word
     while table != _0:
         for k in range(SLOTS):
             slot = table + FIRST_SLOT + np.uint64(k)
-            # spec: Reclamation!BuryScan, Reclamation!SweepPrev -- seq_cst: sees all that were registered before the
+            # spec: Reclamation!RetireScan, Reclamation!SweepPrev -- seq_cst: sees all that were registered before the
             # root moved past them.
             gen = load_seq(mem, slot + GEN)
             better = best_gen < gen and gen < below and slot != other_than
-            # spec: Reclamation!BuryScanHead -- seq_cst: a list that is closed takes nothing any more.
+            # spec: Reclamation!RetireScanHead -- seq_cst: a list that is closed takes nothing any more.
             if better and load_seq(mem, slot + HEAD) != CLOSED:
                 best, best_gen = slot, gen
         # spec: none -- as above.
@@ -147,13 +147,13 @@ def newest(mem: Handle, trie: Word, below: Word, other_than: Word) -> tuple[Word
 def push_block(mem: Handle, slot: Word, gen: Word, block: Word) -> Flag:
     """Put a block on the deadlist of the snapshot of generation `gen` in a slot. False: that one is gone."""
     while True:
-        # spec: Reclamation!BuryHead, Reclamation!SweepHead
+        # spec: Reclamation!RetireHead, Reclamation!SweepHead
         head = load_seq(mem, slot + HEAD)
-        # spec: Reclamation!BuryCheck -- after the head: if the generation still is `gen`, then the head was its.
+        # spec: Reclamation!RetireCheck -- after the head: if the generation still is `gen`, then the head was its.
         if head == CLOSED or load_seq(mem, slot + GEN) != gen:
             return False
         poke(mem, block + LINK, head)
-        # spec: Reclamation!BuryPush, Reclamation!SweepMove -- seq_cst (release suffices): publishes the block.
+        # spec: Reclamation!RetirePush, Reclamation!SweepMove -- seq_cst (release suffices): publishes the block.
         if cas(mem, slot + HEAD, head, block):
             return True
 

@@ -28,7 +28,7 @@ from latchfree.ctrie.kernels.nodes import (
     kind_of,
     slot_for,
 )
-from latchfree.ctrie.kernels.retirement import bury_pair
+from latchfree.ctrie.kernels.retirement import retire_pair
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Key, Word
 from latchfree.words import flag_of
@@ -108,7 +108,7 @@ def remove(mem: Handle, trie: Word, me: Word, key: Key, mode: Word, expected: Wo
             outcome = gcas(mem, trie, i, m, new)
             if outcome == COMMITTED:
                 tombed = kind_of(mem, new) == T_NODE
-                bury_pair(mem, trie, me, startgen, m, old)
+                retire_pair(mem, trie, me, startgen, m, old)
                 if tombed:
                     clean_path(mem, trie, me, depth, h, startgen)
                 return old

@@ -24,7 +24,7 @@ from latchfree.arena.blocks import (
 )
 from latchfree.arena.epochs import enqueue, retire, retire_tree
 from latchfree.arena.freelists import round_up, take
-from latchfree.arena.layout import H_EPOCH, P_GRAVE, P_SPARE_COUNT, P_WALK
+from latchfree.arena.layout import H_EPOCH, P_RETIRING, P_SPARE_COUNT, P_WALK
 from latchfree.arena.shape import IS_FORK, PLAIN, REGISTERED, gen_of
 from latchfree.atomics import load_seq, peek, poke
 from latchfree.ctrie.kernels.gcas import READ_ONLY, gcas_read
@@ -34,13 +34,13 @@ from latchfree.ctrie.kernels.scan import next_slot
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Word
 
-# The burial in progress, private to a participant.
-_TRIE = P_GRAVE
-_DEATH = P_GRAVE + np.uint64(1)
-_SLOT = P_GRAVE + np.uint64(2)  # the newest snapshot below the death, NIL for none
-_SEEN = P_GRAVE + np.uint64(3)  # its generation
-_BLOCK = P_GRAVE + np.uint64(4)  # what is to wait for it
-_ROOM = P_GRAVE + np.uint64(5)
+# The nodes being retired together, private to a participant.
+_TRIE = P_RETIRING
+_DEATH = P_RETIRING + np.uint64(1)
+_SLOT = P_RETIRING + np.uint64(2)  # the newest snapshot below the death, NIL for none
+_SEEN = P_RETIRING + np.uint64(3)  # its generation
+_BLOCK = P_RETIRING + np.uint64(4)  # what is to wait for it
+_ROOM = P_RETIRING + np.uint64(5)
 
 _PAIR = np.uint64(2)
 
@@ -54,13 +54,13 @@ def _find_witness(mem: Handle, me: Word) -> None:
 
 
 @kernel
-def open_grave(mem: Handle, trie: Word, me: Word, death: Word, room: Word) -> None:
-    """Start burying about `room` nodes killed in generation `death`."""
+def begin_retiring(mem: Handle, trie: Word, me: Word, death: Word, room: Word) -> None:
+    """Start to retire about `room` nodes replaced in generation `death`."""
     poke(mem, me + _TRIE, trie)
     poke(mem, me + _DEATH, death)
     poke(mem, me + _BLOCK, NIL)
     poke(mem, me + _ROOM, room)
-    # spec: Reclamation!BuryCount -- seq_cst: after the commit, so that it counts all who can see what was replaced.
+    # spec: Reclamation!RetireCount -- seq_cst: after the commit, so that it counts all who can see what was replaced.
     if load_seq(mem, trie + REGISTERED) == NIL:
         poke(mem, me + _SLOT, NIL)
         poke(mem, me + _SEEN, NIL)
@@ -69,7 +69,7 @@ def open_grave(mem: Handle, trie: Word, me: Word, death: Word, room: Word) -> No
 
 
 @kernel
-def bury(mem: Handle, me: Word, node: Word) -> None:
+def retire_node(mem: Handle, me: Word, node: Word) -> None:
     """Kill one node."""
     birth = gen_of(mem, node)
     if birth < gen_of(mem, peek(mem, me + _TRIE)):
@@ -87,11 +87,11 @@ def bury(mem: Handle, me: Word, node: Word) -> None:
         poke(mem, me + _BLOCK, block)
     append(mem, block, entry_for(mem, node))
     if is_full(mem, block):
-        close_grave(mem, me)
+        finish_retiring(mem, me)
 
 
 @kernel
-def close_grave(mem: Handle, me: Word) -> None:
+def finish_retiring(mem: Handle, me: Word) -> None:
     """Hand what was buried to the snapshot that still sees it."""
     block = peek(mem, me + _BLOCK)
     poke(mem, me + _BLOCK, NIL)
@@ -110,21 +110,21 @@ def close_grave(mem: Handle, me: Word) -> None:
 
 
 @kernel
-def _bury_seen_pair(mem: Handle, trie: Word, me: Word, death: Word, a: Word, b: Word) -> None:
-    """`bury_pair` where there are snapshots, or what another trie has made."""
-    open_grave(mem, trie, me, death, _PAIR)
-    bury(mem, me, a)
+def _retire_seen_pair(mem: Handle, trie: Word, me: Word, death: Word, a: Word, b: Word) -> None:
+    """`retire_pair` where there are snapshots, or what another trie has made."""
+    begin_retiring(mem, trie, me, death, _PAIR)
+    retire_node(mem, me, a)
     if b != NIL:
-        bury(mem, me, b)
-    close_grave(mem, me)
+        retire_node(mem, me, b)
+    finish_retiring(mem, me)
 
 
 @kernel
-def bury_pair(mem: Handle, trie: Word, me: Word, death: Word, a: Word, b: Word) -> None:
+def retire_pair(mem: Handle, trie: Word, me: Word, death: Word, a: Word, b: Word) -> None:
     """Kill a node, and another one unless it is NIL: what most updates come to."""
-    # spec: Reclamation!BuryCount -- as in open_grave.
+    # spec: Reclamation!RetireCount -- as in begin_retiring.
     if load_seq(mem, trie + REGISTERED) != NIL or peek(mem, trie + IS_FORK) != NIL:
-        _bury_seen_pair(mem, trie, me, death, a, b)
+        _retire_seen_pair(mem, trie, me, death, a, b)
         return
     retire(mem, me, a)
     if b != NIL:
@@ -137,7 +137,7 @@ def _enter(mem: Handle, me: Word, depth: Word, i: Word, death: Word) -> Word:
     oldest = gen_of(mem, peek(mem, me + _TRIE))
     if gen_of(mem, i) < oldest:
         return depth
-    bury(mem, me, i)
+    retire_node(mem, me, i)
     m = gcas_read(mem, READ_ONLY, i)
     if gen_of(mem, m) < oldest:
         return depth
@@ -148,18 +148,18 @@ def _enter(mem: Handle, me: Word, depth: Word, i: Word, death: Word) -> Word:
 
 
 @kernel
-def bury_tree(mem: Handle, trie: Word, me: Word, root: Word, death: Word) -> None:
+def retire_subtree(mem: Handle, trie: Word, me: Word, root: Word, death: Word) -> None:
     """Kill everything below an I-node that was cut off in generation `death` and cannot change any more.
 
     Where no snapshot sees any of it and all of it is ours, this takes one step, whatever the size of the tree. Else
     each node has to be looked at, now: later, what belongs to another trie may be gone. If memory runs out then, even
     the reserve, the rest of the tree is lost until `latchfree arena fsck`.
     """
-    # spec: Reclamation!BuryCount -- as in open_grave.
+    # spec: Reclamation!RetireCount -- as in begin_retiring.
     if load_seq(mem, trie + REGISTERED) == NIL and peek(mem, trie + IS_FORK) == NIL:
         retire_tree(mem, me, root)
         return
-    open_grave(mem, trie, me, death, BLOCK_WORDS - ENTRIES)
+    begin_retiring(mem, trie, me, death, BLOCK_WORDS - ENTRIES)
     depth = _enter(mem, me, NIL, root, death)
     while depth > NIL:
         if peek(mem, me + P_SPARE_COUNT) < _PAIR and not stock_spares(mem, me, SPARES, URGENT):
@@ -170,10 +170,10 @@ def bury_tree(mem: Handle, trie: Word, me: Word, root: Word, death: Word) -> Non
         slot = next_slot(mem, m, k)
         poke(mem, at + ONE, k + ONE)
         if slot == NIL:
-            bury(mem, me, m)
+            retire_node(mem, me, m)
             depth -= ONE
         elif is_child(slot):
             depth = _enter(mem, me, depth, slot & PLAIN, death)
         else:
-            bury(mem, me, slot)
-    close_grave(mem, me)
+            retire_node(mem, me, slot)
+    finish_retiring(mem, me)

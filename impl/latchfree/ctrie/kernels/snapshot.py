@@ -31,7 +31,7 @@ from latchfree.ctrie.kernels.nodes import (
     new_node,
 )
 from latchfree.ctrie.kernels.registry import FORK, FROZEN, GEN, NEXT, NO_ROOM, TABLE_WORDS, drop, register
-from latchfree.ctrie.kernels.retirement import bury_pair, bury_tree
+from latchfree.ctrie.kernels.retirement import retire_pair, retire_subtree
 from latchfree.ctrie.kernels.root import COMMIT, STATUS, new_descriptor
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Word
@@ -113,7 +113,7 @@ def freeze(mem: Handle, trie: Word, me: Word) -> Word:
             drop(mem, trie, me, slot)
             return FULL
         if death != NIL:
-            bury_pair(mem, trie, me, death, r, NIL)
+            retire_pair(mem, trie, me, death, r, NIL)
             return slot
 
 
@@ -130,7 +130,7 @@ def clear(mem: Handle, trie: Word, me: Word) -> Word:
         if death == FULL:
             return FULL
         if death != NIL:
-            bury_tree(mem, trie, me, r, death)
+            retire_subtree(mem, trie, me, r, death)
             return death
 
 

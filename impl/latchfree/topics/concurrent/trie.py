@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from latchfree.arena import Arena
 from latchfree.arena.directory import TOPIC_TRIE
-from latchfree.ctrie.recovery import give_back_all
+from latchfree.ctrie.recovery import reclaim_all
 from latchfree.ctrie.store import HASH_MASK_ALL, refused
 from latchfree.topics.concurrent import bulk
 from latchfree.topics.concurrent.entry_points import call
@@ -136,8 +136,8 @@ class ConcurrentTrie(Reader):
                 f"structure {name!r} was created with the dialect {found.keys!r}, not "
                 f"{get_dialect(dialect).name!r}; open it with {found.keys!r}"
             )
-        if give_back_all not in arena.on_death:
-            arena.on_death.append(give_back_all)
+        if reclaim_all not in arena.on_death:
+            arena.on_death.append(reclaim_all)
         opened: ConcurrentTrie = cls.__new__(cls)
         opened._attach(TopicStore(arena, found.root, recorded, found.hash_mask, name=name), SharedSubscribers())
         return opened

@@ -56,7 +56,7 @@ def _entomb(trie, gone, left):
     assert begin(base, me, URGENT)
     tomb = nodes.new_tnode(base, me, U(snode), U(gen))
     assert gcas.gcas(base, at, U(path[-1]), U(main), tomb) == gcas.COMMITTED
-    retirement.bury_pair(base, at, me, U(gen), U(main), U(dead))
+    retirement.retire_pair(base, at, me, U(gen), U(main), U(dead))
     return path
 
 

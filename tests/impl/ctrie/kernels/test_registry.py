@@ -73,10 +73,10 @@ class Bench:
         """Kill new nodes born so, all in the current generation."""
         nodes = [self.node(birth) for birth in births]
         assert begin(self.base, U(self.me), ORDINARY)
-        self.run(retirement.open_grave, self.trie, self.me, self.now, len(nodes))
+        self.run(retirement.begin_retiring, self.trie, self.me, self.now, len(nodes))
         for node in nodes:
-            self.run(retirement.bury, self.me, node)
-        self.run(retirement.close_grave, self.me)
+            self.run(retirement.retire_node, self.me, node)
+        self.run(retirement.finish_retiring, self.me)
         for node, birth in zip(nodes, births, strict=True):
             # An offset may come back once it is free.
             self.dead[node] = birth, self.now
@@ -217,7 +217,7 @@ def test_tables_are_chained_and_slots_used_again(bench):
 
 
 @pytest.mark.parametrize("count", [1, IN_A_BLOCK - 1, IN_A_BLOCK, IN_A_BLOCK + 1, 150])
-def test_bulk_burials(bench, count):
+def test_retiring_many(bench, count):
     """As much as a block holds, more, and a mixture in which a block has to be split."""
     first = bench.snapshot()
     second = bench.snapshot()
@@ -239,15 +239,15 @@ class Killer:
         self.me = U(claim(bench.base, U(1), U(0)))
         assert begin(bench.base, self.me, ORDINARY)
         pin(bench.base, self.me)
-        retirement.open_grave(bench.base, U(bench.trie), self.me, U(bench.now), U(4))
+        retirement.begin_retiring(bench.base, U(bench.trie), self.me, U(bench.now), U(4))
 
-    def bury(self, node):
-        retirement.bury(self.bench.base, self.me, U(node))
+    def retire(self, node):
+        retirement.retire_node(self.bench.base, self.me, U(node))
 
     def end(self):
-        """End the burial; returns what it has retired."""
+        """Finish; return the nodes that went to limbo."""
         words = self.bench.words
-        retirement.close_grave(self.bench.base, self.me)
+        retirement.finish_retiring(self.bench.base, self.me)
         unpin(self.bench.base, self.me)
         retired, block = [], int(words[self.me + P_OLDEST])
         while block:
@@ -259,7 +259,7 @@ class Killer:
 
 @pytest.mark.parametrize("moment", [0, 1, 2])
 @pytest.mark.parametrize("dropped", [1, 2])
-def test_what_a_witness_dropped_during_a_burial_leaves_goes_to_the_next_older(bench, moment, dropped):
+def test_what_a_witness_dropped_meanwhile_leaves_goes_to_the_next_older(bench, moment, dropped):
     snapshots = [bench.snapshot() for _ in range(3)]
     nodes = [bench.node(90), bench.node(bench.live[snapshots[0]])]
     killer = Killer(bench)
@@ -268,7 +268,7 @@ def test_what_a_witness_dropped_during_a_burial_leaves_goes_to_the_next_older(be
             for slot in reversed(snapshots[-dropped:]):
                 bench.drop(slot)
         if turn < 2:
-            killer.bury(nodes[turn])
+            killer.retire(nodes[turn])
     assert killer.end() == []
     heir = snapshots[-dropped - 1]
     assert sorted(bench.deadlist(heir)) == sorted(nodes)
@@ -281,13 +281,13 @@ def test_what_a_witness_dropped_during_a_burial_leaves_goes_to_the_next_older(be
 
 
 @pytest.mark.parametrize("moment", [0, 1])
-def test_what_only_a_witness_dropped_during_a_burial_saw_is_retired(bench, moment):
+def test_what_only_a_witness_dropped_meanwhile_saw_is_retired(bench, moment):
     older, newer = bench.snapshot(), bench.snapshot()
     node, birth = bench.node(bench.live[newer]), bench.live[newer]
     killer = Killer(bench)
     if moment == 0:
         bench.drop(newer)
-    killer.bury(node)
+    killer.retire(node)
     if moment == 1:
         bench.drop(newer)
     assert killer.end() == [node]
@@ -297,13 +297,13 @@ def test_what_only_a_witness_dropped_during_a_burial_saw_is_retired(bench, momen
     assert bench.dead == {}
 
 
-def test_an_older_witness_takes_the_block_of_one_dropped_during_a_burial_whole(bench):
+def test_an_older_witness_takes_the_block_of_one_dropped_meanwhile_whole(bench):
     """It sees only part of it; the rest is free when it is dropped itself."""
     older, newer = bench.snapshot(), bench.snapshot()
     nodes = [bench.node(90), bench.node(bench.live[newer])]
     killer = Killer(bench)
     for node in nodes:
-        killer.bury(node)
+        killer.retire(node)
     bench.drop(newer)
     assert killer.end() == []
     assert sorted(bench.deadlist(older)) == sorted(nodes)

@@ -26,7 +26,7 @@ from latchfree.ctrie.kernels.nodes import (
     kind_of,
     slot_for,
 )
-from latchfree.ctrie.kernels.retirement import bury, bury_pair, close_grave, open_grave
+from latchfree.ctrie.kernels.retirement import begin_retiring, finish_retiring, retire_node, retire_pair
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Handle, Key, Value, Word
 from latchfree.topics.concurrent.kernels.levels import (
@@ -95,11 +95,11 @@ def clean(mem: Handle, trie: Word, me: Word, path: Array, depth: Word, digits: A
         # spec: TopicTrie!CleanCas
         outcome = gcas(mem, trie, parent, m, new)
         if outcome == COMMITTED:
-            open_grave(mem, trie, me, gen, _THREE)
-            bury(mem, me, m)
-            bury(mem, me, i)
-            bury(mem, me, tomb)
-            close_grave(mem, me)
+            begin_retiring(mem, trie, me, gen, _THREE)
+            retire_node(mem, me, m)
+            retire_node(mem, me, i)
+            retire_node(mem, me, tomb)
+            finish_retiring(mem, me)
             return True
         _give_up(mem, me, outcome)
         if gen_of(mem, read_root(mem, trie)) != startgen:
@@ -200,7 +200,7 @@ def subscribe(
             if result != COMMITTED:
                 _give_up(mem, me, result)
                 break
-            bury_pair(mem, trie, me, startgen, m, NIL)
+            retire_pair(mem, trie, me, startgen, m, NIL)
             if not partly:
                 return name
 
@@ -230,7 +230,7 @@ def unsubscribe(mem: Handle, trie: Word, me: Word, digits: Array, path: Array, n
         if result != COMMITTED:
             _give_up(mem, me, result)
             continue
-        bury_pair(mem, trie, me, startgen, m, slot)
+        retire_pair(mem, trie, me, startgen, m, slot)
         while depth > NIL and kind_of(mem, gcas_read(mem, trie, path[TWO * depth])) == T_NODE:
             clean(mem, trie, me, path, depth, digits, startgen)
             depth -= ONE

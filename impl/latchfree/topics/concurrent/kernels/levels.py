@@ -30,7 +30,7 @@ from latchfree.ctrie.kernels.nodes import (
     new_node,
     new_tnode,
 )
-from latchfree.ctrie.kernels.retirement import bury, close_grave, open_grave
+from latchfree.ctrie.kernels.retirement import begin_retiring, finish_retiring, retire_node
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Handle, Word
 from latchfree.topics.concurrent.kernels.digits import first_word, stored_digit, word_after
@@ -124,13 +124,13 @@ def renew(mem: Handle, trie: Word, me: Word, i: Word, m: Word, gen: Word) -> Wor
     outcome = gcas(mem, trie, i, m, new)
     if outcome == COMMITTED:
         slots = popcount(peek(mem, m + BITMAP))
-        open_grave(mem, trie, me, gen, slots + ONE)
+        begin_retiring(mem, trie, me, gen, slots + ONE)
         for k in range(slots):
             child = peek(mem, m + SLOTS + np.uint64(k))
             if child != peek(mem, new + SLOTS + np.uint64(k)):
-                bury(mem, me, child & PLAIN)  # its main lives on in the copy
-        bury(mem, me, m)
-        close_grave(mem, me)
+                retire_node(mem, me, child & PLAIN)  # its main lives on in the copy
+        retire_node(mem, me, m)
+        finish_retiring(mem, me)
     elif outcome == LOST:
         undo(mem, me)
     else:
