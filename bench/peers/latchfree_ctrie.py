@@ -11,7 +11,7 @@ import numpy as np
 
 import latchfree
 from latchfree import Arena, ArenaFull, Ctrie
-from latchfree.arena.epochs import pin, unpin
+from latchfree.arena.kernels.epochs import pin, unpin
 from latchfree.ctrie.kernels.insert import ALWAYS, FULL, insert
 from latchfree.ctrie.kernels.registry import drop
 from latchfree.ctrie.kernels.snapshot import freeze

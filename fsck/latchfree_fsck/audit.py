@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latchfree.arena.blocks import COUNT as BLOCK_COUNT
-from latchfree.arena.blocks import ENTRIES as BLOCK_ENTRIES
-from latchfree.arena.blocks import LINK, node_of
+from latchfree.arena.kernels.blocks import COUNT as BLOCK_COUNT
+from latchfree.arena.kernels.blocks import ENTRIES as BLOCK_ENTRIES
+from latchfree.arena.kernels.blocks import LINK, node_of
 from latchfree.arena.layout import FIRST_NODE, H_BUMP
 from latchfree.arena.shape import (
     BLOCK,

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latchfree.arena import filelocks, header, layout
-from latchfree.arena.blocks import COUNT, LINK
 from latchfree.arena.directory import KINDS, Entry, Words
 from latchfree.arena.files import locate
+from latchfree.arena.kernels.blocks import COUNT, LINK
 from latchfree.arena.processes import is_alive, process_id
 from latchfree.arena.shape import BLOCK, SIZE_MASK
 from latchfree.atomics import peek

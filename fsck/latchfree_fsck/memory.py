@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from latchfree.arena.blocks import COUNT, ENTRIES, LINK, node_of, words_of
-from latchfree.arena.freelists import CLASSES, class_size, round_up
+from latchfree.arena.kernels.blocks import COUNT, ENTRIES, LINK, node_of, words_of
+from latchfree.arena.kernels.freelists import CLASSES, class_size, round_up
 from latchfree.arena.layout import (
     FIRST_NODE,
     H_CLAIMED,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from latchfree.arena import layout
 from latchfree.arena.directory import READY, Words
-from latchfree.arena.freelists import CLASSES, batch_of, piece_of, size_class
+from latchfree.arena.kernels.freelists import CLASSES, batch_of, piece_of, size_class
 from latchfree.arena.layout import FIRST_NODE, P_FREE, P_LENGTH, PARTICIPANTS, SHARED_LISTS
 from latchfree.atomics import peek, poke
 from latchfree.jit import kernel

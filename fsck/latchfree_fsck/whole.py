@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from latchfree.arena.blocks import COUNT as BLOCK_COUNT
-from latchfree.arena.blocks import ENTRIES as BLOCK_ENTRIES
-from latchfree.arena.freelists import round_up
+from latchfree.arena.kernels.blocks import COUNT as BLOCK_COUNT
+from latchfree.arena.kernels.blocks import ENTRIES as BLOCK_ENTRIES
+from latchfree.arena.kernels.freelists import round_up
 from latchfree.arena.layout import FIRST_NODE
 from latchfree.arena.shape import (
     B_WORDS,

@@ -8,7 +8,7 @@ from ctrie_exact import settle
 
 from latchfree import Arena, ArenaInvalid, Ctrie
 from latchfree.arena import layout
-from latchfree.arena.freelists import round_up
+from latchfree.arena.kernels.freelists import round_up
 from latchfree.arena.layout import FIRST_NODE
 from latchfree.ctrie.kernels.nodes import L_NODE, S_NODE, T_NODE
 from latchfree_fsck import audit as audit_module

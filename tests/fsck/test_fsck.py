@@ -11,7 +11,7 @@ from ctrie_exact import parted
 
 from latchfree import Arena, ArenaFull, ArenaInvalid, Ctrie
 from latchfree.arena import header, layout
-from latchfree.arena.freelists import piece_of, round_up
+from latchfree.arena.kernels.freelists import piece_of, round_up
 from latchfree.ctrie.kernels import nodes, root
 from latchfree_fsck import check, fsck, inspect
 from latchfree_fsck.audit import Audit

@@ -10,7 +10,7 @@ from numba.core.caching import FunctionCache
 from numba.extending import overload
 
 from latchfree import Ctrie, atomics
-from latchfree.arena.epochs import pin
+from latchfree.arena.kernels.epochs import pin
 from latchfree.ctrie.kernels.lookup import lookup, lookup_frozen
 from latchfree.words import mix
 

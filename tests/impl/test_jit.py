@@ -186,7 +186,7 @@ def test_a_variant_must_come_before_its_modules_are_loaded():
 def test_a_variant_has_a_cache_of_its_own(tmp_path):
     program = (
         "import sys\nfrom latchfree import jit\n{}\n"
-        "from latchfree.arena.participants import claim\nfrom latchfree.ctrie.kernels.lnode import find\n"
+        "from latchfree.arena.kernels.participants import claim\nfrom latchfree.ctrie.kernels.lnode import find\n"
         "print(claim._cache.cache_path)\nprint(find._cache.cache_path)"
     )
     plain = python(program.format(""), tmp_path).splitlines()

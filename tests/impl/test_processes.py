@@ -15,7 +15,7 @@ import pytest
 from ctrie_exact import exact, reached, settle
 
 from latchfree import Arena, Ctrie
-from latchfree.arena.epochs import pin
+from latchfree.arena.kernels.epochs import pin
 from latchfree.arena.layout import PARTICIPANT_WORDS, PARTICIPANTS
 from latchfree.arena.processes import process_id
 from latchfree.arena.shape import REGISTERED
@@ -145,7 +145,7 @@ def test_a_forked_child_that_lets_go_of_what_it_inherits_changes_nothing(trie):
     assert all(dict(thing.items()) == {k: k for k in range(100)} for thing in held)
 
 
-@pytest.mark.parametrize("how", ["adopt", "keeper"])
+@pytest.mark.parametrize("how", ["adopt", "reaper"])
 def test_what_a_killed_process_held_comes_back(trie, how):
     arena = trie.arena
 

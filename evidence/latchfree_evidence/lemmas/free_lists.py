@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from latchfree.arena import freelists, layout
+from latchfree.arena import layout
+from latchfree.arena.kernels import freelists
 from latchfree_evidence.lemmas.memory import Memory
 from latchfree_evidence.symbolic.code import Code, Twin
 from latchfree_evidence.symbolic.lemma import Case, Lemma

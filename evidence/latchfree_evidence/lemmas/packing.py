@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from latchfree.arena import blocks, epochs, layout, shape
+from latchfree.arena import layout, shape
+from latchfree.arena.kernels import blocks, epochs
 from latchfree.ctrie.kernels import nodes, registry
 from latchfree_evidence.lemmas.memory import Memory
 from latchfree_evidence.symbolic.code import Code, Twin

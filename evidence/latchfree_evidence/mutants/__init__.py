@@ -86,7 +86,7 @@ _COLLECTED = {
         "retire_pair",
         "retire_subtree",
     ),
-    "latchfree.arena.allocator": ("abandon",),
+    "latchfree.arena.kernels.allocator": ("abandon",),
 }
 
 

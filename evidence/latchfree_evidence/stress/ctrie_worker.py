@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from latchfree.arena.epochs import pin, unpin
+from latchfree.arena.kernels.epochs import pin, unpin
 from latchfree.atomics import load, peek, store
 from latchfree.ctrie.kernels.entries import KEY, VALUE
 from latchfree.ctrie.kernels.insert import ALWAYS, FULL, IF_ABSENT, IF_EQUAL, IF_PRESENT, insert

@@ -10,7 +10,7 @@ own, with contents that are known at its beginning and its end.
 
 import numpy as np
 
-from latchfree.arena.epochs import pin, unpin
+from latchfree.arena.kernels.epochs import pin, unpin
 from latchfree.atomics import load, peek, store
 from latchfree.ctrie.kernels.entries import KEY
 from latchfree.ctrie.kernels.gcas import read_root

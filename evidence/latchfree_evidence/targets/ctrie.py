@@ -19,10 +19,10 @@ from numba.extending import intrinsic
 from numba.np.numpy_support import carray
 
 from latchfree.arena import Arena
-from latchfree.arena.allocator import ORDINARY, begin
-from latchfree.arena.epochs import pin, unpin
+from latchfree.arena.kernels.allocator import ORDINARY, begin
+from latchfree.arena.kernels.epochs import pin, unpin
+from latchfree.arena.kernels.participants import claim
 from latchfree.arena.layout import P_SINK, PARTICIPANT_WORDS, PARTICIPANTS, SINK_WORDS
-from latchfree.arena.participants import claim
 from latchfree.arena.processes import own_identity
 from latchfree.atomics import peek
 from latchfree.ctrie.kernels.entries import VALUE

@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from latchfree.arena import layout
+from latchfree.arena import layout, reaper
 from latchfree.arena.census import Census, census
 from latchfree.arena.directory import Directory, Entry
-from latchfree.arena.keeper import keep
+from latchfree.arena.kernels.participants import adopt, claim, collect, release
 from latchfree.arena.merging import merge
-from latchfree.arena.participants import adopt, claim, collect, release
 from latchfree.arena.processes import is_alive, own_identity
 from latchfree.arena.region import Region
 from latchfree.errors import ArenaClosed, ParticipantsExhausted
@@ -93,12 +92,12 @@ class Arena:
         self.holdings: weakref.WeakSet[Any] = weakref.WeakSet()
         _arenas.add(self)
         if self.shared:
-            self._keep()
+            self._share()
 
-    def _keep(self) -> None:
+    def _share(self) -> None:
         self._life = threading.RLock()  # the arena is not closed while somebody looks after it
         self._finalizer = weakref.finalize(self, _close, self.region, self._cell, self._life, self.holdings)
-        self._keeper = keep(self)
+        self._reaper = reaper.start(self)
 
     @classmethod
     def anonymous(cls, capacity: int = DEFAULT_CAPACITY) -> Arena:
@@ -216,8 +215,8 @@ class Arena:
         with self._life:
             return 0 if self.closed else self._adopt()
 
-    def look_after(self) -> None:
-        """Adopt what dead processes have left, and free what can be freed; the arena's keeper calls it."""
+    def reap(self) -> None:
+        """Adopt what dead processes have left, and free what can be freed; the arena's reaper calls this."""
         with self._life:
             if not self.closed:
                 self._adopt()
@@ -375,7 +374,7 @@ def _after_fork_in_child() -> None:
             # The slots are the parent's, and so was any thread that held the lock.
             arena._cell[0] = 0
             arena._finalizer.detach()
-            arena._keep()
+            arena._share()
         else:
             # The memory is a copy, and so are the slots of threads that do not exist here.
             for slot, _ in list(_claimed(arena.words)):

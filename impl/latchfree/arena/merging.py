@@ -8,85 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from latchfree.arena.freelists import CLASSES, class_size, piece_of, put_back, refill, size_class
-from latchfree.arena.layout import (
-    H_CLAIMED,
-    P_BUMP,
-    P_FREE,
-    P_LENGTH,
-    P_LIMIT,
-    P_STATE,
-    PARTICIPANT_WORDS,
-    PARTICIPANTS,
-)
-from latchfree.arena.participants import FREE
-from latchfree.atomics import barrier, cas, load, peek, poke, store
-from latchfree.jit import entry, kernel
-from latchfree.kinds import Array, Handle, Word
-
-_0 = np.uint64(0)
-_1 = np.uint64(1)
-_FIRST = np.uint64(PARTICIPANTS)
-_STRIDE = np.uint64(PARTICIPANT_WORDS)
-
-
-@kernel
-def _empty_list(mem: Handle, owner: Word, kind: Word, starts: Array, ends: Array, found: Word) -> Word:
-    """Take all nodes off a private list, as far as there is room in the arrays; returns how many are in them now."""
-    head = owner + P_FREE + kind
-    poke(mem, owner + P_LENGTH + kind, _0)
-    barrier(mem)
-    while found < len(starts) and peek(mem, head) != _0:
-        node = peek(mem, head)
-        poke(mem, head, peek(mem, node))
-        barrier(mem)
-        starts[found] = node
-        ends[found] = node + class_size(kind)
-        found += _1
-    return found
-
-
-@kernel
-def _empty_owner(mem: Handle, owner: Word, starts: Array, ends: Array, found: Word) -> Word:
-    """Take everything free off a participant."""
-    bump, limit = peek(mem, owner + P_BUMP), peek(mem, owner + P_LIMIT)
-    if bump < limit and found < len(starts):
-        poke(mem, owner + P_BUMP, limit)
-        barrier(mem)
-        starts[found] = bump
-        ends[found] = limit
-        found += _1
-    for kind in range(CLASSES):
-        found = _empty_list(mem, owner, np.uint64(kind), starts, ends, found)
-    return found
-
-
-@entry
-def _gather(mem: Handle, me: Word, other: Word, starts: Array, ends: Array) -> Word:
-    """Take off what the caller's slots, slots without owner, and the shared lists have; returns how many pieces."""
-    found = _empty_owner(mem, me, starts, ends, _0)
-    if other != _0:
-        found = _empty_owner(mem, other, starts, ends, found)
-    for k in range(load(mem, H_CLAIMED)):
-        slot = _FIRST + np.uint64(k) * _STRIDE
-        if load(mem, slot + P_STATE) == FREE and cas(mem, slot + P_STATE, FREE, peek(mem, me + P_STATE)):
-            found = _empty_owner(mem, slot, starts, ends, found)
-            store(mem, slot + P_STATE, FREE)
-    for kind in range(CLASSES):
-        while found < len(starts) and refill(mem, me, np.uint64(kind)) != _0:
-            found = _empty_list(mem, me, np.uint64(kind), starts, ends, found)
-    return found
-
-
-@entry
-def _scatter(mem: Handle, me: Word, starts: Array, ends: Array) -> None:
-    """Put pieces back."""
-    for k in range(len(starts)):
-        at = starts[k]
-        while at < ends[k]:
-            size = piece_of(ends[k] - at)
-            put_back(mem, me, at, size_class(size))
-            at += size
+from latchfree.arena.kernels.pieces import gather, scatter
 
 
 def merge(base: int, me: int, other: int, room: int) -> None:
@@ -96,9 +18,9 @@ def merge(base: int, me: int, other: int, room: int) -> None:
     """
     starts = np.zeros(room, np.uint64)
     ends = np.zeros(room, np.uint64)
-    found = int(_gather(np.uint64(base), np.uint64(me), np.uint64(other), starts, ends))
+    found = int(gather(np.uint64(base), np.uint64(me), np.uint64(other), starts, ends))
     order = np.argsort(starts[:found])
     starts, ends = starts[:found][order], ends[:found][order]
     first = np.concatenate([[True], starts[1:] != ends[:-1]]) if found else np.zeros(0, bool)
     last = np.concatenate([first[1:], [True]]) if found else first
-    _scatter(np.uint64(base), np.uint64(me), starts[first], ends[last])
+    scatter(np.uint64(base), np.uint64(me), starts[first], ends[last])

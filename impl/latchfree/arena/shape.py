@@ -16,7 +16,7 @@ Root    root word (an I-node, or a descriptor tagged `PENDING`), hash mask, snap
         number of a topic trie: one per trie
 RDCSS   old root, expected main, new root, status
 Table   snapshot slots (see `latchfree.ctrie.kernels.registry`)
-Block   retired nodes (see `latchfree.arena.blocks`)
+Block   retired nodes (see `latchfree.arena.kernels.blocks`)
 ======  =====================================================================================
 
 Only ``main``, ``prev``, the root word and the status ever change after a node of a trie is published. An offset

@@ -6,7 +6,7 @@ tree is: a full arena can be emptied.
 
 import numpy as np
 
-from latchfree.arena.freelists import give, round_up
+from latchfree.arena.kernels.freelists import give, round_up
 from latchfree.arena.shape import (
     B_WORDS,
     BRANCH,

@@ -12,7 +12,7 @@ from numba import types
 from numpy.typing import ArrayLike, NDArray
 
 from latchfree.arena import Arena
-from latchfree.arena.freelists import give, round_up, take
+from latchfree.arena.kernels.freelists import give, round_up, take
 from latchfree.errors import ArenaClosed, ArenaFull
 from latchfree.jit import entry, entry_point
 from latchfree.kinds import Handle, Word

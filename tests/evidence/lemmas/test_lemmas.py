@@ -8,7 +8,7 @@ import pytest
 import z3
 
 from latchfree import words
-from latchfree.arena import freelists
+from latchfree.arena.kernels import freelists
 from latchfree_evidence.lemmas import LEMMAS
 from latchfree_evidence.lemmas.memory import code
 from latchfree_evidence.symbolic.lemma import prove

@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from latchfree import Arena, Ctrie
-from latchfree.arena import freelists, layout
+from latchfree.arena import layout
+from latchfree.arena.kernels import freelists
+from latchfree.arena.kernels.participants import FREE, claim, release
 from latchfree.arena.merging import merge
-from latchfree.arena.participants import FREE, claim, release
 
 U = np.uint64
 URGENT = U(1)

@@ -54,10 +54,10 @@ def listing(folder):
 
 
 def open_descriptors():
-    """How many are open, after what other tests have left is closed: mappings, and keepers, which look into /proc."""
+    """How many are open, after what other tests have left is closed: mappings, and reapers, which look into /proc."""
     gc.collect()
     for thread in threading.enumerate():
-        if thread.name == "latchfree-arena-keeper":
+        if thread.name == "latchfree-arena-reaper":
             thread.join(10)
     return len(listing(Path("/proc/self/fd")))
 

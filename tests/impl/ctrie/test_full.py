@@ -7,8 +7,8 @@ import pytest
 from ctrie_exact import exact, settle
 
 from latchfree import Arena, ArenaFull, Ctrie, LatchfreeError
-from latchfree.arena.blocks import take_urgently
-from latchfree.arena.freelists import give, take
+from latchfree.arena.kernels.blocks import take_urgently
+from latchfree.arena.kernels.freelists import give, take
 
 U = np.uint64
 SMALLEST = 4 << 20

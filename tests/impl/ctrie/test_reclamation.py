@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
 from latchfree import Arena, Ctrie
-from latchfree.arena.epochs import pin, unpin
+from latchfree.arena.kernels.epochs import pin, unpin
+from latchfree.arena.kernels.participants import claim
 from latchfree.arena.layout import H_CHUNK
-from latchfree.arena.participants import claim
 from latchfree.arena.processes import own_identity
 
 #: Words of an empty trie: root record, I-node, C-node, a table of snapshots.

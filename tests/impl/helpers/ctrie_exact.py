@@ -3,7 +3,7 @@
 import numpy as np
 from free_memory import free_spans
 
-from latchfree.arena.freelists import round_up
+from latchfree.arena.kernels.freelists import round_up
 from latchfree.arena.layout import FIRST_NODE, H_BUMP
 from latchfree_fsck.audit import Audit
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from latchfree.arena import layout
-from latchfree.arena.blocks import BLOCK_WORDS, LINK
-from latchfree.arena.freelists import CLASSES, class_size
+from latchfree.arena.kernels.blocks import BLOCK_WORDS, LINK
+from latchfree.arena.kernels.freelists import CLASSES, class_size
 
 OFFSET = (1 << 40) - 1
 

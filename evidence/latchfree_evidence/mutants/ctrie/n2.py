@@ -7,7 +7,7 @@ that I-node; A's compare-and-swap succeeds, and B's insert is gone.
 
 import numpy as np
 
-from latchfree.arena.allocator import URGENT, begin, failed, undo
+from latchfree.arena.kernels.allocator import URGENT, begin, failed, undo
 from latchfree.atomics import peek, poke, popcount
 from latchfree.ctrie.kernels.cnode import updated
 from latchfree.ctrie.kernels.entries import full_hash, placed

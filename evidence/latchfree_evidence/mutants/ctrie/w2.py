@@ -4,7 +4,7 @@ Shortest: A is about to install the L-node without its key; B changes another ke
 compare-and-swap fails, and A reports as absent what is there.
 """
 
-from latchfree.arena.allocator import URGENT, begin, failed
+from latchfree.arena.kernels.allocator import URGENT, begin, failed
 from latchfree.arena.layout import P_PATH
 from latchfree.atomics import peek, poke
 from latchfree.ctrie.kernels.entries import full_hash, placed, same_value

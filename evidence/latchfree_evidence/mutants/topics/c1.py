@@ -5,7 +5,7 @@ away and copied a parent to pull the other one up; B subscribes in that parent; 
 its copy in its place, without B's subscription.
 """
 
-from latchfree.arena.allocator import URGENT, begin, failed, undo
+from latchfree.arena.kernels.allocator import URGENT, begin, failed, undo
 from latchfree.arena.shape import PLAIN
 from latchfree.atomics import peek
 from latchfree.ctrie.kernels.gcas import LOST, gcas, gcas_read

@@ -5,7 +5,7 @@ taken one of two subscriptions of a pattern away and is about to put the other i
 subscribes below that I-node; A's CAS succeeds, and B's subscription is gone.
 """
 
-from latchfree.arena.allocator import URGENT, begin, failed, undo
+from latchfree.arena.kernels.allocator import URGENT, begin, failed, undo
 from latchfree.arena.shape import BRANCH, DIGIT, PLAIN
 from latchfree.atomics import peek, popcount
 from latchfree.ctrie.kernels.cnode import removed_contracted, updated

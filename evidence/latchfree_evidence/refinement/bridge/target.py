@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from latchfree.arena.epochs import pin, unpin
+from latchfree.arena.kernels.epochs import pin, unpin
 from latchfree.ctrie.kernels.entries import full_hash, placed
 from latchfree.ctrie.kernels.lookup import lookup_helping
 from latchfree.jit import kernel

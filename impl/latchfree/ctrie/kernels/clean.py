@@ -7,7 +7,7 @@ parent's new C-node takes over in the same compare-and-swap that drops the I-nod
 
 import numpy as np
 
-from latchfree.arena.allocator import URGENT, abandon, begin, failed, undo
+from latchfree.arena.kernels.allocator import URGENT, abandon, begin, failed, undo
 from latchfree.atomics import peek, popcount
 from latchfree.ctrie.kernels.cnode import compressed, updated_contracted
 from latchfree.ctrie.kernels.gcas import COMMITTED, LOST, gcas, gcas_read, read_root

@@ -11,7 +11,7 @@ from typing import Any
 
 from numba import types
 
-from latchfree.arena.epochs import pin, unpin
+from latchfree.arena.kernels.epochs import pin, unpin
 from latchfree.atomics import peek
 from latchfree.ctrie.kernels import registry, snapshot
 from latchfree.ctrie.kernels.gcas import gcas_read, read_root

@@ -5,7 +5,7 @@ LP of a change: the root read of the GCAS that commits it. LP of a refusal: the 
 
 import numpy as np
 
-from latchfree.arena.allocator import ORDINARY, abandon, begin, failed, undo
+from latchfree.arena.kernels.allocator import ORDINARY, abandon, begin, failed, undo
 from latchfree.atomics import peek, poke
 from latchfree.ctrie.kernels.clean import clean
 from latchfree.ctrie.kernels.cnode import inserted, updated

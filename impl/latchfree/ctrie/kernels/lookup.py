@@ -7,7 +7,7 @@ content cannot change any more, so the answer held when the parent's main was re
 
 import numpy as np
 
-from latchfree.arena.allocator import URGENT, abandon, begin, failed, undo
+from latchfree.arena.kernels.allocator import URGENT, abandon, begin, failed, undo
 from latchfree.atomics import load, load_seq, peek, popcount
 from latchfree.ctrie.kernels.clean import clean
 from latchfree.ctrie.kernels.cnode import renewed

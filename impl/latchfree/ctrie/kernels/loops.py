@@ -6,7 +6,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from latchfree.arena.epochs import pin, unpin
+from latchfree.arena.kernels.epochs import pin, unpin
 from latchfree.atomics import peek
 from latchfree.ctrie.kernels.entries import VALUE, stored_key_words
 from latchfree.ctrie.kernels.insert import ALWAYS, FULL, insert

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from latchfree.arena.allocator import allocate
+from latchfree.arena.kernels.allocator import allocate
 from latchfree.arena.layout import H_GENERATION
 from latchfree.arena.shape import (
     BITMAP,

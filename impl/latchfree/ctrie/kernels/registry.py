@@ -15,12 +15,12 @@ marks after unlocking. So a thread that is stopped while dropping delays the ret
 
 import numpy as np
 
-from latchfree.arena.allocator import URGENT
-from latchfree.arena.blocks import COUNT, ENTRIES, LINK, SPARES, node_of, stock_spares, take_urgently
-from latchfree.arena.epochs import drain, enqueue, retire
-from latchfree.arena.freelists import round_up
+from latchfree.arena.kernels.allocator import URGENT
+from latchfree.arena.kernels.blocks import COUNT, ENTRIES, LINK, SPARES, node_of, stock_spares, take_urgently
+from latchfree.arena.kernels.epochs import drain, enqueue, retire
+from latchfree.arena.kernels.freelists import round_up
+from latchfree.arena.kernels.participants import FREE as NOBODY
 from latchfree.arena.layout import H_EPOCH, P_INCARNATION, P_STATE
-from latchfree.arena.participants import FREE as NOBODY
 from latchfree.arena.shape import DROP_LOCK, REGISTERED, SNAPSHOTS, TABLE, gen_of, header
 from latchfree.atomics import cas, exchange, fetch_add, load, load_seq, peek, poke, store
 from latchfree.jit import kernel

@@ -5,7 +5,7 @@ LP of a removal: the root read of the GCAS that commits it. LP of a refusal: the
 
 import numpy as np
 
-from latchfree.arena.allocator import URGENT, abandon, begin, failed, undo
+from latchfree.arena.kernels.allocator import URGENT, abandon, begin, failed, undo
 from latchfree.arena.layout import P_PATH
 from latchfree.atomics import peek, poke
 from latchfree.ctrie.kernels.clean import clean, clean_parent

@@ -10,8 +10,8 @@ A trie made from a snapshot of another one kills only what was born in it; the r
 
 import numpy as np
 
-from latchfree.arena.allocator import URGENT
-from latchfree.arena.blocks import (
+from latchfree.arena.kernels.allocator import URGENT
+from latchfree.arena.kernels.blocks import (
     BLOCK_WORDS,
     ENTRIES,
     SPARES,
@@ -22,8 +22,8 @@ from latchfree.arena.blocks import (
     stock_spares,
     take_spare,
 )
-from latchfree.arena.epochs import enqueue, retire, retire_tree
-from latchfree.arena.freelists import round_up, take
+from latchfree.arena.kernels.epochs import enqueue, retire, retire_tree
+from latchfree.arena.kernels.freelists import round_up, take
 from latchfree.arena.layout import H_EPOCH, P_RETIRING, P_SPARE_COUNT, P_WALK
 from latchfree.arena.shape import IS_FORK, PLAIN, REGISTERED, gen_of
 from latchfree.atomics import load_seq, peek, poke

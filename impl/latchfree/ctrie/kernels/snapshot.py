@@ -7,9 +7,9 @@ root under yet another generation. LP of all three: the decision of the descript
 A frozen root may be read as long as its generation is registered (see registry), by callers that are pinned.
 """
 
-from latchfree.arena.allocator import URGENT, abandon, begin, failed, undo
-from latchfree.arena.epochs import catch_up, retire
-from latchfree.arena.freelists import give, round_up
+from latchfree.arena.kernels.allocator import URGENT, abandon, begin, failed, undo
+from latchfree.arena.kernels.epochs import catch_up, retire
+from latchfree.arena.kernels.freelists import give, round_up
 from latchfree.arena.layout import P_DOOMED
 from latchfree.arena.shape import DROP_LOCK, IS_FORK, REGISTERED, SNAPSHOTS
 from latchfree.arena.trees import free_tree_node, push_tree

@@ -8,7 +8,7 @@ from typing import Any
 
 from numba import types
 
-from latchfree.arena.epochs import pin, unpin
+from latchfree.arena.kernels.epochs import pin, unpin
 from latchfree.jit import entry_point
 from latchfree.topics.concurrent.kernels.rows import add_rows, drop_rows, match_rows
 from latchfree.topics.concurrent.kernels.whole import create, scan

@@ -6,8 +6,8 @@ from ctrie_exact import exact
 from ctrie_walk import TAG, check, header, key_at, root_of
 
 from latchfree import Ctrie
-from latchfree.arena.allocator import URGENT, begin
-from latchfree.arena.epochs import pin, unpin
+from latchfree.arena.kernels.allocator import URGENT, begin
+from latchfree.arena.kernels.epochs import pin, unpin
 from latchfree.ctrie.kernels import gcas, nodes, retirement
 from latchfree.ctrie.kernels.clean import clean, clean_parent
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from latchfree import Arena
-from latchfree.arena.allocator import ORDINARY, begin
+from latchfree.arena.kernels.allocator import ORDINARY, begin
 from latchfree.ctrie.kernels import cnode, nodes
 from latchfree.ctrie.kernels.entries import new_snode
 from latchfree.ctrie.kernels.gcas import READ_ONLY

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from ctrie_walk import TAG, header, root_of
 
-from latchfree.arena.allocator import ORDINARY, begin
-from latchfree.arena.epochs import pin
+from latchfree.arena.kernels.allocator import ORDINARY, begin
+from latchfree.arena.kernels.epochs import pin
 from latchfree.ctrie.kernels import gcas
 from latchfree.ctrie.kernels.cnode import updated
 from latchfree.ctrie.kernels.entries import new_snode

@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from latchfree import Arena, Ctrie
-from latchfree.arena import blocks
-from latchfree.arena.allocator import ORDINARY, allocate, begin
-from latchfree.arena.epochs import pin, unpin
-from latchfree.arena.freelists import round_up
+from latchfree.arena.kernels import blocks
+from latchfree.arena.kernels.allocator import ORDINARY, allocate, begin
+from latchfree.arena.kernels.epochs import pin, unpin
+from latchfree.arena.kernels.freelists import round_up
+from latchfree.arena.kernels.participants import claim, release
 from latchfree.arena.layout import P_INCARNATION, P_OLDEST
-from latchfree.arena.participants import claim, release
 from latchfree.arena.shape import DROP_LOCK, REGISTERED, SNAPSHOTS
 from latchfree.ctrie.kernels import registry, retirement
 

@@ -8,7 +8,8 @@ from ctrie_walk import header, root_of
 from free_memory import slots
 
 from latchfree import Ctrie
-from latchfree.arena import blocks, layout
+from latchfree.arena import layout
+from latchfree.arena.kernels import blocks
 from latchfree.arena.shape import SNAPSHOTS
 from latchfree.ctrie.kernels import registry
 

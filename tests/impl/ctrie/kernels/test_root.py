@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from ctrie_walk import TAG, check, root_of
 
-from latchfree.arena.allocator import URGENT, begin
-from latchfree.arena.epochs import pin
+from latchfree.arena.kernels.allocator import URGENT, begin
+from latchfree.arena.kernels.epochs import pin
 from latchfree.ctrie.kernels import nodes, root
 from latchfree.ctrie.kernels.gcas import read_root
 from latchfree.ctrie.kernels.root import ABORT, COMMIT, UNDECIDED, abort_root

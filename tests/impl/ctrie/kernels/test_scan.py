@@ -6,7 +6,7 @@ from ctrie_pools import MASKS
 from ctrie_walk import key_at
 
 from latchfree import Ctrie
-from latchfree.arena.epochs import pin, unpin
+from latchfree.arena.kernels.epochs import pin, unpin
 from latchfree.ctrie.kernels import scan
 
 

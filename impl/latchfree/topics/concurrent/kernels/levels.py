@@ -7,7 +7,7 @@ a T-node.
 
 import numpy as np
 
-from latchfree.arena.allocator import URGENT, abandon, begin, failed, undo
+from latchfree.arena.kernels.allocator import URGENT, abandon, begin, failed, undo
 from latchfree.arena.shape import B_WORDS, BRANCH, DIGIT, PLAIN
 from latchfree.atomics import peek, poke, popcount
 from latchfree.ctrie.kernels.cnode import removed_contracted, updated

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from latchfree.arena.epochs import pin, unpin
+from latchfree.arena.kernels.epochs import pin, unpin
 from latchfree.arena.shape import NUMBERS
 from latchfree.atomics import fetch_add, peek
 from latchfree.ctrie.kernels.insert import FULL

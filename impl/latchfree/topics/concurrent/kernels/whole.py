@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from latchfree.arena.epochs import pin, unpin
+from latchfree.arena.kernels.epochs import pin, unpin
 from latchfree.arena.shape import NUMBERS, PLAIN
 from latchfree.atomics import poke
 from latchfree.ctrie.kernels.gcas import READ_ONLY, gcas_read

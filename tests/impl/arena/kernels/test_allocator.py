@@ -9,10 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from latchfree import Arena
-from latchfree.arena import allocator, blocks, freelists, layout
-from latchfree.arena.allocator import ORDINARY, URGENT
-from latchfree.arena.freelists import reserve_of, round_up
-from latchfree.arena.participants import claim, collect
+from latchfree.arena import layout
+from latchfree.arena.kernels import allocator, blocks, freelists
+from latchfree.arena.kernels.allocator import ORDINARY, URGENT
+from latchfree.arena.kernels.freelists import reserve_of, round_up
+from latchfree.arena.kernels.participants import claim, collect
 
 U = np.uint64
 BLOCK = int(blocks.BLOCK_WORDS)

@@ -7,7 +7,7 @@ tagged `TREE`, which stands for the whole tree below it.
 
 import numpy as np
 
-from latchfree.arena.freelists import carve, take
+from latchfree.arena.kernels.freelists import carve, take
 from latchfree.arena.layout import P_LIVE, P_SPARE_COUNT, P_SPARES
 from latchfree.arena.shape import BIRTH_MASK, BLOCK, SIZE_MASK, SIZE_SHIFT, header, size_of
 from latchfree.atomics import barrier, peek, poke

@@ -12,9 +12,9 @@ import pytest
 
 from latchfree import Arena, Ctrie, ParticipantsExhausted
 from latchfree.arena import layout
-from latchfree.arena.allocator import ORDINARY, allocate, begin
-from latchfree.arena.epochs import pin, retire
-from latchfree.arena.participants import FREE, adopt, claim, collect, release
+from latchfree.arena.kernels.allocator import ORDINARY, allocate, begin
+from latchfree.arena.kernels.epochs import pin, retire
+from latchfree.arena.kernels.participants import FREE, adopt, claim, collect, release
 from latchfree.arena.processes import is_alive, own_identity, process_id
 
 

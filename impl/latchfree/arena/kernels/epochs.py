@@ -10,7 +10,7 @@ at the start of every attempt: memory comes back as fast as it is asked for, and
 
 import numpy as np
 
-from latchfree.arena.blocks import (
+from latchfree.arena.kernels.blocks import (
     BLOCK_WORDS,
     COUNT,
     ENTRIES,
@@ -25,7 +25,7 @@ from latchfree.arena.blocks import (
     take_spare,
     words_of,
 )
-from latchfree.arena.freelists import give, put_back, round_up, size_class
+from latchfree.arena.kernels.freelists import give, put_back, round_up, size_class
 from latchfree.arena.layout import (
     H_CLAIMED,
     H_EPOCH,

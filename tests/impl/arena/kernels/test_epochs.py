@@ -6,9 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from latchfree import Arena
-from latchfree.arena import blocks, epochs, layout
-from latchfree.arena.allocator import ORDINARY, allocate, begin, undo
-from latchfree.arena.participants import claim, release
+from latchfree.arena import layout
+from latchfree.arena.kernels import blocks, epochs
+from latchfree.arena.kernels.allocator import ORDINARY, allocate, begin, undo
+from latchfree.arena.kernels.participants import claim, release
 
 U = np.uint64
 EVERYTHING = U(1 << 62)

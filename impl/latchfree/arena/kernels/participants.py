@@ -8,7 +8,7 @@ fit to be taken over.
 
 import numpy as np
 
-from latchfree.arena.epochs import drain, try_advance
+from latchfree.arena.kernels.epochs import drain, try_advance
 from latchfree.arena.layout import (
     H_CLAIMED,
     H_PARTICIPANT_COUNT,

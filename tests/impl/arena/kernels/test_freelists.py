@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from latchfree import Arena
-from latchfree.arena import freelists, layout
-from latchfree.arena.participants import claim
+from latchfree.arena import layout
+from latchfree.arena.kernels import freelists
+from latchfree.arena.kernels.participants import claim
 
 U = np.uint64
 CLASSES = [*range(1, 9), *range(12, 73, 4), *(1 << k for k in range(7, 27))]
