@@ -156,7 +156,7 @@ class MaskIndex(Snapshot):
             If the file cannot be written: the error names `path`, and whatever was there is unchanged.
         """
         self._portable()
-        publish_file(path, memoryview(self._buffer))
+        publish_file(path, self._buffer.data)
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         self._portable()
