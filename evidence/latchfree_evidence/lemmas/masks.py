@@ -7,7 +7,8 @@ from itertools import combinations
 
 import numpy as np
 
-from latchfree.topics.mask.kernels import groups, table, texts
+from latchfree.topics.mask.groups import group_table
+from latchfree.topics.mask.kernels import group_keys, table, texts
 from latchfree_evidence.lemmas.memory import Memory
 from latchfree_evidence.symbolic.code import Code, Twin
 from latchfree_evidence.symbolic.lemma import Case, Lemma
@@ -41,11 +42,11 @@ def _key_of_pattern(case: Case, code: Code, *, mask: int) -> None:
         prefix.write(place + 1, literals)
         if not mask >> place & 1:
             wanted = wanted ^ word
-    hashes.write(groups.NOWHERE, 0)
+    hashes.write(group_keys.NOWHERE, 0)
     entries = Memory()
-    for at, word in enumerate(groups.group_table(np.array([mask], np.uint64), np.array([_WORDS]))[0].tolist()):
+    for at, word in enumerate(group_table(np.array([mask], np.uint64), np.array([_WORDS]))[0].tolist()):
         entries.write(at, word)
-    found = code[groups.hash_groups](
+    found = code[group_keys.hash_groups](
         entries, 0, 1, False, hashes, prefix, Memory(), Word(_WIDE), Word(0), keys, Memory(), Word(0)
     )  # fmt: skip
     salt = Word(int(table.salt_of(np.uint64(0))))
@@ -54,12 +55,12 @@ def _key_of_pattern(case: Case, code: Code, *, mask: int) -> None:
 
 
 def _positions() -> Iterator[Mapping[str, int]]:
-    return ({"position": position} for position in range(groups.NOWHERE + 1))
+    return ({"position": position} for position in range(group_keys.NOWHERE + 1))
 
 
 def _at_position(case: Case, code: Code, *, position: int) -> None:
     word = case.word("hash")
-    factor = (int(texts._GOLDEN) + 2 * position) % (1 << BITS)
+    factor = (int(texts.GOLDEN) + 2 * position) % (1 << BITS)
     moved = code[texts.at_position](word, Word(position))
     case.claim("it is a product by an odd number, which can be undone", moved * _inverse(factor | 1) == word)
 
@@ -67,15 +68,15 @@ def _at_position(case: Case, code: Code, *, position: int) -> None:
 def _salts(case: Case, code: Code) -> None:
     group = case.word("group", below=1 << 16)
     salt = code[table.salt_of](group)
-    case.claim("the group can be told from it", salt * _inverse(int(table._GROUP)) - 1 == group)
+    case.claim("the group can be told from it", salt * _inverse(int(table.GROUP_STEP)) - 1 == group)
 
 
 def _folding(case: Case, code: Code) -> None:
     word = case.word("word")
     spread = code[texts.fold](word)
-    product = (word ^ (word >> 32)) * int(texts._MIX)
+    product = (word ^ (word >> 32)) * int(texts.MIX)
     case.claim("the last step is undone by itself", spread ^ (spread >> 32) == product)
-    case.claim("the product is undone", product * _inverse(int(texts._MIX)) == word ^ (word >> 32))
+    case.claim("the product is undone", product * _inverse(int(texts.MIX)) == word ^ (word >> 32))
     first = word ^ (word >> 32)
     case.claim("and so is the first step", first ^ (first >> 32) == word)
 
@@ -85,7 +86,7 @@ LEMMAS = (
         "key-of-the-literals",
         "under each mask a topic has the key of the pattern with its words and those wildcards",
         _key_of_pattern,
-        Twin(groups.hash_groups, "more &= more - _1", "more = _0", "of more than three wildcards some are left in"),
+        Twin(group_keys.hash_groups, "more &= more - _1", "more = _0", "of more than three wildcards some are left in"),
         _masks,
     ),
     Lemma(
@@ -99,7 +100,12 @@ LEMMAS = (
         "salts-of-groups",
         "different groups have different salts",
         _salts,
-        Twin(table.salt_of, "np.uint64(group + 1) * _GROUP", "(np.uint64(group + 1) >> _1) * _GROUP", "two share one"),
+        Twin(
+            table.salt_of,
+            "np.uint64(group + 1) * GROUP_STEP",
+            "(np.uint64(group + 1) >> _1) * GROUP_STEP",
+            "two share one",
+        ),
     ),
     Lemma(
         "folding-is-a-bijection",

@@ -65,7 +65,7 @@ def strings(trie, node):
     mask = np.uint64(trie.arena.words[store.trie + 2])
     count = int(
         d.parse(
-            np.uint64(data.ctypes.data), np.uint64(len(text)), np.uint64(store.rules), np.uint64(0), mask, True,
+            np.uint64(data.ctypes.data), np.uint64(len(text)), np.uint64(store.grammar.rules), np.uint64(0), mask, True,
             np.uint64(starts.ctypes.data), np.uint64(digits.ctypes.data),
         )
     )  # fmt: skip

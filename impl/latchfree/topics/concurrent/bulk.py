@@ -74,26 +74,25 @@ def match(
     texts = _Texts(column)
     _check_utf8(store.dialect, column, texts)
     scratch.make_room(min(texts.longest, store.dialect.longest))
-    scratch.most()
+    scratch.stop_after()
     rows = len(column)
     offsets = np.zeros(rows + 1, np.int64)
-    out: NDArray[np.int64] = np.empty(_EXPECTED * rows + len(scratch.found), np.int64)
+    out: NDArray[np.int64] = np.empty(_EXPECTED * rows + len(scratch.row), np.int64)
     entry = call("match_rows")
     done = 0
     while True:
         done = int(
             entry(
-                store.arena.base, store.trie, root, store.arena.participant(), store.rules, store.forbidden,
-                values, texts.address, texts.places, done, rows, offsets, out, scratch.starts, scratch.digits,
-                scratch.frames, scratch.noted, scratch.found, scratch.counts,
+                store.arena.base, store.trie, root, store.arena.participant(), store.grammar, values, texts.address,
+                texts.places, done, offsets, out, scratch.buffers,
             )
         )  # fmt: skip
         if done == rows:
             return offsets, out[: offsets[rows]]
         if int(scratch.counts[0]) == _TOO_SMALL:
             scratch.grow()
-            out = np.concatenate([out, np.empty(len(out) + len(scratch.found), np.int64)])
-            scratch.most()
+            out = np.concatenate([out, np.empty(len(out) + len(scratch.row), np.int64)])
+            scratch.stop_after()
             continue
         try:
             store.dialect.topic(texts.bytes_of(done))
@@ -150,8 +149,8 @@ def subscribe(store: TopicStore, scratch: Scratch, patterns: Any, subscribers: A
         nonlocal done
         done = int(
             call("add_rows")(
-                store.arena.base, store.trie, store.arena.participant(), store.rules, texts.address, texts.places,
-                payloads.ctypes.data, 16, 16, done, rows, numbers, scratch.starts, scratch.digits, scratch.path,
+                store.arena.base, store.trie, store.arena.participant(), store.grammar.rules, texts.address,
+                texts.places, payloads.ctypes.data, 16, 16, done, numbers, scratch.descent,
             )
         )  # fmt: skip
         return done == rows
@@ -172,8 +171,8 @@ def unsubscribe(store: TopicStore, scratch: Scratch, patterns: Any, numbers: Any
         nonlocal done
         done = int(
             call("drop_rows")(
-                store.arena.base, store.trie, store.arena.participant(), store.rules, texts.address, texts.places,
-                names, done, rows, scratch.starts, scratch.digits, scratch.path,
+                store.arena.base, store.trie, store.arena.participant(), store.grammar.rules, texts.address,
+                texts.places, names, done, scratch.descent,
             )
         )  # fmt: skip
         return done == rows

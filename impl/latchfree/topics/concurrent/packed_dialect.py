@@ -11,6 +11,11 @@ from latchfree.topics.rules import NATS_FORBIDDEN
 _FORBIDDEN: Final = {"amqp": "", "nats": NATS_FORBIDDEN, "mqtt": "+#\0"}
 
 
+def grammar_of(dialect: Dialect) -> digits.Grammar:
+    """Return a dialect as compiled code takes it."""
+    return digits.Grammar(rules_of(dialect), forbidden_in(dialect))
+
+
 def rules_of(dialect: Dialect) -> int:
     """The rules of a dialect, see `latchfree.topics.concurrent.kernels.digits`."""
     flags = int(digits.ANYWHERE) if dialect.many_anywhere else 0

@@ -106,16 +106,15 @@ class Reader:
         scratch = self._scratches.mine(len(text), 0)
         entry = call("match_rows")
         root = 0 if hold is None else hold.root
-        scratch.most(most)
+        scratch.stop_after(most)
         scratch.places[1] = len(text)
         while not entry(
-            store.arena.base, store.trie, root, store.arena.participant(), store.rules, 0, values, id(text) + DATA,
-            scratch.places, 0, 1, scratch.offsets, scratch.row, scratch.starts, scratch.digits, scratch.frames,
-            scratch.noted, scratch.found, scratch.counts,
+            store.arena.base, store.trie, root, store.arena.participant(), store.grammar, values, id(text) + DATA,
+            scratch.places, 0, scratch.offsets, scratch.row, scratch.buffers,
         ):  # fmt: skip
             assert int(scratch.counts[0]) == _TOO_SMALL, "a topic that was valid is not"
             scratch.grow()
-            scratch.most(most)
+            scratch.stop_after(most)
         scratch.take()
         return scratch
 

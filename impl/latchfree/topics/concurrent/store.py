@@ -18,7 +18,7 @@ from latchfree.ctrie.holds import Hold, Lineage
 from latchfree.ctrie.store import Store
 from latchfree.errors import ArenaFull
 from latchfree.topics.concurrent.entry_points import call
-from latchfree.topics.concurrent.packed_dialect import forbidden_in, rules_of
+from latchfree.topics.concurrent.packed_dialect import grammar_of
 from latchfree.topics.concurrent.payload import Payload
 from latchfree.topics.dialects import Dialect
 
@@ -43,15 +43,14 @@ class TopicStore(Store):
         Its name in the arena.
     """
 
-    __slots__ = ("dialect", "forbidden", "rules")
+    __slots__ = ("dialect", "grammar")
 
     def __init__(self, arena: Arena, trie: int, dialect: Dialect, hash_mask: int, *, name: str | None = None) -> None:
         blob = codec_for(bytes)
         super().__init__(arena, trie, blob, blob, hash_mask, name=name)
         self.hash_mask &= _WORD_BITS
         self.dialect = dialect
-        self.rules = rules_of(dialect)
-        self.forbidden = forbidden_in(dialect)
+        self.grammar = grammar_of(dialect)
 
     @classmethod
     def private(cls, arena: Arena, dialect: Dialect, hash_mask: int) -> TopicStore:

@@ -176,8 +176,10 @@ class ConcurrentTrie(Reader):
         payload = Payload(*self._subscribers.stored(subscriber), kind, group).pack()
         scratch = self._scratches.mine(len(text), len(parsed.words))
         scratch.places[1] = len(text)
-        arguments = id(text) + DATA, scratch.places, id(payload) + DATA, len(payload), 0, 0, 1
-        self._insist("add_rows", *arguments, scratch.numbers, scratch.starts, scratch.digits, scratch.path)
+        address = id(payload) + DATA
+        self._insist(
+            "add_rows", id(text) + DATA, scratch.places, address, len(payload), 0, 0, scratch.numbers, scratch.descent
+        )
         scratch.subscribes += 1
         return Subscription(int(scratch.numbers[0]), parsed.text, subscriber, group)
 
@@ -223,8 +225,7 @@ class ConcurrentTrie(Reader):
         scratch = self._scratches.mine(len(text), len(parsed.words))
         scratch.places[1] = len(text)
         scratch.numbers[0] = subscription.number & _NUMBER_BITS
-        arguments = id(text) + DATA, scratch.places, scratch.numbers, 0, 1
-        self._insist("drop_rows", *arguments, scratch.starts, scratch.digits, scratch.path)
+        self._insist("drop_rows", id(text) + DATA, scratch.places, scratch.numbers, 0, scratch.descent)
         if not scratch.numbers[0]:
             raise self._unknown(subscription)
         scratch.unsubscribes += 1
@@ -300,8 +301,10 @@ class ConcurrentTrie(Reader):
         store = self._store
         entry: Callable[..., int] = call(name)
         me = store.arena.participant()
-        if not entry(store.arena.base, store.trie, me, store.rules, *arguments):
-            store.insist(lambda: entry(store.arena.base, store.trie, me, store.rules, *arguments), operator.not_)
+        if not entry(store.arena.base, store.trie, me, store.grammar.rules, *arguments):
+            store.insist(
+                lambda: entry(store.arena.base, store.trie, me, store.grammar.rules, *arguments), operator.not_
+            )
 
     def _unknown(self, subscription: object) -> UnknownSubscription:
         return UnknownSubscription(

@@ -13,7 +13,9 @@ from latchfree.topics import rules
 from latchfree.topics.columns import text_column
 from latchfree.topics.dialects import Dialect
 from latchfree.topics.errors import InvalidPattern
-from latchfree.topics.mask.kernels import records, shapes, table, texts
+from latchfree.topics.mask.byte_classes import class_table, eight
+from latchfree.topics.mask.groups import choose_groups
+from latchfree.topics.mask.kernels import records, shapes, table
 from latchfree.topics.mask.kernels.trie import Trie, grow
 
 
@@ -47,19 +49,19 @@ def arrays_of(
     order = np.argsort(which, kind="stable")
     row_at = np.concatenate([[0], np.cumsum(np.bincount(which, minlength=len(different)))]).astype(np.int64)
     address, offsets, alive = byte_column(different)
-    classes = texts.class_table(dialect, patterns=True)
+    classes = class_table(dialect, patterns=True)
     masks = np.empty(len(different), np.uint64)
     depths = np.empty(len(different), np.int64)
     suspicious = np.empty(len(different), np.uint8)
     one, many = np.uint64(ord(dialect.one)), np.uint64(ord(dialect.many))
-    separators = texts.eight(dialect.separator)
+    separators = eight(dialect.separator)
     shapes.scan_patterns(
         np.uint64(address), offsets, np.uint64(classes.ctypes.data), separators, one, many, masks, depths, suspicious
     )
     lengths = np.diff(offsets)
     suspicious |= lengths > min(dialect.longest, dialect.most_words)
     _judge(column, which, suspicious, dialect)
-    groups, group_of = shapes.choose_groups(masks, depths, dialect.least, most_groups)
+    groups, group_of = choose_groups(masks, depths, dialect.least, most_groups)
     small = len(subscribers) == 0 or (subscribers.min() >= -(2**31) and subscribers.max() < 2**31)
     width = 4 if small else 8
     sizes = records.HEAD + width * np.diff(row_at) + lengths
@@ -167,7 +169,7 @@ def _trie(
         lengths,
         names,
         np.uint64(classes.ctypes.data),
-        texts.eight(dialect.separator),
+        eight(dialect.separator),
         one,
         many,
         np.int64(room),

@@ -23,10 +23,10 @@ from latchfree.topics.dialects import DIALECTS, Dialect, get_dialect
 from latchfree.topics.errors import FrozenMatcher, InvalidTopic
 from latchfree.topics.mask import layout, names
 from latchfree.topics.mask.build import arrays_of, byte_column
+from latchfree.topics.mask.byte_classes import class_table, eight
+from latchfree.topics.mask.groups import group_table
 from latchfree.topics.mask.kernels import records, shapes
-from latchfree.topics.mask.kernels.groups import group_table
 from latchfree.topics.mask.kernels.search import Tables, search
-from latchfree.topics.mask.kernels.texts import class_table, eight
 from latchfree.topics.mask.kernels.trie import Trie
 from latchfree.topics.snapshot import Snapshot
 from latchfree.topics.subscription import Stats, Subscription

@@ -53,6 +53,25 @@ NOTED, FOUND, MOST = (np.uint64(k) for k in range(3))
 TOO_SMALL = np.uint64((1 << 64) - 1)
 
 
+class Buffers(NamedTuple):
+    """The arrays that a collection works in, which the caller owns.
+
+    Attributes
+    ----------
+    starts, digits : array of uint64
+        The words of the topic, see `latchfree.topics.concurrent.kernels.digits.parse`.
+    frames, noted, found, counts : array of uint64
+        I-nodes to visit, I-nodes visited with their mains, S-nodes found, and how many of each.
+    """
+
+    starts: Array
+    digits: Array
+    frames: Array
+    noted: Array
+    found: Array
+    counts: Array
+
+
 class Space(NamedTuple):
     """Where a collection works: addresses of arrays of words that the caller keeps, and how many words some have.
 

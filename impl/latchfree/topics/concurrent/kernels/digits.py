@@ -7,6 +7,8 @@ What a dialect means for compiled code is one word, its *rules*: separator, wild
 byte each), flags, and the longest text.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from latchfree.atomics import peek, poke, read_byte, read_word, trailing_zeros
@@ -50,6 +52,21 @@ _DOLLAR = np.uint64(ord("$"))
 
 #: In place of a number of words: the text breaks a rule. It is not what says that an array is too short.
 INVALID = np.uint64((1 << 64) - 2)
+
+
+class Grammar(NamedTuple):
+    """A dialect as compiled code takes it.
+
+    Attributes
+    ----------
+    rules : int
+        See the module.
+    forbidden : int
+        The bytes below 64 that no topic has, a bit each.
+    """
+
+    rules: Word
+    forbidden: Word
 
 
 @kernel

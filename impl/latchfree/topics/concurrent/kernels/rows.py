@@ -5,6 +5,8 @@ A column is the address of its bytes, and an array of where each row starts. Eve
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from latchfree.arena.kernels.epochs import pin, unpin
@@ -15,8 +17,8 @@ from latchfree.ctrie.kernels.nodes import HASH_MASK, NIL, ONE
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Handle, Word
 from latchfree.topics.concurrent.kernels.change import subscribe, unsubscribe
-from latchfree.topics.concurrent.kernels.collect import TOO_SMALL, space_of
-from latchfree.topics.concurrent.kernels.digits import INVALID, parse
+from latchfree.topics.concurrent.kernels.collect import TOO_SMALL, Buffers, space_of
+from latchfree.topics.concurrent.kernels.digits import INVALID, Grammar, parse
 from latchfree.topics.concurrent.kernels.match import matches
 from latchfree.topics.concurrent.kernels.strings import string, value_of
 
@@ -25,6 +27,22 @@ _PINNED = 32
 
 #: Values up to which duplicates are looked for one by one.
 _FEW = 16
+
+
+class Descent(NamedTuple):
+    """The arrays that a change works in, which the caller owns.
+
+    Attributes
+    ----------
+    starts, digits : array of uint64
+        The words of a pattern, see `latchfree.topics.concurrent.kernels.digits.parse`.
+    path : array of uint64
+        The I-nodes from the root to where the pattern has its place.
+    """
+
+    starts: Array
+    digits: Array
+    path: Array
 
 
 @kernel
@@ -58,30 +76,25 @@ def match_rows(
     trie: Word,
     root: Word,
     me: Word,
-    rules: Word,
-    forbidden: Word,
+    grammar: Grammar,
     values: Word,
     texts: Word,
     places: Array,
     first: Word,
-    last: Word,
     offsets: Array,
     out: Array,
-    starts: Array,
-    digits: Array,
-    frames: Array,
-    noted: Array,
-    found: Array,
-    counts: Array,
+    buffers: Buffers,
 ) -> Word:
-    """Match rows `first` to `last` of a column of topics (bytes at `texts`, int64 `places`).
+    """Match the rows of a column of topics (bytes at `texts`, int64 `places`) from row `first` on.
 
     Subscribers go into `out`, each once a row; row k's from ``offsets[k]`` to ``offsets[k + 1]``. If `values` is 0,
     S-nodes do; then the caller is pinned, and stays so. Returns the first row that was not matched: then ``counts[0]``
     is INVALID for an invalid topic, TOO_SMALL for too short an array.
     """
     mask = peek(mem, trie + HASH_MASK)
-    space = space_of(starts, digits, frames, noted, found, counts)
+    rules, counts = grammar.rules, buffers.counts
+    space = space_of(buffers.starts, buffers.digits, buffers.frames, buffers.noted, buffers.found, counts)
+    last: Word = np.int64(len(places) - 1)
     done = last
     if values != NIL:
         pin(mem, me)
@@ -92,8 +105,8 @@ def match_rows(
         address = texts + np.uint64(places[k])
         length = np.uint64(places[k + 1] - places[k])
         n = TOO_SMALL
-        if length + ONE + ONE <= np.uint64(len(starts)) or length > np.uint64(65535):
-            n = parse(address, length, rules, forbidden, mask, False, space.starts, space.digits)
+        if length + ONE + ONE <= np.uint64(len(buffers.starts)) or length > np.uint64(65535):
+            n = parse(address, length, rules, grammar.forbidden, mask, False, space.starts, space.digits)
             if n != INVALID:
                 n = matches(mem, trie, root, me, rules, address, length, n, space)
         if n in (INVALID, TOO_SMALL) or offsets[k] + np.int64(n) > len(out):
@@ -128,25 +141,24 @@ def add_rows(
     payload_length: Word,
     step: Word,
     first: Word,
-    last: Word,
     numbers: Array,
-    starts: Array,
-    digits: Array,
-    path: Array,
+    descent: Descent,
 ) -> Word:
-    """Subscribe rows `first` to `last` of a column of patterns, each with the payload at `payloads` + row * `step`.
+    """Subscribe the rows of a column of patterns from row `first` on, each with the payload at
+    `payloads` + row * `step`.
 
     Their numbers go into `numbers`. Returns the first row that was not subscribed, as there was no room.
     """
     mask = peek(mem, trie + HASH_MASK)
+    last: Word = np.int64(len(places) - 1)
     for k in range(first, last):
         address = texts + np.uint64(places[k])
         length = np.uint64(places[k + 1] - places[k])
         number = fetch_add(mem, trie + NUMBERS, ONE)
-        name = string(rules, mask, address, length, number, starts, digits)
+        name = string(rules, mask, address, length, number, descent.starts, descent.digits)
         value = (payloads + np.uint64(k) * step, payload_length)
         pin(mem, me)
-        done = subscribe(mem, trie, me, rules, digits, path, name, (address, length), value)
+        done = subscribe(mem, trie, me, rules, descent.digits, descent.path, name, (address, length), value)
         unpin(mem, me)
         if done == FULL:
             return k
@@ -164,22 +176,20 @@ def drop_rows(
     places: Array,
     numbers: Array,
     first: Word,
-    last: Word,
-    starts: Array,
-    digits: Array,
-    path: Array,
+    descent: Descent,
 ) -> Word:
-    """Unsubscribe rows `first` to `last` of a column of patterns; what was not subscribed gets number 0.
+    """Unsubscribe the rows of a column of patterns from row `first` on; what was not subscribed gets number 0.
 
     Returns the first row for which there was no room.
     """
     mask = peek(mem, trie + HASH_MASK)
+    last: Word = np.int64(len(places) - 1)
     for k in range(first, last):
         address = texts + np.uint64(places[k])
         length = np.uint64(places[k + 1] - places[k])
-        name = string(rules, mask, address, length, numbers[k], starts, digits)
+        name = string(rules, mask, address, length, numbers[k], descent.starts, descent.digits)
         pin(mem, me)
-        s = unsubscribe(mem, trie, me, digits, path, name)
+        s = unsubscribe(mem, trie, me, descent.digits, descent.path, name)
         unpin(mem, me)
         if s == FULL:
             return k

@@ -16,11 +16,11 @@ from latchfree.atomics import peek, prefetch_read, read_byte
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Word
 from latchfree.topics.mask.kernels.found import emit, fits, squeeze
-from latchfree.topics.mask.kernels.groups import DEPTH, MASK, NOWHERE, SIZE, group_of, hash_groups, row_of
+from latchfree.topics.mask.kernels.group_keys import DEPTH, MASK, NOWHERE, SIZE, group_of, hash_groups, row_of
 from latchfree.topics.mask.kernels.shapes import MOST_GROUPS, MOST_WORDS
 from latchfree.topics.mask.kernels.table import bit_of, is_set, place_of
 from latchfree.topics.mask.kernels.texts import at_position, parse
-from latchfree.topics.mask.kernels.trie import Trie, walk
+from latchfree.topics.mask.kernels.trie import Paths, Trie, Words, walk
 
 BLOCK = 64
 """Topics in a block."""
@@ -43,7 +43,7 @@ class Tables(NamedTuple):
     Parameters
     ----------
     groups, exact_at, open_to : address
-        See `latchfree.topics.mask.kernels.groups` and `Groups`.
+        See `latchfree.topics.mask.groups`.
     filter, bits, entries, capacity : address, int, address, int
         See `latchfree.topics.mask.kernels.table`.
     records, width : address, int
@@ -142,10 +142,12 @@ def search(
     nodes = len(trie.one)
     has_trie = nodes > 2 or trie.name[1] != 0
     scratch = np.empty((3, room if has_trie else 0), np.uint64)
-    all_hashes, all_starts, all_ends = scratch[0], scratch[1], scratch[2]
-    now = np.empty(nodes if has_trie else 0, np.int64)
-    then = np.empty(nodes if has_trie else 0, np.int64)
-    stamps = np.zeros(nodes if has_trie and trie.inner[0] else 0, np.int64)
+    all_words = Words(scratch[0], scratch[1], scratch[2])
+    paths = Paths(
+        np.empty(nodes if has_trie else 0, np.int64),
+        np.empty(nodes if has_trie else 0, np.int64),
+        np.zeros(nodes if has_trie and trie.inner[0] else 0, np.int64),
+    )
     tick = np.int64(1)
 
     k = rows[first]
@@ -207,17 +209,15 @@ def search(
                 head += _1
             if has_trie:
                 words, _ = parse(
-                    topic, length, limit, tables.classes, tables.separators, np.uint64(room), all_hashes.ctypes.data,
-                    all_starts.ctypes.data, all_ends.ctypes.data,
+                    topic, length, limit, tables.classes, tables.separators, np.uint64(room),
+                    all_words.hashes.ctypes.data, all_words.starts.ctypes.data, all_words.ends.ctypes.data,
                 )  # fmt: skip
                 shut = tables.hides and length > _0 and read_byte(topic) == _DOLLAR
-                reached, tick = walk(
-                    trie, records, topic, words, all_hashes, all_starts, all_ends, tables.least, shut, now, then,
-                    stamps, tick,
-                )  # fmt: skip
+                reached, tick = walk(trie, records, topic, words, all_words, tables.least, shut, paths, tick)
                 for i in range(reached):
-                    if trie.name[now[i]] != 0:
-                        k = emit(records, width, np.uint64(trie.name[now[i]]), names_only, out, k)
+                    name = trie.name[paths.now[i]]
+                    if name != 0:
+                        k = emit(records, width, np.uint64(name), names_only, out, k)
                         if k < 0:
                             return low + r
             if not tables.distinct and not names_only and k - begin > 1:

@@ -27,13 +27,13 @@ _6 = np.uint64(6)
 _32 = np.uint64(32)
 _63 = np.uint64(63)
 _LOW = np.uint64(0xFFFFFFFF)
-_GROUP = np.uint64(0xC2B2AE3D27D4EB4F)
+GROUP_STEP = np.uint64(0xC2B2AE3D27D4EB4F)
 
 
 @kernel
 def salt_of(group: Any) -> Word:
     """What tells equal literal words of different groups apart."""
-    return np.uint64(group + 1) * _GROUP
+    return np.uint64(group + 1) * GROUP_STEP
 
 
 @kernel

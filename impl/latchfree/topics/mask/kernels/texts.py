@@ -9,12 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from latchfree.atomics import poke, read_byte, read_word, trailing_zeros
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Word
-from latchfree.topics.dialects import Dialect
 from latchfree.words import low_bytes, tail_word, zero_bytes
 
 SEPARATOR = np.uint64(1)
@@ -32,43 +30,24 @@ _8 = np.uint64(8)
 _32 = np.uint64(32)
 _64 = np.uint64(64)
 _ALL = ~_0
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_MIX = np.uint64(0xD6E8FEB86659FD93)
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+MIX = np.uint64(0xD6E8FEB86659FD93)
 _LAST = np.uint64(0x80)
 _ONES = np.uint64(0x0101010101010101)
 _HIGHS = np.uint64(0x8080808080808080)
 
 
-def class_table(dialect: Dialect, *, patterns: bool) -> NDArray[np.uint8]:
-    """Return the classes of bytes in patterns or topics, found by asking the dialect about each of them."""
-    defect = dialect.pattern_defect if patterns else dialect.topic_defect
-    table = np.zeros(258, np.uint8)
-    for code in range(128):
-        if defect(f"a{chr(code)}b") is not None:
-            table[code] = SUSPICIOUS
-            table[FLOOR] = code + 1
-    table[ord(dialect.separator)] = SEPARATOR
-    if defect(f"a{dialect.separator * 2}b") is not None:
-        table[EMPTY_WORD] = SUSPICIOUS
-    return table
-
-
-def eight(separator: str) -> np.uint64:
-    """Return a word of eight separators."""
-    return np.uint64(ord(separator) * 0x0101010101010101)
-
-
 @kernel
 def fold(word: Word) -> Word:
     """Spread a word's high bits over its low ones and back."""
-    word = (word ^ (word >> _32)) * _MIX
+    word = (word ^ (word >> _32)) * MIX
     return word ^ (word >> _32)
 
 
 @kernel
 def at_position(h: Word, position: Word) -> Word:
     """The hash of a word at a position: the same word elsewhere gets another."""
-    return h * (_GOLDEN + _2 * position)
+    return h * (GOLDEN + _2 * position)
 
 
 @kernel
@@ -85,7 +64,7 @@ def hash_long(address: Word, size: Word, limit: Word) -> Word:
     h = _0
     left = size
     while left > _8:
-        h = (h ^ read_word(address)) * _GOLDEN
+        h = (h ^ read_word(address)) * GOLDEN
         address += _8
         left -= _8
     return h ^ load(address, left, limit)
@@ -151,7 +130,7 @@ def parse(
                     h = load(address + start, size, limit)
                 else:
                     h = hash_long(address + start, size, limit)
-                poke(hashes, words, fold(h * _GOLDEN + size))
+                poke(hashes, words, fold(h * GOLDEN + size))
                 poke(starts, words, start)
                 poke(ends, words, end)
             words += _1

@@ -50,6 +50,36 @@ class Trie(NamedTuple):
     inner: Array
 
 
+class Words(NamedTuple):
+    """The words of a topic.
+
+    Attributes
+    ----------
+    hashes, starts, ends : array of uint64
+        Of each word: its hash, and where in the topic it starts and ends.
+    """
+
+    hashes: Array
+    starts: Array
+    ends: Array
+
+
+class Paths(NamedTuple):
+    """The nodes that some path reaches.
+
+    Attributes
+    ----------
+    now, then : array of int64
+        After this word and after the next; each has room for all nodes.
+    stamps : array of int64
+        Of each node: the tick at which a path last reached it. Empty where no two paths can meet.
+    """
+
+    now: Array
+    then: Array
+    stamps: Array
+
+
 @kernel
 def edge_of(trie: Trie, records: Word, node: Any, h: Word, text: Word, size: Any) -> Any:
     """The place of the edge of a word, or the free place where it would be."""
@@ -113,37 +143,37 @@ def grow(
 
 @kernel
 def walk(
-    trie: Trie, records: Word, topic: Word, words: Any, hashes: Array, starts: Array, ends: Array, least: Any,
-    hidden: Any, now: Array, then: Array, stamps: Array, tick: Any,
-) -> tuple[Any, Any]:  # fmt: skip
-    """Find the nodes where a topic ends.
+    trie: Trie, records: Word, topic: Word, count: Any, words: Words, least: Any, hidden: Any, paths: Paths, tick: Any
+) -> tuple[Any, Any]:
+    """Find the nodes where a topic of `count` words ends.
 
-    `now` and `then` have room for all nodes; `stamps` for all, or for none where nothing is inside a pattern.
-    `tick` was never used as a stamp. Returns how many nodes `now` holds in the end, and the next such tick.
+    `tick` was never used as a stamp. Returns how many nodes ``paths.now`` holds in the end, and the next such tick.
     """
+    hashes, starts, ends = words.hashes, words.starts, words.ends
+    now, then, stamps = paths.now, paths.then, paths.stamps
     meet = len(stamps) > 0
-    count = 1
+    held = 1
     now[0] = 1
     if meet:
         stamps[1] = tick
-    for n in range(words + 1):
+    for n in range(count + 1):
         shut = hidden and n == 0
         if least == 0 and not shut:
             i = 0
-            while i < count:
+            while i < held:
                 wild = np.int64(trie.many[now[i]])
                 if wild != 0 and not (meet and stamps[wild] == tick):
-                    now[count] = wild
-                    count += 1
+                    now[held] = wild
+                    held += 1
                     if meet:
                         stamps[wild] = tick
                 i += 1
-        if n == words:
+        if n == count:
             break
         tick += 1
         more = 0
         size = np.int64(ends[n] - starts[n])
-        for i in range(count):
+        for i in range(held):
             node = now[i]
             place, _ = edge_of(trie, records, node, hashes[n], topic + starts[n], size)
             literal = np.int64(trie.child[place]) if trie.keys[place] != _0 else np.int64(0)
@@ -157,7 +187,7 @@ def walk(
                         stamps[reached] = tick
         for i in range(more):
             now[i] = then[i]
-        count = more
-        if count == 0:
+        held = more
+        if held == 0:
             break
-    return count, tick + 1
+    return held, tick + 1

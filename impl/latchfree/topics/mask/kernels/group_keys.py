@@ -1,24 +1,23 @@
-"""The table of groups as compiled code reads it, and the hashing of a topic for all groups that take it."""
+"""The keys under which the groups would hold a topic."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from latchfree.atomics import peek, poke, prefetch_read, trailing_zeros
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Word
 from latchfree.topics.mask.kernels.shapes import MOST_WORDS
-from latchfree.topics.mask.kernels.table import bit_of, is_set, key_of, salt_of
+from latchfree.topics.mask.kernels.table import bit_of, is_set, key_of
 
 NOWHERE = MOST_WORDS
 """The position of a word whose hash is 0: that of a wildcard that is not there."""
 
-MASK, DEPTH, ONE, TWO, MORE, SALT = (np.uint64(k) for k in range(6))
-"""Words of a group: its mask and number of words, the positions of its first two wildcards, the mask of the others,
-and what its number adds to a hash."""
+MASK, DEPTH, FIRST, SECOND, OTHERS, SALT = (np.uint64(k) for k in range(6))
+"""Words of a group in the table of groups: its mask and number of words, the positions of its first two wildcards, the
+mask of the other wildcards, and the salt of its number."""
 SIZE = np.uint64(6)
 
 _0 = np.uint64(0)
@@ -26,18 +25,6 @@ _1 = np.uint64(1)
 _6 = np.uint64(6)
 _63 = np.uint64(63)
 _NEAR = np.uint64(1 << 21)
-
-
-def group_table(masks: NDArray[np.uint64], depths: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Return the table of groups."""
-    table = np.zeros((len(masks) + 1, int(SIZE)), np.uint64)
-    for group, mask in enumerate(masks.tolist()):
-        first = (mask & -mask).bit_length() - 1 if mask else NOWHERE
-        rest = mask & (mask - 1) if mask else 0
-        second = (rest & -rest).bit_length() - 1 if rest else NOWHERE
-        more = rest & (rest - 1) if rest else 0
-        table[group] = (mask, int(depths[group]), first, second, more, int(salt_of(group)))
-    return table
 
 
 @kernel
@@ -76,9 +63,9 @@ def hash_groups(
         depth = peek(table, entry + DEPTH)
         if shut and (depth == _0 or peek(table, entry + MASK) & _1 != _0):
             continue
-        literals = peek(prefix, depth) ^ peek(hashes, peek(table, entry + ONE))
-        literals ^= peek(hashes, peek(table, entry + TWO))
-        more = peek(table, entry + MORE)
+        literals = peek(prefix, depth) ^ peek(hashes, peek(table, entry + FIRST))
+        literals ^= peek(hashes, peek(table, entry + SECOND))
+        more = peek(table, entry + OTHERS)
         while more != _0:
             literals ^= peek(hashes, trailing_zeros(more))
             more &= more - _1

@@ -1,0 +1,74 @@
+"""Groups: the wildcard masks that are probed for, and their table as compiled code reads it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latchfree.topics.mask.kernels.group_keys import NOWHERE, SIZE
+from latchfree.topics.mask.kernels.records import IN_TRIE
+from latchfree.topics.mask.kernels.shapes import MOST_WORDS
+from latchfree.topics.mask.kernels.table import salt_of
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The shapes that are probed: those without a last `many` by number of words, then those with one.
+
+    Parameters
+    ----------
+    masks : array of uint64
+    depths : array of int64
+        Words without a last `many`.
+    exact_at : array of int64
+        Groups ``exact_at[n]`` to ``exact_at[n + 1]`` take topics of n words, n being at most 65.
+    open_to : array of int64
+        Groups ``exact_at[65]`` to ``open_to[n]`` take topics of n words, more than 64 counting as 65.
+    """
+
+    masks: NDArray[np.uint64]
+    depths: NDArray[np.int64]
+    exact_at: NDArray[np.int64]
+    open_to: NDArray[np.int64]
+
+
+def choose_groups(
+    masks: NDArray[np.uint64], depths: NDArray[np.int64], least: int, most: int
+) -> tuple[Groups, NDArray[np.int64]]:
+    """Return the groups for the commonest shapes, at most `most`, and the group of each pattern, else `IN_TRIE`."""
+    different, which = np.unique(masks, return_inverse=True)
+    codes = which.astype(np.int64) * 256 + (depths + 1)
+    shapes, shape_of, counts = np.unique(codes, return_inverse=True, return_counts=True)
+    fits = shapes % 256 > 0
+    commonest = np.argsort(-counts[fits], kind="stable")[:most]
+    chosen = np.flatnonzero(fits)[np.sort(commonest)]
+    depth = shapes[chosen] % 256 - 1
+    order = np.lexsort((chosen, depth >> 1, depth & 1))
+    chosen, depth = chosen[order], depth[order]
+    number = np.full(len(shapes), IN_TRIE, np.int64)
+    number[chosen] = np.arange(len(chosen))
+    exact = depth[depth % 2 == 0] >> 1
+    is_open = depth[depth % 2 == 1] >> 1
+    groups = Groups(
+        masks=different[shapes[chosen] // 256] if len(chosen) else np.empty(0, np.uint64),
+        depths=depth >> 1,
+        exact_at=np.searchsorted(exact, np.arange(MOST_WORDS + 3)).astype(np.int64),
+        open_to=(len(exact) + np.searchsorted(is_open + least, np.arange(MOST_WORDS + 2), side="right")).astype(
+            np.int64
+        ),
+    )
+    return groups, number[shape_of] if len(shape_of) else np.empty(0, np.int64)
+
+
+def group_table(masks: NDArray[np.uint64], depths: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Return the table of groups."""
+    table = np.zeros((len(masks) + 1, int(SIZE)), np.uint64)
+    for group, mask in enumerate(masks.tolist()):
+        first = (mask & -mask).bit_length() - 1 if mask else NOWHERE
+        rest = mask & (mask - 1) if mask else 0
+        second = (rest & -rest).bit_length() - 1 if rest else NOWHERE
+        more = rest & (rest - 1) if rest else 0
+        table[group] = (mask, int(depths[group]), first, second, more, int(salt_of(group)))
+    return table
