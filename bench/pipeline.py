@@ -139,7 +139,7 @@ def python(arguments: Sequence[str]) -> str:
 
 def checker(data: Path, out: Path, cores: int) -> list[str]:
     """Return the command that checks the histories."""
-    command = ["-m", "latchfree_cli.main", "pipeline", "check", str(data), str(out), "--model", "map"]
+    command = ["-m", "latchfree_cli", "pipeline", "check", str(data), str(out), "--model", "map"]
     return [*command, "--master", f"local[{cores},4]"]
 
 

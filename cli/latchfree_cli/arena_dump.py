@@ -1,9 +1,8 @@
-"""What is in a structure of an arena, as JSON lines or a table."""
+"""Print or save the entries of a structure of an arena, as JSON lines or a table."""
 
 import base64
 import io
 import json
-import os
 import pickle
 import sys
 from collections.abc import Callable, Iterator
@@ -62,6 +61,7 @@ def entries(store: "Store", entries: Iterator[tuple[Any, Any]], report: Report, 
 
 def subscriptions(arena: "Arena", name: str, output: Path | None, report: Report) -> int:
     """Print the subscriptions of a topic trie, or write them to a Parquet file, and return how many."""
+    from latchfree.publishing import publish_file
     from latchfree.topics import ConcurrentTrie
 
     snapshot = ConcurrentTrie.open(arena, name).snapshot()
@@ -89,12 +89,7 @@ def subscriptions(arena: "Arena", name: str, output: Path | None, report: Report
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         text = f"the subscribers of {name!r} are of several types, which no column takes: dump it as JSON lines"
         raise exits.Stop(exits.USAGE, text) from None
-    part = output.with_name(f".{output.name}.part")
-    try:
-        pq.write_table(table, part)
-        part.replace(output)
-    finally:
-        part.unlink(missing_ok=True)
+    publish_file(output, lambda file: pq.write_table(table, file))
     return len(held)
 
 
@@ -104,13 +99,9 @@ def _text(subscriber: object) -> object:
 
 def _print(lines: Iterator[dict[str, object]], report: Report, name: str) -> int:
     count = 0
-    try:
-        for line in lines:
-            sys.stdout.write(json.dumps(line, ensure_ascii=False) + "\n")
-            count += 1
-            if count % _STEP == 0:
-                report(f"dump {name}: {count:,} entries")
-        sys.stdout.flush()
-    except BrokenPipeError:  # who reads has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    for count, line in enumerate(lines, start=1):
+        sys.stdout.write(json.dumps(line, ensure_ascii=False) + "\n")
+        if count % _STEP == 0:
+            report(f"dump {name}: {count:,} entries")
+    sys.stdout.flush()
     return count

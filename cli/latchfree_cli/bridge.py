@@ -71,7 +71,7 @@ def show(settings: Settings, coverage: "Coverage", name: str) -> None:
 
 
 def to_json(coverage: "Coverage", name: str, coded: bool) -> dict[str, object]:
-    """Return what ``--json`` says about it."""
+    """Return what ``--json`` says about the coverage."""
     divergence = coverage.divergence
     return {
         "model": name,

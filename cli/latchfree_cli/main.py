@@ -1,57 +1,24 @@
-"""The `latchfree` command: its commands live in `latchfree_cli.commands`, one file each."""
+"""The console script `latchfree`.
 
-import typer
+The script is there also where the extras are not, so nothing is imported here before `run` can say what is missing.
+"""
 
-from latchfree_cli.commands.arena import dump, fsck, info
-from latchfree_cli.commands.check import check
-from latchfree_cli.commands.doctor import doctor
-from latchfree_cli.commands.explore import explore
-from latchfree_cli.commands.graph import graph
-from latchfree_cli.commands.match import match
-from latchfree_cli.commands.mutants import mutants
-from latchfree_cli.commands.pipeline import pipeline
-from latchfree_cli.commands.prove import prove
-from latchfree_cli.commands.replay import replay
-from latchfree_cli.commands.show import show
-from latchfree_cli.commands.shrink import shrink
-from latchfree_cli.commands.spec import spec
-from latchfree_cli.commands.stress import stress
-from latchfree_cli.commands.trace import trace
-from latchfree_cli.commands.verify import verify
-from latchfree_cli.settings import command, global_settings
+import sys
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="rich")
-app.callback()(global_settings)
-for function in (
-    verify,
-    spec,
-    graph,
-    prove,
-    explore,
-    replay,
-    trace,
-    stress,
-    check,
-    shrink,
-    show,
-    match,
-    mutants,
-    doctor,
-):
-    app.command(name=function.__name__)(command(function))
-
-arena = typer.Typer(
-    no_args_is_help=True, rich_markup_mode="rich", help="Look into shared arenas, check and repair them."
-)
-for arena_function in (info, fsck, dump):
-    arena.command(name=arena_function.__name__)(command(arena_function))
-app.add_typer(arena, name="arena")
-app.add_typer(pipeline, name="pipeline")
+from latchfree_cli import process
 
 
 def main() -> None:
-    """Run the command line."""
-    app(prog_name="latchfree")
+    """Run the command line and end the process with its exit code."""
+    sys.exit(process.run(_command, verbose=process.is_verbose(sys.argv[1:])))
+
+
+def _command() -> None:
+    from typer.main import get_command
+
+    from latchfree_cli.app import app
+
+    get_command(app)(prog_name="latchfree")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ A mutant replaces compiled functions before they are first used, which only a fr
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -98,14 +99,14 @@ def run_mutant(name: str, layer: LayerName, options: Mapping[str, object], setti
     begun = time.monotonic()
     code, stdout, stderr = _run([*arguments, *extra], limit + GRACE, settings)
     status, detail = _judge(code, stdout, stderr)
-    reproduce = " ".join(["latchfree", *(f'"{each}"' if " " in each else each for each in arguments)])
+    reproduce = shlex.join(["latchfree", *arguments])
     return Cell(name, layer, status, time.monotonic() - begun, detail, reproduce)
 
 
 def _run(arguments: list[str], limit: float, settings: Settings) -> tuple[int, str, str]:
     """Run the command in a process; return its exit code and output. Killed, it leaves the question open."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-    command = [sys.executable, "-m", "latchfree_cli.main", *arguments]
+    command = [sys.executable, "-m", "latchfree_cli", *arguments]
     end = time.monotonic() + limit
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment

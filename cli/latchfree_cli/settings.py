@@ -1,22 +1,19 @@
-"""The options every command takes, before or after its name, and where its output goes.
+"""The global options of a command, and where its output goes.
 
 Results go to standard output, progress and errors to standard error. With ``--json`` standard output holds
-one object and nothing else.
+one object and nothing else. Names and keys are printed as they are: a key ``:heart:`` is no picture.
 """
 
-import inspect
-import json
 import secrets
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Final, Protocol
+from typing import IO, Any, Final, Protocol
 
-import typer
 from rich.console import Console, RenderableType
 from rich.live import Live
 from rich.spinner import Spinner
@@ -24,36 +21,9 @@ from rich.text import Text
 
 from latchfree_cli import exits
 
-JSON_VERSION: Final = 1
 PLAIN_WIDTH: Final = 160
 """The width of tables when standard output is not a terminal."""
 UPDATES_PER_SECOND: Final = 4
-
-PANEL: Final = "Global options"
-GLOBAL_OPTIONS: Final[Mapping[str, Any]] = {
-    "seed": Annotated[
-        int | None, typer.Option("--seed", min=0, help="Seed of random choices.", rich_help_panel=PANEL)
-    ],
-    "timeout": Annotated[
-        float | None,
-        typer.Option("--timeout", min=0.001, help="Seconds for each check.", rich_help_panel=PANEL),
-    ],
-    "json": Annotated[
-        bool | None, typer.Option("--json", help="Print one JSON object.", rich_help_panel=PANEL)
-    ],
-    "out": Annotated[
-        Path | None, typer.Option("--out", "-o", help="Folder for files, else ./out.", rich_help_panel=PANEL)
-    ],
-    "quiet": Annotated[
-        bool | None, typer.Option("--quiet", "-q", help="Say less.", rich_help_panel=PANEL)
-    ],
-    "verbose": Annotated[
-        bool | None, typer.Option("--verbose", "-v", help="Say more.", rich_help_panel=PANEL)
-    ],
-    "no_color": Annotated[
-        bool | None, typer.Option("--no-color", help="Print without colours.", rich_help_panel=PANEL)
-    ],
-}  # fmt: skip
 
 
 class Report(Protocol):
@@ -78,7 +48,7 @@ class Settings:
     @cached_property
     def stdout(self) -> Console:
         """The console for results."""
-        console = Console(file=sys.stdout, no_color=self.no_color or None, highlight=False)
+        console = plain_console(sys.stdout, no_color=self.no_color or None)
         if not console.is_terminal:
             console.width = max(console.width, PLAIN_WIDTH)
         return console
@@ -86,7 +56,7 @@ class Settings:
     @cached_property
     def stderr(self) -> Console:
         """The console for progress and errors."""
-        return Console(file=sys.stderr, no_color=self.no_color or None, highlight=False)
+        return plain_console(sys.stderr, no_color=self.no_color or None)
 
     @cached_property
     def chosen_seed(self) -> int:
@@ -98,7 +68,7 @@ class Settings:
         if self.json:
             return
         with self._paused():
-            self.stdout.print(result, markup=False, soft_wrap=isinstance(result, str))
+            self.stdout.print(result, soft_wrap=isinstance(result, str))
 
     def note(self, text: RenderableType) -> None:
         """Print what ``--quiet`` hides."""
@@ -144,17 +114,51 @@ class Settings:
                 live.start()
 
     def write(self, name: str, text: str) -> Path:
-        """Write a file below the output folder and return its path; say so where that fails."""
-        return self.save(self.out / name, lambda path: path.write_text(text, encoding="utf-8"))
+        """Write a file below the output folder and return its path; see `save`."""
+        return self.save(self.out / name, text)
 
-    def save(self, path: Path, write: Callable[[Path], object]) -> Path:
-        """Let `write` write a file; if that fails say so and go on: the verdict stands without its file."""
+    def save(self, path: Path, content: str | Callable[[Path], object]) -> Path:
+        """Write a file whole or not at all; on failure say so and go on: the verdict stands without its file.
+
+        Parameters
+        ----------
+        path : Path
+        content : str or callable
+            The text, or a function that writes the file, given its path.
+
+        Returns
+        -------
+        Path
+            `path`.
+        """
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            write(path)
+            if callable(content):
+                content(path)
+            else:
+                write_whole(path, content.encode(errors="backslashreplace"))
         except OSError as error:
-            typer.echo(f"latchfree: cannot write {path}: {error.strerror}; choose another folder with --out", err=True)
+            self.warn(f"cannot write {path}: {error.strerror}; choose another folder with --out")
         return path
+
+    def warn(self, text: str) -> None:
+        """Print one line on standard error."""
+        self.stderr.print(f"latchfree: {text}", soft_wrap=True)
+
+
+def plain_console(file: IO[str], **options: Any) -> Console:
+    """Return a console that prints text as it is: no picture for ``:heart:``, no style for ``[b]``, no highlights."""
+    return Console(file=file, emoji=False, markup=False, highlight=False, **options)
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all; what is there and no regular file, such as a pipe, is written to."""
+    from latchfree.publishing import publish_file
+
+    if path.exists() and not path.is_file():
+        path.write_bytes(content)
+    else:
+        publish_file(path, content)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,84 +186,3 @@ class Outcome:
     def exit_code(self) -> int:
         """The exit code."""
         return exits.OF_VERDICT.get(self.verdict, exits.NOTHING) if self.code is None else self.code
-
-
-def global_settings(context: typer.Context, **options: object) -> None:
-    """Check concurrent objects: specifications, recorded histories, and mutants that each must catch."""
-    context.obj = _merge(Settings(), options)
-
-
-global_settings.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-    [
-        inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context),
-        *(
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=option)
-            for name, option in GLOBAL_OPTIONS.items()
-        ),
-    ]
-)
-global_settings.__annotations__ = {"context": typer.Context, **GLOBAL_OPTIONS}
-
-
-def command(function: Callable[..., Outcome]) -> Callable[..., None]:
-    """Make a typer command of a function that takes `Settings` and its own options and returns an `Outcome`.
-
-    The global options are added to its signature; one given after the command's name wins over one before it.
-    """
-    signature = inspect.signature(function)
-    own = list(signature.parameters.values())[1:]
-    common = list(inspect.signature(global_settings).parameters.values())
-
-    def run(context: typer.Context, **options: Any) -> None:
-        given = {name: options.pop(name) for name in GLOBAL_OPTIONS}
-        settings = _merge(context.obj or Settings(), given)
-        raise typer.Exit(_finish(settings, lambda: function(settings, **options)))
-
-    run.__signature__ = signature.replace(  # type: ignore[attr-defined]
-        parameters=[common[0], *own, *common[1:]], return_annotation=None
-    )
-    run.__annotations__ = {
-        "context": typer.Context,
-        **{parameter.name: parameter.annotation for parameter in own},
-        **GLOBAL_OPTIONS,
-    }
-    run.__doc__ = function.__doc__
-    run.__name__ = function.__name__
-    return run
-
-
-def _merge(settings: Settings, options: Mapping[str, Any]) -> Settings:
-    names = {each.name for each in fields(Settings)}
-    return replace(settings, **{k: v for k, v in options.items() if k in names and v is not None})
-
-
-def _finish(settings: Settings, run: Callable[[], Outcome]) -> int:
-    """Run a command, print how it ended and return the exit code."""
-    try:
-        outcome = run()
-    except KeyboardInterrupt:
-        settings.cancelled.set()
-        stop = exits.Stop(exits.INTERRUPTED, "interrupted")
-    except Exception as error:
-        expected = exits.translate(error)
-        if expected is None:
-            raise
-        stop = expected
-    else:
-        if settings.json:
-            _print_json({"verdict": outcome.verdict, **outcome.payload}, outcome.reproduce)
-        elif outcome.reproduce:
-            settings.say(outcome.reproduce)
-        return outcome.exit_code
-    settings.stderr.print(f"latchfree: {stop}", markup=False, soft_wrap=True)
-    if settings.json:
-        _print_json({"verdict": None, "error": str(stop)}, None)
-    return stop.code
-
-
-def _print_json(payload: Mapping[str, object], reproduce: str | None) -> None:
-    document = {"version": JSON_VERSION, **payload}
-    if reproduce:
-        document["reproduce"] = reproduce
-    sys.stdout.write(json.dumps(document, ensure_ascii=False) + "\n")
-    sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""Run bounded models of the specification and compare each with the manifest."""
+"""Run bounded models of the specification with TLC, and compare what TLC finds with the manifest."""
 
 import io
 import json
@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from rich.console import Console
-
 from latchfree_cli import exits
-from latchfree_cli.settings import Report, Settings
+from latchfree_cli.settings import Report, Settings, plain_console
 from latchfree_model.tlc import (
     SpecModel,
     TlcResult,
@@ -158,9 +156,9 @@ def counterexample(outcome: SpecOutcome) -> str:
 
     result, model = outcome.result, outcome.model
     text = io.StringIO()
-    console = Console(file=text, width=160, color_system=None, highlight=False)
-    console.print(f"{model.name}: {model.summary}", markup=False)
-    console.print(f"{result.kind} {result.property or ''} is violated".replace("  ", " "), markup=False)
+    console = plain_console(text, width=160, color_system=None)
+    console.print(f"{model.name}: {model.summary}")
+    console.print(f"{result.kind} {result.property or ''} is violated".replace("  ", " "))
     if result.trace:
         console.print(render(result.trace))
     return text.getvalue()

@@ -11,7 +11,7 @@ from latchfree import Arena, Ctrie
 from latchfree.arena import layout
 from latchfree.topics import ConcurrentTrie
 from latchfree_cli import exits
-from latchfree_cli.main import app
+from latchfree_cli.app import app
 
 
 def run(*arguments: str) -> Result:

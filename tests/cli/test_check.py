@@ -8,7 +8,7 @@ from typer.testing import CliRunner, Result
 
 import latchfree_lincheck
 from latchfree_cli import exits
-from latchfree_cli.main import app
+from latchfree_cli.app import app
 
 Operations = list[tuple[int, str, list[object], object, int, int | None]]
 

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import latchfree_explore
 from latchfree_cli import exits
-from latchfree_cli.main import app
+from latchfree_cli.app import app
 from latchfree_cli.settings import Report, Settings
 
 EXAMPLES = Path(latchfree_explore.__file__).parent / "examples"

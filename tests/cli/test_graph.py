@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from latchfree_cli import exits, graph_questions
-from latchfree_cli.main import app
+from latchfree_cli.app import app
 from latchfree_model.graph import Explored, explore
 from latchfree_model.tlc import SpecModel
 

@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from latchfree_cli import exits
+from latchfree_cli.app import app
 from latchfree_cli.commands.match import ENGINES
-from latchfree_cli.main import app
 
 PATTERNS = ["a/+", "a/#", "b/c", "$share/g/+/c"]
 NAMES = ["x", "y", "z", "w"]

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import latchfree_evidence.mutants
 from latchfree_cli import exits, mutant_runs, spec_runs
-from latchfree_cli.main import app
+from latchfree_cli.app import app
 from latchfree_cli.mutant_runs import LayerName
 from latchfree_cli.settings import Settings
 
@@ -122,7 +122,7 @@ def test_no_mutants(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_interrupt() -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-m", "latchfree_cli.main", "mutants", "--layer", "stress"]
+    command = [sys.executable, "-m", "latchfree_cli", "mutants", "--layer", "stress"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as run:
         assert run.stdout is not None
         assert run.stdout.readline().startswith("mutants: seed ")

@@ -8,7 +8,7 @@ from typer.testing import CliRunner, Result
 
 from latchfree import words
 from latchfree_cli import exits
-from latchfree_cli.main import app
+from latchfree_cli.app import app
 from latchfree_evidence.lemmas import LEMMAS
 from latchfree_evidence.symbolic.code import Twin
 

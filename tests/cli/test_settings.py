@@ -12,9 +12,11 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from latchfree.errors import MissingExtra
 from latchfree_cli import exits
-from latchfree_cli.main import app
-from latchfree_cli.settings import Outcome, Settings, command, global_settings
+from latchfree_cli.app import app
+from latchfree_cli.frame import command, global_settings
+from latchfree_cli.settings import Outcome, Settings
 from latchfree_model.tlc import ToolMissing
 
 MANIFEST = Path(__file__).parents[1] / "model" / "data" / "manifest.toml"
@@ -65,6 +67,8 @@ def test_a_seed_is_chosen_once() -> None:
         (exits.Stop(exits.USAGE, "wrong"), 2),
         (ToolMissing("no Java"), 70),
         (ModuleNotFoundError("x", name="pyspark.sql"), 70),
+        (ZeroDivisionError("zero"), 70),
+        (RecursionError(), 70),
         (KeyboardInterrupt(), 130),
     ],
 )
@@ -85,12 +89,25 @@ def test_the_last_line_reproduces() -> None:
 def test_a_missing_extra_is_one_line() -> None:
     _, stdout, stderr, _ = run("probe", ending=ModuleNotFoundError("x", name="pyspark.sql"))
     assert stdout == ""
-    assert stderr == 'latchfree: the package pyspark is not installed; fix: pip install "latchfree[spark]"\n'
+    assert stderr == 'latchfree: pyspark is not installed; fix: pip install "latchfree[spark]"\n'
 
 
-def test_a_defect_of_ours_is_not_hidden() -> None:
-    with pytest.raises(ZeroDivisionError):
-        run("probe", ending=ZeroDivisionError())
+def test_a_missing_extra_that_the_library_names() -> None:
+    _, _, stderr, _ = run("probe", ending=MissingExtra("pyarrow", "topics"))
+    assert stderr == 'latchfree: pyarrow is not installed; fix: pip install "latchfree[topics]"\n'
+
+
+def test_a_defect_of_ours_is_one_line_and_no_violation() -> None:
+    code, stdout, stderr, _ = run("probe", ending=ZeroDivisionError("a/b is\n0"))
+    assert (code, stdout) == (exits.TOOL, "")
+    assert stderr == "latchfree: a defect of latchfree: ZeroDivisionError: a/b is 0; -v prints the traceback\n"
+
+
+def test_a_defect_of_ours_has_a_traceback_where_asked_for() -> None:
+    code, _, stderr, _ = run("probe", "-v", ending=ZeroDivisionError("zero"))
+    assert code == exits.TOOL
+    assert stderr.startswith("Traceback (most recent call last):")
+    assert stderr.endswith("latchfree: a defect of latchfree: ZeroDivisionError: zero; -v prints the traceback\n")
 
 
 def test_worst() -> None:
@@ -154,7 +171,7 @@ def test_progress_goes_to_the_terminal_and_results_to_the_file(tmp_path: Path) -
         "TERM": "xterm",
         "COLUMNS": "80",
     }
-    command = [sys.executable, "-m", "latchfree_cli.main", "spec", "--manifest", str(MANIFEST), "-o", str(tmp_path)]
+    command = [sys.executable, "-m", "latchfree_cli", "spec", "--manifest", str(MANIFEST), "-o", str(tmp_path)]
     shown = bytearray()
 
     def read() -> None:

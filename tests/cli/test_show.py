@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 import latchfree_explore
 from latchfree_cli import exits
-from latchfree_cli.main import app
+from latchfree_cli.app import app
 
 GOOD = [(0, "put", [1, 5], None, 0, 1), (1, "get", [1], 5, 2, 3)]
 STALE = [(0, "put", [1, 5], None, 0, 1), (1, "get", [1], None, 2, 3)]

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from latchfree_cli import exits
-from latchfree_cli.main import app
+from latchfree_cli.app import app
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ from cli_processes import PATIENCE, interrupt
 from typer.testing import CliRunner, Result
 
 from latchfree_cli import exits
-from latchfree_cli.main import app
+from latchfree_cli.app import app
 
 DATA = Path(__file__).parents[1] / "model" / "data"
 
@@ -191,7 +191,7 @@ def test_no_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     result = spec()
     assert result.exit_code == exits.TOOL
     assert "Java 17 or later is missing" in result.stderr
-    assert 'pip install "latchfree[tlc]"' in result.stderr
+    assert 'pip install "latchfree[verify]"' in result.stderr
     assert json.loads(spec("--json").stdout)["verdict"] is None
 
 
@@ -231,7 +231,7 @@ def test_interrupt(tmp_path: Path, workers: int) -> None:
     }
     (tmp_path / "scratch").mkdir()
     with subprocess.Popen(
-        [sys.executable, "-m", "latchfree_cli.main", "spec", "atomic", "--manifest", str(path)],
+        [sys.executable, "-m", "latchfree_cli", "spec", "atomic", "--manifest", str(path)],
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

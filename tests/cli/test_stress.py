@@ -12,7 +12,7 @@ from cli_processes import interrupt
 from typer.testing import CliRunner
 
 from latchfree_cli import exits
-from latchfree_cli.main import app
+from latchfree_cli.app import app
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +25,7 @@ def start(arguments: Sequence[str]) -> subprocess.Popen[str]:
     """Run the command in a fresh process."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     return subprocess.Popen(
-        [sys.executable, "-m", "latchfree_cli.main", *arguments],
+        [sys.executable, "-m", "latchfree_cli", *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -1,5 +1,6 @@
 """The layers that ``latchfree verify`` runs, in the order of its table."""
 
+import shlex
 from typing import cast
 
 from latchfree_cli import exits
@@ -66,7 +67,7 @@ def _spec_rows(settings: Settings, report: Report, *, mutants: bool) -> list[Lay
             verdict=verdict,
             seconds=sum(outcome.result.seconds for outcome in outcomes),
             reason="; ".join(f"{o.model.name}: {', '.join(o.disagreements)}" for o in bad),
-            reproduce=" ".join(["latchfree spec", *(o.model.name for o in bad)]) if bad else None,
+            reproduce=shlex.join(["latchfree", "spec", *(o.model.name for o in bad)]) if bad else None,
             details=[outcome.to_json() for outcome in outcomes],
         )
     ]
@@ -145,7 +146,7 @@ def lemmas_layer(settings: Settings, plan: Plan, report: Report) -> list[LayerRe
             verdict=cast(Verdict, exits.worst(str(entry["verdict"]) for entry in entries)),
             seconds=sum(float(entry["seconds"]) for entry in entries),
             reason="; ".join(f"{entry['lemma']}: {entry['answer']}, twin {entry['twin']['answer']}" for entry in bad),
-            reproduce=" ".join(["latchfree prove", *(str(entry["lemma"]) for entry in bad)]) if bad else None,
+            reproduce=shlex.join(["latchfree", "prove", *(str(entry["lemma"]) for entry in bad)]) if bad else None,
             details=entries,
         )
     ]
@@ -175,7 +176,7 @@ def explore_layer(settings: Settings, plan: Plan, report: Report) -> list[LayerR
             verdict=cast(Verdict, exits.worst(result.verdict for result in results)),
             seconds=sum(result.seconds for result in results),
             reason="; ".join(f"{SCENARIOS[k]}: {results[k].reason}" for k in bad),
-            reproduce=f'latchfree explore ctrie --scenario "{SCENARIOS[bad[0]]}"' if bad else None,
+            reproduce=shlex.join(["latchfree", "explore", "ctrie", "--scenario", SCENARIOS[bad[0]]]) if bad else None,
             details=[{"scenario": at, **result_to_json(r)} for at, r in zip(SCENARIOS, results, strict=True)],
         )
     ]

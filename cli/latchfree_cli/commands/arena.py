@@ -11,6 +11,7 @@ import typer
 from rich.table import Table
 
 from latchfree_cli import exits
+from latchfree_cli.frame import examples
 from latchfree_cli.settings import Outcome, Settings
 
 if TYPE_CHECKING:
@@ -27,6 +28,10 @@ class Place(TypedDict, total=False):
 Where = Annotated[str, typer.Argument(metavar="WHERE", help="A path, or a name in shared memory.")]
 
 
+@examples(
+    "latchfree arena info /dev/shm/prices",
+    "latchfree arena info prices",
+)
 def info(settings: Settings, where: Where) -> Outcome:
     """Say what is in an arena, without disturbing who uses it."""
     from latchfree_fsck import inspect
@@ -41,6 +46,10 @@ def info(settings: Settings, where: Where) -> Outcome:
     return Outcome("ok", asdict(found))
 
 
+@examples(
+    "latchfree arena fsck prices.arena",
+    "latchfree arena fsck prices.arena --repair",
+)
 def fsck(
     settings: Settings,
     where: Where,
@@ -65,6 +74,10 @@ def fsck(
     return Outcome("violation", payload, reproduce=shlex.join(again))
 
 
+@examples(
+    "latchfree arena dump prices.arena map",
+    "latchfree arena dump prices.arena map --output backup.parquet",
+)
 def dump(
     settings: Settings,
     where: Where,

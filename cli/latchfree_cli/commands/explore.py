@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from latchfree_cli import exits
+from latchfree_cli.frame import examples
 from latchfree_cli.settings import Outcome, Settings
 
 if TYPE_CHECKING:
@@ -24,11 +25,16 @@ class StrategyName(StrEnum):
     directed = "directed"
 
 
+@examples(
+    'latchfree explore ctrie --scenario "init: put(0, 1) | put(0, 2) | get(0)"',
+    'latchfree explore ring --mutant Q1 --scenario "enqueue(1) | enqueue(2)"',
+)
 def explore(
     settings: Settings,
     target: Annotated[
         str, typer.Argument(metavar="TARGET", help="ctrie, topic-trie, ring, weak-ring, or FILE.py[:NAME].")
     ],
+    *,
     scenario: Annotated[
         str | None,
         typer.Option(metavar="TEXT", help='Such as "init: put(1, 1) | put(1, 2) | get(1)"; default: random ones.'),
@@ -156,7 +162,7 @@ def write_failure(
     path = settings.write(f"explore-{result.target}-{result.mutant or result.seed}.json", pytest_files.dumped(document))
     if emit_test is not None:
         text = pytest_files.pytest_file(document, failure.preemptions, module="latchfree_evidence")
-        settings.save(emit_test, lambda path: path.write_text(text, encoding="utf-8"))
+        settings.save(emit_test, text)
         settings.note(f"a test that fails as long as the bug is there: {emit_test}")
     return shlex.join(["latchfree", "replay", str(path)])
 

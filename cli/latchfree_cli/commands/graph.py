@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from latchfree_cli import exits
+from latchfree_cli.frame import examples
 from latchfree_cli.settings import Outcome, Settings
 
 if TYPE_CHECKING:
@@ -17,6 +18,10 @@ DRAWABLE: Final = 1000
 """Laying out more states than this takes too long."""
 
 
+@examples(
+    "latchfree graph mutant_a1 --livelock",
+    "latchfree graph ring_one_cell --svg ring.svg",
+)
 def graph(
     settings: Settings,
     names: Annotated[list[str], typer.Argument(metavar="MODEL", help="Models, as latchfree spec --list names them.")],
@@ -128,7 +133,7 @@ def _write(
     if paths:
         cover = edge_cover(report.graph)
         text = json.dumps(paths_document(report, cover), ensure_ascii=False, separators=(",", ":")) + "\n"
-        settings.save(paths, lambda path: path.write_text(text, encoding="utf-8"))
+        settings.save(paths, text)
         length = sum(len(path.steps) for path in cover)
         report.answers["paths"] = {"paths": len(cover), "steps": length}
         settings.note(f"wrote {paths}: {len(cover):,} paths of {length:,} steps together take every step")
@@ -143,7 +148,7 @@ def _write(
             text = draw(drawn, colour=colour, highlight=steps)
         except KeyError as error:
             raise exits.Stop(exits.USAGE, f"--colour: {error.args[0]}") from None
-        settings.save(file, lambda path, text=text: path.write_text(text, encoding="utf-8"))  # type: ignore[misc]
+        settings.save(file, text)
         part = "" if drawn is report.graph else f" of {len(report.graph):,}, those of what was found"
         hard = f"; more than {READABLE} are hard to read" if len(drawn) > READABLE else ""
         settings.note(f"wrote {file}: {len(drawn):,} states{part}{hard}")

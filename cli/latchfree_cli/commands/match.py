@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from latchfree_cli import exits
+from latchfree_cli.frame import examples
 from latchfree_cli.settings import Outcome, Settings
 from latchfree_cli.topic_files import Batch, batches, subscriptions
 
@@ -24,6 +25,10 @@ ENGINES = {
 }
 
 
+@examples(
+    "latchfree match subscriptions.csv topics.txt",
+    'latchfree match subscriptions.csv --explain "plant/2/pump" --dialect mqtt',
+)
 def match(
     settings: Settings,
     subscriptions: Annotated[str, typer.Argument(help="CSV, JSONL or Parquet: pattern and, if there, subscriber.")],
@@ -61,7 +66,7 @@ def match(
             report(f"matching: {seen:,} topics, {matched:,} matches")
     sys.stdout.flush()
     if stats:
-        typer.echo(json.dumps(matcher.stats().to_dict()), err=True)
+        sys.stderr.write(json.dumps(matcher.stats().to_dict()) + "\n")
     payload = {"topics": seen, "matches": matched, "rows": rows}
     if not seen:
         return Outcome("nothing", payload)

@@ -1,12 +1,14 @@
 """``latchfree mutants``: which layer catches which mutant."""
 
+import shlex
 from concurrent.futures import ThreadPoolExecutor
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
 from rich.table import Table
 
 from latchfree_cli import exits
+from latchfree_cli.frame import examples
 from latchfree_cli.mutant_runs import Cell, LayerName, run_mutant
 from latchfree_cli.settings import Outcome, Report, Settings
 
@@ -17,12 +19,23 @@ NO_TICKETS: Final = "the explorer takes no tickets: its schedule says what came 
 NOT_SPECIFIED: Final = "the specification is of the structure, not of the recorder"
 
 
+@examples(
+    "latchfree mutants --list",
+    "latchfree mutants --layer spec",
+)
 def mutants(
     settings: Settings,
     layer: Annotated[LayerName | None, typer.Option(help="One layer only.")] = None,
+    list_: Annotated[bool, typer.Option("--list", help="List the mutants and stop.")] = False,
 ) -> Outcome:
-    """Show which layer catches which mutant; each must be caught wherever it applies."""
+    """Show which layer catches which mutant; each must be caught wherever it applies.
+
+    A mutant is a seeded bug: the correct code, or the correct specification, with one piece replaced by a wrong one.
+    --list says of each which layers must catch it, where the bug was published, and what goes wrong.
+    """
     layers = [layer] if layer else list(LayerName)
+    if list_:
+        return _listed(settings, layers)
     settings.note(f"mutants: seed {settings.chosen_seed}")
     with settings.progress("mutants") as report:
         cells = _in_lanes(layers, settings, report)
@@ -46,6 +59,39 @@ def mutants(
         code=exits.TOOL if failed and not missed else None,
         reproduce=missed[0].reproduce if missed else None,
     )
+
+
+def _listed(settings: Settings, layers: list[LayerName]) -> Outcome:
+    """Print one line for each mutant of these layers."""
+    entries = [entry for entry in _entries() if set(layers) & set(entry["layers"])]
+    for entry in entries:
+        where = entry["published"] or "-"
+        settings.say(f"{entry['id']:<4}  {', '.join(entry['layers']):<21}  {where:<28}  {entry['summary']}")
+    return Outcome("listed", {"mutants": entries}, code=exits.OK)
+
+
+def _entries() -> list[dict[str, Any]]:
+    """Return what is known of each mutant, those of the code first."""
+    from latchfree_cli.spec_runs import read_manifest
+    from latchfree_evidence.mutants.catalogue import MUTANTS
+
+    specified: dict[str, str] = {}
+    for model in read_manifest():
+        if model.mutant:
+            specified.setdefault(model.mutant, model.summary)
+    entries = []
+    for name in dict.fromkeys([*MUTANTS, *specified]):
+        mutant = MUTANTS.get(name)
+        layers = [LayerName.spec] if name in specified else []
+        layers += [LayerName.explore] if mutant and mutant.explore else []
+        layers += [LayerName.stress] if mutant and mutant.stress else []
+        entries.append({
+            "id": name,
+            "layers": [str(layer) for layer in layers],
+            "published": mutant.published if mutant else None,
+            "summary": mutant.summary if mutant else specified[name],
+        })  # fmt: skip
+    return entries
 
 
 def _in_lanes(layers: list[LayerName], settings: Settings, report: Report) -> list[Cell]:
@@ -94,7 +140,7 @@ def spec_cells(settings: Settings, report: Report) -> list[Cell]:
                 "caught" if verdict == "ok" else "MISSED" if verdict == "violation" else "unknown",
                 sum(outcome.result.seconds for outcome in outcomes),
                 "; ".join(o.result.reason or ", ".join(o.disagreements) or str(o.result.property) for o in outcomes),
-                " ".join(["latchfree spec", *(outcome.model.name for outcome in outcomes)]),
+                shlex.join(["latchfree", "spec", *(outcome.model.name for outcome in outcomes)]),
             )
         )
     return cells

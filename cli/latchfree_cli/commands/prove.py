@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from latchfree_cli import exits
+from latchfree_cli.frame import examples
 from latchfree_cli.settings import Outcome, Report, Settings
 
 if TYPE_CHECKING:
@@ -15,6 +16,10 @@ TIMEOUT = 60.0
 """Seconds for one lemma, unless ``--timeout`` says otherwise."""
 
 
+@examples(
+    "latchfree prove --list",
+    "latchfree prove",
+)
 def prove(
     settings: Settings,
     names: Annotated[list[str] | None, typer.Argument(metavar="LEMMA", help="Lemmas, else all.")] = None,

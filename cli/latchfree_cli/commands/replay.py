@@ -7,9 +7,11 @@ from typing import Annotated
 import typer
 
 from latchfree_cli import exits
+from latchfree_cli.frame import examples
 from latchfree_cli.settings import Outcome, Settings
 
 
+@examples("latchfree replay out/explore-ctrie-S1.json")
 def replay(
     settings: Settings,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A file that latchfree explore wrote.")],

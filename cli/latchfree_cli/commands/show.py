@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from latchfree_cli import exits
+from latchfree_cli.frame import examples
 from latchfree_cli.history_files import model_of, read_file
 from latchfree_cli.settings import Outcome, Settings
 
@@ -25,6 +26,10 @@ class OpenAt(StrEnum):
     FIRST_ERROR = "first-error"
 
 
+@examples(
+    "latchfree show history.jsonl --model map -o history.html",
+    "latchfree show out/explore-ctrie-S1.json",
+)
 def show(
     settings: Settings,
     files: Annotated[

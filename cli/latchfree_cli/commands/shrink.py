@@ -7,10 +7,12 @@ from typing import Annotated
 import typer
 
 from latchfree_cli import exits
+from latchfree_cli.frame import examples
 from latchfree_cli.history_files import model_of, read_file
 from latchfree_cli.settings import Outcome, Settings
 
 
+@examples("latchfree shrink history.jsonl --model map")
 def shrink(
     settings: Settings,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A file of histories.")],

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from latchfree_cli import exits
+from latchfree_cli.frame import examples
 from latchfree_cli.settings import Outcome, Settings
 
 if TYPE_CHECKING:
@@ -23,6 +24,10 @@ class Profile(StrEnum):
     deep = "deep"
 
 
+@examples(
+    "latchfree spec writer_snapshotter",
+    "latchfree spec mutant_s1",
+)
 def spec(
     settings: Settings,
     names: Annotated[list[str] | None, typer.Argument(metavar="NAME", help="Models.")] = None,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from latchfree_cli import exits
+from latchfree_cli.frame import examples
 from latchfree_cli.settings import Outcome, Settings
 
 if TYPE_CHECKING:
@@ -15,6 +16,10 @@ TARGETS: Final = {"ctrie": "map", "topic-trie": "topic-index:mqtt"}
 """What can be stressed, and the sequential model it is judged by."""
 
 
+@examples(
+    "latchfree stress ctrie --threads 4 --operations 100000",
+    "latchfree stress topic-trie --mutant C3",
+)
 def stress(
     settings: Settings,
     target: Annotated[str, typer.Argument(metavar="TARGET", help=f"What to stress: {', '.join(TARGETS)}.")],

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from latchfree_cli import exits
+from latchfree_cli.frame import examples
 from latchfree_cli.settings import Outcome, Settings
 
 if TYPE_CHECKING:
@@ -18,6 +19,10 @@ BEFORE = 8
 """Events shown before the one that is rejected."""
 
 
+@examples(
+    "latchfree trace ctrie --traces 10",
+    "latchfree trace out/trace-ctrie-7.json",
+)
 def trace(
     settings: Settings,
     target: Annotated[str, typer.Argument(metavar="TARGET", help="ctrie, or a file with a trace that was rejected.")],

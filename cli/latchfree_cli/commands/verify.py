@@ -13,11 +13,16 @@ from rich.table import Table
 from latchfree_cli import exits
 from latchfree_cli.chain.layers import cancel
 from latchfree_cli.chain.rows import LAYERS, Layer, LayerResult, Plan, exit_code
+from latchfree_cli.frame import examples
 from latchfree_cli.settings import Outcome, Report, Settings
 
 REPORT: Final = "report.json"
 
 
+@examples(
+    "latchfree verify",
+    "latchfree verify --operations 100000 --seed 7 -o report",
+)
 def verify(
     settings: Settings,
     operations: Annotated[int, typer.Option(min=1, help="Operations of the stress run.")] = 1_000_000,

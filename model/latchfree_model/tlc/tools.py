@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 
 JAVA_VERSION = 17
-INSTALL = 'pip install "latchfree[tlc]"'
+INSTALL = 'pip install "latchfree[verify]"'
 
 
 class ToolMissing(Exception):

@@ -7,7 +7,7 @@ from pipeline_jobs import put_and_get
 from typer.testing import CliRunner
 
 from latchfree_cli import exits
-from latchfree_cli.main import app
+from latchfree_cli.app import app
 from latchfree_lincheck import write_history
 
 

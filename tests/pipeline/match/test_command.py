@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from latchfree_cli import exits
-from latchfree_cli.main import app
+from latchfree_cli.app import app
 
 pytestmark = pytest.mark.usefixtures("spark")
 

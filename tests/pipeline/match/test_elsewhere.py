@@ -28,7 +28,7 @@ def matched(master, folder):
     ]
     path = os.pathsep.join(each for each in sys.path if each)
     return subprocess.run(
-        [sys.executable, "-m", "latchfree_cli.main", *command], env={**os.environ, "PYTHONPATH": path},
+        [sys.executable, "-m", "latchfree_cli", *command], env={**os.environ, "PYTHONPATH": path},
         capture_output=True, text=True, timeout=1200, check=False,
     )  # fmt: skip
 

@@ -19,7 +19,7 @@ def test_each_message_once_whenever_it_is_killed(rng, tmp_path):
     write(tmp_path / "in", ".parquet", topics, files=FILES)
     (tmp_path / "s.txt").write_text("".join(pattern + "\n" for pattern in patterns))
     options = ["--stream", "--available-now", "--max-files", "1", "--master", "local[1,4]", "-o", tmp_path / "out"]
-    command = [sys.executable, "-m", "latchfree_cli.main", "pipeline", "match", "-s", tmp_path / "s.txt"]
+    command = [sys.executable, "-m", "latchfree_cli", "pipeline", "match", "-s", tmp_path / "s.txt"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folder for folder in sys.path if folder)}
 
     def start():

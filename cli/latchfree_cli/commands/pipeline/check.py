@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from latchfree_cli import exits
+from latchfree_cli.frame import examples
 from latchfree_cli.settings import Outcome, Settings
 
 if TYPE_CHECKING:
@@ -19,6 +20,10 @@ _BAR: Final = 30
 _LISTED: Final = 1000
 
 
+@examples(
+    "latchfree pipeline check histories/ verdicts --model map",
+    'latchfree pipeline check "runs/*.jsonl" verdicts --master "local[2]"',
+)
 def check(
     settings: Settings,
     inputs: Annotated[list[str], typer.Argument(metavar="IN...", help="Files, folders or patterns of histories.")],

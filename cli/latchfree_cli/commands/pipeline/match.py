@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from latchfree_cli import exits
+from latchfree_cli.frame import examples
 from latchfree_cli.settings import Outcome, Report, Settings
 from latchfree_cli.topic_files import subscriptions as read_subscriptions
 
@@ -14,8 +15,13 @@ if TYPE_CHECKING:
     from latchfree_spark.match import Progress, Summary
 
 
+@examples(
+    "latchfree pipeline match -s subscriptions.csv -m log.parquet -o matched",
+    "latchfree pipeline match -s subscriptions.csv -m new/ -o matched --stream",
+)
 def match(
     settings: Settings,
+    *,
     subscriptions: Annotated[
         str,
         typer.Option(
@@ -74,7 +80,7 @@ def match(
                         spark, table, messages, settings.out, topic=topic_column, schema=schema, every=every,
                         available_now=available_now, max_files=max_files, keep_going=keep_going,
                         report=lambda done: report(f"{done.messages:,} messages, {done.matches:,} matches"),
-                        warn=lambda text: settings.stderr.print(f"latchfree: {text}", markup=False, soft_wrap=True),
+                        warn=settings.warn,
                     )  # fmt: skip
                 settings.say(f"{_totals(done)}, in {done.batches:,} batches -> {settings.out / 'matches'}")
                 verdict = "unknown" if done.bad else "ok"
@@ -93,7 +99,7 @@ def match(
     except (jobs.BadMessages, jobs.BadSubscriptions, jobs.OutputExists) as error:
         raise exits.Stop(exits.USAGE, str(error)) from None
     for reason in summary.unreadable:
-        settings.stderr.print(f"latchfree: left out: {reason}", markup=False, soft_wrap=True)
+        settings.warn(f"left out: {reason}")
     settings.say(f"{_totals(summary)} -> {settings.out / 'matches'}")
     return Outcome("unknown" if summary.bad or summary.unreadable else "ok", asdict(summary))
 

@@ -6,9 +6,11 @@ from typing import Annotated
 import typer
 
 from latchfree_cli import exits
+from latchfree_cli.frame import examples
 from latchfree_cli.settings import Outcome, Settings
 
 
+@examples("latchfree pipeline sketch messages.parquet -o sketches --heavy 20")
 def sketch(
     settings: Settings,
     messages: Annotated[
@@ -54,7 +56,7 @@ def sketch(
     except (jobs.BadMessages, jobs.OutputExists) as error:
         raise exits.Stop(exits.USAGE, str(error)) from None
     for reason in found.unreadable:
-        settings.stderr.print(f"latchfree: left out: {reason}", markup=False, soft_wrap=True)
+        settings.warn(f"left out: {reason}")
     settings.say(f"{total.messages:,} messages in {total.windows:,} windows -> {settings.out}")
     settings.say(f"topics: about {total.topics:,}")
     if total.subscribers is not None:

