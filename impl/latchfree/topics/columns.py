@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from typing import Any
 
-import pyarrow as pa
+from latchfree.extras import optional
+
+pa: Any = optional("pyarrow", "topics")
 
 
 def text_column(texts: Any, what: str = "topics") -> Any:

@@ -1,5 +1,6 @@
 """All engines: equal to the model for random subscriptions that come and go; handles; bulk calls; pruning."""
 
+import subprocess
 import sys
 
 import numpy as np
@@ -243,10 +244,47 @@ def test_one_pattern_with_very_many_subscribers(same):
     assert set(rows[2].as_py()) == set(subscribers.tolist())
 
 
-def test_a_missing_package_is_named_with_the_extra_that_has_it(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyroaring", None)
-    for home in ("engines.bitmap", "engines.optimized", "routing.fields"):
-        monkeypatch.delitem(sys.modules, f"latchfree.topics.{home}", raising=False)
-    for name in ("InvertedBitmap", "OptimizedInvertedBitmap", "FieldMatcher"):
-        with pytest.raises(ModuleNotFoundError, match=rf'{name} needs pyroaring.*"latchfree\[topics\]"'):
-            getattr(sys.modules["latchfree.topics"], name)
+def output_of(code):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+def test_a_missing_package_is_named_with_the_extra_that_has_it():
+    code = (
+        "import sys\n"
+        "sys.modules['pyroaring'] = None\n"
+        "from latchfree import MissingExtra, topics\n"
+        "for name in ('InvertedBitmap', 'OptimizedInvertedBitmap', 'FieldMatcher'):\n"
+        "    try:\n"
+        "        getattr(topics, name)\n"
+        "    except MissingExtra as error:\n"
+        "        print(error)\n"
+    )
+    assert output_of(code) == 'pyroaring is not installed; fix: pip install "latchfree[topics]"\n' * 3
+
+
+def test_matching_one_topic_needs_no_arrow():
+    code = (
+        "import sys\n"
+        "sys.modules['pyarrow'] = None\n"
+        "from latchfree import MissingExtra\n"
+        "from latchfree.topics import ConcurrentTrie, LockedTrie, NaiveMatcher\n"
+        "for engine in (ConcurrentTrie, LockedTrie, NaiveMatcher):\n"
+        "    matcher = engine('mqtt')\n"
+        "    matcher.subscribe('a/+', 'ann')\n"
+        "    assert matcher.match('a/b') == {'ann'}\n"
+        "    try:\n"
+        "        matcher.match_many(['a/b'])\n"
+        "    except MissingExtra as error:\n"
+        "        print(error)\n"
+    )
+    assert output_of(code) == 'pyarrow is not installed; fix: pip install "latchfree[topics]"\n' * 3
+
+
+def test_plain_engines_load_no_compiler():
+    code = (
+        "import sys\n"
+        "from latchfree.topics import LockedTrie\n"
+        "assert LockedTrie('mqtt').match('a') == set()\n"
+        "print('numba' in sys.modules)\n"
+    )
+    assert output_of(code) == "False\n"

@@ -7,9 +7,9 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
+from latchfree.extras import optional
 from latchfree.topics.columns import text_column
 from latchfree.topics.concurrent.entry_points import call
 from latchfree.topics.concurrent.kernels.collect import TOO_SMALL
@@ -18,6 +18,8 @@ from latchfree.topics.concurrent.scratch import Scratch
 from latchfree.topics.concurrent.store import TopicStore
 from latchfree.topics.dialects import Dialect
 from latchfree.topics.errors import InvalidPattern, InvalidTopic
+
+pa: Any = optional("pyarrow", "topics")
 
 _TOO_SMALL = int(TOO_SMALL)
 #: Subscribers a topic is expected to have, for the first size of the result.

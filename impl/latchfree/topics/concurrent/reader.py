@@ -6,9 +6,8 @@ from collections.abc import Hashable
 from itertools import pairwise
 from typing import Any, Final
 
-import pyarrow as pa
-
 from latchfree.ctrie.holds import Hold
+from latchfree.extras import optional
 from latchfree.topics.columns import text_column, to_lists
 from latchfree.topics.concurrent import bulk
 from latchfree.topics.concurrent.entry_points import call
@@ -20,6 +19,8 @@ from latchfree.topics.concurrent.subscribers import Subscribers
 from latchfree.topics.dialects import Dialect
 from latchfree.topics.rules import SHARE as SHARE_PREFIX
 from latchfree.topics.subscription import Subscription
+
+pa: Any = optional("pyarrow", "topics")
 
 _TOO_SMALL: Final = int(TOO_SMALL)
 _EVERYTHING: Final = (1 << 64) - 2

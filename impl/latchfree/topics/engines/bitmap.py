@@ -9,14 +9,19 @@ Source: Hintjens and Sustrik, "Fast Topic Matching" of OpenAMQ, after Svalgaard 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
-from pyroaring import BitMap
-
+from latchfree.extras import require
 from latchfree.topics.dialects import Dialect
 from latchfree.topics.engines.plain import PlainMatcher
 from latchfree.topics.engines.slots import Slots
 from latchfree.topics.pattern import Pattern
 from latchfree.topics.subscription import Subscription
+
+if TYPE_CHECKING:
+    from pyroaring import BitMap
+else:
+    BitMap = require("pyroaring", "topics").BitMap
 
 
 class InvertedBitmap(PlainMatcher):

@@ -15,14 +15,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
-from pyroaring import BitMap
-
+from latchfree.extras import require
 from latchfree.topics.dialects import Dialect
 from latchfree.topics.engines.plain import PlainMatcher
 from latchfree.topics.engines.slots import Slots
 from latchfree.topics.pattern import Kind, Pattern
 from latchfree.topics.subscription import Subscription
+
+if TYPE_CHECKING:
+    from pyroaring import BitMap
+else:
+    BitMap = require("pyroaring", "topics").BitMap
 
 
 class Position:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from latchfree.extras import optional
 from latchfree.topics import rules
 from latchfree.topics.columns import text_column
 from latchfree.topics.dialects import Dialect
@@ -17,6 +16,9 @@ from latchfree.topics.mask.byte_classes import class_table, eight
 from latchfree.topics.mask.groups import choose_groups
 from latchfree.topics.mask.kernels import records, shapes, table
 from latchfree.topics.mask.kernels.trie import Trie, grow
+
+pa: Any = optional("pyarrow", "topics")
+pc: Any = optional("pyarrow.compute", "topics")
 
 
 def byte_column(column: Any) -> tuple[int, NDArray[np.int64], Any]:

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, Never
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
+from latchfree.extras import optional
 from latchfree.publishing import publish_file
 from latchfree.topics.columns import text_column
 from latchfree.topics.dialects import DIALECTS, Dialect, get_dialect
@@ -30,6 +30,8 @@ from latchfree.topics.mask.kernels.search import Tables, search
 from latchfree.topics.mask.kernels.trie import Trie
 from latchfree.topics.snapshot import Snapshot
 from latchfree.topics.subscription import Stats, Subscription
+
+pa: Any = optional("pyarrow", "topics")
 
 _CHUNK = 1 << 18
 """Topics matched without looking up: Ctrl-C takes effect between chunks."""

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
+from latchfree.extras import optional
 from latchfree.topics.columns import subscriber_column
+
+pa: Any = optional("pyarrow", "topics")
 
 
 @dataclass(frozen=True)

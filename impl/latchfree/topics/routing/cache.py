@@ -15,14 +15,15 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
+from latchfree.extras import optional
 from latchfree.topics.columns import text_column
 from latchfree.topics.dialects import Dialect
 from latchfree.topics.errors import InvalidTopic
 from latchfree.topics.matcher import Matcher
 from latchfree.topics.subscription import Stats, Subscription
+
+pa: Any = optional("pyarrow", "topics")
+pc: Any = optional("pyarrow.compute", "topics")
 
 if TYPE_CHECKING:
     from latchfree.topics.mask.index import MaskIndex

@@ -13,12 +13,17 @@ import itertools
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from pyroaring import BitMap
 
+from latchfree.extras import require
 from latchfree.topics.errors import UnknownSubscription
+
+if TYPE_CHECKING:
+    from pyroaring import BitMap
+else:
+    BitMap = require("pyroaring", "topics").BitMap
 
 
 class _Present(Enum):
