@@ -5,42 +5,41 @@ from __future__ import annotations
 import itertools
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from latchfree_explore.result import Exploration
 from latchfree_explore.scenario import Scenario
-from latchfree_explore.strategies import NAMES
+from latchfree_explore.strategies.strategy import Strategy
+from latchfree_explore.strategies.table import strategy_named
 
 if TYPE_CHECKING:
     from latchfree_explore.machine.machine import Machine
-    from latchfree_explore.search import Progress
+    from latchfree_explore.search import Tally
     from latchfree_explore.target import Target
 
-#: Schedules of each generated scenario, and of all, unless the caller says otherwise.
+#: Schedules of each generated scenario, and of all of them, unless the caller says otherwise.
 _EACH: Final = 1_000
 _SCHEDULES: Final = 100_000
-_DEPTH: Final = 3
-_MOST_PREEMPTIONS: Final = 2
 _SOLO_STEPS: Final = 1_000
-_MOST_DEPTH: Final = 16
 
 
 @dataclass(frozen=True)
 class _Plan:
     """What the caller wants, with the defaults filled in."""
 
-    strategy: str
+    target: Target
+    strategy: Strategy
     seed: int
     each: int | None
     schedules: int | None
     timeout: float | None
     bound: int
     plain: bool
-    progress: int
+    solo_steps: int
     script: str
-    on_progress: Callable[[int, int, str], None] | None
+    on_progress: Callable[[int, int, str], None]
 
 
 def explore(
@@ -79,9 +78,6 @@ def explore(
         For "bounded", the most preemptions (2 by default); for "pct", the depth of bugs looked for (3 by default).
     script : str
         For "directed": see `latchfree_explore.script`.
-    mutant : str, optional
-        Explore a seeded bug; see `latchfree_evidence.mutants`. It must be the first use of the structure in the
-        process.
     plain : bool
         Whether plain accesses, to memory nobody else should be touching, are interleaved too.
     progress : bool
@@ -94,6 +90,8 @@ def explore(
     Returns
     -------
     Exploration
+        If Ctrl-C ends the exploration, `interrupted` says so, and the verdict is "unknown" unless a violation was found
+        before.
 
     Raises
     ------
@@ -101,95 +99,113 @@ def explore(
         For an unknown target or strategy, a number out of range, or a scenario that makes no sense.
     latchfree_explore.board.stacks.Unsupported
         If this machine is not Linux on x86-64 or aarch64.
+    KeyboardInterrupt
+        If Ctrl-C is pressed before the first schedule has run.
 
     References
     ----------
     Abdulla, Aronis, Jonsson, Sagonas, POPL 2014; Musuvathi and Qadeer, PLDI 2007; Burckhardt et al., ASPLOS 2010.
     """
-    strategy = strategy or ("pct" if scenario is None else "dpor")
-    _validate(strategy, scenario, schedules, bound, script)
+    chosen = strategy_named(strategy or ("pct" if scenario is None else "dpor"))
+    _validate(chosen, scenario, schedules, bound, script)
     if isinstance(scenario, str):
         scenario = Scenario.parse(scenario)
     if isinstance(target, str):
         from latchfree_explore.target_files import find_target
 
         target = find_target(target)
-    if schedules is None and (strategy in ("pct", "random") or scenario is None):
-        schedules = _SCHEDULES
-    if bound is None:
-        bound = _DEPTH if strategy == "pct" else _MOST_PREEMPTIONS
+    if schedules is None:
+        schedules = chosen.default_schedules or (_SCHEDULES if scenario is None else None)
     plan = _Plan(
-        strategy=strategy,
+        target=target,
+        strategy=chosen,
         seed=seed,
         each=_EACH if scenario is None else None,
         schedules=schedules,
         timeout=timeout,
-        bound=bound,
+        bound=chosen.default_bound if bound is None or chosen.needs_script else bound,
         plain=plain,
-        progress=_SOLO_STEPS if progress else 0,
+        solo_steps=_SOLO_STEPS if progress else 0,
         script=script,
-        on_progress=on_progress,
+        on_progress=on_progress or _say_nothing,
     )
-    result = Exploration(target.name, strategy, seed)
-    _explore(result, target, _generated(target, seed) if scenario is None else iter([scenario]), plan)
-    if result.failure is not None and minimise and strategy != "directed" and not result.interrupted:
-        _minimise(result, target, plan)
+    result = Exploration(target.name, chosen.name, seed)
+    try:
+        _explore(result, plan, _generated(target, seed) if scenario is None else [scenario])
+    except KeyboardInterrupt:
+        if result.schedules == 0:
+            raise
+        _interrupt(result)
+    if result.failure is not None and minimise and not chosen.needs_script:
+        _minimise(result, plan)
     return result
 
 
-def _validate(strategy: str, scenario: Any, schedules: int | None, bound: int | None, script: str) -> None:
-    if strategy not in NAMES:
-        raise ValueError(f"unknown strategy {strategy!r}; there are: {', '.join(NAMES)}")
+def _say_nothing(schedules: int, scenarios: int, what: str) -> None:
+    """Report no progress."""
+
+
+def _validate(
+    strategy: Strategy, scenario: str | Scenario | None, schedules: int | None, bound: int | None, script: str
+) -> None:
+    """Raise ValueError for what cannot be asked."""
     if schedules is not None and schedules < 1:
         raise ValueError(f"schedules must be at least 1, got {schedules}")
-    low, high = (1, _MOST_DEPTH) if strategy == "pct" else (0, 1 << 20)
+    low, high = strategy.least_bound, strategy.most_bound
     if bound is not None and not low <= bound <= high:
-        raise ValueError(f"bound must be from {low} to {high} for strategy {strategy!r}, got {bound}")
-    if (strategy == "directed") != bool(script):
+        raise ValueError(f"bound must be from {low} to {high} for strategy {strategy.name!r}, got {bound}")
+    if strategy.needs_script != bool(script):
         raise ValueError("strategy 'directed' runs along a script, and no other does: give both or none")
     if script and scenario is None:
         raise ValueError("a script needs a scenario")
 
 
 def _generated(target: Target, seed: int) -> Iterator[Scenario]:
+    """Yield random scenarios for ever."""
     for k in itertools.count():
         yield target.generate(random.Random(f"{seed}/{k}"))
 
 
-def _explore(result: Exploration, target: Target, scenarios: Iterator[Scenario], plan: _Plan) -> None:
-    """Explore one scenario after the other, until something is wrong or what was planned is done."""
-    from latchfree_explore import search
+def _interrupt(result: Exploration) -> None:
+    """Note that Ctrl-C has ended an exploration that found nothing wrong."""
+    result.interrupted = True
+    result.verdict = "unknown"
+    result.reason = "interrupted; nothing wrong so far"
+
+
+def _explore(result: Exploration, plan: _Plan, scenarios: Iterable[Scenario]) -> None:
+    """Explore one scenario after the other, until something is wrong or the plan is done."""
     from latchfree_explore.machine.machine import Machine
+    from latchfree_explore.search import warm_up
 
     deadline = None
     cut = False
     for scenario in scenarios:
-        machine = Machine(target, scenario, plain=plan.plain, progress=plan.progress)
-        first = search.warmed_up(machine)
-        if deadline is None and plan.timeout is not None:
-            deadline = time.monotonic() + plan.timeout
-        done = search.Progress(1, failure=first) if first else _explore_one(result, machine, plan, deadline)
-        cut = cut or not done.complete
-        if done.failure is not None:
-            result.verdict, result.failure = "violation", done.failure
-            result.reason = f"{done.failure.kind}: {done.failure.message}"
+        machine = Machine(plan.target, scenario, plain=plan.plain, progress=plan.solo_steps)
+        failure = warm_up(machine)
+        if failure is None:
+            if deadline is None and plan.timeout is not None:
+                deadline = time.monotonic() + plan.timeout
+            done = _search(result, machine, plan, deadline)
+            cut = cut or not done.complete
+            failure = done.failure
+        if failure is not None:
+            result.verdict, result.failure = "violation", failure
+            result.reason = f"{failure.kind}: {failure.message}"
             return
         spent = plan.schedules is not None and result.schedules >= plan.schedules
-        if result.interrupted or spent or (deadline is not None and time.monotonic() > deadline):
+        if spent or (deadline is not None and time.monotonic() > deadline):
             break
-    result.complete = plan.strategy == "dpor" and not cut
-    if plan.strategy in ("dpor", "bounded") and cut:
+    result.complete = plan.strategy.complete and not cut
+    if plan.strategy.exhaustive and cut:
         result.verdict = "unknown"
         result.reason = "nothing wrong so far, but not every interleaving was run"
-    elif result.complete:
-        result.reason = "linearizable in every interleaving"
-    elif plan.strategy == "bounded":
-        result.reason = f"linearizable in every interleaving with at most {plan.bound} preemptions"
     else:
-        result.reason = "nothing wrong in what was run"
+        result.reason = plan.strategy.claim.format(bound=plan.bound)
 
 
-def _explore_one(result: Exploration, machine: Machine, plan: _Plan, deadline: float | None) -> Progress:
+def _search(result: Exploration, machine: Machine, plan: _Plan, deadline: float | None) -> Tally:
+    """Search one scenario, and add what was run to the result, also if Ctrl-C ends the search."""
     from latchfree_explore import script, search
     from latchfree_explore.board import layout as b
 
@@ -197,46 +213,48 @@ def _explore_one(result: Exploration, machine: Machine, plan: _Plan, deadline: f
     if plan.schedules is not None:
         left = min(left or plan.schedules, plan.schedules - result.schedules)
     schedule = script.schedule_of(machine, plan.script) if plan.script else []
-    base = result.schedules
-
-    def report(done: int) -> None:
-        if plan.on_progress is not None:
-            plan.on_progress(base + done, result.scenarios + 1, str(machine.scenario))
-
+    base, number = result.schedules, result.scenarios + 1
+    before = int(machine.board[b.SCHEDULES]), int(machine.board[b.SLEPT])
     began = time.monotonic()
     try:
         done = search.run(
-            machine, plan.strategy, seed=plan.seed, bound=plan.bound if not schedule else -1, schedules=left,
-            deadline=deadline, schedule=schedule, on_progress=report,
-        )  # fmt: skip
-    except KeyboardInterrupt:
-        result.interrupted = True
-        done = search.Progress(int(machine.board[b.SCHEDULES]), int(machine.board[b.SLEPT]))
-    result.seconds += time.monotonic() - began
-    result.scenarios += 1
-    result.schedules += done.schedules
-    result.slept += done.slept
-    result.checked += done.checked
-    result.steps += int(machine.board[b.ALL_STEPS])
-    result.longest = max(result.longest, int(machine.board[b.LONGEST]))
-    result.outcomes += int(machine.seen.total[0])
-    if plan.strategy == "dpor":
-        result.interleavings = (result.interleavings or 0.0) + float(machine.count.total[0])
-        result.at_least = result.at_least or bool(machine.count.total[1] > 0)
+            machine,
+            plan.strategy,
+            seed=plan.seed,
+            bound=plan.bound,
+            schedules=left,
+            deadline=deadline,
+            schedule=schedule,
+            on_progress=lambda done: plan.on_progress(base + done, number, str(machine.scenario)),
+        )
+        result.checked += done.checked
+    finally:
+        result.seconds += time.monotonic() - began
+        result.scenarios += 1
+        result.schedules += int(machine.board[b.SCHEDULES]) - before[0]
+        result.slept += int(machine.board[b.SLEPT]) - before[1]
+        result.steps += int(machine.board[b.ALL_STEPS])
+        result.longest = max(result.longest, int(machine.board[b.LONGEST]))
+        result.outcomes += int(machine.seen.total[0])
+        if plan.strategy.complete:
+            result.interleavings = (result.interleavings or 0.0) + float(machine.count.total[0])
+            result.at_least = result.at_least or bool(machine.count.total[1] > 0)
     return done
 
 
-def _minimise(result: Exploration, target: Target, plan: _Plan) -> None:
+def _minimise(result: Exploration, plan: _Plan) -> None:
+    """Put a smaller failure in the place of the one found, if there is one."""
     from latchfree_explore.minimise import minimised
 
     assert result.failure is not None
-
-    def say(what: str) -> None:
-        if plan.on_progress is not None:
-            plan.on_progress(result.schedules, result.scenarios, what)
-
     try:
-        failure = minimised(target, result.failure, seed=plan.seed, plain=plan.plain, on_progress=say)
+        failure = minimised(
+            plan.target,
+            result.failure,
+            seed=plan.seed,
+            plain=plan.plain,
+            on_progress=lambda what: plan.on_progress(result.schedules, result.scenarios, what),
+        )
     except KeyboardInterrupt:
         result.interrupted = True
         return

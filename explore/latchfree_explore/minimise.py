@@ -12,6 +12,8 @@ from latchfree_explore.board import layout as b
 from latchfree_explore.failure import Failure
 from latchfree_explore.machine.machine import Machine
 from latchfree_explore.scenario import Scenario
+from latchfree_explore.strategies.bounded import BOUNDED
+from latchfree_explore.strategies.pct import PCT
 from latchfree_explore.target import Target
 from latchfree_lincheck.checking.checker import check
 
@@ -19,7 +21,6 @@ from latchfree_lincheck.checking.checker import check
 _TRIES: Final = 3_000
 _LAST_TRIES: Final = 50_000
 _MOST_PREEMPTIONS: Final = 2
-_DEPTH: Final = 3
 
 
 def failure_along(machine: Machine, schedule: list[int]) -> Failure | None:
@@ -56,11 +57,10 @@ def minimised(
 def _search(target: Target, scenario: Scenario, kind: str, seed: int, plain: bool, deadline: float) -> Failure | None:
     """Look for a failure of that kind in a scenario, a short time."""
     machine = Machine(target, scenario, plain=plain)
-    attempts = [("bounded", bound) for bound in range(_MOST_PREEMPTIONS + 1)] + [("pct", _DEPTH)]
+    attempts = [*((BOUNDED, bound) for bound in range(_MOST_PREEMPTIONS + 1)), (PCT, PCT.default_bound)]
     for strategy, bound in attempts:
-        found = search.run(
-            machine, strategy, seed=seed, bound=bound, schedules=_TRIES, deadline=deadline
-        ).failure  # fmt: skip
+        done = search.run(machine, strategy, seed=seed, bound=bound, schedules=_TRIES, deadline=deadline)
+        found = done.failure
         if found is not None and found.kind == kind:
             return found
     return None
@@ -88,7 +88,7 @@ def _fewer_operations(
 
 def _fewer_preemptions(machine: Machine, failure: Failure, deadline: float) -> Failure:
     for bound in range(min(failure.preemptions, _MOST_PREEMPTIONS + 1)):
-        found = search.run(machine, "bounded", bound=bound, schedules=_LAST_TRIES, deadline=deadline).failure
+        found = search.run(machine, BOUNDED, bound=bound, schedules=_LAST_TRIES, deadline=deadline).failure
         if found is not None and found.kind == failure.kind:
             return found
     return failure

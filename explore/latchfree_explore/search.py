@@ -1,4 +1,4 @@
-"""One scenario under one strategy: run schedules, have new outcomes judged, stop at the first violation."""
+"""The search: run schedules of one scenario under one strategy, judge new outcomes, stop at the first violation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from latchfree_explore.board import layout as b
 from latchfree_explore.failure import Failure
 from latchfree_explore.machine import loop
 from latchfree_explore.machine.machine import PROBLEMS, Machine
-from latchfree_explore.strategies import NAMES
+from latchfree_explore.strategies.strategy import Strategy
 from latchfree_lincheck.checking.checker import check
 
 #: Seconds between two looks at the clock, about.
@@ -30,13 +30,19 @@ MESSAGES: Final = {
 
 
 @dataclass
-class Progress:
-    """How far a search is.
+class Tally:
+    """How far a search has come.
 
     Attributes
     ----------
+    schedules : int
+        Schedules run to their end.
+    slept : int
+        Schedules cut short because an equivalent one was run.
+    checked : int
+        Histories that the checker judged.
     complete : bool
-        The strategy has no further schedule.
+        Whether the strategy has no further schedule.
     failure : Failure or None
     """
 
@@ -48,7 +54,7 @@ class Progress:
 
 
 def judge(machine: Machine) -> Failure | None:
-    """Have the last schedule's history checked, and remember why it is fine."""
+    """Have the last schedule's history checked; keep the linearization, or return the failure."""
     history = machine.target.judged(machine.history())
     verdict = check(history, machine.target.model)
     if verdict.verdict == "ok":
@@ -60,18 +66,18 @@ def judge(machine: Machine) -> Failure | None:
 
 
 def failure_of(machine: Machine, kind: str, message: str) -> Failure:
-    """The last schedule, as a failure."""
+    """Return the last schedule as a failure."""
     return Failure(machine.scenario, machine.schedule, machine.steps, machine.history(), kind, message)
 
 
 def trouble(machine: Machine) -> Failure:
-    """The failure of a schedule that did not end as it should."""
+    """Return the failure of a schedule that did not end as it should."""
     status = machine.status
     return failure_of(machine, PROBLEMS[status], MESSAGES[status].format(steps=len(machine.schedule)))
 
 
-def warmed_up(machine: Machine) -> Failure | None:
-    """Compile what is still to be compiled: run one schedule and judge it. Returns its failure, None if it is fine."""
+def warm_up(machine: Machine) -> Failure | None:
+    """Compile what is still to be compiled: run one schedule and judge it; return how it fails, None if it is fine."""
     machine.drive(0)
     if machine.run([]) != b.DONE:
         return trouble(machine)
@@ -80,18 +86,41 @@ def warmed_up(machine: Machine) -> Failure | None:
 
 def run(
     machine: Machine,
-    strategy: str,
+    strategy: Strategy,
     *,
     seed: int = 0,
-    bound: int = 0,
+    bound: int | None = None,
     schedules: int | None = None,
     deadline: float | None = None,
     schedule: Sequence[int] = (),
     on_progress: Callable[[int], None] | None = None,
-) -> Progress:
-    """Explore until the strategy, `schedules` or the deadline (`time.monotonic`) ends it, or something is wrong."""
-    machine.start(NAMES[strategy], seed=seed, bound=bound, schedule=schedule)
-    done = Progress()
+) -> Tally:
+    """Search until the strategy, `schedules` or the deadline ends it, or something is wrong.
+
+    Parameters
+    ----------
+    machine : Machine
+    strategy : Strategy
+    seed : int
+        For random strategies.
+    bound : int, optional
+        The number that the strategy takes; by default its own.
+    schedules : int, optional
+        How many schedules at most.
+    deadline : float, optional
+        `time.monotonic` after which no further schedules are run.
+    schedule : sequence of int
+        The threads of the first steps of every schedule.
+    on_progress : callable, optional
+        Called now and then with the schedules so far.
+
+    Returns
+    -------
+    Tally
+    """
+    bound = strategy.default_bound if bound is None else bound
+    machine.start(strategy, seed=seed, bound=bound, schedule=schedule)
+    done = Tally()
     before = int(machine.board[b.SCHEDULES]), int(machine.board[b.SLEPT])
     batch = _FIRST_BATCH
     while done.failure is None:

@@ -84,7 +84,7 @@ def test_real_time_order_is_part_of_an_interleaving():
 
 
 def _drop_last_backtrack_point(machine):
-    trace = machine._trace
+    trace = machine.trace
     for k in range(int(machine.board[b.STEPS]) - 1, -1, -1):
         own = 1 << trace[k, b.S_THREAD]
         if trace[k, b.S_TRIED] & ~own & ~trace[k, b.S_SLEEP]:
@@ -94,7 +94,7 @@ def _drop_last_backtrack_point(machine):
 
 def _oversleep(machine):
     """Put whoever was tried to sleep at the step before as well."""
-    trace = machine._trace
+    trace = machine.trace
     for k in range(int(machine.board[b.STEPS]) - 1, 0, -1):
         trace[k - 1, b.S_SLEEP] |= 1 << trace[k, b.S_THREAD]
 

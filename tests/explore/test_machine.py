@@ -17,7 +17,8 @@ from latchfree_explore.examples.counter import CAS_COUNTER, CounterModel
 from latchfree_explore.examples.treiber import TREIBER
 from latchfree_explore.machine.machine import Machine
 from latchfree_explore.sources import function_of, text_of
-from latchfree_explore.strategies import RANDOM
+from latchfree_explore.strategies.random_choice import RANDOM
+from latchfree_explore.strategies.table import strategy_named
 from latchfree_lincheck import check
 
 
@@ -25,7 +26,7 @@ from latchfree_lincheck import check
 def test_memory_is_reset_to_the_word(strategy):
     machine = Machine(TREIBER, Scenario.parse("init: push(1) | push(2); pop | pop; pop | after: pop"))
     before = machine.memory.words.copy()
-    done = search.run(machine, strategy, schedules=500, bound=2)
+    done = search.run(machine, strategy_named(strategy), schedules=500, bound=2)
     assert done.schedules > 10
     assert np.array_equal(machine.memory.words, before)
 

@@ -31,7 +31,7 @@ MOST_UNDO: Final = 6
 CALLS: Final = 7  # address of the operations
 MOST_STEPS: Final = 8
 MOST_ACCESSES: Final = 9  # plain ones included
-STRATEGY: Final = 10
+CHOOSE: Final = 10  # address of the strategy's function that chooses a thread
 BOUND: Final = 11  # a number that the strategy takes
 PLAIN: Final = 12  # whether plain accesses are steps too
 ENTRY: Final = 13  # the C function that a fiber starts in
@@ -57,11 +57,19 @@ STARTED: Final = 36
 LONGEST: Final = 37  # steps of the longest schedule
 ALL_STEPS: Final = 38
 MAIN_STACK: Final = 39
-PROGRESS: Final = 40  # steps in which a thread alone must finish its operation; 0 if nobody asks
+SOLO_STEPS: Final = 40  # steps in which a thread alone must finish its operation; 0 if nobody asks
 SPARE_TRACE: Final = 41
 LONER: Final = 42  # the thread that is alone, and the operation it is to finish
 LONER_CALL: Final = 43
 CHANGES: Final = 48  # up to 16 steps at which PCT changes priorities
+
+# The strategy, beside CHOOSE and BOUND.
+SETTLE: Final = 64  # address of the function that accounts for a step, 0 if there is none
+ADVANCE: Final = 65  # address of the function that prepares the next schedule
+EXHAUSTIVE: Final = 66  # whether it ends by itself
+COUNTED: Final = 67  # whether its schedules stand for interleavings that are counted
+ANSWER: Final = 68  # what a function called through its address has returned
+SOLO_CHOOSE: Final = 69  # address of the function that chooses where a thread is alone
 
 # Modes.
 ALONE: Final = 0  # one fiber runs, nobody interferes
@@ -80,7 +88,7 @@ OVERFULL: Final = 8  # too many writes to undo
 STUCK: Final = 9  # a thread alone does not finish its operation
 
 # Fibers.
-FIBERS: Final = 64
+FIBERS: Final = 80
 FIBER_WORDS: Final = 32
 BOARD_WORDS: Final = FIBERS + (MOST_THREADS + 1) * FIBER_WORDS
 F_STACK: Final = 0  # its stack pointer while it waits

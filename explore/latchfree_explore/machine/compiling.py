@@ -10,6 +10,7 @@ import numpy as np
 from numba import typeof, types
 from numba.core.errors import NumbaError, UnsupportedBytecodeError
 
+from latchfree_explore.board.calling import address_of
 from latchfree_explore.machine.access import Explored
 from latchfree_explore.target import DOCS, Memory, Target
 
@@ -31,14 +32,13 @@ def code_of(target: Target, name: str) -> int:
     kernel = operation.kernel
     signature = (_HANDLE, types.uint64, types.int64, *[types.int64] * operation.arity)
     try:
-        kernel.compile(signature)
+        address = address_of(kernel, *signature)
     except _ERRORS as error:
         raise _wrong(target, name, kernel, *_problem(error)) from None
-    compiled = kernel.overloads[signature]
-    returned = compiled.signature.return_type
+    returned = kernel.overloads[signature].signature.return_type
     if not isinstance(returned, types.Integer | types.Boolean | types.NoneType):
         raise _wrong(target, name, kernel, f"it returns {returned}, not an integer, a truth value or nothing")
-    return int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name))
+    return address
 
 
 def prepared(target: Target, threads: int, keys: str) -> Memory:

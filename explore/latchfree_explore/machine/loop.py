@@ -11,10 +11,9 @@ from latchfree_explore.board.effects import undo
 from latchfree_explore.board.layout import get, put
 from latchfree_explore.machine.counting import add
 from latchfree_explore.machine.launch import run_schedule
+from latchfree_explore.machine.obstruction import all_finish
 from latchfree_explore.machine.outcomes import is_known
-from latchfree_explore.machine.progress import all_finish
-from latchfree_explore.machine.scheduler import advance
-from latchfree_explore.strategies import DPOR
+from latchfree_explore.strategies.dispatch import advance
 
 # Why `drive` returned.
 LIMIT = 0  # it has run as many schedules as it should
@@ -28,7 +27,7 @@ def drive(board: Word, seen: Any, count: Any, before: Word, first: Word, end: Wo
     """Run up to `limit` schedules, as long as there is nothing new; returns why it stopped."""
     for _ in range(limit):
         if get(board, b.STARTED):
-            if get(board, b.PROGRESS) and not all_finish(board, before):
+            if get(board, b.SOLO_STEPS) and not all_finish(board, before):
                 return TROUBLE
             if not advance(board):
                 return COMPLETE
@@ -45,7 +44,7 @@ def drive(board: Word, seen: Any, count: Any, before: Word, first: Word, end: Wo
         put(board, b.SCHEDULES, get(board, b.SCHEDULES) + 1)
         if status != b.DONE:
             return TROUBLE
-        if get(board, b.STRATEGY) == DPOR:
+        if get(board, b.COUNTED):
             add(board, count)
         if not is_known(board, seen):
             return NEW

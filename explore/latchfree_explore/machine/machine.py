@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from functools import cache
 from typing import Any, Final
 
@@ -19,7 +19,9 @@ from latchfree_explore.machine.counting import new_count
 from latchfree_explore.machine.outcomes import learn, new_tables
 from latchfree_explore.scenario import Scenario
 from latchfree_explore.steps import Step
-from latchfree_explore.strategies import DIRECTED
+from latchfree_explore.strategies.directed import DIRECTED
+from latchfree_explore.strategies.dispatch import install, solo_choose
+from latchfree_explore.strategies.strategy import Strategy
 from latchfree_explore.target import Target
 from latchfree_lincheck.history import History, Operation
 from latchfree_model import UNKNOWN
@@ -59,6 +61,15 @@ class Machine:
     steps : int
         Atomic accesses after which a schedule counts as endless.
 
+    Attributes
+    ----------
+    board : int64 array
+        All state, see `latchfree_explore.board.layout`.
+    trace : int64 array of shape (steps, words of a step)
+        The steps of the last schedule.
+    call_rows : int64 array of shape (operations, words of an operation)
+        The operations of the scenario.
+
     Raises
     ------
     ValueError
@@ -75,10 +86,10 @@ class Machine:
         self.calls = scenario.operations
         threads = len(scenario.threads)
         self.memory = prepared(target, threads + 1, scenario.keys)
-        self._trace = np.zeros((steps + 1, b.STEP_WORDS), np.int64)
+        self.trace = np.zeros((steps + 1, b.STEP_WORDS), np.int64)
         self._spare = np.zeros((steps + 1, b.STEP_WORDS), np.int64)
         self._undo = np.zeros((MOST_WRITES, 2), np.int64)
-        self._calls = np.zeros((len(self.calls), b.CALL_WORDS), np.int64)
+        self.call_rows = np.zeros((len(self.calls), b.CALL_WORDS), np.int64)
         self.board = np.zeros(b.BOARD_WORDS, np.int64)
         self.address = np.int64(self.board.ctypes.data)
         self.seen = new_tables(len(self.calls))
@@ -88,10 +99,10 @@ class Machine:
             (b.WORDS, len(self.memory.words)),
             (b.ROOT, self.memory.root),
             (b.THREADS, threads),
-            (b.TRACE, self._trace.ctypes.data),
+            (b.TRACE, self.trace.ctypes.data),
             (b.UNDO, self._undo.ctypes.data),
             (b.MOST_UNDO, MOST_WRITES),
-            (b.CALLS, self._calls.ctypes.data),
+            (b.CALLS, self.call_rows.ctypes.data),
             (b.MOST_STEPS, steps),
             (b.MOST_ACCESSES, MOST_ACCESSES),
             (b.PLAIN, plain),
@@ -99,7 +110,8 @@ class Machine:
             (b.ENTRY_WORD, return_word()),
             (b.ACCESS, access_function().address),
             (b.SPARE_TRACE, self._spare.ctypes.data),
-            (b.PROGRESS, progress),
+            (b.SOLO_STEPS, progress),
+            (b.SOLO_CHOOSE, solo_choose() if progress else 0),
             (b.SEED, 1),
         ):
             self.board[at] = value
@@ -109,9 +121,9 @@ class Machine:
     def _lay_out(self, threads: int) -> None:
         for k, each in enumerate(self.calls):
             operation = self.target.operation(each.f)
-            self._calls[k, b.C_CODE] = code_of(self.target, each.f)
-            self._calls[k, b.C_ARITY] = operation.arity
-            self._calls[k, b.C_ARGUMENTS : b.C_ARGUMENTS + operation.arity] = self.target.words(
+            self.call_rows[k, b.C_CODE] = code_of(self.target, each.f)
+            self.call_rows[k, b.C_ARITY] = operation.arity
+            self.call_rows[k, b.C_ARGUMENTS : b.C_ARGUMENTS + operation.arity] = self.target.words(
                 each, self.scenario.keys
             )
         self._stacks = [Stack(int(self.address), k) for k in range(threads + 1)]
@@ -133,32 +145,34 @@ class Machine:
         self.board[b.UNDONE] = 0  # from here on the memory is reset to what they left
 
     @property
-    def _range(self) -> tuple[int, int, int]:
-        """Mask of the operations before the threads, first and end of those after."""
-        return (1 << len(self.scenario.before)) - 1, self._first_after, len(self.calls)
+    def before(self) -> int:
+        """Mask of the operations before the threads."""
+        return (1 << len(self.scenario.before)) - 1
 
-    def start(self, strategy: int, *, seed: int = 1, bound: int = 0, schedule: Sequence[int] = ()) -> None:
+    def start(self, strategy: Strategy, *, seed: int = 1, bound: int = 0, schedule: Sequence[int] = ()) -> None:
         """Set a strategy, its seed and its number, or the schedule to run along: a thread for each step."""
-        self.board[b.STRATEGY] = strategy
+        install(self.board, strategy)
         self.board[b.SEED] = seed
         self.board[b.BOUND] = bound
         self.board[b.STARTED] = 0
         self.board[b.PREFIX] = len(schedule)
-        self._trace[: len(schedule), b.S_THREAD] = schedule
+        self.trace[: len(schedule), b.S_THREAD] = schedule
 
     def drive(self, limit: int) -> int:
         """Run up to `limit` schedules; returns why it stopped, see `latchfree_explore.machine.loop`."""
-        return int(loop.drive(self.address, self.seen, self.count, *self._range, limit))
+        return int(
+            loop.drive(self.address, self.seen, self.count, self.before, self._first_after, len(self.calls), limit)
+        )
 
     def run(self, schedule: Sequence[int], then: int = -1) -> int:
         """Run one schedule along the threads given, then thread `then` if it can, then the others.
 
         Returns the status.
         """
-        if len(schedule) > len(self._trace):
+        if len(schedule) > len(self.trace):
             return b.DIVERGED
         self.start(DIRECTED, schedule=schedule, bound=then)
-        status = int(launch.run_schedule(self.address, *self._range))
+        status = int(launch.run_schedule(self.address, self.before, self._first_after, len(self.calls)))
         undo(self.address)
         return status
 
@@ -176,13 +190,13 @@ class Machine:
     @property
     def schedule(self) -> list[int]:
         """The thread of each of its steps."""
-        threads: list[int] = self._trace[: self.board[b.STEPS], b.S_THREAD].tolist()
+        threads: list[int] = self.trace[: self.board[b.STEPS], b.S_THREAD].tolist()
         return threads
 
     @property
     def steps(self) -> list[Step]:
         """Its steps."""
-        return [self._step(row) for row in self._trace[: self.board[b.STEPS]].tolist()]
+        return [self._step(row) for row in self.trace[: self.board[b.STEPS]].tolist()]
 
     def _step(self, row: list[int]) -> Step:
         kind, at = row[b.S_KIND], row[b.S_AT]
@@ -198,12 +212,18 @@ class Machine:
             succeeded=kind != b.CAS or row[b.S_OLD] == row[b.S_A],
         )
 
+    @property
+    def results(self) -> list[Hashable]:
+        """What each of its operations returned, in the order of the scenario; all of them must have."""
+        words = self.call_rows[:, b.C_RESULT].tolist()
+        return [self.target.operation(each.f).result(word) for each, word in zip(self.calls, words, strict=True)]
+
     def history(self) -> History:
         """What its operations returned; those that did not return are pending, those not invoked are left out."""
         before, steps = len(self.scenario.before), int(self.board[b.STEPS])
         found = []
         for k, (each, process) in enumerate(zip(self.calls, self._processes(), strict=True)):
-            row = self._calls[k]
+            row = self.call_rows[k]
             ended = bool(self.board[b.RETURNED] >> k & 1)
             if k < before:
                 invoke, return_ = k, k
@@ -212,7 +232,7 @@ class Machine:
                 if not ended:
                     continue
             else:
-                invoked = (self._trace[:steps, b.S_CALL] == k).any()
+                invoked = (self.trace[:steps, b.S_CALL] == k).any()
                 if not invoked:
                     continue
                 invoke, return_ = before + int(row[b.C_INVOKE]), before + int(row[b.C_RETURN])

@@ -16,49 +16,7 @@ from latchfree_explore.board.dependence import may_wake
 from latchfree_explore.board.effects import leave
 from latchfree_explore.board.layout import get, put
 from latchfree_explore.board.stacks import switch
-from latchfree_explore.strategies import BOUNDED, DPOR, PCT, RANDOM, SOLO, bounded, directed, dpor, pct, randomly, solo
-
-
-@kernel
-def _settle(board: Word) -> None:
-    """Account for the step just made."""
-    strategy = get(board, b.STRATEGY)
-    if strategy == DPOR:
-        dpor.settle(board)
-    elif strategy == BOUNDED:
-        bounded.settle(board)
-
-
-@kernel
-def _choose(board: Word, runnable: Word) -> Word:
-    """The thread to run at a step that is not given, -1 for none."""
-    strategy = get(board, b.STRATEGY)
-    if strategy == DPOR:
-        return dpor.choose(board, runnable)
-    if strategy == BOUNDED:
-        return bounded.choose(board, runnable)
-    if strategy == RANDOM:
-        return randomly.choose(board, runnable)
-    if strategy == PCT:
-        return pct.choose(board, runnable)
-    if strategy == SOLO:
-        return solo.choose(board, runnable)
-    return directed.choose(board, runnable)
-
-
-@kernel
-def advance(board: Word) -> Word:
-    """Prepare the next schedule; False if there is none."""
-    strategy = get(board, b.STRATEGY)
-    if strategy == DPOR:
-        return dpor.advance(board)
-    if strategy == BOUNDED:
-        return bounded.advance(board)
-    if strategy == RANDOM:
-        return randomly.advance(board)
-    if strategy == PCT:
-        return pct.advance(board)
-    return directed.advance(board)
+from latchfree_explore.strategies.dispatch import choose, settle
 
 
 @kernel
@@ -116,7 +74,7 @@ def next_thread(board: Word) -> Word:
         return thread
     now = get(board, b.STEPS)
     if now > 0:
-        _settle(board)
+        settle(board)
     runnable = _runnable(board)
     if runnable == 0:
         leave(board, b.DEADLOCK if _unfinished(board) else b.DONE)
@@ -127,7 +85,7 @@ def next_thread(board: Word) -> Word:
         if not runnable >> thread & 1:
             leave(board, b.DIVERGED)
     else:
-        thread = _choose(board, runnable)
+        thread = choose(board, runnable)
         if thread < 0:
             leave(board, b.SLEEPING)
     _begin_step(board, thread, runnable)

@@ -11,6 +11,7 @@ from latchfree.kinds import Flag, Word
 from latchfree_explore.board import layout as b
 from latchfree_explore.board.layout import get, put
 from latchfree_explore.strategies.directed import continued
+from latchfree_explore.strategies.strategy import Strategy
 
 
 @kernel
@@ -59,3 +60,13 @@ def advance(board: Word) -> Flag:
                 put(board, b.PREFIX, k + 1)
                 return True
     return False
+
+
+BOUNDED = Strategy(
+    "bounded",
+    choose,
+    advance,
+    settle,
+    exhaustive=True,
+    claim="linearizable in every interleaving with at most {bound} preemptions",
+)

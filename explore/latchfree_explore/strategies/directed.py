@@ -6,6 +6,7 @@ from latchfree.jit import kernel
 from latchfree.kinds import Flag, Word
 from latchfree_explore.board import layout as b
 from latchfree_explore.board.layout import get
+from latchfree_explore.strategies.strategy import Strategy
 
 
 @kernel
@@ -33,3 +34,7 @@ def choose(board: Word, runnable: Word) -> Word:
 def advance(board: Word) -> Flag:
     """There is one schedule only."""
     return False
+
+
+#: Its number is the thread that goes on where the schedule ends, or -1 for the one that runs already.
+DIRECTED = Strategy("directed", choose, advance, default_bound=-1, needs_script=True)

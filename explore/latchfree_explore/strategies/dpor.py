@@ -17,6 +17,7 @@ from latchfree_explore.board import layout as b
 from latchfree_explore.board.dependence import conflict, disturbs
 from latchfree_explore.board.layout import get, put
 from latchfree_explore.strategies.directed import continued
+from latchfree_explore.strategies.strategy import Strategy
 
 
 @kernel
@@ -165,3 +166,8 @@ def advance(board: Word) -> Flag:
             put(board, b.PREFIX, k + 1)
             return True
     return False
+
+
+DPOR = Strategy(
+    "dpor", choose, advance, settle, exhaustive=True, complete=True, claim="linearizable in every interleaving"
+)

@@ -10,7 +10,11 @@ from latchfree.jit import kernel
 from latchfree.kinds import Flag, Word
 from latchfree_explore.board import layout as b
 from latchfree_explore.board.layout import get, put
-from latchfree_explore.strategies.randomly import draw
+from latchfree_explore.strategies.random_choice import MANY, draw
+from latchfree_explore.strategies.strategy import Strategy
+
+#: The most depth: the board has room for the steps at which priorities change.
+MOST_DEPTH = 16
 
 #: Steps that the first schedule is taken to have.
 _GUESS = 64
@@ -63,3 +67,6 @@ def choose(board: Word, runnable: Word) -> Word:
 def advance(board: Word) -> Flag:
     """The generator goes on from schedule to schedule."""
     return True
+
+
+PCT = Strategy("pct", choose, advance, default_bound=3, least_bound=1, most_bound=MOST_DEPTH, default_schedules=MANY)

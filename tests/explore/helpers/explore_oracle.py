@@ -3,7 +3,8 @@
 from latchfree_explore.board import layout as b
 from latchfree_explore.machine import loop
 from latchfree_explore.machine.machine import Machine
-from latchfree_explore.strategies import BOUNDED, DPOR
+from latchfree_explore.strategies.bounded import BOUNDED
+from latchfree_explore.strategies.dpor import DPOR
 
 EVERY = 1 << 20
 """More preemptions than any schedule has."""
@@ -15,11 +16,11 @@ def schedules(machine, strategy, tamper=lambda machine: None):
     found = []
     while machine.drive(1) != loop.COMPLETE:
         if machine.status != b.SLEEPING:
-            calls = machine._calls
+            calls = machine.call_rows
             outcome = (machine.status, *calls[:, b.C_RESULT].tolist())
             if machine.status == b.DONE:
                 outcome += (*calls[:, b.C_BEFORE].tolist(),)
-            found.append((machine._trace[: machine.board[b.STEPS]].tolist(), outcome))
+            found.append((machine.trace[: machine.board[b.STEPS]].tolist(), outcome))
         tamper(machine)
     return found
 

@@ -21,7 +21,7 @@ from latchfree_explore.board.stacks import switch
 from latchfree_explore.machine import launch
 from latchfree_explore.machine.machine import MOST_STEPS, PROBLEMS, Machine
 from latchfree_explore.scenario import Scenario
-from latchfree_explore.strategies import DIRECTED
+from latchfree_explore.strategies.directed import DIRECTED
 from latchfree_explore.target import Target
 
 _WORD: Final = (1 << 64) - 1
@@ -69,8 +69,8 @@ class Stepper:
     def __init__(self, target: Target, scenario: Scenario) -> None:
         self._machine = Machine(target, scenario)
         self._board = memoryview(self._machine.board.data).cast("B").cast("q")
-        self._trace = self._machine._trace
-        self._calls = memoryview(self._machine._calls.data).cast("B").cast("q")
+        self._trace = self._machine.trace
+        self._calls = memoryview(self._machine.call_rows.data).cast("B").cast("q")
         self._sites: dict[int, str] = {}
         memory = self._machine.memory
         self.words = memoryview(memory.words.data).cast("B").cast("Q")
@@ -89,8 +89,9 @@ class Stepper:
     def begin(self) -> None:
         """Bring every thread to its first access."""
         board = self._board
-        board[b.STRATEGY], board[b.PREFIX], board[b.MOST_STEPS] = DIRECTED, 0, 0
-        launch.run_threads(self._machine.address, self._machine._range[0])
+        self._machine.start(DIRECTED, bound=DIRECTED.default_bound)
+        board[b.MOST_STEPS] = 0
+        launch.run_threads(self._machine.address, self._machine.before)
 
     def step(self, thread: int) -> None:
         """Let a thread make its access and come to the next.

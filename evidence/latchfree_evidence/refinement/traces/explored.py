@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from latchfree_explore.board import layout as b
 from latchfree_explore.machine import loop
 from latchfree_explore.machine.machine import PROBLEMS, Machine
 from latchfree_explore.scenario import Scenario
 from latchfree_explore.steps import Step
-from latchfree_explore.strategies import RANDOM
+from latchfree_explore.strategies.random_choice import RANDOM
 from latchfree_explore.target import Target
 
 
@@ -29,6 +28,4 @@ def record_schedules(
     for _ in range(count):
         if machine.drive(1) == loop.TROUBLE:
             raise RuntimeError(f"a schedule ends {PROBLEMS[machine.status]}: {scenario}")
-        words = machine._calls[:, b.C_RESULT].tolist()
-        results = [target.operation(each.f).result(word) for each, word in zip(machine.calls, words, strict=True)]
-        yield machine.steps, results
+        yield machine.steps, machine.results

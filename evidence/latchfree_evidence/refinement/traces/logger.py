@@ -24,7 +24,7 @@ from latchfree_explore.board import layout as b
 from latchfree_explore.board.effects import effect
 from latchfree_explore.board.layout import get, put
 from latchfree_explore.machine.compiling import code_of, prepared
-from latchfree_explore.machine.fibers import _perform
+from latchfree_explore.machine.fibers import perform
 from latchfree_explore.scenario import Scenario
 from latchfree_explore.steps import Step
 from latchfree_explore.target import Target
@@ -105,7 +105,7 @@ def work(board: Word, first: Word, end: Word, threads: Word) -> Word:
         yield_processor()
     for k in range(first, end):
         put(board, CALL, k)
-        status = _perform(board, get(board, THREAD), b.call(board, k))
+        status = perform(board, get(board, THREAD), b.call(board, k))
         if status != 0 and status != -2:
             return k - first
     return end - first

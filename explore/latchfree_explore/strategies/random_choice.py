@@ -8,10 +8,14 @@ from latchfree.jit import kernel
 from latchfree.kinds import Flag, Word
 from latchfree_explore.board import layout as b
 from latchfree_explore.board.layout import get, put
+from latchfree_explore.strategies.strategy import Strategy
 
 _MULTIPLIER = np.uint64(6364136223846793005)
 _INCREMENT = np.uint64(1442695040888963407)
 _HIGH = np.uint64(33)
+
+#: Schedules of a strategy that never ends by itself, unless the caller says how many.
+MANY = 100_000
 
 
 @kernel
@@ -42,3 +46,6 @@ def choose(board: Word, runnable: Word) -> Word:
 def advance(board: Word) -> Flag:
     """The generator goes on from schedule to schedule."""
     return True
+
+
+RANDOM = Strategy("random", choose, advance, default_schedules=MANY)

@@ -12,8 +12,7 @@ from latchfree_explore.board import layout as b
 from latchfree_explore.board.effects import undo
 from latchfree_explore.board.layout import get, put
 from latchfree_explore.machine.launch import run_threads
-from latchfree_explore.strategies import BOUNDED, DPOR, SOLO
-from latchfree_explore.strategies.randomly import draw
+from latchfree_explore.strategies.random_choice import draw
 
 
 @kernel
@@ -21,7 +20,7 @@ def _finishes(board: Word, before: Word, state: Word, thread: Word) -> Flag:
     """Whether `thread`, alone after `state` steps, finishes its operation; the board's trace is a spare one."""
     put(board, b.PREFIX, state)
     put(board, b.LONER, thread)
-    put(board, b.MOST_STEPS, state + get(board, b.PROGRESS))
+    put(board, b.MOST_STEPS, state + get(board, b.SOLO_STEPS))
     status = run_threads(board, before)
     undo(board)
     return status == b.DONE
@@ -44,14 +43,15 @@ def _copy_threads(board: Word, spare: Word, first: Word, end: Word) -> None:
 def all_finish(board: Word, before: Word) -> Flag:
     """Whether each thread finishes alone from the new states of the last schedule; if not, the trace shows it."""
     trace, spare = get(board, b.TRACE), get(board, b.SPARE_TRACE)
-    strategy, prefix = get(board, b.STRATEGY), get(board, b.PREFIX)
+    choose, settle, prefix = get(board, b.CHOOSE), get(board, b.SETTLE), get(board, b.PREFIX)
     steps, most = get(board, b.STEPS), get(board, b.MOST_STEPS)
     status = get(board, b.STATUS)
-    exhaustive = strategy in (DPOR, BOUNDED)
+    exhaustive = get(board, b.EXHAUSTIVE) != 0
     first = prefix if exhaustive else draw(board, steps)
     end = steps if exhaustive else first + 1
     _copy_threads(board, spare, 0, end)
-    put(board, b.STRATEGY, SOLO)
+    put(board, b.CHOOSE, get(board, b.SOLO_CHOOSE))
+    put(board, b.SETTLE, 0)
     fine = True
     for state in range(first, end):
         enabled = get(b.step(board, state), b.S_ENABLED)
@@ -65,7 +65,8 @@ def all_finish(board: Word, before: Word) -> Flag:
                     _copy_threads(board, spare, state, end)
         if not fine:
             break
-    put(board, b.STRATEGY, strategy)
+    put(board, b.CHOOSE, choose)
+    put(board, b.SETTLE, settle)
     put(board, b.PREFIX, prefix)
     put(board, b.MOST_STEPS, most)
     put(board, b.TRACE, trace)
