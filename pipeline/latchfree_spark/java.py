@@ -7,14 +7,15 @@ Spark works without it, so such a Java is wrapped by one that leaves the request
 from __future__ import annotations
 
 import functools
+import os
 import shlex
 import subprocess
 from pathlib import Path
 from typing import Final
 
 from latchfree.jit import cache_root
+from latchfree.publishing import published_file
 from latchfree_model.tlc.tools import find_java
-from latchfree_spark.publishing import publish
 
 MODULE: Final = "jdk.incubator.vector"
 ASKED_FOR: Final = f"--add-modules={MODULE}"
@@ -59,10 +60,8 @@ done
 exec {shlex.quote(str(java))} "$@"
 """
     if not wrapper.exists() or wrapper.read_text() != text:
-
-        def write(partial: Path) -> None:
-            partial.write_text(text)
-            partial.chmod(0o755)
-
-        publish(wrapper, write)
+        wrapper.parent.mkdir(parents=True, exist_ok=True)
+        with published_file(wrapper) as file:
+            file.write(text.encode())
+            os.fchmod(file.fileno(), 0o755)
     return home

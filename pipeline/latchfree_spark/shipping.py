@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from latchfree.jit import cache_root
-from latchfree_spark.publishing import publish
+from latchfree.publishing import publish_file
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -131,5 +131,6 @@ def packed() -> str:
     name = f"latchfree-{hashlib.sha256(content).hexdigest()[:16]}.zip"
     path = cache_root() / "packages" / name
     if not path.exists():
-        publish(path, lambda partial: partial.write_bytes(content))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        publish_file(path, content)
     return name

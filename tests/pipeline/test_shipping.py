@@ -1,5 +1,6 @@
 """Workers that have nothing of ours: the sources are unpacked once, and compiled code is cached."""
 
+import ast
 import os
 import subprocess
 import sys
@@ -27,6 +28,19 @@ print(order.__file__)
 print(sum(order._span.stats.cache_hits.values()), "of", len(order._span.signatures))
 """
 
+IMPORTING = """
+import sys
+from importlib import import_module
+
+sys.path.insert(0, sys.argv[1])
+for name in sys.argv[2:]:
+    import_module(name)
+for name, module in list(sys.modules.items()):
+    if name.startswith("latchfree"):
+        assert module.__file__.startswith(sys.argv[1]), module.__file__
+print(*{name.partition(".")[0] for name in sys.modules if name.startswith("latchfree")})
+"""
+
 
 def test_the_sources_are_all_there_and_always_the_same_bytes():
     path = cache_root() / "packages" / packed()
@@ -41,6 +55,44 @@ def test_the_sources_are_all_there_and_always_the_same_bytes():
     packed.cache_clear()
     assert packed() == path.name
     assert path.read_bytes() == content
+
+
+def test_what_is_shipped_imports_nothing_else_of_ours():
+    """Also not in a function that is called on a worker only."""
+    with zipfile.ZipFile(cache_root() / "packages" / packed()) as archive:
+        sources = {name: archive.read(name).decode() for name in archive.namelist() if name.endswith((".py", ".pyi"))}
+    imported = {
+        (name, module.partition(".")[0])
+        for name, source in sources.items()
+        for node in ast.walk(ast.parse(source))
+        for module in imports(node)
+        if module.startswith("latchfree")
+    }
+    assert [(name, package) for name, package in imported if package not in PACKAGES] == []
+    assert {package for _, package in imported} == set(PACKAGES)
+
+
+def imports(node: ast.AST) -> list[str]:
+    """Return the modules that an import statement names."""
+    if isinstance(node, ast.ImportFrom):
+        return [node.module or ""]
+    return [each.name for each in node.names] if isinstance(node, ast.Import) else []
+
+
+def test_what_is_shipped_is_all_that_the_jobs_need(tmp_path):
+    """Every module of the jobs is imported where nothing but the archive is ours."""
+    with zipfile.ZipFile(cache_root() / "packages" / packed()) as archive:
+        archive.extractall(tmp_path)
+        modules = [name.removesuffix(".py").replace("/", ".") for name in archive.namelist() if name.endswith(".py")]
+    worker = subprocess.run(
+        [sys.executable, "-c", IMPORTING, tmp_path, *(name for name in modules if name.startswith("latchfree_spark"))],
+        env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert set(worker.stdout.split()) == set(PACKAGES)
 
 
 def test_a_host_compiles_once(tmp_path):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from latchfree.publishing import publish_file
 from latchfree_lincheck.formats.errors import HistoryFormatError
 from latchfree_lincheck.formats.record import Collector, dumps, loads, records
 from latchfree_lincheck.formats.text import read_lines
@@ -36,6 +37,6 @@ def read(path: Path, model: str | None = None) -> list[History]:
 
 
 def write(path: Path, histories: list[History]) -> None:
-    """Write histories to a JSON Lines file."""
+    """Write histories to a JSON Lines file, whole or not at all."""
     lines = [dumps(record) for history in histories for record in records(history)]
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    publish_file(path, "".join(f"{line}\n" for line in lines).encode())

@@ -10,6 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
+from latchfree.publishing import publish_file
 from latchfree_lincheck.formats.errors import HistoryFormatError
 from latchfree_lincheck.formats.record import Collector, dumps, loads, records
 from latchfree_lincheck.history import History
@@ -79,7 +80,7 @@ def _parse(path: Path, row: int, values: dict[str, Any]) -> dict[str, Any]:
 
 
 def write(path: Path, histories: list[History]) -> None:
-    """Write histories to a Parquet file."""
+    """Write histories to a Parquet file, whole or not at all."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -92,4 +93,5 @@ def write(path: Path, histories: list[History]) -> None:
             rows.append({column: record.get(column) for column in _TYPES})
     kinds = {"string": pa.string(), "int64": pa.int64()}
     schema = pa.schema([(column, kinds[kind]) for column, kind in _TYPES.items()])
-    pq.write_table(pa.Table.from_pylist(rows, schema=schema), path)
+    table = pa.Table.from_pylist(rows, schema=schema)
+    publish_file(path, lambda file: pq.write_table(table, file))

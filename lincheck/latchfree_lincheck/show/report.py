@@ -8,18 +8,16 @@ page's policy names the digests of its own style and script, so that a browser r
 from __future__ import annotations
 
 import base64
-import contextlib
-import errno
 import hashlib
 import html
 import json
-import os
 import string
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Final, Literal
 
+from latchfree.publishing import publish_file
 from latchfree_lincheck.show.document import document
 from latchfree_lincheck.show.judging import Judged
 
@@ -81,25 +79,7 @@ def save(path: str | Path, text: str) -> None:
     OSError
         If it cannot be written there; nothing is changed then.
     """
-    path = Path(path)
-    if path.exists() and not path.is_file():
-        raise OSError(errno.EISDIR if path.is_dir() else errno.EINVAL, "not a regular file", str(path))
-    if path.exists() and not os.access(path, os.W_OK):
-        raise PermissionError(errno.EACCES, "the file is write-protected", str(path))
-    target = path.resolve()
-    new = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        with new.open("x", encoding="utf-8") as file:
-            file.write(text)
-        if target.exists():
-            new.chmod(target.stat().st_mode & 0o777)
-        new.replace(target)
-    except BaseException as error:
-        with contextlib.suppress(OSError):
-            new.unlink()
-        if isinstance(error, OSError) and error.errno is not None:
-            raise OSError(error.errno, error.strerror, str(path)) from None
-        raise
+    publish_file(path, text.encode())
 
 
 def _hash(text: str) -> str:

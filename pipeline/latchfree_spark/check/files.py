@@ -1,16 +1,17 @@
-"""Where a job keeps what, and how a file comes to be there at once or not at all."""
+"""Where a job keeps what, and how a file of a job appears whole or not at all."""
 
 from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from latchfree_spark.publishing import publish
+from latchfree.publishing import publish_file
 
 VERDICTS: Final = pa.schema(
     [
@@ -40,9 +41,15 @@ def done_chunks(folder: str | Path) -> set[int]:
     return {int(file.stem[6:]) for file in (Path(folder) / "verdicts").glob("chunk-*.parquet")}
 
 
+def publish(path: Path, content: bytes | Callable[[BinaryIO], object]) -> None:
+    """Write a file of a job whole or not at all, and make the folder of the file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    publish_file(path, content)
+
+
 def publish_table(path: Path, table: Any) -> None:
     """Write a table as a Parquet file: the same rows give the same bytes."""
-    publish(path, lambda partial: pq.write_table(table, partial, compression="zstd"))
+    publish(path, lambda file: pq.write_table(table, file, compression="zstd"))
 
 
 def file_name(history: str) -> str:

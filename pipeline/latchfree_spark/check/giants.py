@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 import numpy as np
 import pyarrow as pa
@@ -23,11 +23,10 @@ from latchfree_lincheck.history.columns import Columns
 from latchfree_model import UNKNOWN, Call, get_model
 from latchfree_spark.check.attempts import Attempts
 from latchfree_spark.check.decoding import Batch, Ints, decode, unpack
-from latchfree_spark.check.files import file_name
+from latchfree_spark.check.files import file_name, publish
 from latchfree_spark.check.judging import Row, carefully, error, file_of, model_of, said, save, unknown_model
 from latchfree_spark.check.options import Job
 from latchfree_spark.check.tables import TEXT, TIMES, as_rows, pack
-from latchfree_spark.publishing import publish
 
 SHARE: Final = 8
 """A row group has at least this fraction of the operations that make a giant."""
@@ -64,8 +63,8 @@ def set_aside(alone: Batch, job: Job) -> Row | None:
     )
     cuts = _cuts(part[order], max(1, job.options.giant // SHARE))
 
-    def write(path: Path) -> None:
-        with pq.ParquetWriter(path, table.schema, compression="zstd") as writer:
+    def write(file: BinaryIO) -> None:
+        with pq.ParquetWriter(file, table.schema, compression="zstd") as writer:
             for low, high in pairwise(cuts):
                 writer.write_table(table.slice(low, high - low), row_group_size=high - low)
 
@@ -152,7 +151,7 @@ def _judge_group(giant: str, number: int, job: Job) -> None:
     (row,) = carefully(alone, job, attempts)
     if row["verdict"] == "violation":
         save(alone, 0, job, f"{giant}-part{number}")
-    publish(path, lambda partial: partial.write_text(json.dumps(row, ensure_ascii=False), encoding="utf-8"))
+    publish(path, json.dumps(row, ensure_ascii=False).encode())
     attempts.forget()
 
 
@@ -172,5 +171,5 @@ def fold(folder: str | Path, giant: str) -> Row:
         row["failing"] += sum(metadata.row_group(number).num_rows for number in range(worst))
     if row["verdict"] == "violation":
         row["saved"] = f"failing/{giant}.parquet"
-        publish(Path(folder, row["saved"]), lambda partial: partial.write_bytes(file.read_bytes()))
+        publish(Path(folder, row["saved"]), file.read_bytes())
     return row

@@ -15,9 +15,8 @@ from latchfree_lincheck.history.columns import Columns
 from latchfree_model import MODELS, get_model
 from latchfree_spark.check.attempts import FATAL, Attempts
 from latchfree_spark.check.decoding import Batch, decode, history_of, lines
-from latchfree_spark.check.files import file_name
+from latchfree_spark.check.files import file_name, publish
 from latchfree_spark.check.options import Job, Options
-from latchfree_spark.publishing import publish
 
 SHRINKING: Final = 5.0
 """Seconds that shrinking one history may take."""
@@ -163,12 +162,12 @@ def save(batch: Batch, number: int, job: Job, stem: str = "") -> str:
     name = f"failing/{stem or file_name(batch.names[number])}.jsonl"
     path = Path(job.folder) / name
     text = "".join(lines(batch, number, model))
-    publish(path, lambda partial: partial.write_text(text, encoding="utf-8"))
+    publish(path, text.encode())
     try:
         small = shrink(history_of(batch, number, model, job), model, timeout=SHRINKING, memory=job.options.memory)
     except ValueError:  # not shown to be a violation in that time
         return name
-    publish(path.with_name(f"{path.stem}-small.jsonl"), lambda partial: write_history(partial, [small], "jsonl"))
+    write_history(path.with_name(f"{path.stem}-small.jsonl"), [small], "jsonl")
     return name
 
 

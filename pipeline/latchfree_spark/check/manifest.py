@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, Final
 
 import latchfree
+from latchfree_spark.check.files import publish
 from latchfree_spark.check.inputs import Inputs
 from latchfree_spark.check.options import JobRefused, Options
-from latchfree_spark.publishing import publish
 
 LAYOUT: Final = 1
 """Version of the folder's layout."""
@@ -65,7 +65,7 @@ def work_folder(out: Path, manifest: dict[str, Any]) -> Iterator[Path]:
 def _take_up(folder: Path, manifest: dict[str, Any]) -> None:
     file = folder / "manifest.json"
     if not file.exists():
-        publish(file, lambda path: path.write_text(json.dumps(manifest, indent=1) + "\n"))
+        publish(file, (json.dumps(manifest, indent=1) + "\n").encode())
         return
     before = json.loads(file.read_text())
     differ = sorted(_differences(before, manifest))

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from latchfree_spark.check.files import publish
 from latchfree_spark.check.inputs import Inputs
 from latchfree_spark.check.options import Options
 from latchfree_spark.check.page import page
-from latchfree_spark.publishing import publish
 
 SLOWEST: Final = 20
 LISTED: Final = 1000
@@ -85,8 +85,8 @@ def summarize(folder: Path, out: Path, options: Options, inputs: Inputs, seconds
         "seconds": round(seconds, 3),
     }
     text = json.dumps(document, ensure_ascii=False, indent=1) + "\n"
-    publish(folder / "summary.json", lambda path: path.write_text(text, encoding="utf-8"))
-    publish(folder / "summary.html", lambda path: path.write_text(page(document, out.name), encoding="utf-8"))
+    publish(folder / "summary.json", text.encode())
+    publish(folder / "summary.html", page(document, out.name).encode())
     return summary
 
 

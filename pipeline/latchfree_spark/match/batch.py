@@ -18,12 +18,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from latchfree.publishing import published_folder
 from latchfree_spark.match.blame import blamed
 from latchfree_spark.match.errors import BadMessages, NoMessages, OutputExists, UnreadableFile
 from latchfree_spark.match.messages import Messages, uri
 from latchfree_spark.match.ship import ship
 from latchfree_spark.match.worker import SUBSCRIBERS, with_subscribers
-from latchfree_spark.publishing import published
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -99,7 +99,8 @@ def match_messages(
     refuse_existing(out)
     frame = messages.read(spark)
     refuse_columns(frame)
-    with published(out) as work:
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with published_folder(out) as work:
         shipped = ship(spark, index, work / "index")
         while True:
             found = with_subscribers(frame, shipped, kind_of(index), messages.topic, keep_going=keep_going)

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from latchfree.publishing import publish_file
 from latchfree_spark.match.errors import OutputExists
 
 BATCH: Final = "batch"
@@ -52,7 +53,5 @@ def claimed(out: Path, started: dict[str, str]) -> Iterator[None]:
             if any((out / "matches").glob(f"{BATCH}=*")) and not (out / "_checkpoint" / "offsets").is_dir():
                 raise OutputExists(f"{out} has matches but no checkpoint, so what was matched is unknown; remove it")
         else:
-            part = settings.with_suffix(".new")
-            part.write_text(json.dumps(started))
-            part.replace(settings)
+            publish_file(settings, json.dumps(started).encode())
         yield

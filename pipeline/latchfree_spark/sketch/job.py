@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from latchfree.publishing import published_folder
 from latchfree_spark.match.batch import refuse_existing
 from latchfree_spark.match.errors import BadMessages, NoMessages
 from latchfree_spark.match.messages import Messages, uri
-from latchfree_spark.publishing import published
 from latchfree_spark.sketch.count_min import CountMin
 
 if TYPE_CHECKING:
@@ -109,7 +109,8 @@ def sketch_messages(
     out = Path(out).absolute()
     refuse_existing(out)
     frame = _chosen(messages.read(spark), messages.topic, columns)
-    with published(out) as work:
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with published_folder(out) as work:
         _windows(frame, heavy).write.parquet(uri(str(work / "windows")))
         return _total(spark, work, heavy)
 
