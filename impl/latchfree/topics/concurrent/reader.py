@@ -1,10 +1,10 @@
-"""`Reader`: what a concurrent topic trie and its snapshots have in common, which is everything that matches."""
+"""`Reader`: the calls that match, for a concurrent topic trie and for its snapshots."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from latchfree.ctrie.holds import Hold
 from latchfree.extras import optional
@@ -22,12 +22,14 @@ from latchfree.topics.subscription import Subscription
 
 pa: Any = optional("pyarrow", "topics")
 
+T = TypeVar("T")
+
 _TOO_SMALL: Final = int(TOO_SMALL)
 _EVERYTHING: Final = (1 << 64) - 2
 
 
 class Reader:
-    """Matches topics in a trie, as it is or as it was.
+    """Match topics in a trie as it is, or in a snapshot of the trie.
 
     Parameters
     ----------
@@ -47,16 +49,16 @@ class Reader:
         return self._store.dialect
 
     def _held(self) -> Hold | None:
-        """The snapshot that is read, which stays while this is referred to; None for the trie as it is."""
+        """Return a reference that keeps the snapshot to read alive; None for the trie as it is now."""
         return None
 
     def match(self, topic: str | bytes) -> frozenset[Hashable]:
         """Return the subscribers whose patterns match a topic; see `Matcher.match`."""
-        hold = self._held()
-        scratch = self._find(topic, hold, values=True)
+        hold, text = self._held(), self._text(topic)
+        scratch = self._find(text, hold, values=True)
         objects = self._subscribers.objects(scratch.values)
         if objects is None:
-            objects = [each.subscriber for each in self.matching(topic)]
+            objects = self._read_found(text, hold, self._subscriber)
         found = frozenset(objects)
         scratch.matches += 1
         scratch.matched += len(found)
@@ -64,19 +66,13 @@ class Reader:
 
     def matching(self, topic: str | bytes) -> list[Subscription]:
         """Return the subscriptions that match a topic, in any order."""
-        hold = self._held()
-        arena = self._store.arena
-        base, me = arena.base, arena.participant()
-        call("pin")(base, me)
-        try:
-            return [self._read(node) for node in self._find(topic, hold, values=False).values]
-        finally:
-            call("unpin")(base, me)
+        hold, text = self._held(), self._text(topic)
+        return self._read_found(text, hold, self._subscription)
 
     def has_interest(self, topic: str | bytes) -> bool:
         """Return whether any subscription matches a topic; stops at the first."""
-        hold = self._held()
-        return bool(self._find(topic, hold, values=True, most=1).values)
+        hold, text = self._held(), self._text(topic)
+        return bool(self._find(text, hold, values=True, most=1).values)
 
     def match_many(self, topics: Any) -> Any:
         """Return the subscribers of each topic, as an Arrow list array, without the interpreter lock.
@@ -99,11 +95,17 @@ class Reader:
 
     # parts ----------------------------------------------------------------------------------------------------
 
-    def _find(self, topic: str | bytes, hold: Hold | None, *, values: bool, most: int = _EVERYTHING) -> Scratch:
-        """Subscribers or S-nodes for a topic, as the list `values` of the scratch; for the latter be pinned."""
+    def _text(self, topic: str | bytes) -> bytes:
+        """Return a topic in UTF-8, checked."""
+        self._store.dialect.topic(topic)
+        return topic.encode() if isinstance(topic, str) else topic
+
+    def _find(self, text: bytes, hold: Hold | None, *, values: bool, most: int = _EVERYTHING) -> Scratch:
+        """Match a topic; return the scratch whose ``values`` are the subscribers, or the S-nodes.
+
+        Be pinned to ask for S-nodes (`values` False).
+        """
         store = self._store
-        store.dialect.topic(topic)
-        text = topic.encode() if isinstance(topic, str) else topic
         scratch = self._scratches.mine(len(text), 0)
         entry = call("match_rows")
         root = 0 if hold is None else hold.root
@@ -119,8 +121,18 @@ class Reader:
         scratch.take()
         return scratch
 
-    def _read(self, node: int) -> Subscription:
-        """The subscription in an S-node that cannot go away."""
+    def _read_found(self, text: bytes, hold: Hold | None, read: Callable[[int], T]) -> list[T]:
+        """Match a topic, and read each S-node found while the pin keeps it allocated."""
+        arena = self._store.arena
+        base, me = arena.base, arena.participant()
+        call("pin")(base, me)
+        try:
+            return [read(node) for node in self._find(text, hold, values=False).values]
+        finally:
+            call("unpin")(base, me)
+
+    def _subscription(self, node: int) -> Subscription:
+        """Return the subscription in an S-node, which a pin or a snapshot keeps allocated."""
         number, pattern, payload = self._store.read(node)
         if payload.kind == SHARE:
             pattern = f"{SHARE_PREFIX}{payload.queue}/{pattern}"
@@ -128,6 +140,6 @@ class Reader:
         return Subscription(number, pattern, subscriber, payload.queue)
 
     def _subscriber(self, node: int) -> Hashable:
-        """The subscriber in an S-node that cannot go away."""
+        """Return the subscriber in an S-node, which a pin or a snapshot keeps allocated."""
         _, _, payload = self._store.read(node)
         return self._subscribers.object(payload.word, payload.text)

@@ -73,7 +73,7 @@ class TrieSnapshot(Reader, Snapshot):
     def _read_all(self, hold: Hold, nodes: Any) -> Iterator[Subscription]:
         for start in range(0, len(nodes), _BATCH):
             hold.touch()
-            yield from [self._read(node) for node in nodes[start : start + _BATCH].tolist()]
+            yield from [self._subscription(node) for node in nodes[start : start + _BATCH].tolist()]
 
     def since(self, earlier: Snapshot) -> Difference:
         """Return what came and went since an earlier snapshot of the same matcher.

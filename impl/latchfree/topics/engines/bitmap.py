@@ -57,7 +57,7 @@ class InvertedBitmap(PlainMatcher):
         for row in self._rows.values():
             row.discard(slot)
 
-    def _find(self, words: tuple[str, ...], text: str | bytes) -> Iterator[Subscription]:
+    def _find(self, words: tuple[str, ...]) -> Iterator[Subscription]:
         row = self._rows.get(words)
         if row is None:
             self._reindexed += 1

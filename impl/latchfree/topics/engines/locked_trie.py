@@ -91,7 +91,7 @@ class LockedTrie(PlainMatcher):
             parent.put(word, kind, None)
             self._nodes -= 1
 
-    def _find(self, words: tuple[str, ...], text: str | bytes) -> Iterator[Subscription]:
+    def _find(self, words: tuple[str, ...]) -> Iterator[Subscription]:
         ended: set[Node] = set()  # behind a wildcard for many words, and found already
         staying: set[Node] = set()
         reached = {self._root}

@@ -35,7 +35,7 @@ class NaiveMatcher(PlainMatcher):
         if not held:
             del self._by_pattern[pattern]
 
-    def _find(self, words: tuple[str, ...], text: str | bytes) -> Iterator[Subscription]:
+    def _find(self, words: tuple[str, ...]) -> Iterator[Subscription]:
         for pattern, held in self._by_pattern.items():
             if self._dialect.matches(pattern, words):
                 yield from held

@@ -100,7 +100,7 @@ class OptimizedInvertedBitmap(PlainMatcher):
             del self._lengths[len(self._positions) - 1]
             self._positions.pop()
 
-    def _find(self, words: tuple[str, ...], text: str | bytes) -> Iterator[Subscription]:
+    def _find(self, words: tuple[str, ...]) -> Iterator[Subscription]:
         found = self._all - self._wild_first if self._dialect.hidden(words) else self._all
         for word, position in zip(words, self._positions, strict=False):
             row = position.words.get(word)

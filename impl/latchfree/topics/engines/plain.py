@@ -56,7 +56,7 @@ class PlainMatcher(ABC):
         """Forget a subscription that is indexed."""
 
     @abstractmethod
-    def _find(self, words: tuple[str, ...], text: str | bytes) -> Iterable[Subscription]:
+    def _find(self, words: tuple[str, ...]) -> Iterable[Subscription]:
         """Return the subscriptions that match, one after another if that saves work."""
 
     def _details(self) -> Mapping[str, float]:
@@ -113,7 +113,7 @@ class PlainMatcher(ABC):
         """Return the subscribers whose patterns match a topic; see `Matcher.match`."""
         words = self._dialect.topic(topic)
         with self._lock:
-            found = frozenset([subscription.subscriber for subscription in self._find(words, topic)])
+            found = frozenset([subscription.subscriber for subscription in self._find(words)])
             self._matches += 1
             self._matched += len(found)
         return found
@@ -122,7 +122,7 @@ class PlainMatcher(ABC):
         """Return the subscriptions that match a topic, in any order."""
         words = self._dialect.topic(topic)
         with self._lock:
-            return list(self._find(words, topic))
+            return list(self._find(words))
 
     def match_many(self, topics: Any) -> Any:
         """Return the subscribers of each topic, as an Arrow list array; see `Matcher.match_many`."""
@@ -138,7 +138,7 @@ class PlainMatcher(ABC):
         """Return whether any subscription matches a topic; stops at the first."""
         words = self._dialect.topic(topic)
         with self._lock:
-            return next(iter(self._find(words, topic)), None) is not None
+            return next(iter(self._find(words)), None) is not None
 
     def subscriptions(self, prefix: str | None = None) -> Iterator[Subscription]:
         """Return the subscriptions, or those whose patterns have the words of `prefix` first."""

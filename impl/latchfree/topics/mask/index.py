@@ -191,25 +191,21 @@ class MaskIndex(Snapshot):
 
     def match(self, topic: str | bytes) -> frozenset[Hashable]:
         """Return the subscribers whose patterns match a topic; see `Matcher.match`."""
-        self._dialect.topic(topic)
-        _, found = self._search(_one(topic))
-        matched = frozenset([self._names.object(number) for number in found.tolist()])
+        matched = frozenset([self._names.object(number) for number in self._search_one(topic)])
         self._matches += 1
         self._matched += len(matched)
         return matched
 
     def matching(self, topic: str | bytes) -> list[Subscription]:
         """Return the subscriptions that match a topic, in any order, without their queues."""
-        self._dialect.topic(topic)
-        _, found = self._search(_one(topic), names_only=True)
-        return [each for name in found.tolist() for each in self._record((name - 1) * 4)[0]]
+        found = self._search_one(topic, names_only=True)
+        return [each for name in found for each in self._record((name - 1) * 4)[0]]
 
     def has_interest(self, topic: str | bytes) -> bool:
         """Return whether any subscription matches a topic; stops at the first."""
-        self._dialect.topic(topic)
-        column = _one(topic)
-        address, offsets, _ = byte_column(column)
-        return self._step(address, offsets, 0, True, np.zeros(2, np.int64), np.empty(0, np.int64))[0] == 0
+        data, offsets = self._one(topic)
+        no_room = np.empty(0, np.int64)
+        return self._step(data.ctypes.data, offsets, 0, True, np.zeros(2, np.int64), no_room)[0] == 0
 
     def subscriptions(self, prefix: str | None = None) -> Iterator[Subscription]:
         """Return the subscriptions, or those whose patterns have the words of `prefix` first, without queues."""
@@ -264,7 +260,7 @@ class MaskIndex(Snapshot):
         return f"<MaskIndex of {self._dialect.name} with {self.nbytes:,} bytes>"
 
     def _record(self, at: int) -> tuple[list[Subscription], str, int]:
-        """The subscriptions and the pattern of the record at a byte, and where the next one is."""
+        """Return the subscriptions and the pattern of the record at byte `at`, and where the next record starts."""
         held = self._arrays["records"]
         count = int(held[at : at + 4].view(np.uint32)[0])
         length = int(held[at + 4 : at + 6].view(np.uint16)[0])
@@ -275,8 +271,22 @@ class MaskIndex(Snapshot):
         found = [Subscription(at // 4 + k, text, self._names.object(number)) for k, number in enumerate(numbers)]
         return found, text, (end + length + 3) // 4 * 4
 
-    def _search(self, column: Any, *, names_only: bool = False) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The matches of topics: where those of each topic start, and all of them."""
+    def _one(self, topic: str | bytes) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """Return a topic as a column of one row: its bytes, checked, and where the row starts and ends."""
+        self._dialect.topic(topic)
+        data = topic.encode() if isinstance(topic, str) else topic
+        return np.frombuffer(data or b"\0", np.uint8), np.array([0, len(data)], np.int64)
+
+    def _search_one(self, topic: str | bytes, *, names_only: bool = False) -> list[int]:
+        """Return the subscribers of one topic as numbers, or the names of the records."""
+        data, offsets = self._one(topic)
+        rows, out = np.zeros(2, np.int64), np.empty(64, np.int64)
+        while self._step(data.ctypes.data, offsets, 0, names_only, rows, out)[0] == 0:
+            out = np.empty(2 * len(out), np.int64)
+        return out[: rows[1]].tolist()  # type: ignore[no-any-return]
+
+    def _search(self, column: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return where the subscribers of each topic start, and the subscribers of all topics, as numbers."""
         address, offsets, alive = byte_column(column)
         total = len(offsets) - 1
         try:
@@ -288,7 +298,7 @@ class MaskIndex(Snapshot):
         first = 0
         while first < total:
             stop = min(total, first + _CHUNK)
-            reached, suspicious = self._step(address, offsets[: stop + 1], first, names_only, rows[: stop + 1], out)
+            reached, suspicious = self._step(address, offsets[: stop + 1], first, False, rows[: stop + 1], out)
             self._blame(column, np.flatnonzero(suspicious[: reached - first]) + first)
             first = reached
             if first < stop:
@@ -327,9 +337,3 @@ class MaskIndex(Snapshot):
 
 def _address(array: NDArray[Any]) -> np.uint64:
     return np.uint64(array.ctypes.data)
-
-
-def _one(topic: str | bytes) -> Any:
-    data = topic.encode() if isinstance(topic, str) else topic
-    offsets = np.array([0, len(data)], np.int64)
-    return pa.Array.from_buffers(pa.large_string(), 1, [None, pa.py_buffer(offsets), pa.py_buffer(data)])
