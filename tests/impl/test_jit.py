@@ -108,7 +108,11 @@ def test_a_name_that_a_package_hands_on_lazily_is_followed_to_its_module(tmp_pat
     ("module", "reaches", "does_not"),
     [
         ("latchfree.ctrie.kernels.insert", "latchfree.ctrie.kernels.gcas", r"mapping|topics|errors"),
-        ("latchfree_lincheck.engine.decide_many", "latchfree_lincheck.engine.encoding.parts", r"show|formats|checker"),
+        (
+            "latchfree_lincheck.engine.frontier.kernels.sweep",
+            "latchfree_lincheck.engine.compiled_models.states",
+            r"show|formats|checking",
+        ),
     ],
 )
 def test_what_a_kernel_of_ours_can_reach(module, reaches, does_not):

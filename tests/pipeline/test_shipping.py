@@ -25,7 +25,7 @@ run = cloudpickle.loads(open(sys.argv[1], "rb").read())
 print([int(event) for event in run(np.array([0, 2]))])
 import latchfree_lincheck.history.order as order
 print(order.__file__)
-print(sum(order._span.stats.cache_hits.values()), "of", len(order._span.signatures))
+print(sum(order.span.stats.cache_hits.values()), "of", len(order.span.signatures))
 """
 
 IMPORTING = """

@@ -8,24 +8,21 @@ one by one (P-compositionality).
 from __future__ import annotations
 
 import time
-from collections.abc import Hashable, Sequence
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Any, Final
 
 import numpy as np
 
-from latchfree_lincheck.checking.verdict import ENGINES, EngineName, Order, Verdict
-from latchfree_lincheck.engine.decide import CHOICES, decide
-from latchfree_lincheck.engine.encoding.encode import Encoded, NotEncodable, encode, family
-from latchfree_lincheck.engine.encoding.parts import Parts
-from latchfree_lincheck.engine.search import Deadline, Expired, Outcome, Slices, finish, linearize
-from latchfree_lincheck.history import History, Operation
-from latchfree_lincheck.history.timeline import Ints, Timeline
-from latchfree_model import Call, Model, SequentialModel, get_model
+from latchfree_lincheck.checking.verdict import EngineName, Order, Verdict
+from latchfree_lincheck.engine.bounds import MEMORY, Deadline
+from latchfree_lincheck.engine.decide import Decision
+from latchfree_lincheck.engine.engines import ENGINES
+from latchfree_lincheck.history import History
+from latchfree_lincheck.history.timeline import Ints
+from latchfree_model import Call, Model, get_model
 
-MEMORY = 2 << 30
-"""Default bound on the memory of a search, in bytes."""
-
-_LOOK_AT_CLOCK = 1024
+_LOOK_AT_CLOCK: Final = 1024
+_EXCERPT: Final = 10
 
 
 def check(
@@ -78,174 +75,81 @@ def check(
     deadline = Deadline(timeout, budget)
     if isinstance(model, str):
         model = get_model(model)
-    if engine not in ENGINES:
+    chosen = ENGINES.get(engine)
+    if chosen is None:
         raise ValueError(f"there is no engine {engine!r}; choose one of {', '.join(ENGINES)}")
     if budget is not None and budget < 1:
         raise ValueError(f"a budget of {budget} steps: give at least 1, or None for no bound")
-    if engine in CHOICES and engine != "auto" and not family(model):
+    if not chosen.accepts(model):
         raise ValueError(f"the engine {engine!r} does not know the model {model.name!r}; use engine='python'")
-    return _Check(history, model, memory, engine, deadline, started).run()
+    decision = chosen.decide(history, model, memory, deadline)
+    told = _violation(history, model, decision, deadline) if decision.verdict == "violation" else {}
+    if decision.verdict == "ok":
+        told = {"witness": Order(lambda: merge(decision.orders(), history.times()[0]))}
+    return Verdict(
+        verdict=decision.verdict,
+        reason=told.pop("reason", "linearizable") if told else limit_of(decision, memory, deadline),
+        operations=len(history),
+        seconds=time.perf_counter() - started,
+        engine=decision.engine,
+        why=decision.why,
+        steps=deadline.steps,
+        **told,
+    )
 
 
-class _Check:
-    """One check: the parts of a history, and the verdict on them."""
+def _violation(history: History, model: Model[Any], decision: Decision, deadline: Deadline) -> dict[str, Any]:
+    """Say where no order leads on, and what the model says there."""
+    outcome = decision.outcome
+    assert outcome.blocked is not None
+    failing = history.operation(outcome.blocked)
+    invoke, return_, returned = history.times()
+    during = running_with(outcome.blocked, decision.members, invoke, return_, returned)
+    return {
+        "reason": f"no order explains {failing.call} by process {failing.process}",
+        "failing": outcome.blocked,
+        "partial": outcome.order.tolist(),
+        "message": _message(history, model, outcome.order, failing.call, deadline),
+        "excerpt": (failing, *map(history.operation, during)),
+    }
 
-    def __init__(
-        self, history: History, model: Model[Any], memory: int, engine: EngineName, deadline: Deadline, started: float
-    ) -> None:
-        self._history = history
-        self._model = model
-        self._memory = memory
-        self._engine: EngineName = engine
-        self._deadline = deadline
-        self._started = started
-        self._ran = engine if engine in ("python", "smt") else "frontier"
 
-    def run(self) -> Verdict:
-        """Encode the history and let the compiled engines decide, or search part by part in Python."""
-        try:
-            if self._engine in CHOICES and family(self._model):
-                try:
-                    encoded = encode(self._model, self._history, self._deadline)
-                except NotEncodable as reason:
-                    if self._engine != "auto":
-                        raise ValueError(f"{reason}; use engine='python'") from None
-                else:
-                    return self._decide(encoded)
-            return self._search()
-        except Expired:
-            return self._unknown("timeout", self._ran, "the history was still being read")
+def _message(history: History, model: Model[Any], partial: Ints, failing: Call, deadline: Deadline) -> str:
+    """Replay the longest order and let the model say what is wrong with the failing call then."""
+    state = model.init()
+    for position, index in enumerate(partial.tolist()):
+        if position % _LOOK_AT_CLOCK == 0 and deadline.passed():
+            return ""
+        _, state = model.step(state, history.operation(index).call)
+    return objection(model, state, failing)
 
-    def _decide(self, encoded: Encoded) -> Verdict:
-        """Let the compiled engines decide."""
-        invoke, return_, _ = self._history.times()
-        parts = Parts.of(encoded.part, self._history.events(), encoded.rows, len(encoded.meaning.first))
-        decision = decide(parts, encoded.meaning, return_, self._engine, self._memory, self._deadline)  # type: ignore[arg-type]
-        if decision.verdict == "ok":
-            witness = Order(lambda: merge(decision.orders(), invoke))
-            return self._verdict("ok", "linearizable", decision.engine, decision.why, witness=witness)
-        if decision.verdict == "unknown":
-            return self._unknown(decision.gave_up, decision.engine, decision.why)
-        part = parts.index[parts.bounds[decision.part] : parts.bounds[decision.part + 1]]
-        return self._violation(decision.outcome, part, decision.engine, decision.why)
 
-    def _search(self) -> Verdict:
-        """Search part by part; of the parts that have a violation, the earliest to return tells."""
-        self._ran = "smt" if self._engine == "smt" else "python"
-        calls = self._calls()
-        why = "chosen" if self._engine != "auto" else f"{self._model.name!r} is not built in"
-        timeline = Timeline.of(*self._history.times())
-        parts = timeline.split(self._parts(calls))
-        orders: list[Ints] = []
-        worst: tuple[Timeline, Outcome] | None = None
-        for mine in parts:
-            outcome = finish(self._slices(mine, [calls[index] for index in mine.index.tolist()]), self._deadline)
-            if outcome.gave_up:
-                if worst is None:
-                    return self._unknown(outcome.gave_up, self._ran, why)
-                break
-            orders.append(outcome.order)
-            if outcome.blocked is not None and (worst is None or self._earlier(outcome, worst[1])):
-                worst = mine, outcome
-        if worst is not None:
-            return self._violation(worst[1], worst[0].index, self._ran, why)
-        invoke = self._history.times()[0]
-        return self._verdict("ok", "linearizable", self._ran, why, witness=merge(orders, invoke))
+def objection(model: Model[Any], state: Any, failing: Call) -> str:
+    """Return what the model says about a failing call in a state."""
+    legal, _ = model.step(state, failing)
+    text = model.describe(state, failing)
+    return f"{text}, yet no order that allows it explains the calls before it" if legal else text
 
-    def _slices(self, timeline: Timeline, calls: list[Call]) -> Slices:
-        if self._engine == "smt":
-            from latchfree_lincheck.engine.smt.judge import solve
 
-            return solve(self._model, timeline, calls, self._memory, self._deadline)
-        from latchfree_lincheck.engine.wgl.plain import PythonEngine
+def running_with(failing: int, members: Ints, invoke: Ints, return_: Ints, returned: Any) -> list[int]:
+    """Return operations among `members` that ran while the failing one did, ten at most."""
+    over = returned[members] & (return_[members] < invoke[failing])
+    during = members[~over & (invoke[members] < return_[failing]) & (members != failing)]
+    found: list[int] = during[:_EXCERPT].tolist()
+    return found
 
-        return linearize(PythonEngine(self._model, timeline, calls, self._memory, self._deadline))
 
-    def _calls(self) -> list[Call]:
-        """Return the calls; a ValueError of the model says that it cannot make sense of one."""
-        calls = []
-        for number, operation in enumerate(self._history.operations):
-            if number % _LOOK_AT_CLOCK == 0 and self._deadline.passed():
-                raise Expired
-            calls.append(operation.call)
-            if isinstance(self._model, SequentialModel):
-                self._model.step(self._model.init(), calls[-1])
-        return calls
-
-    def _parts(self, calls: Sequence[Call]) -> Ints:
-        """Return the number of the part that each operation belongs to."""
-        operations = self._history.operations
-        places = [
-            (operation.object, self._model.partition(call)) for operation, call in zip(operations, calls, strict=True)
-        ]
-        whole = {name for name, place in places if place is None}
-        numbers: dict[Hashable, int] = {}
-        return np.array(
-            [numbers.setdefault((name, None if name in whole else place), len(numbers)) for name, place in places],
-            np.int64,
-        )
-
-    def _earlier(self, one: Outcome, other: Outcome) -> bool:
-        return_ = self._history.times()[1]
-        return bool(return_[one.blocked] < return_[other.blocked])
-
-    def _violation(self, outcome: Outcome, part: Ints, engine: str, why: str) -> Verdict:
-        """Say where no order leads on, and what the model says there."""
-        assert outcome.blocked is not None
-        failing = self._history.operation(outcome.blocked)
-        return self._verdict(
-            "violation",
-            f"no order explains {failing.call} by process {failing.process}",
-            engine,
-            why,
-            failing=outcome.blocked,
-            partial=outcome.order.tolist(),
-            message=self._message(outcome.order, failing.call),
-            excerpt=(failing, *self._concurrent(part, outcome.blocked)),
-        )
-
-    def _message(self, partial: Ints, failing: Call) -> str:
-        """Replay the longest order and let the model say what is wrong with the failing call then."""
-        state = self._model.init()
-        for position, index in enumerate(partial.tolist()):
-            if position % _LOOK_AT_CLOCK == 0 and self._deadline.passed():
-                return ""
-            _, state = self._model.step(state, self._history.operation(index).call)
-        legal, _ = self._model.step(state, failing)
-        text = self._model.describe(state, failing)
-        return f"{text}, yet no order that allows it explains the calls before it" if legal else text
-
-    def _concurrent(self, part: Ints, failing: int, most: int = 10) -> list[Operation]:
-        """Return operations of the same part that ran while the failing one did."""
-        invoke, return_, returned = self._history.times()
-        over = returned[part] & (return_[part] < invoke[failing])
-        during = part[~over & (invoke[part] < return_[failing]) & (part != failing)]
-        return [self._history.operation(index) for index in during[:most].tolist()]
-
-    def _unknown(self, gave_up: str, engine: str, why: str) -> Verdict:
-        reasons = {
-            "timeout": f"{self._deadline} reached",
-            "budget": f"budget of {self._deadline.budget or 0:,} steps reached",
-            "memory": f"memory bound of {self._memory >> 20:,} MB reached",
-            "crowded": "more operations are in flight at once than the engine can tell apart",
-            "large": "the history is too large for this engine",
-            "unserved": why,
-        }
-        return self._verdict("unknown", reasons[gave_up], engine, why)
-
-    def _verdict(
-        self, verdict: Literal["ok", "violation", "unknown"], reason: str, engine: str, why: str, **more: Any
-    ) -> Verdict:
-        return Verdict(
-            verdict=verdict,
-            reason=reason,
-            operations=len(self._history),
-            seconds=time.perf_counter() - self._started,
-            engine=engine,
-            why=why,
-            steps=self._deadline.steps,
-            **more,
-        )
+def limit_of(decision: Decision, memory: int, deadline: Deadline) -> str:
+    """Return why a decision is "unknown"."""
+    reasons = {
+        "timeout": f"{deadline} reached",
+        "budget": f"budget of {deadline.budget or 0:,} steps reached",
+        "memory": f"memory bound of {memory >> 20:,} MB reached",
+        "crowded": "more operations are in flight at once than the engine can tell apart",
+        "large": "the history is too large for this engine",
+        "unserved": decision.why,
+    }
+    return reasons[decision.gave_up]
 
 
 def merge(orders: Sequence[Ints], invoke: Ints) -> list[int]:

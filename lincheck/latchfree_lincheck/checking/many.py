@@ -15,15 +15,15 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from latchfree_lincheck.checking.checker import MEMORY, check
-from latchfree_lincheck.engine.decide_many import NOWHERE, Judged, decide_many
-from latchfree_lincheck.engine.encoding.encode_columns import compact
-from latchfree_lincheck.engine.encoding.encode_many import closer_look, encode_many
+from latchfree_lincheck.checking.checker import check
+from latchfree_lincheck.engine.bounds import MEMORY
+from latchfree_lincheck.engine.decide_many import NOWHERE, Decisions, decide_many
+from latchfree_lincheck.engine.encoding.columns import compact, doubtful, encode_columns, unfit
 from latchfree_lincheck.engine.encoding.parts import Parts
 from latchfree_lincheck.engine.monitors import MONITORS
 from latchfree_lincheck.history import History
 from latchfree_lincheck.history.columns import Column, Columns
-from latchfree_lincheck.history.order_many import order_histories
+from latchfree_lincheck.history.order import order_histories
 from latchfree_lincheck.history.timeline import Ints
 from latchfree_model import Call, Model, get_model
 
@@ -170,7 +170,9 @@ def _segments(history: Column, rows: int) -> tuple[list[Hashable], Ints]:
 
 def _sweep(verdicts: Verdicts, columns: Columns, bounds: Ints, model: Model[Any], memory: int) -> npt.NDArray[np.bool_]:
     """Judge what can be judged together; return which histories are left."""
-    closely = closer_look(model, columns, bounds)
+    closely = unfit(model, columns, bounds)
+    if len(closely):
+        closely |= np.logical_or.reduceat(doubtful(columns), bounds[:-1])
     if closely.all():
         return closely
     process, _ = compact(columns.process.codes - min(int(columns.process.codes.min(initial=0)), 0))
@@ -189,7 +191,7 @@ def _sweep(verdicts: Verdicts, columns: Columns, bounds: Ints, model: Model[Any]
         events = 2 * place[events >> 1] + (events & 1)
         columns = columns.take(rows)
     mine = np.append(0, np.cumsum(sizes[together]))
-    encoded, owner = encode_many(model, columns, mine)
+    encoded, owner = encode_columns(model, columns, mine)
     parts = Parts.of(encoded.part, events, encoded.rows, len(owner))
     judged = decide_many(parts, owner, encoded.meaning, columns.return_, len(together), memory)
     monitor = MONITORS.get(encoded.meaning.family)
@@ -201,7 +203,7 @@ def _sweep(verdicts: Verdicts, columns: Columns, bounds: Ints, model: Model[Any]
     return closely
 
 
-def _tell_violations(verdicts: Verdicts, judged: Judged, columns: Columns, bounds: Ints, together: Ints) -> None:
+def _tell_violations(verdicts: Verdicts, judged: Decisions, columns: Columns, bounds: Ints, together: Ints) -> None:
     """Fill in where histories fail."""
     for each in np.flatnonzero((judged.failing != NOWHERE) & ~judged.undecided).tolist():
         row, number = int(judged.failing[each]), int(together[each])

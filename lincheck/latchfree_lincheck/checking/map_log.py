@@ -1,4 +1,4 @@
-"""Recordings: histories of a map as columns of integers, judged without becoming Python objects.
+"""Map logs: histories of a map as rows of integers, judged without becoming Python objects.
 
 Compiled threads write rows into arrays as they run; `check_map_log` takes the arrays as they are.
 """
@@ -12,13 +12,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from latchfree_lincheck.checking.checker import MEMORY, merge
+from latchfree_lincheck.checking.checker import limit_of, merge, objection, running_with
 from latchfree_lincheck.checking.verdict import Order, Verdict
+from latchfree_lincheck.engine.bounds import MEMORY, Deadline
 from latchfree_lincheck.engine.compiled_models import opcodes as op
-from latchfree_lincheck.engine.decide import Decision, decide
+from latchfree_lincheck.engine.decide import PLANS, Decision, decide
 from latchfree_lincheck.engine.encoding.parts import Parts
 from latchfree_lincheck.engine.encoding.problem import Meaning
-from latchfree_lincheck.engine.search import Deadline
 from latchfree_lincheck.history import History, Operation
 from latchfree_lincheck.history.order import order_events
 from latchfree_lincheck.history.timeline import Ints
@@ -29,12 +29,11 @@ _ARGUMENTS = np.array([0, 1, 0, 1, 2, 1, 1, 0, 0, 0, 0])
 _VALUE_RESULT = np.isin(np.arange(11), [op.GET, op.PUT, op.REMOVE, op.PUT_IF_ABSENT, op.REPLACE])
 _TRUTH_RESULT = np.isin(np.arange(11), [op.REPLACE_IF, op.REMOVE_IF, op.CONTAINS])
 _LARGEST = (1 << 31) - 2
-_EXCERPT = 10
 
 
 @dataclass(slots=True)
 class MapLog:
-    """A recorded history of one map with keys 0 .. keys-1 and values >= 0.
+    """The recorded history of one map with keys 0 .. keys-1 and values >= 0.
 
     Parameters
     ----------
@@ -135,12 +134,12 @@ class MapLog:
         return History(self.name, operations, "map")
 
 
-def check_map_log(recording: MapLog, *, timeout: float | None = None, memory: int = MEMORY) -> Verdict:
-    """Judge whether a recording is linearizable.
+def check_map_log(log: MapLog, *, timeout: float | None = None, memory: int = MEMORY) -> Verdict:
+    """Judge whether a map log is linearizable.
 
     Parameters
     ----------
-    recording : MapLog
+    log : MapLog
         What happened.
     timeout : float, optional
         Seconds after which the verdict is "unknown".
@@ -150,52 +149,52 @@ def check_map_log(recording: MapLog, *, timeout: float | None = None, memory: in
     Returns
     -------
     Verdict
-        Indices are rows. After a violation, ``recording.to_history(verdict.segment, verdict.contents)`` is a short
+        Indices are rows. After a violation, ``log.to_history(verdict.segment, verdict.contents)`` is a short
         history that has it.
     """
-    return _Check(recording, memory).run(Deadline(timeout))
+    return _Check(log, memory).run(Deadline(timeout))
 
 
 class _Check:
-    def __init__(self, recording: MapLog, memory: int) -> None:
+    def __init__(self, log: MapLog, memory: int) -> None:
         self._started = time.perf_counter()
-        self._recording = recording
+        self._log = log
         self._memory = memory
-        self._whole = bool((recording.rows[:, 1] >= op.SNAPSHOT).any())
+        self._whole = bool((log.rows[:, 1] >= op.SNAPSHOT).any())
 
     def run(self, deadline: Deadline) -> Verdict:
-        rows = self._recording.rows
+        rows = self._log.rows
         invoke, return_ = rows[:, 6].copy(), rows[:, 7].copy()
-        small, initial, contents = _small(self._recording)
+        small, initial, contents = _small(self._log)
         if self._whole:
             part, count = np.zeros(len(rows), np.int64), 1
             meaning = Meaning("map", "value", np.array([op.ABSENT]), {0: initial}, {0: contents})
         else:
-            part, count = small[:, 1].copy(), self._recording.keys
+            part, count = small[:, 1].copy(), self._log.keys
             small[:, 1] = 0
             meaning = Meaning("map", "value", initial)
         parts = Parts.of(part, order_events(invoke, return_, return_ != -1), small.astype(np.int32), count)
-        decision = decide(parts, meaning, return_, "auto", self._memory, deadline)
+        decision = decide(parts, meaning, return_, PLANS["auto"], self._memory, deadline)
         if decision.verdict == "unknown":
-            limit = str(deadline) if decision.gave_up == "timeout" else f"memory bound of {self._memory >> 20:,} MB"
-            return self._verdict("unknown", f"{limit} reached", decision)
+            return self._verdict("unknown", limit_of(decision, self._memory, deadline), decision)
         if decision.verdict == "ok":
             witness = Order(lambda: merge(decision.orders(), invoke))
             return self._verdict("ok", "linearizable", decision, witness=witness)
-        mine = parts.index[parts.bounds[decision.part] : parts.bounds[decision.part + 1]]
-        return self._violation(decision, mine)
+        return self._violation(decision)
 
-    def _violation(self, decision: Decision, part: Ints) -> Verdict:
+    def _violation(self, decision: Decision) -> Verdict:
         """Narrow a violation to what came after the last certain configuration, and describe it."""
-        outcome, rows = decision.outcome, self._recording.rows
+        outcome, rows = decision.outcome, self._log.rows
         failing = outcome.blocked
         assert failing is not None
-        contents, later, ordered = self._recording.initial, part, 0
+        contents, later, ordered = self._log.initial, decision.members, 0
         if outcome.origin is not None:
             contents = self._before(outcome.origin.contents, decision.part)
             later, ordered = outcome.origin.later, outcome.origin.ordered
         segment = np.sort(later[rows[later, 6] < rows[failing, 7]])
-        operation = self._recording.operation(failing)
+        operation = self._log.operation(failing)
+        invoke, return_ = rows[:, 6], rows[:, 7]
+        during = running_with(failing, segment, invoke, return_, return_ != -1)
         return self._verdict(
             "violation",
             f"no order explains {operation.call} by process {operation.process}",
@@ -203,16 +202,16 @@ class _Check:
             failing=failing,
             partial=outcome.order.tolist(),
             message=self._message(contents, outcome.order[ordered:], operation),
-            excerpt=(operation, *self._concurrent(segment, failing)),
+            excerpt=(operation, *map(self._log.operation, during)),
             segment=segment.tolist(),
             contents=tuple(contents.tolist()),
         )
 
     def _before(self, values: Ints, key: int) -> Ints:
-        """Return what the map held, in the recording's values, when the part held these; other keys are ABSENT."""
-        contents = np.full(self._recording.keys, op.ABSENT)
+        """Return what the map held, in the log's values, when the part held these; other keys are ABSENT."""
+        contents = np.full(self._log.keys, op.ABSENT)
         contents[slice(None) if self._whole else slice(key, key + 1)] = values
-        return _restore(self._recording, contents)
+        return _restore(self._log, contents)
 
     def _message(self, contents: Ints, order: Ints, failing: Operation) -> str:
         """Replay an order from `contents`; return what the model says about the failing operation then."""
@@ -220,17 +219,8 @@ class _Check:
         present = np.flatnonzero(contents != op.ABSENT).tolist()
         state = frozenset((key, int(contents[key])) for key in present)
         for row in order:
-            _, state = model.step(state, self._recording.operation(row).call)  # type: ignore[assignment]
-        legal, _ = model.step(state, failing.call)
-        text = model.describe(state, failing.call)
-        return f"{text}, yet no order that allows it explains the calls before it" if legal else text
-
-    def _concurrent(self, segment: Ints, failing: int) -> list[Operation]:
-        rows = self._recording.rows
-        invoke, return_ = rows[segment, 6], rows[segment, 7]
-        over = (return_ != -1) & (return_ < rows[failing, 6])
-        during = segment[~over & (invoke < rows[failing, 7]) & (segment != failing)]
-        return [self._recording.operation(row) for row in during[:_EXCERPT].tolist()]
+            _, state = model.step(state, self._log.operation(row).call)  # type: ignore[assignment]
+        return objection(model, state, failing.call)
 
     def _verdict(
         self, verdict: Literal["ok", "violation", "unknown"], reason: str, decision: Decision, **more: Any
@@ -238,7 +228,7 @@ class _Check:
         return Verdict(
             verdict=verdict,
             reason=reason,
-            operations=len(self._recording),
+            operations=len(self._log),
             seconds=time.perf_counter() - self._started,
             engine=decision.engine,
             why=decision.why,
@@ -246,36 +236,36 @@ class _Check:
         )
 
 
-def _small(recording: MapLog) -> tuple[Ints, Ints, Ints]:
+def _small(log: MapLog) -> tuple[Ints, Ints, Ints]:
     """Return rows for the search, initial values and contents, with values that fit 31 bits."""
-    rows = recording.rows[:, 1:6].copy()
+    rows = log.rows[:, 1:6].copy()
     conditional = np.isin(rows[:, 0], [op.REPLACE_IF, op.REMOVE_IF])
-    rows[conditional & (rows[:, 2] < 0), 2] = op.NEVER
-    values = _values(recording)
+    rows[conditional & (rows[:, 2] < 0), 2] = op.IMPOSSIBLE
+    values = _values(log)
     if not len(values):
-        return rows, recording.initial, recording.contents
+        return rows, log.initial, log.contents
     for column, holds in _holding(rows):
         mine = holds & (rows[:, column] >= 0)
         rows[mine, column] = np.searchsorted(values, rows[mine, column])
-    initial, contents = recording.initial.copy(), recording.contents.copy()
+    initial, contents = log.initial.copy(), log.contents.copy()
     for array in (initial, contents):
         array[array >= 0] = np.searchsorted(values, array[array >= 0])
     return rows, initial, contents
 
 
-def _restore(recording: MapLog, contents: Ints) -> Ints:
-    """Return contents in the recording's own values."""
-    values = _values(recording)
+def _restore(log: MapLog, contents: Ints) -> Ints:
+    """Return contents in the log's own values."""
+    values = _values(log)
     if len(values):
         contents[contents >= 0] = values[contents[contents >= 0]]
     return contents
 
 
-def _values(recording: MapLog) -> Ints:
-    """Return all values of a recording, sorted, if some are too large for the search; else none."""
-    rows = recording.rows[:, 1:6]
+def _values(log: MapLog) -> Ints:
+    """Return all values of a log, sorted, if some are too large for the search; else none."""
+    rows = log.rows[:, 1:6]
     arrays = [rows[holds, column] for column, holds in _holding(rows)]
-    arrays += [recording.initial, recording.contents.ravel()]
+    arrays += [log.initial, log.contents.ravel()]
     if max(int(array.max(initial=0)) for array in arrays) <= _LARGEST:
         return np.zeros(0, np.int64)
     return np.unique(np.concatenate(arrays))

@@ -87,7 +87,7 @@ class Verdict:
     excerpt : tuple of Operation
         If violation: the failing operation and those that were running with it.
     segment : sequence of int
-        If a recording has a violation: rows that have one by themselves, when the map holds `contents` before.
+        If a map log has a violation: rows that have one by themselves, when the map holds `contents` before.
     contents : tuple of int
         The value of each key, or -1, before `segment`.
     """

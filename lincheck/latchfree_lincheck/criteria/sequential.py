@@ -19,7 +19,8 @@ from collections.abc import Hashable, Iterator
 from typing import Any
 
 from latchfree_lincheck.checking.verdict import Verdict
-from latchfree_lincheck.criteria.trial import MEMORY, GaveUp, Trial
+from latchfree_lincheck.criteria.trial import GaveUp, Trial
+from latchfree_lincheck.engine.bounds import MEMORY
 from latchfree_lincheck.history import History
 from latchfree_model import Model
 

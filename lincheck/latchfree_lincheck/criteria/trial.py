@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from latchfree_lincheck.checking.verdict import Verdict
-from latchfree_lincheck.engine.search import Deadline
+from latchfree_lincheck.engine.bounds import Deadline
 from latchfree_lincheck.history import History, Operation
 from latchfree_model import Model, SequentialModel
 

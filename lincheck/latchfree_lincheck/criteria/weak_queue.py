@@ -17,7 +17,7 @@ from latchfree_lincheck.history import History, Operation
 
 _REFUSED: Final = {"enqueue": False, "dequeue": None}
 _OTHER: Final = {"enqueue": "dequeue", "dequeue": "enqueue"}
-_NEVER: Final = 1 << 63
+_FOREVER: Final = 1 << 63
 
 
 def without_excused(history: History) -> History:
@@ -54,7 +54,7 @@ class _Spans:
     """When operations were under way."""
 
     def __init__(self, operations: Iterable[Operation]) -> None:
-        rows = sorted((each.invoke, _NEVER if each.return_ is None else each.return_) for each in operations)
+        rows = sorted((each.invoke, _FOREVER if each.return_ is None else each.return_) for each in operations)
         self._begun = [begin for begin, _ in rows]
         self._ended_last = list(accumulate((end for _, end in rows), max))
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from latchfree_lincheck.engine.search import Deadline, GaveUp, Outcome, Slices
+from latchfree_lincheck.engine.bounds import Deadline, GaveUp
+from latchfree_lincheck.engine.search import Outcome, Slices
 
 
 def race(runners: Mapping[str, Slices], deadline: Deadline, turns: int | None = None) -> tuple[str, Outcome]:

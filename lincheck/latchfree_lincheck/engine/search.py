@@ -9,14 +9,14 @@ with all that follows instead.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
+from latchfree_lincheck.engine.bounds import Deadline, GaveUp
 from latchfree_lincheck.history.timeline import Ints, Timeline
 
 PIECE = 2048
@@ -24,57 +24,6 @@ PIECE = 2048
 
 MOST_ENDINGS = 256
 """Ways to end a piece that are carried on one by one."""
-
-
-GaveUp = Literal["", "timeout", "memory", "budget", "crowded", "large"]
-"""Why a search ended without an answer; empty if it has one."""
-
-
-class Expired(Exception):
-    """The deadline passed while something other than a search was going on."""
-
-
-class Deadline:
-    """When searches end: at a point in time, or after so many steps, whichever comes first; or never.
-
-    Parameters
-    ----------
-    timeout : float or None
-        Seconds from now.
-    budget : int, optional
-        Steps of all searches together. Unlike time, steps are the same in every run.
-    """
-
-    __slots__ = ("at", "budget", "steps", "timeout")
-
-    def __init__(self, timeout: float | None, budget: int | None = None) -> None:
-        self.timeout = timeout
-        self.budget = budget
-        self.steps = 0
-        self.at = None if timeout is None else time.monotonic() + timeout
-
-    def passed(self) -> bool:
-        """Return whether it is over."""
-        return self.at is not None and time.monotonic() >= self.at
-
-    def spend(self, steps: int) -> None:
-        """Count steps that were taken."""
-        self.steps += steps
-
-    def spent(self) -> bool:
-        """Return whether the budget is used up."""
-        return self.budget is not None and self.steps >= self.budget
-
-    def slice(self, most: int) -> int:
-        """Return how many steps to take before looking again: at least 1, at most `most`."""
-        return most if self.budget is None else max(1, min(most, self.budget - self.steps))
-
-    def left(self) -> float | None:
-        """Return the seconds until it is over, at least 0; None if it never is."""
-        return None if self.at is None else max(0.0, self.at - time.monotonic())
-
-    def __str__(self) -> str:
-        return "no timeout" if self.timeout is None else f"timeout of {self.timeout:g} s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +61,8 @@ class Found:
     gave_up: GaveUp = ""
 
 
-class Engine(Protocol):
-    """A search for linearizations over the operations of one timeline."""
+class PieceSearch(Protocol):
+    """A search for linearizations over the operations of one timeline, piece by piece."""
 
     timeline: Timeline
 
@@ -173,19 +122,19 @@ Slices = Generator[None, None, Outcome]
 """A search that can be left between two slices of its work."""
 
 
-def linearize(engine: Engine, piece: int = PIECE) -> Slices:
+def linearize(search: PieceSearch, piece: int = PIECE) -> Slices:
     """Search a timeline piece by piece.
 
     Parameters
     ----------
-    engine : Engine
+    search : PieceSearch
         The search.
     piece : int
         The least number of operations in a piece.
     """
-    timeline = engine.timeline
+    timeline = search.timeline
     cuts = timeline.cuts(piece)
-    starts = [engine.initial()]
+    starts = [search.initial()]
     trail: list[Sequence[Ending]] = []
     origin, before = (0, starts[0]), 0
     for begin, end in pairwise(cuts):
@@ -193,10 +142,10 @@ def linearize(engine: Engine, piece: int = PIECE) -> Slices:
             origin, before = (begin, starts[0]), len(trail)
         last = end == cuts[-1]
         budget = None if last else 100_000 + 200 * (end - begin)
-        found = yield from engine.search(begin, end, starts, every=not last, budget=budget)
+        found = yield from search.search(begin, end, starts, every=not last, budget=budget)
         if found.gave_up == "budget":
             last = True
-            found = yield from engine.search(begin, cuts[-1], starts, every=False, budget=None)
+            found = yield from search.search(begin, cuts[-1], starts, every=False, budget=None)
         if found.gave_up:
             return Outcome(gave_up=found.gave_up)
         if found.blocked is not None:

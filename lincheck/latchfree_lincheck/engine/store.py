@@ -8,10 +8,10 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from latchfree_lincheck.engine.bounds import Deadline
 from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT, PUT
 from latchfree_lincheck.engine.compiled_models.states import build, extend, fetch, rehash_nodes
 from latchfree_lincheck.engine.compiled_models.transition import Rows
-from latchfree_lincheck.engine.search import Deadline
 from latchfree_lincheck.history.timeline import Ints
 
 Scalar = TypeVar("Scalar", bound=np.generic)

@@ -155,7 +155,8 @@ class History:
             If times are not integers.
         """
         from latchfree_lincheck.history.columns import Columns
-        from latchfree_lincheck.history.order import first_overlap, order_events
+        from latchfree_lincheck.history.kernels import first_overlap
+        from latchfree_lincheck.history.order import order_events
 
         history = cls(name, (), model_hint)
         columns = Columns.of(process, f, arguments, result, invoke, return_, object)

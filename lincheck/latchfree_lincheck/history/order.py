@@ -1,18 +1,24 @@
-"""The events of a history in order of time, invocations first where times tie, so that ties count as overlap.
+"""The events of histories in order of time, invocations first where times tie, so that ties count as overlap.
 
-With times from a ticket counter the order comes from counting, else from sorting.
+One history is ordered by counting if its times come from a ticket counter, else by sorting. Of many histories, rows
+that come in order of invocation are almost in order, so each is sorted by insertion. A history that takes more than
+`PATIENCE` moves an event is ordered by itself.
+
+`order_histories` also finds the histories that cannot be: an operation returns before it is invoked, or one process
+runs two operations at once.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from latchfree.jit import kernel
-from latchfree_lincheck.history.timeline import Ints, int64
+from latchfree_lincheck.history.kernels import count_events, find_overlaps, insert_all, span
+from latchfree_lincheck.history.timeline import Ints
 
+PATIENCE: Final = 64
 _SPARSE: Final = 8
 
 
@@ -21,10 +27,10 @@ def order_events(invoke: Ints, return_: Ints, returned: npt.NDArray[np.bool_]) -
     n = len(invoke)
     if n == 0:
         return np.zeros(0, np.int64)
-    low, high = _span(invoke, return_, returned)
+    low, high = span(invoke, return_, returned)
     events = np.empty(n + int(np.count_nonzero(returned)), np.int64)
     if high - low < _SPARSE * n + 1024:
-        _count_events(invoke, return_, returned, low, np.zeros(2 * (high - low) + 3, np.int32), events)
+        count_events(invoke, return_, returned, low, np.zeros(2 * (high - low) + 3, np.int32), events)
         return events
     done = np.flatnonzero(returned)
     times = np.concatenate([invoke, return_[done]])
@@ -32,53 +38,42 @@ def order_events(invoke: Ints, return_: Ints, returned: npt.NDArray[np.bool_]) -
     return kinds[np.lexsort((kinds & 1, times))]
 
 
-@kernel
-def _span(invoke: Ints, return_: Ints, returned: npt.NDArray[np.bool_]) -> tuple[int, int]:
-    """Return the first and the last time."""
-    low, high = invoke[0], invoke[0]
-    for i in range(len(invoke)):
-        low = min(low, invoke[i])
-        high = max(high, invoke[i])
-        if returned[i]:
-            high = max(high, return_[i])
-    return low, high
+def order_histories(
+    bounds: Ints, invoke: Ints, return_: Ints, returned: npt.NDArray[np.bool_], process: Ints
+) -> tuple[Ints, Ints, npt.NDArray[np.bool_]]:
+    """Order the events of histories by time.
 
+    Parameters
+    ----------
+    bounds : int64[histories + 1]
+        The rows of each history.
+    invoke, return_ : int64[n]
+        Times; of a row that is not `returned` the return is not looked at.
+    returned : bool[n]
+        Which operations returned.
+    process : int64[n]
+        Small numbers >= 0.
 
-@kernel
-def _count_events(
-    invoke: Ints, return_: Ints, returned: npt.NDArray[np.bool_], low: int, starts: Any, events: Ints
-) -> None:
-    """Sort events by counting; `starts` is zero for each time and kind, and two more."""
-    for i in range(len(invoke)):
-        starts[2 * (invoke[i] - low) + 1] += 1
-        if returned[i]:
-            starts[2 * (return_[i] - low) + 2] += 1
-    for k in range(1, len(starts)):
-        starts[k] += starts[k - 1]
-    for i in range(len(invoke)):
-        k = 2 * (invoke[i] - low)
-        events[starts[k]] = 2 * i
-        starts[k] += 1
-        if returned[i]:
-            k = 2 * (return_[i] - low) + 1
-            events[starts[k]] = 2 * i + 1
-            starts[k] += 1
-
-
-@kernel
-def first_overlap(events: Ints, process: Ints) -> tuple[int, int]:
-    """Return the first operation whose process had not returned from another one, and that one; -1 if there is none."""
-    lowest, highest = int64(0), int64(0)
-    for each in process:
-        lowest, highest = min(lowest, each), max(highest, each)
-    busy = np.full(highest - lowest + 1, -1, np.int64)
-    for event in events:
-        operation = event >> 1
-        at = process[operation] - lowest
-        if event & 1 == 1:
-            busy[at] = -1
-        elif busy[at] >= 0:
-            return operation, busy[at]
-        else:
-            busy[at] = operation
-    return int64(-1), int64(-1)
+    Returns
+    -------
+    events : int64[e]
+        ``2 * row`` for an invocation, one more for a return, history after history.
+    event_bounds : int64[histories + 1]
+        The events of each history.
+    impossible : bool[histories]
+        Which histories cannot be; what stands in place of their events means nothing.
+    """
+    count = len(bounds) - 1
+    events = np.empty(len(invoke) + int(np.count_nonzero(returned)), np.int64)
+    event_bounds = np.zeros(count + 1, np.int64)
+    disordered, impossible = np.zeros((2, count), np.bool_)
+    insert_all(
+        bounds, invoke, return_, returned, np.empty_like(events), events, event_bounds, disordered, impossible, PATIENCE
+    )
+    for each in np.flatnonzero(disordered & ~impossible).tolist():
+        low, high = bounds[each], bounds[each + 1]
+        mine = order_events(invoke[low:high], return_[low:high], returned[low:high])
+        events[event_bounds[each] : event_bounds[each + 1]] = mine + 2 * low
+    busy = np.full(int(process.max(initial=0)) + 1, -1, np.int64)
+    find_overlaps(bounds, event_bounds, events, process, busy, impossible)
+    return events, event_bounds, impossible

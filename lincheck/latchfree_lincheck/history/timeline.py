@@ -7,7 +7,7 @@ events are ranked by time, invocations first where times tie, so ranks are disti
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,10 @@ Ints = npt.NDArray[np.int64]
 
 int64: Any = np.int64
 """A 64-bit integer for compiled code, where mypy would tell it from an int."""
+
+
+NEVER_RETURNS: Final = 1 << 62
+"""The rank of a return that never came: later than every event."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from latchfree_lincheck.engine.search import Deadline
+from latchfree_lincheck.engine.bounds import Deadline
 from latchfree_lincheck.history import History
 from latchfree_model import Model
 

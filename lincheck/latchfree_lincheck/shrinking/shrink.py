@@ -6,9 +6,9 @@ import time
 from collections.abc import Hashable, Sequence
 from typing import Any, Final
 
-from latchfree_lincheck.checking.checker import MEMORY, check
+from latchfree_lincheck.checking.checker import check
 from latchfree_lincheck.checking.verdict import Verdict
-from latchfree_lincheck.engine.search import Deadline
+from latchfree_lincheck.engine.bounds import MEMORY, Deadline
 from latchfree_lincheck.history import History, Operation
 from latchfree_lincheck.shrinking import increments, reductions
 from latchfree_lincheck.shrinking.minimise import minimise

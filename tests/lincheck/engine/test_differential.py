@@ -5,7 +5,7 @@ from lincheck_brute import assert_order, brute, brute_failing
 from lincheck_random import KINDS, model_of, random_history
 
 from latchfree_lincheck import History, Operation, check
-from latchfree_lincheck.engine.wgl.plain import PythonEngine
+from latchfree_lincheck.engine.wgl.plain import PlainSearch
 from latchfree_model import UNKNOWN
 
 QUICK = 700
@@ -94,14 +94,14 @@ SEARCHED = ("register", "cas-register", "map", "whole-map", "append-kv")
 
 @pytest.mark.parametrize("kind", SEARCHED)
 def test_a_memo_that_forgets_the_state_is_caught(kind, monkeypatch):
-    monkeypatch.setattr(PythonEngine, "_key", staticmethod(lambda node: (node.high, node.holes)))
+    monkeypatch.setattr(PlainSearch, "_key", staticmethod(lambda node: (node.high, node.holes)))
     wrong, _ = disagreements(kind, range(500), ("python",))
     assert wrong
 
 
 @pytest.mark.parametrize("kind", SEARCHED)
 def test_a_memo_that_forgets_the_holes_is_caught(kind, monkeypatch):
-    monkeypatch.setattr(PythonEngine, "_key", staticmethod(lambda node: (node.high, node.state)))
+    monkeypatch.setattr(PlainSearch, "_key", staticmethod(lambda node: (node.high, node.state)))
     wrong, _ = disagreements(kind, range(4_000), ("python",))
     assert wrong
 
@@ -119,5 +119,5 @@ def test_a_memo_that_ignores_pending_operations_is_caught(monkeypatch):
             self._seen[self._key(node)] = [node.used]
             yield number, node
 
-    monkeypatch.setattr(PythonEngine, "_fresh", fresh)
+    monkeypatch.setattr(PlainSearch, "_fresh", fresh)
     assert check(history, "cas-register", engine="python").verdict == "violation"

@@ -11,17 +11,19 @@ from lincheck_bulk import KINDS, generate, oracle, order_is_legal
 from lincheck_calls import model_and_calls
 
 from latchfree_lincheck import Operation
+from latchfree_lincheck.engine.bounds import Deadline
 from latchfree_lincheck.engine.compiled_models.opcodes import TAKE, UNKNOWN_RESULT
 from latchfree_lincheck.engine.encoding.problem import Problem
 from latchfree_lincheck.engine.frontier.kernels.configurations import BLOCKED, DONE
+from latchfree_lincheck.engine.frontier.kernels.sweep import PLACE
 from latchfree_lincheck.engine.frontier.search import Frontier
-from latchfree_lincheck.engine.frontier.sweep import PLACE, sweep
+from latchfree_lincheck.engine.frontier.sweep import sweep
 from latchfree_lincheck.engine.monitors import MONITORS, OK, UNDECIDED, VIOLATION
-from latchfree_lincheck.engine.product import search as product
-from latchfree_lincheck.engine.search import Deadline, finish, linearize
+from latchfree_lincheck.engine.product.search import KeyByKey
+from latchfree_lincheck.engine.search import finish, linearize
 from latchfree_lincheck.engine.smt.judge import solve
-from latchfree_lincheck.engine.wgl.compiled import CompiledEngine
-from latchfree_lincheck.engine.wgl.plain import PythonEngine
+from latchfree_lincheck.engine.wgl.compiled import CompiledSearch
+from latchfree_lincheck.engine.wgl.plain import PlainSearch
 from latchfree_model import UNKNOWN, get_model
 
 MEMORY = 1 << 28
@@ -32,10 +34,10 @@ LISTS = [name for name in MONITORED if KINDS[name][1] == "list"]
 DISTINCT = [name for name in LISTS if name.endswith("distinct")]
 COMPILED = {
     "frontier": lambda problem: Frontier(problem, MEMORY, FOREVER).run(),
-    "wgl": lambda problem: linearize(CompiledEngine(problem, MEMORY, FOREVER)),
+    "wgl": lambda problem: linearize(CompiledSearch(problem, MEMORY, FOREVER)),
 }
 INTERPRETED = {
-    "python": lambda model, timeline, calls: linearize(PythonEngine(model, timeline, calls, MEMORY)),
+    "python": lambda model, timeline, calls: linearize(PlainSearch(model, timeline, calls, MEMORY)),
     "smt": lambda model, timeline, calls: solve(model, timeline, calls, MEMORY, FOREVER),
 }
 NAMES = {
@@ -192,9 +194,9 @@ def disagreements_of_product(seed, histories, most, lost=0.0, judge=None):
     wrong, seen = [], {True: 0, False: 0}
     for part in range(histories):
         problem = Problem.of(bulk.parts, bulk.meaning, part)
-        if not product.serves(problem, MEMORY):
+        if not KeyByKey().accepts(problem, MEMORY):
             continue
-        outcome = finish(product.run(problem, FOREVER), FOREVER)
+        outcome = finish(KeyByKey().start(problem, MEMORY, FOREVER), FOREVER)
         if judge is None:
             blocked = None if expected[part] < 0 else expected[part]
         else:

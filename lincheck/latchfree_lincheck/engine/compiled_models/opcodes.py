@@ -1,7 +1,7 @@
 """The integers that operations become before they reach the compiled engines.
 
 A row is ``(opcode, key, a, b, result)``. Values are small integers >= 0; ABSENT is no value (also: the register's
-None, the empty string, the empty list). The result UNKNOWN fits anything, the result NEVER nothing.
+None, the empty string, the empty list). The result UNKNOWN fits anything, the result IMPOSSIBLE nothing.
 """
 
 from typing import Final
@@ -34,7 +34,7 @@ TAKE: Final = 18
 
 ABSENT: Final = -1
 UNKNOWN_RESULT: Final = -2
-NEVER: Final = -3
+IMPOSSIBLE: Final = -3
 
 NAMES: Final = (
     "get",

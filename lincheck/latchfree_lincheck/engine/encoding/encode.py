@@ -1,100 +1,21 @@
-"""From calls to rows of integers, for the built-in models.
-
-Values become small integers by equality, as a dict sees it, which is how the models compare them. What a model
-would never accept as a result becomes NEVER.
-"""
+"""From a history to rows: by columns where it has them and they are fit, else operation by operation."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any
 
 import numpy as np
 
-from latchfree_lincheck.engine.compiled_models import opcodes as op
-from latchfree_lincheck.engine.compiled_models.transition import Rows
-from latchfree_lincheck.engine.encoding.problem import Meaning
-from latchfree_lincheck.engine.search import Deadline, Expired
-from latchfree_lincheck.history import History, Operation
-from latchfree_lincheck.history.timeline import Ints
-from latchfree_model import MODELS, UNKNOWN, Model, SequentialModel
-
-_MAP: Final = {
-    "get": (op.GET, "value"),
-    "put": (op.PUT, "value"),
-    "remove": (op.REMOVE, "value"),
-    "put_if_absent": (op.PUT_IF_ABSENT, "value"),
-    "replace": (op.REPLACE, "value"),
-    "replace_if": (op.REPLACE_IF, "truth"),
-    "remove_if": (op.REMOVE_IF, "truth"),
-    "contains": (op.CONTAINS, "truth"),
-    "snapshot": (op.SNAPSHOT, "contents"),
-    "size": (op.SIZE, "number"),
-    "clear": (op.CLEAR, ""),
-}
-_READ_WRITE: Final = {"read": (op.GET, "value"), "write": (op.PUT, "")}
-
-#: Opcode and how the result is read: a value, a truth value, a number, not looked at, or always the one given.
-FORMS: Final[Mapping[str, Mapping[str, tuple[int, str]]]] = {
-    "register": _READ_WRITE,
-    "cas-register": {**_READ_WRITE, "cas": (op.REPLACE_IF, "truth")},
-    "append-kv": {"get": (op.GET, "text"), "put": (op.PUT, ""), "append": (op.APPEND, "")},
-    "map": _MAP,
-    "set": {
-        "add": (op.INSERT, "truth"),
-        "remove": (op.DELETE, "truth"),
-        "contains": (op.CONTAINS, "truth"),
-        "snapshot": (op.SNAPSHOT, "contents"),
-        "size": (op.SIZE, "number"),
-    },
-    "counter": {"add": (op.ADD, "old count"), "read": (op.GET, "count")},
-    "queue": {"enqueue": (op.ENQUEUE, ""), "dequeue": (op.TAKE, "value")},
-    "bounded-queue": {"enqueue": (op.ENQUEUE, "truth"), "dequeue": (op.TAKE, "value")},
-    "stack": {"push": (op.PUSH, ""), "pop": (op.TAKE, "value")},
-    "priority-queue": {"insert": (op.OFFER, ""), "pop_min": (op.TAKE, "value")},
-    "mutex": {"acquire": (op.INSERT, "done"), "release": (op.DELETE, "done"), "try_acquire": (op.INSERT, "truth")},
-}
-KEYED: Final = frozenset({"map", "set", "append-kv"})
-"""Models whose first argument is a key."""
-
-LISTS: Final = frozenset({"queue", "bounded-queue", "stack", "priority-queue"})
-_WHOLE: Final = frozenset({op.SNAPSHOT, op.SIZE, op.CLEAR})
-_MANY: Final = 1 << 31
-_LOOK_AT_CLOCK: Final = 1024
-_CLOSELY: Final = frozenset({"snapshot", "append", "put"})
-"""Calls whose arguments or results only a step of the model looks at."""
-
-
-class NotEncodable(ValueError):
-    """The compiled engines cannot hold this history; the one in plain Python can."""
-
-
-def family(model: Model[Any]) -> str:
-    """Return the name of the built-in model that `model` is, without its parameters; "" if it is none."""
-    name = model.name.partition(":")[0]
-    return name if name in FORMS and type(MODELS.get(name)) is type(model) else ""
-
-
-@dataclass(slots=True)
-class Encoded:
-    """A history as rows: what each operation did, and to which part."""
-
-    rows: Rows
-    part: Ints
-    meaning: Meaning
-
-
-class _Numbers(dict[Hashable, int]):
-    """Numbers things in order of appearance."""
-
-    def __missing__(self, thing: Hashable) -> int:
-        self[thing] = number = len(self)
-        return number
+from latchfree_lincheck.engine.bounds import Deadline
+from latchfree_lincheck.engine.encoding.columns import doubtful, encode_columns, unfit
+from latchfree_lincheck.engine.encoding.forms import Encoded
+from latchfree_lincheck.engine.encoding.operations import encode_operations
+from latchfree_lincheck.history import History
+from latchfree_model import Model, SequentialModel
 
 
 def encode(model: Model[Any], history: History, deadline: Deadline) -> Encoded:
-    """Turn a history into rows, by columns if it has any.
+    """Turn a history into rows.
 
     Raises
     ------
@@ -105,189 +26,11 @@ def encode(model: Model[Any], history: History, deadline: Deadline) -> Encoded:
     Expired
         If the deadline passes.
     """
-    if history.columns is not None:
-        from latchfree_lincheck.engine.encoding.encode_columns import encode_columns
-
-        encoded = encode_columns(model, history, history.columns)
-        if encoded is not None:
-            return encoded
     assert isinstance(model, SequentialModel)
-    for number, operation in enumerate(history.operations):
-        if number % _LOOK_AT_CLOCK == 0 and deadline.passed():
-            raise Expired
-        if operation.f in _CLOSELY:
-            model.step(model.init(), operation.call)
-        else:
-            model.validate(operation.call)
-    return _Encoder(model).run(history.operations, deadline)
-
-
-class _Encoder:
-    def __init__(self, model: Model[Any]) -> None:
-        self._family = family(model)
-        self._forms = FORMS[self._family]
-        self._values = _Numbers()
-        self._texts: dict[int, _Numbers] = {}
-        self._keys: dict[int, _Numbers] = {}
-        self._snapshots: dict[int, list[Any]] = {}
-        self._pieces: list[bytes] = []
-        self._length = 0
-        self._zero = 0
-        self._capacity = int(getattr(model, "capacity", op.ABSENT))
-
-    def run(self, operations: Sequence[Operation], deadline: Deadline) -> Encoded:
-        """See `encode`."""
-        keyed = self._family in KEYED
-        if self._family == "counter":
-            self._find_zero(operations)
-        whole = {each.object for each in operations if self._forms[each.f][0] in _WHOLE}
-        parts = _Numbers()
-        part = np.empty(len(operations), np.int64)
-        filled = []
-        for number, each in enumerate(operations):
-            if number % _LOOK_AT_CLOCK == 0 and deadline.passed():
-                raise Expired
-            name = each.object
-            alone = keyed and name not in whole
-            mine = parts[name, each.arguments[0] if alone else None]
-            part[number] = mine
-            filled.append(self._row(each, mine, keyed, alone))
-        rows = np.array(filled, np.int32).reshape(-1, 5)
-        if self._family == "priority-queue":
-            self._rank(rows)
-        return Encoded(rows, part, self._meaning(len(parts)))
-
-    def _row(self, each: Operation, part: int, keyed: bool, alone: bool) -> tuple[int, int, int, int, int]:
-        code, kind = self._forms[each.f]
-        arguments = each.arguments
-        key, a, b = 0, op.ABSENT, op.ABSENT
-        if keyed and arguments:
-            if not alone:
-                key = self._keys.setdefault(part, _Numbers())[arguments[0]]
-            arguments = arguments[1:]
-        if self._family == "append-kv":
-            if code == op.APPEND:
-                piece = _bytes(arguments[0])
-                a, b = self._length, len(piece)
-                self._pieces.append(piece)
-                self._length += b
-            elif code == op.PUT:
-                a = self._text(arguments[0], part)
-        elif code == op.ADD:
-            a = arguments[0]  # type: ignore[assignment]
-        else:
-            numbers = [op.ABSENT if value is None else self._values[value] for value in arguments]
-            if keyed and code in (op.REPLACE_IF, op.REMOVE_IF) and numbers[0] == op.ABSENT:
-                numbers[0] = op.NEVER
-            if numbers:
-                a = numbers[0]
-            if len(numbers) == 2:
-                b = numbers[1]
-            elif code == op.ENQUEUE:
-                b = self._capacity
-        return code, key, a, b, self._result(kind, each.result, part)
-
-    def _result(self, kind: str, result: object, part: int) -> int:
-        """Return the number of a result."""
-        if kind == "done":
-            return 1
-        if result is UNKNOWN or not kind:
-            return op.UNKNOWN_RESULT
-        if kind == "value":
-            try:
-                return op.ABSENT if result is None else self._values[result]
-            except TypeError:
-                return op.NEVER  # not hashable, so it was never stored
-        if kind == "truth":
-            return int(result) if result in (True, False) else op.NEVER
-        if kind == "text":
-            return self._text(result, part)
-        if kind == "contents":
-            seen = self._snapshots.setdefault(part, [])
-            seen.append(result)
-            return len(seen) - 1
-        if kind == "old count" and result is None:
-            return op.UNKNOWN_RESULT
-        if kind in ("count", "old count"):
-            return self._whole_number(result, self._zero)
-        return self._whole_number(result, 0)
-
-    @staticmethod
-    def _whole_number(result: object, zero: int) -> int:
-        whole = isinstance(result, int) or (isinstance(result, float) and result.is_integer())
-        return int(result) + zero if whole and 0 <= result + zero < _MANY else op.NEVER  # type: ignore[operator, call-overload]
-
-    def _find_zero(self, operations: Sequence[Operation]) -> None:
-        """Choose the state that stands for 0, so that none is negative."""
-        added = [each.arguments[0] for each in operations if each.f == "add"]
-        self._zero = -sum(number for number in added if number < 0)  # type: ignore[operator, misc]
-        if self._zero + sum(number for number in added if number > 0) >= _MANY:  # type: ignore[operator, misc]
-            raise NotEncodable("the counter may exceed 31 bits")
-
-    def _rank(self, rows: Rows) -> None:
-        """Renumber values by their order; what was never inserted comes after them."""
-        inserted = rows[rows[:, 0] == op.OFFER, 2]
-        known = np.zeros(len(self._values), bool)
-        known[inserted] = True
-        values = list(self._values)
-        try:
-            ranked = sorted((number for number in range(len(values)) if known[number]), key=values.__getitem__)  # type: ignore[arg-type]
-        except TypeError as error:
-            raise NotEncodable(str(error)) from None
-        rank = np.empty(len(values), np.int32)
-        rank[ranked] = np.arange(len(ranked))
-        rank[~known] = np.arange(len(ranked), len(values))
-        for column in (2, 4):
-            rows[rows[:, column] >= 0, column] = rank[rows[rows[:, column] >= 0, column]]
-
-    def _text(self, text: object, part: int) -> int:
-        if not isinstance(text, str):
-            return op.NEVER
-        return self._texts.setdefault(part, _Numbers())[_bytes(text)] if text else op.ABSENT
-
-    def _meaning(self, parts: int) -> Meaning:
-        initial, contents = {}, {}
-        for part, keys in self._keys.items():
-            seen = self._snapshots.get(part, [])
-            held = np.full((len(seen), max(len(keys), 1)), op.ABSENT, np.int64)
-            for row, snapshot in zip(held, seen, strict=True):
-                (_fill_elements if self._family == "set" else self._fill)(row, snapshot, keys)
-            contents[part], initial[part] = held, np.full(held.shape[1], op.ABSENT, np.int64)
-        for part, seen in self._snapshots.items():
-            if part not in initial:
-                empty = [[op.NEVER if len(snapshot) else op.ABSENT] for snapshot in map(tuple, seen)]
-                contents[part], initial[part] = np.array(empty, np.int64), np.array([op.ABSENT])
-        return Meaning(
-            self._family,
-            "list" if self._family in LISTS else "text" if self._family == "append-kv" else "value",
-            np.full(parts, self._zero if self._family == "counter" else op.ABSENT, np.int64),
-            initial,
-            contents,
-            np.frombuffer(b"".join(self._pieces), np.uint8).astype(np.int64),
-            {part: tuple(cast(Iterable[bytes], texts)) for part, texts in self._texts.items()},
-        )
-
-    def _fill(self, held: Ints, snapshot: Any, keys: _Numbers) -> None:
-        """Write what a snapshot saw into a row of contents; a value that no map can hold if it is impossible."""
-        pairs = [(key, value) for key, value in (snapshot.items() if isinstance(snapshot, Mapping) else snapshot)]
-        contents = dict(pairs)
-        possible = len(contents) == len(pairs) and all(key in keys for key in contents)
-        for key, value in contents.items():
-            if key in keys:
-                held[keys[key]] = op.NEVER if value is None else self._values[value]
-        if not possible:
-            held[0] = op.NEVER
-
-
-def _fill_elements(held: Ints, snapshot: Any, keys: _Numbers) -> None:
-    elements = list(snapshot)
-    for element in elements:
-        if element in keys:
-            held[keys[element]] = 0
-    if len(set(elements)) != len(elements) or any(element not in keys for element in elements):
-        held[0] = op.NEVER
-
-
-def _bytes(text: object) -> bytes:
-    assert isinstance(text, str)
-    return text.encode("utf-8", "surrogatepass")
+    columns, whole = history.columns, np.array([0, len(history)])
+    if columns is None or len(history) == 0 or unfit(model, columns, whole)[0]:
+        return encode_operations(model, history.operations, deadline)
+    for row in np.flatnonzero(doubtful(columns)).tolist():
+        model.validate(history.operation(row).call)
+    encoded, _ = encode_columns(model, columns, whole)
+    return encoded

@@ -8,16 +8,12 @@ event is its place among the events of its part: ranks are dense and distinct.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 
-from latchfree.jit import kernel
 from latchfree_lincheck.engine.compiled_models.transition import Rows
-from latchfree_lincheck.history.timeline import Ints, Timeline
-
-NEVER_RETURNS: Final = 1 << 62
-"""The rank of a return that never came."""
+from latchfree_lincheck.engine.encoding.kernels import group
+from latchfree_lincheck.history.timeline import NEVER_RETURNS, Ints, Timeline
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +51,7 @@ class Parts:
         bounds, event_bounds = np.zeros(count + 1, np.int64), np.zeros(count + 1, np.int64)
         index, first, last = np.empty(n, np.int64), np.empty(n, np.int64), np.full(n, NEVER_RETURNS)
         mine, grouped = np.empty(len(events), np.int64), np.empty((n, 5), np.int32)
-        _group(events, part, rows, bounds, event_bounds, index, first, last, mine, grouped)
+        group(events, part, rows, bounds, event_bounds, index, first, last, mine, grouped)
         return cls(index, bounds, first, last, mine, event_bounds, grouped)
 
     def __len__(self) -> int:
@@ -74,49 +70,3 @@ class Parts:
         low, high = int(self.bounds[part]), int(self.bounds[part + 1])
         done = self.return_[low:high] != NEVER_RETURNS
         return low + np.concatenate([np.flatnonzero(done), np.flatnonzero(~done)])
-
-
-@kernel
-def _group(
-    events: Ints,
-    part: Ints,
-    rows: Rows,
-    bounds: Ints,
-    event_bounds: Ints,
-    index: Ints,
-    first: Ints,
-    last: Ints,
-    mine: Ints,
-    grouped: Rows,
-) -> None:
-    """Deal the events out to the parts, in order."""
-    parts = len(bounds) - 1
-    for event in events:
-        p = part[event >> 1]
-        event_bounds[p + 1] += 1
-        if event & 1 == 0:
-            bounds[p + 1] += 1
-    for p in range(parts):
-        bounds[p + 1] += bounds[p]
-        event_bounds[p + 1] += event_bounds[p]
-    next_operation, next_event = bounds[:-1].copy(), event_bounds[:-1].copy()
-    place = np.empty(len(index), np.int64)
-    for event in events:
-        operation = event >> 1
-        p = part[operation]
-        at = next_event[p]
-        next_event[p] = at + 1
-        rank = at - event_bounds[p]
-        if event & 1 == 0:
-            to = next_operation[p]
-            next_operation[p] = to + 1
-            place[operation] = to
-            index[to] = operation
-            first[to] = rank
-            for column in range(5):
-                grouped[to, column] = rows[operation, column]
-            mine[at] = 2 * to
-        else:
-            to = place[operation]
-            last[to] = rank
-            mine[at] = 2 * to + 1

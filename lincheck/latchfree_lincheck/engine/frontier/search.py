@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from latchfree_lincheck.engine.bounds import Deadline
 from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT
 from latchfree_lincheck.engine.compiled_models.transition import DEPTH, EMPTY, KEYS, SHAPE_FIELDS
-from latchfree_lincheck.engine.encoding.parts import NEVER_RETURNS
 from latchfree_lincheck.engine.encoding.problem import Problem
 from latchfree_lincheck.engine.frontier.kernels import configurations as k
 from latchfree_lincheck.engine.frontier.kernels.advance import advance
 from latchfree_lincheck.engine.frontier.kernels.lookahead import last_uses
-from latchfree_lincheck.engine.search import Deadline, Origin, Outcome, Slices
+from latchfree_lincheck.engine.search import Origin, Outcome, Slices
 from latchfree_lincheck.engine.store import NoRoom, Store, doubled
-from latchfree_lincheck.history.timeline import Ints
+from latchfree_lincheck.history.timeline import NEVER_RETURNS, Ints
 
 _SLICE = 50_000
 _CONFIGURATIONS = 512
@@ -71,8 +71,6 @@ class Frontier:
     deadline : Deadline
         When the search ends; the caller looks at it between slices.
     """
-
-    name = "frontier"
 
     def __init__(self, problem: Problem, memory: int, deadline: Deadline) -> None:
         self._problem = problem
@@ -156,3 +154,18 @@ class Frontier:
         pending = parts.index[(parts.return_ == NEVER_RETURNS) & (parts.invoke < since)]
         later = parts.index[parts.invoke >= since]
         return Origin(contents, np.concatenate([np.setdiff1d(pending, before), later]), len(before))
+
+
+class JustInTime:
+    """The searcher that carries a frontier from event to event."""
+
+    name = "frontier"
+    tells_order = True
+
+    def accepts(self, problem: Problem, memory: int) -> bool:
+        """Return True: the frontier takes every problem."""
+        return True
+
+    def start(self, problem: Problem, memory: int, deadline: Deadline) -> Slices:
+        """Search one part."""
+        return Frontier(problem, memory, deadline).run()

@@ -9,15 +9,13 @@ import numpy as np
 from latchfree.jit import kernel
 from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT, CLEAR, SIZE, SNAPSHOT, TAKE, UNKNOWN_RESULT
 from latchfree_lincheck.engine.compiled_models.transition import Rows
-from latchfree_lincheck.history.timeline import Ints, int64
+from latchfree_lincheck.history.timeline import NEVER_RETURNS, Ints, int64
 
 UNDECIDED: Final = -1
 OK: Final = 0
 VIOLATION: Final = 1
 
 NOBODY: Final = -1
-NEVER: Final = 1 << 62
-"""After every event; also the rank of a return that never came."""
 
 
 @kernel
@@ -50,13 +48,13 @@ def items_of(
             items[value, 0] = i
         elif rows[i, 0] != TAKE:
             return UNDECIDED, NOBODY, 0
-        elif return_[i] == NEVER:
+        elif return_[i] == NEVER_RETURNS:
             lost[count] = i
             count += 1
         elif rows[i, 4] == UNKNOWN_RESULT:
             return UNDECIDED, NOBODY, 0
     for i in range(low, high):
-        if rows[i, 0] != TAKE or return_[i] == NEVER or rows[i, 4] == ABSENT:
+        if rows[i, 0] != TAKE or return_[i] == NEVER_RETURNS or rows[i, 4] == ABSENT:
             continue
         value = rows[i, 4]
         if value < 0 or items[value, 0] == NOBODY or items[value, 1] != NOBODY or return_[i] < invoke[items[value, 0]]:

@@ -24,8 +24,8 @@ import numpy as np
 from latchfree.jit import kernel
 from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT, CONTAINS, DELETE, INSERT, UNKNOWN_RESULT
 from latchfree_lincheck.engine.compiled_models.transition import Rows
-from latchfree_lincheck.engine.monitors.common import NEVER, NOBODY, OK, VIOLATION
-from latchfree_lincheck.history.timeline import Ints
+from latchfree_lincheck.engine.monitors.common import NOBODY, OK, VIOLATION
+from latchfree_lincheck.history.timeline import NEVER_RETURNS, Ints
 
 _TOGGLES, _NEEDS = 0, 1
 
@@ -60,7 +60,7 @@ def _served(low: int, high: int, return_: Ints, rows: Rows) -> bool:
     for i in range(low, high):
         if rows[i, 0] not in (INSERT, DELETE, CONTAINS):
             return False
-        if rows[i, 4] == UNKNOWN_RESULT and return_[i] != NEVER:
+        if rows[i, 4] == UNKNOWN_RESULT and return_[i] != NEVER_RETURNS:
             return False
     return True
 
@@ -115,7 +115,7 @@ def _judge(
     sizes, lost, needy = np.zeros(2, np.int64), np.zeros(2, np.int64), np.zeros(2, np.int64)
     for event in events:
         i = event >> 1
-        pending = return_[i] == NEVER
+        pending = return_[i] == NEVER_RETURNS
         if event & 1 == 0:
             if pending and rows[i, 0] == CONTAINS:
                 continue

@@ -31,6 +31,7 @@ from latchfree_lincheck.engine.compiled_models.opcodes import (
     ABSENT,
     CONTAINS,
     GET,
+    IMPOSSIBLE,
     PUT,
     PUT_IF_ABSENT,
     REMOVE,
@@ -39,10 +40,9 @@ from latchfree_lincheck.engine.compiled_models.opcodes import (
     REPLACE_IF,
     UNKNOWN_RESULT,
 )
-from latchfree_lincheck.engine.compiled_models.opcodes import NEVER as IMPOSSIBLE
 from latchfree_lincheck.engine.compiled_models.transition import Rows
-from latchfree_lincheck.engine.monitors.common import NEVER, NOBODY, OK, UNDECIDED, VIOLATION
-from latchfree_lincheck.history.timeline import Ints, int64
+from latchfree_lincheck.engine.monitors.common import NOBODY, OK, UNDECIDED, VIOLATION
+from latchfree_lincheck.history.timeline import NEVER_RETURNS, Ints, int64
 
 _NOTHING = -1
 _UNSERVED = -2
@@ -125,7 +125,7 @@ def _judge(
         code = rows[i, 0]
         if code > CONTAINS:
             return UNDECIDED, NOBODY, loose
-        if return_[i] == NEVER or (code in (GET, CONTAINS) and rows[i, 4] == UNKNOWN_RESULT):
+        if return_[i] == NEVER_RETURNS or (code in (GET, CONTAINS) and rows[i, 4] == UNKNOWN_RESULT):
             loose = loose or code not in (GET, CONTAINS)
             continue
         old, new = _old_and_new(rows, i)
@@ -137,11 +137,11 @@ def _judge(
             if table[new, _WRITE] != NOBODY:
                 return UNDECIDED, NOBODY, loose
             table[new, _WRITE], table[new, _NEXT] = i, NOBODY
-            table[new, _RETURN], table[new, _INVOKE] = NEVER, -1
+            table[new, _RETURN], table[new, _INVOKE] = NEVER_RETURNS, -1
     if wrong != NOBODY:
         return VIOLATION, wrong, loose
     for i in range(low, high):
-        if return_[i] == NEVER or rows[i, 4] == UNKNOWN_RESULT:
+        if return_[i] == NEVER_RETURNS or rows[i, 4] == UNKNOWN_RESULT:
             continue
         old, new = _old_and_new(rows, i)
         if old != new:
@@ -157,10 +157,10 @@ def _judge(
             return VIOLATION, i, loose
         else:
             table[old, _NEXT] = i
-    zones[:count] = NEVER
+    zones[:count] = NEVER_RETURNS
     endless = 0
     for i in range(low, high):
-        if return_[i] == NEVER or rows[i, 4] == UNKNOWN_RESULT:
+        if return_[i] == NEVER_RETURNS or rows[i, 4] == UNKNOWN_RESULT:
             continue
         old, new = _old_and_new(rows, i)
         if old != _NOTHING:
@@ -185,7 +185,7 @@ def _judge(
     until = int64(-1)
     for rank in range(count):
         zone = zones[rank]
-        if zone == NEVER:
+        if zone == NEVER_RETURNS:
             continue
         if (rank if zone >= 0 else -zone - 1) < until:
             return VIOLATION, low, loose
@@ -199,7 +199,7 @@ def _live(
     i: int, value: int, count: int, invoke: Ints, return_: Ints, rows: Rows, table: Ints
 ) -> tuple[int, int, int, int]:
     """Follow a life from its first put; return f, s, how many changes it has, and where it fails."""
-    t, f, s, used = int64(-1), int64(NEVER), int64(-1), 0
+    t, f, s, used = int64(-1), int64(NEVER_RETURNS), int64(-1), 0
     while True:
         t = max(t, invoke[i])
         f, s = min(f, return_[i]), max(s, invoke[i])

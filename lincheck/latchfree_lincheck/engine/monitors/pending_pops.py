@@ -28,9 +28,9 @@ import numpy as np
 from latchfree.jit import kernel
 from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT, PUSH, TAKE
 from latchfree_lincheck.engine.compiled_models.transition import Rows
-from latchfree_lincheck.engine.monitors.common import NEVER, NOBODY, by_deadline
+from latchfree_lincheck.engine.monitors.common import NOBODY, by_deadline
 from latchfree_lincheck.engine.monitors.trees import argmax, put
-from latchfree_lincheck.history.timeline import Ints, int64
+from latchfree_lincheck.history.timeline import NEVER_RETURNS, Ints, int64
 
 
 @kernel
@@ -38,7 +38,7 @@ def give(
     events: Ints, invoke: Ints, return_: Ints, rows: Rows, items: Ints, lost: Ints, left: Ints
 ) -> tuple[int, Ints]:
     """Return an operation that shows that there is no order, or NOBODY, and the items in the order to give them."""
-    deadlines = np.full(len(rows), NEVER, np.int64)
+    deadlines = np.full(len(rows), NEVER_RETURNS, np.int64)
     suspect = _before_empty(events, invoke, return_, rows, items, lost, deadlines)
     if suspect != NOBODY:
         return suspect, left
@@ -51,14 +51,14 @@ def _before_empty(
     events: Ints, invoke: Ints, return_: Ints, rows: Rows, items: Ints, lost: Ints, deadlines: Ints
 ) -> int:
     """Write the deadlines that pops of nothing set; return one that has no moment, or NOBODY."""
-    last = np.full(len(events), NEVER, np.int64)
+    last = np.full(len(events), NEVER_RETURNS, np.int64)
     until, free = int64(-1), int64(-1)
     pushed, invoked = 0, 0
     for rank in range(len(events)):
         i = events[rank] >> 1
         returned = events[rank] & 1 == 1
         value = rows[i, 2] if rows[i, 0] == PUSH else rows[i, 4]
-        if rows[i, 0] == TAKE and return_[i] == NEVER:
+        if rows[i, 0] == TAKE and return_[i] == NEVER_RETURNS:
             invoked += 1
         elif value >= 0:
             first, second = items[value, 0], items[value, 1]
@@ -72,7 +72,7 @@ def _before_empty(
             last[invoke[i]] = free + 1
         if until <= rank and pushed <= invoked:
             free = int64(rank)
-    soonest = int64(NEVER)
+    soonest = int64(NEVER_RETURNS)
     for rank in range(len(events) - 1, -1, -1):
         i = events[rank] >> 1
         soonest = min(soonest, last[rank])
@@ -96,7 +96,7 @@ def _before_below(events: Ints, invoke: Ints, return_: Ints, rows: Rows, items: 
         if events[rank] & 1 == 1:
             if popped != NOBODY:
                 put(soonest, leaves, invoke[popped], len(events) - return_[popped])
-        elif popped == NOBODY and return_[i] != NEVER:
+        elif popped == NOBODY and return_[i] != NEVER_RETURNS:
             at = argmax(soonest, leaves, return_[i] + 1, leaves)
             if at >= 0:
                 deadlines[i] = min(deadlines[i], int64(len(events) - soonest[leaves + at]))

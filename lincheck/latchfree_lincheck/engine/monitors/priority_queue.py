@@ -33,7 +33,6 @@ from latchfree.jit import kernel
 from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT, OFFER, TAKE
 from latchfree_lincheck.engine.compiled_models.transition import Rows
 from latchfree_lincheck.engine.monitors.common import (
-    NEVER,
     NOBODY,
     OK,
     UNDECIDED,
@@ -45,7 +44,7 @@ from latchfree_lincheck.engine.monitors.common import (
 from latchfree_lincheck.engine.monitors.cover import Words, clear, cover, next_uncovered
 from latchfree_lincheck.engine.monitors.trees import argmax
 from latchfree_lincheck.engine.monitors.trees import put as change
-from latchfree_lincheck.history.timeline import Ints, int64
+from latchfree_lincheck.history.timeline import NEVER_RETURNS, Ints, int64
 
 
 @kernel
@@ -105,7 +104,7 @@ def _judge(
         put, taken = items[value, 0], items[value, 1]
         begin, end = return_[put], int64(count)
         if taken == NOBODY:
-            if begin == NEVER:
+            if begin == NEVER_RETURNS:
                 continue
         else:
             if taken == put:
@@ -116,7 +115,7 @@ def _judge(
             begin = min(begin, return_[taken])
         cover(words, jump, begin, end)
     for i in range(low, high):
-        empty = rows[i, 0] == TAKE and rows[i, 4] == ABSENT and return_[i] != NEVER
+        empty = rows[i, 0] == TAKE and rows[i, 4] == ABSENT and return_[i] != NEVER_RETURNS
         if empty and next_uncovered(words, jump, invoke[i]) >= return_[i]:
             return VIOLATION, i
     return OK, NOBODY
@@ -163,15 +162,15 @@ def _give(
         leaves *= 2
     soonest = np.full(2 * leaves, -1, np.int32)
     for i in range(low, high):
-        if rows[i, 0] == TAKE and rows[i, 4] == ABSENT and return_[i] != NEVER:
+        if rows[i, 0] == TAKE and rows[i, 4] == ABSENT and return_[i] != NEVER_RETURNS:
             change(soonest, leaves, invoke[i], len(events) - return_[i])
-    left, deadlines = np.empty(high - low, np.int64), np.full(high, NEVER, np.int64)
+    left, deadlines = np.empty(high - low, np.int64), np.full(high, NEVER_RETURNS, np.int64)
     count = 0
     for value in _inserted(low, high, rows, items)[::-1]:
         put, taken = items[value, 0], items[value, 1]
         if taken != NOBODY:
             change(soonest, leaves, max(invoke[put], invoke[taken]), len(events) - return_[taken])
-        elif return_[put] != NEVER:
+        elif return_[put] != NEVER_RETURNS:
             at = argmax(soonest, leaves, return_[put] + 1, leaves)
             if at >= 0:
                 deadlines[put] = len(events) - soonest[leaves + at]

@@ -37,8 +37,8 @@ import numpy as np
 from latchfree.jit import kernel
 from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT, ENQUEUE
 from latchfree_lincheck.engine.compiled_models.transition import Rows
-from latchfree_lincheck.engine.monitors.common import NEVER, NOBODY, OK, VIOLATION, items_of
-from latchfree_lincheck.history.timeline import Ints, int64
+from latchfree_lincheck.engine.monitors.common import NOBODY, OK, VIOLATION, items_of
+from latchfree_lincheck.history.timeline import NEVER_RETURNS, Ints, int64
 
 
 @kernel
@@ -81,7 +81,7 @@ def _judge(events: Ints, invoke: Ints, return_: Ints, rows: Rows, items: Ints, l
         value = rows[i, 2] if rows[i, 0] == ENQUEUE else rows[i, 4]
         if value >= 0:
             put, taken = items[value, 0], items[value, 1]
-            if taken == NOBODY and return_[put] == NEVER:
+            if taken == NOBODY and return_[put] == NEVER_RETURNS:
                 pass
             elif i == put and not returned:
                 if taken != NOBODY and return_[taken] < latest:
@@ -91,10 +91,10 @@ def _judge(events: Ints, invoke: Ints, return_: Ints, rows: Rows, items: Ints, l
                     gone = invoke[lost[given]]
                     given += 1
                 else:
-                    gone = NEVER if taken == NOBODY else invoke[taken]
+                    gone = NEVER_RETURNS if taken == NOBODY else invoke[taken]
                 if i == put:
                     latest = max(latest, gone)
-                if rank == min(return_[put], NEVER if taken == NOBODY else return_[taken]):
+                if rank == min(return_[put], NEVER_RETURNS if taken == NOBODY else return_[taken]):
                     until = max(until, invoke[put], gone)
         elif value == ABSENT and returned and free < invoke[i]:
             return VIOLATION, i

@@ -34,10 +34,10 @@ import numpy as np
 from latchfree.jit import kernel
 from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT, PUSH, UNKNOWN_RESULT
 from latchfree_lincheck.engine.compiled_models.transition import Rows
-from latchfree_lincheck.engine.monitors.common import NEVER, NOBODY, OK, UNDECIDED, VIOLATION, items_left, items_of
+from latchfree_lincheck.engine.monitors.common import NOBODY, OK, UNDECIDED, VIOLATION, items_left, items_of
 from latchfree_lincheck.engine.monitors.pending_pops import give
 from latchfree_lincheck.engine.monitors.trees import Ints32, add, argmax, depths, next_at_most, put
-from latchfree_lincheck.history.timeline import Ints, int64
+from latchfree_lincheck.history.timeline import NEVER_RETURNS, Ints, int64
 
 
 @kernel
@@ -94,12 +94,12 @@ def _zones(
         value = rows[i, 2] if rows[i, 0] == PUSH else rows[i, 4]
         if value >= 0:
             pushed, popped = items[value, 0], items[value, 1]
-            begin, end = return_[pushed], int64(NEVER)
+            begin, end = return_[pushed], int64(NEVER_RETURNS)
             if popped != NOBODY:
                 begin, end = min(begin, return_[popped]), max(invoke[pushed], invoke[popped])
             if begin < end and rank == begin:
                 rank_of[ends], zones[numbers, 0], zones[numbers, 1] = rank, ends, -1
-                zones[numbers, 2] = min(NEVER if popped == NOBODY else return_[popped], int64(len(events) + 1))
+                zones[numbers, 2] = min(NEVER_RETURNS if popped == NOBODY else return_[popped], int64(len(events) + 1))
                 number_of[pushed - low] = numbers
                 numbers += 1
                 ends += 1

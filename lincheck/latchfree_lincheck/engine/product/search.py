@@ -6,12 +6,13 @@ from typing import Final
 
 import numpy as np
 
+from latchfree_lincheck.engine.bounds import Deadline
 from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT, CLEAR, SNAPSHOT
 from latchfree_lincheck.engine.encoding.problem import Problem
 from latchfree_lincheck.engine.frontier.kernels.configurations import SLOTS
 from latchfree_lincheck.engine.product.kernels import advance as k
 from latchfree_lincheck.engine.product.kernels.sets import new_sets, number
-from latchfree_lincheck.engine.search import Deadline, Outcome, Slices
+from latchfree_lincheck.engine.search import Outcome, Slices
 
 _SLICE: Final = 200
 _TURN: Final = 100
@@ -23,7 +24,7 @@ _MEMORY: Final = 64 << 20
 """Bytes that its tables take at most."""
 
 
-def serves(problem: Problem, memory: int) -> bool:
+def _serves(problem: Problem, memory: int) -> bool:
     """Return whether the part is a map with operations on the whole of it."""
     codes = problem.parts.rows[:, 0]
     several = problem.kind == "value" and len(problem.initial) > 1
@@ -31,7 +32,7 @@ def serves(problem: Problem, memory: int) -> bool:
     return bool(several and memory >= room and ((codes >= SNAPSHOT) & (codes <= CLEAR)).any())
 
 
-def run(problem: Problem, deadline: Deadline) -> Slices:
+def _run(problem: Problem, deadline: Deadline) -> Slices:
     """Search one part that it serves; yield now and then; return the outcome, which has no order."""
     for _ in range(_HEAD_START):
         yield
@@ -63,3 +64,18 @@ def run(problem: Problem, deadline: Deadline) -> Slices:
         if why == k.CROWDED:
             return Outcome(gave_up="crowded")
         yield
+
+
+class KeyByKey:
+    """The searcher that keeps the keys of a map apart. It tells no order."""
+
+    name = "product"
+    tells_order = False
+
+    def accepts(self, problem: Problem, memory: int) -> bool:
+        """Return whether the part is a map with operations on the whole of it, and its tables fit the memory."""
+        return _serves(problem, memory)
+
+    def start(self, problem: Problem, memory: int, deadline: Deadline) -> Slices:
+        """Search one part."""
+        return _run(problem, deadline)

@@ -7,11 +7,12 @@ from collections.abc import Generator, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from latchfree_lincheck.engine.bounds import Deadline, GaveUp
 from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT, SNAPSHOT
 from latchfree_lincheck.engine.compiled_models.states import extend
 from latchfree_lincheck.engine.compiled_models.transition import DEPTH, EMPTY, KEYS, SHAPE_FIELDS, Rows
 from latchfree_lincheck.engine.encoding.problem import Problem
-from latchfree_lincheck.engine.search import MOST_ENDINGS, Blocked, Configuration, Deadline, Ending, Found, GaveUp
+from latchfree_lincheck.engine.search import MOST_ENDINGS, Blocked, Configuration, Ending, Found, Slices, linearize
 from latchfree_lincheck.engine.store import NoRoom, Store, doubled
 from latchfree_lincheck.engine.wgl.kernels import search as k
 from latchfree_lincheck.history.timeline import Ints
@@ -61,7 +62,7 @@ class Tables(Store):
         k.rehash_memo(control, self.memo, self.entry, self.pool)
 
 
-class CompiledEngine:
+class CompiledSearch:
     """Searches over the rows of one part.
 
     Parameters
@@ -73,8 +74,6 @@ class CompiledEngine:
     deadline : Deadline
         When the search ends; the caller looks at it between slices.
     """
-
-    name = "wgl"
 
     def __init__(self, problem: Problem, memory: int, deadline: Deadline) -> None:
         self.timeline = timeline = problem.timeline()
@@ -108,7 +107,7 @@ class CompiledEngine:
     def search(
         self, low: int, high: int, starts: Sequence[Configuration], *, every: bool, budget: int | None
     ) -> Generator[None, None, Found]:
-        """See `latchfree_lincheck.engine.search.Engine`."""
+        """See `latchfree_lincheck.engine.search.PieceSearch`."""
         if self._no_room:
             return Found(gave_up=self._no_room)
         try:
@@ -223,6 +222,21 @@ class CompiledEngine:
         used = frozenset(n for n in range(len(self._twins)) if words[n // k.BITS] >> n % k.BITS & 1)
         state = self._leave(int(control[k.STATE]))
         return Ending(Configuration(state, used), parent, stack[: control[k.TOP], 0].copy())
+
+
+class DepthFirst:
+    """The searcher that goes depth first, piece by piece between quiescent points."""
+
+    name = "wgl"
+    tells_order = True
+
+    def accepts(self, problem: Problem, memory: int) -> bool:
+        """Return True: the depth-first search takes every problem."""
+        return True
+
+    def start(self, problem: Problem, memory: int, deadline: Deadline) -> Slices:
+        """Search one part."""
+        return linearize(CompiledSearch(problem, memory, deadline))
 
 
 def _gave_up(reason: NoRoom) -> GaveUp:

@@ -19,14 +19,14 @@ from collections.abc import Generator, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from latchfree_lincheck.engine.bounds import Deadline
 from latchfree_lincheck.engine.resident import resident
-from latchfree_lincheck.engine.search import MOST_ENDINGS, Blocked, Configuration, Deadline, Ending, Found
-from latchfree_lincheck.history.timeline import Timeline
+from latchfree_lincheck.engine.search import MOST_ENDINGS, Blocked, Configuration, Ending, Found
+from latchfree_lincheck.history.timeline import NEVER_RETURNS, Timeline
 from latchfree_model import Call, Model
 
 _SLICE_SECONDS = 0.005
 _BYTES_PER_SEEN = 400
-_NEVER = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ _PAUSE = -1, _Node(0, (), None, 0)
 """Stands among moves for an occasion to look at the clock."""
 
 
-class PythonEngine:
+class PlainSearch:
     """Searches over the calls of a timeline.
 
     Parameters
@@ -63,8 +63,6 @@ class PythonEngine:
     deadline : Deadline, optional
         Give up when its budget is used up; its time the caller looks at between slices.
     """
-
-    name = "python"
 
     def __init__(
         self,
@@ -106,7 +104,7 @@ class PythonEngine:
     def search(
         self, low: int, high: int, starts: Sequence[Configuration], *, every: bool, budget: int | None
     ) -> Generator[None, None, Found]:
-        """See `latchfree_lincheck.engine.search.Engine`."""
+        """See `latchfree_lincheck.engine.search.PieceSearch`."""
         self._seen = {}
         self._remembered = 0
         self._blocked = (-1, -1, 0, ())
@@ -117,10 +115,6 @@ class PythonEngine:
             path: list[int] = []
             stack = [self._moves(root, high, path, parent)]
             while stack:
-                steps += 1
-                self._deadline.spend(1)
-                if self._deadline.spent() or (budget is not None and steps > budget):
-                    return Found(gave_up="budget")
                 move = next(stack[-1], None)
                 if move is _PAUSE:
                     if self._too_large():
@@ -128,6 +122,10 @@ class PythonEngine:
                     yield
                     self._slice_ends = time.monotonic() + _SLICE_SECONDS
                     continue
+                steps += 1
+                self._deadline.spend(1)
+                if self._deadline.spent() or (budget is not None and steps > budget):
+                    return Found(gave_up="budget")
                 if move is None:
                     stack.pop()
                     if path:
@@ -161,7 +159,7 @@ class PythonEngine:
         When none is left the node is a dead end, at the first return still missing. Between two calls of the model,
         which may be slow, `_PAUSE` is yielded when the slice is over.
         """
-        limit = _NEVER
+        limit = NEVER_RETURNS
         for number in itertools.chain(node.holes, range(node.high, high)):
             if self._invoke[number] > limit:
                 break

@@ -24,7 +24,6 @@ from latchfree.jit import kernel
 from latchfree_lincheck.engine.compiled_models.opcodes import CLEAR, SNAPSHOT, UNKNOWN_RESULT
 from latchfree_lincheck.engine.compiled_models.states import build, fetch, length
 from latchfree_lincheck.engine.compiled_models.transition import DEPTH, KEYS, Rows, after, judge
-from latchfree_lincheck.engine.encoding.parts import NEVER_RETURNS
 from latchfree_lincheck.engine.frontier.kernels.configurations import (  # fmt: skip
     ACTIVE,
     AT,
@@ -67,7 +66,7 @@ from latchfree_lincheck.engine.frontier.kernels.configurations import (  # fmt: 
     write_path,
 )
 from latchfree_lincheck.engine.frontier.kernels.lookahead import seen_as
-from latchfree_lincheck.history.timeline import Ints, int64
+from latchfree_lincheck.history.timeline import NEVER_RETURNS, Ints, int64
 
 
 @kernel

@@ -18,8 +18,7 @@ import numpy as np
 from latchfree.jit import kernel
 from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT, GET
 from latchfree_lincheck.engine.compiled_models.transition import Rows
-from latchfree_lincheck.engine.encoding.parts import NEVER_RETURNS
-from latchfree_lincheck.history.timeline import Ints
+from latchfree_lincheck.history.timeline import NEVER_RETURNS, Ints
 
 JUNK: Final = -9
 """A text that no later get returns, nor anything it is a prefix of."""

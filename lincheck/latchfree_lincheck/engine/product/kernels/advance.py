@@ -29,7 +29,6 @@ from latchfree.jit import kernel
 from latchfree_lincheck.engine.compiled_models.opcodes import CLEAR, SIZE, SNAPSHOT, UNKNOWN_RESULT
 from latchfree_lincheck.engine.compiled_models.states import mix
 from latchfree_lincheck.engine.compiled_models.transition import Rows, is_read
-from latchfree_lincheck.engine.encoding.parts import NEVER_RETURNS
 from latchfree_lincheck.engine.frontier.kernels.configurations import SLOTS, lowest_bit
 from latchfree_lincheck.engine.product.kernels.sets import (
     EMPTY,
@@ -44,7 +43,7 @@ from latchfree_lincheck.engine.product.kernels.sets import (
     tagged,
     tags,
 )
-from latchfree_lincheck.history.timeline import Ints, int64
+from latchfree_lincheck.history.timeline import NEVER_RETURNS, Ints, int64
 
 # Why it stopped.
 DONE: Final = 0

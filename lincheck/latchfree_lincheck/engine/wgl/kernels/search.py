@@ -28,7 +28,7 @@ from latchfree.jit import kernel
 from latchfree_lincheck.engine.compiled_models.opcodes import GET, PUT, SIZE, UNKNOWN_RESULT
 from latchfree_lincheck.engine.compiled_models.states import mix
 from latchfree_lincheck.engine.compiled_models.transition import KEYS, Rows, after, is_read, judge
-from latchfree_lincheck.history.timeline import Ints
+from latchfree_lincheck.history.timeline import NEVER_RETURNS, Ints
 
 Ints32 = npt.NDArray[np.int32]
 
@@ -69,7 +69,6 @@ KNOWN: Final = 17
 FIELDS: Final = 18
 
 FORCED: Final = -1
-NEVER_RETURNS: Final = 1 << 62
 BITS: Final = 31
 
 

@@ -1,0 +1,59 @@
+"""What bounds a search: time, steps and memory."""
+
+from __future__ import annotations
+
+import time
+from typing import Final, Literal
+
+MEMORY: Final = 2 << 30
+"""Default bound on the memory of a search, in bytes."""
+
+GaveUp = Literal["", "timeout", "memory", "budget", "crowded", "large"]
+"""Why a search ended without an answer; empty if it has one."""
+
+
+class Expired(Exception):
+    """The deadline passed before the search began."""
+
+
+class Deadline:
+    """When searches end: at a point in time, or after so many steps, whichever comes first; or never.
+
+    Parameters
+    ----------
+    timeout : float or None
+        Seconds from now.
+    budget : int, optional
+        Steps of all searches together. Unlike time, steps are the same in every run.
+    """
+
+    __slots__ = ("at", "budget", "steps", "timeout")
+
+    def __init__(self, timeout: float | None, budget: int | None = None) -> None:
+        self.timeout = timeout
+        self.budget = budget
+        self.steps = 0
+        self.at = None if timeout is None else time.monotonic() + timeout
+
+    def passed(self) -> bool:
+        """Return whether it is over."""
+        return self.at is not None and time.monotonic() >= self.at
+
+    def spend(self, steps: int) -> None:
+        """Count steps that were taken."""
+        self.steps += steps
+
+    def spent(self) -> bool:
+        """Return whether the budget is used up."""
+        return self.budget is not None and self.steps >= self.budget
+
+    def slice(self, most: int) -> int:
+        """Return how many steps to take before looking again: at least 1, at most `most`."""
+        return most if self.budget is None else max(1, min(most, self.budget - self.steps))
+
+    def left(self) -> float | None:
+        """Return the seconds until it is over, at least 0; None if it never is."""
+        return None if self.at is None else max(0.0, self.at - time.monotonic())
+
+    def __str__(self) -> str:
+        return "no timeout" if self.timeout is None else f"timeout of {self.timeout:g} s"

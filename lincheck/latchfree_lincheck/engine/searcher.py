@@ -1,0 +1,39 @@
+"""What every search of one part is to its callers."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from latchfree_lincheck.engine.bounds import Deadline
+from latchfree_lincheck.engine.encoding.problem import Problem
+from latchfree_lincheck.engine.search import Slices
+
+
+class Searcher(Protocol):
+    """A search for an order of one part.
+
+    Attributes
+    ----------
+    name : str
+        As verdicts name it.
+    tells_order : bool
+        Whether an answer "linearizable" comes with an order.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name, as verdicts tell it."""
+        ...
+
+    @property
+    def tells_order(self) -> bool:
+        """Whether an answer "linearizable" comes with an order."""
+        ...
+
+    def accepts(self, problem: Problem, memory: int) -> bool:
+        """Return whether it can search this part within so many bytes."""
+        ...
+
+    def start(self, problem: Problem, memory: int, deadline: Deadline) -> Slices:
+        """Begin a search; the caller looks at the clock between two slices of it."""
+        ...
