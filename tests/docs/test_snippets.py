@@ -1,37 +1,48 @@
-"""Every Python block of the README and the docs runs, in order, page by page."""
+"""Every Python block of the README and the docs runs, in order, page by page, and prints what the page says."""
 
+import contextlib
+import io
 import os
 import re
 from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+from doc_pages import PAGES, Block, agree, blocks
 
 
-def blocks(page: Path) -> list[str]:
-    """The blocks of a page; an arena whose name the page chooses is one of this process."""
+def of_this_process(text: str) -> str:
+    """Return a block in which an arena whose name the page chooses is one of this process."""
+    return re.sub(r'(Arena\.(?:create\(name=|open\()"[\w-]+)"', rf'\1-{os.getpid()}"', text)
+
+
+def python_blocks(page: Path) -> list[tuple[Block, Block | None]]:
+    """Return the Python blocks of a page, and beside each the block that says what it prints."""
+    found = blocks(page)
+    following = [*found[1:], None]
     return [
-        re.sub(r'(Arena\.(?:create\(name=|open\()"[\w-]+)"', rf'\1-{os.getpid()}"', block)
-        for block in BLOCK.findall(page.read_text())
+        (block, after if after is not None and after.note == "output" else None)
+        for block, after in zip(found, following, strict=True)
+        if block.kind == "python" and not block.left_out
     ]
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=lambda p: p.name)
+@pytest.mark.parametrize("page", [p for p in PAGES if python_blocks(p)], ids=lambda p: p.name)
 def test_page_runs(page: Path) -> None:
     namespace: dict[str, object] = {"__name__": page.stem}
-    for number, block in enumerate(blocks(page), 1):
-        exec(compile(block, f"{page.name} block {number}", "exec"), namespace)
+    for block, output in python_blocks(page):
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile(of_this_process(block.text), f"{page.name} line {block.line}", "exec"), namespace)
+        if output is not None:
+            assert agree(output.text.splitlines(), printed.getvalue().splitlines()), printed.getvalue()
 
 
 def test_some_pages_have_code() -> None:
-    assert sum(len(blocks(page)) for page in PAGES) >= 8
+    assert sum(len(python_blocks(page)) for page in PAGES) >= 8
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
-def test_links_lead_somewhere(page: Path) -> None:
-    for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
-        assert (page.parent / target).exists(), f"{page.name} links to {target}, which does not exist"
+def test_an_output_follows_its_block() -> None:
+    for page in PAGES:
+        outputs = [block for block in blocks(page) if block.note == "output"]
+        assert len(outputs) == sum(output is not None for _, output in python_blocks(page)), page.name

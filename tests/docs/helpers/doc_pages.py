@@ -1,0 +1,210 @@
+"""Read the fenced blocks of a page, run its console sessions, compare what they print.
+
+A comment directly before a block says more about the block:
+
+    <!-- file: NAME -->          the block is a file that later commands of the page use
+    <!-- slow -->                the commands take long: only `pytest -m slow` runs them
+    <!-- not run: REASON -->     the commands are not run by a test
+
+A line `...` of a page stands for any lines of the output.
+"""
+
+import difflib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[3]
+PAGES = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")),
+    *sorted((ROOT / "docs").glob("*.md")),
+    ROOT / "spec" / "README.md",
+    ROOT / "spec" / "CONFORMANCE.md",
+]
+
+FLOORS = ("impl", "model", "lincheck", "explore", "evidence", "fsck", "pipeline", "cli")
+
+BLOCK = re.compile(
+    r"^(?:<!-- (?P<note>[^\n]*) -->\n)?(?P<indent> *)```(?P<kind>\w*)\n(?P<text>.*?)^(?P=indent)```$",
+    re.MULTILINE | re.DOTALL,
+)
+
+VARYING = [
+    (re.compile(r"[━─┄]+"), "─"),  # the width of a table is that of its longest cell
+    (re.compile(r"[ \t]+"), " "),
+    (re.compile(r"\b[\d,]+(?:\.\d+)? (m?s)\b"), r"# \1"),  # seconds
+    (re.compile(r"\b[\d,]+(?:\.\d+)? (a second|MB|seconds)\b"), r"# \1"),
+    (re.compile(r"(\w\.py):\d+"), r"\1:#"),  # a line of a source
+    (re.compile(r"\[\d+\]( -?\d+)?( -> -?\d+)?"), "[#]"),  # a word of memory, what it holds, and what it holds then
+    (re.compile(r"│ ?\d+ ?│"), "│ # │"),  # the number of a step
+    (re.compile(r"\b\d+ accesses\b"), "# accesses"),
+    (re.compile(r"\([0-9a-f]{8,}\)|\b0x[0-9a-f]+\b"), "#"),  # an address, a word
+    (re.compile(r"-[0-9a-f]{10}\.jsonl"), "-#.jsonl"),  # the digest of a name
+]
+"""What differs from run to run, from machine to machine, or with any line of the sources."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """One fenced block of a page: the language, the text, and what the comment before it says."""
+
+    kind: str
+    text: str
+    note: str
+    line: int
+
+    @property
+    def file(self) -> str | None:
+        """The name of the file that the block is."""
+        return self.note.removeprefix("file: ") if self.note.startswith("file: ") else None
+
+    @property
+    def slow(self) -> bool:
+        """Whether only `pytest -m slow` runs the block."""
+        return self.note.startswith("slow")
+
+    @property
+    def left_out(self) -> bool:
+        """Whether no test runs the block."""
+        return self.note.startswith("not run: ")
+
+    def commands(self) -> Iterator[tuple[str, list[str]]]:
+        """Yield each command of a console session and the lines that it is to print."""
+        lines = self.text.splitlines()
+        while lines:
+            first = lines.pop(0)
+            if not first.startswith("$ "):
+                raise ValueError(f"line {self.line}: a console block begins with '$ ': {first!r}")
+            command = [first.removeprefix("$ ")]
+            while command[-1].endswith("\\"):
+                command.append(lines.pop(0))
+            printed = []
+            while lines and not lines[0].startswith("$ "):
+                printed.append(lines.pop(0))
+            yield "\n".join(command), printed
+
+
+def blocks(page: Path) -> list[Block]:
+    """Return the fenced blocks of a page."""
+    text = page.read_text(encoding="utf-8")
+    found = []
+    for match in BLOCK.finditer(text):
+        indent = match["indent"]
+        body = "".join(line.removeprefix(indent) for line in match["text"].splitlines(keepends=True))
+        found.append(Block(match["kind"], body, match["note"] or "", text.count("\n", 0, match.start()) + 1))
+    return found
+
+
+def prose(page: Path) -> str:
+    """Return a page without its fenced blocks and comments."""
+    return re.sub(r"<!--.*?-->", "", BLOCK.sub("", page.read_text(encoding="utf-8")), flags=re.DOTALL)
+
+
+def plain(line: str) -> str:
+    """Return a line with everything that varies replaced."""
+    for pattern, instead in VARYING:
+        line = pattern.sub(instead, line)
+    return line.strip()
+
+
+def agree(expected: list[str], printed: list[str]) -> bool:
+    """Return whether the lines printed are those of the page, where `...` stands for any lines."""
+    wanted = [plain(line) for line in expected if line.strip()]
+    got = [plain(line) for line in printed if line.strip()]
+    places = {0}  # how many lines of `got` the lines of `wanted` so far may stand for
+    for line in wanted:
+        if line == "...":
+            places = set(range(min(places), len(got) + 1)) if places else set()
+        else:
+            places = {place + 1 for place in places if place < len(got) and got[place] == line}
+    return len(got) in places
+
+
+def difference(expected: list[str], printed: list[str]) -> str:
+    """Return how the lines printed differ from those of the page, as a unified diff, varying parts replaced."""
+    sides = [[plain(line) for line in lines if line.strip()] for lines in (expected, printed)]
+    return "\n".join(difflib.unified_diff(*sides, "the page", "the command", lineterm=""))
+
+
+class Shell:
+    """A folder in which the commands of one page run one after the other."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "work"
+        self.folder.mkdir()
+        self.code = 0
+        programs = folder / "programs"
+        programs.mkdir()
+        program = programs / "latchfree"
+        program.write_text(
+            f'#!/bin/sh\nexec {sys.executable} -c "import sys; sys.argv[0] = \'latchfree\'; '
+            'from latchfree_cli.main import main; sys.exit(main())" "$@"\n'
+        )
+        program.chmod(0o755)
+        path = [str(ROOT / floor) for floor in FLOORS]
+        self.environment = os.environ | {
+            "PATH": f"{programs}{os.pathsep}{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "PYTHONPATH": os.pathsep.join([*path, os.environ.get("PYTHONPATH", "")]),
+            "COLUMNS": "200",
+            "NO_COLOR": "1",
+            "LC_ALL": "C.UTF-8",
+        }
+
+    def write(self, block: Block) -> None:
+        """Write a block that is a file."""
+        assert block.file is not None
+        target = self.folder / block.file
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(block.text, encoding="utf-8")
+
+    def run(self, command: str) -> list[str]:
+        """Run a command and return what it printed, errors last; `$?` is the exit code of the command before."""
+        shell = shutil.which("bash")
+        assert shell is not None
+        done = subprocess.run(
+            [shell, "-c", f"(exit {self.code})\n{command}"],
+            cwd=self.folder,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        self.code = done.returncode
+        return (done.stdout + done.stderr).replace(str(self.folder), "/data").splitlines()
+
+
+def play(page: Path, folder: Path, *, slow: bool) -> list[str]:
+    """Run the console sessions of a page in a folder; return how what was printed differs from the page.
+
+    Parameters
+    ----------
+    page
+        The page.
+    folder
+        An empty folder.
+    slow
+        Whether to run the slow blocks, too. Blocks that are not run at all are left out in any case.
+
+    Returns
+    -------
+    list[str]
+        One text a command that differs, with a diff.
+    """
+    shell = Shell(folder)
+    wrong = []
+    for block in blocks(page):
+        if block.file:
+            shell.write(block)
+        if block.kind != "console" or block.left_out or (block.slow and not slow):
+            continue
+        for command, expected in block.commands():
+            printed = shell.run(command)
+            if not agree(expected, printed):
+                where = f"{page.name}:{block.line}: $ {command} (exit code {shell.code})"
+                wrong.append(f"{where}\n{difference(expected, printed)}")
+    return wrong

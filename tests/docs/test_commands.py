@@ -1,0 +1,75 @@
+"""Every command of the pages runs, and prints what the page says; the commands in the text have these options."""
+
+import re
+import shlex
+from pathlib import Path
+
+import click
+import pytest
+from doc_pages import PAGES, agree, blocks, plain, play, prose
+
+#: A command in a block that is no console session.
+COMMAND = re.compile(r"^\s*(?:\$ )?(?:latchfree|pip|python|pytest)\b[^=({]*$", re.MULTILINE)
+
+
+def consoles(page: Path, *, slow: bool) -> bool:
+    """Whether a page has console sessions that run."""
+    return any(each.kind == "console" and not each.left_out and each.slow == slow for each in blocks(page))
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if consoles(p, slow=False)], ids=lambda p: p.name)
+def test_commands_print_what_the_page_says(page: Path, tmp_path: Path) -> None:
+    wrong = play(page, tmp_path, slow=False)
+    assert not wrong, "\n\n".join(wrong)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", [p for p in PAGES if consoles(p, slow=True)], ids=lambda p: p.name)
+def test_slow_commands_print_what_the_page_says(page: Path, tmp_path: Path) -> None:
+    wrong = play(page, tmp_path, slow=True)
+    assert not wrong, "\n\n".join(wrong)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: f"{p.parent.name}-{p.name}")
+def test_a_command_is_in_a_console_block(page: Path) -> None:
+    """A block with a command is a console session, and one that no test runs says why."""
+    for block in blocks(page):
+        where = f"{page.name}:{block.line}"
+        if block.kind == "console":
+            assert list(block.commands()), where
+        elif block.kind != "python" and not block.left_out and not block.file:
+            assert not COMMAND.search(block.text), f"{where}: a command that is not run: {COMMAND.search(block.text)}"
+    assert not re.search(r"^(?:    )+(?:\$ )?latchfree ", prose(page), re.MULTILINE), f"{page.name}: an indented command"
+
+
+def known(words: list[str]) -> str | None:
+    """Return what is wrong with a command of ours: a subcommand or an option that does not exist."""
+    from latchfree_cli.main import app
+    from typer.main import get_command
+
+    command: click.Command = get_command(app)
+    rest = words[1:]
+    while isinstance(command, click.Group) and rest and not rest[0].startswith("-"):
+        name = rest.pop(0)
+        if name not in command.commands:
+            return None if re.fullmatch(r"[A-Z.…]+", name) else f"no command {name}"
+        command = command.commands[name]
+    options = {option for each in command.params for option in (*each.opts, *each.secondary_opts)}
+    unknown = [w for w in (word.split("=")[0] for word in rest) if w.startswith("-") and w not in {*options, "--help"}]
+    return f"no option {unknown[0]}" if unknown else None
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: f"{p.parent.name}-{p.name}")
+def test_commands_in_the_text_exist(page: Path) -> None:
+    for span in re.findall(r"`(latchfree [^`]+)`", prose(page)):
+        words = shlex.split(span.replace("[", " ").replace("]", " ").replace("\\|", " "))
+        assert known(words) is None, f"{page.name}: `{span}`: {known(words)}"
+
+
+def test_the_comparison_can_fail() -> None:
+    assert agree(["a", "...", "c 1.5 s"], ["a", "b", "b", "c 2.25 s"])
+    assert agree(["..."], [])
+    assert not agree(["a", "...", "c"], ["a", "b"])
+    assert not agree(["a"], ["a", "b"])
+    assert not agree(["6 histories"], ["5 histories"])
+    assert plain("│25   │ load [1154] 0  gcas.py:58") == "│ # │ load [#] gcas.py:#"
