@@ -18,10 +18,9 @@ def of_this_process(text: str) -> str:
 def python_blocks(page: Path) -> list[tuple[Block, Block | None]]:
     """Return the Python blocks of a page, and beside each the block that says what it prints."""
     found = blocks(page)
-    following = [*found[1:], None]
     return [
         (block, after if after is not None and after.note == "output" else None)
-        for block, after in zip(found, following, strict=True)
+        for block, after in zip(found, [*found[1:], None], strict=False)
         if block.kind == "python" and not block.left_out
     ]
 

@@ -38,13 +38,14 @@ VARYING = [
     (re.compile(r"[━─┄]+"), "─"),  # the width of a table is that of its longest cell
     (re.compile(r"[ \t]+"), " "),
     (re.compile(r"\b[\d,]+(?:\.\d+)? (m?s)\b"), r"# \1"),  # seconds
-    (re.compile(r"\b[\d,]+(?:\.\d+)? (a second|MB|seconds)\b"), r"# \1"),
+    (re.compile(r"\b[\d,]+(?:\.\d+)? (a second|MB|GB|seconds)\b"), r"# \1"),
     (re.compile(r"(\w\.py):\d+"), r"\1:#"),  # a line of a source
     (re.compile(r"\[\d+\]( -?\d+)?( -> -?\d+)?"), "[#]"),  # a word of memory, what it holds, and what it holds then
     (re.compile(r"│ ?\d+ ?│"), "│ # │"),  # the number of a step
     (re.compile(r"\b\d+ accesses\b"), "# accesses"),
     (re.compile(r"\([0-9a-f]{8,}\)|\b0x[0-9a-f]+\b"), "#"),  # an address, a word
     (re.compile(r"-[0-9a-f]{10}\.jsonl"), "-#.jsonl"),  # the digest of a name
+    (re.compile(r"(refuted: ).*"), r"\1#"),  # the numbers that a solver finds
 ]
 """What differs from run to run, from machine to machine, or with any line of the sources."""
 
@@ -153,6 +154,7 @@ class Shell:
             "COLUMNS": "200",
             "NO_COLOR": "1",
             "LC_ALL": "C.UTF-8",
+            "PYTHONWARNINGS": "",
         }
 
     def write(self, block: Block) -> None:
