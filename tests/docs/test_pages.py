@@ -15,8 +15,9 @@ ALL = [*PAGES, ROOT / "CHANGELOG.md"]
 #: What every page may rely on the glossary to explain.
 TERMS = """
 ABA, action, adopt, arena, C-node, CAS, codec, deadlist, descriptor, DPOR, epoch, explorer, frontier, GCAS,
-generation, history, I-node, invariant, L-node, lemma, limbo, linearizable, linearization point (LP), livelock, lock-free,
-model, monitor, mutant, participant, PCT, pending, pin, preemption, quiescent, RDCSS, reaper, reclaim, refinement,
+generation, history, I-node, invariant, L-node, lemma, limbo, linearizable, linearization point (LP), livelock,
+lock-free, model, monitor, mutant, participant, PCT, pending, pin, preemption, quiescent, RDCSS, reaper, reclaim,
+refinement,
 retire, S-node, scenario, schedule, sequential model, shrinking, snapshot, spec, state graph, strategy, stress, T-node,
 target, TLA+, TLC, tomb, trace, verdict, WGL, witness
 """

@@ -27,7 +27,8 @@ def python_blocks(page: Path) -> list[tuple[Block, Block | None]]:
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 @pytest.mark.parametrize("page", [p for p in PAGES if python_blocks(p)], ids=lambda p: p.name)
-def test_page_runs(page: Path) -> None:
+def test_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # some blocks write files
     namespace: dict[str, object] = {"__name__": page.stem}
     for block, output in python_blocks(page):
         printed = io.StringIO()

@@ -143,7 +143,7 @@ class Shell:
         programs.mkdir()
         program = programs / "latchfree"
         program.write_text(
-            f'#!/bin/sh\nexec {sys.executable} -c "import sys; sys.argv[0] = \'latchfree\'; '
+            f"#!/bin/sh\nexec {sys.executable} -c \"import sys; sys.argv[0] = 'latchfree'; "
             'from latchfree_cli.main import main; sys.exit(main())" "$@"\n'
         )
         program.chmod(0o755)
