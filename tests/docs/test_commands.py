@@ -47,7 +47,7 @@ def known(words: list[str]) -> str | None:
     """Return what is wrong with a command of ours: a subcommand or an option that does not exist."""
     from typer.main import get_command
 
-    from latchfree_cli.main import app
+    from latchfree_cli.app import app
 
     command = get_command(app)
     rest = words[1:]

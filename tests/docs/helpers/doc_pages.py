@@ -49,6 +49,12 @@ VARYING = [
 ]
 """What differs from run to run, from machine to machine, or with any line of the sources."""
 
+NOISE = re.compile(
+    r"^(WARNING: Using incubator modules|Using Spark's default log4j|Setting default log level|To adjust logging level"
+    r"|\d\d/\d\d/\d\d [\d:]+ WARN )"
+)
+"""What Spark's Java says of itself, which depends on its version and on the machine."""
+
 
 @dataclass(frozen=True)
 class Block:
@@ -116,7 +122,7 @@ def plain(line: str) -> str:
 def agree(expected: list[str], printed: list[str]) -> bool:
     """Return whether the lines printed are those of the page, where `...` stands for any lines."""
     wanted = [plain(line) for line in expected if line.strip()]
-    got = [plain(line) for line in printed if line.strip()]
+    got = [plain(line) for line in printed if line.strip() and not NOISE.match(line)]
     places = {0}  # how many lines of `got` the lines of `wanted` so far may stand for
     for line in wanted:
         if line == "...":
@@ -128,7 +134,7 @@ def agree(expected: list[str], printed: list[str]) -> bool:
 
 def difference(expected: list[str], printed: list[str]) -> str:
     """Return how the lines printed differ from those of the page, as a unified diff, varying parts replaced."""
-    sides = [[plain(line) for line in lines if line.strip()] for lines in (expected, printed)]
+    sides = [[plain(line) for line in lines if line.strip() and not NOISE.match(line)] for lines in (expected, printed)]
     return "\n".join(difflib.unified_diff(*sides, "the page", "the command", lineterm=""))
 
 
