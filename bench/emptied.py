@@ -14,6 +14,7 @@ from latchfree_evidence.mutants.nothing_freed import (
 
 __all__ = [
     "begin_retiring",
+    "defer",
     "drain_a_few",
     "finish_retiring",
     "pin",
@@ -21,7 +22,6 @@ __all__ = [
     "retire_node",
     "retire_pair",
     "retire_subtree",
-    "retire_tree",
     "unpin",
 ]
 
@@ -42,7 +42,7 @@ def retire(mem: Handle, me: Word, node: Word) -> None:
 
 
 @kernel
-def retire_tree(mem: Handle, me: Word, i: Word) -> None:
+def defer(mem: Handle, me: Word, thing: Word) -> None:
     pass
 
 

@@ -15,9 +15,12 @@ from numpy.typing import NDArray
 from latchfree.arena.kernels.blocks import COUNT as BLOCK_COUNT
 from latchfree.arena.kernels.blocks import ENTRIES as BLOCK_ENTRIES
 from latchfree.arena.kernels.blocks import LINK, node_of
+from latchfree.arena.kernels.node import BLOCK, kind_of, size_of
 from latchfree.arena.layout import FIRST_NODE, H_BUMP
-from latchfree.arena.shape import (
-    BLOCK,
+from latchfree.atomics import peek
+from latchfree.ctrie.kernels import registry
+from latchfree.ctrie.kernels.root import NEW, OLD
+from latchfree.ctrie.kernels.shape import (
     C_NODE,
     ENTRIES,
     I_NODE,
@@ -37,12 +40,7 @@ from latchfree.arena.shape import (
     TAG,
     TOMBED,
     UNTAG,
-    kind_of,
-    size_of,
 )
-from latchfree.atomics import peek
-from latchfree.ctrie.kernels import registry
-from latchfree.ctrie.kernels.root import NEW, OLD
 from latchfree.errors import ArenaInvalid
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Handle, Word

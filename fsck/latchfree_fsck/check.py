@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latchfree.arena import header, layout
-from latchfree.arena.directory import CREATING, KINDS, READY, REMOVED, Entry, Words, parse_entry
+from latchfree.arena.directory import CREATING, READY, REMOVED, Entry, Words, parse_entry
 from latchfree.arena.files import locate
 from latchfree.arena.region import Region
 from latchfree.errors import ArenaInvalid
+from latchfree.structures import name_of
 from latchfree_fsck.audit import Audit
 from latchfree_fsck.memory import Memory, account
 from latchfree_fsck.rebuild import rebuild
@@ -194,7 +195,7 @@ def _check(region: Region, report: Report, repair: bool, progress: Callable[[str
 def _check_tree(words: Words, entry: Entry, owned: NDArray[np.uint8], report: Report) -> None:
     tree = walk(words.ctypes.data, entry, owned)
     report.structures.append(
-        Structure(entry.name, entry.keys, entry.values, tree.entries, tree.words, tree.damage, KINDS[entry.kind])
+        Structure(entry.name, entry.keys, entry.values, tree.entries, tree.words, tree.damage, name_of(entry.kind))
     )
     if tree.damage:
         report.damage.append(f"structure {entry.name!r}: {tree.damage}")

@@ -8,8 +8,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from latchfree.arena.kernels.node import gen_of, kind_of
 from latchfree.arena.layout import FIRST_NODE, H_GENERATION
-from latchfree.arena.shape import (
+from latchfree.atomics import peek, poke
+from latchfree.ctrie.kernels.root import COMMIT, EXPECTED, NEW, OLD, STATUS, UNDECIDED
+from latchfree.ctrie.kernels.shape import (
     C_NODE,
     DROP_LOCK,
     FAILED,
@@ -27,11 +30,7 @@ from latchfree.arena.shape import (
     SNAPSHOTS,
     T_NODE,
     UNTAG,
-    gen_of,
-    kind_of,
 )
-from latchfree.atomics import peek, poke
-from latchfree.ctrie.kernels.root import COMMIT, EXPECTED, NEW, OLD, STATUS, UNDECIDED
 from latchfree.errors import ArenaInvalid
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Handle, Word

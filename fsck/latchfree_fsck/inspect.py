@@ -14,15 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latchfree.arena import filelocks, header, layout
-from latchfree.arena.directory import KINDS, Entry, Words
+from latchfree.arena.directory import Entry, Words
 from latchfree.arena.files import locate
 from latchfree.arena.kernels.blocks import COUNT, LINK
+from latchfree.arena.kernels.node import BLOCK, SIZE_MASK
 from latchfree.arena.processes import is_alive, process_id
-from latchfree.arena.shape import BLOCK, SIZE_MASK
 from latchfree.atomics import peek
 from latchfree.errors import ArenaInvalid
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Word
+from latchfree.structures import name_of
 from latchfree_fsck.check import directory
 from latchfree_fsck.structures import walk
 from latchfree_fsck.whole import whole
@@ -211,6 +212,6 @@ def _contents(
             else:
                 count = tree.entries
         structures.append(
-            Contents(entry.name, entry.keys, entry.values, entry.hash_mask, count, reason, KINDS[entry.kind])
+            Contents(entry.name, entry.keys, entry.values, entry.hash_mask, count, reason, name_of(entry.kind))
         )
     return structures

@@ -13,21 +13,22 @@ from numpy.typing import NDArray
 
 from latchfree.arena.kernels.blocks import COUNT, ENTRIES, LINK, node_of, words_of
 from latchfree.arena.kernels.freelists import CLASSES, class_size, round_up
+from latchfree.arena.kernels.node import BLOCK, kind_of, size_of
 from latchfree.arena.layout import (
     FIRST_NODE,
     H_CLAIMED,
     P_BUMP,
+    P_DEFERRED,
     P_FREE,
     P_LIMIT,
     P_OLDEST,
     P_SPARES,
-    P_TREES,
     PARTICIPANT_WORDS,
     PARTICIPANTS,
     SHARED_LISTS,
 )
-from latchfree.arena.shape import B_WORDS, BLOCK, BRANCH, I_NODE, I_WORDS, TABLE, TAG, UNTAG, kind_of, size_of
 from latchfree.atomics import peek
+from latchfree.ctrie.kernels.shape import B_WORDS, BRANCH, I_NODE, I_WORDS, TABLE, TAG, UNTAG
 from latchfree.errors import ArenaInvalid
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Handle, Word
@@ -154,7 +155,7 @@ def note_beheaded(mem: Handle, trees: Array, uses: Array, bad: Array) -> Word:
     """Collect the I-nodes of trees that are being freed; returns their number."""
     found = _0
     for p in range(peek(mem, H_CLAIMED)):
-        word = peek(mem, _TABLE + np.uint64(p) * _STRIDE + P_TREES)
+        word = peek(mem, _TABLE + np.uint64(p) * _STRIDE + P_DEFERRED)
         while word != _0:
             i = word & _OFFSET
             size = I_WORDS if word & BRANCH == _0 else B_WORDS

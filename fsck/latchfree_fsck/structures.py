@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from latchfree.arena.directory import TOPIC_TRIE, Entry
+from latchfree.arena.directory import Entry
+from latchfree.structures import TOPIC_TRIE
 from latchfree.topics.concurrent.packed_dialect import rules_of
 from latchfree.topics.dialects import DIALECTS
 from latchfree_fsck import topic_tree, tree

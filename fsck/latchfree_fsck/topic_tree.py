@@ -11,8 +11,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from latchfree.arena.kernels.node import gen_of, kind_of, size_of
 from latchfree.arena.layout import H_GENERATION
-from latchfree.arena.shape import (
+from latchfree.atomics import peek, trailing_zeros
+from latchfree.ctrie.kernels.entries import KEY, KEY_LENGTH
+from latchfree.ctrie.kernels.shape import (
     B_WORDS,
     BITMAP,
     BRANCH,
@@ -25,12 +28,7 @@ from latchfree.arena.shape import (
     T_NODE,
     TAG,
     TOMBED,
-    gen_of,
-    kind_of,
-    size_of,
 )
-from latchfree.atomics import peek, trailing_zeros
-from latchfree.ctrie.kernels.entries import KEY, KEY_LENGTH
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Handle, Word
 from latchfree.topics.concurrent.kernels.agree import WILD

@@ -12,23 +12,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from latchfree.arena.kernels.node import gen_of, kind_of
 from latchfree.arena.layout import H_GENERATION
-from latchfree.arena.shape import (
-    BITMAP,
-    COUNT,
-    ENTRIES,
-    L_NODE,
-    S_NODE,
-    SLOTS,
-    T_NODE,
-    TAG,
-    TOMBED,
-    UNTAG,
-    gen_of,
-    kind_of,
-)
 from latchfree.atomics import peek, trailing_zeros
 from latchfree.ctrie.kernels.entries import BLOB_KEY_WORDS, KEY, KEY_LENGTH
+from latchfree.ctrie.kernels.shape import BITMAP, COUNT, ENTRIES, L_NODE, S_NODE, SLOTS, T_NODE, TAG, TOMBED, UNTAG
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Handle, Word
 from latchfree.words import hash_bytes, mix

@@ -7,11 +7,16 @@ import numpy as np
 from latchfree.arena.kernels.blocks import COUNT as BLOCK_COUNT
 from latchfree.arena.kernels.blocks import ENTRIES as BLOCK_ENTRIES
 from latchfree.arena.kernels.freelists import round_up
+from latchfree.arena.kernels.node import BLOCK, kind_of, size_of
 from latchfree.arena.layout import FIRST_NODE
-from latchfree.arena.shape import (
+from latchfree.atomics import peek, popcount
+from latchfree.ctrie.codecs import MAX_KEY_BYTES, MAX_VALUE_BYTES
+from latchfree.ctrie.kernels import registry
+from latchfree.ctrie.kernels.entries import BLOB_KEY_WORDS, KEY_LENGTH, VALUE, WORD_KEY_WORDS
+from latchfree.ctrie.kernels.root import DESCRIPTOR_WORDS
+from latchfree.ctrie.kernels.shape import (
     B_WORDS,
     BITMAP,
-    BLOCK,
     C_NODE,
     C_WORDS,
     COUNT,
@@ -26,14 +31,7 @@ from latchfree.arena.shape import (
     T_NODE,
     T_WORDS,
     TABLE,
-    kind_of,
-    size_of,
 )
-from latchfree.atomics import peek, popcount
-from latchfree.ctrie.codecs import MAX_KEY_BYTES, MAX_VALUE_BYTES
-from latchfree.ctrie.kernels import registry
-from latchfree.ctrie.kernels.entries import BLOB_KEY_WORDS, KEY_LENGTH, VALUE, WORD_KEY_WORDS
-from latchfree.ctrie.kernels.root import DESCRIPTOR_WORDS
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Word
 

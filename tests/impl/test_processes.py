@@ -18,7 +18,7 @@ from latchfree import Arena, Ctrie
 from latchfree.arena.kernels.epochs import pin
 from latchfree.arena.layout import PARTICIPANT_WORDS, PARTICIPANTS
 from latchfree.arena.processes import process_id
-from latchfree.arena.shape import REGISTERED
+from latchfree.ctrie.kernels.shape import REGISTERED
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 

@@ -93,9 +93,9 @@ def dump(
     if settings.json and output is None:
         raise exits.Stop(exits.USAGE, "the entries are JSON lines already: use --json with --output only")
     from latchfree import Arena
-    from latchfree.arena.directory import TOPIC_TRIE
     from latchfree.ctrie.backup import recorded, save
     from latchfree.ctrie.store import Store
+    from latchfree.structures import TOPIC_TRIE
     from latchfree_cli import arena_dump
 
     with _errors():

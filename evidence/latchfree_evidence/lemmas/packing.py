@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from latchfree.arena import layout, shape
+from latchfree.arena import layout
 from latchfree.arena.kernels import blocks, epochs
-from latchfree.ctrie.kernels import nodes, registry
+from latchfree.arena.kernels import node as arena_node
+from latchfree.ctrie.kernels import nodes, registry, shape
 from latchfree_evidence.lemmas.memory import Memory
 from latchfree_evidence.symbolic.code import Code, Twin
 from latchfree_evidence.symbolic.lemma import Case, Lemma
@@ -22,10 +23,10 @@ def _header(case: Case, code: Code) -> None:
     words = case.word("words", below=_SIZES)
     birth = case.word("birth", below=_BIRTHS)
     mem = Memory()
-    mem.write(_NODE, code[shape.header](kind, words, birth))
-    case.claim("the kind", code[shape.kind_of](mem, Word(_NODE)) == kind)
-    case.claim("the size", code[shape.size_of](mem, Word(_NODE)) == words)
-    case.claim("the birth", code[shape.gen_of](mem, Word(_NODE)) == birth)
+    mem.write(_NODE, code[arena_node.header](kind, words, birth))
+    case.claim("the kind", code[arena_node.kind_of](mem, Word(_NODE)) == kind)
+    case.claim("the size", code[arena_node.size_of](mem, Word(_NODE)) == words)
+    case.claim("the birth", code[arena_node.gen_of](mem, Word(_NODE)) == birth)
 
 
 def _birth_order(case: Case, code: Code) -> None:
@@ -33,8 +34,8 @@ def _birth_order(case: Case, code: Code) -> None:
     mem = Memory()
     for at, birth in ((_NODE, older), (_NODE + 1, younger)):
         kind, words = case.word(f"kind{at}", below=_KINDS), case.word(f"words{at}", below=_SIZES)
-        mem.write(at, code[shape.header](kind, words, birth))
-    one, other = (code[shape.gen_of](mem, Word(at)) for at in (_NODE, _NODE + 1))
+        mem.write(at, code[arena_node.header](kind, words, birth))
+    one, other = (code[arena_node.gen_of](mem, Word(at)) for at in (_NODE, _NODE + 1))
     case.claim("headers order as generations do, whatever else they hold", (one < other) == (older < younger))
 
 
@@ -51,13 +52,13 @@ def _entry(case: Case, code: Code) -> None:
     kind = case.word("kind", below=_KINDS)
     words = case.word("words", below=_SIZES)
     mem = Memory()
-    mem.write(_NODE, code[shape.header](kind, words, case.word("birth", below=_BIRTHS)))
+    mem.write(_NODE, code[arena_node.header](kind, words, case.word("birth", below=_BIRTHS)))
     entry = code[blocks.entry_for](mem, node)
     case.claim("the node", code[blocks.node_of](entry) == node)
     case.claim("its words", code[blocks.words_of](entry) == words)
-    case.claim("it is no tree", entry & shape.TREE == 0)
+    case.claim("it is not deferred", entry & blocks.DEFERRED == 0)
     offset = case.word("offset", below=_OFFSETS)
-    case.claim("the I-node of a tree", code[blocks.node_of](offset | shape.TREE) == offset)
+    case.claim("what is deferred", code[blocks.node_of](offset | blocks.DEFERRED) == offset)
 
 
 def _pin(case: Case, code: Code) -> None:
@@ -95,13 +96,13 @@ LEMMAS = (
         "header-round-trip",
         "kind, size and birth come out of a header as they went in",
         _header,
-        Twin(shape.header, "words << SIZE_SHIFT", "words << np.uint64(41)", "sizes are written one bit too high"),
+        Twin(arena_node.header, "words << SIZE_SHIFT", "words << np.uint64(41)", "sizes are written one bit too high"),
     ),
     Lemma(
         "generation-order",
         "nodes are ordered by generation whatever their kinds and sizes",
         _birth_order,
-        Twin(shape.gen_of, " & BIRTH_MASK", "", "the whole header is compared"),
+        Twin(arena_node.gen_of, " & BIRTH_MASK", "", "the whole header is compared"),
     ),
     Lemma(
         "tags-come-off",
@@ -111,7 +112,7 @@ LEMMAS = (
     ),
     Lemma(
         "entries-round-trip",
-        "an entry of a block gives the node, its size, and whether it is a tree",
+        "an entry of a block gives the node, its size, and whether it is deferred",
         _entry,
         Twin(blocks.node_of, "BIRTH_MASK", "np.uint64((1 << 63) - 1)", "the size is taken for part of the offset"),
     ),

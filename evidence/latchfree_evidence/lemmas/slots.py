@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from latchfree.arena import shape
-from latchfree.ctrie.kernels import cnode
+from latchfree.arena.kernels import node as arena_node
+from latchfree.ctrie.kernels import cnode, shape
 from latchfree_evidence.lemmas.memory import Memory
 from latchfree_evidence.symbolic.code import Code, Twin
 from latchfree_evidence.symbolic.lemma import Case, Lemma
@@ -36,9 +36,9 @@ class _Node:
     def holds(self, case: Case, bitmap: Any, slots: list[Word]) -> None:
         """Claim what the copy is, and that the old node is as it was."""
         read = self.mem.read
-        size = (read(_NEW) >> shape.SIZE_SHIFT) & shape.SIZE_MASK
+        size = (read(_NEW) >> arena_node.SIZE_SHIFT) & arena_node.SIZE_MASK
         case.claim("the copy has room for its slots", size == _SLOTS + len(slots))
-        case.claim("the copy has its generation", read(_NEW) & shape.BIRTH_MASK == self.gen)
+        case.claim("the copy has its generation", read(_NEW) & arena_node.BIRTH_MASK == self.gen)
         case.claim("the copy has the bitmap", read(_NEW + int(shape.BITMAP)) == bitmap)
         for k, slot in enumerate(slots):
             case.claim(f"slot {k} of the copy", read(_NEW + _SLOTS + k) == slot)
@@ -78,7 +78,7 @@ def _removed(case: Case, code: Code, n: int, at: int) -> None:
     words = node.mem.words
     rest = [*node.slots[:at], *node.slots[at + 1 :]]
     lone = (level > 0) & (rest[0] & shape.CHILD == 0) if n == 2 else False
-    if bool(words[_NEW] >> shape.KIND_SHIFT == shape.T_NODE):
+    if bool(words[_NEW] >> arena_node.KIND_SHIFT == shape.T_NODE):
         case.claim("only a lone entry below the root is entombed", lone)
         case.claim("the tomb holds the entry that is left", words[_NEW + int(shape.TOMBED)] == rest[0])
         case.claim("nothing else is written", len(words) == len(node.before) + 3)
@@ -91,7 +91,7 @@ def _renewed(case: Case, code: Code, n: int, at: int) -> None:
     """Slot `at` holds an I-node, of this or another generation; the others are entries."""
     node = _Node(case, n)
     child, birth, main = Word(3000), case.word("birth", below=1 << 40), case.word("main")
-    node.mem.write(3000, (shape.I_NODE << shape.KIND_SHIFT) | birth)
+    node.mem.write(3000, (shape.I_NODE << arena_node.KIND_SHIFT) | birth)
     copied: list[Word] = []
 
     def new_inode(mem: Memory, me: Any, held: Word, gen: Any) -> Word:

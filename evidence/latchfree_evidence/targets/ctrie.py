@@ -19,7 +19,7 @@ from numba.extending import intrinsic
 from numba.np.numpy_support import carray
 
 from latchfree.arena import Arena
-from latchfree.arena.kernels.allocator import ORDINARY, begin
+from latchfree.arena.kernels.allocator import ORDINARY
 from latchfree.arena.kernels.epochs import pin, unpin
 from latchfree.arena.kernels.participants import claim
 from latchfree.arena.layout import P_SINK, PARTICIPANT_WORDS, PARTICIPANTS, SINK_WORDS
@@ -35,6 +35,7 @@ from latchfree.ctrie.kernels.remove import IF_EQUAL as REMOVE_IF_EQUAL
 from latchfree.ctrie.kernels.remove import remove
 from latchfree.ctrie.kernels.scan import CURSOR_WORDS, advance, count, start
 from latchfree.ctrie.kernels.snapshot import clear, freeze, new_trie
+from latchfree.ctrie.kernels.trees import begin
 from latchfree.errors import ArenaFull
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Handle, Word

@@ -18,10 +18,10 @@ import numpy as np
 from numba.np.numpy_support import carray
 
 from latchfree.arena import Arena
-from latchfree.arena.kernels.allocator import ORDINARY, begin
+from latchfree.arena.kernels.allocator import ORDINARY
 from latchfree.arena.kernels.epochs import pin, unpin
 from latchfree.arena.kernels.participants import claim
-from latchfree.arena.layout import P_SINK, P_WALK, PARTICIPANT_WORDS, PARTICIPANTS, SINK_WORDS
+from latchfree.arena.layout import P_SINK, PARTICIPANT_WORDS, PARTICIPANTS, SINK_WORDS
 from latchfree.arena.processes import own_identity
 from latchfree.atomics import peek
 from latchfree.ctrie.kernels.entries import KEY
@@ -30,7 +30,9 @@ from latchfree.ctrie.kernels.insert import FULL
 from latchfree.ctrie.kernels.nodes import CHILD, HASH_MASK, NIL, ONE, is_child
 from latchfree.ctrie.kernels.registry import FROZEN, drop
 from latchfree.ctrie.kernels.scan import next_slot
+from latchfree.ctrie.kernels.shape import P_WALK
 from latchfree.ctrie.kernels.snapshot import freeze, new_trie
+from latchfree.ctrie.kernels.trees import begin
 from latchfree.errors import ArenaFull
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Handle, Word

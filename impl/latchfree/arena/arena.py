@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numba import types
@@ -23,6 +23,7 @@ from latchfree.arena.processes import is_alive, own_identity
 from latchfree.arena.region import Region
 from latchfree.errors import ArenaClosed, ParticipantsExhausted
 from latchfree.jit import entry_point
+from latchfree.structures import reclaimers
 
 #: Capacity of an arena nobody sized: virtual memory only, committed page by page as it is used.
 DEFAULT_CAPACITY = 64 << 30
@@ -35,6 +36,16 @@ _WORTHWHILE = 64
 @cache
 def _release() -> Callable[[int, int], None]:
     return entry_point(release, types.uint64, types.uint64)
+
+
+class Holding(Protocol):
+    """What a process holds in a shared arena and gives back when it closes the arena."""
+
+    #: Those of a lower rank are ended first.
+    rank: int
+
+    def end(self) -> None:
+        """Give back what is held."""
 
 
 class _Claim:
@@ -88,8 +99,8 @@ class Arena:
         self._directory = Directory(region.words, region.directory_lock)
         #: Called with a test of which processes are dead, for structures to give back what those held.
         self.on_death: list[Callable[[Arena, Callable[[int], bool]], None]] = []
-        #: What this process holds in it, if it is shared; see `latchfree.ctrie.holds`.
-        self.holdings: weakref.WeakSet[Any] = weakref.WeakSet()
+        #: What this process holds in it, if it is shared: ended when the arena is closed.
+        self.holdings: weakref.WeakSet[Holding] = weakref.WeakSet()
         _arenas.add(self)
         if self.shared:
             self._share()
@@ -220,7 +231,7 @@ class Arena:
         with self._life:
             if not self.closed:
                 self._adopt()
-                self._collect()
+                self._collect(self.interpreter_participant())
 
     def _adopt(self) -> int:
         known: dict[int, bool] = {}
@@ -245,9 +256,9 @@ class Arena:
 
         Operations do this as they go. It takes three calls to free what was removed just before.
         """
-        self._collect()
+        self._collect(self.interpreter_participant())
         if hasattr(self._local, "claim"):
-            collect(np.uint64(self.base), np.uint64(self.participant()))
+            self._collect(self.participant())
 
     def merge(self, *, bulk: bool = False) -> None:
         """Merge neighbouring free pieces into larger ones, where the arena has no more of the size it needs.
@@ -265,8 +276,12 @@ class Arena:
         slots = [self.interpreter_participant(), self.participant() if hasattr(self._local, "claim") or bulk else 0]
         merge(self.base, slots[bulk], slots[not bulk], free // 8 + 1)
 
-    def _collect(self) -> None:
-        collect(np.uint64(self.base), np.uint64(self.interpreter_participant()))
+    def _collect(self, slot: int) -> None:
+        base, me = np.uint64(self.base), np.uint64(slot)
+        collect(base, me)
+        if self.words[slot + int(layout.P_DEFERRED)]:
+            for reclaim in reclaimers():
+                reclaim(base, me)
 
     @property
     def used(self) -> int:
@@ -356,8 +371,8 @@ def _close(region: Region, cell: Any, life: Any, holdings: Any) -> None:
     with life:
         if region.closed:
             return
-        for thing in sorted(holdings, key=lambda thing: hasattr(thing, "slot")):  # tries first, then their snapshots
-            thing.end()
+        for holding in sorted(holdings, key=lambda holding: holding.rank):
+            holding.end()
         cell[0] = 0
         words, me = region.words, own_identity()
         for slot, owner in list(_claimed(words)):

@@ -27,8 +27,8 @@ class Census(NamedTuple):
         On free lists.
     tails : int
         In unused ends of chunks.
-    trees : int
-        Retired trees not counted yet: their words are among `nodes`.
+    deferred : int
+        Retired things not counted yet, which their structures free: their words are among `nodes`.
     """
 
     given: int
@@ -37,12 +37,12 @@ class Census(NamedTuple):
     spare: int
     free: int
     tails: int
-    trees: int
+    deferred: int
 
 
 def census(base: int) -> Census:
     """Count the words of the arena at address `base`."""
     totals = np.zeros(5, np.uint64)
     given = int(count(np.uint64(base), totals)) - FIRST_NODE
-    free, tails, limbo, spare, trees = totals.tolist()
-    return Census(given, given - free - tails - limbo - spare, limbo, spare, free, tails, trees)
+    free, tails, limbo, spare, deferred = totals.tolist()
+    return Census(given, given - free - tails - limbo - spare, limbo, spare, free, tails, deferred)

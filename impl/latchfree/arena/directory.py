@@ -18,14 +18,11 @@ from numpy.typing import NDArray
 
 from latchfree.arena import layout
 from latchfree.errors import DirectoryFull, StructureExists, StructureMissing
+from latchfree.structures import name_of
 
 Words: TypeAlias = NDArray[np.uint64]
 
 FREE, CREATING, READY, REMOVED = range(4)
-
-#: The kinds of structures, and what they are called.
-CTRIE, TOPIC_TRIE = 1, 2
-KINDS = {CTRIE: "Ctrie", TOPIC_TRIE: "ConcurrentTrie"}
 
 MAX_NAME_BYTES = 48
 MAX_CODEC_BYTES = 16
@@ -42,7 +39,7 @@ class Entry:
     root : int
         Word offset of its root record.
     kind : int
-        `CTRIE` or `TOPIC_TRIE`.
+        Number of its kind, see `latchfree.structures`.
     keys, values : str
         Names of its codecs; of a topic trie, that of its dialect and "subscriber".
     hash_mask : int
@@ -104,15 +101,13 @@ def parse_entry(words: Words) -> Entry:
         raise ValueError(f"name length {length}, expected 1 to {MAX_NAME_BYTES}")
     entry = Entry(
         name=words[layout.E_NAME :].tobytes()[:length].decode(),
-        root=int(words[layout.E_TRIE]),
+        root=int(words[layout.E_ROOT]),
         kind=int(words[layout.E_KIND]),
         keys=_unpack_codec(words, layout.E_KEYS),
         values=_unpack_codec(words, layout.E_VALUES),
         hash_mask=int(words[layout.E_HASH_MASK]),
     )
-    if entry.kind not in KINDS:
-        known = ", ".join(f"{number} ({name})" for number, name in KINDS.items())
-        raise ValueError(f"structure kind {entry.kind}, expected one of {known}")
+    name_of(entry.kind)
     if not np.array_equal(_image(entry), words):
         raise ValueError("unused bytes that are not zero")
     return entry
@@ -123,7 +118,7 @@ def _image(entry: Entry) -> Words:
     name = encode_name(entry.name)
     words = np.zeros(layout.ENTRY_WORDS, np.uint64)
     words[layout.E_STATE] = READY
-    words[layout.E_TRIE] = entry.root
+    words[layout.E_ROOT] = entry.root
     words[layout.E_KIND] = entry.kind
     words[layout.E_NAME_LENGTH] = len(name)
     words[layout.E_KEYS : layout.E_KEYS + 2] = _pack(_encode_codec("key", entry.keys), 2)
@@ -171,7 +166,7 @@ class Directory:
         return {parse_entry(words).name: k for k, words in enumerate(self._entries) if words[layout.E_STATE] == READY}
 
     def create(
-        self, name: str, *, keys: str, values: str, hash_mask: int, build: Callable[[], int], kind: int = CTRIE
+        self, name: str, *, kind: int, keys: str, values: str, hash_mask: int, build: Callable[[], int]
     ) -> Entry:
         """Add a structure: `build` makes it and returns the offset of its root record.
 
@@ -223,8 +218,8 @@ class Directory:
             found = parse_entry(self._entries[self._index(name)])
         if kind is not None and found.kind != kind:
             raise ValueError(
-                f"structure {name!r} is a {KINDS[found.kind]}, not a {KINDS[kind]}; "
-                f"open it with {KINDS[found.kind]}.open"
+                f"structure {name!r} is a {name_of(found.kind)}, not a {name_of(kind)}; "
+                f"open it with {name_of(found.kind)}.open"
             )
         return found
 

@@ -54,8 +54,8 @@ PARTICIPANT_WORDS = 736
 
 # fields of a directory entry
 E_STATE = 0  # FREE, CREATING, READY, REMOVED
-E_TRIE = 1  # offset of the structure's root record
-E_KIND = 2  # CTRIE or TOPIC_TRIE
+E_ROOT = 1  # offset of the structure's root record
+E_KIND = 2  # number of its kind, see latchfree.structures
 E_NAME_LENGTH = 3  # bytes of UTF-8, at most 48
 E_KEYS = 4  # two words: name of the key codec (or dialect), at most 16 bytes of ASCII, zero-padded
 E_VALUES = 6  # two words: name of the value codec
@@ -78,16 +78,15 @@ P_LIVE = np.uint64(21)  # words allocated minus words freed by this participant,
 P_RETIRED = np.uint64(22)  # nodes retired since the last attempt to advance the epoch
 P_OLDEST = np.uint64(23)  # limbo: first block of a queue of retired nodes
 P_NEWEST = np.uint64(24)  # and its last
-P_TREES = np.uint64(25)  # I-nodes whose trees are being freed, linked through their headers
-P_DOOMED = np.uint64(28)  # the same of a trie that is being destroyed
+P_DEFERRED = np.uint64(25)  # what its structure may free now, linked through first words
 P_SPARES = np.uint64(26)  # list of empty blocks
 P_SPARE_COUNT = np.uint64(27)
-P_PATH = np.uint64(32)  # I-nodes from the root to the place of a removal
-P_RETIRING = np.uint64(48)  # nodes being retired, see latchfree.ctrie.kernels.retirement
+P_SCRATCH_LIST = np.uint64(28)  # a word of the structure whose operation is under way
+P_SCRATCH = np.uint64(32)  # 32 words of the same
 P_FREE = np.uint64(64)  # heads of the free lists, one a size class
 P_LENGTH = np.uint64(192)  # their lengths
 P_JOURNAL = np.uint64(320)  # the nodes themselves, at most JOURNAL_CAPACITY
-P_WALK = np.uint64(480)  # a traversal: for each depth a main node and the index of its next slot
+P_SCRATCH_MORE = np.uint64(480)  # 32 words of the structure whose operation is under way
 P_SINK = np.uint64(512)  # where an attempt writes that has run out of memory
 P_EDGE = np.uint64(640)  # in each free list longer than a batch, the node above the batch that would travel
 

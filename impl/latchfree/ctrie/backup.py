@@ -32,6 +32,7 @@ from latchfree.ctrie.mapping import Ctrie
 from latchfree.ctrie.store import Store
 from latchfree.errors import LatchfreeError, StructureExists
 from latchfree.publishing import published_file
+from latchfree.structures import CTRIE
 
 VERSION = 1
 
@@ -308,7 +309,12 @@ def load(
         try:
             _fill(store, backup)
             arena.directory.create(
-                name, keys=backup.keys, values=backup.values, hash_mask=backup.hash_mask, build=lambda: store.trie
+                name,
+                kind=CTRIE,
+                keys=backup.keys,
+                values=backup.values,
+                hash_mask=backup.hash_mask,
+                build=lambda: store.trie,
             )
         except BaseException:
             call("destroy")(arena.base, store.trie, arena.interpreter_participant(), 0)

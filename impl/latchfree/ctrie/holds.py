@@ -35,6 +35,8 @@ class Hold:
 
     __slots__ = ("__weakref__", "_pid", "slot", "store")
 
+    rank = 1  # after the tries, which take their snapshots along
+
     def __init__(self, store: Store, slot: int) -> None:
         self.slot = slot
         self.store = store
@@ -91,6 +93,8 @@ class Lineage:
     """
 
     __slots__ = ("__weakref__", "_arena", "_destroy", "_ended", "_parent", "_pid", "_trie")
+
+    rank = 0
 
     def __init__(self, arena: Arena, trie: int, parent: Hold | None = None) -> None:
         self._ended = False

@@ -7,7 +7,7 @@ from collections.abc import ItemsView, Iterator, KeysView, Mapping, MutableMappi
 from typing import Any, TypeVar, cast
 
 from latchfree.arena import Arena
-from latchfree.arena.directory import CTRIE, check_codecs
+from latchfree.arena.directory import check_codecs
 from latchfree.ctrie import many
 from latchfree.ctrie.binding import builtin, not_plain
 from latchfree.ctrie.codecs import Codec, codec_for
@@ -17,6 +17,7 @@ from latchfree.ctrie.kernels import remove as remove_module
 from latchfree.ctrie.recovery import reclaim_all
 from latchfree.ctrie.store import HASH_MASK_ALL, Store, refused
 from latchfree.ctrie.view import Snapshot
+from latchfree.structures import CTRIE
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -130,7 +131,12 @@ class Ctrie(MutableMapping[K, V]):
         """
         store = Store(arena, 0, codec_for(keys, keys=True), codec_for(values), hash_mask, name=name)
         arena.directory.create(
-            name, keys=store.keys.name, values=store.values.name, hash_mask=hash_mask, build=store.new_trie
+            name,
+            kind=CTRIE,
+            keys=store.keys.name,
+            values=store.values.name,
+            hash_mask=hash_mask,
+            build=store.new_trie,
         )
         return cls.open(arena, name, keys=store.keys, values=store.values)
 

@@ -8,10 +8,10 @@ import numpy as np
 
 from latchfree.arena import Arena
 from latchfree.arena.processes import own_identity
-from latchfree.arena.shape import SNAPSHOTS
 from latchfree.atomics import cas, store
 from latchfree.ctrie.kernels.entrypoints import call
 from latchfree.ctrie.kernels.registry import CLOSED, DROPPED, FIRST_SLOT, FORK, GEN, HEAD, NEXT, OWNER, SLOTS, STATE
+from latchfree.ctrie.kernels.shape import SNAPSHOTS
 from latchfree.jit import entry
 from latchfree.kinds import Flag, Handle, Word
 

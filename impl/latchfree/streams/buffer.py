@@ -120,6 +120,8 @@ class RingBuffer:
 
     __slots__ = ("__weakref__", "_arena", "_base", "_capacity", "_closed", "_ring", "_stall_timeout", "_weak")
 
+    rank = 0
+
     def __init__(
         self, capacity: int, *, weak: bool = False, arena: Arena | None = None, stall_timeout: float = 10.0
     ) -> None:

@@ -46,12 +46,11 @@ def test_the_header_describes_the_region():
 
 #: Words each field of a participant takes, where it is more than one.
 LONG = {
-    "P_PATH": 16,  # up to twelve I-nodes
-    "P_RETIRING": 6,
+    "P_SCRATCH": 32,
     "P_FREE": 92,
     "P_LENGTH": 92,
     "P_JOURNAL": layout.JOURNAL_CAPACITY,
-    "P_WALK": 24,  # up to twelve pairs
+    "P_SCRATCH_MORE": 32,
     "P_SINK": layout.SINK_WORDS,
     "P_EDGE": 92,
 }

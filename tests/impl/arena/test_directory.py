@@ -8,6 +8,7 @@ import pytest
 from latchfree.arena import layout
 from latchfree.arena.directory import CREATING, FREE, READY, REMOVED, Directory, check_codecs
 from latchfree.errors import DirectoryFull, StructureExists, StructureMissing
+from latchfree.structures import CTRIE
 
 ALL = (1 << 64) - 1
 
@@ -24,7 +25,7 @@ def directory(words):
 
 
 def add(directory, name, root=5000, keys="int", values="pickle"):
-    return directory.create(name, keys=keys, values=values, hash_mask=ALL, build=lambda: root)
+    return directory.create(name, kind=CTRIE, keys=keys, values=values, hash_mask=ALL, build=lambda: root)
 
 
 def states(words):
@@ -117,7 +118,7 @@ def test_an_error_while_building_leaves_nothing(directory, words):
         raise MemoryError("full")
 
     with pytest.raises(MemoryError, match="full"):
-        directory.create("x", keys="int", values="int", hash_mask=0, build=build)
+        directory.create("x", kind=CTRIE, keys="int", values="int", hash_mask=0, build=build)
     assert not words.any()
     add(directory, "x")
 
@@ -130,7 +131,11 @@ def test_an_error_while_dismantling_still_removes(directory, words):
 
 
 def test_an_entry_whose_creator_was_killed_is_used_again(directory, words, monkeypatch):
-    kill_in(directory, monkeypatch, lambda: directory.create("x", keys="int", values="int", hash_mask=0, build=die))
+    kill_in(
+        directory,
+        monkeypatch,
+        lambda: directory.create("x", kind=CTRIE, keys="int", values="int", hash_mask=0, build=die),
+    )
     assert states(words)[0] == CREATING
     assert directory.entries() == []
     add(directory, "y")

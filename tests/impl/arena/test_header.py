@@ -9,6 +9,7 @@ import pytest
 from latchfree.arena import header, layout
 from latchfree.arena.directory import Directory
 from latchfree.errors import ArenaInvalid, LatchfreeError
+from latchfree.structures import CTRIE
 
 CAPACITY = 4 << 20
 ROOT = layout.FIRST_NODE + 40
@@ -39,8 +40,8 @@ def used_words():
         slot[layout.P_BUMP] = layout.FIRST_NODE + 100 * k
         slot[layout.P_LIMIT] = layout.FIRST_NODE + 100 * k + 50
     directory = Directory(words, no_lock)
-    directory.create("users", keys="str", values="int", hash_mask=(1 << 64) - 1, build=lambda: ROOT)
-    directory.create("größe", keys="bytes", values="pickle", hash_mask=3, build=lambda: ROOT + 8)
+    directory.create("users", kind=CTRIE, keys="str", values="int", hash_mask=(1 << 64) - 1, build=lambda: ROOT)
+    directory.create("größe", kind=CTRIE, keys="bytes", values="pickle", hash_mask=3, build=lambda: ROOT + 8)
     return words
 
 
@@ -129,7 +130,7 @@ def test_accepts_what_was_closed(make):
         (set_entry(layout.E_STATE, 4), "state of directory entry 0 is 4, expected 0 to 3"),
         (set_entry(layout.E_STATE, 0), "directory entry 0 is free but not empty"),
         (set_entry(layout.E_NAME, 1, 63), "directory entry 63 is free but not empty"),
-        (set_entry(layout.E_TRIE, BUMP, 1), "root record of directory entry 1 .'größe'. is"),
+        (set_entry(layout.E_ROOT, BUMP, 1), "root record of directory entry 1 .'größe'. is"),
         (set_entry(layout.E_KIND, 3), "directory entry 0 has structure kind 3, expected one of 1 "),
         (set_entry(layout.E_NAME_LENGTH, 0), "directory entry 0 has name length 0, expected 1 to 48"),
         (set_entry(layout.E_NAME_LENGTH, 49), "directory entry 0 has name length 49, expected 1 to 48"),

@@ -21,6 +21,7 @@ from latchfree.arena import files, header, layout
 from latchfree.arena.directory import Directory
 from latchfree.arena.region import Region
 from latchfree.errors import ArenaInvalid
+from latchfree.structures import CTRIE
 
 CAPACITY = 4 << 20
 SOURCES = Path(__file__).parents[3] / "impl"
@@ -663,7 +664,9 @@ def test_every_corruption_of_the_header_is_found_and_nothing_is_touched(path):
         region.words[int(layout.SHARED_LISTS) + k] = rng.randrange(layout.FIRST_NODE, bump) | rng.getrandbits(20) << 40
     for k in range(20):
         root = rng.randrange(layout.FIRST_NODE, bump)
-        directory.create(f"structure {k}", keys="str", values="int", hash_mask=(1 << 64) - 1, build=lambda r=root: r)
+        directory.create(
+            f"structure {k}", kind=CTRIE, keys="str", values="int", hash_mask=(1 << 64) - 1, build=lambda r=root: r
+        )
     region.close()
     fd = os.open(path, os.O_RDWR)
     sound = header.read(fd)[: layout.PARTICIPANTS].copy()

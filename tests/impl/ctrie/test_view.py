@@ -11,7 +11,7 @@ from ctrie_pools import MASKS
 from ctrie_walk import check, header, root_of
 
 from latchfree import Arena, Ctrie
-from latchfree.arena.shape import REGISTERED
+from latchfree.ctrie.kernels.shape import REGISTERED
 
 
 @pytest.fixture(params=MASKS)

@@ -31,7 +31,7 @@ def exact(arena, tries):
     settle(arena)
     census, audit = arena.census(), reached(arena, tries)
     assert census.limbo == 0, census
-    assert census.trees == 0, census
+    assert census.deferred == 0, census
     assert census.nodes == audit.words, f"{census.nodes - audit.words} words in nodes that no trie reaches: {census}"
     assert arena.allocated == 8 * (census.nodes + census.spare)
     assert census.given == census.nodes + census.spare + census.free + census.tails

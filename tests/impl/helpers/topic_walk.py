@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from latchfree.arena.shape import BIRTH_MASK, BRANCH, PLAIN, TAG
+from latchfree.arena.kernels.node import BIRTH_MASK
+from latchfree.ctrie.kernels.shape import BRANCH, PLAIN, TAG
 from latchfree.words import mix
 
 KINDS = {1: "I", 2: "C", 3: "T", 4: "L", 5: "S"}

@@ -7,7 +7,7 @@ that I-node; A's compare-and-swap succeeds, and B's insert is gone.
 
 import numpy as np
 
-from latchfree.arena.kernels.allocator import URGENT, begin, failed, undo
+from latchfree.arena.kernels.allocator import URGENT, failed, undo
 from latchfree.atomics import peek, poke, popcount
 from latchfree.ctrie.kernels.cnode import updated
 from latchfree.ctrie.kernels.entries import full_hash, placed
@@ -27,6 +27,7 @@ from latchfree.ctrie.kernels.nodes import (
     slot_for,
 )
 from latchfree.ctrie.kernels.remove import remove as remove_right
+from latchfree.ctrie.kernels.trees import begin
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Key, Word
 from latchfree.words import flag_of, position

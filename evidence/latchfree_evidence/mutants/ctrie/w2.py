@@ -4,8 +4,7 @@ Shortest: A is about to install the L-node without its key; B changes another ke
 compare-and-swap fails, and A reports as absent what is there.
 """
 
-from latchfree.arena.kernels.allocator import URGENT, begin, failed
-from latchfree.arena.layout import P_PATH
+from latchfree.arena.kernels.allocator import URGENT, failed
 from latchfree.atomics import peek, poke
 from latchfree.ctrie.kernels.entries import full_hash, placed, same_value
 from latchfree.ctrie.kernels.gcas import COMMITTED, gcas, gcas_read, read_root
@@ -27,6 +26,8 @@ from latchfree.ctrie.kernels.nodes import (
 )
 from latchfree.ctrie.kernels.remove import IF_EQUAL, clean_path
 from latchfree.ctrie.kernels.remove import remove as remove_right
+from latchfree.ctrie.kernels.shape import P_PATH
+from latchfree.ctrie.kernels.trees import begin
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Key, Word
 

@@ -8,7 +8,7 @@ succeeds, and the put is gone.
 
 import numpy as np
 
-from latchfree.arena.shape import header, size_of
+from latchfree.arena.kernels.node import header, size_of
 from latchfree.atomics import peek, poke, popcount
 from latchfree.ctrie.kernels.cnode import compressed as compressed_right
 from latchfree.ctrie.kernels.gcas import gcas_read

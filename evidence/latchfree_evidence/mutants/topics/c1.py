@@ -5,11 +5,12 @@ away and copied a parent to pull the other one up; B subscribes in that parent; 
 its copy in its place, without B's subscription.
 """
 
-from latchfree.arena.kernels.allocator import URGENT, begin, failed, undo
-from latchfree.arena.shape import PLAIN
+from latchfree.arena.kernels.allocator import URGENT, failed, undo
 from latchfree.atomics import peek
 from latchfree.ctrie.kernels.gcas import LOST, gcas, gcas_read
 from latchfree.ctrie.kernels.nodes import C_NODE, ONE, T_NODE, TOMBED, gen_of, is_child, kind_of, slot_for
+from latchfree.ctrie.kernels.shape import PLAIN
+from latchfree.ctrie.kernels.trees import begin
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Handle, Word
 from latchfree.topics.concurrent.kernels.change import LEVEL, SHIFT, TWO

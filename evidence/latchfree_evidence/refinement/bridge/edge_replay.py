@@ -22,7 +22,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from latchfree.arena import shape
+from latchfree.arena.kernels import node as arena_node
+from latchfree.ctrie.kernels import shape
 from latchfree_evidence.refinement.bridge.image import Difference, Image
 from latchfree_evidence.refinement.bridge.programs import Program
 from latchfree_evidence.refinement.bridge.stepper import Halted, Stepper
@@ -239,7 +240,7 @@ class _Run:
         pending, words = self.stepper.pending(thread), self.stepper.words
         if pending is not None and "GcasReadMain" in self._actions(thread):
             main = words[pending.at]
-            if words[main] >> int(shape.KIND_SHIFT) == int(shape.T_NODE) and not words[main + int(shape.PREV)]:
+            if words[main] >> int(arena_node.KIND_SHIFT) == int(shape.T_NODE) and not words[main + int(shape.PREV)]:
                 self._make(thread, "GcasReadMain")
                 self._make(thread, "GcasReadPrev")
                 self._housekeeping(thread)

@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from latchfree.arena import shape
-from latchfree.ctrie.kernels import root
+from latchfree.arena.kernels import node as arena_node
+from latchfree.ctrie.kernels import root, shape
 from latchfree.ctrie.kernels.entries import VALUE
 
-_KIND_SHIFT: Final = int(shape.KIND_SHIFT)
-_BIRTH: Final = int(shape.BIRTH_MASK)
+_KIND_SHIFT: Final = int(arena_node.KIND_SHIFT)
+_BIRTH: Final = int(arena_node.BIRTH_MASK)
 _TAG: Final = int(shape.TAG)
 _UNTAG: Final = int(shape.UNTAG)
 _MAIN, _PREV, _BITMAP, _SLOTS = int(shape.MAIN), int(shape.PREV), int(shape.BITMAP), int(shape.SLOTS)

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from latchfree.arena.shape import PENDING
+from latchfree.ctrie.kernels.shape import PENDING
 from latchfree_evidence.refinement.labels import ctrie_actions
 from latchfree_explore.steps import Step
 

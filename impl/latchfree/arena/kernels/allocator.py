@@ -14,8 +14,8 @@ import numpy as np
 from latchfree.arena.kernels.blocks import SPARES, STOCK, stock_spares, take_urgently
 from latchfree.arena.kernels.epochs import drain_a_few, retire
 from latchfree.arena.kernels.freelists import give, round_up, take
+from latchfree.arena.kernels.node import size_of
 from latchfree.arena.layout import P_FAILED, P_JOURNAL, P_JOURNALLED, P_SINK, P_SPARE_COUNT, P_URGENT, SINK_WORDS
-from latchfree.arena.shape import size_of
 from latchfree.atomics import peek, poke
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Word

@@ -1,15 +1,15 @@
 """Blocks: arrays of nodes on their way out, the links of limbo queues and of deadlists.
 
 A block is a node itself: header, link, count, epoch tag, entries. An entry is the offset of a node and above it, as in
-the node's header, its size: so it can be freed without being read, when it has long left the cache. Or it is an I-node
-tagged `TREE`, which stands for the whole tree below it.
+the node's header, its size: so it can be freed without being read, when it has long left the cache. An entry tagged
+`DEFERRED` is something else, which the structure frees that has retired it (see `latchfree.arena.kernels.epochs`).
 """
 
 import numpy as np
 
 from latchfree.arena.kernels.freelists import carve, take
+from latchfree.arena.kernels.node import BIRTH_MASK, BLOCK, SIZE_MASK, SIZE_SHIFT, header, size_of
 from latchfree.arena.layout import P_LIVE, P_SPARE_COUNT, P_SPARES
-from latchfree.arena.shape import BIRTH_MASK, BLOCK, SIZE_MASK, SIZE_SHIFT, header, size_of
 from latchfree.atomics import barrier, peek, poke
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Word
@@ -18,6 +18,9 @@ LINK = np.uint64(1)
 COUNT = np.uint64(2)
 EPOCH = np.uint64(3)
 ENTRIES = np.uint64(4)
+
+#: On an entry: its structure frees it.
+DEFERRED = np.uint64(1 << 63)
 
 BLOCK_WORDS = np.uint64(68)
 #: Blocks a participant keeps at hand, enough for everything one commit can retire.
@@ -94,13 +97,13 @@ def entry_for(mem: Handle, node: Word) -> Word:
 
 @kernel
 def node_of(entry: Word) -> Word:
-    """The node, or the I-node, that an entry stands for."""
+    """Return the node, or the deferred thing, that an entry stands for."""
     return entry & BIRTH_MASK
 
 
 @kernel
 def words_of(entry: Word) -> Word:
-    """Words in use of the node that an entry, which is no tree, stands for."""
+    """Return the words of the node that an entry stands for; the entry is not deferred."""
     return entry >> SIZE_SHIFT
 
 

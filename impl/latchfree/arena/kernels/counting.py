@@ -2,22 +2,22 @@
 
 import numpy as np
 
-from latchfree.arena.kernels.blocks import COUNT, ENTRIES, LINK, words_of
+from latchfree.arena.kernels.blocks import COUNT, DEFERRED, ENTRIES, LINK, words_of
 from latchfree.arena.kernels.freelists import CLASSES, class_size, round_up
+from latchfree.arena.kernels.node import size_of
 from latchfree.arena.layout import (
     H_BUMP,
     H_CLAIMED,
     P_BUMP,
+    P_DEFERRED,
     P_FREE,
     P_LIMIT,
     P_OLDEST,
     P_SPARES,
-    P_TREES,
     PARTICIPANT_WORDS,
     PARTICIPANTS,
     SHARED_LISTS,
 )
-from latchfree.arena.shape import TREE, size_of
 from latchfree.atomics import load, peek
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Handle, Word
@@ -28,7 +28,7 @@ _FIRST = np.uint64(PARTICIPANTS)
 _STRIDE = np.uint64(PARTICIPANT_WORDS)
 _OFFSET = np.uint64((1 << 40) - 1)
 
-_FREE, _TAILS, _LIMBO, _SPARE, _TREES = range(5)
+_FREE, _TAILS, _LIMBO, _SPARE, _DEFERRED = range(5)
 
 
 @kernel
@@ -55,8 +55,8 @@ def _count_limbo(mem: Handle, block: Word, totals: Array) -> None:
         totals[_LIMBO] += round_up(size_of(mem, block))
         for k in range(peek(mem, block + COUNT)):
             entry = peek(mem, block + ENTRIES + np.uint64(k))
-            if entry & TREE != _0:
-                totals[_TREES] += _1
+            if entry & DEFERRED != _0:
+                totals[_DEFERRED] += _1
             else:
                 totals[_LIMBO] += round_up(words_of(entry))
         block = peek(mem, block + LINK)
@@ -77,5 +77,5 @@ def count(mem: Handle, totals: Array) -> Word:
         while block != _0:
             totals[_SPARE] += size_of(mem, block)
             block = peek(mem, block + LINK)
-        totals[_TREES] += _list_length(mem, peek(mem, me + P_TREES))
+        totals[_DEFERRED] += _list_length(mem, peek(mem, me + P_DEFERRED))
     return load(mem, H_BUMP)

@@ -6,6 +6,10 @@ an epoch of at most E, so once the epoch is E + 2 nobody can, and it is free.
 
 Each participant keeps its retired nodes in a queue of blocks, oldest first (the *limbo*), and frees a few of them
 at the start of every attempt: memory comes back as fast as it is asked for, and no call pays for a long backlog.
+
+What a node links to is unknown here. A structure retires nodes one by one, or *defers* a whole (the tree below an
+I-node, say): the arena keeps its offset in limbo and, when its time has come, hands it back on a list. The structure
+then frees as much of it as it likes at a time.
 """
 
 import numpy as np
@@ -13,6 +17,7 @@ import numpy as np
 from latchfree.arena.kernels.blocks import (
     BLOCK_WORDS,
     COUNT,
+    DEFERRED,
     ENTRIES,
     EPOCH,
     LINK,
@@ -26,21 +31,20 @@ from latchfree.arena.kernels.blocks import (
     words_of,
 )
 from latchfree.arena.kernels.freelists import give, put_back, round_up, size_class
+from latchfree.arena.kernels.node import size_of
 from latchfree.arena.layout import (
     H_CLAIMED,
     H_EPOCH,
+    P_DEFERRED,
     P_LIVE,
     P_NEWEST,
     P_OLDEST,
     P_PIN,
     P_RETIRED,
     P_SPARE_COUNT,
-    P_TREES,
     PARTICIPANT_WORDS,
     PARTICIPANTS,
 )
-from latchfree.arena.shape import TREE, size_of
-from latchfree.arena.trees import free_tree_node, push_tree
 from latchfree.atomics import barrier, cas, exchange, load, load_seq, peek, poke, store
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Word
@@ -54,10 +58,8 @@ _STRIDE = np.uint64(PARTICIPANT_WORDS)
 #: Nodes a participant retires between two attempts to advance the epoch.
 _PATIENCE = np.uint64(64)
 
-_EVERYTHING = np.uint64(1 << 62)
-
 #: Nodes an attempt frees before it begins, more than any but the rarest commit retires.
-_A_FEW = np.uint64(64)
+A_FEW = np.uint64(64)
 
 
 @kernel
@@ -145,17 +147,26 @@ def retire(mem: Handle, me: Word, node: Word) -> None:
 
 
 @kernel
-def retire_tree(mem: Handle, me: Word, i: Word) -> None:
-    """Free the whole tree below I-node `i`, which nothing links to any more, nor to any node of it.
+def defer(mem: Handle, me: Word, thing: Word) -> None:
+    """Let the structure free a thing of its own as soon as nobody can hold the thing, or what it leads to.
 
-    Nobody may change the tree, nor retire a node of it.
+    The thing is two words or more at an offset. In due time it is put on the list `P_DEFERRED` of a participant, linked
+    through its first word; the arena neither reads it nor frees it.
     """
-    _add(mem, me, i | TREE)
+    _add(mem, me, thing | DEFERRED)
+
+
+@kernel
+def push_deferred(mem: Handle, me: Word, thing: Word) -> None:
+    """Put a thing whose time has come on the list of what structures free."""
+    poke(mem, thing, peek(mem, me + P_DEFERRED))
+    barrier(mem)
+    poke(mem, me + P_DEFERRED, thing)
 
 
 @kernel
 def _free_entries(mem: Handle, me: Word, block: Word, most: Word) -> Word:
-    """Free entries of the oldest block, the last ones first, up to `most` or to a tree; returns how many."""
+    """Free up to `most` entries of the oldest block, the last ones first; returns how many."""
     count = peek(mem, block + COUNT)
     end = count - min(count, most)
     freed = _0
@@ -167,9 +178,9 @@ def _free_entries(mem: Handle, me: Word, block: Word, most: Word) -> Word:
         # Count first: killed here, the node is lost; the other way round its successor would free it again.
         poke(mem, block + COUNT, count)
         barrier(mem)
-        if entry & TREE != _0:
-            push_tree(mem, me, P_TREES, node_of(entry))
-            break
+        if entry & DEFERRED != _0:
+            push_deferred(mem, me, node_of(entry))
+            continue
         size = round_up(words_of(entry))
         put_back(mem, me, node_of(entry), size_class(size))
         words += size
@@ -206,9 +217,6 @@ def drain(mem: Handle, me: Word, most: Word) -> Flag:
     """Free up to about `most` nodes whose time has come. True: there may be more."""
     freed = _0
     while freed < most:
-        if peek(mem, me + P_TREES) != _0:
-            freed += free_tree_node(mem, me, P_TREES, _0)
-            continue
         block = peek(mem, me + P_OLDEST)
         if not _is_due(mem, block):
             return False
@@ -219,14 +227,7 @@ def drain(mem: Handle, me: Word, most: Word) -> Flag:
 
 
 @kernel
-def catch_up(mem: Handle, me: Word) -> None:
-    """Free everything whose time has come: for calls that retire much at once and may be all that a thread does."""
-    try_advance(mem)
-    drain(mem, me, _EVERYTHING)
-
-
-@kernel
 def drain_a_few(mem: Handle, me: Word) -> None:
     """What every attempt does before it begins; next to nothing when there is nothing to free."""
-    if _is_due(mem, peek(mem, me + P_OLDEST)) or peek(mem, me + P_TREES) != _0:
-        drain(mem, me, _A_FEW)
+    if _is_due(mem, peek(mem, me + P_OLDEST)):
+        drain(mem, me, A_FEW)

@@ -12,17 +12,17 @@ from latchfree.arena.kernels.epochs import drain, try_advance
 from latchfree.arena.layout import (
     H_CLAIMED,
     H_PARTICIPANT_COUNT,
+    P_DEFERRED,
     P_FD,
     P_INCARNATION,
     P_OLDEST,
     P_PIN,
     P_STATE,
-    P_TREES,
     PARTICIPANT_WORDS,
     PARTICIPANTS,
 )
-from latchfree.atomics import cas, fetch_max, load, peek, poke, store
-from latchfree.jit import entry
+from latchfree.atomics import barrier, cas, fetch_max, load, peek, poke, store
+from latchfree.jit import entry, kernel
 from latchfree.kinds import Flag, Handle, Word
 
 _0 = np.uint64(0)
@@ -34,7 +34,10 @@ _STRIDE = np.uint64(PARTICIPANT_WORDS)
 #: a slot is never claimed by nobody knows whom.
 FREE = np.uint64(0)
 
-_EVERYTHING = np.uint64(1 << 62)
+#: More than an arena can hold.
+EVERYTHING = np.uint64(1 << 62)
+
+_OFFSET = np.uint64((1 << 40) - 1)  # a link may carry tags above it
 
 
 @entry
@@ -76,16 +79,33 @@ def adopt(mem: Handle, slot: Word, identity: Word, me: Word) -> Flag:
     return True
 
 
+@kernel
+def _inherit(mem: Handle, slot: Word, me: Word) -> None:
+    """Move what is deferred in a slot to the caller's list. Killed meanwhile, one thing is lost."""
+    while peek(mem, slot + P_DEFERRED) != _0:
+        thing = peek(mem, slot + P_DEFERRED)
+        offset = thing & _OFFSET
+        poke(mem, slot + P_DEFERRED, peek(mem, offset))
+        barrier(mem)
+        poke(mem, offset, peek(mem, me + P_DEFERRED))
+        barrier(mem)
+        poke(mem, me + P_DEFERRED, thing)
+
+
 @entry
 def collect(mem: Handle, me: Word) -> None:
-    """Free what can be freed of the caller's own limbo and of those of slots that nobody owns."""
+    """Free what can be freed of the caller's own limbo and of those of slots that nobody owns.
+
+    What structures free themselves is on the caller's list `P_DEFERRED` afterwards.
+    """
     try_advance(mem)
-    drain(mem, me, _EVERYTHING)
+    drain(mem, me, EVERYTHING)
     for k in range(load(mem, H_CLAIMED)):
         slot = _FIRST + np.uint64(k) * _STRIDE
-        if peek(mem, slot + P_OLDEST) | peek(mem, slot + P_TREES) == _0 or load(mem, slot + P_STATE) != FREE:
+        if peek(mem, slot + P_OLDEST) | peek(mem, slot + P_DEFERRED) == _0 or load(mem, slot + P_STATE) != FREE:
             continue
         if cas(mem, slot + P_STATE, FREE, peek(mem, me + P_STATE)):
             poke(mem, slot + P_FD, peek(mem, me + P_FD))
-            drain(mem, slot, _EVERYTHING)
+            drain(mem, slot, EVERYTHING)
+            _inherit(mem, slot, me)
             store(mem, slot + P_STATE, FREE)

@@ -7,7 +7,7 @@ parent's new C-node takes over in the same compare-and-swap that drops the I-nod
 
 import numpy as np
 
-from latchfree.arena.kernels.allocator import URGENT, abandon, begin, failed, undo
+from latchfree.arena.kernels.allocator import URGENT, abandon, failed, undo
 from latchfree.atomics import peek, popcount
 from latchfree.ctrie.kernels.cnode import compressed, updated_contracted
 from latchfree.ctrie.kernels.gcas import COMMITTED, LOST, gcas, gcas_read, read_root
@@ -27,6 +27,7 @@ from latchfree.ctrie.kernels.nodes import (
     slot_for,
 )
 from latchfree.ctrie.kernels.retirement import begin_retiring, finish_retiring, retire_node
+from latchfree.ctrie.kernels.trees import begin
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Word
 from latchfree.words import flag_of

@@ -5,7 +5,7 @@ LP of a change: the root read of the GCAS that commits it. LP of a refusal: the 
 
 import numpy as np
 
-from latchfree.arena.kernels.allocator import ORDINARY, abandon, begin, failed, undo
+from latchfree.arena.kernels.allocator import ORDINARY, abandon, failed, undo
 from latchfree.atomics import peek, poke
 from latchfree.ctrie.kernels.clean import clean
 from latchfree.ctrie.kernels.cnode import inserted, updated
@@ -40,6 +40,7 @@ from latchfree.ctrie.kernels.nodes import (
     slot_for,
 )
 from latchfree.ctrie.kernels.retirement import retire_pair
+from latchfree.ctrie.kernels.trees import begin
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Key, Value, Word
 from latchfree.words import flag_of

@@ -7,7 +7,7 @@ content cannot change any more, so the answer held when the parent's main was re
 
 import numpy as np
 
-from latchfree.arena.kernels.allocator import URGENT, abandon, begin, failed, undo
+from latchfree.arena.kernels.allocator import URGENT, abandon, failed, undo
 from latchfree.atomics import load, load_seq, peek, popcount
 from latchfree.ctrie.kernels.clean import clean
 from latchfree.ctrie.kernels.cnode import renewed
@@ -35,6 +35,7 @@ from latchfree.ctrie.kernels.nodes import (
     slot_for,
 )
 from latchfree.ctrie.kernels.retirement import begin_retiring, finish_retiring, retire_node
+from latchfree.ctrie.kernels.trees import begin
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Key, Word
 

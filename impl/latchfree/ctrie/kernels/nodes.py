@@ -1,10 +1,12 @@
-"""Making and reading the nodes of a Ctrie; their shapes are described in `latchfree.arena.shape`."""
+"""Making and reading the nodes of a Ctrie; their shapes are described in `latchfree.ctrie.kernels.shape`."""
 
 import numpy as np
 
 from latchfree.arena.kernels.allocator import allocate
+from latchfree.arena.kernels.node import gen_of, header, kind_of
 from latchfree.arena.layout import H_GENERATION
-from latchfree.arena.shape import (
+from latchfree.atomics import fetch_add, peek, poke
+from latchfree.ctrie.kernels.shape import (
     BITMAP,
     C_NODE,
     C_WORDS,
@@ -30,11 +32,7 @@ from latchfree.arena.shape import (
     T_WORDS,
     TOMBED,
     UNTAG,
-    gen_of,
-    header,
-    kind_of,
 )
-from latchfree.atomics import fetch_add, peek, poke
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Word
 from latchfree.words import flag_of, position

@@ -17,12 +17,14 @@ import numpy as np
 
 from latchfree.arena.kernels.allocator import URGENT
 from latchfree.arena.kernels.blocks import COUNT, ENTRIES, LINK, SPARES, node_of, stock_spares, take_urgently
-from latchfree.arena.kernels.epochs import drain, enqueue, retire
+from latchfree.arena.kernels.epochs import enqueue, retire
 from latchfree.arena.kernels.freelists import round_up
+from latchfree.arena.kernels.node import gen_of, header
 from latchfree.arena.kernels.participants import FREE as NOBODY
 from latchfree.arena.layout import H_EPOCH, P_INCARNATION, P_STATE
-from latchfree.arena.shape import DROP_LOCK, REGISTERED, SNAPSHOTS, TABLE, gen_of, header
 from latchfree.atomics import cas, exchange, fetch_add, load, load_seq, peek, poke, store
+from latchfree.ctrie.kernels.shape import DROP_LOCK, REGISTERED, SNAPSHOTS, TABLE
+from latchfree.ctrie.kernels.trees import drain
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Word
 

@@ -5,8 +5,7 @@ LP of a removal: the root read of the GCAS that commits it. LP of a refusal: the
 
 import numpy as np
 
-from latchfree.arena.kernels.allocator import URGENT, abandon, begin, failed, undo
-from latchfree.arena.layout import P_PATH
+from latchfree.arena.kernels.allocator import URGENT, abandon, failed, undo
 from latchfree.atomics import peek, poke
 from latchfree.ctrie.kernels.clean import clean, clean_parent
 from latchfree.ctrie.kernels.cnode import removed_contracted
@@ -29,6 +28,8 @@ from latchfree.ctrie.kernels.nodes import (
     slot_for,
 )
 from latchfree.ctrie.kernels.retirement import retire_pair
+from latchfree.ctrie.kernels.shape import P_PATH
+from latchfree.ctrie.kernels.trees import begin
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Key, Word
 from latchfree.words import flag_of

@@ -22,15 +22,17 @@ from latchfree.arena.kernels.blocks import (
     stock_spares,
     take_spare,
 )
-from latchfree.arena.kernels.epochs import enqueue, retire, retire_tree
+from latchfree.arena.kernels.epochs import enqueue, retire
 from latchfree.arena.kernels.freelists import round_up, take
-from latchfree.arena.layout import H_EPOCH, P_RETIRING, P_SPARE_COUNT, P_WALK
-from latchfree.arena.shape import IS_FORK, PLAIN, REGISTERED, gen_of
+from latchfree.arena.kernels.node import gen_of
+from latchfree.arena.layout import H_EPOCH, P_SPARE_COUNT
 from latchfree.atomics import load_seq, peek, poke
 from latchfree.ctrie.kernels.gcas import READ_ONLY, gcas_read
 from latchfree.ctrie.kernels.nodes import NIL, ONE, is_child
 from latchfree.ctrie.kernels.registry import newest, push_block, still_seen
 from latchfree.ctrie.kernels.scan import next_slot
+from latchfree.ctrie.kernels.shape import IS_FORK, P_RETIRING, P_WALK, PLAIN, REGISTERED
+from latchfree.ctrie.kernels.trees import retire_tree
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Word
 

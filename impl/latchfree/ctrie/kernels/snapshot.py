@@ -7,12 +7,9 @@ root under yet another generation. LP of all three: the decision of the descript
 A frozen root may be read as long as its generation is registered (see registry), by callers that are pinned.
 """
 
-from latchfree.arena.kernels.allocator import URGENT, abandon, begin, failed, undo
-from latchfree.arena.kernels.epochs import catch_up, retire
+from latchfree.arena.kernels.allocator import URGENT, abandon, failed, undo
+from latchfree.arena.kernels.epochs import retire
 from latchfree.arena.kernels.freelists import give, round_up
-from latchfree.arena.layout import P_DOOMED
-from latchfree.arena.shape import DROP_LOCK, IS_FORK, REGISTERED, SNAPSHOTS
-from latchfree.arena.trees import free_tree_node, push_tree
 from latchfree.atomics import cas, exchange, load, peek, poke, store
 from latchfree.ctrie.kernels.gcas import READ_ONLY, gcas_read, rdcss_complete, read_root
 from latchfree.ctrie.kernels.insert import FULL
@@ -33,6 +30,8 @@ from latchfree.ctrie.kernels.nodes import (
 from latchfree.ctrie.kernels.registry import FORK, FROZEN, GEN, NEXT, NO_ROOM, TABLE_WORDS, drop, register
 from latchfree.ctrie.kernels.retirement import retire_pair, retire_subtree
 from latchfree.ctrie.kernels.root import COMMIT, STATUS, new_descriptor
+from latchfree.ctrie.kernels.shape import DROP_LOCK, IS_FORK, P_DOOMED, REGISTERED, SNAPSHOTS
+from latchfree.ctrie.kernels.trees import begin, catch_up, free_tree_node, push_tree
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Word
 

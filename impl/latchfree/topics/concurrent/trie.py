@@ -7,9 +7,9 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from latchfree.arena import Arena
-from latchfree.arena.directory import TOPIC_TRIE
 from latchfree.ctrie.recovery import reclaim_all
 from latchfree.ctrie.store import HASH_MASK_ALL, refused
+from latchfree.structures import TOPIC_TRIE
 from latchfree.topics.concurrent import bulk
 from latchfree.topics.concurrent.entry_points import call
 from latchfree.topics.concurrent.payload import NO_QUEUE, QUEUE, SHARE, Payload
@@ -107,7 +107,7 @@ class ConcurrentTrie(Reader):
             )
         store = TopicStore(arena, 0, chosen, hash_mask, name=name)
         arena.directory.create(
-            name, keys=chosen.name, values=_VALUES, hash_mask=store.hash_mask, build=store.new_trie, kind=TOPIC_TRIE
+            name, kind=TOPIC_TRIE, keys=chosen.name, values=_VALUES, hash_mask=store.hash_mask, build=store.new_trie
         )
         return cls.open(arena, name)
 

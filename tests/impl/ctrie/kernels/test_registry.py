@@ -19,8 +19,8 @@ from latchfree.arena.kernels.epochs import pin, unpin
 from latchfree.arena.kernels.freelists import round_up
 from latchfree.arena.kernels.participants import claim, release
 from latchfree.arena.layout import P_INCARNATION, P_OLDEST
-from latchfree.arena.shape import DROP_LOCK, REGISTERED, SNAPSHOTS
 from latchfree.ctrie.kernels import registry, retirement
+from latchfree.ctrie.kernels.shape import DROP_LOCK, REGISTERED, SNAPSHOTS
 
 U = np.uint64
 TAG = 1 << 63

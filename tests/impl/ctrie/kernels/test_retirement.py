@@ -10,8 +10,8 @@ from free_memory import slots
 from latchfree import Ctrie
 from latchfree.arena import layout
 from latchfree.arena.kernels import blocks
-from latchfree.arena.shape import SNAPSHOTS
 from latchfree.ctrie.kernels import registry
+from latchfree.ctrie.kernels.shape import SNAPSHOTS
 
 TAG = 1 << 63
 #: An entry without the size of its node.

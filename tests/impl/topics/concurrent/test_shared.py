@@ -16,7 +16,7 @@ from ctrie_exact import exact, parted, reached, settle
 from topic_walk import check_shape
 
 from latchfree import Arena, Ctrie
-from latchfree.arena.shape import REGISTERED
+from latchfree.ctrie.kernels.shape import REGISTERED
 from latchfree.errors import ArenaClosed, StructureExists, StructureMissing
 from latchfree.topics import MQTT, ConcurrentTrie, UnknownSubscription
 

@@ -14,7 +14,7 @@ from threads_together import together
 from topic_texts import accepts, texts
 
 from latchfree import Arena
-from latchfree.arena.shape import REGISTERED
+from latchfree.ctrie.kernels.shape import REGISTERED
 from latchfree.topics import DIALECTS, ConcurrentTrie, LockedTrie, Snapshot
 
 

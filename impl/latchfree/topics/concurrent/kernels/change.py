@@ -5,8 +5,7 @@ LP of a change: the root read of the GCAS that commits it. LP of a refusal: the 
 
 import numpy as np
 
-from latchfree.arena.kernels.allocator import ORDINARY, URGENT, abandon, begin, failed, undo
-from latchfree.arena.shape import BRANCH, DIGIT, PLAIN
+from latchfree.arena.kernels.allocator import ORDINARY, URGENT, abandon, failed, undo
 from latchfree.atomics import peek
 from latchfree.ctrie.kernels.cnode import inserted, updated
 from latchfree.ctrie.kernels.entries import KEY, new_snode
@@ -27,6 +26,8 @@ from latchfree.ctrie.kernels.nodes import (
     slot_for,
 )
 from latchfree.ctrie.kernels.retirement import begin_retiring, finish_retiring, retire_node, retire_pair
+from latchfree.ctrie.kernels.shape import BRANCH, DIGIT, PLAIN
+from latchfree.ctrie.kernels.trees import begin
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Handle, Key, Value, Word
 from latchfree.topics.concurrent.kernels.levels import (

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from latchfree.arena.shape import BRANCH, DIGIT, PLAIN
 from latchfree.atomics import peek, poke, popcount, prefetch_read, trailing_zeros
 from latchfree.ctrie.kernels.gcas import READ_ONLY, gcas_read
 from latchfree.ctrie.kernels.nodes import (
@@ -29,6 +28,7 @@ from latchfree.ctrie.kernels.nodes import (
     is_child,
     kind_of,
 )
+from latchfree.ctrie.kernels.shape import BRANCH, DIGIT, PLAIN
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Handle, Word
 from latchfree.topics.concurrent.kernels import digits as d

@@ -7,8 +7,7 @@ a T-node.
 
 import numpy as np
 
-from latchfree.arena.kernels.allocator import URGENT, abandon, begin, failed, undo
-from latchfree.arena.shape import B_WORDS, BRANCH, DIGIT, PLAIN
+from latchfree.arena.kernels.allocator import URGENT, abandon, failed, undo
 from latchfree.atomics import peek, poke, popcount
 from latchfree.ctrie.kernels.cnode import removed_contracted, updated
 from latchfree.ctrie.kernels.gcas import COMMITTED, LOST, gcas, gcas_read
@@ -31,6 +30,8 @@ from latchfree.ctrie.kernels.nodes import (
     new_tnode,
 )
 from latchfree.ctrie.kernels.retirement import begin_retiring, finish_retiring, retire_node
+from latchfree.ctrie.kernels.shape import B_WORDS, BRANCH, DIGIT, PLAIN
+from latchfree.ctrie.kernels.trees import begin
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Handle, Word
 from latchfree.topics.concurrent.kernels.digits import first_word, stored_digit, word_after

@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from latchfree.arena.kernels.epochs import pin, unpin
-from latchfree.arena.shape import NUMBERS
 from latchfree.atomics import fetch_add, peek
 from latchfree.ctrie.kernels.insert import FULL
 from latchfree.ctrie.kernels.nodes import HASH_MASK, NIL, ONE
+from latchfree.ctrie.kernels.shape import NUMBERS
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Handle, Word
 from latchfree.topics.concurrent.kernels.change import subscribe, unsubscribe

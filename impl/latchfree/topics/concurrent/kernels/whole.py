@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from latchfree.arena.kernels.epochs import pin, unpin
-from latchfree.arena.shape import NUMBERS, PLAIN
 from latchfree.atomics import poke
 from latchfree.ctrie.kernels.gcas import READ_ONLY, gcas_read
 from latchfree.ctrie.kernels.insert import FULL
 from latchfree.ctrie.kernels.nodes import CHILD, NIL, ONE, is_child
 from latchfree.ctrie.kernels.scan import next_slot
+from latchfree.ctrie.kernels.shape import NUMBERS, PLAIN
 from latchfree.ctrie.kernels.snapshot import new_trie
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Handle, Word

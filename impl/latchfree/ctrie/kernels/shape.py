@@ -1,7 +1,9 @@
-"""The shapes of nodes: what the words of an arena mean to whoever has to walk or free what others have built.
+"""The shapes of a trie's nodes: what the words of each kind mean to code that reads, walks or frees them.
 
-Every node starts with a header word: kind (4 bits), size in words (20), birth generation (40). *Main nodes*
-(C, T, L) keep ``prev`` in word 1, so that GCAS need not know which kind it commits.
+Example: the C-node of two keys has 5 words: the header, ``prev``, a bitmap with two bits set, and two slots.
+
+Every node starts with a header word (`latchfree.arena.kernels.node`). *Main nodes* (C, T, L) keep ``prev`` in word 1,
+so that GCAS need not know which kind it commits.
 
 ======  =====================================================================================
 node    words after the header
@@ -16,7 +18,6 @@ Root    root word (an I-node, or a descriptor tagged `PENDING`), hash mask, snap
         number of a topic trie: one per trie
 RDCSS   old root, expected main, new root, status
 Table   snapshot slots (see `latchfree.ctrie.kernels.registry`)
-Block   retired nodes (see `latchfree.arena.kernels.blocks`)
 ======  =====================================================================================
 
 Only ``main``, ``prev``, the root word and the status ever change after a node of a trie is published. An offset
@@ -25,9 +26,7 @@ fits in 40 bits, so tags live in the top bit.
 
 import numpy as np
 
-from latchfree.atomics import peek
-from latchfree.jit import kernel
-from latchfree.kinds import Handle, Word
+from latchfree.arena.layout import P_SCRATCH, P_SCRATCH_LIST, P_SCRATCH_MORE
 
 I_NODE = np.uint64(1)
 C_NODE = np.uint64(2)
@@ -36,14 +35,12 @@ L_NODE = np.uint64(4)
 S_NODE = np.uint64(5)
 ROOT = np.uint64(6)
 RDCSS = np.uint64(7)
-BLOCK = np.uint64(8)
 TABLE = np.uint64(9)
 
 TAG = np.uint64(1 << 63)
 CHILD = TAG  # on a slot: an I-node, not an S-node
 FAILED = TAG  # on prev: the update was aborted, the rest is the main to restore
 PENDING = TAG  # on the root word: an RDCSS descriptor, not an I-node
-TREE = TAG  # on the entry of a block: an I-node and everything below it
 UNTAG = np.uint64((1 << 63) - 1)
 BRANCH = np.uint64(1 << 62)  # on a slot, besides `CHILD`: an I-node with a digit
 PLAIN = np.uint64((1 << 62) - 1)  # a slot without its tags
@@ -71,29 +68,8 @@ T_WORDS = np.uint64(3)
 L_WORDS = np.uint64(3)  # and one an entry
 ROOT_WORDS = np.uint64(8)
 
-KIND_SHIFT = np.uint64(60)
-SIZE_SHIFT = np.uint64(40)
-SIZE_MASK = np.uint64((1 << 20) - 1)
-BIRTH_MASK = np.uint64((1 << 40) - 1)
-
-
-@kernel
-def header(kind: Word, words: Word, birth: Word) -> Word:
-    return (kind << KIND_SHIFT) | (words << SIZE_SHIFT) | birth
-
-
-@kernel
-def kind_of(mem: Handle, node: Word) -> Word:
-    return peek(mem, node) >> KIND_SHIFT
-
-
-@kernel
-def size_of(mem: Handle, node: Word) -> Word:
-    """Words of a node in use."""
-    return (peek(mem, node) >> SIZE_SHIFT) & SIZE_MASK
-
-
-@kernel
-def gen_of(mem: Handle, node: Word) -> Word:
-    """The generation a node was born in; for an I-node, the generation it belongs to."""
-    return peek(mem, node) & BIRTH_MASK
+# What operations of tries keep in the scratch words of their participant.
+P_DOOMED = P_SCRATCH_LIST  # I-nodes of a trie that is being destroyed, linked through their headers
+P_PATH = P_SCRATCH  # I-nodes from the root to the place of a removal
+P_RETIRING = P_SCRATCH + np.uint64(16)  # the nodes being retired together, see latchfree.ctrie.kernels.retirement
+P_WALK = P_SCRATCH_MORE  # a traversal: for each depth a main node and the index of its next slot

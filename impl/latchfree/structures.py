@@ -1,0 +1,69 @@
+"""The kinds of structures that an arena of this package can hold: their numbers in a file, and who frees their wholes.
+
+Example: an arena's directory says that ``stock`` is a structure of kind 1. `name_of` says that this is a ``Ctrie``.
+
+The arena itself knows no structure. A structure registers here: by its number, which is written to files and never
+changes; by the name of its class; and, if it defers more than single nodes (`latchfree.arena.kernels.epochs.defer`), by
+the function that frees such a whole. Entries are names of modules and not the modules themselves, for a process may
+open an arena whose structures it has not loaded and may never load.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from typing import Any, Final, NamedTuple
+
+
+class StructureKind(NamedTuple):
+    """A kind of structure.
+
+    Attributes
+    ----------
+    kind : int
+        Its number in the directory of an arena.
+    name : str
+        The class.
+    reclaim : str
+        ``module:function``, compiled, of the arena's address and a participant: frees everything on the list
+        `P_DEFERRED` of the participant. Kinds that are built of the same nodes share one function.
+    """
+
+    kind: int
+    name: str
+    reclaim: str
+
+
+_TREES = "latchfree.ctrie.kernels.trees:reclaim"
+
+CTRIE: Final = 1
+TOPIC_TRIE: Final = 2
+
+STRUCTURES: Final = (StructureKind(CTRIE, "Ctrie", _TREES), StructureKind(TOPIC_TRIE, "ConcurrentTrie", _TREES))
+
+_NAMES: Final = {structure.kind: structure.name for structure in STRUCTURES}
+
+
+def name_of(kind: int) -> str:
+    """Return the name of a kind of structure.
+
+    Raises
+    ------
+    ValueError
+        If there is no such kind; the text lists those there are.
+    """
+    if kind not in _NAMES:
+        known = ", ".join(f"{number} ({name})" for number, name in _NAMES.items())
+        raise ValueError(f"structure kind {kind}, expected one of {known}")
+    return _NAMES[kind]
+
+
+@cache
+def reclaimers() -> tuple[Callable[..., Any], ...]:
+    """Return the functions that free what structures have deferred, each once."""
+    found = {}
+    for structure in STRUCTURES:
+        module, _, function = structure.reclaim.partition(":")
+        found[structure.reclaim] = getattr(import_module(module), function)
+    return tuple(found.values())
