@@ -82,3 +82,85 @@ def test_a_wrong_setup():
         ValueError, match=r"mine\.setup: wrong_setup \(.*\) cannot be explored: Unknown attribute 'root'"
     ):
         explore(target, scenario="increment | increment")
+
+
+@kernel
+def reads_by_a_constant(mem, root, thread):
+    return load(mem, root) + mem[0]
+
+
+@kernel
+def reads_by_a_variable(mem, root, thread):
+    return mem[root]
+
+
+@kernel
+def reads_a_slice(mem, root, thread):
+    return mem[0:2][0]
+
+
+@kernel
+def writes_by_a_variable(mem, root, thread):
+    mem[root] = np.uint64(1)
+    return 0
+
+
+@kernel
+def unpacks(mem, root, thread):
+    word, _ = mem
+    return word
+
+
+@kernel
+def takes_the_base(mem, root, thread):
+    return mem.base
+
+
+@kernel
+def iterates(mem, root, thread):
+    total = np.uint64(0)
+    for word in mem:
+        total += word
+    return total
+
+
+@kernel
+def asks_for_the_length(mem, root, thread):
+    return len(mem)
+
+
+@kernel
+def compares(mem, root, thread):
+    return mem == mem
+
+
+@kernel
+def calls_one_that_reads(mem, root, thread):
+    return reads_by_a_variable(mem, root, thread)
+
+
+_LOAD, _STORE = r"use load\(mem, at\)", r"use store\(mem, at, value\)"
+
+
+@pytest.mark.parametrize(
+    ("function", "wrong", "line", "advice"),
+    [
+        (reads_by_a_constant, reads_by_a_constant, 2, _LOAD),
+        (reads_by_a_variable, reads_by_a_variable, 2, _LOAD),
+        (reads_a_slice, reads_a_slice, 2, _LOAD),
+        (writes_by_a_variable, writes_by_a_variable, 2, _STORE),
+        (unpacks, unpacks, 2, _LOAD),
+        (takes_the_base, takes_the_base, 2, _LOAD),
+        (iterates, iterates, 3, _LOAD),
+        (asks_for_the_length, asks_for_the_length, 2, _LOAD),
+        (compares, compares, 2, _LOAD),
+        (calls_one_that_reads, reads_by_a_variable, 2, _LOAD),
+    ],
+)
+def test_memory_is_touched_by_atomics_only(function, wrong, line, advice):
+    target = Target("mine", CounterModel(), {"increment": function})
+    code = wrong.py_func.__code__
+    where = rf"{code.co_name} \(test_compiling\.py:{code.co_firstlineno + line}\)"
+    with pytest.raises(ValueError, match=rf"mine\.increment: {where} cannot be explored: it .*{advice}; ") as caught:
+        explore(target, scenario="increment | increment")
+    assert "\n" not in str(caught.value)

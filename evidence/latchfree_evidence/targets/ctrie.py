@@ -40,6 +40,7 @@ from latchfree.errors import ArenaFull
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Handle, Word
 from latchfree_evidence.targets.placement import LAYOUTS, MOST_KEYS, Layout, key_with_hash
+from latchfree_explore.machine.access import base_of
 from latchfree_explore.scenario import Invocation, Scenario
 from latchfree_explore.target import Memory, Operation, Target
 
@@ -149,7 +150,7 @@ as_pointer: Any = intrinsic(_emit_pointer)
 @kernel
 def _scratch(mem: Handle, me: Word) -> Array:
     """Private memory of a participant that nobody reads: the sink of failed attempts."""
-    return carray(as_pointer(mem.base + _8 * (me + P_SINK)), SINK_WORDS)
+    return carray(as_pointer(base_of(mem) + _8 * (me + P_SINK)), SINK_WORDS)
 
 
 @kernel

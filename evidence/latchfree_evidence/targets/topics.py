@@ -44,6 +44,7 @@ from latchfree.topics.concurrent.kernels.strings import string, value_of
 from latchfree.topics.concurrent.packed_dialect import rules_of
 from latchfree.topics.dialects import MQTT
 from latchfree_evidence.targets.ctrie import as_pointer
+from latchfree_explore.machine.access import base_of
 from latchfree_explore.scenario import Invocation, Scenario
 from latchfree_explore.target import Memory, Operation, Target
 from latchfree_model.models.base import Call
@@ -78,13 +79,13 @@ def _participant(thread: Word) -> Word:
 def _text(mem: Handle, number: Word) -> tuple[Word, Word]:
     """Address and length of a text."""
     at = _TEXTS + np.uint64(number) * _TEXT_WORDS
-    return mem.base + _8 * (at + ONE), peek(mem, at)
+    return base_of(mem) + _8 * (at + ONE), peek(mem, at)
 
 
 @kernel
 def _scratch(mem: Handle, me: Word) -> Array:
     """Private memory of a participant that nobody reads: of traversals, and of attempts that failed."""
-    return carray(as_pointer(mem.base + _8 * (me + P_WALK)), P_SINK - P_WALK + SINK_WORDS)
+    return carray(as_pointer(base_of(mem) + _8 * (me + P_WALK)), P_SINK - P_WALK + SINK_WORDS)
 
 
 @kernel
@@ -95,7 +96,7 @@ def subscribe_to(mem: Handle, trie: Word, thread: Word, pattern: Word, subscribe
     address, length = _text(mem, pattern)
     number = np.uint64(pattern) * np.uint64(SUBSCRIBERS) + np.uint64(subscriber)
     name = string(_RULES, peek(mem, trie + HASH_MASK), address, length, number, starts, digits)
-    payload = mem.base + _8 * (_PAYLOADS + np.uint64(subscriber))
+    payload = base_of(mem) + _8 * (_PAYLOADS + np.uint64(subscriber))
     pin(mem, me)
     done = subscribe(mem, trie, me, _RULES, digits, path, name, (address, length), (payload, _8))
     unpin(mem, me)

@@ -2,6 +2,10 @@
 
 The functions of `latchfree.atomics` are typed and lowered for it here, not overloaded: lowering knows the source
 line of the access, and bakes it into the machine code as a constant, where it survives the cache.
+
+The handle is of a type of its own, which nothing but these functions takes. So ``mem[at]``, ``mem.base`` or
+``base, board = mem`` in a kernel does not compile: the compiler, not the kernel's author, knows that such an access
+would be no step.
 """
 
 from __future__ import annotations
@@ -9,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final
 
 from llvmlite import ir
 from numba import types
-from numba.extending import lower_builtin, type_callable
+from numba.extending import lower_builtin, models, register_model, type_callable
 
 from latchfree import atomics
 from latchfree.jit import callback, kernel
@@ -24,15 +28,41 @@ from latchfree_explore.board.layout import get, put
 from latchfree_explore.machine.scheduler import arrive
 
 _lower_builtin: Any = lower_builtin
+_register_model: Any = register_model
 _WORD = ir.IntType(64)
 _FUNCTION = ir.FunctionType(_WORD, [_WORD] * 6)
 
 
-class Explored(NamedTuple):
-    """A base address, and the address of the board of an exploration (see `latchfree_explore.board.layout`)."""
+class Explored(types.Type):
+    """The type of explored memory: a base address and the address of a board (see `latchfree_explore.board.layout`)."""
 
-    base: Any
-    board: Any
+    def __init__(self) -> None:
+        super().__init__(name="explored memory")
+
+    @property
+    def instance_class(self) -> type:
+        """The class whose module the cache keys code compiled for this handle on."""
+        return type(self)
+
+
+EXPLORED: Final = Explored()
+
+
+@_register_model(Explored)
+class _Words(models.StructModel):  # type: ignore[misc]
+    """Two words, passed as two arguments."""
+
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, [("base", types.uint64), ("board", types.uint64)])
+
+
+def base_of(mem: Any) -> Any:
+    """Return the address of explored memory, in compiled code only.
+
+    It is for words that the calling thread alone uses: what is done through this address is no step, is not shown, and
+    is not undone after a schedule.
+    """
+    raise NotImplementedError("base_of is for compiled code")
 
 
 @kernel
@@ -91,7 +121,7 @@ def source_line(loc: Any) -> str:
 
 
 def _is_explored(mem: Any) -> bool:
-    return isinstance(mem, types.BaseNamedTuple) and getattr(mem, "instance_class", None) is Explored
+    return isinstance(mem, Explored)
 
 
 def _lower(kind: int, words: int, returns: Any) -> Callable[..., Any]:
@@ -137,7 +167,7 @@ def _register(function: Any, kind: int, arity: int, words: int, returns: Any) ->
             return lambda mem, at, old, new: returns if _is_explored(mem) else None
 
     type_callable(function)(typer)
-    formal = (types.BaseNamedTuple, *[types.Any] * (arity - 1))
+    formal = (Explored, *[types.Any] * (arity - 1))
     _lower_builtin(function, *formal)(_lower(kind, words, returns))
 
 
@@ -159,7 +189,15 @@ def _lower_nothing(context: Any, builder: Any, signature: Any, args: Any) -> Any
 
 # For the processor and the compiler only: they change nothing that another thread could see.
 type_callable(atomics.barrier)(lambda context: lambda mem: types.none if _is_explored(mem) else None)
-_lower_builtin(atomics.barrier, types.BaseNamedTuple)(_lower_nothing)
+_lower_builtin(atomics.barrier, Explored)(_lower_nothing)
 for _hint in (atomics.prefetch, atomics.prefetch_read):
     type_callable(_hint)(lambda context: lambda mem, at: types.none if _is_explored(mem) else None)
-    _lower_builtin(_hint, types.BaseNamedTuple, types.Any)(_lower_nothing)
+    _lower_builtin(_hint, Explored, types.Any)(_lower_nothing)
+
+
+def _lower_base(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    return builder.extract_value(args[0], 0)
+
+
+type_callable(base_of)(lambda context: lambda mem: types.uint64 if _is_explored(mem) else None)
+_lower_builtin(base_of, Explored)(_lower_base)

@@ -6,17 +6,14 @@ import re
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-from numba import typeof, types
+from numba import types
 from numba.core.errors import NumbaError, UnsupportedBytecodeError
 
 from latchfree_explore.board.calling import address_of
-from latchfree_explore.machine.access import Explored
+from latchfree_explore.machine.access import EXPLORED
 from latchfree_explore.target import DOCS, Memory, Target
 
-_typeof: Any = typeof
-_HANDLE: Final = _typeof(Explored(np.uint64(0), np.uint64(0)))
-_PLACE: Final = re.compile(r'File "([^"]+)", line (\d+)')
+_PLACE: Final = re.compile(r'File "([^"]+)", line (\d+)(?::\s*def (\w+))?')
 _ERRORS: Final = (NumbaError, UnsupportedBytecodeError)
 
 
@@ -30,7 +27,7 @@ def code_of(target: Target, name: str) -> int:
     """
     operation = target.operation(name)
     kernel = operation.kernel
-    signature = (_HANDLE, types.uint64, types.int64, *[types.int64] * operation.arity)
+    signature = (EXPLORED, types.uint64, types.int64, *[types.int64] * operation.arity)
     try:
         address = address_of(kernel, *signature)
     except _ERRORS as error:
@@ -55,20 +52,35 @@ def prepared(target: Target, threads: int, keys: str) -> Memory:
         raise _wrong(target, "setup", target.setup, *_problem(error)) from None
 
 
-def _wrong(target: Target, name: str, kernel: Any, problem: str, place: str = "") -> ValueError:
-    function = kernel.py_func
-    own = f"{Path(function.__code__.co_filename).name}:{function.__code__.co_firstlineno}"
-    where = f"{function.__name__} ({place or own})"
+def _wrong(target: Target, name: str, kernel: Any, problem: str, function: str = "", place: str = "") -> ValueError:
+    """Return the error that names an operation, the function that is wrong, where it is, and the problem."""
+    outer = kernel.py_func
+    if not place:
+        function, place = outer.__name__, f"{Path(outer.__code__.co_filename).name}:{outer.__code__.co_firstlineno}"
+    where = f"{function or outer.__name__} ({place})"
     return ValueError(f"{target.name}.{name}: {where} cannot be explored: {problem}; {DOCS}")
 
 
-def _problem(error: Exception) -> tuple[str, str]:
-    """Return what numba says is wrong, in a line, and where, as "file:line"; empty if it does not say."""
+def _problem(error: Exception) -> tuple[str, str, str]:
+    """Return what numba says is wrong, in a line, and the function and "file:line" of it; empty if it does not say."""
     text = str(error)
     lines = [line.strip() for line in text.splitlines()]
     said = next(line for line in [*lines, text] if line and not line.startswith(("Failed in ", "During: ")))
     tried = next((line.removeprefix(">>> ") for line in lines if line.startswith(">>> ")), "")
     if said.startswith("No implementation of function") and tried:
         said = f"there is no {tried}"
+    if EXPLORED.name in said:
+        said = _misuse(said)
     found = _PLACE.search(text)
-    return said.rstrip(".:; "), f"{Path(found[1]).name}:{found[2]}" if found else ""
+    if found is None:
+        return said.rstrip(".:; "), "", ""
+    return said.rstrip(".:; "), found[3] or "", f"{Path(found[1]).name}:{found[2]}"
+
+
+def _misuse(said: str) -> str:
+    """Return what to do instead of using the memory handle as `said`, for what that does would be no step."""
+    if "setitem(" in said:
+        return "it writes to the memory by subscript; use store(mem, at, value)"
+    if "getitem(" in said:
+        return "it reads the memory by subscript; use load(mem, at)"
+    return f"it takes the memory handle apart ({said}); use load(mem, at)"
