@@ -21,7 +21,7 @@ _STEP: Final = 10_000
 
 
 class _Plain(pickle.Unpickler):
-    """Loads what needs no class and no function, so that an arena from elsewhere can do no harm."""
+    """Loads pickles that name no class and no function, so that an arena from elsewhere does no harm."""
 
     def find_class(self, module: str, name: str) -> Any:
         raise pickle.UnpicklingError(f"{module}.{name}")
@@ -35,7 +35,7 @@ def _plain(stored: bytes) -> Any:
 
 
 def _shower(codec: str) -> Callable[[Any], Any]:
-    """What turns an encoded key or value of a codec into what JSON can say."""
+    """Return the function that turns an encoded key or value of a codec into JSON values."""
     if codec == "int":
         return lambda stored: stored
     if codec == "str":

@@ -14,7 +14,7 @@ SHOWN = 12
 
 
 def explore_along(settings: Settings, target: str, name: str, coded: bool, mutant: str | None) -> Outcome:
-    """Run the code along a model and say what became of its steps."""
+    """Run the code along every step of a model, and count the steps that the code takes."""
     from latchfree_cli.spec_runs import named, read_manifest
     from latchfree_evidence.refinement.bridge.model_replay import replay_model
     from latchfree_explore.board.stacks import Unsupported
@@ -49,7 +49,7 @@ def explore_along(settings: Settings, target: str, name: str, coded: bool, mutan
 
 
 def show(settings: Settings, coverage: "Coverage", name: str) -> None:
-    """Print how many steps were replayed, and why the others were not."""
+    """Print the number of replayed steps, and why other steps were not taken."""
     share = coverage.replayed / coverage.edges if coverage.edges else 0.0
     settings.say(
         f"along {name}: {coverage.replayed:,} of {coverage.edges:,} steps replayed ({share:.1%}), "

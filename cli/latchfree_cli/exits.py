@@ -42,7 +42,7 @@ class Stop(Exception):
 
 
 def named(what: str, known: Mapping[str, T], names: Collection[str], listing: str) -> list[T]:
-    """Return the things of these names, each once; an unknown name ends the command, which names a close one."""
+    """Return the values of these names, each once; an unknown name ends the command with a suggestion."""
     for name in names:
         if name not in known:
             close = difflib.get_close_matches(name, known, n=1)

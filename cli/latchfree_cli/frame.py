@@ -69,7 +69,7 @@ VERSION: Final = Annotated[
 
 
 def global_settings(context: typer.Context, **options: object) -> None:
-    """Check concurrent objects: specifications, recorded histories, and mutants that each must catch."""
+    """Check concurrent objects: specifications, compiled code, recorded histories, and seeded bugs to be caught."""
     context.obj = _merge(Settings(), options)
 
 

@@ -1,4 +1,4 @@
-"""What ``latchfree graph`` finds in the graph of one model, for the reader and for ``--json``."""
+"""Answer the questions of ``latchfree graph`` about the state graph of one model."""
 
 import os
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ from latchfree_model.tlc.values import to_json
 
 @dataclass(slots=True)
 class Finding:
-    """A behaviour that should not be: what it is, and the steps to draw boldly.
+    """A behaviour that should not exist, and the steps to draw boldly.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Finding:
     trace : Trace
         The behaviour.
     highlight : sequence of Step
-        The same as steps of the graph.
+        The steps of the behaviour in the graph.
     """
 
     title: str
@@ -50,7 +50,7 @@ class Finding:
 
 @dataclass(slots=True)
 class GraphReport:
-    """One model's graph and what was asked about it."""
+    """The graph of one model, and the answers to the questions about it."""
 
     explored: Explored
     verdict: str = "ok"

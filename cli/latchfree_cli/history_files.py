@@ -1,4 +1,4 @@
-"""The histories that commands take as files: read and given a model, or the command ends."""
+"""Read the histories and choose the model of a file that a command was given."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -1,6 +1,6 @@
 """The console script `latchfree`.
 
-The script is there also where the extras are not, so nothing is imported here before `run` can say what is missing.
+Without the extra `check` the script exists but typer does not, so `run` must be in place before anything is imported.
 """
 
 import sys

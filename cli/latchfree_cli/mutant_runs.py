@@ -1,6 +1,6 @@
 """Run the mutants of the compiled code, each in a process of its own.
 
-A mutant replaces compiled functions before they are first used, which only a fresh process can do.
+A mutant replaces compiled functions before their first use, so each run needs a fresh process.
 """
 
 import json
@@ -104,7 +104,7 @@ def run_mutant(name: str, layer: LayerName, options: Mapping[str, object], setti
 
 
 def _run(arguments: list[str], limit: float, settings: Settings) -> tuple[int, str, str]:
-    """Run the command in a process; return its exit code and output. Killed, it leaves the question open."""
+    """Run the command in a process; return its exit code and output. A killed run is inconclusive."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     command = [sys.executable, "-m", "latchfree_cli", *arguments]
     end = time.monotonic() + limit
@@ -123,7 +123,7 @@ def _run(arguments: list[str], limit: float, settings: Settings) -> tuple[int, s
 
 
 def _judge(code: int, stdout: str, stderr: str) -> tuple[Status, str]:
-    """Return what the end of a run says about its layer, and one line about the run."""
+    """Return whether the layer caught the mutant, and one line about the run."""
     try:
         document = json.loads(stdout)
     except ValueError:

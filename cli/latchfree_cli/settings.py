@@ -27,9 +27,10 @@ UPDATES_PER_SECOND: Final = 4
 
 
 class Report(Protocol):
-    """What a running command calls to show how far it is."""
+    """A function that a running command calls to show its progress."""
 
-    def __call__(self, text: str) -> None: ...
+    def __call__(self, text: str) -> None:
+        """Show one line."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class Settings:
 
     @cached_property
     def chosen_seed(self) -> int:
-        """The seed given, else a fresh one; whoever uses it prints it."""
+        """The seed given, else a fresh one; a command that uses the seed prints it."""
         return secrets.randbelow(2**31) if self.seed is None else self.seed
 
     def say(self, result: RenderableType) -> None:
@@ -152,7 +153,7 @@ def plain_console(file: IO[str], **options: Any) -> Console:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all; what is there and no regular file, such as a pipe, is written to."""
+    """Write a file whole or not at all; write straight into a pipe or a device."""
     from latchfree.publishing import publish_file
 
     if path.exists() and not path.is_file():

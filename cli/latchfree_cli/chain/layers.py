@@ -22,7 +22,7 @@ SCENARIOS = (
     "init: put(0, 1); put(1, 1) | remove(0) | put(1, 2) | get(1) | keys: pairs",
     "init: put(0, 1); put(1, 1); put(2, 1) | remove(0) | put(1, 2) | keys: list",
 )
-"""What is run in every interleaving: keys that collide, a snapshot, a node that contracts, keys of one hash."""
+"""Programs to run in every interleaving: colliding keys, a snapshot, a contracting node, keys of one hash."""
 
 
 def cancel(settings: Settings) -> None:

@@ -1,4 +1,4 @@
-"""``latchfree arena``: what is in an arena, whether all of it is whole, and its entries."""
+"""``latchfree arena``: look into an arena, check and repair it, and dump its entries."""
 
 import shlex
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ Where = Annotated[str, typer.Argument(metavar="WHERE", help="A path, or a name i
     "latchfree arena info prices",
 )
 def info(settings: Settings, where: Where) -> Outcome:
-    """Say what is in an arena, without disturbing who uses it."""
+    """Describe an arena, without disturbing its users."""
     from latchfree_fsck import inspect
 
     with _errors():
@@ -57,9 +57,9 @@ def fsck(
         bool, typer.Option("--repair", help="Make everything free that no structure reaches, and seal the arena.")
     ] = False,
 ) -> Outcome:
-    """Check an arena that nobody has open: every structure, and where every word is.
+    """Check every structure and every word of an arena that nobody has open.
 
-    Exit code 1: something is damaged. Only free memory is ever repaired; entries that cannot be trusted are not.
+    Exit code 1 means damage. --repair returns leaked memory; damaged entries are never repaired.
     """
     import latchfree_fsck as package
 
@@ -125,7 +125,7 @@ def _dumped(settings: Settings, name: str, count: int, output: Path | None) -> O
 
 
 def _locate(where: str) -> Place:
-    """What to call the arena by: a name in shared memory, unless it has a slash or only such a file is there."""
+    """Return the name or the path of an arena: a name in shared memory, unless `where` can only be a path."""
     if "/" in where:
         return {"path": where}
     from latchfree.arena.files import locate
@@ -232,7 +232,7 @@ def _findings(result: "checker.Report") -> Iterator[str]:
 
 
 def _whole(place: Place, where: str, name: str | None) -> str:
-    """The structure to dump, which is found whole if nobody is using the arena: reading trusts its links."""
+    """Return the structure to dump; check it first if nobody is using the arena, because reading trusts its links."""
     from latchfree_fsck import inspect
 
     structures = {each.name: each for each in inspect(**place, counted_bytes=1 << 62).structures}

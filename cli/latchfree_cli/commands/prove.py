@@ -91,6 +91,6 @@ def _entry(lemma: "Lemma", proof: "Proof", twin: "Proof") -> dict[str, Any]:
 
 
 def _values(values: Any, most: int = 4) -> str:
-    """Some of the values of a counterexample, small ones in decimal."""
+    """Return the first values of a counterexample as text, small ones in decimal."""
     shown = [f"{name} = {value if value < 1 << 16 else hex(value)}" for name, value in list(values.items())[:most]]
     return ", ".join(shown + ["..."] * (len(values) > most))

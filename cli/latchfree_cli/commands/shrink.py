@@ -20,10 +20,10 @@ def shrink(
     format_: Annotated[str | None, typer.Option("--format", help="File format; default: recognised.")] = None,
     history: Annotated[str | None, typer.Option("--history", help="Name of the history, if several.")] = None,
 ) -> Outcome:
-    """Make a violating history small: few operations, a violation because the whole history is one.
+    """Make a violating history small: as few operations as possible that are still a violation.
 
-    The small history is written to the output folder and shown as a table, time running down. Of several histories
-    the first that is a violation is taken.
+    The small history is written to the output folder and shown as a table, in which time runs down. Of several
+    histories, the first violation is made small.
     """
     from latchfree_lincheck import check, lanes, write_history
     from latchfree_lincheck import shrink as make_small

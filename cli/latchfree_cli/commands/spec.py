@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Profile(StrEnum):
-    """Which models: those of a few seconds, also those of a few minutes, or all."""
+    """The models to check: those of a few seconds, also those of a few minutes, or all."""
 
     quick = "quick"
     full = "full"

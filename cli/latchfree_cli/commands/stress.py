@@ -35,7 +35,7 @@ def stress(
 ) -> Outcome:
     """Run an object on real threads, record it and judge the history.
 
-    A seed repeats the operations, not the schedule, which is the machine's.
+    A seed repeats the operations. The operating system chooses the schedule, so a run cannot be repeated exactly.
     """
     if target not in TARGETS:
         raise exits.Stop(exits.USAGE, f"no target is called {target!r}; the targets are {', '.join(TARGETS)}")

@@ -1,4 +1,4 @@
-"""``latchfree trace``: recorded runs, checked to be behaviours of the specification."""
+"""``latchfree trace``: check that recorded runs are behaviours of the specification."""
 
 import json
 import shlex
@@ -33,7 +33,7 @@ def trace(
 ) -> Outcome:
     """Record runs, of random schedules and of real threads, and let TLC check that each is a behaviour of Ctrie.tla.
 
-    A trace that is none is written to a file, which latchfree trace checks again.
+    A rejected trace is written to a file, which latchfree trace FILE checks again.
     """
     if target != "ctrie":
         return _again(settings, Path(target))

@@ -1,4 +1,4 @@
-"""The state graph of a bounded model: all that can happen, as a graph to ask questions about."""
+"""The state graph of a bounded model: every behaviour of the model, as a graph to ask questions about."""
 
 from latchfree_model.graph.cover import edge_cover
 from latchfree_model.graph.coverage import ActionCoverage, action_coverage

@@ -1,11 +1,11 @@
 """Few paths that together take every step of a graph, so that a replay of the paths tries them all.
 
-The Chinese postman's problem on a directed graph, with free returns to the initial states, solved greedily. Each step
-is to be taken once; a state that more steps leave than enter must be entered more often. The states are balanced from
-the far end: one that lacks entries gets them from a neighbour that has entries to spare, else by the tree of shortest
-paths, whose parents are balanced later. At a state with entries left over paths end. Now every state has as many ways
-in as out, so an Euler circuit (Hierholzer) through a common root takes them all, and falls into paths where it passes
-the root. All is done in a fixed order and in time linear in the size of the graph and of the answer.
+This is the Chinese postman's problem on a directed graph, with free returns to the initial states, solved greedily. A
+path takes each step once, so a state that more steps leave than enter must be entered more often. The states are
+balanced from the far end: a state that lacks entries gets entries from a neighbour with entries to spare, else along
+the tree of shortest paths, whose parents are balanced later. Paths end at a state with entries left over. Now every
+state has as many ways in as out, so an Euler circuit (Hierholzer) through a common root takes every step. The circuit
+falls into paths where it passes the root. The order is fixed, and the time linear in the size of graph and answer.
 """
 
 from collections import Counter, defaultdict

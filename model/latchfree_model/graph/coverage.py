@@ -1,7 +1,7 @@
-"""Action coverage: an action of the next-state relation that no reachable state takes says that the model is vacuous.
+"""Measure action coverage: a model in which no state takes some action may be vacuous.
 
-What a model leaves out another may have, so coverage is asked of several models together. An action is known by its
-name; where two of the same name stand in different modules, either counts.
+One model may take an action that another leaves out, so coverage is measured over several models together. An action is
+known by its name; if two modules have an action of the same name, either counts.
 """
 
 import re

@@ -1,8 +1,8 @@
 """Let TLC explore a model to the end and read its graph.
 
-The configuration's invariants and properties are left out, so that TLC does not stop at the first violation: a graph
-has all reachable states, also of a model that is wrong. Constants, overrides, constraints, view and symmetry stay. One
-worker, so that the states are numbered the same way in every run.
+The run leaves out the invariants and properties of the configuration, so that TLC does not stop at the first violation:
+the graph of a wrong model has all reachable states, too. Constants, overrides, constraints, view and symmetry stay. TLC
+uses one worker, so that every run numbers the states in the same way.
 """
 
 import re
@@ -47,7 +47,7 @@ class Unexplored(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Explored:
-    """A model, its graph, and what TLC said.
+    """A model, its graph, and the result of the run of TLC.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a drawing says about states and steps: short texts, and a colour for each value of one variable."""
+"""Label states and steps in a drawing: short texts, and a colour for each value of one variable."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -14,7 +14,7 @@ PALETTE: Final = ("#cfe8f7", "#fde3b8", "#c9ebd9", "#f6d3e6", "#f9f3ae", "#d9d2e
 
 
 def state_lines(graph: StateGraph, state: int) -> list[str]:
-    """Return the short text of a state: where each process stands, and the other variables that are short enough."""
+    """Return the short text of a state: the ``pc`` of each process, and the other variables that are short enough."""
     lines = []
     for column, text in zip(graph.rows.columns, graph.rows[state], strict=True):
         if column.process is not None:

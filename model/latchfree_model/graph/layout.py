@@ -1,4 +1,4 @@
-"""A layered drawing: states on one line have the same distance from the initial states.
+"""Lay out a graph in layers: states of one layer have the same distance from the initial states.
 
 Distances make the layers (Sugiyama's first step comes for free): a step leads at most one layer down, so no edge has to
 be routed through a layer, and those that go back up or sideways are drawn as arcs. Within a layer the states are

@@ -1,8 +1,9 @@
-"""Lock-freedom of a finite graph: whoever takes steps, after finitely many of them some operation completes.
+"""Decide lock-freedom of a finite graph: after finitely many steps of any processes some operation completes.
 
-Take away the steps that complete an operation. What is left must have no cycle on which an operation is pending: such
-a cycle can be gone round for ever and nobody returns, a livelock. Without one, what is left is acyclic but for idling,
-so any infinite behaviour completes operations infinitely often. That is lock-freedom as TLC checks it by
+Example: two processes undo each other's step for ever. Their four states form a cycle without a step that completes an
+operation: a livelock. So remove the steps that complete an operation, and look for a cycle on which an operation is
+pending. If there is none, the rest is acyclic but for idling, and every infinite behaviour completes operations
+infinitely often. That is lock-freedom as TLC checks it by
 ``[]<><<TRUE>>_vars => []<><<Answered>>_vars``, and a little more: a step that changes nothing, as in a spinning loop,
 is a cycle here, but for a temporal formula it is no step at all. A cycle in which other processes keep completing
 (starvation) is not reported: a lock-free object need not be wait-free.

@@ -1,8 +1,8 @@
-"""The states of a graph as rows of texts: each distinct text is kept once, and parsed once, when somebody asks.
+"""Keep the states of a graph as rows of texts: each distinct text is stored once and parsed at its first use.
 
-A step changes the registers of one process and little else, so the texts of single variables, and of single
-processes, repeat thousands of times where whole states never do. Therefore the variable that holds the registers is
-cut into one piece for each process: 80,000 states of three processes are rows of a few thousand different texts.
+Example: 80,000 states of three processes are rows of a few thousand different texts. A step changes the registers of
+one process and little else, so the texts of single variables and single processes repeat thousands of times, while
+whole states never repeat. Therefore the variable that holds the registers is cut into one piece for each process.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""The shortest behaviour that ends in a state of a given kind: a counterexample to "no state is so"."""
+"""Find a shortest behaviour that ends in a wanted state: a counterexample to "no such state is reachable"."""
 
 from collections import deque
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""The graph of all reachable states of a model: what TLC explored, for networkx to ask questions about.
+"""The graph of all reachable states of a model, as TLC explored it, for algorithms of networkx.
 
 An edge is a step: an action that some process took. TLC names the action but not the process, so the process is
 read from the difference between the two states: a step changes the ``pc`` of its process, starts where that ``pc``

@@ -1,8 +1,8 @@
-"""What a sequential model is: the object as one thread alone would see it.
+"""The interface of a sequential model: an object as one thread alone sees it.
 
-A model is deterministic: in a given state, a call has one legal result and one next state. (Of an object that may
-choose, `NondeterministicModel` makes a deterministic one.) Linearizability is judged against nothing else, so a
-model stays short enough to be checked by eye.
+Example: in the state "key 1 holds 5" the call `get(1)` has one legal result, 5, and leaves the state unchanged. Every
+model is deterministic in this way; `NondeterministicModel` makes a deterministic model of an object that may choose.
+Linearizability is judged against the model alone, so a model stays short enough to be checked by eye.
 """
 
 from abc import ABC, abstractmethod
@@ -102,13 +102,13 @@ class SequentialModel(ABC, Generic[State]):
     """Operations that change no state, whatever they return."""
 
     overwriting: frozenset[str] = frozenset()
-    """Operations that lead to one and the same state of the part of the object they touch, whatever it was before."""
+    """Operations that lead the part of the object they touch to the same state, whatever the state before."""
 
     stored: Mapping[str, tuple[int, ...]] = MappingProxyType({})
-    """Which arguments are stored, and may not be None: a None that is read means that nothing was there."""
+    """Positions of the stored arguments. They may not be None, because a read returns None for "nothing there"."""
 
     queries: frozenset[str] = frozenset()
-    """Operations that read a quantity which all others, the updates, can only raise, in whatever order they come."""
+    """Operations that read a quantity; all other operations only raise the quantity, in whatever order they come."""
 
     @abstractmethod
     def init(self) -> State:
@@ -157,11 +157,11 @@ class SequentialModel(ABC, Generic[State]):
         return None
 
     def effectless(self, call: Call) -> bool:
-        """Return whether no state that allows the call's result is changed by it: a read, or an update that failed."""
+        """Return whether the call leaves every state unchanged that allows its result: a read, or a failed update."""
         return call.f in self.readonly
 
     def validate(self, call: Call) -> None:
-        """Raise ValueError unless the model has the operation, with such arguments and a result of such a kind."""
+        """Raise ValueError unless the model has the operation and the arguments and result fit."""
         arity = self.operations.get(call.f)
         if arity is None:
             known = ", ".join(self.operations)

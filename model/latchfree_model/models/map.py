@@ -1,4 +1,4 @@
-"""A map: each key holds one value or nothing; None stands for nothing, so it is no value."""
+"""A map: each key holds one value or nothing. None stands for nothing, so None is no value."""
 
 from collections.abc import Hashable, Iterable, Mapping
 from types import MappingProxyType

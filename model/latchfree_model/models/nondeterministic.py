@@ -1,9 +1,10 @@
-"""Objects that may choose, such as a queue that may lose what it is given: judged by the power-set construction.
+"""Judge objects that may choose, such as a queue that may lose items, by the power-set construction.
 
-The state of the model is the set of all states that the object may be in. A call is legal if some state of the set
-allows its result; the next set holds every state that it may lead to. An order of calls explains a history if and
-only if some choices do, so nothing is lost: this is how a nondeterministic automaton is made deterministic (Rabin and
-Scott, "Finite Automata and Their Decision Problems", 1959).
+Example: a lossy register that held 0 holds 0 or 1 after `write(1)`, so the state of the model is the set {0, 1}. A
+`read` that returns 1 is legal, and leaves {1}. In general the state is the set of all states that the object may be
+in; a call is legal if some state of the set allows its result. Rabin and Scott make a nondeterministic automaton
+deterministic in this way ("Finite Automata and Their Decision Problems", 1959): an order of calls explains a history
+if and only if some choices of the object do.
 """
 
 import inspect
@@ -28,7 +29,7 @@ class NondeterministicModel(SequentialModel[frozenset[State]], Generic[State]):
 
     @abstractmethod
     def outcomes(self, state: State, call: Call) -> Iterable[Outcome[State]]:
-        """Return what `call`, whatever it returned, may do in `state`; nothing if it cannot take effect."""
+        """Return the possible results and next states of `call` in `state`; none if the call cannot take effect."""
 
     def init(self) -> frozenset[State]:
         """Return the set of initial states."""
@@ -56,7 +57,7 @@ class NondeterministicModel(SequentialModel[frozenset[State]], Generic[State]):
 
 
 class DefinedModel(NondeterministicModel[Any]):
-    """What `define` makes."""
+    """A model made by `define`."""
 
     def __init__(
         self,
@@ -72,11 +73,11 @@ class DefinedModel(NondeterministicModel[Any]):
         self._partition = partition
 
     def initial(self) -> Iterable[Hashable]:
-        """Return the one initial state."""
+        """Return the initial state, alone in a tuple."""
         return (self._initial,)
 
     def outcomes(self, state: Hashable, call: Call) -> Iterable[Outcome[Any]]:
-        """Return what the operation's function says."""
+        """Return the pairs that the function of the operation gives."""
         returned = self._functions[call.f](state, *call.arguments)
         if isinstance(returned, tuple):
             returned = [returned]

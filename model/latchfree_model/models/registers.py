@@ -72,7 +72,7 @@ class CounterModel(SequentialModel[int]):
         return call.result == expected or (call.f == "add" and call.result is None)
 
     def validate(self, call: Call) -> None:
-        """Raise ValueError for an unknown operation, a wrong number of arguments or an add of what is no integer."""
+        """Raise ValueError for an unknown operation, a wrong number of arguments or an `add` without an integer."""
         super().validate(call)
         if call.f == "add" and (not isinstance(call.arguments[0], int) or isinstance(call.arguments[0], bool)):
             raise ValueError(f"{call}: 'add' of 'counter' takes an integer, not {call.arguments[0]!r}")
@@ -87,7 +87,7 @@ class MutexModel(SequentialModel[bool]):
 
     ==================  ===================================================
     ``acquire()``       takes effect only while the mutex is free
-    ``release()``       takes effect only while it is held, by whomever
+    ``release()``       takes effect only while it is held; any process may release
     ``try_acquire()``   whether it was free, and now is held
     ==================  ===================================================
     """
@@ -98,7 +98,7 @@ class MutexModel(SequentialModel[bool]):
     overwriting = frozenset({"try_acquire"})
 
     def init(self) -> bool:
-        """Return that nobody holds it."""
+        """Return the initial state: free."""
         return False
 
     def apply(self, state: bool, call: Call) -> tuple[object, bool]:

@@ -47,7 +47,7 @@ class SetModel(SequentialModel[Elements]):
         return (elements(call) if call.f == "snapshot" else call.result) == expected
 
     def reason(self, state: Elements, call: Call) -> str:
-        """Return whether the element was there, or what was."""
+        """Return whether the element was there, or which elements were."""
         if call.f == "size":
             return f"the set held {len(state)} element(s)"
         if call.f == "snapshot":

@@ -1,4 +1,4 @@
-"""Run TLC, the model checker of TLA+, and understand what it says."""
+"""Run TLC, the model checker of TLA+, and read its output."""
 
 from latchfree_model.tlc.manifest import SpecModel, load_manifest
 from latchfree_model.tlc.record import counts, record, unrecorded

@@ -1,7 +1,7 @@
-"""What a configuration of TLC names, read before TLC does.
+"""Check the names in a configuration before TLC reads it.
 
-TLC says nothing of an assignment to a name that the module does not have, and checks the module without it: a
-mutant whose override is misspelt would be the correct protocol.
+Example: a mutant overrides `Renwe` instead of `Renew`. TLC ignores an assignment to a name that the module does not
+have, so TLC would check the correct protocol and the mutant would look harmless.
 """
 
 import re
@@ -27,7 +27,7 @@ def temporal_properties(config: Path) -> tuple[str, ...]:
 
 
 def unknown_assignment(config: Path, module: Path, folders: list[Path]) -> str | None:
-    """Return what is wrong with the first assignment to a name that does not occur in the module; None if all do.
+    """Return the problem of the first assignment to a name that the module does not have; None if there is none.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ class SpecModel:
     name, module, config : str
         The unique name, the module's file and the configuration's file.
     profile : {"quick", "full", "deep"}
-        Whether it takes seconds, minutes, or more.
+        Whether a run takes seconds, minutes, or more.
     expect : {"ok", "violation"}
         The verdict that it must have.
     property : str

@@ -1,4 +1,4 @@
-"""Write what TLC reported of a model into its manifest, and leave the rest of the file as it is."""
+"""Write the sizes that TLC reported of a model into its manifest, and leave the rest of the file unchanged."""
 
 import re
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ _FIELD: Final = re.compile(r"^(\w+)\s*=", re.MULTILINE)
 
 
 def unrecorded(model: SpecModel) -> SpecModel:
-    """Return a model of which no size is expected."""
+    """Return a model without expected sizes."""
     return replace(model, distinct=None, total=None, depth=None)
 
 

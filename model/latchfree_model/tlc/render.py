@@ -1,4 +1,4 @@
-"""A trace as a table with one column per process, the way an interleaving is drawn on a board.
+"""Render a trace as a table with one column per process, as an interleaving is drawn on a board.
 
 The modules keep each process's registers in one variable, a function `L` from processes to records with a
 field ``pc``. A step belongs to the process whose registers it changed. Without `L` there is one column.

@@ -1,7 +1,7 @@
-"""What a run of TLC found out: a verdict, the size of the state space, and a counterexample.
+"""The result of a run of TLC: a verdict, the size of the state space, and a counterexample.
 
-The verdict is ok only if TLC says so twice, by its message and by its exit code. Whatever is not understood
-is unknown, with TLC's own words.
+The verdict is ok only if both the message and the exit code of TLC say so. Any output that is not understood gives the
+verdict unknown, with the words of TLC.
 """
 
 import re

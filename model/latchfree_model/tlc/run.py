@@ -1,4 +1,4 @@
-"""Run TLC on one bounded model, in a process of its own and with scratch files that are removed."""
+"""Run TLC on one bounded model, in a process of its own, and remove its scratch files."""
 
 import contextlib
 import os

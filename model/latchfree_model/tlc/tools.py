@@ -1,4 +1,4 @@
-"""Where Java, TLC's jar and the TLA+ modules are."""
+"""Find Java, the jar of TLC, and the TLA+ modules."""
 
 import functools
 import importlib

@@ -1,9 +1,9 @@
-"""Which history killed its worker: a note of what is being judged, which outlives the process that wrote it.
+"""Notes of the history being judged, which outlive their process and so name a history that kills its worker.
 
-A chunk is judged many histories at a time. If its worker dies or hangs (Spark kills one that says nothing for long),
-the next attempt at the chunk judges *carefully*, history by history, and notes each before it begins. What a worker
-died of `FATAL` times when it was judged by itself is not tried again: its verdict is "unknown". Notes count within one
-run of the driver only, so that a driver that is killed leaves no suspicion.
+A worker judges many histories of a chunk at a time. If the worker dies or hangs (Spark kills a silent worker), the
+next attempt at the chunk judges *carefully*: history by history, with a note before each. A history that killed its
+worker `FATAL` times when judged alone is not tried again: its verdict is "unknown". Notes count within one run of the
+driver only, so a killed driver makes no history suspicious.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Attempts:
         self._note("begin")
 
     def fatal(self, history: str) -> bool:
-        """Whether workers died of a history too often to try again."""
+        """Return whether a history killed its workers too often to be tried again."""
         return self._deaths[history] >= FATAL
 
     def begin(self, history: str) -> None:

@@ -1,7 +1,7 @@
-"""Judge chunk by chunk: a chunk is all histories whose names have one remainder of their hash.
+"""Judge chunk by chunk: a chunk holds all histories whose names have the same remainder of their hash.
 
-A chunk's verdicts are gathered, written under another name and renamed, so a chunk is done or it is not. A worker that
-finds a chunk done leaves it alone.
+The verdicts of a chunk are published as one file, so a chunk is done or not done, never half done. A worker skips a
+chunk that is done.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _NOTHING: Final = pa.RecordBatch.from_pylist([], schema=DONE)
 
 
 def judge_chunks(batches: Iterable[Any], job: Job) -> Iterator[Any]:
-    """Judge fragments that are sorted by chunk and history; yield a row for each chunk, and nothing now and then."""
+    """Judge fragments sorted by chunk and history; yield a row for each chunk, and empty batches as signs of life."""
     chunk: _Chunk | None = None
     for number, table in _whole(batches):
         if chunk is None or chunk.number != number:
@@ -46,7 +46,7 @@ def judge_chunks(batches: Iterable[Any], job: Job) -> Iterator[Any]:
 
 
 def _whole(batches: Iterable[Any]) -> Iterator[tuple[int, Any]]:
-    """Gather batches to tables that hold whole histories of one chunk."""
+    """Gather batches into tables that hold whole histories of one chunk."""
     kept: list[Any] = []
     for batch in batches:
         if batch.num_rows == 0:

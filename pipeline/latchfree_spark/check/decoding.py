@@ -1,6 +1,6 @@
-"""From fragments back to histories: whole ones, many at a time, as the checker's columns.
+"""Turn fragments back into whole histories, many at a time, as the columns that the checker reads.
 
-Each distinct JSON text of a batch is parsed once. What is wrong with a row is its history's problem.
+Each distinct JSON text of a batch is parsed once. A malformed row is a problem of its history only.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Batch:
 
 
 def unpack(table: Any) -> Batch:
-    """Return the histories of a table of fragments in which those of each history are together."""
+    """Return the histories of a table of fragments; the fragments of a history stand together."""
     history = table["history"].combine_chunks().dictionary_encode()
     codes = history.indices.to_numpy()
     begins = np.flatnonzero(np.concatenate([[True], codes[1:] != codes[:-1]]))
@@ -109,7 +109,7 @@ def _first(column: Any, begins: Ints, count: int) -> list[Any]:
 
 
 def decode(batch: Batch) -> tuple[Columns, npt.NDArray[np.bool_]]:
-    """Return the columns of all rows, and in which rows something is wrong."""
+    """Return the columns of all rows, and the rows that are malformed."""
     rows = batch.rows
     wrong = np.zeros(len(batch.files), np.bool_)
     invoke, _ = _times(rows["invoke"], wrong)
@@ -137,7 +137,7 @@ def _times(values: Any, wrong: npt.NDArray[np.bool_] | None) -> tuple[Ints, npt.
 
 
 def _parse(column: Any, wrong: npt.NDArray[np.bool_], *, nulls: bool) -> tuple[list[Any], Ints]:
-    """Return what the distinct texts of a column mean, and the number of each row's; -1 where there is none."""
+    """Return the values of the distinct texts of a column, and the number of the text of each row (-1 for none)."""
     encoded = column.dictionary_encode()
     things: list[Any] = []
     bad: list[int] = []
@@ -167,7 +167,7 @@ def _is_process(thing: object) -> bool:
 
 
 def _number(things: Sequence[Hashable]) -> tuple[Ints, list[Hashable]]:
-    """Return a code for each thing, and the table of codes; equal things have one code, as models see them."""
+    """Return a code for each value, and the table of codes; values that are equal to a model have the same code."""
     numbers: dict[Hashable, int] = {}
     codes = [NONE if thing is None else numbers.setdefault(thing, len(numbers)) for thing in things]
     return np.array(codes, np.int64), list(numbers)
@@ -210,7 +210,7 @@ def _spread(column: Any, wrong: npt.NDArray[np.bool_]) -> tuple[Column, ...]:
 
 
 def lines(batch: Batch, number: int, model: str | None) -> list[str]:
-    """Return the operations of one history as JSON lines, their texts as they were read."""
+    """Return the operations of one history as JSON lines, with their texts as in the input."""
     low, high = int(batch.bounds[number]), int(batch.bounds[number + 1])
     text = {name: batch.rows[name][low:high].to_pylist() for name in (*TEXT, "invoke", "return")}
     found = []

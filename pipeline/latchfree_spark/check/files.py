@@ -28,11 +28,11 @@ VERDICTS: Final = pa.schema(
 """The table of verdicts; rows of one chunk are in order of the histories' names."""
 
 SECONDS: Final = pa.schema([("history", pa.string()), ("seconds", pa.float64())])
-"""What depends on the machine is in a table of its own, so that the other one does not."""
+"""Times depend on the machine: their own table keeps the table of verdicts the same on every machine."""
 
 
 def chunk_file(folder: str | Path, kind: str, chunk: int) -> Path:
-    """Return where a chunk's rows of ``verdicts`` or ``seconds`` are; those of the verdicts come last."""
+    """Return the file with the ``verdicts`` or the ``seconds`` of a chunk; the verdicts are written last."""
     return Path(folder) / kind / f"chunk-{chunk:05}.parquet"
 
 

@@ -1,4 +1,4 @@
-"""Giants: histories so long that their parts are judged apart, by several workers.
+"""Judge giants: histories so long that several workers judge their parts.
 
 Linearizability is local: a history is linearizable if and only if its part on each object is, and on each key where
 every call has one (P-compositionality). A giant is set aside as a Parquet file of its own, sorted by part, whose row
@@ -32,13 +32,13 @@ SHARE: Final = 8
 """A row group has at least this fraction of the operations that make a giant."""
 
 SEVERITY: Final = ("error", "violation", "unknown", "ok")
-"""Of verdicts on parts the first of these is the verdict on the whole."""
+"""From worst to best: the worst verdict on a part is the verdict on the whole."""
 
 GROUP_SCHEMA: Final = "giant string, part int"
 
 
 def set_aside(alone: Batch, job: Job) -> Row | None:
-    """Write a giant, part by part, for `judge_groups`; return its row if it is none that can be judged."""
+    """Write a giant, part by part, for `judge_groups`; return the row of a giant that cannot be judged."""
     name = model_of(alone, 0, job)
     problem = alone.problems[0] or unknown_model(name)
     if problem:
@@ -113,7 +113,7 @@ def _parts(columns: Columns, name: str, by: Sequence[str]) -> Ints:
 
 
 def _cuts(part: Ints, least: int) -> list[int]:
-    """Return where groups of whole parts end, each of at least so many operations but for the last."""
+    """Return the ends of groups of whole parts; each group but the last has at least so many operations."""
     ends = [*(np.flatnonzero(part[1:] != part[:-1]) + 1).tolist(), len(part)]
     cuts = [0]
     for end in ends:

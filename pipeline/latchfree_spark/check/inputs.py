@@ -1,7 +1,7 @@
-"""Which files there are to read, and how the reading is dealt out.
+"""Find the files to read, and deal out the reading to workers.
 
-A *unit* is what one worker reads by itself: some row groups of a Parquet file, some bytes of a JSON Lines file, or a
-whole file of another format. Rows are told apart by file and *place*: the row of a Parquet file, the byte at which a
+A *unit* is read by one worker: some row groups of a Parquet file, some bytes of a JSON Lines file, or a whole file of
+another format. A row is known by its file and its *place*: the number of a row of a Parquet file, the byte at which a
 line of text begins.
 """
 
@@ -31,7 +31,7 @@ class Unit:
     begin, end : int
         Row groups of a Parquet file, bytes of a JSON Lines file; all of another one.
     task : int
-        Who reads it.
+        The task that reads the unit.
     problem : str
         What is wrong with the file, if that is known already.
     """

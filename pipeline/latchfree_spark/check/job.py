@@ -1,4 +1,4 @@
-"""The driver of a job: read, shuffle, judge, and go on where an earlier start was interrupted."""
+"""Drive a job: read, shuffle, judge, and continue an interrupted job."""
 
 from __future__ import annotations
 
@@ -38,9 +38,10 @@ GIANTS: Final = 99_999
 
 
 class Report(Protocol):
-    """What a job calls to show how far it is."""
+    """A function that a job calls to report its progress."""
 
-    def __call__(self, text: str, done: int, total: int) -> None: ...
+    def __call__(self, text: str, done: int, total: int) -> None:
+        """Report that `done` of `total` pieces of work are done."""
 
 
 def check_files(
@@ -55,9 +56,9 @@ def check_files(
     hang: float | None = None,
     report: Report = lambda text, done, total: None,
 ) -> Summary:
-    """Judge all histories of some files; write the verdicts, and what fails, to a folder.
+    """Judge all histories of some files; write the verdicts and the failing histories to a folder.
 
-    A job that was interrupted, however, goes on where it was when it is started again with the same arguments.
+    An interrupted job continues when it is started again with the same arguments.
 
     Parameters
     ----------
@@ -147,7 +148,7 @@ class _Driver:
         ]
 
     def _until_done(self, work: Callable[[], object], missing: Callable[[], list[Any]]) -> None:
-        """Work until it succeeds; a failure is the end only if nothing came of it."""
+        """Repeat the work until it succeeds; a failed attempt ends the job only if the attempt made no progress."""
         before: tuple[int, int] | None = None
         while missing():
             try:
@@ -160,7 +161,7 @@ class _Driver:
                 before = after
 
     def _notes(self) -> int:
-        """Return how many suspicions of histories there are: what is noted more often is closer to a verdict."""
+        """Return the number of notes on suspected histories: each note brings a history closer to a verdict."""
         folder = Path(self._job.folder, "attempts", self._job.run)
         return sum(file.read_text().count("judge ") for file in folder.glob("*")) if folder.exists() else 0
 
@@ -201,7 +202,7 @@ class _Driver:
 
     @contextmanager
     def _watched(self, text: str) -> Iterator[None]:
-        """Report how far the work is, from a thread of its own."""
+        """Report the progress of the work from a thread of its own."""
         over = threading.Event()
 
         def look() -> None:

@@ -1,4 +1,4 @@
-"""Judge whole histories, many at a time, and say of each what is wrong with it if it cannot be judged."""
+"""Judge whole histories, many at a time, and name the problem of each history that cannot be judged."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def judge_batch(batch: Batch, job: Job) -> list[Row]:
 
 
 def carefully(alone: Batch, job: Job, attempts: Attempts) -> list[Row]:
-    """Judge one history, unless its workers died of it."""
+    """Judge one history, unless it killed its workers."""
     (name,) = alone.names
     if attempts.fatal(name):
         reason = f"its worker died or hung {FATAL} times while judging it alone"
@@ -106,7 +106,7 @@ def _rows(batch: Batch, numbers: list[int], verdicts: Any, job: Job) -> Iterable
 
 
 def error(batch: Batch, number: int, text: str) -> Row:
-    """Return the row of a history that is none, or that its model cannot read."""
+    """Return the row of a history that is malformed or that its model cannot read."""
     return bare(batch.names[number], "error", text, int(batch.bounds[number + 1] - batch.bounds[number]))
 
 
@@ -142,7 +142,7 @@ def unknown_model(name: str | None) -> str:
 
 
 def said(batch: Batch, number: int, job: Job, otherwise: str) -> str:
-    """Return what is wrong with a history, with file and line."""
+    """Return the problem of a history, with file and line."""
     try:
         history_of(batch, number, model_of(batch, number, job), job, numbered=True)
     except HistoryFormatError as error:

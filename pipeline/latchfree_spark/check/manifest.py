@@ -1,4 +1,4 @@
-"""What a job is: its inputs and options. A folder of unfinished work is taken up again only for the same job."""
+"""Describe a job by its inputs and options, so that only the same job continues a folder of unfinished work."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ FEWEST, MOST = 4, 1024
 
 
 def partial_folder(out: Path) -> Path:
-    """Return where the work for `out` is kept until all of it is done."""
+    """Return the folder that holds the work for `out` until all of the work is done."""
     return out.with_name(f"{out.name}.partial")
 
 
 def describe(inputs: Inputs, options: Options, chunks: int | None) -> dict[str, Any]:
-    """Return what decides the output of a job, byte for byte."""
+    """Return everything that decides the bytes of the output of a job."""
     return {
         "layout": LAYOUT,
         "version": latchfree.__version__,
@@ -85,7 +85,7 @@ def _differences(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
 
 
 def finish(folder: Path, out: Path) -> None:
-    """Give the finished work its name; what only the work needed is removed."""
+    """Remove the files that only the work needed, and give the finished work its name."""
     for name in ("attempts", "giants"):
         shutil.rmtree(folder / name, ignore_errors=True)
     for leftover in folder.rglob(".*"):

@@ -1,4 +1,4 @@
-"""What a job is asked to do, and how it can be asked wrongly."""
+"""The options of a job, and the errors of a job that cannot run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LEVELS: Final = ("history", "object", "key")
 
 
 JUDGE: Final = "latchfree_spark.check.judging:judge"
-"""Who judges, unless another one is named."""
+"""The function that judges by default."""
 
 
 TOLD: Final = 20
@@ -39,7 +39,7 @@ class JobRefused(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What decides the verdicts of a job: the same inputs and options give the same table.
+    """The options that decide the verdicts of a job: the same inputs and options give the same table.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What the workers need to know.
+    """A job as the workers see it.
 
     Parameters
     ----------

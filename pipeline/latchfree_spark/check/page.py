@@ -1,4 +1,4 @@
-"""The summary as one page of HTML that needs nothing else and works from a file."""
+"""Render the summary as one page of HTML, which works from a file and needs no network."""
 
 from __future__ import annotations
 

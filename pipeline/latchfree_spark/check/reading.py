@@ -1,7 +1,7 @@
-"""Read units of files and send what they hold on its way, history by history.
+"""Read units of files and yield their operations as fragments of histories.
 
-A file counts whole or not at all: if any of it cannot be read, every history with a row in it has a problem, because
-nobody knows what is missing of it. What is wrong with one history alone is that history's problem only.
+Example: a Parquet file has a damaged row group. Every history with a row in the file gets a problem, because the
+damaged group may hold rows of any of them. A malformed row in a readable file is a problem of its own history only.
 """
 
 from __future__ import annotations
@@ -94,14 +94,14 @@ def _read_parquet(unit: Unit, path: Path) -> Iterator[Any]:
 
 
 def _is_scattered(rows: Any) -> bool:
-    """Whether the operations of each history are far from each other, so that more are to be gathered."""
+    """Return whether the operations of each history are scattered, so that more operations must be gathered."""
     names = rows["history"].combine_chunks()
     changes = pc.sum(pc.not_equal(names[1:], names[:-1])).as_py() or 0
     return bool(_SCATTERED * changes > len(names))
 
 
 def _packed(waiting: list[Any], file: int) -> Iterator[Any]:
-    """Yield fragments of what was gathered, not too many at a time; nothing waits any more."""
+    """Yield the gathered operations as fragments, not too many at a time, and forget them."""
     if any(map(len, waiting)):
         fragments = pack(pa.concat_tables(waiting), file)
         at_once = max(1, BATCH * len(fragments) // sum(map(len, waiting)))
@@ -134,7 +134,7 @@ def _read_lines(unit: Unit, path: Path) -> Iterator[Any]:
 
 
 def _read_whole(unit: Unit, path: Path, model: str | None) -> Iterator[Any]:
-    """Read a file of another format, which is one history; it is called what the file is."""
+    """Read a file of another format: one history, named after the file."""
     try:
         histories = read_history(path, unit.format, model)
     except HistoryFormatError as error:
@@ -222,7 +222,7 @@ def _parse(path: Path, place: int, raw: bytes) -> dict[str, Any] | None:
 
 
 def _fits(record: dict[str, Any]) -> bool:
-    """Whether a record has the fields of an operation, each of its type."""
+    """Return whether a record has the fields of an operation, each of its type."""
     if not record.keys() <= _FIELDS:
         return False
     get = record.get

@@ -1,4 +1,4 @@
-"""What came of a job, for people: counts, what fails and how to see it again, what is undecided, what took longest."""
+"""Summarize a job for people: counts, failing and undecided histories, and the slowest histories."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Summary:
     problems : tuple of str
         What could not be read, each once.
     failing, unknown, slowest : tuple of dict
-        Histories with what is known of them, at most `LISTED`; ``replay`` of a failing one is a command.
+        Rows about histories, at most `LISTED`; ``replay`` in the row of a failing history is a command.
     seconds : float
         How long this start of the job took.
     """
@@ -91,7 +91,7 @@ def summarize(folder: Path, out: Path, options: Options, inputs: Inputs, seconds
 
 
 def _files(folder: Path, out: Path, saved: str | None, model: str | None) -> dict[str, str | None]:
-    """Return where a history is shrunk, if it is, and the command that shows the whole one again."""
+    """Return the file of the shrunk history, if there is one, and the command that judges the whole history again."""
     if saved is None:
         return {"small": None, "replay": None}
     small = saved.rsplit(".", 1)[0] + "-small.jsonl"

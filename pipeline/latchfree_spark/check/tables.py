@@ -1,7 +1,7 @@
 """Histories as Arrow tables: one row an operation to read, one row a *fragment* to send through the shuffle.
 
-A fragment is what one batch of a file holds of one history: its name, and a list for each column. Where a file keeps
-the operations of a history together, which is how they are recorded, a history is one row and not twenty.
+A fragment holds the operations of one history in one batch of a file: the name, and a list for each column. Recorders
+write the operations of a history together, so a history of twenty operations is one row to send, not twenty.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def open_parquet(path: str | Path) -> Any:
 
 
 def first_line(error: BaseException) -> str:
-    """Return what an error says, in one line."""
+    """Return the text of an error on one line."""
     return str(error).strip().split("\n")[0] or type(error).__name__
 
 
@@ -121,7 +121,7 @@ def _models(models: Any, begins: Any, count: int) -> Any:
 
 
 def problem(file: int, place: int, text: str, histories: list[str | None]) -> Any:
-    """Return fragments that say what is wrong with some histories, or with a file (None)."""
+    """Return fragments with the problem of some histories, or of a file (None)."""
     count = len(histories)
     columns = [
         pa.array(np.full(count, file, np.int32)),

@@ -1,4 +1,4 @@
-"""Compile on the driver what the workers need, while Spark starts: they load it from the cache."""
+"""Compile the checker on the driver while Spark starts, so that workers load compiled code from the cache."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SAMPLE: Final = 16
 
 
 def start_warming(job: Job, first: Unit) -> threading.Thread:
-    """Judge a few of the histories to come, in a thread of its own; whether they are any good is not asked here."""
+    """Judge a few histories of the input in a thread of its own, and ignore their verdicts."""
     thread = threading.Thread(target=_warm, args=(job, first), daemon=True)
     thread.start()
     return thread

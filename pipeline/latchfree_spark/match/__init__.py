@@ -1,4 +1,4 @@
-"""Matching messages with subscriptions on Spark: tables and streams."""
+"""Match tables and streams of messages with subscriptions on Spark."""
 
 from latchfree_spark.match.batch import Summary, match_messages, refuse_existing
 from latchfree_spark.match.errors import BadMessages, BadSubscriptions, NoMessages, OutputExists

@@ -1,7 +1,7 @@
-"""Matching a table of messages: all of the output appears at once, or none.
+"""Match a table of messages with subscriptions: the output appears whole or not at all.
 
-Everything is written to a hidden folder beside the output, which is renamed when it is complete. A run that is killed
-leaves a folder ``.OUT.*`` that nobody reads.
+The output is written to a hidden folder beside its final place, which is renamed when complete. A killed run leaves a
+folder ``.latchfree-*.tmp`` that nobody reads.
 
 ``OUT/matches``      the messages, with ``subscribers`` (a list, each once) and ``fan_out``
 ``OUT/deliveries``   if asked for: one row for each message and subscriber
@@ -69,7 +69,7 @@ def match_messages(
     counts: bool = True,
     keep_going: bool = False,
 ) -> Summary:
-    """Match messages with an index and write who gets which.
+    """Match messages with an index and write the subscribers of each message.
 
     Parameters
     ----------

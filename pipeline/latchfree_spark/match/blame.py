@@ -1,6 +1,7 @@
-"""Which row of the messages is none, and where it is.
+"""Find the row that is no message, after a job has failed.
 
-Rows are judged where they are matched, many together; only when that fails are they looked for by file and row or line.
+Workers match many rows together and fail as a whole. Only then are the rows read again, to name the file and the row
+or line of the first bad one.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _CAUSE: Final = re.compile(r"^Caused by: [^:\n]*: (.*)$", re.MULTILINE)
 
 
 def blamed(error: Exception, spark: SparkSession, messages: Messages, dialect: Dialect) -> Exception:
-    """Return the error that names the row or the file behind a failed job; the same if neither is to blame."""
+    """Return the error that names the row or the file behind a failed job, or `error` itself if there is none."""
     text = str(error)
     if "InvalidTopic" in text or "topics must not be null" in text:
         place = first_defect(spark, messages, dialect)

@@ -1,6 +1,6 @@
-"""Whose the output of a stream is: one process at a time, started as it was before.
+"""Claim the output folder of a stream: for one process at a time, and for the same arguments at each start.
 
-The lock goes with the process that holds it, however that ends.
+The lock ends with the process that holds it, even if the process is killed.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ BATCH: Final = "batch"
 
 @contextmanager
 def claimed(out: Path, started: dict[str, str]) -> Iterator[None]:
-    """Make or take over the folder of a stream; nobody else may have it meanwhile.
+    """Make or take over the folder of a stream, and keep other processes out of it.
 
     Parameters
     ----------
     out : Path
     started : dict
-        What has to be the same at each start.
+        Arguments that must be the same at each start.
 
     Raises
     ------
     OutputExists
-        Saying whose it is, or what differs.
+        If another job has the folder, or an argument differs; the message says which.
     """
     settings = out / "_stream.json"
     if out.exists() and not settings.exists() and {file.name for file in out.iterdir()} - {"_lock"}:

@@ -1,4 +1,4 @@
-"""What can be wrong with the messages, the subscriptions or the output of these jobs."""
+"""The errors of matching jobs: bad messages, bad subscriptions, an output that exists."""
 
 from __future__ import annotations
 
@@ -34,4 +34,4 @@ class BadSubscriptions(LatchfreeError, ValueError):
 
 
 class OutputExists(LatchfreeError, FileExistsError):
-    """The output is there already, or belongs to another job; it was left as it is."""
+    """The output exists already, or belongs to another job; the job left it unchanged."""

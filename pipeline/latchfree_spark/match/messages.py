@@ -1,4 +1,4 @@
-"""Messages as a table of Spark: which files there are, and which of them are no messages.
+"""Find the files of messages, and read them as a table of Spark.
 
 Spark takes the columns of a folder of Parquet from one file and fills what others lack with nulls, so the footer of
 each file is read first.
@@ -52,11 +52,11 @@ class Messages:
 
     @property
     def options(self) -> dict[str, str]:
-        """How Spark has to read them."""
+        """Return the options with which Spark reads the files."""
         return _OPTIONS[self.format]
 
     def without(self, file: str, why: str) -> Messages:
-        """Return the same, one file left out."""
+        """Return the messages without one of the files."""
         files = tuple(each for each in self.files if str(Path(each).absolute()) != file)
         return replace(self, files=files, unreadable=(*self.unreadable, why))
 

@@ -1,7 +1,7 @@
-"""The index on its way to the workers: one file, mapped into memory once by each worker process.
+"""Send the index to the workers: one file, mapped into memory once by each worker process.
 
-The name of the file holds a digest of its bytes, so a file of that name is that index, wherever it lies. A worker takes
-it where the driver wrote it if it sees that folder (one machine, a shared disk), else from the files Spark brought it.
+The file name holds a digest of the bytes, so any file of that name is that index. A worker that sees the folder of the
+driver (one machine, a shared disk) maps the file there; another worker maps the copy that Spark brought.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Shipped:
-    """Where workers find an index.
+    """The place where workers find an index.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class Shipped:
 
 
 def ship(spark: SparkSession, index: MaskIndex, folder: Path) -> Shipped:
-    """Write an index to a folder and see that all workers can read it.
+    """Write an index to a folder and make it readable for all workers.
 
     Raises
     ------

@@ -1,9 +1,9 @@
-"""Matching a stream of files of messages: each message exactly once, also across restarts.
+"""Match a stream of files of messages: each message exactly once, also across restarts.
 
-Spark's checkpoint says which files make up batch N, before it runs. A batch is written to a folder of its own and
-renamed to ``batch=N`` when it is complete; a batch that is there is not done again. So a crash before the rename
-repeats the batch, and one after it finds it done. All rows of a batch are matched with one version of the index, which
-they name; before each batch it is looked whether the subscriptions changed.
+Spark's checkpoint names the files of batch N before the batch runs. A batch is written to a folder of its own, which is
+renamed to ``batch=N`` when complete; a batch that exists is skipped. So a crash before the rename repeats the batch,
+and a crash after the rename finds the batch done. Before each batch the stream looks for changed subscriptions. All
+rows of a batch are matched with one version of the index, whose name the rows hold.
 
 ``OUT/matches/batch=N``   the messages, with ``subscribers``, ``fan_out`` and ``index``
 ``OUT/_indexes.jsonl``    the versions of the index: their files, and from which batch on they are in use
@@ -42,7 +42,7 @@ _LOOK: Final = 1
 
 @dataclass
 class Progress:
-    """What a stream did since it was started.
+    """The counts of a stream since its start.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ class _Stream:
         self.shipped: Shipped
 
     def take(self, index: MaskIndex, identity: Any) -> None:
-        """Make an index the one in use; files of earlier ones go."""
+        """Put an index into use, and remove the files of earlier versions."""
         kind = kind_of(index)
         if hasattr(self, "index") and kind != kind_of(self.index):
             raise BadSubscriptions(f"{identity.path}: subscribers were {kind_of(self.index)} and now are {kind}")
@@ -177,7 +177,7 @@ class _Stream:
                 old.unlink()
 
     def look(self) -> None:
-        """Take the subscriptions that are there now; keep those in use if they are malformed."""
+        """Take the current subscriptions; keep the subscriptions in use if the current ones are malformed."""
         try:
             newer = self.table.newer()
             if newer is not None:
@@ -186,7 +186,7 @@ class _Stream:
             self.warn(f"the subscriptions in use stay: {error}")
 
     def each(self, batch: DataFrame, number: int) -> None:
-        """Write one batch, if it is not there."""
+        """Write one batch, unless it exists."""
         try:
             self.write(batch, number)
         except Exception as error:
@@ -228,7 +228,7 @@ class _Stream:
 
 
 def _described(spark: SparkSession, source: str, topic: str, schema: str | None) -> Messages:
-    """Find out format and columns from the files that are there, or take those given."""
+    """Return the messages with the format and columns given, else those of the first files."""
     if schema is None:
         messages = find(source, topic)
         frame = messages.read(spark)

@@ -1,8 +1,7 @@
 """A table of subscriptions that changes while messages are matched.
 
-It is a file that is replaced, or a folder of versions of which the one whose name sorts last counts. A file is taken
-for changed when its inode, its size or the time of its last change differs; a reading counts only if the file was the
-same before and after.
+The table is a file that is replaced, or a folder of versions in which the last name counts. A file has changed when its
+inode, its size or the time of its last change differs. A reading counts only if the file did not change meanwhile.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _ATTEMPTS: Final = 3
 
 @dataclass(frozen=True)
 class Identity:
-    """What tells one version of a file from another."""
+    """The identity of one version of a file."""
 
     path: str
     inode: int

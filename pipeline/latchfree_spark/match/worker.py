@@ -1,4 +1,4 @@
-"""Matching where the messages are: batches of Arrow in, the same batches with the subscribers of each row out.
+"""Match messages on the workers: Arrow batches in, the same batches with the subscribers of each row out.
 
 No object is made for a row: the topics go from Arrow into the compiled search, and its results are an Arrow list.
 """
@@ -57,7 +57,7 @@ def matched(batches: Iterator[Any], shipped: Shipped, topic: str, keep_going: bo
 
 
 def _of_the_good(index: MaskIndex, topics: Any) -> Any:
-    """The subscribers of topics, null for those that are missing or invalid."""
+    """Return the subscribers of topics, null for topics that are missing or invalid."""
     import numpy as np
     import pyarrow as pa
 

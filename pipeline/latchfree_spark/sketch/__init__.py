@@ -1,4 +1,4 @@
-"""Counts that fit in memory however many messages there are, made by Spark's own sketches."""
+"""Estimate counts of messages in constant memory, with Spark's own sketches."""
 
 from latchfree_spark.sketch.count_min import CountMin
 from latchfree_spark.sketch.job import QUANTILES, Columns, Total, sketch_messages

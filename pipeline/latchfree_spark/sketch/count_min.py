@@ -1,8 +1,8 @@
-"""Count-Min sketches as Spark writes them: how often an item was seen, at most.
+"""Read Count-Min sketches as Spark writes them: upper bounds of how often an item was seen.
 
-Each of `depth` rows counts items by a hash of its own. An item was counted in one cell of each row, possibly with
-others, so the smallest of its cells is never less than how often it was seen; it is more by over `relative_error` of
-all items with a probability of 1 - `confidence`.
+Each of `depth` rows counts items by a hash of its own. Every item counts in one cell of each row, possibly together
+with other items, so the smallest cell of an item is never below the item's count. The excess is over `relative_error`
+of all items with a probability of 1 - `confidence`.
 
 Source: Cormode, Muthukrishnan, An improved data stream summary: the count-min sketch (2005); the layout and the hashes
 are those of org.apache.spark.util.sketch, version 1 (all numbers big-endian).
@@ -67,7 +67,7 @@ class CountMin:
 
     @property
     def relative_error(self) -> float:
-        """The share of all items that an estimate is too large by, at most, with probability `confidence`."""
+        """The largest excess of an estimate, as a share of all items, with probability `confidence`."""
         return 2.0 / int(self.table.shape[1])
 
     @property

@@ -1,8 +1,8 @@
-"""Sketches of messages, window by window and in total.
+"""Sketch messages, window by window and in total.
 
-What is kept of a window does not grow with its messages: HyperLogLog for how many topics and subscribers differ,
-frequent items for the topics seen most, Count-Min for how often any topic was seen, KLL for the quantiles of sizes and
-fan-outs. The sketches of windows can be united, and the total is made that way, without reading the messages again.
+The sketches of a window do not grow with its messages: HyperLogLog counts different topics and subscribers, frequent
+items name the topics seen most, Count-Min bounds the count of any topic, and KLL estimates the quantiles of sizes and
+fan-outs. Sketches of windows can be merged, so the total needs no second reading of the messages.
 
 ``OUT/windows``        one row for each window, with the sketches as bytes and what they estimate
 ``OUT/total.parquet``  the same in one row, for all of them
@@ -40,7 +40,7 @@ QUANTILES: Final = (0.5, 0.9, 0.99)
 
 @dataclass(frozen=True)
 class Columns:
-    """Which columns of messages are looked at.
+    """The columns of messages to sketch.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class Columns:
 
 @dataclass(frozen=True)
 class Total:
-    """What the sketches of all windows together estimate.
+    """The estimates of the sketches of all windows together.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def sketch_messages(
 
 
 def _chosen(frame: DataFrame, topic: str, columns: Columns) -> DataFrame:
-    """The window, topic, size and subscribers of messages, under fixed names."""
+    """Return the window, topic, size and subscribers of messages, under fixed names."""
     from pyspark.sql import functions as F
 
     kinds = dict(frame.dtypes)
@@ -146,7 +146,7 @@ def _chosen(frame: DataFrame, topic: str, columns: Columns) -> DataFrame:
 
 
 def _windows(frame: DataFrame, heavy: int) -> DataFrame:
-    """One row for each window."""
+    """Return one row for each window."""
     from pyspark.sql import functions as F
 
     counted = frame.groupBy("start", "end").agg(
@@ -165,7 +165,7 @@ def _windows(frame: DataFrame, heavy: int) -> DataFrame:
 
 
 def _estimated(frame: DataFrame, heavy: int) -> DataFrame:
-    """Add what the sketches say."""
+    """Add the estimates of the sketches."""
     from pyspark.sql import functions as F
 
     listed = F.kll_sketch_get_n_bigint("fan_outs_kll") > 0
@@ -187,7 +187,7 @@ def _quantiles(sketch: str, ranks: Column) -> Column:
 
 
 def _total(spark: SparkSession, work: Path, heavy: int) -> Total:
-    """Unite the sketches of the windows, and write them."""
+    """Merge the sketches of the windows, and write the total."""
     import pyarrow.parquet as pq
     from pyspark.sql import functions as F
 
