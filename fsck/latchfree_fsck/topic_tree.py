@@ -32,7 +32,7 @@ from latchfree.ctrie.kernels.shape import (
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Handle, Word
 from latchfree.topics.concurrent.kernels.agree import WILD
-from latchfree.topics.concurrent.kernels.digits import MANY, ONE, first_word, stored_digit, word_after
+from latchfree.topics.concurrent.kernels.digits import ANY_WORD, ANY_WORDS, first_word, stored_digit, word_after
 from latchfree_fsck import claims
 from latchfree_fsck.claims import (
     DEPTH,
@@ -91,7 +91,7 @@ def _check_entry(
         digit = stored_digit(mem, s, rules, mask, at)
         if at > length + _2 or (k < count and digit != digits[k]) or (k == count and not _begins(digit, prefix, bits)):
             return fail(state, s, MISPLACED)
-        if at <= length and digit in (ONE, MANY):
+        if at <= length and digit in (ANY_WORD, ANY_WORDS):
             wild = WILD
         at = word_after(mem, s, rules, at)
         k += _1

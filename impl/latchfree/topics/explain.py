@@ -21,7 +21,7 @@ def stands_for(pattern: Pattern, words: tuple[str, ...], dialect: Dialect) -> li
 
     @cache
     def fits(i: int, j: int) -> bool:
-        """Whether the pattern from word i matches the topic from word j."""
+        """Return whether the pattern from word i matches the topic from word j."""
         for n in range(i, depth):
             if pattern.kinds[n] == Kind.MANY:
                 return any(fits(n + 1, k) for k in range(j + dialect.least, size + 1))

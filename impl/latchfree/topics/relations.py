@@ -1,8 +1,10 @@
-"""How patterns relate: do two overlap (some topic matches both), does one subsume another (matches all it matches)?
+"""Relations of patterns: two overlap if some topic matches both; one subsumes another if it matches all its topics.
 
-A pattern is a finite automaton over words: a wildcard for many words is a loop that may be left without a word, after
-a wildcard for one word if it stands for at least one. Words that neither pattern names are all alike, so the alphabet
-is the words they name and one other (for MQTT two: a leading wildcard refuses words that start with ``$``). Both
+Example in AMQP: ``a.*`` and ``*.b`` overlap, on ``a.b``; ``a.#`` subsumes ``a.*``.
+
+A pattern is a finite automaton over words. A wildcard for many words is a loop; where it stands for one word at least,
+a step for one word comes before the loop. All words that neither pattern names behave alike, so the alphabet is the
+words of both patterns and one more (in MQTT two more, as a leading wildcard refuses words that start with ``$``). Both
 questions are reachability in a product of automata. Limits of length are left out of account.
 """
 
@@ -16,14 +18,14 @@ from latchfree.topics.pattern import Kind, Pattern
 from latchfree.topics.subscription import Subscription
 
 MOST_STATES = 100_000
-"""States of the product that `subsumes` visits at most."""
+"""The most states of the product that `subsumes` visits."""
 
 _OTHER = "\0other"
 _DOLLAR = "$\0other"
 
 
 class TooComplex(ValueError):
-    """Whether a pattern subsumes another was not found out within `MOST_STATES` states."""
+    """Whether a pattern subsumes another takes more than `MOST_STATES` states to decide."""
 
 
 class _Automaton:
@@ -53,7 +55,7 @@ class _Automaton:
         return self.closure({0})
 
     def step(self, states: frozenset[int], word: str, first: bool) -> frozenset[int]:
-        """The states after a word."""
+        """Return the states after a word."""
         if first and self.refuses_dollar and word.startswith("$"):
             return frozenset()
         reached = set()
@@ -65,7 +67,7 @@ class _Automaton:
         return self.closure(reached)
 
     def accepts(self, states: frozenset[int]) -> bool:
-        """Whether a topic may end here."""
+        """Return whether a topic may end here."""
         return len(self.items) in states
 
 
@@ -75,7 +77,7 @@ def _product(one: Pattern, other: Pattern, dialect: Dialect) -> tuple[_Automaton
 
 
 NO_WORD, ONE_EMPTY, SOME = range(3)
-"""What a topic has so far: no word, one empty word, anything else."""
+"""The words of a topic so far: none, one empty word, anything else."""
 
 
 def _after(so_far: int, word: str) -> int:
@@ -83,16 +85,30 @@ def _after(so_far: int, word: str) -> int:
 
 
 def _is_topic(so_far: int, dialect: Dialect) -> bool:
-    """Whether a topic may have these words only: one empty word would be written as no word is."""
+    """Return whether a topic may end with these words: one empty word is written as no word is, so it is no topic."""
     return so_far == SOME or (so_far == NO_WORD and dialect.topic_defect("") is None)
 
 
 def overlaps(one: str, other: str, dialect: Dialect) -> bool:
-    """Return whether some topic matches both patterns; time O(words of one * words of the other * different words).
+    """Return whether some topic matches both patterns.
+
+    The time is O(words of one * words of the other * different words).
+
+    Parameters
+    ----------
+    one, other : str
+        Patterns.
+    dialect : Dialect
+        The dialect of both.
+
+    Returns
+    -------
+    bool
 
     Raises
     ------
     InvalidPattern
+        If a pattern breaks a rule of the dialect.
     """
     a, b, words = _product(dialect.pattern(one), dialect.pattern(other), dialect)
     todo = [(i, j, NO_WORD) for i in a.start for j in b.start]
@@ -114,9 +130,21 @@ def overlaps(one: str, other: str, dialect: Dialect) -> bool:
 def subsumes(wide: str, narrow: str, dialect: Dialect) -> bool:
     """Return whether every topic that matches `narrow` matches `wide`.
 
+    Parameters
+    ----------
+    wide, narrow : str
+        Patterns.
+    dialect : Dialect
+        The dialect of both.
+
+    Returns
+    -------
+    bool
+
     Raises
     ------
     InvalidPattern
+        If a pattern breaks a rule of the dialect.
     TooComplex
         For some patterns with ``#`` before many ``*``, which have exponentially many states.
     """
@@ -140,9 +168,23 @@ def subsumes(wide: str, narrow: str, dialect: Dialect) -> bool:
 
 
 def overlapping(matcher: Matcher, pattern: str) -> Iterator[Subscription]:
-    """Return the subscriptions that some topic matches together with a pattern: an exact reverse match.
+    """Yield the subscriptions whose patterns overlap with a pattern: an exact reverse match.
 
     Each different pattern is compared once.
+
+    Parameters
+    ----------
+    matcher : Matcher
+    pattern : str
+
+    Yields
+    ------
+    Subscription
+
+    Raises
+    ------
+    InvalidPattern
+        If the pattern breaks a rule of the matcher's dialect.
     """
     matcher.dialect.pattern(pattern)
     known: dict[str, bool] = {}
@@ -154,7 +196,24 @@ def overlapping(matcher: Matcher, pattern: str) -> Iterator[Subscription]:
 
 
 def without_subsumed(patterns: list[str], dialect: Dialect) -> list[str]:
-    """Return the patterns, each once, but for those that one of the others subsumes: they match the same topics."""
+    """Return the patterns that no other pattern subsumes, each once: together they match the same topics.
+
+    Parameters
+    ----------
+    patterns : list of str
+    dialect : Dialect
+
+    Returns
+    -------
+    list of str
+
+    Raises
+    ------
+    InvalidPattern
+        If a pattern breaks a rule of the dialect.
+    TooComplex
+        See `subsumes`.
+    """
     kept: list[str] = []
     for pattern in sorted(dict.fromkeys(patterns), key=lambda text: -dialect.pattern(text).wildcards):
         if not any(subsumes(wide, pattern, dialect) for wide in kept):

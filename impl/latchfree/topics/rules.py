@@ -17,12 +17,12 @@ NATS_FORBIDDEN: Final = " \t\n\r\0"
 
 
 def amqp(text: str) -> Defect:
-    """Nothing is forbidden: words may be empty, a wildcard inside a word is that character."""
+    """Return None: words may be empty, and a wildcard inside a word is that character."""
     return None
 
 
 def nats_topic(text: str) -> Defect:
-    """Tokens are not empty and have no space, tab, line end or NUL."""
+    """Find the first defect: tokens are not empty and have no space, tab, line end or NUL."""
     at = 0
     for token in text.split("."):
         if not token:
@@ -35,7 +35,7 @@ def nats_topic(text: str) -> Defect:
 
 
 def nats_pattern(text: str) -> Defect:
-    """As a topic, and ``>`` is the last token."""
+    """Find the first defect: the rules of a topic, and ``>`` is the last token."""
     defect = nats_topic(text)
     if defect is None:
         at = 0
@@ -47,7 +47,7 @@ def nats_pattern(text: str) -> Defect:
 
 
 def mqtt_topic(text: str) -> Defect:
-    """Not empty, no wildcard characters, no NUL."""
+    """Find the first defect: a topic is not empty, and has no wildcard characters and no NUL."""
     if not text:
         return "it must not be empty", None
     for at, character in enumerate(text):
@@ -59,7 +59,7 @@ def mqtt_topic(text: str) -> Defect:
 
 
 def mqtt_pattern(text: str) -> Defect:
-    """``+`` is a whole level, ``#`` the whole last one; a share name is not empty and has no wildcard."""
+    """Find the first defect: ``+`` is a whole level, ``#`` the whole last one; a share name has no wildcard."""
     start = 0
     if text.startswith(SHARE):
         start = filter_start(text)
@@ -88,6 +88,6 @@ def mqtt_pattern(text: str) -> Defect:
 
 
 def filter_start(text: str) -> int:
-    """Where the filter of a shared subscription starts; -1 if it has none."""
+    """Return where the filter of a shared subscription starts; -1 if it has none."""
     slash = text.find("/", len(SHARE))
     return slash + 1 if slash >= 0 else -1

@@ -44,7 +44,8 @@ CLEAN(parent, i)
     main that its copy was made of (C4); subscriptions are told apart by number (C5).
 Match (topic; it allocates nothing, renews nothing, cleans nothing)
     Collect: r = root; from r, for each I-node i reached (a queue): m = GCAS_READ(i), note (i, m); follow the slots for
-    the digits wanted at i's position: word, ONE, MANY, or END; below END all. A T-node is a C-node of one slot.
+    the digits wanted at i's position: word, ANY_WORD, ANY_WORDS, or END; below END all. A T-node is a C-node of one
+    slot.
     A child of a generation other than r's is frozen (no update can commit in it): it and what is below is read by
     GCAS_READ(READ_ONLY) and not noted.
     Validate: for each noted (i, m): GCAS_READ(i) == m; and root == r. If all of it holds, then at the instant between

@@ -44,7 +44,7 @@ class _Texts:
         self.longest = int(np.diff(places).max(initial=0))
 
     def bytes_of(self, row: int) -> bytes:
-        """One element."""
+        """Return the bytes of one row."""
         kind = pa.large_binary() if pa.types.is_large_string(self._column.type) else pa.binary()
         value: bytes = self._column.slice(row, 1).cast(kind)[0].as_py()
         return value
@@ -64,7 +64,7 @@ def _check_utf8(dialect: Dialect, column: Any, texts: _Texts) -> None:
 def match(
     store: TopicStore, scratch: Scratch, column: Any, root: int, *, values: bool = True
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Words of the subscribers of each topic: those of row k are ``found[offsets[k] : offsets[k + 1]]``.
+    """Return the words of each topic's subscribers: row k has ``found[offsets[k] : offsets[k + 1]]``.
 
     Without `values` what is found are S-nodes; then be pinned.
 
@@ -106,7 +106,7 @@ def match(
 def match_nodes(
     store: TopicStore, scratch: Scratch, column: Any, root: int, subscriber: Callable[[int], Hashable]
 ) -> list[list[Hashable]]:
-    """Subscribers of each topic of a valid column, read in the S-nodes, each once a row."""
+    """Return the subscribers of each topic of a valid column, each once a row, read from the S-nodes."""
     base, me = store.arena.base, store.arena.participant()
     rows: list[list[Hashable]] = []
     for start in range(0, len(column), _CHUNK):
@@ -138,7 +138,7 @@ def _patterns(store: TopicStore, patterns: Any, scratch: Scratch) -> _Texts:
 
 
 def subscribe(store: TopicStore, scratch: Scratch, patterns: Any, subscribers: Any) -> NDArray[np.uint64]:
-    """See `ConcurrentTrie.subscribe_column`."""
+    """Add the subscriptions of two columns; see `ConcurrentTrie.subscribe_column`."""
     texts = _patterns(store, patterns, scratch)
     rows = len(texts.places) - 1
     payloads = np.empty((rows, 2), np.int64)
@@ -163,7 +163,7 @@ def subscribe(store: TopicStore, scratch: Scratch, patterns: Any, subscribers: A
 
 
 def unsubscribe(store: TopicStore, scratch: Scratch, patterns: Any, numbers: Any) -> None:
-    """See `ConcurrentTrie.unsubscribe_column`."""
+    """Take subscriptions away by number; see `ConcurrentTrie.unsubscribe_column`."""
     texts = _patterns(store, patterns, scratch)
     rows = len(texts.places) - 1
     names = np.array(numbers, np.uint64)  # a copy: those not found are zeroed

@@ -17,7 +17,7 @@ def grammar_of(dialect: Dialect) -> digits.Grammar:
 
 
 def rules_of(dialect: Dialect) -> int:
-    """The rules of a dialect, see `latchfree.topics.concurrent.kernels.digits`."""
+    """Return the rules of a dialect, see `latchfree.topics.concurrent.kernels.digits`."""
     flags = int(digits.ANYWHERE) if dialect.many_anywhere else 0
     flags |= int(digits.LEAST) if dialect.least else 0
     flags |= int(digits.HIDES) if dialect.hides_dollar else 0
@@ -28,5 +28,5 @@ def rules_of(dialect: Dialect) -> int:
 
 
 def forbidden_in(dialect: Dialect) -> int:
-    """The bytes that no topic of a dialect has, a bit each."""
+    """Return the bytes that no topic of a dialect has, a bit each."""
     return sum(1 << ord(character) for character in _FORBIDDEN[dialect.name])

@@ -39,7 +39,7 @@ class Payload(NamedTuple):
     queue: str | None
 
     def pack(self) -> bytes:
-        """The payload as bytes.
+        """Return the payload as bytes.
 
         Raises
         ------
@@ -53,7 +53,7 @@ class Payload(NamedTuple):
 
     @classmethod
     def unpack(cls, packed: bytes) -> Payload:
-        """The payload that was packed."""
+        """Return the payload that `pack` made these bytes of."""
         word, kind, what, _, length = _HEAD.unpack_from(packed)
         start = _HEAD.size + length
         rest = packed[start:]

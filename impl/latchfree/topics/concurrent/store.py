@@ -54,7 +54,7 @@ class TopicStore(Store):
 
     @classmethod
     def private(cls, arena: Arena, dialect: Dialect, hash_mask: int) -> TopicStore:
-        """A new trie of this process's own."""
+        """Return an empty trie that only this process can see."""
         store = cls(arena, 0, dialect, hash_mask)
         store.settle(store.new_trie())
         store.owner = Lineage(arena, store.trie)
@@ -69,7 +69,7 @@ class TopicStore(Store):
         return int(self.insist(lambda: create(arena.base, self.hash_mask, arena.participant(), first), self.is_full))
 
     def out_of_room(self, done: int | None = None) -> ArenaFull:
-        """The error for an arena that is full, after `done` elements of a bulk call."""
+        """Return the error for a full arena, after `done` elements of a bulk call."""
         error = super().out_of_room(done)
         if done is not None:
             return error
@@ -79,11 +79,11 @@ class TopicStore(Store):
         )
 
     def read(self, node: int) -> tuple[int, str, Payload]:
-        """Number, filter and payload of an S-node that cannot go away."""
+        """Return number, filter and payload of an S-node, which a pin or a snapshot keeps allocated."""
         return self._ints[node + 1] >> 1, self._key_at(node).decode(), Payload.unpack(self._value_at(node))
 
     def nodes_below(self, hold: Hold) -> NDArray[np.uint64]:
-        """All S-nodes of a snapshot."""
+        """Return all S-nodes of a snapshot."""
         size = 1 << 10
         scan = call("scan")
         while True:

@@ -21,19 +21,19 @@ class Subscribers(Protocol):
     """How subscribers are stored."""
 
     def stored(self, subscriber: Hashable) -> tuple[int, str | bytes | None]:
-        """The word for a subscriber, and what its S-node holds besides."""
+        """Return the word for a subscriber, and the text that its S-node holds besides."""
         ...
 
     def object(self, word: int, text: str | bytes | None) -> Hashable:
-        """The subscriber that is stored so."""
+        """Return the subscriber that a word and a text stand for."""
         ...
 
     def objects(self, words: list[int]) -> list[Hashable] | None:
-        """The subscribers of many words; None if that takes their S-nodes."""
+        """Return the subscribers of many words; None if some are text, which only the S-nodes hold."""
         ...
 
     def all_inline(self, words: NDArray[Any]) -> bool:
-        """Whether all these words are integers that stand for themselves."""
+        """Return whether all these words are integers that stand for themselves."""
         ...
 
 
@@ -50,7 +50,7 @@ class OwnSubscribers:
         self._lock = threading.Lock()
 
     def stored(self, subscriber: Hashable) -> tuple[int, str | bytes | None]:
-        """The word for a subscriber.
+        """Return the word for a subscriber.
 
         Raises
         ------
@@ -69,17 +69,17 @@ class OwnSubscribers:
         return _LIMIT + place, None
 
     def object(self, word: int, text: str | bytes | None) -> Hashable:
-        """The subscriber of a word."""
+        """Return the subscriber of a word."""
         return word if word < _LIMIT else self._objects[word - _LIMIT]
 
     def objects(self, words: list[int]) -> list[Hashable] | None:
-        """The subscribers of many words."""
+        """Return the subscribers of many words."""
         if not self._objects:
             return words  # type: ignore[return-value]
         return [self.object(word, None) for word in words]
 
     def all_inline(self, words: NDArray[Any]) -> bool:
-        """Whether all these words are integers that stand for themselves."""
+        """Return whether all these words are integers that stand for themselves."""
         return not self._objects or not bool(np.any(words >= _LIMIT))
 
 
@@ -87,7 +87,7 @@ class SharedSubscribers:
     """Subscribers that any process can read."""
 
     def stored(self, subscriber: Hashable) -> tuple[int, str | bytes | None]:
-        """The word for a subscriber, and the text in its S-node.
+        """Return the word for a subscriber, and the text in its S-node.
 
         Raises
         ------
@@ -111,13 +111,13 @@ class SharedSubscribers:
         )
 
     def object(self, word: int, text: str | bytes | None) -> Hashable:
-        """The subscriber that is stored so."""
+        """Return the subscriber that a word and a text stand for."""
         return word if text is None else text
 
     def objects(self, words: list[int]) -> list[Hashable] | None:
-        """The subscribers of many words, if all are integers."""
+        """Return the subscribers of many words if all are integers, else None."""
         return words if max(words, default=0) < _LIMIT else None  # type: ignore[return-value]
 
     def all_inline(self, words: NDArray[Any]) -> bool:
-        """Whether all these words are integers that stand for themselves."""
+        """Return whether all these words are integers that stand for themselves."""
         return not bool(np.any(words >= _LIMIT))

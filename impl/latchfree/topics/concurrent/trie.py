@@ -19,7 +19,7 @@ from latchfree.topics.concurrent.store import DATA, TopicStore
 from latchfree.topics.concurrent.subscribers import OwnSubscribers, SharedSubscribers, Subscribers
 from latchfree.topics.concurrent.trie_snapshot import TrieSnapshot
 from latchfree.topics.dialects import DIALECTS, Dialect, get_dialect
-from latchfree.topics.engines.plain import parse
+from latchfree.topics.engines.plain import parse_pattern
 from latchfree.topics.errors import UnknownSubscription
 from latchfree.topics.pattern import Pattern
 from latchfree.topics.rules import SHARE as SHARE_PREFIX
@@ -74,7 +74,7 @@ class ConcurrentTrie(Reader):
     def create(
         cls, arena: Arena, name: str, dialect: str | Dialect = "amqp", *, hash_mask: int = HASH_MASK_ALL
     ) -> ConcurrentTrie:
-        """A new, empty trie under a name in an arena, where others find it with `open`.
+        """Make an empty trie under a name in an arena, where other processes find the trie with `open`.
 
         It stays until `unlink`, whether or not anybody uses it.
 
@@ -113,7 +113,7 @@ class ConcurrentTrie(Reader):
 
     @classmethod
     def open(cls, arena: Arena, name: str, dialect: str | Dialect | None = None) -> ConcurrentTrie:
-        """The trie of that name in an arena.
+        """Return the trie of a name in an arena.
 
         Parameters
         ----------
@@ -169,7 +169,7 @@ class ConcurrentTrie(Reader):
 
     def subscribe(self, pattern: str | bytes, subscriber: Hashable, *, queue: str | None = None) -> Subscription:
         """Add a subscription; see `Matcher.subscribe`."""
-        parsed = parse(self.dialect, pattern, queue, None)
+        parsed = parse_pattern(self.dialect, pattern, queue, None)
         text = _filter_of(parsed)
         kind = SHARE if parsed.group is not None else NO_QUEUE if queue is None else QUEUE
         group = parsed.group if parsed.group is not None else queue
@@ -195,7 +195,7 @@ class ConcurrentTrie(Reader):
         """
         texts = list(patterns)
         for row, text in enumerate(texts):
-            parse(self.dialect, text, queue, row)
+            parse_pattern(self.dialect, text, queue, row)
         return [self.subscribe(text, subscriber, queue=queue) for text in texts]
 
     def subscribe_column(self, patterns: Any, subscribers: Any) -> Any:
@@ -314,6 +314,6 @@ class ConcurrentTrie(Reader):
 
 
 def _filter_of(pattern: Pattern) -> bytes:
-    """The pattern without its share name."""
+    """Return the pattern without its share name."""
     text = pattern.text
     return (text if pattern.group is None else text[len(SHARE_PREFIX) + len(pattern.group) + 1 :]).encode()

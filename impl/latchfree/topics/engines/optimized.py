@@ -114,7 +114,7 @@ class OptimizedInvertedBitmap(PlainMatcher):
                 yield from self._slots.holders([slot])
 
     def _shape(self, pattern: Pattern) -> tuple[int, int]:
-        """How many words come before the first wildcard for many, and how many a topic must have at least."""
+        """Return how many words come before the first wildcard for many, and how many a topic must have at least."""
         kinds = pattern.kinds
         if Kind.MANY not in kinds:
             return len(kinds), len(kinds)

@@ -70,7 +70,7 @@ class PlainMatcher(ABC):
         self, patterns: Iterable[str | bytes], subscriber: Hashable, *, queue: str | None = None, row: bool = True
     ) -> list[Subscription]:
         """Add subscriptions of one subscriber: all of them, or on an error none."""
-        parsed = [parse(self._dialect, text, queue, at if row else None) for at, text in enumerate(patterns)]
+        parsed = [parse_pattern(self._dialect, text, queue, at if row else None) for at, text in enumerate(patterns)]
         hash(subscriber)
         added = []
         with self._lock:
@@ -178,8 +178,8 @@ class PlainMatcher(ABC):
         return f"<{type(self).__name__} of {self._dialect.name} with {len(self):,} subscriptions>"
 
 
-def parse(dialect: Dialect, text: str | bytes, queue: str | None, row: int | None) -> Pattern:
-    """The pattern to subscribe to; only one of it and `queue` may name a queue group. Errors name the row, if any."""
+def parse_pattern(dialect: Dialect, text: str | bytes, queue: str | None, row: int | None) -> Pattern:
+    """Parse the pattern of a subscription, of which the pattern or `queue` may name a queue group, not both."""
     try:
         pattern = dialect.pattern(text)
     except InvalidText as error:

@@ -109,7 +109,7 @@ def arrays_of(
 
 
 def _filters(column: Any, dialect: Dialect) -> Any:
-    """The patterns without the share names of MQTT, which say nothing about topics."""
+    """Return the patterns without the share names of MQTT, which say nothing about topics."""
     if not dialect.shares:
         return column
     shared = pc.starts_with(column, rules.SHARE)

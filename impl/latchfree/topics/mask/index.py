@@ -21,13 +21,14 @@ from latchfree.publishing import publish_file
 from latchfree.topics.columns import text_column
 from latchfree.topics.dialects import DIALECTS, Dialect, get_dialect
 from latchfree.topics.errors import FrozenMatcher, InvalidTopic
-from latchfree.topics.mask import layout, names
+from latchfree.topics.mask import layout
 from latchfree.topics.mask.build import arrays_of, byte_column
 from latchfree.topics.mask.byte_classes import class_table, eight
 from latchfree.topics.mask.groups import group_table
 from latchfree.topics.mask.kernels import records, shapes
 from latchfree.topics.mask.kernels.search import Tables, search
 from latchfree.topics.mask.kernels.trie import Trie
+from latchfree.topics.mask.numbering import Numbering, number
 from latchfree.topics.snapshot import Snapshot
 from latchfree.topics.subscription import Stats, Subscription
 
@@ -43,10 +44,12 @@ class MaskIndex(Snapshot):
     Queue groups are not kept: all members match.
     """
 
-    def __init__(self, buffer: NDArray[np.uint8], dialect: Dialect, known: names.Names, arrays: dict[str, Any]) -> None:
+    def __init__(
+        self, buffer: NDArray[np.uint8], dialect: Dialect, numbering: Numbering, arrays: dict[str, Any]
+    ) -> None:
         self._buffer = buffer
         self._dialect = dialect
-        self._names = known
+        self._numbering = numbering
         self._arrays = arrays
         self._matches = 0
         self._matched = 0
@@ -100,17 +103,17 @@ class MaskIndex(Snapshot):
         if not 0 <= most_groups <= shapes.MOST_GROUPS:
             raise ValueError(f"most_groups must be 0 to {shapes.MOST_GROUPS}, not {most_groups}")
         rules = get_dialect(dialect)
-        numbers, known = names.number(subscribers)
+        numbers, numbering = number(subscribers)
         arrays = arrays_of(patterns, numbers, rules, most_groups)
         arrays["distinct"] = np.array([len(np.unique(numbers)) == len(numbers)], np.int8)
-        plain = {"dialect": rules.name, "subscriptions": len(numbers), "objects": known.objects is not None}
-        if known.column is not None:
-            _, offsets, alive = byte_column(known.column)
+        plain = {"dialect": rules.name, "subscriptions": len(numbers), "objects": numbering.objects is not None}
+        if numbering.column is not None:
+            _, offsets, alive = byte_column(numbering.column)
             arrays["name_offsets"] = offsets
             arrays["name_bytes"] = np.frombuffer(alive.buffers()[2] or b"", np.uint8)[: offsets[-1]]
         buffer = layout.pack(plain, arrays)
         _, views = layout.unpack(buffer, "the index", check=False)
-        return cls(buffer, rules, known, views)
+        return cls(buffer, rules, numbering, views)
 
     @classmethod
     def of(cls, subscriptions: Iterable[Subscription], dialect: str | Dialect = "amqp") -> MaskIndex:
@@ -140,12 +143,12 @@ class MaskIndex(Snapshot):
     @classmethod
     def _of_buffer(cls, buffer: NDArray[np.uint8], source: str, check: bool) -> MaskIndex:
         plain, arrays = layout.unpack(buffer, source, check=check)
-        known = names.Names()
+        numbering = Numbering()
         if "name_offsets" in arrays:
             buffers = [None, pa.py_buffer(arrays["name_offsets"]), pa.py_buffer(arrays["name_bytes"])]
             column = pa.Array.from_buffers(pa.large_string(), len(arrays["name_offsets"]) - 1, buffers)
-            known = names.Names(column=column.cast(pa.string()))
-        return cls(buffer, DIALECTS[plain["dialect"]], known, arrays)
+            numbering = Numbering(column=column.cast(pa.string()))
+        return cls(buffer, DIALECTS[plain["dialect"]], numbering, arrays)
 
     def save(self, path: str | Path) -> None:
         """Write the index to a file, which appears complete or not at all.
@@ -165,7 +168,7 @@ class MaskIndex(Snapshot):
         return MaskIndex._of_buffer, (self._buffer, "the pickled index", False)
 
     def _portable(self) -> None:
-        if self._names.objects is not None:
+        if self._numbering.objects is not None:
             raise TypeError("only subscribers that are all int or all str can be saved; number them")
         if DIALECTS.get(self._dialect.name) is not self._dialect:
             raise TypeError("an index of a dialect of your own cannot be saved: its rules are functions")
@@ -187,11 +190,11 @@ class MaskIndex(Snapshot):
         self._matched += len(found)
         if len(found) >= 1 << 31:
             raise ValueError(f"{len(found):,} matches do not fit one Arrow list array; pass fewer topics at once")
-        return pa.ListArray.from_arrays(pa.array(rows.astype(np.int32)), self._names.values(found))
+        return pa.ListArray.from_arrays(pa.array(rows.astype(np.int32)), self._numbering.values(found))
 
     def match(self, topic: str | bytes) -> frozenset[Hashable]:
         """Return the subscribers whose patterns match a topic; see `Matcher.match`."""
-        matched = frozenset([self._names.object(number) for number in self._search_one(topic)])
+        matched = frozenset([self._numbering.object(each) for each in self._search_one(topic)])
         self._matches += 1
         self._matched += len(matched)
         return matched
@@ -268,7 +271,7 @@ class MaskIndex(Snapshot):
         end = start + count * self._width
         numbers = held[start:end].view(np.int32 if self._width == 4 else np.int64).tolist()
         text = bytes(held[end : end + length]).decode()
-        found = [Subscription(at // 4 + k, text, self._names.object(number)) for k, number in enumerate(numbers)]
+        found = [Subscription(at // 4 + k, text, self._numbering.object(each)) for k, each in enumerate(numbers)]
         return found, text, (end + length + 3) // 4 * 4
 
     def _one(self, topic: str | bytes) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:

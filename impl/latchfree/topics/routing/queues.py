@@ -1,7 +1,9 @@
 """Queue groups: of the members of a group that match, one gets the message.
 
-NATS (and here AMQP) knows a group by its name, so that members with different patterns are one group. MQTT keys a
-group by name and filter: a client in two of them may get a message twice.
+Example: three workers subscribe to ``jobs.*`` with the queue ``render``. Each job goes to one of the three.
+
+NATS (and here AMQP) knows a group by its name, so members with different patterns are one group. MQTT knows a group by
+name and filter, so a client in two groups of one name may get a message twice.
 
 Source: NATS, "Queue Groups" and SubList; MQTT 5.0, 4.8.2.
 """
@@ -29,6 +31,7 @@ class RoundRobin:
         self._lock = threading.Lock()
 
     def __call__(self, group: Hashable, members: Sequence[Subscription], topic: str | bytes) -> Subscription:
+        """Return the member of a group that gets a message."""
         with self._lock:
             turn = self._turns[group]
             self._turns[group] += 1
@@ -36,27 +39,29 @@ class RoundRobin:
 
 
 class Random:
-    """Any member, all equally likely; the same choices for the same seed."""
+    """Any member, each equally likely; the same seed makes the same choices."""
 
     def __init__(self, seed: int | None = None) -> None:
         self._random = random.Random(seed)
 
     def __call__(self, group: Hashable, members: Sequence[Subscription], topic: str | bytes) -> Subscription:
+        """Return the member of a group that gets a message."""
         return self._random.choice(members)
 
 
 class Sticky:
-    """The same member for the same topic as long as it matches; members that come or go move few topics.
+    """The same member for the same topic, as long as the member matches; members that come or go move few topics.
 
     Rendezvous hashing (Thaler and Ravishankar 1998), in one process: the hash of strings differs between processes.
     """
 
     def __call__(self, group: Hashable, members: Sequence[Subscription], topic: str | bytes) -> Subscription:
+        """Return the member of a group that gets a message."""
         return max(members, key=lambda member: hash((topic, group, member.number)))
 
 
 class QueueGroups:
-    """Delivers topics by a matcher: to all plain subscriptions, and to one of each queue group.
+    """Route topics by a matcher: to all subscriptions without a queue, and to one member of each queue group.
 
     Parameters
     ----------

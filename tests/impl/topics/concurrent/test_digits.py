@@ -45,7 +45,7 @@ def expected(text, dialect, forbidden, wild):
         return None
     if any(byte < 64 and forbidden >> byte & 1 for byte in text):
         return None
-    wildcards = {dialect.one.encode(): int(d.ONE), dialect.many.encode(): int(d.MANY)} if wild else {}
+    wildcards = {dialect.one.encode(): int(d.ANY_WORD), dialect.many.encode(): int(d.ANY_WORDS)} if wild else {}
     starts = [sum(len(word) + 1 for word in words[:k]) for k in range(len(words) + 1)]
     return starts, [*(wildcards.get(word, digit(word)) for word in words), int(d.END)]
 

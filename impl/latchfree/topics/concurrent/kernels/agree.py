@@ -1,8 +1,11 @@
-"""Whether the pattern of a stored subscription matches a topic, byte by byte.
+"""Compare the pattern of a stored subscription with a topic, byte by byte.
 
-Patterns without wildcards are compared whole. The others are walked with the topic; on a mismatch the last `many` takes
-one word more, and only the last: whatever the earlier ones could give it, it can take itself. So it takes
-O(bytes of one * words of the other) (Kirk Krauss, "Matching Wildcards", 2008, for words in place of characters).
+Example: ``#.b`` against ``a.b.b``. ``#`` stands for no word, then ``b`` differs from ``a``; so ``#`` takes ``a``, then
+``b`` fits and one word is left over; so ``#`` takes ``a.b``, and the rest fits.
+
+A pattern without wildcards is compared whole. Any other is walked with the topic; on a mismatch the last `many` takes
+one word more. The earlier ones need not: a word that they could give up, the last can take. So the time is O(bytes of
+the pattern * words of the topic) (Kirk Krauss, "Matching Wildcards", 2008, with words for characters).
 """
 
 import numpy as np
@@ -32,7 +35,7 @@ WILD = _1
 
 @kernel
 def _word_fits(mem: Handle, s: Word, gap: Word, at: Word, address: Word, start: Word, end: Word) -> Word:
-    """Where the word after the one at `at` starts, if that one is bytes `start` to `end` of a topic; else NOWHERE."""
+    """Return where the next word of a pattern starts if the word at `at` equals a word of the topic, else NOWHERE."""
     length = peek(mem, s + KEY_LENGTH)
     for k in range(start, end):
         if at == length or stored_byte(mem, s, at) != read_byte(address + np.uint64(k)):
@@ -87,7 +90,7 @@ def _walk(mem: Handle, s: Word, rules: Word, address: Word, topic_length: Word, 
 
 @kernel
 def agrees(mem: Handle, s: Word, rules: Word, address: Word, length: Word, count: Word, starts: Word) -> Flag:
-    """Whether the subscription in S-node `s` matches a topic of `count` words, whose places are at `starts`."""
+    """Return whether the subscription in S-node `s` matches a topic of `count` words, whose places are at `starts`."""
     if peek(mem, s + KEY) & WILD == _0:
         return same_key(mem, s, (address, length))
     return _walk(mem, s, rules, address, length, count, starts)

@@ -1,4 +1,4 @@
-"""Subscribe, unsubscribe, and the cleaning of what an unsubscription leaves empty.
+"""Subscribe, unsubscribe, and clean the tombs that an unsubscription leaves.
 
 LP of a change: the root read of the GCAS that commits it. LP of a refusal: the read of the main that shows it.
 """
@@ -56,7 +56,7 @@ _AGAIN = np.uint64(4)  # the children were renewed
 
 @kernel
 def _give_up(mem: Handle, me: Word, outcome: Word) -> None:
-    """Free what an attempt has allocated whose GCAS failed."""
+    """Free the nodes of an attempt whose GCAS failed."""
     if outcome == LOST:
         undo(mem, me)
     else:
@@ -65,10 +65,11 @@ def _give_up(mem: Handle, me: Word, outcome: Word) -> None:
 
 @kernel
 def clean(mem: Handle, trie: Word, me: Word, path: Array, depth: Word, digits: Array, startgen: Word) -> Flag:
-    """If the I-node at `depth` of a path is tombed, put what its tomb holds in its place in the one above.
+    """If the I-node at `depth` of a path is tombed, put the content of its tomb in its place in the I-node above.
 
-    Gives up when the slot no longer points there (somebody did it) or a snapshot has changed the generation. False: no
-    memory. A tomb left behind is correct, and the next change that meets it cleans it.
+    Return False if there is no memory. Give up when the slot no longer points to the I-node (another thread cleaned) or
+    when a snapshot has changed the generation. A tomb left behind is correct; the next change that meets a tomb cleans
+    it.
     """
     i = path[TWO * depth]
     parent = path[TWO * (depth - ONE)]
@@ -109,7 +110,7 @@ def clean(mem: Handle, trie: Word, me: Word, path: Array, depth: Word, digits: A
 
 @kernel
 def _step(mem: Handle, trie: Word, me: Word, i: Word, m: Word, slot: Word, digit: Word, startgen: Word) -> Word:
-    """Whether a descent ends at C-node `m` of `i`, whose slot for `digit` is `slot`, or goes on below."""
+    """Return whether a descent ends at C-node `m` of `i`, whose slot for `digit` is `slot`, or goes on below."""
     if not is_child(slot):
         return _HERE
     child = slot & PLAIN
@@ -128,10 +129,10 @@ def _step(mem: Handle, trie: Word, me: Word, i: Word, m: Word, slot: Word, digit
 def _descend(
     mem: Handle, trie: Word, me: Word, digits: Array, path: Array, depth: Word, startgen: Word
 ) -> tuple[Word, Word, Word, Word]:
-    """Go down from the I-node at `depth` of a path to where a string has its place.
+    """Go down from the I-node at `depth` of a path to the place of a string.
 
-    Returns the outcome, and for HERE the depth of that I-node, its main and the slot. An entry of the path is an
-    I-node, and the number of its digit with the bits of it that are used up.
+    Return the outcome, and for HERE the depth of the last I-node, its main and the slot. An entry of the path is two
+    words: an I-node; the index of its digit, with the number of bits of the digit that are used up.
     """
     while True:
         i = path[TWO * depth]
@@ -154,7 +155,7 @@ def _descend(
 
 @kernel
 def _start(mem: Handle, trie: Word, path: Array) -> Word:
-    """Begin a path at the root; returns its generation."""
+    """Begin a path at the root; return the root's generation."""
     i = read_root(mem, trie)
     path[0] = i
     path[1] = NIL
@@ -167,8 +168,8 @@ def subscribe(
 ) -> Word:
     """Add a subscription of the pattern `text`, whose string is `digits`; `name` is its number and the flag WILD.
 
-    The caller must be pinned. `path` is scratch, two words an I-node. Returns FULL where there was no room: then
-    nothing is subscribed.
+    The caller must be pinned. `path` is scratch, two words for each I-node. Return `name`, or FULL if there was no
+    room: then nothing is subscribed.
     """
     mask = peek(mem, trie + HASH_MASK)
     while True:
@@ -210,7 +211,7 @@ def subscribe(
 def unsubscribe(mem: Handle, trie: Word, me: Word, digits: Array, path: Array, name: Word) -> Word:
     """Take the subscription called `name`, whose string is `digits`, away.
 
-    The caller must be pinned. Returns its S-node, NIL if it was not there, FULL where there was no room.
+    The caller must be pinned. Return the S-node, NIL if there was none, FULL if there was no room.
     """
     while True:
         startgen = _start(mem, trie, path)

@@ -1,12 +1,12 @@
-"""Collecting: the subscriptions that match a topic, and which mains say so.
+"""Collect the subscriptions that match a topic, and note the mains that were read.
 
-A frame of the queue is an I-node to visit and what is looked for there: how many words of the topic are used up
-(``at``), and one of three *modes*. EXACT: the next digit is that of the next word, a wildcard, or END. FLOATING, below
-a `many` that need not be last: the next digit may be that of any later word, so ``at`` is a lower bound. ALL, below
-END: everything. What is found agrees with the topic byte by byte, so it does no harm to look at too much. An I-node
-is visited once, since it has one parent; so a pattern of many `many` costs no more than the nodes it has.
+A frame of the queue is an I-node to visit, the number of topic words used up (``at``), and one of three *modes*.
+EXACT: the next digit is the next word's, a wildcard, or END. FLOATING, below a `many` that need not be last: the next
+digit may be any later word's, so ``at`` is a lower bound. ALL, below END: every slot. Every S-node found is compared
+with the topic byte by byte, so visiting too much does no harm. An I-node has one parent, so it is visited once: a
+pattern with several `many` costs no more than its nodes.
 
-The queue is worked off first in, first out: what is read from memory was asked for some nodes earlier.
+The queue is first in, first out, so that a node's memory is fetched some nodes before it is read.
 """
 
 from typing import NamedTuple
@@ -80,7 +80,7 @@ class Space(NamedTuple):
     starts, digits : address
         The words of the topic, see `latchfree.topics.concurrent.kernels.digits.parse`.
     frames, noted, found, counts : address
-        What is to be visited, what was looked at, what was found, and how much of it.
+        I-nodes to visit, I-nodes visited with their mains, S-nodes found, and how many of each.
     most_frames, most_noted, most_found : int
     """
 
@@ -97,7 +97,10 @@ class Space(NamedTuple):
 
 @kernel
 def space_of(starts: Array, digits: Array, frames: Array, noted: Array, found: Array, counts: Array) -> Space:
-    """The space of these arrays. In compiled code, name them after its last use: Numba frees an array early."""
+    """Return the addresses of these arrays.
+
+    Compiled code must name each array after the last use of its address: Numba frees an array early.
+    """
     return Space(
         np.uint64(starts.ctypes.data),
         np.uint64(digits.ctypes.data),
@@ -113,7 +116,7 @@ def space_of(starts: Array, digits: Array, frames: Array, noted: Array, found: A
 
 @kernel
 def _flag(digit: Word, level: Word, prefix: Word) -> Word:
-    """The bit of a digit in a C-node at `level`, 0 if the digit's lower bits are not those of `prefix`."""
+    """Return the bit of a digit in a C-node at `level`, 0 if the digit's lower bits are not those of `prefix`."""
     if level != NIL and (digit ^ prefix) << (_64 - level) != NIL:
         return NIL
     return flag_of(digit, level)
@@ -123,14 +126,14 @@ def _flag(digit: Word, level: Word, prefix: Word) -> Word:
 def _wanted(
     mode: Word, at: Word, level: Word, prefix: Word, hidden: Flag, rules: Word, count: Word, digits: Word
 ) -> Word:
-    """The bits of the slots to look at in a C-node."""
+    """Return the bits of the slots to follow in a C-node."""
     if mode == ALL:
         return _ALL_SLOTS
-    flags = NIL if hidden and at == NIL else _flag(d.MANY, level, prefix)
+    flags = NIL if hidden and at == NIL else _flag(d.ANY_WORDS, level, prefix)
     if at < count:
         flags |= _flag(peek(digits, at), level, prefix)
         if not hidden or at != NIL:
-            flags |= _flag(d.ONE, level, prefix)
+            flags |= _flag(d.ANY_WORD, level, prefix)
     if mode == EXACT:
         return flags if at < count else flags | _flag(d.END, level, prefix)
     for k in range(at + ONE, count):
@@ -142,14 +145,14 @@ def _wanted(
 def _below_branch(
     digit: Word, mode: Word, at: Word, hidden: Flag, rules: Word, count: Word, digits: Word
 ) -> tuple[Flag, Word, Word]:
-    """Whether the strings that go on with `digit` may match, and mode and place below it."""
+    """Return whether the strings that go on with `digit` may match, and the mode and ``at`` below `digit`."""
     if digit == d.END:
         return mode == FLOATING or at == count, ALL, at
-    if digit == d.MANY:
+    if digit == d.ANY_WORDS:
         if (hidden and at == NIL) or (at == count and rules & d.LEAST != NIL):
             return False, mode, at
         return (True, FLOATING, at) if rules & d.ANYWHERE != NIL else (True, EXACT, count)
-    if digit == d.ONE:
+    if digit == d.ANY_WORD:
         return at < count and (at != NIL or not hidden), mode, at + ONE
     for k in range(at, count if mode == FLOATING else min(at + ONE, count)):
         if peek(digits, np.uint64(k)) == digit:
@@ -159,7 +162,7 @@ def _below_branch(
 
 @kernel
 def _keep_those_that_agree(mem: Handle, rules: Word, address: Word, length: Word, count: Word, space: Space) -> None:
-    """Leave only S-nodes in `found` whose patterns match the topic, and no more than are asked for."""
+    """Keep only S-nodes in `found` whose patterns match the topic, and at most as many as asked for."""
     kept = NIL
     for k in range(peek(space.counts, FOUND)):
         if kept == peek(space.counts, MOST):
@@ -182,10 +185,10 @@ def collect(
     count: Word,
     space: Space,
 ) -> Flag:
-    """Find the S-nodes below I-node `root` that match a topic of `count` words, and note the mains that were looked at.
+    """Find the S-nodes below I-node `root` that match a topic of `count` words, and note the mains that were read.
 
-    `trie` is READ_ONLY for a frozen tree; then nothing is noted. False: `frames`, `noted` or `found` is too short.
-    NOTED counts words, two an I-node.
+    Return False if `frames`, `noted` or `found` is too short. `trie` is READ_ONLY for a frozen tree; then nothing is
+    noted. NOTED counts words, two for each I-node.
     """
     gen = gen_of(mem, root)
     hidden = d.is_hidden(address, length, rules)

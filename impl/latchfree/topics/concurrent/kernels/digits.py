@@ -1,9 +1,11 @@
-"""Digits: what a pattern and a topic are made of, and where they fall.
+"""Digits: the 64-bit words that patterns and topics are turned into.
 
-A word's digit is a hash of its bytes with the top bit clear; the reserved digits have it set, so no word is taken for a
-wildcard or for the end. A word of up to seven bytes shares its digit with no other of that kind.
+Example: the pattern ``sport/+`` of MQTT becomes three digits: the hash of ``sport``, ANY_WORD, and END.
 
-What a dialect means for compiled code is one word, its *rules*: separator, wildcard for one word, wildcard for many (a
+A word's digit is a hash of its bytes with the top bit clear. The reserved digits have the top bit set, so no word is
+taken for a wildcard or for the end. Words of up to seven bytes have different digits if they differ.
+
+Compiled code knows a dialect by one word, its *rules*: separator, wildcard for one word, wildcard for many words (a
 byte each), flags, and the longest text.
 """
 
@@ -34,8 +36,8 @@ _HIGHS = np.uint64(0x8080808080808080)
 _LAST = np.uint64(0x80)
 
 #: Digits that no word has.
-ONE = np.uint64(0x9216D5D98979FB1B)
-MANY = np.uint64(0xD1310BA698DFB5AC)
+ANY_WORD = np.uint64(0x9216D5D98979FB1B)
+ANY_WORDS = np.uint64(0xD1310BA698DFB5AC)
 END = np.uint64(0xBA7C9045F12C7F99)
 
 _WORD = np.uint64((1 << 63) - 1)
@@ -50,7 +52,7 @@ LONGEST_SHIFT = np.uint64(32)
 
 _DOLLAR = np.uint64(ord("$"))
 
-#: In place of a number of words: the text breaks a rule. It is not what says that an array is too short.
+#: In place of a number of words: the text breaks a rule. TOO_SMALL, for an array that is too short, is another value.
 INVALID = np.uint64((1 << 64) - 2)
 
 
@@ -71,36 +73,39 @@ class Grammar(NamedTuple):
 
 @kernel
 def separator(rules: Word) -> Word:
+    """Return the byte between words."""
     return rules & _BYTE
 
 
 @kernel
 def one_byte(rules: Word) -> Word:
+    """Return the byte that stands for one word."""
     return (rules >> _8) & _BYTE
 
 
 @kernel
 def many_byte(rules: Word) -> Word:
+    """Return the byte that stands for many words."""
     return (rules >> _16) & _BYTE
 
 
 @kernel
 def _finished(h: Word, tail: Word, length: Word) -> Word:
-    """Digit of a word of `length` bytes whose last, incomplete eight are `tail`."""
+    """Return the digit of a word of `length` bytes whose last, incomplete eight are `tail`."""
     return mix(h ^ tail ^ (length << _56)) & _WORD
 
 
 @kernel
 def _as_wildcard(rules: Word, byte: Word) -> Word:
-    """Digit of the wildcard that is this byte, or 0."""
+    """Return the digit of the wildcard that is this byte, or 0."""
     if byte == one_byte(rules):
-        return ONE
-    return MANY if byte == many_byte(rules) else _0
+        return ANY_WORD
+    return ANY_WORDS if byte == many_byte(rules) else _0
 
 
 @kernel
 def _load(address: Word, length: Word, at: Word, size: Word) -> Word:
-    """Up to eight bytes of a text of `length` from `at` on, as a word; nothing outside of the text is read."""
+    """Read `size` bytes (0 to 8) of a text of `length` from `at` on, as a word; read nothing outside of the text."""
     if size == _0:
         return _0
     if at + _8 <= length:
@@ -112,7 +117,7 @@ def _load(address: Word, length: Word, at: Word, size: Word) -> Word:
 
 @kernel
 def _digit(address: Word, length: Word, at: Word, size: Word) -> Word:
-    """The digit of the word of `size` bytes at `at` of a text of `length`."""
+    """Return the digit of the word of `size` bytes at `at` of a text of `length`."""
     h = _SEED
     end = at + size
     while at + _8 <= end:
@@ -134,12 +139,23 @@ def _has_forbidden(address: Word, length: Word, forbidden: Word) -> Flag:
 def parse(
     address: Word, length: Word, rules: Word, forbidden: Word, mask: Word, wild: Flag, starts: Word, digits: Word
 ) -> Word:
-    """Split a text into words: where each starts, and its digit, of which `mask` says which bits count.
+    """Split a text into words; write where each word starts, and its digit, and return the number of words or INVALID.
 
-    `wild` says whether wildcards are meant, as in patterns. `forbidden` has a bit for each byte below 64 that must not
-    occur, and none for the separator. After the words, `starts` has where one more would start, and `digits` has END.
-    Returns the number of words, or INVALID. At both addresses there is room for `length` + 2 words. Eight bytes are
+    After the words, `starts` gets the place where one more word would start, and `digits` gets END. Eight bytes are
     looked at together.
+
+    Parameters
+    ----------
+    address, length : int
+        The text.
+    rules, forbidden : int
+        See `Grammar`; `forbidden` has no bit for the separator.
+    mask : int
+        The bits of a digit that count.
+    wild : bool
+        Whether the wildcard characters are wildcards, as in a pattern.
+    starts, digits : address
+        Room for `length` + 2 words each.
     """
     if length > rules >> LONGEST_SHIFT:
         return INVALID
@@ -186,19 +202,19 @@ def parse(
 
 @kernel
 def stored_byte(mem: Handle, s: Word, at: Word) -> Word:
-    """A byte of the pattern of S-node `s`."""
+    """Return a byte of the pattern of S-node `s`."""
     return (peek(mem, s + BLOB_KEY_WORDS + (at >> _3)) >> (_8 * (at & _7))) & _BYTE
 
 
 @kernel
 def first_word(mem: Handle, s: Word) -> Word:
-    """Where the first word of a stored pattern starts; past the pattern, as after the last word, if it has none."""
+    """Return where the first word of a stored pattern starts; past the pattern if the pattern has no word."""
     return _1 if peek(mem, s + KEY_LENGTH) == _0 else _0
 
 
 @kernel
 def word_after(mem: Handle, s: Word, rules: Word, at: Word) -> Word:
-    """Where the word after the one at `at` starts; past the pattern after the last one."""
+    """Return where the word after the one at `at` starts; past the pattern after the last one."""
     length = peek(mem, s + KEY_LENGTH)
     while at < length and stored_byte(mem, s, at) != separator(rules):
         at += _1
@@ -207,7 +223,7 @@ def word_after(mem: Handle, s: Word, rules: Word, at: Word) -> Word:
 
 @kernel
 def stored_digit(mem: Handle, s: Word, rules: Word, mask: Word, at: Word) -> Word:
-    """Digit of the word at `at` of a stored pattern, of END past the pattern, of the number past END."""
+    """Return the digit of the word at `at` of a stored pattern; past the pattern END, past END the mixed number."""
     length = peek(mem, s + KEY_LENGTH)
     if at > length:
         return END if at == length + _1 else mix(peek(mem, s + KEY))
@@ -227,5 +243,5 @@ def stored_digit(mem: Handle, s: Word, rules: Word, mask: Word, at: Word) -> Wor
 
 @kernel
 def is_hidden(address: Word, length: Word, rules: Word) -> Flag:
-    """Whether a leading wildcard does not match the topic at `address`."""
+    """Return whether a leading wildcard does not match the topic at `address`."""
     return rules & HIDES != _0 and length > _0 and read_byte(address) == _DOLLAR

@@ -1,8 +1,8 @@
-"""C-nodes and I-nodes of a topic trie: what the Ctrie's do not do, as branches carry a digit and tombs may be empty.
+"""C-nodes and I-nodes of a topic trie, which differ from the Ctrie's: branches carry a digit, and tombs may be empty.
 
-Invariant: every function returns a node nobody has seen, stamped with the generation of the I-node it is for. A C-node
-that is not the root's has two slots or more, or one plain I-node, or one branch and starts a digit: what has less is
-a T-node.
+Invariant: every function returns a node that no other thread can reach, stamped with the generation of its I-node. A
+C-node below the root has two slots or more, or one plain I-node, or one branch where a digit starts; a smaller C-node
+is a T-node instead.
 """
 
 import numpy as np
@@ -48,7 +48,7 @@ WITHIN = np.uint64(2)
 
 @kernel
 def place_of(depth: Word, level: Word) -> Word:
-    """Where the C-node is that has `depth` I-nodes above it and starts at bit `level` of its digit."""
+    """Return where the C-node is that has `depth` I-nodes above it and starts at bit `level` of its digit."""
     if depth == NIL:
         return AT_ROOT
     return AT_START if level == NIL else WITHIN
@@ -56,7 +56,7 @@ def place_of(depth: Word, level: Word) -> Word:
 
 @kernel
 def new_branch(mem: Handle, me: Word, main: Word, digit: Word, gen: Word) -> Word:
-    """A slot with a new branch."""
+    """Return a slot with a new branch."""
     i = new_node(mem, me, I_NODE, B_WORDS, gen)
     poke(mem, i + MAIN, main)
     poke(mem, i + DIGIT, digit)
@@ -65,7 +65,7 @@ def new_branch(mem: Handle, me: Word, main: Word, digit: Word, gen: Word) -> Wor
 
 @kernel
 def _contracts(slot: Word, place: Word) -> Flag:
-    """Whether a C-node that has only this slot is a T-node instead."""
+    """Return whether a C-node that has only this slot is a T-node instead."""
     if place == AT_ROOT:
         return False
     return not is_child(slot) or (slot & BRANCH != NIL and place == WITHIN)
@@ -73,7 +73,7 @@ def _contracts(slot: Word, place: Word) -> Flag:
 
 @kernel
 def without(mem: Handle, me: Word, c: Word, flag: Word, place: Word, gen: Word) -> Word:
-    """`c` without the slot of `flag`, contracted."""
+    """Return `c` without the slot of `flag`, contracted."""
     bitmap = peek(mem, c + BITMAP)
     n = popcount(bitmap)
     if place != AT_ROOT and n == ONE:
@@ -87,7 +87,7 @@ def without(mem: Handle, me: Word, c: Word, flag: Word, place: Word, gen: Word) 
 
 @kernel
 def resolved(mem: Handle, me: Word, c: Word, flag: Word, content: Word, place: Word, gen: Word) -> Word:
-    """`c` with the content of a tomb in the slot of `flag`, contracted."""
+    """Return `c` with the content of a tomb in the slot of `flag`, contracted."""
     if content == NIL:
         return without(mem, me, c, flag, place, gen)
     if popcount(peek(mem, c + BITMAP)) == ONE and _contracts(content, place):
@@ -97,7 +97,7 @@ def resolved(mem: Handle, me: Word, c: Word, flag: Word, content: Word, place: W
 
 @kernel
 def _renewed(mem: Handle, trie: Word, me: Word, c: Word, gen: Word) -> Word:
-    """`c` with every child of another generation copied; those of `gen` stay (copying them is mutant S1)."""
+    """Return `c` with every child of another generation copied; children of `gen` stay (copying them is mutant S1)."""
     bitmap = peek(mem, c + BITMAP)
     n = popcount(bitmap)
     new = new_cnode(mem, me, bitmap, n, gen)
@@ -141,7 +141,7 @@ def renew(mem: Handle, trie: Word, me: Word, i: Word, m: Word, gen: Word) -> Wor
 
 @kernel
 def shared_digits(mem: Handle, slot: Word, rules: Word, mask: Word, digits: Array, k: Word) -> tuple[Word, Word]:
-    """How many digits what is in a slot shares with `digits` from digit `k` on, at most 16, and its next digit."""
+    """Return how many digits (at most 16) a slot shares with `digits` from digit `k` on, and the slot's next digit."""
     if is_child(slot):
         return NIL, peek(mem, (slot & PLAIN) + DIGIT)
     at = first_word(mem, slot)
@@ -160,11 +160,9 @@ def shared_digits(mem: Handle, slot: Word, rules: Word, mask: Word, digits: Arra
 def both(
     mem: Handle, me: Word, old: Word, digit: Word, s: Word, digits: Array, k: Word, shared: Word, level: Word, gen: Word
 ) -> Word:
-    """A slot for `old`, what was in a slot, and S-node `s`, which share `shared` digits from `k` on.
+    """Return a slot for `old`, the content of a slot, and S-node `s`, which share `shared` digits from `k` on.
 
-    `digit` is the next digit of `old`.
-
-    Where `s` is NIL the branches for those digits are made, and `old` is alone below them.
+    `digit` is the next digit of `old`. Where `s` is NIL, `old` is alone below the branches for the shared digits.
     """
     if shared == NIL:
         return dual(mem, me, old, digit, s, digits[k], level + STRIDE, gen) | CHILD

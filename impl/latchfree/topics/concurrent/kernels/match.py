@@ -1,8 +1,9 @@
-"""Matching a topic: collect, validate, and after some failures collect in a snapshot.
+"""Match a topic: collect, validate, and after some failures collect in a snapshot.
 
-Invariant: what `matches` returns is everything in the trie that agrees with the topic at one instant between call and
-return. Where all holds, every noted I-node had its noted main when the last was noted, since a main that was replaced
-never comes back and the pin keeps its words from being used again; and what is not noted is frozen.
+Invariant: `matches` returns exactly the subscriptions that the trie held for the topic at one instant between call and
+return. If validation succeeds, every noted I-node had its noted main at the instant when the last was noted: a main
+that was replaced never comes back, and the pin keeps its words from being used again. Nodes that are not noted are
+frozen.
 """
 
 import numpy as np
@@ -23,7 +24,7 @@ PATIENCE = 8
 
 @kernel
 def holds(mem: Handle, trie: Word, root: Word, noted: Word, words: Word) -> Flag:
-    """Whether every noted I-node still has its noted main, and the trie its root."""
+    """Return whether every noted I-node still has its noted main, and the trie its root."""
     for n in range(NIL, words, 2):
         # spec: TopicTrie!ValidateMain -- seq_cst, after every read of the collection.
         if gcas_read(mem, trie, peek(noted, np.uint64(n))) != peek(noted, np.uint64(n) + ONE):
@@ -44,10 +45,10 @@ def matches(
     count: Word,
     space: Space,
 ) -> Word:
-    """The number of S-nodes, put into `space`, that match a topic, which is parsed; TOO_SMALL: see `collect`.
+    """Put the S-nodes that match a parsed topic into `space`; return their number, or TOO_SMALL.
 
-    They are those of the trie, or of the frozen tree below `frozen` unless that is NIL. The caller must be pinned, and
-    is while it reads the S-nodes.
+    The S-nodes are the trie's, or the frozen tree's below `frozen` unless `frozen` is NIL. The caller must be pinned,
+    and must stay pinned while it reads the S-nodes. TOO_SMALL: an array of `space` is too short, see `collect`.
     """
     failures = 0
     slot = NIL

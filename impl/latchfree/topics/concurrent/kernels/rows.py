@@ -1,6 +1,7 @@
-"""Calls on columns of patterns or topics, without the interpreter lock; one text is a column of one row.
+"""Subscribe, unsubscribe and match columns of texts, without the interpreter lock; one text is a column of one row.
 
-A column is the address of its bytes, and an array of where each row starts. Every call pins itself while it works.
+A column is the address of its bytes, and an array of the places where rows start, with the end of the last row. Every
+call pins the thread while it works, and unpins now and then so that others may reclaim memory.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class Descent(NamedTuple):
 
 @kernel
 def _put_once(out: Array, start: Word, end: Word, value: Word) -> Word:
-    """Append a value to a row of few, unless it is there; returns the row's end."""
+    """Append a value to a short row unless the row has the value; return the row's end."""
     for k in range(start, end):
         if out[k] == value:
             return end
@@ -57,7 +58,7 @@ def _put_once(out: Array, start: Word, end: Word, value: Word) -> Word:
 
 @kernel
 def _put_sorted(mem: Handle, found: Word, count: Word, out: Array, start: Word) -> Word:
-    """Append the different subscribers of many S-nodes; returns the row's end."""
+    """Append the subscribers of many S-nodes, each once; return the row's end."""
     end = start + np.int64(count)
     for k in range(count):
         out[start + np.int64(k)] = np.int64(value_of(mem, peek(found, np.uint64(k))))
@@ -87,9 +88,17 @@ def match_rows(
 ) -> Word:
     """Match the rows of a column of topics (bytes at `texts`, int64 `places`) from row `first` on.
 
-    Subscribers go into `out`, each once a row; row k's from ``offsets[k]`` to ``offsets[k + 1]``. If `values` is 0,
-    S-nodes do; then the caller is pinned, and stays so. Returns the first row that was not matched: then ``counts[0]``
-    is INVALID for an invalid topic, TOO_SMALL for too short an array.
+    Return the first row that was not matched; then ``counts[0]`` is INVALID for an invalid topic, TOO_SMALL for too
+    short an array.
+
+    Parameters
+    ----------
+    root : int
+        The root of a frozen tree, or NIL for the trie as it is now.
+    values : int
+        1 to find subscribers, each once a row; 0 to find S-nodes, for a caller that stays pinned.
+    offsets, out : array of int64
+        Row k's subscribers or S-nodes go to ``out[offsets[k]]`` up to ``out[offsets[k + 1]]``.
     """
     mask = peek(mem, trie + HASH_MASK)
     rules, counts = grammar.rules, buffers.counts
@@ -144,10 +153,9 @@ def add_rows(
     numbers: Array,
     descent: Descent,
 ) -> Word:
-    """Subscribe the rows of a column of patterns from row `first` on, each with the payload at
-    `payloads` + row * `step`.
+    """Subscribe the rows of a column of patterns from row `first` on; return the first row without room.
 
-    Their numbers go into `numbers`. Returns the first row that was not subscribed, as there was no room.
+    Row k gets the payload at `payloads` + k * `step`; its number goes into ``numbers[k]``.
     """
     mask = peek(mem, trie + HASH_MASK)
     last: Word = np.int64(len(places) - 1)
@@ -178,9 +186,9 @@ def drop_rows(
     first: Word,
     descent: Descent,
 ) -> Word:
-    """Unsubscribe the rows of a column of patterns from row `first` on; what was not subscribed gets number 0.
+    """Unsubscribe the rows of a column of patterns from row `first` on; return the first row without room.
 
-    Returns the first row for which there was no room.
+    A row that was not subscribed gets number 0.
     """
     mask = peek(mem, trie + HASH_MASK)
     last: Word = np.int64(len(places) - 1)

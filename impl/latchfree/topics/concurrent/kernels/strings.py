@@ -8,18 +8,17 @@ from latchfree.ctrie.kernels.nodes import NIL, ONE
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Handle, Word
 from latchfree.topics.concurrent.kernels.agree import WILD
-from latchfree.topics.concurrent.kernels.digits import END, MANY, parse
-from latchfree.topics.concurrent.kernels.digits import ONE as ANY_WORD
+from latchfree.topics.concurrent.kernels.digits import ANY_WORD, ANY_WORDS, END, parse
 from latchfree.words import mix
 
 
 @kernel
 def string(rules: Word, mask: Word, address: Word, length: Word, number: Word, starts: Array, digits: Array) -> Word:
-    """Make `digits` the string of a subscription; returns its name."""
+    """Write the string of a subscription to `digits`; return the subscription's name."""
     count = parse(address, length, rules, NIL, mask, True, starts.ctypes.data, digits.ctypes.data)
     wild = NIL
     for k in range(count):
-        if digits[k] == ANY_WORD or digits[k] == MANY:
+        if digits[k] == ANY_WORD or digits[k] == ANY_WORDS:
             wild = WILD
     name = (number << ONE) | wild
     digits[count] = END
@@ -29,5 +28,5 @@ def string(rules: Word, mask: Word, address: Word, length: Word, number: Word, s
 
 @kernel
 def value_of(mem: Handle, s: Word) -> Word:
-    """The subscriber in an S-node."""
+    """Return the subscriber in an S-node."""
     return peek(mem, s + BLOB_KEY_WORDS + words_for(peek(mem, s + KEY_LENGTH)))

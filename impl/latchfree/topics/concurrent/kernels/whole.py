@@ -16,7 +16,7 @@ from latchfree.kinds import Array, Handle, Word
 
 @kernel
 def create(mem: Handle, hash_mask: Word, me: Word, number: Word) -> Word:
-    """An empty topic trie whose first subscription gets this number, or FULL."""
+    """Make an empty topic trie whose first subscription gets number `number`; return its word, or FULL."""
     trie = new_trie(mem, me, hash_mask)
     if trie != FULL:
         poke(mem, trie + NUMBERS, number)
@@ -25,7 +25,7 @@ def create(mem: Handle, hash_mask: Word, me: Word, number: Word) -> Word:
 
 @kernel
 def scan(mem: Handle, root: Word, me: Word, stack: Array, found: Array) -> Word:
-    """Put the S-nodes below a frozen root into `found`; returns their number, or more than fits an array."""
+    """Put the S-nodes below a frozen root into `found`; return their number, a larger one if an array is too short."""
     pin(mem, me)
     stack[0] = root | CHILD
     height = 1

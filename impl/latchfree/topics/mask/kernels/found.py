@@ -1,4 +1,4 @@
-"""What a probe found: is it the pattern, and what does its record hold?"""
+"""Compare the record that a probe found with the topic, and copy the record's subscribers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from latchfree.topics.mask.kernels.records import group_in, length_in, subscribe
 from latchfree.topics.mask.kernels.texts import same_bytes
 
 FEW = 16
-"""Up to how many subscribers of a topic are compared with each other instead of sorted."""
+"""The most subscribers of one topic that are compared with each other instead of sorted."""
 
 _0 = np.uint64(0)
 _1 = np.uint64(1)
@@ -25,7 +25,7 @@ def fits(
     record: Word, width: Any, group: Word, mask: Word, depth: Word, is_open: Flag, topic: Word, length: Word,
     starts: Word, ends: Word,
 ) -> Flag:  # fmt: skip
-    """Whether the pattern of a record has this group and matches the topic, byte by byte.
+    """Return whether the pattern of a record has this group and matches the topic, byte by byte.
 
     Runs of bytes between wildcards are compared; as the group is the same, a wildcard stands where a run ends.
     `starts` and `ends` are the addresses of where the words of the topic are.
@@ -52,7 +52,7 @@ def fits(
 
 @kernel
 def emit(records: Word, width: Any, name: Word, names_only: Flag, out: Array, k: Any) -> Any:
-    """Append what a record holds (or its name) to `out` at `k`; return the new end, -1 if there is no room."""
+    """Append the subscribers of a record, or its name, to `out` at `k`; return the new end, -1 if there is no room."""
     if names_only:
         if k == len(out):
             return np.int64(-1)

@@ -29,19 +29,19 @@ _NEAR = np.uint64(1 << 21)
 
 @kernel
 def number_of(row: Word, group: Word) -> Word:
-    """Row of a block and group, in one word."""
+    """Return a row of the block and a group in one word."""
     return (row << _6) | group
 
 
 @kernel
 def row_of(number: Word) -> Word:
-    """The row in a number."""
+    """Return the row in a number."""
     return number >> _6
 
 
 @kernel
 def group_of(number: Word) -> Word:
-    """The group in a number."""
+    """Return the group in a number."""
     return number & _63
 
 

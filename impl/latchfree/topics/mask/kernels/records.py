@@ -31,25 +31,25 @@ _8 = np.uint64(8)
 
 @kernel
 def subscribers_in(record: Word) -> Any:
-    """How many subscribers the record at an address holds."""
+    """Return how many subscribers the record at an address holds."""
     return np.int64(read_int32(record))
 
 
 @kernel
 def length_in(record: Word) -> Any:
-    """Bytes of the pattern of a record."""
+    """Return the bytes of a record's pattern."""
     return read_byte(record + _4) | (read_byte(record + np.uint64(5)) << _8)
 
 
 @kernel
 def group_in(record: Word) -> Any:
-    """The group of the pattern of a record."""
+    """Return the group of the pattern of a record."""
     return read_byte(record + _6) | (read_byte(record + _7) << _8)
 
 
 @kernel
 def subscriber_in(record: Word, index: Any, width: Any) -> Any:
-    """A subscriber of a record."""
+    """Return the subscriber at `index` of a record."""
     at = record + _8 + np.uint64(index) * np.uint64(width)
     if width == 4:
         return np.int64(np.int32(read_int32(at)))
@@ -58,7 +58,7 @@ def subscriber_in(record: Word, index: Any, width: Any) -> Any:
 
 @kernel
 def text_of(record: Word, width: Any) -> Word:
-    """The address of the pattern of a record."""
+    """Return the address of the pattern of a record."""
     return record + _8 + np.uint64(read_int32(record)) * np.uint64(width)
 
 

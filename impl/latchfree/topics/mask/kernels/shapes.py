@@ -26,8 +26,11 @@ def scan_patterns(
 ) -> None:  # fmt: skip
     """Find the shape of each pattern.
 
-    `masks` gets a bit for each word that is the wildcard `one`; `depths` twice the number of words before a last
-    `many`, plus one if there is one, or -1 if the pattern fits no mask; `suspicious` whether it may break a rule.
+    Example: of ``a/+/#`` in MQTT the mask is 0b10 (word 1 is a wildcard) and the depth 5 (two words, and a last ``#``).
+
+    `masks` gets a bit for each word that is the wildcard `one`. `depths` gets twice the number of words before a last
+    `many`, plus one if there is a last `many`; -1 if the pattern fits no mask. `suspicious` gets whether the pattern
+    may break a rule.
     """
     room = MOST_WORDS + 1
     scratch = np.empty((3, room), np.uint64)

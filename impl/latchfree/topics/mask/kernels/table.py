@@ -1,7 +1,8 @@
 """The table of a mask index: records by the hash of their literal words and their group.
 
-An open-addressed table of words, each the low half of a hash and the name of a record, behind a filter of `FILTER`
-bits for each record: a probe that finds its bit unset, as most do, ends without touching the table.
+Each entry is one word: the low half of a key, and the name of a record; collisions go to the next free place. A filter
+of `FILTER` bits for each record stands before the table: most probes find their bit unset and end without reading the
+table.
 """
 
 from __future__ import annotations
@@ -32,31 +33,31 @@ GROUP_STEP = np.uint64(0xC2B2AE3D27D4EB4F)
 
 @kernel
 def salt_of(group: Any) -> Word:
-    """What tells equal literal words of different groups apart."""
+    """Return the word that tells equal literal words of different groups apart."""
     return np.uint64(group + 1) * GROUP_STEP
 
 
 @kernel
 def key_of(literals: Word, salt: Word) -> Word:
-    """The key of a pattern: the hashes of its literal words, and what its group adds, combined by exclusive or."""
+    """Return the key of a pattern: the exclusive or of the hashes of its literal words and the salt of its group."""
     return literals ^ salt
 
 
 @kernel
 def place_of(key: Word, capacity: Word) -> Word:
-    """Where in a table of fewer than 2**32 places a key is looked for first: its high half, scaled."""
+    """Return where in a table of fewer than 2**32 places a key is looked for first: its high half, scaled."""
     return ((key >> _32) * capacity) >> _32
 
 
 @kernel
 def bit_of(key: Word, bits: Word) -> Word:
-    """The bit of a filter of fewer than 2**32 bits that stands for a key: its low half, scaled."""
+    """Return the bit of a filter of fewer than 2**32 bits that stands for a key: its low half, scaled."""
     return ((key & _LOW) * bits) >> _32
 
 
 @kernel
 def is_set(filter_: Word, bit: Word) -> Word:
-    """A bit of a filter, 0 or 1."""
+    """Return a bit of a filter, 0 or 1."""
     return (peek(filter_, bit >> _6) >> (bit & _63)) & _1
 
 

@@ -1,7 +1,7 @@
-"""Words of a UTF-8 text: where they are, their hashes, and whether a byte needs a closer look.
+"""Split a UTF-8 text into words: their places, their hashes, and the bytes that may break a rule.
 
-A table of 256 classes says which bytes separate words and which are suspicious, that is, may break a rule of the
-dialect. Compiled code only suspects; `Dialect` judges.
+A table of 256 classes marks the bytes that separate words and the *suspicious* bytes, which may break a rule of the
+dialect: NUL in MQTT, say. Compiled code only counts suspicious bytes; `Dialect` then judges the text.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from latchfree.words import low_bytes, tail_word, zero_bytes
 SEPARATOR = np.uint64(1)
 SUSPICIOUS = np.uint64(2)
 EMPTY_WORD = 256
-"""Where the table tells whether an empty word is suspicious."""
+"""Place in the table of the class of empty words."""
 FLOOR = 257
-"""Where the table tells the byte that no suspicious one reaches."""
+"""Place in the table of a byte above all suspicious ones."""
 
 _0 = np.uint64(0)
 _1 = np.uint64(1)
@@ -46,13 +46,13 @@ def fold(word: Word) -> Word:
 
 @kernel
 def at_position(h: Word, position: Word) -> Word:
-    """The hash of a word at a position: the same word elsewhere gets another."""
+    """Return the hash of a word at a position: the same word elsewhere gets another."""
     return h * (GOLDEN + _2 * position)
 
 
 @kernel
 def load(address: Word, size: Word, limit: Word) -> Word:
-    """The first `size` bytes (1 to 8) at a raw address as a word, zero-padded; nothing is read from `limit` on."""
+    """Read `size` bytes (1 to 8) at a raw address as a word, zero-padded; read nothing from `limit` on."""
     if address + _8 <= limit:
         return read_word(address) & (_ALL >> (_64 - _8 * size))
     return tail_word(address, size)
@@ -60,7 +60,7 @@ def load(address: Word, size: Word, limit: Word) -> Word:
 
 @kernel
 def hash_long(address: Word, size: Word, limit: Word) -> Word:
-    """All but the last up to 8 bytes of a word of a text, which has more, mixed; and those last, as they are."""
+    """Return a hash of a word of over 8 bytes: all bytes but the last (up to) 8 mixed, and the last 8 unmixed."""
     h = _0
     left = size
     while left > _8:
@@ -72,7 +72,7 @@ def hash_long(address: Word, size: Word, limit: Word) -> Word:
 
 @kernel
 def count_suspects(address: Word, length: Word, classes: Word) -> Any:
-    """How many bytes are suspicious."""
+    """Return how many bytes are suspicious."""
     found = np.int64(0)
     for i in range(length):
         if read_byte(classes + read_byte(address + i)) == SUSPICIOUS:
@@ -85,11 +85,11 @@ def parse(
     address: Word, length: Word, limit: Word, classes: Word, separators: Word, most: Word, hashes: Word, starts: Word,
     ends: Word,
 ) -> tuple[Any, Any]:  # fmt: skip
-    """Find the words of a text; those from number `most` on are only counted.
+    """Find the words of a text; count, but do not write, the words from number `most` on.
 
-    Eight bytes are looked at together: a byte is a separator where its difference from one is zero, which carries
-    between bytes do not blur; one below the floor of suspicion makes every byte of the text be looked up.
-    All arrays are addresses. `separators` is eight of them; nothing is read from `limit` on.
+    Eight bytes are looked at together. The exclusive or with eight separators is zero exactly in the bytes that are
+    separators. If any byte is below the floor of suspicion, every byte of the text is looked up in the table.
+    All arrays are addresses. `separators` is a word of eight separators; nothing is read from `limit` on.
 
     Returns
     -------
@@ -146,7 +146,7 @@ def parse(
 
 @kernel
 def same_bytes(one: Word, other: Word, length: Any) -> Flag:
-    """Whether two runs of bytes at raw addresses are equal; reads neither past its end."""
+    """Return whether two runs of bytes at raw addresses are equal; read neither past its end."""
     count = np.uint64(length)
     at = _0
     if count >= _8:

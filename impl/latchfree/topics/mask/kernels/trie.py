@@ -82,7 +82,7 @@ class Paths(NamedTuple):
 
 @kernel
 def edge_of(trie: Trie, records: Word, node: Any, h: Word, text: Word, size: Any) -> Any:
-    """The place of the edge of a word, or the free place where it would be."""
+    """Return the place of the edge of a word, or the free place for the edge, and the edge's key."""
     capacity = np.uint64(len(trie.keys))
     key = fold(h + np.uint64(node) * _GOLDEN) | _1
     place = key % capacity

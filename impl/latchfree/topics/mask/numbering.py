@@ -16,7 +16,7 @@ pa: Any = optional("pyarrow", "topics")
 
 
 @dataclass(frozen=True)
-class Names:
+class Numbering:
     """What the numbers in an index stand for.
 
     Parameters
@@ -57,7 +57,7 @@ class Names:
             raise TypeError(f"the subscribers do not fit one Arrow array ({error}); use match for each topic") from None
 
 
-def number(subscribers: Any) -> tuple[NDArray[np.int64], Names]:
+def number(subscribers: Any) -> tuple[NDArray[np.int64], Numbering]:
     """Return the number of each subscriber, and what the numbers stand for.
 
     Parameters
@@ -69,17 +69,17 @@ def number(subscribers: Any) -> tuple[NDArray[np.int64], Names]:
     if isinstance(subscribers, pa.Array) and subscribers.null_count:
         raise ValueError(f"subscribers must not be null, element {subscribers.is_null().index(True).as_py()} is")
     if isinstance(subscribers, pa.Array) and pa.types.is_integer(subscribers.type):
-        return subscribers.cast(pa.int64()).to_numpy(zero_copy_only=False), Names()
+        return subscribers.cast(pa.int64()).to_numpy(zero_copy_only=False), Numbering()
     if isinstance(subscribers, np.ndarray):
         subscribers = subscribers.tolist()
     if not isinstance(subscribers, pa.Array):
         if all(type(each) is int and -(2**63) <= each < 2**63 for each in subscribers):
-            return np.array(subscribers, np.int64), Names()
+            return np.array(subscribers, np.int64), Numbering()
         if all(type(each) is str for each in subscribers):
             subscribers = pa.array(subscribers, pa.string())
     if isinstance(subscribers, pa.Array) and pa.types.is_string(subscribers.type):
         encoded = subscribers.dictionary_encode()
-        return encoded.indices.to_numpy().astype(np.int64), Names(column=encoded.dictionary)
+        return encoded.indices.to_numpy().astype(np.int64), Numbering(column=encoded.dictionary)
     numbers: dict[Hashable, int] = {}
     found = [numbers.setdefault(each, len(numbers)) for each in subscribers]
-    return np.array(found, np.int64), Names(objects=list(numbers))
+    return np.array(found, np.int64), Numbering(objects=list(numbers))
