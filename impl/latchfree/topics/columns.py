@@ -16,9 +16,9 @@ def text_column(texts: Any, what: str = "topics") -> Any:
     Raises
     ------
     TypeError
-        If it holds anything else.
+        If an element is no string.
     ValueError
-        If an element is null, naming it.
+        If an element is null; the error names the element.
     """
     if isinstance(texts, str | bytes):
         raise TypeError(f"{what} must be an Arrow array or a sequence of str, not one {type(texts).__name__}")
@@ -39,7 +39,7 @@ def text_column(texts: Any, what: str = "topics") -> Any:
 
 
 def rows_of(texts: Any) -> Iterator[tuple[int, bytes]]:
-    """Return the rows of a text column, numbered, as UTF-8 bytes that may turn out not to be."""
+    """Return the rows of a text column, numbered, as bytes; a broken column may hold bytes that are no UTF-8."""
     column = text_column(texts)
     large = pa.types.is_large_string(column.type)
     return enumerate(column.cast(pa.large_binary() if large else pa.binary()).to_pylist())

@@ -1,8 +1,11 @@
 """How brokers write patterns and topics: AMQP 0-9-1, NATS and MQTT.
 
-Both are words between separators. In a pattern, one wildcard stands for exactly one word, the other for many. The
-dialects differ in where *many* may stand and whether it may stand for no word, in whether the empty text has words,
-and in what is valid (`latchfree.topics.rules`). A wildcard character that is not a whole word is that character.
+Example: in MQTT ``sport/+/score`` matches ``sport/golf/score``, and ``sport/#`` matches ``sport`` and all below.
+
+Patterns and topics are words between separators. In a pattern one wildcard stands for exactly one word, the other
+(*many*) for several. The dialects differ in where *many* may stand and whether it may stand for no word, in whether
+the empty text has words, and in what is valid (`latchfree.topics.rules`). A wildcard character inside a word is just
+that character.
 """
 
 from __future__ import annotations
@@ -24,11 +27,11 @@ class Dialect:
     Parameters
     ----------
     name : str
-        What users type.
+        The name that users type.
     separator, one, many : str
-        What is between words; the wildcard for one word, the wildcard for many. One ASCII character each.
+        The character between words, the wildcard for one word, the wildcard for many words. One ASCII character each.
     least : int
-        How many words `many` stands for at least.
+        The fewest words that `many` stands for.
     longest : int
         Bytes, in UTF-8, of a pattern or topic at most.
     most_words : int
@@ -40,7 +43,7 @@ class Dialect:
     shares : bool
         Whether ``$share/name/filter`` is a shared subscription.
     pattern_defect, topic_defect : callable
-        Return what is wrong with a text as (rule, character), or None.
+        Return the first defect of a text as (rule, character), or None.
     """
 
     name: str
@@ -62,7 +65,7 @@ class Dialect:
         Raises
         ------
         InvalidPattern
-            If it breaks a rule of the dialect.
+            If the pattern breaks a rule of the dialect.
         """
         checked = self._checked(text, InvalidPattern, self.pattern_defect)
         group = None
@@ -82,7 +85,7 @@ class Dialect:
         Raises
         ------
         InvalidTopic
-            If it breaks a rule of the dialect.
+            If the topic breaks a rule of the dialect.
         """
         words = self.split(self._checked(text, InvalidTopic, self.topic_defect))
         if len(words) > self.most_words:
@@ -90,7 +93,7 @@ class Dialect:
         return words
 
     def split(self, text: str) -> tuple[str, ...]:
-        """Return the words of a text; the empty one has none."""
+        """Return the words of a text; the empty text has none."""
         return tuple(text.split(self.separator)) if text else ()
 
     def hidden(self, words: tuple[str, ...]) -> bool:
@@ -98,9 +101,9 @@ class Dialect:
         return self.hides_dollar and bool(words) and words[0].startswith("$")
 
     def matches(self, pattern: Pattern, words: tuple[str, ...]) -> bool:
-        """Return whether a pattern matches a topic; time O(words of one * words of the other).
+        """Return whether a pattern matches a topic; the time is O(words of one * words of the other).
 
-        `reached` holds, for the words of the pattern so far, how many words of the topic they can stand for.
+        `reached` holds every number of topic words that the pattern words so far can stand for.
         """
         if pattern.wild_first and self.hidden(words):
             return False

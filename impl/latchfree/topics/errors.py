@@ -1,4 +1,4 @@
-"""What can be wrong with a pattern, a topic or a subscription handle."""
+"""The errors of topic matching."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ class InvalidText(LatchfreeError, ValueError):
     Attributes
     ----------
     text : str or bytes
-        What was given.
+        The pattern or topic.
     rule : str
-        The rule it breaks.
+        The rule that the text breaks.
     position : int or None
-        The character (the byte, for text that is not UTF-8) where it does, from 0; None if no single one does.
+        The first character (byte, for text that is not UTF-8) that breaks the rule, from 0; None if no single one does.
     row : int or None
         The row of a bulk call.
     """
@@ -60,7 +60,7 @@ class UnknownSubscription(LatchfreeError, LookupError):
 
 
 class FrozenMatcher(LatchfreeError, TypeError):
-    """The matcher cannot change: subscribe on the one it was made from, and freeze that again."""
+    """The matcher cannot change: subscribe on the matcher that the index was made from, and freeze again."""
 
 
 class IndexInvalid(LatchfreeError, ValueError):

@@ -1,4 +1,4 @@
-"""Why a pattern matches a topic: what each of its wildcards stands for."""
+"""Explain why a pattern matches a topic: the words that each wildcard stands for."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from latchfree.topics.pattern import Kind, Pattern
 
 
 def stands_for(pattern: Pattern, words: tuple[str, ...], dialect: Dialect) -> list[tuple[str, tuple[str, ...]]]:
-    """Return each wildcard of a pattern with the words of the topic it stands for, the first ones as few as can be.
+    """Return each wildcard of a pattern with the topic words that it stands for; the first take as few as possible.
 
     Raises
     ------

@@ -1,8 +1,9 @@
-"""The protocol of all matchers, and what they hand out.
+"""`Matcher`: the protocol of all matchers.
 
-A matcher holds subscriptions: pairs of a pattern and a subscriber, any hashable object. Each is its own: who
-subscribes twice and unsubscribes once is still subscribed. Matching a topic gives the subscribers of the patterns that
-match it, each once. All members of a queue group match; which one gets a message is decided by `QueueGroups`.
+A matcher holds subscriptions: pairs of a pattern and a subscriber, any hashable object. Two subscriptions are two even
+if they are equal: a subscriber who subscribes twice and unsubscribes once is still subscribed. Matching a topic gives
+the subscribers of the patterns that match the topic, each once. All members of a queue group match; `QueueGroups`
+decides which member gets a message.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class Matcher(Protocol):
-    """What every engine can do."""
+    """The calls that every engine has."""
 
     @property
     def dialect(self) -> Dialect:
@@ -29,6 +30,19 @@ class Matcher(Protocol):
 
     def subscribe(self, pattern: str | bytes, subscriber: Hashable, *, queue: str | None = None) -> Subscription:
         """Add a subscription.
+
+        Parameters
+        ----------
+        pattern : str or bytes
+            Bytes are UTF-8.
+        subscriber : hashable
+        queue : str, optional
+            The queue group of the subscription.
+
+        Returns
+        -------
+        Subscription
+            The handle for `unsubscribe`.
 
         Raises
         ------
@@ -40,15 +54,29 @@ class Matcher(Protocol):
     def unsubscribe(self, subscription: Subscription) -> None:
         """Take a subscription away.
 
+        Parameters
+        ----------
+        subscription : Subscription
+            The handle that `subscribe` returned.
+
         Raises
         ------
         UnknownSubscription
-            If it is not there (any more); nothing changes.
+            If the matcher does not have the subscription, or no longer; nothing changes.
         """
         ...
 
     def match(self, topic: str | bytes) -> frozenset[Hashable]:
         """Return the subscribers whose patterns match a topic.
+
+        Parameters
+        ----------
+        topic : str or bytes
+            Bytes are UTF-8.
+
+        Returns
+        -------
+        frozenset of hashable
 
         Raises
         ------
@@ -58,16 +86,21 @@ class Matcher(Protocol):
         ...
 
     def match_many(self, topics: Any) -> Any:
-        """Return the subscribers of each topic, as an Arrow list array; in a row each is there once, in any order.
+        """Return the subscribers of each topic; a row has each subscriber once, in any order.
 
         Parameters
         ----------
         topics : pyarrow.StringArray, pyarrow.LargeStringArray or pyarrow.ChunkedArray of them
 
+        Returns
+        -------
+        pyarrow.ListArray
+            One list for each topic.
+
         Raises
         ------
         InvalidTopic
-            Naming the row.
+            If a topic breaks a rule of the dialect; the error names the row.
         TypeError
             If the subscribers do not fit one Arrow type.
         """

@@ -1,4 +1,4 @@
-"""A parsed pattern: words, and what each of them stands for."""
+"""A parsed pattern: its words, and the kind of each word."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Pattern:
     words : tuple of str
         Its words; the share name of MQTT is not among them.
     kinds : tuple of Kind
-        What each word stands for.
+        The kind of each word.
     group : str or None
         The share name of ``$share/group/filter``.
     """

@@ -1,4 +1,4 @@
-"""What a matcher held at one moment, and how two such moments differ."""
+"""`Snapshot`: the subscriptions of a matcher at one moment, and the `Difference` of two snapshots."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Difference:
 
 
 class Snapshot(ABC):
-    """The subscriptions of one moment: a collection that does not change, and can be matched."""
+    """The subscriptions of one moment: an unchanging collection that matches topics."""
 
     @property
     @abstractmethod
@@ -57,6 +57,6 @@ class Snapshot(ABC):
         return frozenset((each.pattern, each.subscriber) for each in self)
 
     def since(self, earlier: Snapshot) -> Difference:
-        """Return what came and went since an earlier snapshot of the same matcher."""
+        """Return the subscriptions that came and went since an earlier snapshot of the same matcher."""
         now, then = frozenset(self), frozenset(earlier)
         return Difference(now - then, then - now)

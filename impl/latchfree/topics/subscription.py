@@ -14,11 +14,11 @@ class Subscription:
     Parameters
     ----------
     number : int
-        Its number in its matcher, which no later subscription gets.
+        The number of the subscription in its matcher; no later subscription gets the same number.
     pattern : str
     subscriber : hashable
     queue : str or None
-        The queue group it takes part in: NATS gives it apart from the pattern, MQTT in it.
+        The queue group: NATS names the group apart from the pattern, MQTT in the pattern.
     """
 
     number: int
@@ -29,17 +29,17 @@ class Subscription:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """What a matcher holds and did.
+    """The size of a matcher, and counts of its calls.
 
     Parameters
     ----------
     engine, dialect : str
     subscriptions, patterns, subscribers : int
-        How many it holds; different ones, of the latter two.
+        How many the matcher holds; equal patterns and equal subscribers count once.
     subscribes, unsubscribes, matches, matched : int
-        Calls so far (a bulk call counts its rows), and subscribers they returned.
+        Calls so far (a bulk call counts its rows), and subscribers that matches returned.
     details : mapping
-        What only this engine counts.
+        Counts that only this engine has.
     """
 
     engine: str
@@ -55,7 +55,7 @@ class Stats:
 
     @property
     def fan_out(self) -> float:
-        """Subscribers a topic matched on average; 0 before the first match."""
+        """Subscribers of a topic on average; 0 before the first match."""
         return self.matched / self.matches if self.matches else 0.0
 
     def to_dict(self) -> dict[str, Any]:

@@ -22,14 +22,14 @@ from latchfree.topics.errors import InvalidPattern, InvalidTopic
 pa: Any = optional("pyarrow", "topics")
 
 _TOO_SMALL = int(TOO_SMALL)
-#: Subscribers a topic is expected to have, for the first size of the result.
+#: Subscribers expected for each topic: sets the first size of the result.
 _EXPECTED = 2
-#: Rows that are matched under one pin where the nodes found are read afterwards.
+#: Rows matched under one pin, where Python reads the S-nodes found.
 _CHUNK = 1024
 
 
 class _Texts:
-    """The buffers of an Arrow string array: the address of its bytes, and where each element starts."""
+    """The buffers of an Arrow string array: the address of its bytes, and the place where each element starts."""
 
     def __init__(self, column: Any) -> None:
         self._column = column
@@ -66,7 +66,7 @@ def match(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the words of each topic's subscribers: row k has ``found[offsets[k] : offsets[k + 1]]``.
 
-    Without `values` what is found are S-nodes; then be pinned.
+    Without `values`, return S-nodes; then the caller must be pinned.
 
     Raises
     ------
@@ -166,7 +166,7 @@ def unsubscribe(store: TopicStore, scratch: Scratch, patterns: Any, numbers: Any
     """Take subscriptions away by number; see `ConcurrentTrie.unsubscribe_column`."""
     texts = _patterns(store, patterns, scratch)
     rows = len(texts.places) - 1
-    names = np.array(numbers, np.uint64)  # a copy: those not found are zeroed
+    names = np.array(numbers, np.uint64)  # a copy: the call writes 0 for each one that is not found
     done = 0
 
     def attempt() -> bool:

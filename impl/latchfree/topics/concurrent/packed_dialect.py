@@ -1,4 +1,4 @@
-"""A dialect as compiled code takes it: two words, its rules and the bytes that no topic has."""
+"""Turn a dialect into two words for compiled code: its rules, and the bytes that no topic has."""
 
 from __future__ import annotations
 

@@ -1,7 +1,10 @@
-"""What an S-node holds besides its pattern: the subscriber and the queue group of a subscription, as bytes.
+"""The payload of an S-node: the subscriber and the queue group of a subscription, as bytes.
 
-A word for the subscriber comes first, where compiled code finds it; then what the name of the queue group is, what the
-text is that follows it, and the length of that name; then the name, and the text.
+bytes 0-7     the word for the subscriber, where compiled code reads it
+byte 8        the kind of queue group: `NO_QUEUE`, `QUEUE` or `SHARE`
+byte 9        the kind of text: none, str or bytes
+bytes 12-15   length of the name of the queue group
+then          the name of the queue group, and the text
 """
 
 from __future__ import annotations
@@ -9,7 +12,8 @@ from __future__ import annotations
 import struct
 from typing import Final, NamedTuple
 
-#: What the queue group of a subscription is. A row of a bulk call has two words, of which the second is NO_QUEUE.
+#: Kinds of queue group: none, one named by the subscriber, one named in the pattern (``$share``).
+#: A row of a bulk call has two words, and the second is NO_QUEUE.
 NO_QUEUE, QUEUE, SHARE = range(3)
 
 _NO_TEXT, _STR, _BYTES = range(3)
@@ -24,13 +28,13 @@ class Payload(NamedTuple):
     Attributes
     ----------
     word : int
-        Its subscriber, or what sort of subscriber the text is.
+        The word for the subscriber, see `latchfree.topics.concurrent.subscribers`.
     text : str, bytes or None
-        Its subscriber, if that is not in the word.
+        The subscriber, if the word does not hold the subscriber.
     kind : int
         `NO_QUEUE`, `QUEUE`, or `SHARE` if the pattern names the group.
     queue : str or None
-        The name of its queue group.
+        The name of the queue group.
     """
 
     word: int

@@ -1,4 +1,4 @@
-"""Working memory of compiled calls: a set of arrays a thread, which grow when a call finds them too short."""
+"""Working memory of compiled calls: each thread has a set of arrays, which grow when a call finds one too short."""
 
 from __future__ import annotations
 

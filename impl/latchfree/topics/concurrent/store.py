@@ -1,4 +1,4 @@
-"""One topic trie in an arena, and how its subscriptions are stored.
+"""`TopicStore`: one topic trie in an arena, and the form of its subscriptions.
 
 An S-node is that of a Ctrie from bytes to bytes: its key is the filter (the pattern without a share name), its hash the
 subscription's name, and its value the *payload* (`latchfree.topics.concurrent.payload`).
@@ -22,14 +22,14 @@ from latchfree.topics.concurrent.packed_dialect import grammar_of
 from latchfree.topics.concurrent.payload import Payload
 from latchfree.topics.dialects import Dialect
 
-#: Where the bytes of a bytes object are.
+#: Where the content of a bytes object starts, from its address.
 DATA: Final = bytes.__basicsize__ - 1
 
 _WORD_BITS: Final = (1 << 63) - 1
 
 
 class TopicStore(Store):
-    """The trie; takes patterns and topics that are valid, as bytes.
+    """One topic trie; the callers have checked patterns and topics.
 
     Parameters
     ----------
@@ -38,9 +38,9 @@ class TopicStore(Store):
         Word offset of the trie's root word, 0 while there is none.
     dialect : Dialect
     hash_mask : int
-        Which bits of the hashes of words count; fewer force collisions, for tests.
+        The bits of a word's hash that count; fewer bits force collisions, for tests.
     name : str, optional
-        Its name in the arena.
+        The name of the trie in the arena.
     """
 
     __slots__ = ("dialect", "grammar")
@@ -62,7 +62,7 @@ class TopicStore(Store):
 
     def new_trie(self) -> int:
         """Make an empty trie in the arena."""
-        # Numbers do not start at 0, which none is, nor where those of another matcher do, whose handles are refused.
+        # No subscription has number 0. Numbers start elsewhere in each matcher, so that handles of another are refused.
         first = (1 + secrets.randbits(40)) << 20
         arena = self.arena
         create = call("create")

@@ -1,7 +1,10 @@
-"""Which word stands for a subscriber: small integers for themselves, others for their place, which is here or there.
+"""The word that stands for a subscriber in an S-node.
 
-In a trie of one process other subscribers are in a table of that process. In a shared one they are in the S-nodes, and
-so must be text: every process reads them there.
+Example: subscriber 7 is the word 7; subscriber ``"ann"`` is the word 2**62 + 3 if she is number 3 of the table.
+
+A small integer stands for itself. In a private trie any other subscriber stands in a table of the process, and the word
+holds the number in the table. In a shared trie any other subscriber is text, str or bytes, and stands in the S-node,
+where every process can read it.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-#: Integers from minus this to this, which is not one of them, stand for themselves.
+#: Integers from minus this up to, but not including, this stand for themselves.
 _LIMIT: Final = 1 << 62
 
 
@@ -42,7 +45,7 @@ def _is_inline(subscriber: Hashable) -> bool:
 
 
 class OwnSubscribers:
-    """A table of the subscribers that are no small integers; they stay in it."""
+    """A table of the subscribers that are no small integers; no subscriber leaves the table."""
 
     def __init__(self) -> None:
         self._objects: list[Hashable] = []

@@ -37,17 +37,17 @@ class ConcurrentTrie(Reader):
     """A lock-free trie of subscriptions, shared by any number of threads, and by name by any number of processes.
 
     Every call is linearizable: it takes effect at one instant between its call and its return. A match sees the whole
-    trie at one instant, however many wildcards it follows; `subscriptions` and what is made of them, too.
+    trie at one instant, however many wildcards it follows; so do `subscriptions`, `freeze` and ``len``.
 
     Parameters
     ----------
     dialect : str or Dialect
         ``"amqp"``, ``"nats"`` or ``"mqtt"``.
     arena : Arena, optional
-        Where the nodes live; by default a private arena of 64 GiB of address space, of which only what is used takes
-        memory.
+        Where the nodes live; by default a private arena of 64 GiB of address space, which takes memory only as it is
+        used.
     hash_mask : int
-        Which bits of the hashes of words count. Fewer force collisions, for tests.
+        The bits of a word's hash that count; fewer bits force collisions, for tests.
 
     Raises
     ------
@@ -56,9 +56,9 @@ class ConcurrentTrie(Reader):
 
     Notes
     -----
-    Subscribers are integers, which live in the trie, or any other hashable objects, which stay referenced as long as
-    the matcher lives. In a trie made by `create`, which other processes can open, they are integers, str or bytes, and
-    all live in the trie. The algorithm is described in `latchfree.topics.concurrent`.
+    A subscriber is an integer, which lives in the trie, or any other hashable object, which stays referenced as long as
+    the matcher lives. In a trie made by `create`, which other processes can open, a subscriber is an integer, str or
+    bytes, and lives in the trie. `latchfree.topics.concurrent` describes the algorithm.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class ConcurrentTrie(Reader):
     ) -> ConcurrentTrie:
         """Make an empty trie under a name in an arena, where other processes find the trie with `open`.
 
-        It stays until `unlink`, whether or not anybody uses it.
+        The trie stays until `unlink`, whether or not anybody uses it.
 
         Parameters
         ----------
@@ -84,18 +84,18 @@ class ConcurrentTrie(Reader):
         name : str
             At most 48 bytes of UTF-8.
         dialect : str or Dialect
-            One of those that have a name; it is recorded, and `open` refuses others.
+            One of `DIALECTS`; the arena records its name, and `open` refuses others.
         hash_mask : int
             As for `ConcurrentTrie`.
 
         Raises
         ------
         StructureExists
-            If the arena has something of that name.
+            If the arena has a structure of that name.
         DirectoryFull
-            If it has 64 structures already.
+            If the arena has 64 structures already.
         ArenaFull
-            If it has no room.
+            If the arena has no room.
         ValueError
             If the dialect is one of your own.
         """
@@ -120,14 +120,14 @@ class ConcurrentTrie(Reader):
         arena : Arena
         name : str
         dialect : str or Dialect, optional
-            Checked against what was recorded.
+            Checked against the recorded dialect.
 
         Raises
         ------
         StructureMissing
-            If the arena has nothing of that name.
+            If the arena has no structure of that name.
         ValueError
-            If it is no topic trie, or of another dialect.
+            If the structure is no topic trie, or of another dialect.
         """
         found = arena.directory.find(name, TOPIC_TRIE)
         recorded = get_dialect(found.keys)
@@ -146,14 +146,14 @@ class ConcurrentTrie(Reader):
     def unlink(arena: Arena, name: str) -> None:
         """Take a trie out of an arena's directory and empty it.
 
-        Whoever still has it open goes on with an empty one that nobody else finds.
+        A process that still has the trie open goes on with an empty trie that no other process can find.
 
         Raises
         ------
         StructureMissing
-            If the arena has nothing of that name.
+            If the arena has no structure of that name.
         ValueError
-            If it is no topic trie.
+            If the structure is no topic trie.
         """
         store = ConcurrentTrie.open(arena, name)._store
         if store.clear() is NotImplemented:
@@ -162,7 +162,7 @@ class ConcurrentTrie(Reader):
 
     @property
     def arena(self) -> Arena:
-        """The arena its nodes live in."""
+        """The arena where the nodes live."""
         return self._store.arena
 
     # changes --------------------------------------------------------------------------------------------------
@@ -199,20 +199,26 @@ class ConcurrentTrie(Reader):
         return [self.subscribe(text, subscriber, queue=queue) for text in texts]
 
     def subscribe_column(self, patterns: Any, subscribers: Any) -> Any:
-        """Add the subscriptions of two columns, without the interpreter lock; returns their numbers as an array.
+        """Add the subscriptions of two columns, without the interpreter lock.
 
         Parameters
         ----------
         patterns : pyarrow.StringArray
             Without share names.
         subscribers : array of int64
+            As many as patterns.
+
+        Returns
+        -------
+        array of uint64
+            The numbers of the subscriptions.
 
         Raises
         ------
         InvalidPattern
-            Naming the row; nothing changes.
+            If a pattern is invalid, naming the row; nothing changes.
         ArenaFull
-            Whose ``done`` says how many took effect.
+            If there is no room; ``done`` says how many rows took effect.
         """
         return bulk.subscribe(self._store, self._scratches.mine(0, 0), patterns, subscribers)
 
@@ -231,7 +237,22 @@ class ConcurrentTrie(Reader):
         scratch.unsubscribes += 1
 
     def unsubscribe_column(self, patterns: Any, numbers: Any) -> None:
-        """Take the subscriptions with these numbers away, as far as they are there; the kin of `subscribe_column`."""
+        """Take the subscriptions with these numbers away; skip numbers that are not subscribed.
+
+        Parameters
+        ----------
+        patterns : pyarrow.StringArray
+            The patterns, as given to `subscribe_column`.
+        numbers : array of uint64
+            What `subscribe_column` returned, row by row.
+
+        Raises
+        ------
+        InvalidPattern
+            If a pattern is invalid, naming the row; nothing changes.
+        ArenaFull
+            If there is no room; ``done`` says how many rows took effect.
+        """
         bulk.unsubscribe(self._store, self._scratches.mine(0, 0), patterns, numbers)
 
     def unsubscribe_all(self, subscriber: Hashable) -> list[Subscription]:
@@ -242,7 +263,7 @@ class ConcurrentTrie(Reader):
                 try:
                     self.unsubscribe(subscription)
                 except UnknownSubscription:
-                    continue  # somebody was faster
+                    continue  # another thread was faster
                 gone.append(subscription)
         return gone
 
@@ -251,7 +272,7 @@ class ConcurrentTrie(Reader):
     def snapshot(self) -> TrieSnapshot:
         """Return what is subscribed at this instant, in O(1); taking it stops nobody.
 
-        Close it, or let go of it, to give back the memory it keeps.
+        Close the snapshot, or drop the last reference, to give back the memory that it keeps.
         """
         return TrieSnapshot(self, self._store.hold())
 
@@ -264,7 +285,7 @@ class ConcurrentTrie(Reader):
         return self.snapshot().freeze()
 
     def stats(self) -> Stats:
-        """Return what the matcher holds, and what this process did; the calls of other threads may be counted late."""
+        """Return the size of the trie, and the number of calls in this process; other threads' calls may count late."""
         held = list(self.subscriptions())
         return Stats(
             engine=type(self).__name__,

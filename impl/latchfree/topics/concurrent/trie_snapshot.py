@@ -1,4 +1,4 @@
-"""`TrieSnapshot`: what a `ConcurrentTrie` held at one instant, taken in O(1)."""
+"""`TrieSnapshot`: the subscriptions of a `ConcurrentTrie` at one instant, taken in O(1)."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from latchfree.topics.subscription import Subscription
 if TYPE_CHECKING:
     from latchfree.topics.mask.index import MaskIndex
 
-#: Subscriptions read between two looks at whether the snapshot may still be read here.
+#: Subscriptions read between two checks that this process may still read the snapshot.
 _BATCH: Final = 1024
 
 
 class TrieSnapshot(Reader, Snapshot):
     """The subscriptions of one instant. Taking it is O(1) and stops nobody; it never changes.
 
-    It matches as the trie does, on the nodes that the trie had. A snapshot keeps the memory of what has been
-    unsubscribed or moved since. `close`, the end of a ``with`` block or of the last reference (iterators count) gives
-    it back. ``len`` counts at its first use; iteration reads one subscription after the other.
+    A snapshot matches as the trie does, on the nodes that the trie had. It keeps the memory of every subscription that
+    was unsubscribed or moved since. The memory comes back after `close`, at the end of a ``with`` block, or with the
+    last reference (an iterator is one). ``len`` counts at its first use; iteration reads one subscription at a time.
 
     Raises
     ------
@@ -45,7 +45,7 @@ class TrieSnapshot(Reader, Snapshot):
         return hold
 
     def close(self) -> None:
-        """Give the snapshot up: what only it kept is freed, once running calls and iterators have finished.
+        """Give the snapshot up; its memory is freed once running calls and iterators have finished.
 
         Closing twice is no error.
         """
@@ -76,9 +76,17 @@ class TrieSnapshot(Reader, Snapshot):
             yield from [self._subscription(node) for node in nodes[start : start + _BATCH].tolist()]
 
     def since(self, earlier: Snapshot) -> Difference:
-        """Return what came and went since an earlier snapshot of the same matcher.
+        """Return the subscriptions that came and went since an earlier snapshot of the same matcher.
 
-        Only what differs is read: as long as both snapshots are there, an S-node is one subscription.
+        Only subscriptions that differ are read: while both snapshots exist, one S-node is one subscription.
+
+        Parameters
+        ----------
+        earlier : Snapshot
+
+        Returns
+        -------
+        Difference
         """
         if not isinstance(earlier, TrieSnapshot) or earlier._store is not self._store:
             return super().since(earlier)
@@ -88,7 +96,7 @@ class TrieSnapshot(Reader, Snapshot):
         return Difference(frozenset(self._read_all(mine, added)), frozenset(self._read_all(its, removed)))
 
     def freeze(self) -> MaskIndex:
-        """Return an index of these subscriptions for bulk matching, which needs the snapshot no more."""
+        """Return an index of these subscriptions for bulk matching; the index does not need the snapshot."""
         from latchfree.topics.mask.index import MaskIndex
 
         return MaskIndex.of(tuple(self.subscriptions()), self.dialect)

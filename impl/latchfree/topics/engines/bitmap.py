@@ -1,7 +1,7 @@
 """Inverted bitmap: for each topic of a known set, the bitmap of the subscriptions that match it.
 
 A match is one lookup; a subscription costs a comparison with each known topic. A topic outside the set is compared
-with every pattern once and joins the set: `Stats.details` counts these as ``reindexed``.
+with every pattern once and joins the set; `Stats.details` counts such topics as ``reindexed``.
 
 Source: Hintjens and Sustrik, "Fast Topic Matching" of OpenAMQ, after Svalgaard and Tveden; Treat's post of that name.
 """

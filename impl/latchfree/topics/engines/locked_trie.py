@@ -1,9 +1,9 @@
 """A trie of words under one lock.
 
-Matching follows all paths at once: after n words of the topic it holds the set of nodes that some path reaches. A node
-behind a wildcard for many words, once reached, is reached after all later words too, so those are in a set that only
-grows. As each node is there once for each n, the time is at most nodes * words, whatever wildcards the patterns have:
-the memo on (node, position) that several ``#`` need.
+Matching follows all paths at once: after n words of the topic, a set holds the nodes that some path reaches. A node
+behind a wildcard for many words, once reached, stays reached after every later word; a second set, which only grows,
+holds such nodes. Each node is in the sets once for each n, so the time is at most nodes * words even for patterns with
+several ``#``.
 
 Source: the trie of Treat, "Fast Topic Matching", as in RabbitMQ and SubList.
 """
@@ -20,7 +20,7 @@ from latchfree.topics.subscription import Subscription
 
 
 class Node:
-    """Where the patterns end that have the words on the way here, and the next words of longer ones."""
+    """The subscriptions whose patterns end here, and the next words of longer patterns."""
 
     __slots__ = ("held", "literals", "many", "one")
 
@@ -42,7 +42,7 @@ class Node:
         return self.one if kind == Kind.ONE else self.many
 
     def put(self, word: str, kind: Kind, child: Node | None) -> None:
-        """Make `child` the node for a word of a pattern, or take the one there is away."""
+        """Make `child` the node for a word of a pattern; None takes the node away."""
         if kind == Kind.ONE:
             self.one = child
         elif kind == Kind.MANY:
@@ -92,7 +92,7 @@ class LockedTrie(PlainMatcher):
             self._nodes -= 1
 
     def _find(self, words: tuple[str, ...]) -> Iterator[Subscription]:
-        ended: set[Node] = set()  # behind a wildcard for many words, and found already
+        ended: set[Node] = set()  # nodes behind a wildcard for many words whose subscriptions were yielded
         staying: set[Node] = set()
         reached = {self._root}
         least = self._dialect.least
@@ -120,7 +120,7 @@ class LockedTrie(PlainMatcher):
             yield from node.held
 
     def _skip(self, reached: set[Node], staying: set[Node], ended: set[Node]) -> Iterator[Subscription]:
-        """Add what wildcards for many words reach without a word to those that stay, or yield what ends there."""
+        """Follow wildcards for many words that stand for no word: keep the nodes reached, or yield what ends there."""
         todo = list(reached)
         while todo:
             wild = todo.pop().many

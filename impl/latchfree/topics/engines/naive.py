@@ -1,4 +1,4 @@
-"""Every pattern is compared with the topic: the engine all others must agree with.
+"""Compare every pattern with the topic: the engine that all others must agree with.
 
 Subscribing is O(1), matching O(patterns * words). Source: the hash map of patterns in Treat, "Fast Topic Matching".
 """

@@ -1,12 +1,17 @@
 """Optimised inverted bitmap: for each position, the bitmaps of the subscriptions that accept a word there.
 
-A pattern accepts a word at position p by naming it (row of the word) or by a wildcard (row ``other``); it accepts that
-the topic is over by having no word left there (row ``null``). A topic of n words matches the AND of the rows of its
-words and of ``null`` at n; positions after n need no look, since who accepts an end at n does at n + 1 if it accepts
-any. An empty AND ends the match early. Words of topics that no pattern names need no row.
+Example: the topic ``a.b`` matches the patterns in (row ``a`` or ``other`` of position 0) and (row ``b`` or ``other`` of
+position 1) and (row ``null`` of position 2).
 
-A pattern that goes on after a wildcard for many words is kept as if it ended in one, which accepts too much, and is
-compared with the topic afterwards. A slot is free only when its bit is cleared in the rows of *every* position.
+A pattern accepts a word at position p by naming the word (row of the word) or by a wildcard (row ``other``). A pattern
+accepts the end of the topic at p by having no word left (row ``null``). A topic of n words matches the AND of the rows
+of its words and of ``null`` at n. Positions after n are not looked at: a pattern that accepts the end at n accepts the
+end later, too, if it accepts any later end. An empty AND ends the match early. A topic word that no pattern names
+needs no row.
+
+A pattern that goes on after a wildcard for many words is kept as if the pattern ended in the wildcard. So kept, the
+pattern accepts too much, and is compared with the topic afterwards. A slot is free only when its bit is cleared in the
+rows of *every* position.
 
 Source: Sustrik's section in "Fast Topic Matching" of OpenAMQ; Treat's post of that name.
 """

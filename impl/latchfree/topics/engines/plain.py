@@ -1,7 +1,7 @@
-"""The part that engines in plain Python share: handles, locking, counting, bulk calls.
+"""`PlainMatcher`: the common part of the engines in plain Python: handles, locking, counting, bulk calls.
 
-An engine adds a parsed pattern's subscription, drops one, and finds those that match the words of a topic; it is
-called under the lock and never sees an invalid text or an unknown handle.
+An engine adds a subscription of a parsed pattern, drops a subscription, and finds the subscriptions that match the
+words of a topic. The base calls the engine under the lock, only with valid texts and known handles.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class PlainMatcher(ABC):
-    """Base of the matchers in plain Python.
+    """The base of the matchers in plain Python.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class PlainMatcher(ABC):
     def subscribe_many(
         self, patterns: Iterable[str | bytes], subscriber: Hashable, *, queue: str | None = None, row: bool = True
     ) -> list[Subscription]:
-        """Add subscriptions of one subscriber: all of them, or on an error none."""
+        """Add subscriptions of one subscriber: all of them, or none if a pattern is invalid."""
         parsed = [parse_pattern(self._dialect, text, queue, at if row else None) for at, text in enumerate(patterns)]
         hash(subscriber)
         added = []
@@ -147,7 +147,7 @@ class PlainMatcher(ABC):
             return iter([each for each, pattern in self._live.values() if pattern.starts_with(words)])
 
     def snapshot(self) -> CopiedSnapshot:
-        """Return what is subscribed now, unchanging; time and memory grow with the number of subscriptions."""
+        """Return the subscriptions of now, unchanging; time and memory grow with the number of subscriptions."""
         return CopiedSnapshot(self._dialect, self.subscriptions())
 
     def freeze(self) -> MaskIndex:
@@ -155,7 +155,7 @@ class PlainMatcher(ABC):
         return self.snapshot().freeze()
 
     def stats(self) -> Stats:
-        """Return what the matcher holds and did."""
+        """Return the size of the matcher and the number of calls."""
         with self._lock:
             held = [subscription for subscription, _ in self._live.values()]
             return Stats(
@@ -179,7 +179,13 @@ class PlainMatcher(ABC):
 
 
 def parse_pattern(dialect: Dialect, text: str | bytes, queue: str | None, row: int | None) -> Pattern:
-    """Parse the pattern of a subscription, of which the pattern or `queue` may name a queue group, not both."""
+    """Parse the pattern of a subscription; the pattern or `queue` may name a queue group, not both.
+
+    Raises
+    ------
+    InvalidPattern
+        Naming the row, unless `row` is None.
+    """
     try:
         pattern = dialect.pattern(text)
     except InvalidText as error:

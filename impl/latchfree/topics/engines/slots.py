@@ -1,4 +1,4 @@
-"""The columns of inverted bitmaps: small numbers given to subscriptions, and given again when they are free."""
+"""The columns of inverted bitmaps: subscriptions get small numbers, and free numbers are used again."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from latchfree.topics.subscription import Subscription
 
 
 class Slots:
-    """Numbers for subscriptions, as low as possible: who frees one must have cleared its bit in every row."""
+    """Numbers for subscriptions, as low as possible; before a number is freed, its bit must be cleared in every row."""
 
     def __init__(self) -> None:
         self._holder: list[tuple[Subscription, Pattern] | None] = []

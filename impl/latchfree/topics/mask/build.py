@@ -39,7 +39,7 @@ def arrays_of(
     Raises
     ------
     InvalidPattern
-        Naming the row.
+        If a pattern breaks a rule of the dialect; the error names the row.
     """
     column = text_column(patterns, "patterns")
     if len(column) != len(subscribers):
@@ -109,7 +109,7 @@ def arrays_of(
 
 
 def _filters(column: Any, dialect: Dialect) -> Any:
-    """Return the patterns without the share names of MQTT, which say nothing about topics."""
+    """Return the patterns without the share names of MQTT, which do not matter to matching."""
     if not dialect.shares:
         return column
     shared = pc.starts_with(column, rules.SHARE)
@@ -126,7 +126,7 @@ def _filters(column: Any, dialect: Dialect) -> Any:
 
 
 def _judge(column: Any, which: NDArray[np.int64], suspicious: NDArray[np.uint8], dialect: Dialect) -> None:
-    """Let the dialect judge suspicious patterns, the first row of each; the rest is valid."""
+    """Let the dialect judge the suspicious patterns, at the first row of each; the other patterns are valid."""
     suspects = np.flatnonzero(suspicious)
     if not len(suspects):
         return

@@ -1,8 +1,11 @@
 """`MaskIndex`: an unchanging index for matching topics in bulk.
 
-The patterns are grouped by which of their words are wildcards. A topic matches a pattern of a group if the hash of the
-words that are no wildcards there is in the table, and the bytes agree: one probe for each group, however many patterns
-there are. Everything is in one buffer, which can be saved, mapped into memory, and sent to other processes.
+Example: ``a/+`` and ``b/+`` form one group, whose second word is a wildcard. For the topic ``b/x`` one probe of that
+group looks up the hash of ``b``.
+
+Patterns with wildcards at the same positions form a group. A topic matches a pattern of a group if the table has the
+hash of the topic's other words and the bytes agree. So a topic takes one probe for each group, however many patterns
+the group has. One buffer holds the whole index; it can be saved, mapped into memory, and sent to other processes.
 
 Source: tuple space search (Srinivasan, Suri, Varghese 1999) for packet filters, applied to words.
 """
@@ -35,7 +38,7 @@ from latchfree.topics.subscription import Stats, Subscription
 pa: Any = optional("pyarrow", "topics")
 
 _CHUNK = 1 << 18
-"""Topics matched without looking up: Ctrl-C takes effect between chunks."""
+"""Topics matched by one compiled call: Ctrl-C takes effect between calls."""
 
 
 class MaskIndex(Snapshot):
@@ -93,12 +96,12 @@ class MaskIndex(Snapshot):
         subscribers : pyarrow.Array, ndarray or sequence of hashable
         dialect : str or Dialect
         most_groups : int
-            How many wildcard masks are probed for at most, 0 to 48; patterns with rarer ones go to a trie.
+            The most wildcard masks that are probed for, 0 to 48; patterns with rarer masks go to a trie.
 
         Raises
         ------
         InvalidPattern
-            Naming the row.
+            If a pattern breaks a rule of the dialect; the error names the row.
         """
         if not 0 <= most_groups <= shapes.MOST_GROUPS:
             raise ValueError(f"most_groups must be 0 to {shapes.MOST_GROUPS}, not {most_groups}")
@@ -129,12 +132,12 @@ class MaskIndex(Snapshot):
         ----------
         path : str or Path
         check : bool
-            Whether to read the whole file and compare its checksum; without it, open only files you wrote.
+            Whether to read the whole file and compare its checksum; if False, open only files that you wrote.
 
         Raises
         ------
         IndexInvalid
-            If the file is no index, of another version, truncated or damaged.
+            If the file is no index, of another version, truncated or damaged; the error names the file.
         """
         if Path(path).stat().st_size == 0:
             return cls._of_buffer(np.empty(0, np.uint8), str(path), check)
@@ -228,7 +231,7 @@ class MaskIndex(Snapshot):
         return self
 
     def stats(self) -> Stats:
-        """Return what the index holds and did."""
+        """Return the size of the index and the number of calls."""
         held = list(self.subscriptions())
         patterns = {each.pattern for each in held}
         size = sum(len(pattern.encode()) for pattern in patterns)
@@ -329,7 +332,7 @@ class MaskIndex(Snapshot):
         return reached, suspicious
 
     def _blame(self, column: Any, rows: Iterable[int]) -> None:
-        """Raise the error of the first topic, of some that are suspicious, that breaks a rule."""
+        """Raise the error of the first of these topics that breaks a rule, if one does."""
         for row in rows:
             text = column[int(row)].cast(pa.large_binary()).as_py()
             try:

@@ -1,4 +1,4 @@
-"""One buffer for all arrays of an index, so that it can be saved, mapped into memory and sent as it is.
+"""One buffer for all arrays of an index: it is saved, mapped into memory and sent as it is.
 
 bytes 0-7     ``LFTOPICS``
 bytes 8-11    version of the layout
@@ -54,7 +54,7 @@ def unpack(
     Raises
     ------
     IndexInvalid
-        If it is no index, of another version, truncated, or (with `check`) its bytes are not those written.
+        If the buffer is no index, of another version, truncated, or (with `check`) damaged.
     """
     if len(buffer) < _HEAD.size or bytes(buffer[:8]) != MAGIC:
         raise IndexInvalid(f"{source} is no topic index: it does not start with {MAGIC.decode()}")

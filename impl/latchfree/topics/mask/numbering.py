@@ -1,4 +1,4 @@
-"""Subscribers as numbers: integers stand for themselves, any others get numbers from 0."""
+"""Subscribers as numbers: an integer stands for itself, any other subscriber gets a number from 0 on."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pa: Any = optional("pyarrow", "topics")
 
 @dataclass(frozen=True)
 class Numbering:
-    """What the numbers in an index stand for.
+    """The subscribers that the numbers in an index stand for.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class Numbering:
         Raises
         ------
         TypeError
-            If they do not fit one Arrow type.
+            If the subscribers do not fit one Arrow type.
         """
         if self.column is not None:
             return self.column.take(pa.array(numbers))
@@ -58,7 +58,7 @@ class Numbering:
 
 
 def number(subscribers: Any) -> tuple[NDArray[np.int64], Numbering]:
-    """Return the number of each subscriber, and what the numbers stand for.
+    """Return the number of each subscriber, and the numbering.
 
     Parameters
     ----------

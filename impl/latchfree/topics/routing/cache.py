@@ -1,8 +1,8 @@
 """A bounded cache of results in front of a matcher, checked by generation.
 
-Each change of the subscriptions begins a generation. A result counts only in the generation it was found in, which is
-read *before* matching: a subscription that comes meanwhile makes the result stale, never wrong. When the cache is full
-a sweep drops the results that were put in first.
+Each change of the subscriptions begins a generation. A result is valid only in the generation that was read *before*
+the matching: a subscription that comes during the matching makes the result stale, never wrong. When the cache is
+full, a sweep drops the oldest results.
 
 Source: the result cache of SubList, NATS.
 """
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class CachedMatcher:
-    """A matcher behind a cache; every change must go through it.
+    """A matcher behind a cache; every change must go through the cache.
 
     Parameters
     ----------
@@ -61,18 +61,18 @@ class CachedMatcher:
         return self._matcher.dialect
 
     def subscribe(self, pattern: str | bytes, subscriber: Hashable, *, queue: str | None = None) -> Subscription:
-        """Add a subscription; results found before count no more."""
+        """Add a subscription; earlier results are no longer valid."""
         added = self._matcher.subscribe(pattern, subscriber, queue=queue)
         self.invalidate()
         return added
 
     def unsubscribe(self, subscription: Subscription) -> None:
-        """Take a subscription away; results found before count no more."""
+        """Take a subscription away; earlier results are no longer valid."""
         self._matcher.unsubscribe(subscription)
         self.invalidate()
 
     def invalidate(self) -> None:
-        """Begin a generation: call it after a change that did not go through this cache."""
+        """Begin a generation; call `invalidate` after a change that did not go through this cache."""
         with self._lock:
             self._generation += 1
 
@@ -150,7 +150,7 @@ class CachedMatcher:
         return self._matcher.freeze()
 
     def stats(self) -> Stats:
-        """Return what the matcher holds and did, and how often the cache knew."""
+        """Return the stats of the matcher, and the hits and misses of the cache."""
         stats = self._matcher.stats()
         asked = self._hits + self._misses
         cache = {

@@ -1,8 +1,8 @@
 """Matching on fields: a subscription asks for values or presence of fields, a message has fields.
 
-For each criterion there is the bitmap of the subscriptions that have it. A message's bitmaps are counted: a
-subscription that was hit at least once matches if any criterion is enough, one hit as often as it has criteria if all
-must hold.
+Each criterion has a bitmap of the subscriptions that ask for it. A message selects some bitmaps, and the hits of each
+subscription in those bitmaps are counted. A subscription that asks for any criterion matches with one hit; a
+subscription that asks for every criterion needs as many hits as criteria.
 
 Source: Hintjens and Sustrik, "Fast Topic Matching" of OpenAMQ, field matching.
 """
@@ -34,7 +34,7 @@ class _Present(Enum):
 
 
 PRESENT: Final = _Present.PRESENT
-"""The criterion that a field is there, whatever its value."""
+"""The criterion that a message has a field, whatever its value."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,7 +86,7 @@ class FieldMatcher:
         Raises
         ------
         UnknownSubscription
-            If it is not there (any more).
+            If the matcher does not have the subscription, or no longer.
         """
         if subscription not in self._slot:
             raise UnknownSubscription(f"{subscription!r} is not subscribed here, or is unsubscribed already")
@@ -99,7 +99,7 @@ class FieldMatcher:
                 del self._rows[criterion]
 
     def hits(self, fields: Mapping[str, Hashable]) -> dict[FieldSubscription, int]:
-        """Return how many criteria of each subscription hold, without those of which none does."""
+        """Return how many criteria of each subscription hold; a subscription without any is left out."""
         asked = itertools.chain(fields.items(), ((name, PRESENT) for name in fields))
         rows = [self._rows[criterion] for criterion in asked if criterion in self._rows]
         if not rows:

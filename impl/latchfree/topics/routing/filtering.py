@@ -1,8 +1,8 @@
-"""Filtering: is anybody interested at all? The first subscription that matches ends the search.
+"""`TopicFilter`: decide whether any pattern matches a topic. The first match ends the search.
 
-Patterns that another subsumes are left out. The others stand in blocks from those with the most wildcards, which are
-the likeliest to match, to those with none; each block is an optimised inverted bitmap, and most topics that match
-anything end in the first.
+A pattern that another pattern subsumes is left out. The others stand in blocks, patterns with the most wildcards
+first, as they match most often. Each block is an optimised inverted bitmap; most topics that match at all match in the
+first block.
 
 Source: Sustrik's section on filtering in "Fast Topic Matching" of OpenAMQ.
 """

@@ -1,7 +1,7 @@
-"""Interest of other servers: what is subscribed behind each route, by account, apart from local subscriptions.
+"""Interest of other servers: the subscriptions behind each route, by account, apart from local subscriptions.
 
-A key names a route, an account, a pattern and a queue; its value is how many subscribers stand behind it. Matching is
-by account and returns weights; a route that closes takes all its keys away.
+A key names a route, an account, a pattern and a queue; its weight is the number of subscribers behind the key.
+Matching is by account and returns weights. When a route closes, all its keys go.
 
 Source: routed subscriptions of SubList, NATS.
 """
@@ -19,7 +19,7 @@ from latchfree.topics.subscription import Subscription
 
 @dataclass(frozen=True, slots=True)
 class RoutedSubKey:
-    """Who is interested, in what, by which way."""
+    """A route, an account, a pattern and a queue: the key of some subscribers of another server."""
 
     route: str
     account: str
@@ -43,7 +43,7 @@ class RemoteInterest:
         self._of_route: defaultdict[tuple[str, str], set[RoutedSubKey]] = defaultdict(set)
 
     def apply(self, key: RoutedSubKey, weight: int = 1) -> None:
-        """Set how many subscribers stand behind a key; 0 takes it away, also if it is not there.
+        """Set the weight of a key; 0 takes the key away, and does nothing if the key is not there.
 
         Raises
         ------
@@ -68,7 +68,7 @@ class RemoteInterest:
         Raises
         ------
         KeyError
-            If it is not.
+            If the key is not there.
         """
         if key not in self._held:
             raise KeyError(f"{key} is not applied; apply it first")
@@ -81,7 +81,7 @@ class RemoteInterest:
             return self._remove([key for each in slices for key in self._of_route[each]])
 
     def has_interest(self, account: str, topic: str | bytes) -> bool:
-        """Return whether anybody behind any route is interested."""
+        """Return whether a subscriber behind any route is interested."""
         with self._lock:
             trie = self._tries.get(account)
         self._dialect.topic(topic)
