@@ -17,13 +17,17 @@ import functools
 import hashlib
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+import llvmlite
 import numba
 import numpy as np
+from numba.core import sigutils
+from numba.core.ccallback import CFunc
 
 from latchfree.sources import digest_of
 
@@ -60,20 +64,31 @@ def cache_root() -> Path:
     return Path(base) / "latchfree"
 
 
+#: Settings of numba that change machine code and are not in numba's own key.
+_CODE_SETTINGS = ("OPT", "BOUNDSCHECK", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DEBUGINFO_DEFAULT")
+
+
 @functools.cache
 def _toolchain() -> str:
-    """A digest of what compiles: numba, NumPy, whose functions numba replaces, and the interpreter."""
-    return hashlib.sha256(f"{numba.__version__} {np.__version__} {sys.version}".encode()).hexdigest()[:8]
+    """Return a digest of what compiles: numba, LLVM, NumPy (numba replaces its functions), and the interpreter."""
+    parts = [numba.__version__, llvmlite.__version__, np.__version__, sys.version, sys.flags.optimize]
+    parts += [getattr(_settings, name, None) for name in _CODE_SETTINGS]
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:8]
+
+
+#: Numba's folder is a setting of the process: one thread at a time says what it is.
+_choosing = threading.RLock()
 
 
 @contextmanager
 def _cache_dir(folder: Path) -> Iterator[None]:
-    before = _settings.CACHE_DIR
-    _settings.CACHE_DIR = str(folder)
-    try:
-        yield
-    finally:
-        _settings.CACHE_DIR = before
+    with _choosing:
+        before = _settings.CACHE_DIR
+        _settings.CACHE_DIR = str(folder)
+        try:
+            yield
+        finally:
+            _settings.CACHE_DIR = before
 
 
 def _usable(folder: Path) -> bool:
@@ -84,12 +99,23 @@ def _usable(folder: Path) -> bool:
     return os.access(folder, os.W_OK)
 
 
+def _digest(module: str, file: Path) -> str:
+    """Return the digest of a module's sources; nobody edits those that were unpacked into the cache folder."""
+    return digest_of(module, file, str(cache_root() / "packages") + os.sep)
+
+
 def _cache_folder(function: Callable[..., Any], variant: str) -> Path | None:
     """Where compiled code of a variant of `function` may be kept, None if nowhere."""
     file = Path(function.__code__.co_filename).resolve()
     if not file.is_file():
         return None
-    key = f"{_toolchain()}-{digest_of(function.__module__, file)}"
+    module = function.__module__ or file.stem
+    if module == "__main__":  # of `python -m` or runpy: it has a name for its imports
+        module = getattr(function.__globals__.get("__spec__"), "name", module)
+    digest = _digest(module, file)
+    if not digest:
+        return None
+    key = f"{_toolchain()}-{digest}"
     if variant:
         key += "-" + variant
     folder = cache_root() / key
@@ -97,7 +123,7 @@ def _cache_folder(function: Callable[..., Any], variant: str) -> Path | None:
 
 
 def _variant_of(function: Callable[..., Any]) -> str:
-    return _variant if function.__module__.startswith(_varied) else ""
+    return _variant if (function.__module__ or "").startswith(_varied) else ""
 
 
 def recache(compiled: Callable[..., Any], variant: str) -> None:
@@ -119,26 +145,46 @@ def _compile(function: F, *, nogil: bool) -> F:
         return cast(F, numba.njit(nogil=nogil)(function))
     with _cache_dir(folder):
         dispatcher = numba.njit(nogil=nogil, cache=True)(function)
-    _mind_handles(dispatcher, foreign=function.__module__.split(".")[0] != "latchfree")
+    _mind_handles(dispatcher, foreign=_top(function.__module__) != "latchfree")
     return cast(F, dispatcher)
 
 
+def _top(module: str | None) -> str:
+    return (module or "").partition(".")[0]
+
+
+def _parts(kind: Any) -> Iterator[Any]:
+    """Return a numba type and the types that make it up, as a handle may be an element of a tuple."""
+    yield kind
+    inner = getattr(kind, "types", None)
+    parts = inner if isinstance(inner, tuple) else (getattr(kind, "dtype", None), getattr(kind, "type", None))
+    for part in parts:
+        if isinstance(part, numba.types.Type) and part is not kind:
+            yield from _parts(part)
+
+
 def _owner(kind: Any) -> str:
-    """Return the module of the class that a numba type stands for, if that is a class of another package."""
+    """Return the module of what a numba type stands for, if a kernel need not import it.
+
+    This is the class of a named tuple if another package defines the class, or a compiled function.
+    """
+    function = getattr(getattr(kind, "dispatcher", None), "py_func", None)
+    if function is not None:
+        return function.__module__ or "?"
     owner: str = getattr(getattr(kind, "instance_class", None), "__module__", "latchfree")
-    return "" if owner.split(".")[0] == "latchfree" else owner
+    return "" if _top(owner) == "latchfree" else owner
 
 
 def _owners(signature: Any) -> list[str]:
-    """Return the modules that define the handles among the types of a signature."""
-    return sorted({owner for kind in getattr(signature, "args", signature) if (owner := _owner(kind))})
+    """Return the modules that define the handles and the functions among the types of a signature."""
+    kinds = (part for kind in getattr(signature, "args", signature) for part in _parts(kind))
+    return sorted({owner for kind in kinds if (owner := _owner(kind))})
 
 
-@functools.cache
 def _stamp(module: str) -> str:
-    """Return a digest of a module that defines a handle."""
+    """Return a digest of a module that defines a handle, "" if nobody can tell."""
     file = getattr(sys.modules.get(module), "__file__", None)
-    return digest_of(module, Path(file).resolve()) if file else module
+    return _digest(module, Path(file).resolve()) if file else ""
 
 
 @contextmanager
@@ -157,20 +203,27 @@ def _mind_handles(dispatcher: Any, *, foreign: bool) -> None:
     """Key code on the handles it is compiled for; save alone; go on without saving where the disk is full.
 
     Unless `foreign`, save nothing for handles of other packages: the index of a kernel with such a type could not be
-    read by a program that lacks that package.
+    read by a program that lacks that package. Save nothing for a handle whose sources nobody can tell.
     """
     cache = dispatcher._cache
-    save, key_of = cache.save_overload, cache._index_key
+    save, load, key_of = cache.save_overload, cache.load_overload, cache._index_key
+
+    def is_kept(signature: Any) -> bool:
+        owners = _owners(signature)
+        return (foreign or all(_top(owner) == "latchfree" for owner in owners)) and all(map(_stamp, owners))
 
     def careful(signature: Any, data: Any) -> None:
-        if foreign or not _owners(signature):
+        if is_kept(signature):
             with suppress(OSError), _alone(cache.cache_path):
                 save(signature, data)
+
+    def loaded(signature: Any, target: Any) -> Any:
+        return load(signature, target) if is_kept(signature) else None
 
     def stamped(signature: Any, codegen: Any) -> Any:
         return (*key_of(signature, codegen), *map(_stamp, _owners(signature)))
 
-    cache.save_overload, cache._index_key = careful, stamped
+    cache.save_overload, cache.load_overload, cache._index_key = careful, loaded, stamped
 
 
 def kernel(function: F) -> F:
@@ -197,9 +250,12 @@ def entry_point(function: Callable[..., Any], *arguments: Any) -> Callable[..., 
 
 def callback(signature: Any, function: Callable[..., Any]) -> Any:
     """Compile `function` as a C function of the given signature; its address is the attribute ``address``."""
+    arguments, result = sigutils.normalize_signature(signature)  # type: ignore[no-untyped-call]
+    compiled = CFunc(function, (arguments, result), locals={}, options={})
     folder = _cache_folder(function, _variant_of(function))
-    if folder is None:
-        return numba.cfunc(signature)(function)
-    with _cache_dir(folder), suppress(OSError):
-        return numba.cfunc(signature, cache=True)(function)
-    return numba.cfunc(signature)(function)
+    if folder is not None:
+        with _cache_dir(folder):
+            compiled.enable_caching()
+        _mind_handles(compiled, foreign=True)
+    compiled.compile()
+    return compiled

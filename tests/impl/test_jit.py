@@ -5,11 +5,14 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import time
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
+from typing import NamedTuple
 
+import numba
 import numpy as np
 import pytest
 from numba import types
@@ -140,6 +143,9 @@ def test_only_one_saves_in_a_folder_at_a_time(tmp_path):
         def _index_key(self, signature, codegen):
             return (signature,)
 
+        def load_overload(self, signature, target):
+            return None
+
         def save_overload(self, signature, data):
             number = int(numbers.read_text())
             time.sleep(0.001)
@@ -212,6 +218,77 @@ def test_a_kernel_can_be_given_the_cache_of_another_variant(tmp_path):
 def test_an_entry_point_is_the_compiled_function_itself():
     call = jit.entry_point(mix, types.uint64)
     assert call(12345) == int(mix(np.uint64(12345)))
+
+
+def test_a_handle_inside_of_a_tuple_is_the_handle_of_another_package(tmp_path):
+    """Kernels take named tuples that hold the handle: code for such a handle is of the module that defines it."""
+
+    class Mine(NamedTuple):
+        base: int
+
+    class Held(NamedTuple):
+        mem: Mine
+        key: int
+
+    Held.__module__ = "latchfree.somewhere"
+    mine = types.NamedUniTuple(types.uint64, 1, Mine)
+    held = types.NamedTuple((mine, types.int64), Held)
+    nested = types.Tuple((types.int64, types.UniTuple(held, 2)))
+    for kind in (mine, held, nested, types.Optional(mine)):
+        assert jit._owners((types.int64, kind)) == [__name__]
+    assert jit._owners((types.int64, types.UniTuple(types.uint64, 2), types.float64[:])) == []
+    assert jit._owners((numba.typeof(mix),)) == ["latchfree.words"]
+
+
+def test_threads_that_decorate_at_once_do_not_mix_up_their_folders(tmp_path):
+    before = jit._settings.CACHE_DIR
+
+    def body():
+        for number in range(50):
+            with jit._cache_dir(tmp_path / f"{threading.get_ident()}-{number}"):
+                time.sleep(0)
+                assert str(tmp_path / f"{threading.get_ident()}-{number}") == jit._settings.CACHE_DIR
+
+    together(body, body, body)
+    assert before == jit._settings.CACHE_DIR
+
+
+def test_a_function_without_a_module_is_compiled():
+    namespace = {}
+    exec(compile("def double(x):\n    return 2 * x\n", __file__, "exec"), {"__builtins__": {}}, namespace)
+    namespace["double"].__module__ = None
+    assert jit._variant_of(namespace["double"]) == ""
+    assert jit._cache_folder(namespace["double"], "") is not None
+
+
+def test_asserts_that_are_left_out_make_other_code(tmp_path):
+    program = "from latchfree import jit; print(jit._toolchain())"
+    plain, again = (python(program, tmp_path) for _ in range(2))
+    environment = os.environ | {"PYTHONPATH": str(IMPL), "PYTHONDONTWRITEBYTECODE": "1"}
+    for change in ({"PYTHONOPTIMIZE": "1"}, {"NUMBA_BOUNDSCHECK": "1"}, {"NUMBA_OPT": "0"}):
+        done = subprocess.run(
+            [sys.executable, "-c", program], env=environment | change, capture_output=True, text=True, check=True
+        )
+        assert done.stdout.strip() != plain == again
+
+
+def test_a_script_and_a_module_run_by_name_see_an_edit_of_what_they_import(tmp_path):
+    package = tmp_path / "sources" / "mine"
+    package.mkdir(parents=True)
+    package.joinpath("__init__.py").touch()
+    kernels = (
+        "from latchfree.jit import kernel\nfrom .callee import answer\n\n@kernel\ndef ask():\n    return answer()\n"
+        "print(ask(), sum(ask.stats.cache_hits.values()))\n"
+    )
+    package.joinpath("script.py").write_text(kernels)
+    results = []
+    for answer in (1, 1, 2):
+        source = f"from latchfree.jit import kernel\n\n@kernel\ndef answer():\n    return {answer}\n"
+        package.joinpath("callee.py").write_text(source)
+        results.append(
+            python("import runpy; runpy.run_module('mine.script', run_name='__main__')", tmp_path / "c", package.parent)
+        )
+    assert results == ["1 0", "1 1", "2 0"], "value, hits"
 
 
 def _triple(x):

@@ -11,6 +11,7 @@ and several mutants replace the same function.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from importlib import import_module
@@ -133,9 +134,8 @@ def _replace(module: str, function: str, source: str) -> Any:
 
 def _sources(module: str) -> str:
     """Return a digest of what a module of this package, which is not loaded yet, puts in the place of functions."""
-    return digest_of(
-        f"{__name__}.{module}", Path(__file__).resolve().parent.joinpath(*module.split(".")).with_suffix(".py")
-    )
+    file = Path(__file__).resolve().parent.joinpath(*module.split(".")).with_suffix(".py")
+    return digest_of(f"{__name__}.{module}", file) or f"unknown{os.getpid()}"
 
 
 def apply(name: str) -> None:
