@@ -64,7 +64,7 @@ def warm_up() -> None:
     trie.get_many(keys)
     for copy in (trie.readonly_snapshot(), trie.snapshot()):
         dict(copy.items())
-    for call in (trie.put, trie.put_if_absent, trie.replace_existing):
+    for call in (trie.put, trie.put_if_absent, trie.put_if_present):
         call(1, 2)
     trie.replace(1, 2, 3)
     trie.remove(1, 2)
@@ -234,7 +234,7 @@ class Worker:
             op.PUT_IF_ABSENT: lambda: trie.put_if_absent(name, a),
             op.REPLACE_IF: lambda: trie.replace(name, a, b),
             op.REMOVE_IF: lambda: trie.remove(name, a),
-            op.REPLACE: lambda: trie.replace_existing(name, a),
+            op.REPLACE: lambda: trie.put_if_present(name, a),
             op.CONTAINS: lambda: name in trie,
         }
         row = ledger.rows[number]

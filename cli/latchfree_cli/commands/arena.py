@@ -109,11 +109,11 @@ def dump(
                 return _dumped(settings, chosen, count, output)
             store = Store(arena, entry.root, recorded(entry.keys), recorded(entry.values), entry.hash_mask)
             with settings.progress(f"dump {chosen}") as report:
-                root, hold = store.freeze()
+                hold = store.hold()
                 if output is not None:
-                    count = save(store, root, hold, output, lambda done: report(f"dump {chosen}: {done:,} entries"))
+                    count = save(store, hold, output, lambda done: report(f"dump {chosen}: {done:,} entries"))
                 else:
-                    count = arena_dump.entries(store, store.entries(root, hold), report, chosen)
+                    count = arena_dump.entries(store, store.entries(hold), report, chosen)
             del hold
     return _dumped(settings, chosen, count, output)
 

@@ -1,6 +1,10 @@
-"""Builtin functions of the interpreter made of compiled code, bound to a trie.
+"""Builtin functions of the interpreter, made of compiled code and bound to a trie.
 
-What they do is in `latchfree.ctrie.kernels.methods`.
+Example: ``get = builtin("get", context)`` makes an object that the interpreter calls as it calls `len`; ``get(5)`` runs
+`latchfree.ctrie.kernels.methods` with no Python frame in between.
+
+A *context* is an array of words: where the trie is, and the addresses of the objects that a call may return. A builtin
+keeps its context alive.
 """
 
 from __future__ import annotations
@@ -23,7 +27,24 @@ _METH_FASTCALL = 0x0080
 
 
 def new_context(base: int, trie: int, me: int, root: int) -> NDArray[np.uint64]:
-    """The words a call needs: where it works, and the addresses of the objects it may return."""
+    """Return the context of calls on a trie.
+
+    Parameters
+    ----------
+    base : int
+        Address of the arena.
+    trie : int
+        Word offset of the trie's root word.
+    me : int
+        Address of the word that holds the participant.
+    root : int
+        Word offset of the frozen root I-node to read from; 0 for the live trie.
+
+    Returns
+    -------
+    ndarray of uint64, shape (8,)
+        The fields are named in `latchfree.ctrie.kernels.methods`.
+    """
     constants = [id(int), id(None), id(NotImplemented)]
     return np.array([base, trie, me, root, 0, *constants], dtype=np.uint64)
 
@@ -39,12 +60,12 @@ class _MethodDef(ctypes.Structure):
 
 _new_builtin = ctypes.pythonapi.PyCFunction_NewEx
 _new_builtin.restype = ctypes.py_object
-_new_builtin.argtypes = (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
+_new_builtin.argtypes = (ctypes.c_void_p, ctypes.py_object, ctypes.py_object)
 
 
 @cache
 def _method(name: str) -> tuple[_MethodDef, Any]:
-    """The C description of a builtin; it and its code live as long as the process."""
+    """Return the C description of a builtin, and its code; both live as long as the process."""
     word = types.uint64
     if name in SEVERAL:
         compiled = callback(word(word, word, types.int64), SEVERAL[name])
@@ -57,43 +78,43 @@ def _method(name: str) -> tuple[_MethodDef, Any]:
 
 
 def builtin(name: str, context: NDArray[np.uint64]) -> Callable[..., Any]:
-    """A builtin bound to a context, which must outlive it.
+    """Return a builtin bound to a context.
+
+    ==============================================  ===============================================
+    call                                            result
+    ==============================================  ===============================================
+    ``get(key)``, ``find(key)``                     the value, None if absent
+    ``put(key, value)``                             None
+    ``pop(key)``                                    the value removed, None if there was none
+    ``insert(key, value, mode, expected)``          the value replaced, or None
+    ``remove(key, mode, expected)``                 the value removed, or None
+    ``freeze()``                                    the slot of a new snapshot
+    ``clear()``, ``drop(slot)``                     None
+    ==============================================  ===============================================
+
+    All return NotImplemented if they did nothing: an argument is not a plain integer in range, the arena is full, or
+    the process has no participant.
 
     Parameters
     ----------
     name : str
-        "get", "put" or "pop", for integers to integers, which check their arguments; "find", "insert" or "remove"
-        with the kinds of keys and values ("_ww" to "_bb"), which trust them to be exactly int or bytes; or "freeze",
-        "clear" or "drop".
+        ``get``, ``put`` and ``pop`` take integers and check their arguments. The names ``find``, ``insert`` and
+        ``remove`` end with the kinds of keys and values (``_ww`` to ``_bb``: word or bytes); these calls trust their
+        arguments to be exactly int or bytes.
+    context : ndarray
+        From `new_context`.
 
     Returns
     -------
     callable
-        ``get(key)``, ``find(key)``: the value, None if absent. ``put(key, value)``: None.
-        ``insert(key, value, mode, expected)``: what `latchfree.ctrie.kernels.insert.insert` replaced, or None.
-        ``pop(key)``, ``remove(key, mode, expected)``: the value removed, None if none was. ``freeze()``: the slot of
-        a snapshot. ``clear()``, ``drop(slot)``: None. All: NotImplemented if
-        they did nothing, because an argument is not a plain integer in range, the arena is full, or the process has
-        no participant.
     """
     definition, _ = _method(name)
     bound = context.__array_interface__["data"][0].to_bytes(8, "little")
-    made: Callable[..., Any] = _new_builtin(ctypes.addressof(definition), bound, None)
+    # The interpreter keeps a reference to the last argument, which it takes for the module of the builtin.
+    made: Callable[..., Any] = _new_builtin(ctypes.addressof(definition), bound, context)
     return made
 
 
-class Raw(dict[str, Callable[..., Any]]):
-    """The builtins of one context for one kind of keys and values, by name ("find", ...), made when first used."""
-
-    def __init__(self, context: NDArray[np.uint64], kinds: str) -> None:
-        self._context = context
-        self._kinds = kinds
-
-    def __missing__(self, name: str) -> Callable[..., Any]:
-        made = self[name] = builtin(name + self._kinds, self._context)
-        return made
-
-
 def not_plain(*arguments: Any) -> Any:
-    """Stands in for a builtin where keys or values are not integers."""
+    """Stand for a builtin where keys or values are not integers: return NotImplemented."""
     return NotImplemented

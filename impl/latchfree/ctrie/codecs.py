@@ -1,8 +1,10 @@
-"""Codecs: how Python objects become the words and bytes a Ctrie stores.
+"""Codecs: how Python objects become the words and bytes that a Ctrie stores.
 
-Two objects are the same key iff they encode to the same bytes (or the same integer), and the same value for a
-conditional operation likewise. Mind this with ``pickle``: ``1``, ``1.0`` and ``True`` are three different keys, and so
-may be two equal sets or dicts.
+Example: `StrCodec` stores ``"tea"`` as the bytes ``b"tea"``, and `IntCodec` stores ``4`` as one 64-bit word.
+
+Rule: two objects are the same key if they encode to the same bytes or the same integer. A conditional operation
+compares values in the same way. Mind this rule with ``pickle``: ``1``, ``1.0`` and ``True`` are three different keys,
+and two equal sets or dicts may be two keys.
 """
 
 from __future__ import annotations
@@ -11,45 +13,68 @@ import io
 import operator
 import pickle
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final, Generic, Literal, TypeVar
+
+T = TypeVar("T")
+
+#: What a user names a codec of ours by.
+CodecName = Literal["int", "str", "bytes", "pickle"]
 
 #: Largest encoded key and value, in bytes.
-MAX_KEY_BYTES = 65_535
-MAX_VALUE_BYTES = 4 << 20
+MAX_KEY_BYTES: Final = 65_535
+MAX_VALUE_BYTES: Final = 4 << 20
 
-INT_MIN = -(1 << 63)
-INT_MAX = (1 << 63) - 1
+INT_MIN: Final = -(1 << 63)
+INT_MAX: Final = (1 << 63) - 1
 
 
 def shown(value: object, limit: int = 60) -> str:
-    """`repr` of a value, shortened for a message."""
+    """Return the `repr` of a value, shortened for a message."""
     text = repr(value)
     return text if len(text) <= limit else text[: limit - 3] + "..."
 
 
-class Codec(ABC):
-    """Turns objects of one type into bytes and back; `word` codecs into a 64-bit integer instead.
+class Codec(ABC, Generic[T]):
+    """Turns objects of type ``T`` into bytes and back.
 
-    `encode` raises TypeError for an object of another type and ValueError for one it cannot represent.
+    Subclass it to store objects of your own: ``class Dates(Codec[date])``.
+
+    Attributes
+    ----------
+    name : str
+        Recorded with a named Ctrie; `Ctrie.open` refuses a codec of another name.
+    word : bool
+        Whether the stored form is a 64-bit integer; for `IntCodec` only.
     """
 
     name: ClassVar[str] = "custom"
     word: ClassVar[bool] = False
 
     @abstractmethod
-    def encode(self, value: Any) -> Any: ...
+    def encode(self, value: T) -> Any:
+        """Return the stored form of a value: bytes.
+
+        Raises
+        ------
+        TypeError
+            If the value is of another type.
+        ValueError
+            If the codec cannot represent the value.
+        """
 
     @abstractmethod
-    def decode(self, stored: Any) -> Any: ...
+    def decode(self, stored: Any) -> T:
+        """Return the value of a stored form."""
 
 
-class IntCodec(Codec):
+class IntCodec(Codec[int]):
     """Integers from -2**63 to 2**63 - 1, stored in place. Anything with ``__index__`` but bool is taken."""
 
     name = "int"
     word = True
 
     def encode(self, value: Any) -> int:
+        """Return the integer, after a check of type and range."""
         if type(value) is int and INT_MIN <= value <= INT_MAX:
             return value
         if isinstance(value, bool):
@@ -63,15 +88,17 @@ class IntCodec(Codec):
         return number
 
     def decode(self, stored: int) -> int:
+        """Return the integer."""
         return stored
 
 
-class StrCodec(Codec):
+class StrCodec(Codec[str]):
     """Strings, as UTF-8."""
 
     name = "str"
 
     def encode(self, value: Any) -> bytes:
+        """Return a string as UTF-8."""
         if not isinstance(value, str):
             raise TypeError(f"expected str, got {type(value).__name__} {shown(value)}")
         try:
@@ -80,15 +107,17 @@ class StrCodec(Codec):
             raise ValueError(f"string {shown(value)} cannot be stored as UTF-8: {error.reason}") from None
 
     def decode(self, stored: bytes) -> str:
+        """Return the string."""
         return stored.decode()
 
 
-class BytesCodec(Codec):
+class BytesCodec(Codec[bytes]):
     """Bytes-like objects."""
 
     name = "bytes"
 
     def encode(self, value: Any) -> bytes:
+        """Return a bytes-like object as bytes."""
         if isinstance(value, bytes):
             return value
         if isinstance(value, bytearray | memoryview):
@@ -96,11 +125,12 @@ class BytesCodec(Codec):
         raise TypeError(f"expected bytes, got {type(value).__name__} {shown(value)}")
 
     def decode(self, stored: bytes) -> bytes:
+        """Return the bytes."""
         return stored
 
 
-class PickleCodec(Codec):
-    """Any object the pickle module takes. Open an arena from elsewhere only if you trust who wrote it.
+class PickleCodec(Codec[Any]):
+    """Any object that the pickle module takes. Open an arena from elsewhere only if you trust its writer.
 
     Parameters
     ----------
@@ -114,6 +144,7 @@ class PickleCodec(Codec):
         self._by_value = by_value
 
     def encode(self, value: Any) -> bytes:
+        """Return the pickled object."""
         try:
             buffer = io.BytesIO()
             pickler = pickle.Pickler(buffer, protocol=5)
@@ -124,20 +155,32 @@ class PickleCodec(Codec):
             raise TypeError(f"{type(value).__name__} {shown(value)} cannot be pickled: {error}") from error
 
     def decode(self, stored: bytes) -> Any:
+        """Return the object."""
         return pickle.loads(stored)
 
 
 _PICKLED_KEYS = PickleCodec(by_value=True)
-_BY_NAME: dict[str, Codec] = {c.name: c for c in (IntCodec(), StrCodec(), BytesCodec(), PickleCodec())}
+_BY_NAME: dict[str, Codec[Any]] = {c.name: c for c in (IntCodec(), StrCodec(), BytesCodec(), PickleCodec())}
 
 
-def codec_for(choice: type | str | Codec, *, keys: bool = False) -> Codec:
-    """The codec meant by ``int``, ``str``, ``bytes``, one of the names, or a codec itself.
+def codec_for(choice: type[T] | str | Codec[T], *, keys: bool = False) -> Codec[T]:
+    """Return the codec that a user chose.
+
+    Parameters
+    ----------
+    choice : type or str or Codec
+        ``int``, ``str``, ``bytes``, a `CodecName`, or a codec.
+    keys : bool
+        Whether the codec is for keys, which are compared by value.
+
+    Returns
+    -------
+    Codec
 
     Raises
     ------
     ValueError
-        For anything else, listing what there is.
+        For any other choice; the message lists the choices.
     """
     if isinstance(choice, Codec):
         if choice.word and type(choice) is not IntCodec:

@@ -1,46 +1,64 @@
-"""Columns: keys and values of bulk calls, from Arrow arrays, NumPy arrays or lists, and results back in kind.
+"""Columns: the keys and values of a call for many keys, and its results in kind.
 
-A column is what the compiled loops take: an int64 array for word codecs, a pair (address of the bytes, int64
-offsets) for the others.
+Example: ``["tea", "oat"]`` becomes one buffer ``b"teaoat"`` and the offsets ``[0, 3, 6]``; ``np.arange(3)`` is a column
+as it stands. A call with an Arrow array returns an Arrow array, a call with a list a list.
+
+A column is an int64 array for word codecs, and a pair (address of the bytes, int64 offsets) for all others. Lists and
+NumPy arrays need no Arrow.
 """
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from latchfree.ctrie.codecs import BytesCodec, Codec, StrCodec, shown
+from latchfree.extras import is_arrow, optional
+
+pa = optional("pyarrow", "check")
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """`data` is what the kernels take; `owner` keeps its memory alive; `source` says what the caller passed."""
+    """Keys or values as the kernels take them.
+
+    Attributes
+    ----------
+    data : ndarray or tuple
+        Argument of the kernels.
+    length : int
+    owner : object
+        Keeps the memory of `data` alive.
+    source : str
+        What the caller passed: ``"arrow"``, ``"numpy"`` or ``"list"``.
+    """
 
     data: Any
     length: int
     owner: Any
-    source: str  # "arrow", "numpy" or "list"
+    source: str
 
 
 def _source_of(items: Any) -> str:
-    if isinstance(items, pa.Array | pa.ChunkedArray):
+    if is_arrow(items):
         return "arrow"
     return "numpy" if isinstance(items, np.ndarray) else "list"
 
 
-def _native(codec: Codec) -> Any:
-    """The Arrow type whose bytes are the codec's encoding, None if there is none."""
+def _native(codec: Codec[Any]) -> Any:
+    """Return the Arrow type whose bytes are the codec's encoding, None if there is none."""
     if type(codec) is StrCodec:
         return pa.large_string()
     return pa.large_binary() if type(codec) is BytesCodec else None
 
 
 def _arrow(items: Any, what: str) -> Any:
+    """Return an Arrow array in one piece, without nulls."""
     array = items.combine_chunks() if isinstance(items, pa.ChunkedArray) else items
     if array.null_count:
         at = array.is_null().index(True).as_py()
@@ -48,7 +66,8 @@ def _arrow(items: Any, what: str) -> Any:
     return array
 
 
-def _encoded(items: Any, codec: Codec, what: str) -> Iterator[Any]:
+def _encoded(items: Any, codec: Codec[Any], what: str) -> Iterator[Any]:
+    """Yield each item encoded; an error names the element."""
     for at, item in enumerate(items):
         try:
             yield codec.encode(item)
@@ -57,10 +76,10 @@ def _encoded(items: Any, codec: Codec, what: str) -> Iterator[Any]:
             raise kind(f"{what}, element {at}: {error}") from None
 
 
-def _words(items: Any, codec: Codec, what: str) -> NDArray[np.int64]:
+def _words(items: Any, codec: Codec[Any], what: str) -> NDArray[np.int64]:
     if len(items) == 0:
         return np.empty(0, np.int64)
-    if isinstance(items, pa.Array | pa.ChunkedArray):
+    if is_arrow(items):
         array = _arrow(items, what)
         if not pa.types.is_integer(array.type):
             raise TypeError(f"{what} must be integers, got an Arrow array of {array.type}")
@@ -75,38 +94,56 @@ def _words(items: Any, codec: Codec, what: str) -> NDArray[np.int64]:
     return np.fromiter(_encoded(items, codec, what), dtype=np.int64)
 
 
-def _blobs(items: Any, codec: Codec, what: str) -> Any:
-    native = _native(codec) if len(items) else None
-    if isinstance(items, pa.Array | pa.ChunkedArray) and native is not None:
-        array = _arrow(items, what)
-        text = pa.types.is_string(array.type) or pa.types.is_large_string(array.type)
-        binary = pa.types.is_binary(array.type) or pa.types.is_large_binary(array.type)
-        if not (text if native == pa.large_string() else binary):
-            raise TypeError(f"{what} must be {codec.name}, got an Arrow array of {array.type}")
-        return array.cast(native).cast(pa.large_binary())
-    if isinstance(items, pa.Array | pa.ChunkedArray):
+def _arrow_blobs(items: Any, codec: Codec[Any], what: str) -> tuple[int, NDArray[np.int64], Any]:
+    """Return address, offsets and owner of the bytes of an Arrow array that needs no encoding."""
+    array = _arrow(items, what)
+    text = pa.types.is_string(array.type) or pa.types.is_large_string(array.type)
+    binary = pa.types.is_binary(array.type) or pa.types.is_large_binary(array.type)
+    native = _native(codec)
+    if not (text if native == pa.large_string() else binary):
+        raise TypeError(f"{what} must be {codec.name}, got an Arrow array of {array.type}")
+    array = array.cast(native)
+    _, offsets, data = array.buffers()
+    ends = np.frombuffer(offsets, dtype=np.int64, count=array.offset + len(array) + 1)[array.offset :]
+    return (data.address if data is not None else 0), ends, array
+
+
+def _blobs(items: Any, codec: Codec[Any], what: str) -> tuple[int, NDArray[np.int64], Any]:
+    """Return address, offsets and owner of the encoded bytes of a sequence."""
+    if is_arrow(items):
+        if len(items) and _native(codec) is not None:
+            return _arrow_blobs(items, codec, what)
         items = items.to_pylist()
     elif isinstance(items, np.ndarray):
         items = items.tolist()
-    return pa.array(list(_encoded(items, codec, what)), pa.large_binary())
+    encoded = list(_encoded(items, codec, what))
+    offsets = np.zeros(len(encoded) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), out=offsets[1:])
+    offsets.flags.writeable = False  # as those of Arrow are: one compiled kernel serves both
+    data = np.frombuffer(b"".join(encoded), np.uint8)
+    return int(data.ctypes.data), offsets, data
 
 
-def to_column(items: Any, codec: Codec, what: str, limit: int) -> Column:
-    """The column of a sequence.
+def to_column(items: Any, codec: Codec[Any], what: str, limit: int) -> Column:
+    """Return the column of a sequence.
 
     Parameters
     ----------
     items : pyarrow.Array, pyarrow.ChunkedArray, ndarray or sequence
     codec : Codec
     what : str
-        "keys" or "values", for messages.
+        ``"keys"`` or ``"values"``, for messages.
     limit : int
-        Largest number of encoded bytes.
+        Largest number of encoded bytes of one element.
+
+    Returns
+    -------
+    Column
 
     Raises
     ------
     TypeError, ValueError
-        As the codec does for one object, naming the element.
+        As the codec does for one object; the message names the element.
     """
     if isinstance(items, str | bytes) or not isinstance(items, Iterable):
         raise TypeError(f"{what} must be an Arrow or NumPy array or a sequence, got {type(items).__name__}")
@@ -120,45 +157,77 @@ def to_column(items: Any, codec: Codec, what: str, limit: int) -> Column:
     if codec.word:
         words = _words(items, codec, what)
         return Column(words, len(words), words, source)
-    array = _blobs(items, codec, what)
-    _, offsets_buffer, data = array.buffers()
-    offsets = np.frombuffer(offsets_buffer, dtype=np.int64, count=array.offset + len(array) + 1)[array.offset :]
+    address, offsets, owner = _blobs(items, codec, what)
     lengths = np.diff(offsets)
     if len(lengths) and int(lengths.max()) > limit:
         at = int(lengths.argmax())
+        value = codec.decode(ctypes.string_at(address + int(offsets[at]), int(lengths[at])))
         raise ValueError(
-            f"{what} may have at most {limit} encoded bytes, element {at} has {lengths[at]}: "
-            f"{shown(codec.decode(array[at].as_py()))}"
+            f"{what} may have at most {limit} encoded bytes, element {at} has {lengths[at]}: {shown(value)}"
         )
-    address = data.address if data is not None else 0
-    return Column((np.uint64(address), offsets), len(array), array, source)
+    return Column((np.uint64(address), offsets), len(lengths), owner, source)
 
 
 def from_words(values: NDArray[np.int64], found: NDArray[np.uint8], source: str) -> Any:
-    """Integers, missing where `found` is 0: Arrow with nulls, a masked array, or a list with None."""
+    """Return integers in kind.
+
+    Parameters
+    ----------
+    values : ndarray of int64, shape (n,)
+    found : ndarray of uint8, shape (n,)
+        0 where a value is missing.
+    source : str
+        See `Column`.
+
+    Returns
+    -------
+    pyarrow.Array, numpy.ma.MaskedArray or list
+        A missing value is null, masked or None.
+    """
     if source == "numpy":
         return np.ma.MaskedArray(values, mask=found == 0)
-    array = pa.array(values, mask=found == 0)
-    return array if source == "arrow" else array.to_pylist()
+    if source == "arrow":
+        return pa.array(values, mask=found == 0)
+    return [value if there else None for value, there in zip(values.tolist(), found.tolist(), strict=True)]
 
 
 def from_blobs(
-    data: NDArray[np.uint8], offsets: NDArray[np.int64], found: NDArray[np.bool_], codec: Codec, source: str
+    data: NDArray[np.uint8], offsets: NDArray[np.int64], found: NDArray[np.bool_], codec: Codec[Any], source: str
 ) -> Any:
-    """Decoded blobs, missing where `found` is False: Arrow with nulls, an object array, or a list with None."""
-    validity = np.packbits(found, bitorder="little")
-    buffers = [pa.py_buffer(validity), pa.py_buffer(offsets), pa.py_buffer(data)]
-    array = pa.Array.from_buffers(pa.large_binary(), len(found), buffers)
-    native = _native(codec)
-    if source == "arrow" and native is not None:
-        return array.cast(native)
-    decoded = [None if item is None else codec.decode(item) for item in array.to_pylist()]
+    """Return decoded bytes in kind.
+
+    Parameters
+    ----------
+    data : ndarray of uint8
+        Encoded values, one after the other.
+    offsets : ndarray of int64, shape (n + 1,)
+        Where each value starts in `data`, and where the last ends.
+    found : ndarray of bool, shape (n,)
+        False where a value is missing.
+    codec : Codec
+    source : str
+        See `Column`.
+
+    Returns
+    -------
+    pyarrow.Array, ndarray of object or list
+        A missing value is null or None.
+    """
+    if source == "arrow" and _native(codec) is not None:
+        validity = np.packbits(found, bitorder="little")
+        buffers = [pa.py_buffer(validity), pa.py_buffer(offsets), pa.py_buffer(data)]
+        return pa.Array.from_buffers(pa.large_binary(), len(found), buffers).cast(_native(codec))
+    text, ends = data.tobytes(), offsets.tolist()
+    decoded = [
+        codec.decode(text[start:end]) if there else None
+        for start, end, there in zip(ends, ends[1:], found.tolist(), strict=False)
+    ]
+    if source == "list":
+        return decoded
     if source == "numpy":
         out = np.empty(len(decoded), dtype=object)
         out[:] = decoded
         return out
-    if source == "list":
-        return decoded
     try:
         return pa.array(decoded)
     except pa.ArrowException as error:
@@ -166,7 +235,7 @@ def from_blobs(
 
 
 def from_flags(found: NDArray[np.uint8], source: str) -> Any:
-    """Booleans: Arrow, NumPy or a list."""
+    """Return booleans in kind: an Arrow array, a NumPy array or a list."""
     flags = found.astype(bool)
     if source == "numpy":
         return flags

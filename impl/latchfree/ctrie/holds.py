@@ -1,53 +1,80 @@
-"""What a process holds on to in an arena, given back when the last reference to it is dropped.
+"""Holds: what this process keeps from being freed in an arena, until the last Python reference to it is dropped.
 
-A registered snapshot keeps memory from being freed, and a private trie occupies it; Python's reference counts say
-when they are not needed any more, and closing a shared arena ends them all. In a forked child of a process with a
-shared arena they are the parent's: they are not given back there, and reading through them is refused.
+Example: ``with trie.readonly_snapshot() as before: ...`` registers a snapshot. Its `Hold` keeps the nodes that the
+snapshot sees; the end of the block drops the last reference to the hold, and so the snapshot.
 
-Invariant: a snapshot is dropped while its trie is there, and a trie is destroyed after all that was made from it. The
-garbage collector finalizes a cycle in any order, so a trie that ends takes along what it finds in its own registry.
+A `Hold` is a registered snapshot; an `Owner` is a private trie. Closing a shared arena ends them all. After a fork they
+belong to the parent: the child does not give them back and cannot read through them.
+
+Invariant: a snapshot is dropped while its trie is there, and a trie is destroyed after everything made from it. The
+garbage collector finalizes a cycle in any order, so a trie that ends also takes the snapshots in its own registry.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from os import getpid
-from typing import TYPE_CHECKING, Any
+from typing import Any, Final, Protocol
 
 from latchfree.arena import Arena
-from latchfree.ctrie.kernels.entrypoints import call
+from latchfree.ctrie.kernels.entry_points import call
 from latchfree.ctrie.kernels.registry import FROZEN
 from latchfree.ctrie.recovery import reclaim
 
-if TYPE_CHECKING:
-    from latchfree.ctrie.store import Store
+_FROZEN: Final = int(FROZEN)
 
-_FROZEN = int(FROZEN)
+
+class Registered(Protocol):
+    """The trie that a snapshot is registered with: the part of a `Store` that a `Hold` needs."""
+
+    @property
+    def arena(self) -> Arena:
+        """Return the arena that holds the trie."""
+
+    @property
+    def shared(self) -> bool:
+        """Return whether other processes can open the arena."""
+
+    @property
+    def owner(self) -> Owner | None:
+        """Return the owner of the trie, if the trie is private."""
+
+    @property
+    def drop(self) -> Callable[[int], Any]:
+        """Return the function that drops the snapshot in a slot."""
 
 
 class Hold:
     """A registered snapshot of a trie.
 
+    Parameters
+    ----------
+    trie : Registered
+    slot : int
+        Slot of the snapshot in the registry of the trie.
+
     Attributes
     ----------
+    trie : Registered
     slot : int
-        Its slot in the registry; 0 when it was given back.
+        0 after the snapshot was given back.
     """
 
-    __slots__ = ("__weakref__", "_pid", "slot", "store")
+    __slots__ = ("__weakref__", "_pid", "slot", "trie")
 
-    rank = 1  # after the tries, which take their snapshots along
+    rank = 1  # closing an arena ends the private tries first, which take their snapshots along
 
-    def __init__(self, store: Store, slot: int) -> None:
+    def __init__(self, trie: Registered, slot: int) -> None:
         self.slot = slot
-        self.store = store
-        if store.shared:
+        self.trie = trie
+        if trie.shared:
             self._pid = getpid()
-            store.arena.holdings.add(self)
+            trie.arena.holdings.add(self)
 
     @property
     def root(self) -> int:
-        """The root I-node of the frozen tree."""
-        return int(self.store.arena.words[self.slot + _FROZEN])
+        """Word offset of the root I-node of the frozen tree."""
+        return int(self.trie.arena.words[self.slot + _FROZEN])
 
     def end(self, getpid: Any = getpid) -> None:
         """Give the snapshot back."""
@@ -55,41 +82,44 @@ class Hold:
         if slot == 0:
             return
         self.slot = 0
-        store = self.store
-        if store.shared and (store.arena.closed or getpid() != self._pid):
+        trie = self.trie
+        if trie.shared and (trie.arena.closed or getpid() != self._pid):
             return
-        if store.owner is None or not store.owner.gone:
-            store.drop(slot)
+        if trie.owner is None or not trie.owner.gone:
+            trie.drop(slot)
 
     __del__ = end
 
     def touch(self) -> None:
-        """Make sure that the snapshot may be read here.
+        """Check that this process may read the snapshot now.
 
         Raises
         ------
         ArenaClosed
             After the arena was closed.
         RuntimeError
-            In a forked child, if the arena is shared: the snapshot is the parent's, who may drop it any time.
+            In a forked child, if the arena is shared: the parent may drop the snapshot at any time.
         """
-        if not self.store.shared:
+        if not self.trie.shared:
             return
         if getpid() != self._pid:
             raise RuntimeError(
                 "this snapshot of a shared arena was taken before the fork and belongs to the parent process; "
                 "take a new one in the child"
             )
-        self.store.arena.interpreter_participant()
+        self.trie.arena.interpreter_participant()
 
 
-class Lineage:
-    """A trie of this process's own; its memory comes back when nobody uses it any more.
+class Owner:
+    """Owns a private trie: destroys the trie when nobody uses it any more.
 
     Parameters
     ----------
+    arena : Arena
+    trie : int
+        Word offset of the trie's root word.
     parent : Hold, optional
-        What the trie goes on from, for a writable snapshot: given back only after it.
+        Snapshot that a writable snapshot goes on from; given back after the trie.
     """
 
     __slots__ = ("__weakref__", "_arena", "_destroy", "_ended", "_parent", "_pid", "_trie")
@@ -108,14 +138,14 @@ class Lineage:
 
     @property
     def gone(self) -> bool:
-        """Whether the trie was destroyed, or one that it goes on from."""
+        """Whether the trie was destroyed, or a trie that it goes on from."""
         if self._ended or self._parent is None:
             return self._ended
-        owner = self._parent.store.owner
+        owner = self._parent.trie.owner
         return owner is not None and owner.gone
 
     def end(self, getpid: Any = getpid, reclaim: Any = reclaim) -> None:
-        """Destroy the trie, and what was made from it."""
+        """Destroy the trie and everything made from it."""
         arena = self._arena
         if self.gone or arena.closed or (arena.shared and getpid() != self._pid):
             return

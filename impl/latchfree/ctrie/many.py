@@ -1,26 +1,24 @@
-"""Bulk calls from Python: columns in, compiled loops over slices of them, columns out.
+"""Calls for many keys: a column in, compiled loops over slices of it, a column out.
 
-A slice ends where Ctrl-C gets its chance, and where the arena is full and garbage has to be collected first.
+Ctrl-C gets its chance at the end of a slice. A full arena ends a slice early; then room is made, and the rest tried
+again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
+from latchfree.arena.patience import Patience
 from latchfree.ctrie import columns
 from latchfree.ctrie.codecs import MAX_KEY_BYTES, MAX_VALUE_BYTES
 from latchfree.ctrie.kernels import loops
 from latchfree.ctrie.store import Store
 
-#: Times a call collects garbage without getting on before it gives up, and before it merges what is free.
-_PATIENCE = 5
-_GRACE = 2
-
 #: Keys handled between two chances for Ctrl-C.
-_SLICE = 1 << 16
+_SLICE: Final = 1 << 16
 
 
 def _slices(length: int) -> Iterator[tuple[int, int]]:
@@ -29,27 +27,31 @@ def _slices(length: int) -> Iterator[tuple[int, int]]:
 
 
 def where(store: Store) -> tuple[np.uint64, np.uint64, np.uint64]:
-    """Base, trie and participant, the first arguments of the kernels in `latchfree.ctrie.kernels.loops`."""
+    """Return base, trie and participant, the first arguments of the kernels in `latchfree.ctrie.kernels.loops`."""
     return store.base, np.uint64(store.trie), np.uint64(store.arena.participant())
 
 
-def _insist(store: Store, first: int, last: int, work: Callable[[int, int], int]) -> None:
-    """Work through a slice, collecting garbage where the arena is full, until nothing helps."""
-    vain = 0
+def _work_through(store: Store, first: int, last: int, work: Callable[[int, int], int]) -> None:
+    """Handle the elements of a slice, making room where the arena is full.
+
+    Parameters
+    ----------
+    store : Store
+    first, last : int
+        The slice.
+    work : callable
+        Handles elements of a slice, from the first, and returns how many it did before the arena was full.
+    """
+    patience = Patience(store.arena, bulk=True)
     while first < last:
         done = int(work(first, last))
         first += done
-        vain = 0 if done else vain + 1
-        if vain > _PATIENCE:
+        if first < last and not patience.make_room(progress=done > 0):
             raise store.out_of_room(first)
-        if first < last:
-            store.arena.collect()
-            if vain > _GRACE:
-                store.arena.merge(bulk=True)
 
 
 def get_many(store: Store, keys: Any) -> Any:
-    """See `Ctrie.get_many`."""
+    """Look up many keys; see `Ctrie.get_many`."""
     column = columns.to_column(keys, store.keys, "keys", MAX_KEY_BYTES)
     place = where(store)
     found = np.zeros(column.length, np.uint8)
@@ -71,21 +73,23 @@ def get_many(store: Store, keys: Any) -> Any:
 
 
 def put_many(store: Store, keys: Any, values: Any) -> None:
-    """See `Ctrie.put_many`."""
+    """Write many keys; see `Ctrie.put_many`."""
     key_column = columns.to_column(keys, store.keys, "keys", MAX_KEY_BYTES)
     value_column = columns.to_column(values, store.values, "values", MAX_VALUE_BYTES)
     if key_column.length != value_column.length:
         raise ValueError(f"got {key_column.length} keys but {value_column.length} values")
     place = where(store)
     for first, last in _slices(key_column.length):
-        _insist(store, first, last, lambda at, end: loops.put_all(*place, key_column.data, value_column.data, at, end))
+        _work_through(
+            store, first, last, lambda at, end: loops.put_all(*place, key_column.data, value_column.data, at, end)
+        )
 
 
 def remove_many(store: Store, keys: Any) -> Any:
-    """See `Ctrie.remove_many`."""
+    """Remove many keys; see `Ctrie.remove_many`."""
     column = columns.to_column(keys, store.keys, "keys", MAX_KEY_BYTES)
     found = np.zeros(column.length, np.uint8)
     place = where(store)
     for first, last in _slices(column.length):
-        _insist(store, first, last, lambda at, end: loops.remove_all(*place, column.data, at, end, found))
+        _work_through(store, first, last, lambda at, end: loops.remove_all(*place, column.data, at, end, found))
     return columns.from_flags(found, column.source)

@@ -3,31 +3,44 @@
 from __future__ import annotations
 
 import os
-from collections.abc import ItemsView, Iterator, KeysView, Mapping, MutableMapping, ValuesView
-from typing import Any, TypeVar, cast
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, MutableMapping, ValuesView
+from typing import TYPE_CHECKING, Any, Final, cast, overload
 
 from latchfree.arena import Arena
 from latchfree.arena.directory import check_codecs
 from latchfree.ctrie import many
-from latchfree.ctrie.binding import builtin, not_plain
-from latchfree.ctrie.codecs import Codec, codec_for
-from latchfree.ctrie.holds import Lineage
-from latchfree.ctrie.kernels import insert as insert_module
-from latchfree.ctrie.kernels import remove as remove_module
+from latchfree.ctrie.binding import not_plain
+from latchfree.ctrie.codecs import Codec, CodecName, codec_for
+from latchfree.ctrie.holds import Owner
+from latchfree.ctrie.kernels import insert, remove
 from latchfree.ctrie.recovery import reclaim_all
 from latchfree.ctrie.store import HASH_MASK_ALL, Store, refused
 from latchfree.ctrie.view import Snapshot
 from latchfree.structures import CTRIE
 
-K = TypeVar("K")
-V = TypeVar("V")
+if TYPE_CHECKING:
+    from _typeshed import SupportsKeysAndGetItem
+    from typing_extensions import TypeVar
 
-_ALWAYS = int(insert_module.ALWAYS)
-_IF_ABSENT = int(insert_module.IF_ABSENT)
-_IF_PRESENT = int(insert_module.IF_PRESENT)
-_IF_EQUAL = int(insert_module.IF_EQUAL)
-_REMOVE_ALWAYS = int(remove_module.ALWAYS)
-_REMOVE_IF_EQUAL = int(remove_module.IF_EQUAL)
+    # Types of keys and values; a codec given by name, or none, leaves them open.
+    K = TypeVar("K", default=Any)
+    V = TypeVar("V", default=Any)
+    NewK = TypeVar("NewK", default=Any)
+    NewV = TypeVar("NewV", default=Any)
+else:
+    from typing import TypeVar
+
+    K = TypeVar("K")
+    V = TypeVar("V")
+
+T = TypeVar("T")
+
+_ALWAYS: Final = int(insert.ALWAYS)
+_IF_ABSENT: Final = int(insert.IF_ABSENT)
+_IF_PRESENT: Final = int(insert.IF_PRESENT)
+_IF_EQUAL: Final = int(insert.IF_EQUAL)
+_REMOVE_ALWAYS: Final = int(remove.ALWAYS)
+_REMOVE_IF_EQUAL: Final = int(remove.IF_EQUAL)
 
 _MISSING: Any = object()
 
@@ -39,6 +52,20 @@ class Ctrie(MutableMapping[K, V]):
     iteration, ``keys``, ``values`` and ``items`` show the contents at the instant of their call, on a read-only
     snapshot; ``len`` counts, so it is O(n). After a snapshot, the first accesses renew the paths they take.
 
+    The names of the operations follow one scheme:
+
+    ===================================================================  =======================================
+    operations                                                           result
+    ===================================================================  =======================================
+    ``put``, ``put_if_absent``, ``put_if_present``                       the value that was there, or None
+    ``replace(key, old, new)``, ``remove(key)``,                         True if the operation took effect
+    ``remove(key, expected)``
+    ``get_or_insert(key, value)``                                        the value that is there afterwards
+    ``get_many``, ``put_many``, ``remove_many``                          of many keys, in kind
+    ``get``, ``pop``, ``popitem``, ``setdefault``, ``update``, ``in``,   as of a dict
+    ``trie[key]``, ``trie[key] = value``, ``del trie[key]``
+    ===================================================================  =======================================
+
     Parameters
     ----------
     items : mapping or iterable of pairs, optional
@@ -46,8 +73,7 @@ class Ctrie(MutableMapping[K, V]):
     keys, values : type or str or Codec
         ``int`` (64 bits, signed), ``str``, ``bytes``, ``"pickle"`` or a `Codec`.
     arena : Arena, optional
-        Where the nodes live; by default a private arena of 64 GiB of address space, of which only what is used
-        takes memory.
+        Where the nodes live; by default a private arena of 64 GiB of address space. Only the used part takes memory.
     hash_mask : int
         Which of the 64 hash bits place a key, six a level from the lowest. Fewer force collisions and depth, for
         tests and teaching.
@@ -83,18 +109,18 @@ class Ctrie(MutableMapping[K, V]):
 
     def __init__(
         self,
-        items: Any = (),
+        items: SupportsKeysAndGetItem[K, V] | Iterable[tuple[K, V]] = (),
         /,
         *,
-        keys: type | str | Codec = "pickle",
-        values: type | str | Codec = "pickle",
+        keys: type[K] | Codec[K] | CodecName = "pickle",
+        values: type[V] | Codec[V] | CodecName = "pickle",
         arena: Arena | None = None,
         hash_mask: int = HASH_MASK_ALL,
     ) -> None:
         arena = Arena.anonymous() if arena is None else arena
         store = Store(arena, 0, codec_for(keys, keys=True), codec_for(values), hash_mask)
         store.settle(store.new_trie())
-        store.owner = Lineage(arena, store.trie)
+        store.owner = Owner(arena, store.trie)
         self._attach(store)
         self.update(items)
 
@@ -104,13 +130,13 @@ class Ctrie(MutableMapping[K, V]):
         arena: Arena,
         name: str,
         *,
-        keys: type | str | Codec = "pickle",
-        values: type | str | Codec = "pickle",
+        keys: type[NewK] | Codec[NewK] | CodecName = "pickle",
+        values: type[NewV] | Codec[NewV] | CodecName = "pickle",
         hash_mask: int = HASH_MASK_ALL,
-    ) -> Ctrie[Any, Any]:
-        """A new, empty Ctrie under a name in an arena, where others find it with `open`.
+    ) -> Ctrie[NewK, NewV]:
+        """Make an empty Ctrie under a name in an arena, where other processes find it with `open`.
 
-        It stays until `unlink`, whether or not anybody uses it.
+        The Ctrie stays until `unlink`, whether or not anybody uses it.
 
         Parameters
         ----------
@@ -120,14 +146,18 @@ class Ctrie(MutableMapping[K, V]):
         keys, values, hash_mask
             As for `Ctrie`; they are recorded, and `open` refuses others.
 
+        Returns
+        -------
+        Ctrie
+
         Raises
         ------
         StructureExists
             If the arena has something of that name.
         DirectoryFull
-            If it has 64 structures already.
+            If the arena has 64 structures already.
         ArenaFull
-            If it has no room.
+            If the arena has no room.
         """
         store = Store(arena, 0, codec_for(keys, keys=True), codec_for(values), hash_mask, name=name)
         arena.directory.create(
@@ -146,34 +176,34 @@ class Ctrie(MutableMapping[K, V]):
         arena: Arena,
         name: str,
         *,
-        keys: type | str | Codec | None = None,
-        values: type | str | Codec | None = None,
-    ) -> Ctrie[Any, Any]:
-        """The Ctrie of that name in an arena.
+        keys: type[NewK] | Codec[NewK] | CodecName | None = None,
+        values: type[NewV] | Codec[NewV] | CodecName | None = None,
+    ) -> Ctrie[NewK, NewV]:
+        """Return the Ctrie of that name in an arena.
 
         Parameters
         ----------
         arena : Arena
         name : str
         keys, values : type or str or Codec, optional
-            Checked against what was recorded; a codec of your own has to be given.
+            Checked against the recorded kinds; a codec of your own has to be given.
+
+        Returns
+        -------
+        Ctrie
 
         Raises
         ------
         StructureMissing
             If the arena has nothing of that name.
         ValueError
-            If it is no Ctrie, or its keys or values are of another kind.
+            If the structure is no Ctrie, or its keys or values are of another kind.
         """
         found = arena.directory.find(name, CTRIE)
         key_codec = codec_for(found.keys if keys is None else keys, keys=True)
         value_codec = codec_for(found.values if values is None else values)
         check_codecs(found, keys=key_codec.name, values=value_codec.name)
-        if reclaim_all not in arena.on_death:
-            arena.on_death.append(reclaim_all)
-        opened: Ctrie[Any, Any] = cls.__new__(cls)
-        opened._attach(Store(arena, found.root, key_codec, value_codec, found.hash_mask, name=name))
-        return opened
+        return cls._of(Store(arena, found.root, key_codec, value_codec, found.hash_mask, name=name))
 
     @classmethod
     def load(
@@ -182,10 +212,10 @@ class Ctrie(MutableMapping[K, V]):
         *,
         arena: Arena | None = None,
         name: str | None = None,
-        keys: type | str | Codec | None = None,
-        values: type | str | Codec | None = None,
-    ) -> Ctrie[Any, Any]:
-        """A new Ctrie with the contents of a backup, which `Snapshot.save` wrote. All of it is there, or nothing.
+        keys: type[NewK] | Codec[NewK] | CodecName | None = None,
+        values: type[NewV] | Codec[NewV] | CodecName | None = None,
+    ) -> Ctrie[NewK, NewV]:
+        """Make a Ctrie with the contents of a backup that `Snapshot.save` wrote: with all of them, or none at all.
 
         Parameters
         ----------
@@ -197,22 +227,33 @@ class Ctrie(MutableMapping[K, V]):
         keys, values : type or str or Codec, optional
             As for `open`.
 
+        Returns
+        -------
+        Ctrie
+
         Raises
         ------
         ValueError
             If the file is foreign, cut short or corrupted, or its keys or values are of another kind.
         StructureExists, DirectoryFull, ArenaFull
             As from `create`.
+        MissingExtra
+            If Arrow is not installed.
         """
-        from latchfree.ctrie import backup
+        from latchfree.ctrie import backup  # loads Arrow
 
-        return backup.load(path, arena=arena, name=name, keys=keys, values=values)
+        return cls._of(backup.load(path, arena=arena, name=name, keys=keys, values=values))
 
     @staticmethod
     def unlink(arena: Arena, name: str) -> None:
         """Take a Ctrie out of an arena's directory and empty it.
 
-        Whoever still has it open goes on with an empty one that nobody else finds.
+        A process that still has the Ctrie open goes on with an empty one, which nobody else finds.
+
+        Parameters
+        ----------
+        arena : Arena
+        name : str
 
         Raises
         ------
@@ -224,73 +265,83 @@ class Ctrie(MutableMapping[K, V]):
 
     @classmethod
     def _of(cls, store: Store) -> Ctrie[Any, Any]:
+        if store.name is not None and reclaim_all not in store.arena.on_death:
+            store.arena.on_death.append(reclaim_all)
         made: Ctrie[Any, Any] = cls.__new__(cls)
         made._attach(store)
         return made
 
     def _attach(self, store: Store) -> None:
         self._store = store
-        self._get = builtin("get", store.context) if store.plain else not_plain
-        self._put = builtin("put", store.context) if store.plain else not_plain
-        self._pop = builtin("pop", store.context) if store.plain else not_plain
+        # Integers to integers skip the codecs: the hottest calls go from here straight into compiled code.
+        self._get = store.builtin("get") if store.plain else not_plain
+        self._put = store.builtin("put") if store.plain else not_plain
+        self._pop = store.builtin("pop") if store.plain else not_plain
 
     @property
     def arena(self) -> Arena:
-        """The arena its nodes live in."""
+        """The arena that holds the nodes."""
         return self._store.arena
 
-    # one key -------------------------------------------------------------------------------------------------
+    # one key: a dict's own names -------------------------------------------------------------------------------
 
-    def _value(self, raw: Any) -> V:
-        return cast(V, self._store.values.decode(raw))
-
-    def _look_up(self, key: K) -> Any:
-        """The encoded value under a key, None if there is none."""
+    def _find(self, key: Any) -> Any:
+        """Return the stored value under a key, None if there is none."""
         store = self._store
         encoded = store.key(key)
-        raw = store.raw["find"](encoded)
-        if raw is NotImplemented:  # a forked child that has not claimed a participant yet
+        stored = store.find(encoded)
+        if stored is NotImplemented:  # a forked child that has not claimed a participant yet
             store.arena.interpreter_participant()
-            raw = store.raw["find"](encoded)
-        return raw
+            stored = store.find(encoded)
+        return stored
 
     def _insert(self, key: K, value: V, mode: int, expected: Any = _MISSING) -> Any:
-        """The encoded value that was there, None if there was none or, under IF_EQUAL, another one."""
+        """Return the stored value that was there; None if there was none or, under IF_EQUAL, another one."""
         store = self._store
         new = store.value(value)
         arguments = store.key(key), new, mode, new if expected is _MISSING else store.value(expected)
-        return store.insist(lambda: store.raw["insert"](*arguments), refused)
+        stored = store.insert(*arguments)
+        return store.insist(lambda: store.insert(*arguments), refused) if stored is NotImplemented else stored
 
     def _remove(self, key: K, mode: int, expected: Any = _MISSING) -> Any:
-        """The encoded value that was removed, None if nothing was."""
+        """Return the stored value that was removed, None if there was none."""
         store = self._store
         nothing = 0 if store.values.word else b""
         arguments = store.key(key), mode, nothing if expected is _MISSING else store.value(expected)
-        return store.insist(lambda: store.raw["remove"](*arguments), refused)
+        stored = store.remove(*arguments)
+        return store.insist(lambda: store.remove(*arguments), refused) if stored is NotImplemented else stored
+
+    def _decoded(self, stored: Any) -> V | None:
+        return None if stored is None else cast(V, self._store.values.decode(stored))
 
     def __getitem__(self, key: K) -> V:
         value = self._get(key)
         if value is NotImplemented:
-            raw = self._look_up(key)
-            value = None if raw is None else (self._value(raw),)
+            value = self._find(key)
             if value is not None:
-                return value[0]
+                return cast(V, self._store.values.decode(value))
         if value is None:
             raise KeyError(key)
         return cast(V, value)
 
-    def get(self, key: K, default: Any = None, /) -> Any:
-        """The value under `key`, or `default`."""
+    @overload
+    def get(self, key: K, /) -> V | None: ...
+    @overload
+    def get(self, key: K, /, default: V) -> V: ...
+    @overload
+    def get(self, key: K, /, default: T) -> V | T: ...
+    def get(self, key: K, /, default: Any = None) -> Any:
+        """Return the value under `key`, or `default`."""
         value = self._get(key)
         if value is not NotImplemented:
             return default if value is None else value
-        raw = self._look_up(key)
-        return default if raw is None else self._value(raw)
+        stored = self._find(key)
+        return default if stored is None else self._store.values.decode(stored)
 
     def __contains__(self, key: object) -> bool:
         value = self._get(key)
         if value is NotImplemented:
-            value = self._look_up(cast(K, key))
+            value = self._find(key)
         return value is not None
 
     def __setitem__(self, key: K, value: V) -> None:
@@ -304,39 +355,19 @@ class Ctrie(MutableMapping[K, V]):
         if value is None:
             raise KeyError(key)
 
-    def put(self, key: K, value: V) -> V | None:
-        """Write `value` under `key` and return what was there, None if nothing."""
-        return self._value_or_none(self._insert(key, value, _ALWAYS))
-
-    def put_if_absent(self, key: K, value: V) -> V | None:
-        """Write `value` unless `key` is there; return what is, None if it was written."""
-        return self._value_or_none(self._insert(key, value, _IF_ABSENT))
-
-    def get_or_insert(self, key: K, value: V) -> V:
-        """The value under `key`, having written `value` there if it was absent."""
-        raw = self._insert(key, value, _IF_ABSENT)
-        return value if raw is None else self._value(raw)
-
-    def replace(self, key: K, old: V, new: V) -> bool:
-        """Write `new` if `key` holds `old`; True if it did."""
-        return self._insert(key, new, _IF_EQUAL, old) is not None
-
-    def replace_existing(self, key: K, value: V) -> V | None:
-        """Write `value` only if `key` is there; return what was, None if it was absent."""
-        return self._value_or_none(self._insert(key, value, _IF_PRESENT))
-
-    def remove(self, key: K, expected: V = _MISSING) -> bool:
-        """Remove `key`, if `expected` is given only from that value; True if it was removed."""
-        mode = _REMOVE_ALWAYS if expected is _MISSING else _REMOVE_IF_EQUAL
-        return self._remove(key, mode, expected) is not None
-
-    def pop(self, key: K, default: Any = _MISSING, /) -> Any:
+    @overload
+    def pop(self, key: K, /) -> V: ...
+    @overload
+    def pop(self, key: K, /, default: V) -> V: ...
+    @overload
+    def pop(self, key: K, /, default: T) -> V | T: ...
+    def pop(self, key: K, /, default: Any = _MISSING) -> Any:
         """Remove `key` and return its value, or `default`; KeyError without one."""
         value = self._pop(key)
         if value is NotImplemented:
-            raw = self._remove(key, _REMOVE_ALWAYS)
-            if raw is not None:
-                return self._value(raw)
+            stored = self._remove(key, _REMOVE_ALWAYS)
+            if stored is not None:
+                return self._store.values.decode(stored)
         elif value is not None:
             return value
         if default is _MISSING:
@@ -347,33 +378,65 @@ class Ctrie(MutableMapping[K, V]):
         """Remove and return some pair; KeyError when empty."""
         while True:
             for key in self:
-                raw = self._remove(key, _REMOVE_ALWAYS)
-                if raw is not None:
-                    return key, self._value(raw)
+                stored = self._remove(key, _REMOVE_ALWAYS)
+                if stored is not None:
+                    return key, self._store.values.decode(stored)
                 break  # somebody was faster: look again
             else:
                 raise KeyError("popitem(): the Ctrie is empty")
 
+    @overload
+    def setdefault(self: Ctrie[K, T | None], key: K, default: None = None, /) -> T | None: ...
+    @overload
+    def setdefault(self, key: K, default: V, /) -> V: ...
     def setdefault(self, key: K, default: Any = None, /) -> Any:
-        """The value under `key`, having written `default` there if it was absent."""
+        """Return the value under `key`; if `key` is absent, write `default` there first."""
         return self.get_or_insert(key, default)
-
-    def _value_or_none(self, raw: Any) -> V | None:
-        return None if raw is None else self._value(raw)
 
     def update(self, other: Any = (), /, **named: Any) -> None:
         """Write every pair of a mapping (of a Ctrie: of a snapshot of it) or of an iterable of pairs."""
         super().update(other.readonly_snapshot() if isinstance(other, Ctrie) else other, **named)
 
-    # the whole map -------------------------------------------------------------------------------------------
+    # one key: put, compare, remove -----------------------------------------------------------------------------
+
+    def put(self, key: K, value: V) -> V | None:
+        """Write `value` under `key`; return the value that was there, or None."""
+        return self._decoded(self._insert(key, value, _ALWAYS))
+
+    def put_if_absent(self, key: K, value: V) -> V | None:
+        """Write `value` only if `key` is absent; return the value that was there, or None."""
+        return self._decoded(self._insert(key, value, _IF_ABSENT))
+
+    def put_if_present(self, key: K, value: V) -> V | None:
+        """Write `value` only if `key` is present; return the value that was there, or None."""
+        return self._decoded(self._insert(key, value, _IF_PRESENT))
+
+    def get_or_insert(self, key: K, value: V) -> V:
+        """Return the value under `key`; if `key` is absent, write `value` there first."""
+        stored = self._insert(key, value, _IF_ABSENT)
+        return value if stored is None else cast(V, self._store.values.decode(stored))
+
+    def replace(self, key: K, old: V, new: V) -> bool:
+        """Write `new` only if `key` holds `old`; return whether it did."""
+        return self._insert(key, new, _IF_EQUAL, old) is not None
+
+    def remove(self, key: K, expected: V = _MISSING) -> bool:
+        """Remove `key`, with `expected` only if `key` holds that value; return whether it was removed."""
+        mode = _REMOVE_ALWAYS if expected is _MISSING else _REMOVE_IF_EQUAL
+        return self._remove(key, mode, expected) is not None
+
+    # the whole map ---------------------------------------------------------------------------------------------
 
     def readonly_snapshot(self) -> Snapshot[K, V]:
-        """The contents at this instant, in O(1). Close it, or let go of it, to give back the memory it keeps."""
+        """Return the contents at this instant, in O(1).
+
+        Close the snapshot, or drop the last reference to it, to give back the memory it keeps.
+        """
         store = self._store
         return Snapshot(store, store.hold())
 
     def snapshot(self) -> Ctrie[K, V]:
-        """A Ctrie of its own that starts with the contents at this instant, in O(1)."""
+        """Return a Ctrie of its own that starts with the contents at this instant, in O(1)."""
         return self._of(self._store.fork())
 
     copy = __copy__ = snapshot
@@ -394,12 +457,15 @@ class Ctrie(MutableMapping[K, V]):
         return iter(self.readonly_snapshot())
 
     def keys(self) -> KeysView[K]:
+        """Return the keys of a snapshot taken now, as a view."""
         return self.readonly_snapshot().keys()
 
     def items(self) -> ItemsView[K, V]:
+        """Return the pairs of a snapshot taken now, as a view."""
         return self.readonly_snapshot().items()
 
     def values(self) -> ValuesView[V]:
+        """Return the values of a snapshot taken now, as a view."""
         return self.readonly_snapshot().values()
 
     def __eq__(self, other: object) -> bool:
@@ -422,10 +488,10 @@ class Ctrie(MutableMapping[K, V]):
             )
         return _reopened, (store.arena, store.name, store.keys, store.values)
 
-    # many keys -----------------------------------------------------------------------------------------------
+    # many keys -------------------------------------------------------------------------------------------------
 
     def get_many(self, keys: Any) -> Any:
-        """Look up a batch of keys without the interpreter lock; each lookup is atomic, the batch is not.
+        """Look up many keys without the interpreter lock; each lookup is atomic, all together are not.
 
         Parameters
         ----------
@@ -439,7 +505,12 @@ class Ctrie(MutableMapping[K, V]):
         return many.get_many(self._store, keys)
 
     def put_many(self, keys: Any, values: Any) -> None:
-        """Write a batch of pairs without the interpreter lock, in order; each write is atomic, the batch is not.
+        """Write many pairs without the interpreter lock, in order; each write is atomic, all together are not.
+
+        Parameters
+        ----------
+        keys, values : pyarrow.Array, pyarrow.ChunkedArray, ndarray or sequence
+            Of one length.
 
         Raises
         ------
@@ -449,7 +520,11 @@ class Ctrie(MutableMapping[K, V]):
         many.put_many(self._store, keys, values)
 
     def remove_many(self, keys: Any) -> Any:
-        """Remove a batch of keys without the interpreter lock; each removal is atomic, the batch is not.
+        """Remove many keys without the interpreter lock; each removal is atomic, all together are not.
+
+        Parameters
+        ----------
+        keys : pyarrow.Array, pyarrow.ChunkedArray, ndarray or sequence
 
         Returns
         -------
@@ -459,5 +534,5 @@ class Ctrie(MutableMapping[K, V]):
         return many.remove_many(self._store, keys)
 
 
-def _reopened(arena: Arena, name: str, keys: Codec, values: Codec) -> Ctrie[Any, Any]:
+def _reopened(arena: Arena, name: str, keys: Codec[Any], values: Codec[Any]) -> Ctrie[Any, Any]:
     return Ctrie.open(arena, name, keys=keys, values=values)

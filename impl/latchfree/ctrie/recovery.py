@@ -1,42 +1,23 @@
-"""Giving back what a dead process held: its snapshots, and the private tries it made from them."""
+"""Recovery: reclaim the snapshots, and the private tries, that dead processes left in an arena.
+
+Example: a process takes a snapshot of a shared Ctrie and is killed. Its slot in the registry still names the process,
+so every later removal waits on the slot's deadlist. A living process finds that the owner is dead, adopts the slot and
+drops the snapshot, and the memory is free again.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-
 from latchfree.arena import Arena
 from latchfree.arena.processes import own_identity
-from latchfree.atomics import cas, store
-from latchfree.ctrie.kernels.entrypoints import call
-from latchfree.ctrie.kernels.registry import CLOSED, DROPPED, FIRST_SLOT, FORK, GEN, HEAD, NEXT, OWNER, SLOTS, STATE
+from latchfree.ctrie.kernels.entry_points import call
+from latchfree.ctrie.kernels.registry import DROPPED, FIRST_SLOT, FORK, GEN, NEXT, OWNER, SLOTS, STATE
 from latchfree.ctrie.kernels.shape import SNAPSHOTS
-from latchfree.jit import entry
-from latchfree.kinds import Flag, Handle, Word
-
-
-@entry
-def _inherit(mem: Handle, slot: Word, owner: Word, me: Word) -> Flag:
-    """Make a dead process's slot ours; True if nobody was faster."""
-    # spec: none -- processes that die are not modelled.
-    return cas(mem, slot + OWNER, owner, me)
-
-
-@entry
-def _forget(mem: Handle, slot: Word) -> None:
-    """Free a slot of ours that was never registered.
-
-    It may have been counted: then the count stays too high, which costs time only.
-    """
-    # spec: none -- processes that die are not modelled.
-    store(mem, slot + HEAD, CLOSED)
-    # spec: none -- as above.
-    store(mem, slot + OWNER, np.uint64(0))
 
 
 def _slots(arena: Arena, trie: int) -> list[int]:
-    """All snapshot slots of a trie."""
+    """Return all snapshot slots of a trie."""
     words = arena.words
     slots: list[int] = []
     table = int(words[trie + int(SNAPSHOTS)])
@@ -48,9 +29,23 @@ def _slots(arena: Arena, trie: int) -> list[int]:
 
 
 def reclaim(arena: Arena, trie: int, is_dead: Callable[[int], bool]) -> int:
-    """Drop the snapshots of a trie that dead processes held; returns how many."""
+    """Drop the snapshots of a trie whose owners are dead, and destroy the private tries made from them.
+
+    Parameters
+    ----------
+    arena : Arena
+    trie : int
+        Word offset of the trie's root word.
+    is_dead : callable
+        Says of the identity of a process whether the process is dead.
+
+    Returns
+    -------
+    int
+        How many snapshots were dropped.
+    """
     words = arena.words
-    base, me = np.uint64(arena.base), np.uint64(own_identity())
+    identity = own_identity()
     dropped = 0
     left_over = False
     for slot in _slots(arena, trie):
@@ -59,13 +54,13 @@ def reclaim(arena: Arena, trie: int, is_dead: Callable[[int], bool]) -> int:
             continue
         if words[slot + int(STATE)] == DROPPED:
             left_over = True
-        elif _inherit(base, np.uint64(slot), np.uint64(owner), me):
+        elif call("adopt")(arena.base, slot, owner, identity):
             if words[slot + int(GEN)] == 0:
-                _forget(base, np.uint64(slot))
+                call("discard")(arena.base, slot)
                 continue
             fork = int(words[slot + int(FORK)])
             if fork:
-                # Whoever owned the private trie owned everything made from it.
+                # The owner of a private trie owned everything made from it.
                 reclaim(arena, fork, lambda identity: True)
                 call("destroy")(arena.base, fork, arena.interpreter_participant(), slot)
             call("drop")(arena.base, trie, arena.interpreter_participant(), slot)
@@ -76,6 +71,13 @@ def reclaim(arena: Arena, trie: int, is_dead: Callable[[int], bool]) -> int:
 
 
 def reclaim_all(arena: Arena, is_dead: Callable[[int], bool]) -> None:
-    """`reclaim` for every trie in the arena's directory."""
+    """Reclaim what dead processes left in every trie of the arena's directory.
+
+    Parameters
+    ----------
+    arena : Arena
+    is_dead : callable
+        As for `reclaim`.
+    """
     for structure in arena.structures().values():
         reclaim(arena, structure.root, is_dead)

@@ -1,87 +1,107 @@
-"""`Store`: one trie in one arena with its codecs, the part that Ctrie and Snapshot share."""
+"""`Store`: one trie in one arena with its codecs, shared by `Ctrie` and `Snapshot`.
+
+A store encodes keys and values, calls the compiled code, and reads entries out of the arena. The faces decide what a
+result means to the caller.
+"""
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latchfree.arena import Arena
-from latchfree.ctrie.binding import Raw, builtin, new_context
+from latchfree.arena.patience import Patience
+from latchfree.ctrie.binding import builtin, new_context
 from latchfree.ctrie.codecs import MAX_KEY_BYTES, MAX_VALUE_BYTES, Codec, shown
-from latchfree.ctrie.holds import Hold, Lineage
+from latchfree.ctrie.holds import Hold, Owner
 from latchfree.ctrie.kernels import loops, scan
-from latchfree.ctrie.kernels.entrypoints import call
+from latchfree.ctrie.kernels.entry_points import call
 from latchfree.ctrie.kernels.insert import FULL
 from latchfree.errors import ArenaFull
 
 #: Every bit of the hash places a key.
-HASH_MASK_ALL = (1 << 64) - 1
+HASH_MASK_ALL: Final = (1 << 64) - 1
 
-_BATCH = 1024
-_FULL = int(FULL)
-#: Times a call that finds the arena full collects garbage before it gives up, and how many of those are enough for
-#: what was retired just before; then it also merges what is free.
-_PATIENCE = 5
-_GRACE = 3
+_BATCH: Final = 1024
+_FULL: Final = int(FULL)
 
 
 def refused(result: Any) -> bool:
-    """Whether a builtin says that it did nothing."""
+    """Return whether a builtin says that it did nothing."""
     return result is NotImplemented
 
 
 class Store:
-    """Encodes, decodes and locates; holds no policy.
+    """A trie, and how its keys and values are stored.
 
-    Attributes
+    Parameters
     ----------
     arena : Arena
     trie : int
-        Word offset of the trie's root word.
-    owner : Lineage or None
-        What frees the trie in the end, if it is this process's own.
-    context : ndarray
-        The context of single calls on the trie.
+        Word offset of the trie's root word; 0 for a trie that is made later, see `settle`.
+    keys, values : Codec
+    hash_mask : int
+        Which of the 64 hash bits place a key.
+    owner : Owner, optional
+        Destroys the trie in the end, if it is private.
+    name : str, optional
+        Name of the trie in the directory of the arena.
+
+    Attributes
+    ----------
+    base : numpy.uint64
+        Address of the arena.
+    shared : bool
+        Whether other processes can open the arena.
     freeze_now, clear, drop : callable
-        The builtins of these names.
-    raw : Raw
-        The builtins "find", "insert" and "remove", on encoded keys and values.
+        The builtins ``freeze``, ``clear`` and ``drop``; see `latchfree.ctrie.binding.builtin`.
+    find, insert, remove : callable
+        The builtins of these names, on encoded keys and values; compiled when first used.
     """
 
     __slots__ = (
         "__weakref__",
         "_bytes",
+        "_context",
         "_ints",
         "_kinds",
         "arena",
         "base",
         "clear",
-        "context",
         "drop",
+        "find",
         "freeze_now",
         "hash_mask",
+        "insert",
         "keys",
         "name",
         "owner",
-        "raw",
+        "remove",
         "shared",
         "trie",
         "values",
     )
 
+    clear: Callable[[], Any]
+    drop: Callable[[int], Any]
+    freeze_now: Callable[[], Any]
+    find: Callable[[Any], Any]
+    insert: Callable[[Any, Any, int, Any], Any]
+    remove: Callable[[Any, int, Any], Any]
+
     def __init__(
         self,
         arena: Arena,
         trie: int,
-        keys: Codec,
-        values: Codec,
+        keys: Codec[Any],
+        values: Codec[Any],
         hash_mask: int,
         *,
-        owner: Lineage | None = None,
+        owner: Owner | None = None,
         name: str | None = None,
     ) -> None:
         hash_mask = operator.index(hash_mask)
@@ -103,54 +123,75 @@ class Store:
         self._ints = self._bytes.cast("q")
 
     def settle(self, trie: int) -> None:
-        """Take `trie` as the trie this is about."""
+        """Take the trie at word offset `trie` as the one this store is about."""
         self.trie = trie
-        self.context = self.new_context()
-        self.freeze_now = builtin("freeze", self.context)
-        self.clear = builtin("clear", self.context)
-        self.drop = builtin("drop", self.context)
-        self.raw = Raw(self.context, self._kinds)
+        self._context = self._new_context()
+        self.freeze_now = self.builtin("freeze")
+        self.clear = self.builtin("clear")
+        self.drop = self.builtin("drop")
+
+    def __getattr__(self, name: str) -> Any:
+        """Bind ``find``, ``insert`` or ``remove`` at its first use."""
+        if name not in ("find", "insert", "remove"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        made = self.builtin(name + self._kinds)
+        setattr(self, name, made)
+        return made
+
+    def _new_context(self, root: int = 0) -> NDArray[np.uint64]:
+        self.arena.interpreter_participant()
+        return new_context(self.arena.base, self.trie, self.arena.participant_address, root)
+
+    def builtin(self, name: str) -> Callable[..., Any]:
+        """Return a builtin bound to this trie; see `latchfree.ctrie.binding.builtin`."""
+        return builtin(name, self._context)
+
+    def find_below(self, root: int) -> Callable[[Any], Any]:
+        """Return the builtin ``find`` on the frozen tree below a root I-node."""
+        return builtin("find" + self._kinds, self._new_context(root))
 
     @property
     def plain(self) -> bool:
         """Whether keys and values are integers."""
         return self.keys.word and self.values.word
 
-    def new_context(self, root: int = 0) -> NDArray[np.uint64]:
-        """The context of single calls on this trie, or on the frozen tree below `root`."""
-        self.arena.interpreter_participant()
-        return new_context(self.arena.base, self.trie, self.arena.participant_address, root)
-
-    def raw_on(self, root: int) -> Raw:
-        """The builtins of this kind of keys and values on a frozen tree."""
-        return Raw(self.new_context(root), self._kinds)
-
     def call(self, name: str, *more: int) -> Any:
-        """Call an entry point on the trie; see `latchfree.ctrie.kernels.entrypoints.call`."""
+        """Call an entry point on the trie; see `latchfree.ctrie.kernels.entry_points.call`."""
         return call(name)(self.arena.base, self.trie, self.arena.interpreter_participant(), *more)
 
+    # a full arena -----------------------------------------------------------------------------------------------
+
     def insist(self, attempt: Callable[[], Any], full: Callable[[Any], bool]) -> Any:
-        """The result of `attempt`, tried again after collecting garbage while it says that the arena is full.
+        """Make attempts until one finds room.
+
+        Parameters
+        ----------
+        attempt : callable
+            The call to make.
+        full : callable
+            Says of the result of an attempt whether the arena was full; then nothing has changed.
+
+        Returns
+        -------
+        object
+            The result of the last attempt.
 
         Raises
         ------
         ArenaFull
-            If it says so to the end; nothing changed.
+            If making room does not help; nothing changed.
         """
         result = attempt()
-        for turn in range(_PATIENCE):
-            if not full(result):
-                return result
-            self.arena.collect()
-            if turn >= _GRACE:
-                self.arena.merge()
-            result = attempt()
         if full(result):
-            raise self.out_of_room()
+            patience = Patience(self.arena)
+            while full(result):
+                if not patience.make_room():
+                    raise self.out_of_room()
+                result = attempt()
         return result
 
     def out_of_room(self, done: int | None = None) -> ArenaFull:
-        """The error for an arena that is full, after `done` elements of a bulk call."""
+        """Return the error for a full arena, after `done` elements of a call for many keys."""
         size = f"the arena is full ({self.arena.capacity:,} bytes, {self.arena.allocated:,} in use)"
         if done is not None:
             text = f"{size} after {done} elements, which took effect; element {done} and the rest did not"
@@ -161,11 +202,13 @@ class Store:
         )
 
     def is_full(self, result: Any) -> bool:
-        """Whether an entry point says that there is no room."""
+        """Return whether an entry point says that there is no room."""
         return bool(result == _FULL)
 
+    # tries and snapshots ------------------------------------------------------------------------------------------
+
     def new_trie(self) -> int:
-        """Make an empty trie in the arena."""
+        """Make an empty trie in the arena and return its word offset."""
         arena = self.arena
         made = self.insist(
             lambda: call("create")(arena.base, self.hash_mask, arena.interpreter_participant()), self.is_full
@@ -173,15 +216,15 @@ class Store:
         return int(made)
 
     def fork(self) -> Store:
-        """A trie of its own that goes on from a snapshot taken now."""
+        """Return the store of a private trie that goes on from a snapshot taken now."""
         arena = self.arena
-        _, hold = self.freeze()
+        hold = self.hold()
 
         def attempt() -> Any:
             return call("fork")(arena.base, hold.slot, arena.interpreter_participant(), self.hash_mask)
 
         trie = int(self.insist(attempt, self.is_full))
-        owner = Lineage(arena, trie, hold)
+        owner = Owner(arena, trie, hold)
         return Store(arena, trie, self.keys, self.values, self.hash_mask, owner=owner)
 
     def hold(self) -> Hold:
@@ -191,18 +234,15 @@ class Store:
             slot = self.insist(self.freeze_now, refused)
         return Hold(self, slot)
 
-    def freeze(self) -> tuple[int, Hold]:
-        """Take a snapshot: its root I-node, and what keeps it readable."""
-        hold = self.hold()
-        return hold.root, hold
+    # keys and values ----------------------------------------------------------------------------------------------
 
     def key(self, key: Any) -> Any:
-        """A key as the builtins take it."""
-        return _argument(self.keys, key, "keys", MAX_KEY_BYTES)
+        """Return a key as the builtins take it."""
+        return _encoded(self.keys, key, "keys", MAX_KEY_BYTES)
 
     def value(self, value: Any) -> Any:
-        """A value as the builtins take it."""
-        return _argument(self.values, value, "values", MAX_VALUE_BYTES)
+        """Return a value as the builtins take it."""
+        return _encoded(self.values, value, "values", MAX_VALUE_BYTES)
 
     def _value_at(self, node: int) -> Any:
         ints = self._ints
@@ -217,12 +257,12 @@ class Store:
         start = 8 * (node + 4)
         return bytes(self._bytes[start : start + self._ints[node + 3]])
 
-    def batches(self, root: int, hold: Hold) -> Iterator[tuple[list[Any], list[Any]]]:
-        """Encoded keys and values of all entries below a frozen root I-node, which `hold` keeps readable."""
+    def batches(self, hold: Hold) -> Iterator[tuple[list[Any], list[Any]]]:
+        """Yield the encoded keys and values of a snapshot, a list of each at a time."""
         cursor = np.zeros(scan.CURSOR_WORDS, np.uint64)
         nodes = np.zeros(_BATCH, np.uint64)
         words = self.arena.words
-        loops.scan_start(self.base, np.uint64(self.arena.participant()), np.uint64(root), cursor)
+        loops.scan_start(self.base, np.uint64(self.arena.participant()), np.uint64(hold.root), cursor)
         found = _BATCH
         while found == _BATCH:
             found = loops.scan_next(self.base, np.uint64(self.arena.participant()), cursor, nodes)
@@ -239,25 +279,26 @@ class Store:
             hold.touch()
             yield keys, values
 
-    def entries(self, root: int, hold: Hold) -> Iterator[tuple[Any, Any]]:
-        """Key and value of every entry below a frozen root I-node."""
+    def entries(self, hold: Hold) -> Iterator[tuple[Any, Any]]:
+        """Yield key and value of every entry of a snapshot."""
         decode_key, decode_value = self.keys.decode, self.values.decode
-        for keys, values in self.batches(root, hold):
+        for keys, values in self.batches(hold):
             if self.plain:
                 yield from zip(keys, values, strict=True)
             else:
                 yield from zip(map(decode_key, keys), map(decode_value, values), strict=True)
 
-    def count(self, root: int, hold: Hold) -> int:
-        """Number of entries below a frozen root I-node."""
+    def count(self, hold: Hold) -> int:
+        """Return the number of entries of a snapshot."""
         cursor = np.zeros(scan.CURSOR_WORDS, np.uint64)
         nodes = np.zeros(_BATCH, np.uint64)
-        total = loops.scan_count(self.base, np.uint64(self.arena.participant()), np.uint64(root), cursor, nodes)
+        total = loops.scan_count(self.base, np.uint64(self.arena.participant()), np.uint64(hold.root), cursor, nodes)
         hold.touch()
         return int(total)
 
 
-def _argument(codec: Codec, item: Any, what: str, limit: int) -> Any:
+def _encoded(codec: Codec[Any], item: Any, what: str, limit: int) -> Any:
+    """Return a key or value as its codec encodes it; the error for a wrong one says which of the two it is."""
     try:
         encoded = codec.encode(item)
     except (TypeError, ValueError) as error:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import ItemsView, Iterator, Mapping, ValuesView
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, ItemsView, Iterator, Mapping, ValuesView
+from typing import Any, TypeVar
 
-if TYPE_CHECKING:
-    from latchfree.ctrie.holds import Hold
-    from latchfree.ctrie.store import Store
+from latchfree.ctrie.holds import Hold
+from latchfree.ctrie.store import Store
 
 K = TypeVar("K")
 V = TypeVar("V")
 
 
-def _holds(mapping: Mapping[Any, Any], key: Any, value: Any) -> bool:
+def _maps(mapping: Mapping[Any, Any], key: Any, value: Any) -> bool:
+    """Return whether a mapping has `value` under `key`."""
     try:
         found = key in mapping
     except (TypeError, ValueError):  # not a key it could hold
@@ -40,30 +40,35 @@ class _Values(ValuesView[V]):
 
 
 class Snapshot(Mapping[K, V]):
-    """What a Ctrie held when `Ctrie.readonly_snapshot` was called. Taking one is O(1); it never changes.
+    """The contents of a Ctrie at the instant of `Ctrie.readonly_snapshot`. Taking one is O(1); it never changes.
 
     Iteration follows the hash order of the keys, and two iterations agree. ``len`` counts at its first use.
 
-    A snapshot keeps the memory of what has been removed or replaced since. `close`, the end of a ``with`` block or of
-    the last reference (iterators count) gives it back.
+    A snapshot keeps the memory of everything removed or replaced since. `close`, the end of a ``with`` block or the end
+    of the last reference (iterators count) gives the memory back.
 
     Raises
     ------
     ValueError
         From any use after `close`.
+
+    Examples
+    --------
+    >>> from latchfree import Ctrie
+    >>> trie = Ctrie({"tea": 4}, keys=str, values=int)
+    >>> with trie.readonly_snapshot() as before:
+    ...     trie["tea"] = 5
+    ...     before["tea"]
+    4
     """
 
-    __slots__ = ("_hold", "_length", "_raw", "_store")
+    __slots__ = ("_find", "_hold", "_length", "_store")
 
     def __init__(self, store: Store, hold: Hold) -> None:
         self._store = store
         self._hold: Hold | None = hold
-        self._raw: Any = None
+        self._find: Callable[[Any], Any] | None = None
         self._length: int | None = None
-
-    @property
-    def _root(self) -> int:
-        return self._held().root
 
     def _held(self) -> Hold:
         if self._hold is None:
@@ -72,7 +77,7 @@ class Snapshot(Mapping[K, V]):
         return self._hold
 
     def close(self) -> None:
-        """Give the snapshot up: what only it kept is freed, once running iterators have finished.
+        """Give the snapshot up, and its memory once running iterators have finished.
 
         Closing twice is no error.
         """
@@ -84,19 +89,30 @@ class Snapshot(Mapping[K, V]):
         return self._hold is None
 
     def save(self, path: str | os.PathLike[str]) -> int:
-        """Write the snapshot to a Parquet file, which `Ctrie.load` reads; returns the number of entries.
+        """Write the snapshot to a Parquet file, which `Ctrie.load` reads.
 
-        Nobody waits for it, and only a row group at a time is in memory. The file appears whole and on disk, or not at
-        all: then whatever was at `path` is as it was.
+        Nobody waits for the writer, and only a row group at a time is in memory. The file appears complete and on disk,
+        or not at all: then a file that was at `path` stays as it was.
+
+        Parameters
+        ----------
+        path : path-like
+
+        Returns
+        -------
+        int
+            Number of entries.
 
         Raises
         ------
         OSError
             If the file cannot be written.
+        MissingExtra
+            If Arrow is not installed.
         """
-        from latchfree.ctrie import backup
+        from latchfree.ctrie import backup  # loads Arrow
 
-        return backup.save(self._store, self._root, self._held(), path)
+        return backup.save(self._store, self._held(), path)
 
     def __enter__(self) -> Snapshot[K, V]:
         self._held()
@@ -108,36 +124,38 @@ class Snapshot(Mapping[K, V]):
     def __getitem__(self, key: K) -> V:
         hold = self._held()
         store = self._store
-        if self._raw is None:
-            self._raw = store.raw_on(hold.root)
-        raw = self._raw["find"](store.key(key))
+        if self._find is None:
+            self._find = store.find_below(hold.root)
+        stored = self._find(store.key(key))
         hold.touch()
-        if raw is None:
+        if stored is None:
             raise KeyError(key)
-        return store.values.decode(raw)  # type: ignore[no-any-return]
+        return store.values.decode(stored)  # type: ignore[no-any-return]
 
     def _entries(self) -> Iterator[tuple[K, V]]:
-        return self._store.entries(self._root, self._held())
+        return self._store.entries(self._held())
 
     def __iter__(self) -> Iterator[K]:
         return (key for key, _ in self._entries())
 
     def items(self) -> ItemsView[K, V]:
+        """Return the pairs, as a view."""
         return _Items(self)
 
     def values(self) -> ValuesView[V]:
+        """Return the values, as a view."""
         return _Values(self)
 
     def __len__(self) -> int:
         hold = self._held()
         if self._length is None:
-            self._length = self._store.count(self._root, hold)
+            self._length = self._store.count(hold)
         return self._length
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Mapping):
             return NotImplemented
-        return len(self) == len(other) and all(_holds(other, key, value) for key, value in self.items())
+        return len(self) == len(other) and all(_maps(other, key, value) for key, value in self.items())
 
     __hash__ = None  # type: ignore[assignment]
 

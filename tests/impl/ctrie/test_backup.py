@@ -15,6 +15,7 @@ from ctrie_exact import settle
 
 from latchfree import Arena, ArenaFull, Ctrie, StructureExists
 from latchfree.ctrie import backup
+from latchfree.ctrie.backup_file import BackupInvalid
 from latchfree.ctrie.codecs import BytesCodec
 
 CONTENTS = {
@@ -181,7 +182,7 @@ def test_every_cut_is_found(path):
     whole = path.read_bytes()
     for length in range(len(whole)):
         path.write_bytes(whole[:length])
-        with pytest.raises(backup.BackupInvalid, match=r"backup\.parquet: .*nothing was loaded"):
+        with pytest.raises(BackupInvalid, match=r"backup\.parquet: .*nothing was loaded"):
             Ctrie.load(path)
 
 
@@ -194,7 +195,7 @@ def test_every_changed_byte_is_found_or_harmless(path):
         path.write_bytes(whole[:at] + bytes([whole[at] ^ 1 << at % 8]) + whole[at + 1 :])
         try:
             loaded = Ctrie.load(path)
-        except backup.BackupInvalid:
+        except BackupInvalid:
             found += 1
         else:
             assert dict(loaded) == items
@@ -203,13 +204,13 @@ def test_every_changed_byte_is_found_or_harmless(path):
 
 def test_foreign_files(path):
     path.write_bytes(b"")
-    with pytest.raises(backup.BackupInvalid, match="not a Parquet file"):
+    with pytest.raises(BackupInvalid, match="not a Parquet file"):
         Ctrie.load(path)
     path.write_text("key,value\n1,2\n" * 100)
-    with pytest.raises(backup.BackupInvalid, match="not a Parquet file"):
+    with pytest.raises(BackupInvalid, match="not a Parquet file"):
         Ctrie.load(path)
     pq.write_table(pa.table({"key": [1], "value": [2]}), path)
-    with pytest.raises(backup.BackupInvalid, match="not a backup of a Ctrie"):
+    with pytest.raises(BackupInvalid, match="not a backup of a Ctrie"):
         Ctrie.load(path)
     with pytest.raises(FileNotFoundError):
         Ctrie.load(path.with_name("none"))
@@ -303,8 +304,11 @@ def test_a_link_is_followed_and_permissions_stay(tmp_path):
     assert dict(Ctrie.load(target)) == {1: 1}
 
 
-def test_importing_the_package_does_not_load_parquet():
-    code = "import sys; from latchfree import Ctrie; sys.exit('pyarrow.parquet' in sys.modules)"
+def test_a_map_does_not_load_arrow():
+    code = (
+        "import sys; from latchfree import Ctrie; t = Ctrie({'a': 1}, keys=str, values=int); t.put_many(['b'], [2]); "
+        "assert t.get_many(['a', 'c']) == [1, None]; sys.exit('pyarrow' in sys.modules)"
+    )
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     assert subprocess.run([sys.executable, "-c", code], env=env, check=False).returncode == 0
     assert Path(backup.__file__).name == "backup.py"

@@ -114,7 +114,7 @@ def writes(full):
         lambda: trie.put_if_absent(absent, value),
         lambda: trie.get_or_insert(absent, value),
         lambda: trie.setdefault(absent, value),
-        lambda: trie.replace_existing(present, value),
+        lambda: trie.put_if_present(present, value),
         lambda: trie.replace(present, full.value(0), value),
         lambda: trie.update({absent: value}),
     ]
@@ -247,7 +247,7 @@ def test_what_needs_no_room_still_answers(full):
     assert trie.setdefault(present, full.value(8)) == full.value(0)
     assert trie.replace(present, full.value(8), full.value(9)) is False
     assert trie.replace(absent, full.value(8), full.value(9)) is False
-    assert trie.replace_existing(absent, full.value(8)) is None
+    assert trie.put_if_present(absent, full.value(8)) is None
     full.holds_as_before()
 
 

@@ -78,9 +78,9 @@ class Machine(RuleBasedStateMachine):
             model[key] = self.value(new)
 
     @rule(which=_WHICH, k=_CHOICE, v=_CHOICE)
-    def replace_existing(self, which, k, v):
+    def put_if_present(self, which, k, v):
         trie, model = self.at(which)
-        assert trie.replace_existing(self.key(k), self.value(v)) == model.get(self.key(k))
+        assert trie.put_if_present(self.key(k), self.value(v)) == model.get(self.key(k))
         if self.key(k) in model:
             model[self.key(k)] = self.value(v)
 

@@ -58,7 +58,7 @@ TestTrie = stateful(
         "size": len,
         "contains": lambda it, key: key in it,
         "remove": lambda it, key: it.pop(key, None),
-        "replace": lambda it, key, value: it.replace_existing(key, value),
+        "replace": lambda it, key, value: it.put_if_present(key, value),
         "replace_if": lambda it, key, old, new: it.replace(key, old, new),
         "remove_if": lambda it, key, old: it.remove(key, old),
     },

@@ -289,3 +289,22 @@ def drop(mem: Handle, trie: Word, me: Word, slot: Word) -> None:
         # spec: Reclamation!SweepUnlock -- as in sweep.
         exchange(mem, trie + DROP_LOCK, _0)
     sweep(mem, trie, me)
+
+
+@kernel
+def adopt(mem: Handle, slot: Word, owner: Word, identity: Word) -> Flag:
+    """Make the slot of the dead process `owner` ours. False: somebody else was faster."""
+    # spec: none -- processes that die are not modelled.
+    return cas(mem, slot + OWNER, owner, identity)
+
+
+@kernel
+def discard(mem: Handle, slot: Word) -> None:
+    """Free a slot of ours that has no generation yet.
+
+    Its claimer may have counted it already. Then the count stays too high, which costs time only.
+    """
+    # spec: none -- processes that die are not modelled.
+    store(mem, slot + HEAD, CLOSED)
+    # spec: none -- as above.
+    store(mem, slot + OWNER, _0)

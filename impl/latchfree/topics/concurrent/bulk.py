@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from latchfree.arena.patience import Patience
 from latchfree.extras import optional
 from latchfree.topics.columns import text_column
 from latchfree.topics.concurrent.entry_points import call
@@ -183,12 +184,20 @@ def unsubscribe(store: TopicStore, scratch: Scratch, patterns: Any, numbers: Any
     scratch.unsubscribes += rows
 
 
-def _insist(store: TopicStore, attempt: Any, done: Any) -> None:
-    """Make attempts, collecting garbage in between, until one is done or one gets nowhere."""
+def _insist(store: TopicStore, attempt: Callable[[], bool], done: Callable[[], int]) -> None:
+    """Make attempts, and room in between, until one is done or several get nowhere.
+
+    Parameters
+    ----------
+    store : TopicStore
+    attempt : callable
+        Handles further rows; returns whether all are handled.
+    done : callable
+        Returns how many rows are handled.
+    """
+    patience = Patience(store.arena, bulk=True)
+    before = done()
     while not attempt():
+        if not patience.make_room(progress=done() > before):
+            raise store.out_of_room(done())
         before = done()
-        for _ in range(5):
-            store.arena.collect()
-        store.arena.merge(bulk=True)
-        if not attempt() and done() == before:
-            raise store.out_of_room(before)

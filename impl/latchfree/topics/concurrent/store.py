@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from latchfree.arena import Arena
 from latchfree.ctrie.codecs import codec_for
-from latchfree.ctrie.holds import Hold, Lineage
+from latchfree.ctrie.holds import Hold, Owner
 from latchfree.ctrie.store import Store
 from latchfree.errors import ArenaFull
 from latchfree.topics.concurrent.entry_points import call
@@ -57,7 +57,7 @@ class TopicStore(Store):
         """Return an empty trie that only this process can see."""
         store = cls(arena, 0, dialect, hash_mask)
         store.settle(store.new_trie())
-        store.owner = Lineage(arena, store.trie)
+        store.owner = Owner(arena, store.trie)
         return store
 
     def new_trie(self) -> int:

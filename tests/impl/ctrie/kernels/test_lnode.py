@@ -57,7 +57,7 @@ def test_the_same_key_is_replaced_not_added(trie, keys):
     assert trie.put_if_absent(keys[0], 9) == 2
     assert trie.replace(keys[0], 1, 9) is False
     assert trie.replace(keys[0], 2, 9) is True
-    assert trie.replace_existing(keys[5], 9) is None
+    assert trie.put_if_present(keys[5], 9) is None
     assert trie.remove(keys[0], 8) is False
     assert trie.remove(keys[0], 9) is True
     assert len(trie) == 2

@@ -130,7 +130,7 @@ def test_remove_kills_the_old_main_and_the_entry(flat):
     [
         lambda t: t.put_if_absent(1, 5),
         lambda t: t.replace(1, 7, 8),
-        lambda t: t.replace_existing(9, 9),
+        lambda t: t.put_if_present(9, 9),
         lambda t: t.remove(9),
         lambda t: t.remove(1, 9),
         lambda t: t.get(1),

@@ -1,6 +1,6 @@
-"""Calls on a whole trie from Python: compiled entry points that keep the interpreter lock.
+"""Entry points: compiled calls on a whole trie, for Python code that keeps the interpreter lock.
 
-Each takes the base of the arena, the trie, and the participant, and is pinned while it works.
+A call that reads nodes is pinned while it works.
 """
 
 from __future__ import annotations
@@ -55,6 +55,16 @@ def _fork(mem: Handle, slot: Word, me: Word, hash_mask: Word) -> Word:
 
 
 @entry
+def _adopt(mem: Handle, slot: Word, owner: Word, me: Word) -> Flag:
+    return registry.adopt(mem, slot, owner, me)
+
+
+@entry
+def _discard(mem: Handle, slot: Word) -> None:
+    registry.discard(mem, slot)
+
+
+@entry
 def _is_empty(mem: Handle, trie: Word, me: Word) -> Flag:
     pin(mem, me)
     # LP: the read of the root's main; below the root no C-node is ever empty.
@@ -70,15 +80,32 @@ _FUNCTIONS: dict[str, tuple[Any, int]] = {
     "sweep": (_sweep, 3),
     "fork": (_fork, 4),
     "is_empty": (_is_empty, 3),
+    "adopt": (_adopt, 4),
+    "discard": (_discard, 2),
 }
 
 
 @cache
 def call(name: str) -> Callable[..., Any]:
-    """The entry point of that name; each is documented by the kernel it calls.
+    """Return the entry point of that name, compiled when first asked for.
 
-    They take base, trie and participant; "create" a hash mask in place of the trie, "fork" a slot in place of the trie
-    and a hash mask, "drop" and "destroy" also a slot.
+    =========  ==============================  ==========================================
+    name       arguments                       kernel
+    =========  ==============================  ==========================================
+    create     base, hash mask, participant    `snapshot.new_trie`
+    destroy    base, trie, participant, slot   `snapshot.destroy`
+    fork       base, slot, participant, mask   `snapshot.fork_frozen`
+    is_empty   base, trie, participant         whether the trie holds no key
+    drop       base, trie, participant, slot   `registry.drop`
+    sweep      base, trie, participant         `registry.sweep`
+    adopt      base, slot, owner, identity     `registry.adopt`
+    discard    base, slot                      `registry.discard`
+    =========  ==============================  ==========================================
+
+    Parameters
+    ----------
+    name : str
+        One of those in the table.
     """
     function, arguments = _FUNCTIONS[name]
     return entry_point(function, *[types.uint64] * arguments)
