@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from latchfree import Ctrie
-from latchfree_fsck.audit import Audit
+from latchfree_fsck.reach import Reach
 from soak import Figure, show
 
 KEYS = 100_000
@@ -227,9 +227,9 @@ def account(trie: Ctrie[int, int]) -> tuple[int, int, int]:
     for _ in range(_COLLECTIONS):
         trie.arena.collect()
     counted = trie.arena.census()
-    audit = Audit(trie.arena.base)
-    audit.add(trie._store.trie)
-    return counted.nodes, audit.words, counted.limbo
+    reach = Reach(trie.arena.base)
+    reach.add(trie._store.trie)
+    return counted.nodes, reach.words, counted.limbo
 
 
 def growth(first: list[int], last: list[int]) -> float:

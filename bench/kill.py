@@ -32,7 +32,7 @@ import kill_worker
 from kill_worker import KINDS, NAME, key_of, work
 from latchfree import Arena, Ctrie
 from latchfree_fsck import Report, fsck
-from latchfree_fsck.audit import Audit
+from latchfree_fsck.reach import Reach
 from ledger import (
     ABSENT,
     ACKNOWLEDGED,
@@ -181,9 +181,9 @@ def leaked(massacre: Massacre) -> int:
     arena.adopt()
     for _ in range(_COLLECTIONS):
         arena.collect()
-    audit = Audit(arena.base)
-    audit.add(massacre.trie._store.trie)
-    return arena.census().nodes - audit.words
+    reach = Reach(arena.base)
+    reach.add(massacre.trie._store.trie)
+    return arena.census().nodes - reach.words
 
 
 def report(massacre: Massacre, seconds: float) -> int:

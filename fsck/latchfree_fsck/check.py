@@ -1,8 +1,11 @@
-"""Checking an arena that nobody has open: are its tries whole, is every word accounted for, and repair.
+"""Check an arena that nobody has open: are its structures whole, is every word accounted for? And repair it.
 
-Invariant: nothing is written unless a repair was asked for and every trie was found whole; and before anything is,
-the header says that the arena must be repaired before anybody may open it, until all is done. So a repair that is
-killed can be run again.
+Example: of two structures one has a key where the key's hash does not lead. The report has one line of damage, which
+names the structure and the word, and nothing is repaired: which entries can be trusted is not known.
+
+Invariant: nothing is written unless a repair was asked for and every structure was found whole. Before the first write
+the header says that the arena must be repaired before anybody may open it, until the last write is on disk. So a repair
+that is killed can be run again.
 """
 
 from __future__ import annotations
@@ -23,10 +26,10 @@ from latchfree.arena.files import locate
 from latchfree.arena.region import Region
 from latchfree.errors import ArenaInvalid
 from latchfree.structures import name_of
-from latchfree_fsck.audit import Audit
 from latchfree_fsck.memory import Memory, account
+from latchfree_fsck.reach import Reach
 from latchfree_fsck.rebuild import rebuild
-from latchfree_fsck.structures import kind_of, walk
+from latchfree_fsck.trees import layout_of, walk
 
 #: In place of a boot's number, which is odd: a repair was begun.
 _UNDER_REPAIR = 2
@@ -39,13 +42,13 @@ class Structure:
     Attributes
     ----------
     name, keys, values : str
-        Its name and those of its codecs, or of its dialect.
+        The name of the structure and the names of its codecs, or of its dialect.
     entries : int
-        Number of its keys or subscriptions, as far as it could be walked.
+        Number of keys or subscriptions, as far as the structure could be walked.
     words : int
         Words of its nodes.
     damage : str or None
-        What is wrong with it.
+        What is wrong with the structure, None if nothing is.
     kind : str
         "Ctrie" or "ConcurrentTrie".
     """
@@ -61,7 +64,7 @@ class Structure:
 
 @dataclass
 class Report:
-    """What `fsck` found, and whether it repaired it.
+    """What `fsck` found, and whether the arena was repaired.
 
     Attributes
     ----------
@@ -69,9 +72,9 @@ class Report:
         Path of the arena's file.
     structures : list of Structure
     damage : list of str
-        What is lost: entries cannot be trusted, and nothing is repaired.
+        What is lost, a line each: entries cannot be trusted, and nothing is repaired.
     faults : list of str
-        What a repair puts right, besides leaks.
+        What a repair puts right besides leaks, a line each.
     memory : Memory or None
         Where the words are; None where damage keeps that from being known.
     snapshots : int
@@ -104,7 +107,7 @@ class Report:
 
 
 def directory(words: Words) -> list[Entry]:
-    """The structures of an arena with a valid header, by name."""
+    """Return the structures of an arena with a valid header, by name."""
     rows = words[layout.DIRECTORY :][: layout.DIRECTORY_ENTRIES * layout.ENTRY_WORDS].reshape(-1, layout.ENTRY_WORDS)
     return sorted((parse_entry(row) for row in rows if row[layout.E_STATE] == READY), key=lambda entry: entry.name)
 
@@ -202,7 +205,7 @@ def _check_tree(words: Words, entry: Entry, owned: NDArray[np.uint8], report: Re
 
 
 def _faults(words: Words) -> list[str]:
-    """What a look at the header shows that is to be repaired."""
+    """Return the faults that a look at the header shows."""
     faults = []
     if int(words[layout.H_STATE]) == layout.IN_USE:
         boot = int(words[layout.H_BOOT])
@@ -219,18 +222,18 @@ def _faults(words: Words) -> list[str]:
 
 def _account(words: Words, entries: list[Entry], report: Report) -> None:
     base = words.ctypes.data
-    audit = Audit(base)
+    reach = Reach(base)
     for entry in entries:
         try:
-            audit.add(entry.root, kind_of(entry))
+            reach.add(entry.root, layout_of(entry))
         except ArenaInvalid as error:
             # The tree itself is whole, so it is something that goes when the snapshots do.
             report.faults.append(f"structure {entry.name!r}: in what snapshots keep: {error}")
-    memory = account(base, audit)
+    memory = account(base, reach)
     if memory.faults:
         report.faults.append(f"lists of free memory, damaged in {memory.faults} places")
     report.memory = memory
-    report.snapshots = max(0, audit.words - sum(structure.words for structure in report.structures))
+    report.snapshots = max(0, reach.words - sum(structure.words for structure in report.structures))
 
 
 def _repair(region: Region, entries: list[Entry], owned: NDArray[np.uint8]) -> None:

@@ -1,4 +1,7 @@
-"""Nodes of a tree at rest: claiming each once, and seeing them as they are when every update in progress is decided.
+"""Claim each node of a tree at rest once, and see the tree as it is when every update in progress is decided.
+
+Example: a process was killed after it had installed a main and before it had cleared ``prev``. The update counts if the
+trie's root still has the generation of the I-node; else the old main does. The walk goes on from the one that counts.
 
 No word is trusted: a node is looked at only after it was found to be whole.
 """
@@ -34,7 +37,7 @@ from latchfree.ctrie.kernels.shape import (
 from latchfree.errors import ArenaInvalid
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Handle, Word
-from latchfree_fsck.whole import whole
+from latchfree_fsck.nodes import node_words
 
 _0 = np.uint64(0)
 _1 = np.uint64(1)
@@ -67,6 +70,7 @@ _REASONS = {
 
 @kernel
 def fail(state: Array, node: Word, why: Word) -> Flag:
+    """Note the first offender of a walk and what is wrong with it; always False."""
     if state[WHY] == _0:
         state[BAD], state[WHY] = node, why
     return False
@@ -74,8 +78,8 @@ def fail(state: Array, node: Word, why: Word) -> Flag:
 
 @kernel
 def claim(mem: Handle, node: Word, kind: Word, gen: Word, state: Array, owned: Array) -> Flag:
-    """Make the words of a node, born at `gen` at the latest, the trie's own."""
-    words = whole(mem, node, state[LIMIT], kind, state[KIND])
+    """Make the words of a node, born at `gen` at the latest, the trie's own; False if they cannot be."""
+    words = node_words(mem, node, state[LIMIT], kind, state[KIND])
     if words == _0:
         return fail(state, node, NO_NODE)
     for k in range(node - _FIRST, node - _FIRST + words):
@@ -97,18 +101,18 @@ def _inside(node: Word, state: Array) -> Flag:
 
 @kernel
 def _main_kind(mem: Handle, main: Word, state: Array) -> Word:
-    """Kind of a main node, NIL for anything that is none, or not whole."""
+    """Return the kind of a main node, NIL for anything that is no main node, or not whole."""
     if not _inside(main, state):
         return _0
     kind = kind_of(mem, main)
     if kind != C_NODE and kind != T_NODE and kind != L_NODE:
         return _0
-    return kind if whole(mem, main, state[LIMIT], kind, state[KIND]) != _0 else _0
+    return kind if node_words(mem, main, state[LIMIT], kind, state[KIND]) != _0 else _0
 
 
 @kernel
 def _decided(mem: Handle, i: Word, root_gen: Word, state: Array) -> Word:
-    """The main of an I-node (which is whole) once the update in progress is decided; NIL if that is damaged."""
+    """Return the main of an I-node (which is whole) once the update in progress is decided; NIL if it is damaged."""
     main = peek(mem, i + MAIN)
     if _main_kind(mem, main, state) == _0:
         fail(state, main, NO_NODE)
@@ -128,19 +132,19 @@ def _decided(mem: Handle, i: Word, root_gen: Word, state: Array) -> Word:
 
 @kernel
 def _root_of(mem: Handle, trie: Word, state: Array) -> Word:
-    """The root I-node once the replacement in progress is decided; NIL if that is damaged."""
+    """Return the root I-node once the replacement in progress is decided; NIL if it is damaged."""
     word = peek(mem, trie + ROOT_WORD)
     if word & PENDING == _0:
         return word
     d = word & UNTAG
-    if whole(mem, d, state[LIMIT], RDCSS, _0) == _0:
+    if node_words(mem, d, state[LIMIT], RDCSS, _0) == _0:
         fail(state, d, NO_NODE)
         return _0
     old = peek(mem, d + OLD)
     if peek(mem, d + STATUS) == COMMIT:
         return peek(mem, d + NEW)
     if peek(mem, d + STATUS) == UNDECIDED:
-        if whole(mem, old, state[LIMIT], I_NODE, _0) == _0:
+        if node_words(mem, old, state[LIMIT], I_NODE, _0) == _0:
             fail(state, old, NO_NODE)
             return _0
         if _decided(mem, old, gen_of(mem, old), state) == peek(mem, d + EXPECTED):
@@ -164,7 +168,7 @@ def enter_root(mem: Handle, trie: Word, state: Array, owned: Array) -> Word:
         poke(mem, trie + ROOT_WORD, root)
         for field in (SNAPSHOTS, REGISTERED, DROP_LOCK, IS_FORK):
             poke(mem, trie + field, _0)
-    if whole(mem, root, state[LIMIT], I_NODE, _0) == _0:
+    if node_words(mem, root, state[LIMIT], I_NODE, _0) == _0:
         fail(state, root, NO_NODE)
         return _0
     return root
@@ -202,14 +206,14 @@ class Tree:
 
     @classmethod
     def unknown(cls, damage: str) -> Tree:
-        """A tree that nobody can walk."""
+        """Return a tree that nobody can walk, and why."""
         tree = cls(np.zeros(STATE_WORDS, np.uint64), 0)
         tree.damage = damage
         return tree
 
 
 def new_state(owned: NDArray[np.uint8], *, hash_mask: int, entries: int, settle: bool) -> NDArray[np.uint64]:
-    """The state of a walk that begins."""
+    """Return the state of a walk that begins."""
     state = np.zeros(STATE_WORDS, np.uint64)
     state[LIMIT] = FIRST_NODE + len(owned)
     state[MASK], state[KIND], state[SETTLE] = hash_mask, entries, settle
@@ -217,7 +221,7 @@ def new_state(owned: NDArray[np.uint8], *, hash_mask: int, entries: int, settle:
 
 
 def outcome(state: NDArray[np.uint64], trie: int) -> Tree:
-    """What the walk of a trie found.
+    """Return what the walk of a trie found.
 
     Raises
     ------

@@ -1,7 +1,10 @@
-"""Building an arena's free memory anew: everything that no trie reaches becomes free.
+"""Build the free memory of an arena anew: everything that no trie reaches becomes free.
 
-Invariant: only words that no node owns are written, and participant slots, lists and counts. So a rebuilding that is
-killed has damaged nothing, and the next one does the same again.
+Example: tries own words 0 to 4 and 12 to 19 of the nodes. Words 5 to 11 become a free node of 7 words, and the arena
+ends after word 19.
+
+Invariant: only words that no node owns are written, and participant slots, lists and counts. So a rebuilding that
+is killed has damaged nothing, and the next one does the same again.
 """
 
 from __future__ import annotations

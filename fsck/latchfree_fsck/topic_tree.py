@@ -1,7 +1,11 @@
-"""The tree of one topic trie as it is when every update in progress is decided: checked strictly, settled on demand.
+"""Check the tree of one topic trie, as it is when every update in progress is decided; write the decisions on demand.
 
-Invariant checked: that of a Ctrie (`latchfree_fsck.tree`) with strings of digits in the place of a hash: every branch
-stands where its digit leads, and every S-node where the string of its subscription does; no number was not given out.
+Example: the subscription ``a/b`` stands below the branch of ``a``. Moved below the branch of ``c``, by a flipped bit in
+a link, the S-node is no longer where the string of its digits leads, and the walk reports it.
+
+Invariant checked: that of a Ctrie (`latchfree_fsck.ctrie_tree`) with strings of digits in the place of a hash. Every
+branch stands where its digit leads, every S-node where the string of its subscription does, and every number was given
+out.
 
 No word is trusted, and without `settle` none is written. The path is as long as a pattern may be, so it grows.
 """
@@ -51,7 +55,7 @@ from latchfree_fsck.claims import (
     enter_root,
     fail,
 )
-from latchfree_fsck.whole import entries_kind
+from latchfree_fsck.nodes import entries_kind
 
 _0 = np.uint64(0)
 _1 = np.uint64(1)
@@ -161,7 +165,7 @@ def _enter(
 
 @kernel
 def _longer(path: Array) -> Array:
-    """A path with twice the room."""
+    """Return a path with twice the room."""
     copy = np.zeros((2 * len(path), 6), np.uint64)
     copy[: len(path)] = path
     return copy
@@ -204,7 +208,7 @@ def walk(base: int, trie: int, *, hash_mask: int, rules: int, owned: NDArray[np.
     rules : int
         Those of its dialect, as compiled code takes them.
     base, trie, hash_mask, owned, settle
-        As for `latchfree_fsck.tree.walk`.
+        As for `latchfree_fsck.ctrie_tree.walk`.
 
     Raises
     ------

@@ -14,9 +14,9 @@ from latchfree.arena import header, layout
 from latchfree.arena.kernels.freelists import piece_of, round_up
 from latchfree.ctrie.kernels import nodes, root
 from latchfree_fsck import check, fsck, inspect
-from latchfree_fsck.audit import Audit
-from latchfree_fsck.tree import walk
-from latchfree_fsck.whole import entries_kind
+from latchfree_fsck.ctrie_tree import walk
+from latchfree_fsck.nodes import entries_kind
+from latchfree_fsck.reach import Reach
 
 TAG = 1 << 63
 ALL = (1 << 64) - 1
@@ -51,11 +51,11 @@ def path(tmp_path):
 def exact(path, expected):
     """Nothing but what the structures reach is in use, they hold what they should, and the arena works."""
     with Arena.open(path) as arena:
-        audit = Audit(arena.base)
+        reach = Reach(arena.base)
         for entry in arena.structures().values():
-            audit.add(entry.root)
-        assert arena.census().nodes == audit.words
-        assert arena.allocated == 8 * audit.words
+            reach.add(entry.root)
+        assert arena.census().nodes == reach.words
+        assert arena.allocated == 8 * reach.words
         tries = [Ctrie.open(arena, name) for name in arena.structures()]
         assert {trie._store.name: dict(trie) for trie in tries} == expected
         parted(arena, tries)
@@ -119,7 +119,7 @@ def test_a_clean_arena_is_clean(path):
 def test_a_leak_is_found_and_given_back(path):
     with Arena.open(path) as arena:
         held = Ctrie({n: n for n in range(1000)}, keys=int, values=int, arena=arena)
-        size = Audit(arena.base)
+        size = Reach(arena.base)
         size.add(held._store.trie)
         region = arena.region
         region.close(clean=False)  # as if killed: `held` is never destroyed

@@ -22,7 +22,7 @@ from latchfree.arena.directory import Entry
 from latchfree.structures import TOPIC_TRIE
 from latchfree.topics import DIALECTS, ConcurrentTrie
 from latchfree_fsck import fsck, inspect
-from latchfree_fsck.structures import walk
+from latchfree_fsck.trees import walk
 
 TAG = 1 << 63
 BRANCH = 1 << 62

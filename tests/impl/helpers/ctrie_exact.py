@@ -5,7 +5,7 @@ from free_memory import free_spans
 
 from latchfree.arena.kernels.freelists import round_up
 from latchfree.arena.layout import FIRST_NODE, H_BUMP
-from latchfree_fsck.audit import Audit
+from latchfree_fsck.reach import Reach
 
 
 def settle(arena):
@@ -16,10 +16,10 @@ def settle(arena):
 
 def reached(arena, tries):
     """What the tries reach, with the forks and snapshots registered with them."""
-    audit = Audit(arena.base)
+    reach = Reach(arena.base)
     for trie in tries:
-        audit.add(trie if isinstance(trie, int) else trie._store.trie)
-    return audit
+        reach.add(trie if isinstance(trie, int) else trie._store.trie)
+    return reach
 
 
 def exact(arena, tries):
@@ -29,10 +29,10 @@ def exact(arena, tries):
     snapshot, and keeps its parent. Nothing may run.
     """
     settle(arena)
-    census, audit = arena.census(), reached(arena, tries)
+    census, reach = arena.census(), reached(arena, tries)
     assert census.limbo == 0, census
     assert census.deferred == 0, census
-    assert census.nodes == audit.words, f"{census.nodes - audit.words} words in nodes that no trie reaches: {census}"
+    assert census.nodes == reach.words, f"{census.nodes - reach.words} words in nodes that no trie reaches: {census}"
     assert arena.allocated == 8 * (census.nodes + census.spare)
     assert census.given == census.nodes + census.spare + census.free + census.tails
     return census

@@ -1,8 +1,11 @@
-"""The tree of one Ctrie as it is when every update in progress is decided: checked strictly, and settled on demand.
+"""Check the tree of one Ctrie, as it is when every update in progress is decided; write the decisions on demand.
+
+Example: a flipped bit in the key of an S-node changes the hash of the key. The walk compares the hash with the path
+that led to the node, and reports the word of the node as damage.
 
 Invariant checked: from the root record, each node is reached by exactly one link and shares no word with another; no
 path is longer than the hash; every S-node is where its key's hash leads; no node is younger than the I-node above
-it or older than the trie. So whoever reads or changes the trie afterwards never leaves the nodes found here.
+or older than the trie. So whoever reads or changes the trie afterwards never leaves the nodes found here.
 
 No word is trusted, and without `settle` none is written.
 """
@@ -143,7 +146,7 @@ def walk(base: int, trie: int, *, hash_mask: int, entries: int, owned: NDArray[n
     hash_mask : int
         What the directory says of it.
     entries : int
-        Kind of its entries, see `latchfree_fsck.whole.entries_kind`.
+        Kind of its entries, see `latchfree_fsck.nodes.entries_kind`.
     owned : ndarray of uint8
         One element a word from the first that a node may occupy to the last in use; those of nodes become 1.
     settle : bool

@@ -1,4 +1,4 @@
-"""What there is to know of the kinds of structures: how the tree of each is checked."""
+"""Check the tree of a structure of any kind: the one place of fsck that knows which kinds there are."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from latchfree.arena.directory import Entry
 from latchfree.structures import TOPIC_TRIE
 from latchfree.topics.concurrent.packed_dialect import rules_of
 from latchfree.topics.dialects import DIALECTS
-from latchfree_fsck import topic_tree, tree
+from latchfree_fsck import ctrie_tree, topic_tree
 from latchfree_fsck.claims import Tree
-from latchfree_fsck.whole import entries_kind
+from latchfree_fsck.nodes import entries_kind
 
 
-def kind_of(entry: Entry) -> int:
-    """How the entries of a structure are laid out."""
+def layout_of(entry: Entry) -> int:
+    """Return how the keys and values of a structure are laid out, see `latchfree_fsck.nodes.entries_kind`."""
     return entries_kind(entry.keys == "int", entry.values == "int")
 
 
 def walk(base: int, entry: Entry, owned: NDArray[np.uint8], *, settle: bool = False) -> Tree:
-    """Check the tree of a structure; see `latchfree_fsck.tree.walk`."""
+    """Check the tree of a structure; see `latchfree_fsck.ctrie_tree.walk`."""
     if entry.kind != TOPIC_TRIE:
-        return tree.walk(
-            base, entry.root, hash_mask=entry.hash_mask, entries=kind_of(entry), owned=owned, settle=settle
+        return ctrie_tree.walk(
+            base, entry.root, hash_mask=entry.hash_mask, entries=layout_of(entry), owned=owned, settle=settle
         )
     if entry.keys not in DIALECTS:
         return Tree.unknown(f"its dialect {entry.keys!r} is none of {', '.join(DIALECTS)}")

@@ -1,7 +1,10 @@
-"""Every node that a trie reaches: its root record, live tree, snapshot tables, deadlists, and the trees of snapshots.
+"""Find every node that a trie reaches: root record, live tree, snapshot tables, deadlists, and trees of snapshots.
 
-It walks a trie that nobody changes and trusts no word of it: an offset outside the arena, an unknown kind or a
-size that does not fit ends the walk with the offset of the offender.
+Example: after a quiet moment without snapshots the words reached by all tries are exactly the words in nodes that the
+arena counts. A word in a node that nobody reaches has leaked.
+
+The walk is of a trie that nobody changes, and trusts no word: an offset outside the arena, an unknown kind or a size
+that does not fit ends the walk with the offset of the offender.
 """
 
 from __future__ import annotations
@@ -44,7 +47,7 @@ from latchfree.ctrie.kernels.shape import (
 from latchfree.errors import ArenaInvalid
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Handle, Word
-from latchfree_fsck.whole import ANY_ENTRIES, whole
+from latchfree_fsck.nodes import ANY_ENTRIES, node_words
 
 _0 = np.uint64(0)
 _1 = np.uint64(1)
@@ -70,7 +73,7 @@ def _mark(mem: Handle, node: Word, kind: Word, state: Array, seen: Array, stack:
     """Count a node, unless it is no node of that kind or known already, and note it to be visited."""
     if state[_BAD] != _0:
         return
-    size = whole(mem, node, _FIRST + np.uint64(len(seen)), kind, state[_KIND])
+    size = node_words(mem, node, _FIRST + np.uint64(len(seen)), kind, state[_KIND])
     if size == _0:
         # The tag marks offenders, as offset 0 may be one.
         state[_BAD] = node | TAG
@@ -92,7 +95,7 @@ def _mark(mem: Handle, node: Word, kind: Word, state: Array, seen: Array, stack:
 
 @kernel
 def _kind_at(mem: Handle, node: Word, seen: Array) -> Word:
-    """Kind of whatever is at an offset; 0, which no node has, if it is none of the arena's."""
+    """Return the kind of whatever is at an offset; 0, which no node has, for an offset outside the arena."""
     return kind_of(mem, node) if node >= _FIRST and node < _FIRST + np.uint64(len(seen)) else _0
 
 
@@ -151,7 +154,7 @@ def _visit_root(mem: Handle, trie: Word, state: Array, seen: Array, stack: Array
 
 @kernel
 def _visit(mem: Handle, node: Word, state: Array, seen: Array, stack: Array) -> None:
-    """Mark everything a node links to."""
+    """Mark every node that a node links to."""
     kind = kind_of(mem, node)
     size = size_of(mem, node)
     if kind == I_NODE:
@@ -182,7 +185,7 @@ def _visit_noted(mem: Handle, state: Array, seen: Array, stack: Array) -> None:
 
 @kernel
 def _walk(mem: Handle, state: Array, seen: Array, stack: Array) -> None:
-    """Visit everything that is to be visited, and what comes of it."""
+    """Visit the nodes noted and postponed, and all nodes that they lead to."""
     _visit_noted(mem, state, seen, stack)
     while state[_LEFT] != _0 and state[_BAD] == _0:
         state[_LEFT] = _0
@@ -208,7 +211,7 @@ def _walk_cut_off(mem: Handle, i: Word, beheaded: Flag, state: Array, seen: Arra
     _walk(mem, state, seen, stack)
 
 
-class Audit:
+class Reach:
     """What some tries of an arena reach, all together.
 
     Parameters
@@ -232,10 +235,12 @@ class Audit:
 
     @property
     def words(self) -> int:
+        """Words of everything found so far, rounded as allocated."""
         return int(self._state[_WORDS])
 
     @property
     def nodes(self) -> int:
+        """Nodes found so far."""
         return int(self._state[_NODES])
 
     def add(self, trie: int, entries: int = ANY_ENTRIES) -> None:
@@ -246,7 +251,7 @@ class Audit:
         trie : int
             Offset of its root record.
         entries : int
-            What `latchfree_fsck.whole.entries_kind` says of its keys and values: then the sizes of S-nodes are
+            What `latchfree_fsck.nodes.entries_kind` says of its keys and values: then the sizes of S-nodes are
             checked, too.
 
         Raises

@@ -1,4 +1,4 @@
-"""The audit: what a trie reaches, however it is damaged."""
+"""What a trie reaches, however the trie is damaged."""
 
 import random
 
@@ -11,22 +11,22 @@ from latchfree.arena import layout
 from latchfree.arena.kernels.freelists import round_up
 from latchfree.arena.layout import FIRST_NODE
 from latchfree.ctrie.kernels.nodes import L_NODE, S_NODE, T_NODE
-from latchfree_fsck import audit as audit_module
-from latchfree_fsck.audit import Audit
-from latchfree_fsck.whole import entries_kind
+from latchfree_fsck import reach as reach_module
+from latchfree_fsck.nodes import entries_kind
+from latchfree_fsck.reach import Reach
 
 MASK = (1 << 64) - 1
 
 
-def audited(trie, kind=0):
-    audit = Audit(trie.arena.base)
-    audit.add(trie._store.trie, kind)
-    return audit
+def walked(trie, kind=0):
+    reach = Reach(trie.arena.base)
+    reach.add(trie._store.trie, kind)
+    return reach
 
 
 def nodes_of(trie, kind):
     """Offsets of the nodes of a kind that a trie reaches."""
-    nodes = (np.flatnonzero(audited(trie).seen) + FIRST_NODE).tolist()
+    nodes = (np.flatnonzero(walked(trie).seen) + FIRST_NODE).tolist()
     return [node for node in nodes if int(trie.arena.words[node]) >> 60 == int(kind)]
 
 
@@ -34,18 +34,18 @@ def nodes_of(trie, kind):
 def test_without_snapshots_it_finds_what_is_allocated(arena, size):
     trie = Ctrie({n: n for n in range(size)}, keys=int, values=int, arena=arena)
     settle(arena)
-    audit = audited(trie, entries_kind(True, True))
-    assert audit.words == arena.census().nodes
-    assert audit.nodes == np.count_nonzero(audit.seen)
+    reach = walked(trie, entries_kind(True, True))
+    assert reach.words == arena.census().nodes
+    assert reach.nodes == np.count_nonzero(reach.seen)
     assert len(nodes_of(trie, S_NODE)) == size
 
 
 def test_adding_twice_finds_nothing_more(arena):
     trie = Ctrie({n: n for n in range(50)}, keys=int, values=int, arena=arena)
-    audit = audited(trie)
-    words, nodes = audit.words, audit.nodes
-    audit.add(trie._store.trie)
-    assert (audit.words, audit.nodes) == (words, nodes)
+    reach = walked(trie)
+    words, nodes = reach.words, reach.nodes
+    reach.add(trie._store.trie)
+    assert (reach.words, reach.nodes) == (words, nodes)
 
 
 @pytest.mark.parametrize("stack", [1, 2, 64])
@@ -54,10 +54,10 @@ def test_a_deadlist_longer_than_the_stack(arena, monkeypatch, stack):
     kept = trie.readonly_snapshot()
     for n in range(2000):
         trie[n] = -n
-    expected = audited(trie)
-    monkeypatch.setattr(audit_module, "_STACK", stack)
-    assert np.array_equal(audited(trie).seen != 0, expected.seen != 0)
-    assert audited(trie).words == expected.words
+    expected = walked(trie)
+    monkeypatch.setattr(reach_module, "_STACK", stack)
+    assert np.array_equal(walked(trie).seen != 0, expected.seen != 0)
+    assert walked(trie).words == expected.words
     assert len(kept) == 2000
 
 
@@ -67,7 +67,7 @@ def test_a_snapshot_keeps_more_nodes_than_the_stack_has_room_for(arena):
     trie.clear()
     settle(arena)
     census = arena.census()
-    assert audited(trie).words == census.nodes
+    assert walked(trie).words == census.nodes
     kept.close()
 
 
@@ -75,16 +75,16 @@ def test_the_sizes_of_entries_are_checked_where_their_kind_is_known(arena):
     trie = Ctrie({"key": b"value"}, keys=str, values=bytes, arena=arena)
     kind = entries_kind(False, False)
     (node,) = nodes_of(trie, S_NODE)
-    audited(trie, kind)
+    walked(trie, kind)
     for field, lengths in ((2, [9, 1 << 22, MASK, MASK - 7]), (3, [9, 0, 1 << 16, MASK])):
         before = int(arena.words[node + field])
         for length in lengths:
             arena.words[node + field] = length
-            audited(trie)
+            walked(trie)
             with pytest.raises(ArenaInvalid, match=f"leads to word {node}, no such node"):
-                audited(trie, kind)
+                walked(trie, kind)
         arena.words[node + field] = before
-    audited(trie, kind)
+    walked(trie, kind)
 
 
 @pytest.mark.parametrize("count", [0, 1, 3, 1 << 20, MASK, MASK - 1, MASK - 2])
@@ -93,11 +93,11 @@ def test_the_count_of_an_lnode(arena, count):
     (node,) = nodes_of(trie, L_NODE)
     arena.words[node + 2] = count
     with pytest.raises(ArenaInvalid, match="no such node"):
-        audited(trie)
+        walked(trie)
     # A size to match the count modulo 2**64 must not fool it either.
     arena.words[node] = (int(arena.words[node]) & ~(((1 << 20) - 1) << 40)) | (2 << 40)
     with pytest.raises(ArenaInvalid, match="no such node"):
-        audited(trie)
+        walked(trie)
 
 
 def test_a_node_that_would_reach_past_the_end(arena):
@@ -105,7 +105,7 @@ def test_a_node_that_would_reach_past_the_end(arena):
     (node,) = nodes_of(trie, S_NODE)
     arena.words[node] = int(arena.words[node]) | (((1 << 20) - 1) << 40)
     with pytest.raises(ArenaInvalid, match="no such node"):
-        audited(trie)
+        walked(trie)
 
 
 def test_a_deadlist_that_goes_in_circles(arena):
@@ -113,13 +113,13 @@ def test_a_deadlist_that_goes_in_circles(arena):
     kept = trie.readonly_snapshot()
     for n in range(500):
         trie[n] = -n
-    expected = audited(trie)
+    expected = walked(trie)
     blocks = nodes_of(trie, 8)
     assert len(blocks) > 2
     for block in blocks:
         before = int(arena.words[block + 1])
         arena.words[block + 1] = blocks[0]
-        assert audited(trie).words <= expected.words
+        assert walked(trie).words <= expected.words
         arena.words[block + 1] = before
     kept.close()
 
@@ -132,7 +132,7 @@ def test_random_damage_is_found_or_harmless(rng):
         trie[str(n)] = b""
         if n % 50 == 0:
             kept.append(trie.snapshot())
-    nodes = (np.flatnonzero(audited(trie).seen) + FIRST_NODE).tolist()
+    nodes = (np.flatnonzero(walked(trie).seen) + FIRST_NODE).tolist()
     bump = int(arena.words[layout.H_BUMP])
     found = 0
     for _ in range(3000):
@@ -144,12 +144,12 @@ def test_random_damage_is_found_or_harmless(rng):
             [rng.getrandbits(64), rng.randrange(bump), rng.randrange(bump) | 1 << 63, before ^ 1 << rng.randrange(64)]
         )
         try:
-            audited(trie, entries_kind(False, False))
+            walked(trie, entries_kind(False, False))
         except ArenaInvalid:
             found += 1
         arena.words[at] = before
     assert found > 1000
-    audited(trie, entries_kind(False, False))
+    walked(trie, entries_kind(False, False))
     kept.clear()
 
 
@@ -163,5 +163,5 @@ def test_kinds_of_nodes_are_told_apart(arena):
         for kind in (0, 1, 2, int(T_NODE), 4, 6, 7, 8, 9, 15):
             arena.words[node] = (before & ((1 << 60) - 1)) | kind << 60
             with pytest.raises(ArenaInvalid):
-                audited(trie)
+                walked(trie)
         arena.words[node] = before

@@ -1,4 +1,8 @@
-"""Whether there is a node at an offset, for those who trust no word of an arena."""
+"""Is there a node at an offset? For callers who trust no word of an arena.
+
+Example: a link says that a C-node is at word 5000. It is one if word 5000 lies in the part of the arena that was given
+out, its header says "C-node", and the size in the header is 3 words plus one for each bit set in the bitmap.
+"""
 
 from __future__ import annotations
 
@@ -49,13 +53,13 @@ _WORD_VALUES = np.uint64(2)
 
 
 def entries_kind(word_keys: bool, word_values: bool) -> int:
-    """How the S-nodes of a trie are laid out: whether its keys and its values are integers."""
+    """Return how the S-nodes of a trie are laid out: whether its keys and its values are integers."""
     return 4 + word_keys + 2 * word_values
 
 
 @kernel
 def _snode_fits(mem: Handle, node: Word, size: Word, kind: Word) -> Flag:
-    """Whether an S-node has the size that its key and value need."""
+    """Return whether an S-node has the size that its key and value need."""
     if size < _3 or kind == _0:
         return size >= _3
     value_bytes = _0 if kind & _WORD_VALUES != _0 else peek(mem, node + VALUE)
@@ -70,7 +74,7 @@ def _snode_fits(mem: Handle, node: Word, size: Word, kind: Word) -> Flag:
 
 @kernel
 def _fits(mem: Handle, node: Word, kind: Word, size: Word, entries: Word) -> Flag:
-    """Whether a node has a size that its kind and content allow; the words up to `size` may be read."""
+    """Return whether a node has a size that its kind and content allow; the words up to `size` may be read."""
     if kind == I_NODE:
         return size in (I_WORDS, B_WORDS)
     if kind == C_NODE:
@@ -91,8 +95,8 @@ def _fits(mem: Handle, node: Word, kind: Word, size: Word, entries: Word) -> Fla
 
 
 @kernel
-def whole(mem: Handle, node: Word, top: Word, kind: Word, entries: Word) -> Word:
-    """Words that a node takes, 0 if there is no such node: one of that kind, whole, below `top`."""
+def node_words(mem: Handle, node: Word, top: Word, kind: Word, entries: Word) -> Word:
+    """Return the words that a node takes, 0 if there is no node of that kind, whole and below `top`, at the offset."""
     if node < _FIRST or node >= top or kind_of(mem, node) != kind:
         return _0
     size = size_of(mem, node)
