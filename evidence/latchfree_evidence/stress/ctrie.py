@@ -10,7 +10,7 @@ from latchfree.ctrie.kernels.snapshot import new_trie
 from latchfree.errors import ArenaFull
 from latchfree_evidence.jitter import Jittered
 from latchfree_evidence.stress.crew import JITTER, Board, run_together
-from latchfree_evidence.stress.ctrie_worker import thresholds, work
+from latchfree_evidence.stress.ctrie_worker import CtrieRun, thresholds, work
 from latchfree_evidence.stress.shapes import SHAPES
 from latchfree_evidence.stress.tickets import SHARED_WORDS
 from latchfree_lincheck.checking.map_log import MapLog
@@ -73,7 +73,8 @@ def record_phase(
         state = np.uint64(states[process].ctypes.data)
         handle = Jittered(base, state) if jittered else base
         me, board = np.uint64(arena.participant()), np.uint64(shared.ctypes.data)
-        return int(work(handle, trie, me, board, state, process, threads, rounds, keys, bounds, rows, contents))
+        run = CtrieRun(trie, board, threads, rounds, keys, bounds)
+        return int(work(handle, run, me, state, process, rows, contents))
 
     def execute(process: int, shared: Board, threads: int, rounds: int) -> int:
         return run_one(process, shared, threads, rounds, rows[process], contents[process])

@@ -3,7 +3,7 @@
 Keys are 0 .. keys-1, values are never written twice.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -92,30 +92,56 @@ def give_up(mem: Handle, trie: Word, me: Word, slot: Word) -> None:
     unpin(mem, me)
 
 
-@kernel
-def work(
-    mem: Handle,
-    trie: Word,
-    me: Word,
-    shared: Word,
-    random: Word,
-    process: Word,
-    threads: Word,
-    rounds: Word,
-    keys: Word,
-    bounds: Array,
-    rows: Array,
-    contents: Array,
-) -> Word:
-    """Run `rounds` equal rounds of operations, all threads meeting between rounds.
+class CtrieRun(NamedTuple):
+    """What all threads of a run have in common.
 
-    Returns the number of rows written, negative if the arena was full. A snapshot takes the next row of `contents`;
-    when there is none left the draw becomes a get.
-
-    A thread keeps its last snapshot open until it takes another, and then reads it once more: what it held must not
-    have changed, though all that has been removed since could have been freed. Where it has, its row is spoilt, which
-    no order of the operations explains.
+    Attributes
+    ----------
+    trie : offset
+    shared : address
+        Of the words of `latchfree_evidence.stress.tickets`.
+    threads, rounds, keys : int
+    bounds : int64[11]
+        See `thresholds`.
     """
+
+    trie: Word
+    shared: Word
+    threads: Word
+    rounds: Word
+    keys: Word
+    bounds: Array
+
+
+@kernel
+def work(mem: Handle, run: CtrieRun, me: Word, random: Word, process: Word, rows: Array, contents: Array) -> Word:
+    """Run equal rounds of operations; all threads meet between rounds.
+
+    A thread keeps its last snapshot open until it takes another, and then reads it once more: its contents must not
+    have changed, though all that has been removed since could have been freed. Where they have, the row of the snapshot
+    is spoilt, which no order of the operations explains.
+
+    Parameters
+    ----------
+    mem : handle
+    run : CtrieRun
+    me : address
+        The thread's participant.
+    random : address
+        Its random state.
+    process : int
+        Its number, from 0.
+    rows : int64[n, 8]
+        Where it records its operations.
+    contents : int64[m, keys]
+        Where it records contents: a snapshot takes the next row; where none is left, a get takes the snapshot's place.
+
+    Returns
+    -------
+    int
+        The number of rows written, negative if the arena was full.
+    """
+    trie, shared, threads, rounds, keys = run.trie, run.shared, run.threads, run.rounds, run.keys
     cursor = np.zeros(CURSOR_WORDS, np.uint64)
     nodes = np.zeros(64, np.uint64)
     seen = np.zeros(keys, np.int64)
@@ -129,7 +155,7 @@ def work(
         for _ in range(each):
             if load(shared, STOP) != NIL:
                 return n
-            code = _choose(bounds, np.int64(random_word(random) % np.uint64(1000)))
+            code = _choose(run.bounds, np.int64(random_word(random) % np.uint64(1000)))
             if code == op.SNAPSHOT and snapshots == len(contents):
                 code = op.GET
             if code == op.SNAPSHOT and held != NIL:

@@ -8,6 +8,8 @@ Between two rounds, while nobody does anything, the first thread reads what is t
 own, with contents that are known at its beginning and its end.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from latchfree.arena.kernels.epochs import pin, unpin
@@ -21,7 +23,7 @@ from latchfree.ctrie.kernels.snapshot import freeze
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Handle, Word
 from latchfree.topics.concurrent.kernels.change import subscribe, unsubscribe
-from latchfree.topics.concurrent.kernels.collect import MOST, space_of
+from latchfree.topics.concurrent.kernels.collect import MOST, Buffers, space_of
 from latchfree.topics.concurrent.kernels.digits import parse
 from latchfree.topics.concurrent.kernels.match import matches
 from latchfree.topics.concurrent.kernels.strings import string, value_of
@@ -63,61 +65,80 @@ def _contents(mem: Handle, root: Word, me: Word, stack: Array, found: Array) -> 
     return np.int64(bits)
 
 
+class TopicRun(NamedTuple):
+    """What all threads of a run have in common.
+
+    Attributes
+    ----------
+    trie : offset
+    shared : address
+        Of the words of `latchfree_evidence.stress.tickets`.
+    threads, rounds, pairs : int
+    rules : word
+        The dialect.
+    texts : uint64[n, 2]
+        Address and length of each pattern, then of each topic.
+    payloads : address
+        Of 16 bytes a subscriber.
+    """
+
+    trie: Word
+    shared: Word
+    threads: Word
+    rounds: Word
+    pairs: Word
+    rules: Word
+    texts: Array
+    payloads: Word
+
+
 @kernel
-def _who(
-    mem: Handle,
-    trie: Word,
-    frozen: Word,
-    me: Word,
-    rules: Word,
-    address: Word,
-    length: Word,
-    starts: Array,
-    digits: Array,
-    frames: Array,
-    noted: Array,
-    found: Array,
-    counts: Array,
+def _matching(
+    mem: Handle, run: TopicRun, frozen: Word, me: Word, address: Word, length: Word, buffers: Buffers
 ) -> Word:
-    """A bit a subscriber that a topic matches."""
-    space = space_of(starts, digits, frames, noted, found, counts)
+    """Return a bit a subscriber that a topic matches."""
+    trie, rules = run.trie, run.rules
+    space = space_of(buffers.starts, buffers.digits, buffers.frames, buffers.noted, buffers.found, buffers.counts)
     count = parse(address, length, rules, NIL, peek(mem, trie + HASH_MASK), False, space.starts, space.digits)
     n = matches(mem, trie, frozen, me, rules, address, length, count, space)
     bits = NIL
     for k in range(n):
-        bits |= ONE << value_of(mem, found[k])
+        bits |= ONE << value_of(mem, buffers.found[k])
     return np.int64(bits)
 
 
 @kernel
-def work(
-    mem: Handle,
-    trie: Word,
-    me: Word,
-    shared: Word,
-    random: Word,
-    process: Word,
-    threads: Word,
-    rounds: Word,
-    pairs: Word,
-    rules: Word,
-    texts: Array,
-    payloads: Word,
-    rows: Array,
-) -> Word:
-    """Run `rounds` equal rounds of operations; all threads meet between rounds, when the first one reads what is there.
-
-    `texts` has address and length of each pattern and topic, `payloads` points at 16 bytes a subscriber. Returns the
-    number of rows written, negative if the arena was full.
+def work(mem: Handle, run: TopicRun, me: Word, random: Word, process: Word, rows: Array) -> Word:
+    """Run equal rounds of operations; all threads meet between rounds, when the first one reads the contents.
 
     A thread keeps its last snapshot open until it takes another, and then reads it once more: it must not have changed.
+
+    Parameters
+    ----------
+    mem : handle
+    run : TopicRun
+    me : address
+        The thread's participant.
+    random : address
+        Its random state.
+    process : int
+        Its number, from 0.
+    rows : int64[n, 8]
+        Where it records its operations.
+
+    Returns
+    -------
+    int
+        The number of rows written, negative if the arena was full.
     """
+    trie, shared, threads, rounds, pairs = run.trie, run.shared, run.threads, run.rounds, run.pairs
+    rules, texts, payloads = run.rules, run.texts, run.payloads
     mask = peek(mem, trie + HASH_MASK)
     starts, digits, path = np.zeros(16, np.uint64), np.zeros(16, np.uint64), np.zeros(256, np.uint64)
     frames, noted = np.zeros(3 << 10, np.uint64), np.zeros(2 << 10, np.uint64)
     found, stack = np.zeros(1 << 10, np.uint64), np.zeros(1 << 10, np.uint64)
-    counts = np.zeros(4, np.uint64)
-    counts[MOST] = MOST_PAIRS
+    buffers = Buffers(starts, digits, frames, noted, found, np.zeros(4, np.uint64))
+    buffers.counts[MOST] = MOST_PAIRS
     there = np.zeros(pairs, np.uint8)
     each = (len(rows) - rounds) // rounds
     own = (np.uint64(pairs) + np.uint64(threads) - ONE - np.uint64(process)) // np.uint64(threads)
@@ -170,15 +191,13 @@ def work(
                     if draw < _CHANGE:
                         there[pair] = 0
             elif draw >= _SNAPSHOT:
-                result = _who(mem, trie, NIL, me, rules, address, length, starts, digits, frames, noted, found, counts)
+                result = _matching(mem, run, NIL, me, address, length, buffers)
             else:
                 slot = freeze(mem, trie, me)
                 full = slot == FULL
                 if not full and draw < _FROZEN_MATCH:
                     root = peek(mem, slot + FROZEN)
-                    result = _who(
-                        mem, trie, root, me, rules, address, length, starts, digits, frames, noted, found, counts
-                    )
+                    result = _matching(mem, run, root, me, address, length, buffers)
                     drop(mem, trie, me, slot)
                 elif not full:
                     code = SNAPSHOT

@@ -29,6 +29,7 @@ from latchfree_evidence.stress.topic_worker import (
     SUBSCRIBE,
     TOPICS,
     UNSUBSCRIBE,
+    TopicRun,
     work,
 )
 from latchfree_lincheck.checking.checker import check
@@ -129,8 +130,8 @@ def record_phase(
         state = np.uint64(states[process].ctypes.data)
         handle = Jittered(base, state) if jittered else base
         me, board = np.uint64(arena.participant()), np.uint64(shared.ctypes.data)
-        start = np.uint64(payloads.ctypes.data)
-        return int(work(handle, trie, me, board, state, process, threads, rounds, keys, rules, texts, start, rows))
+        run = TopicRun(trie, board, threads, rounds, keys, rules, texts, np.uint64(payloads.ctypes.data))
+        return int(work(handle, run, me, state, process, rows))
 
     def execute(process: int, shared: Board, threads: int, rounds: int) -> int:
         return run_one(process, shared, threads, rounds, rows[process])

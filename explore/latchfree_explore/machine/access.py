@@ -49,11 +49,11 @@ EXPLORED: Final = Explored()
 
 
 @_register_model(Explored)
-class _Words(models.StructModel):  # type: ignore[misc]
+class _Words(models.StructModel):
     """Two words, passed as two arguments."""
 
     def __init__(self, manager: Any, kind: Any) -> None:
-        super().__init__(manager, kind, [("base", types.uint64), ("board", types.uint64)])
+        super().__init__(manager, kind, [("base", types.uint64), ("board", types.uint64)])  # type: ignore[no-untyped-call]
 
 
 def base_of(mem: Any) -> Any:
