@@ -10,6 +10,10 @@
 (* object is the table itself.  So of several that add one item at a time, *)
 (* and no other to that slot, exactly one is told "not seen": this is what *)
 (* makes the filter fit to drop duplicates.                                *)
+(*                                                                         *)
+(* A specification without code: latchfree has no such filter.  It stands  *)
+(* here as the smallest example of an object that is correct with one      *)
+(* atomic access for each operation; see spec/README.md.                   *)
 (***************************************************************************)
 EXTENDS Integers, Sequences, FiniteSets, TLC
 

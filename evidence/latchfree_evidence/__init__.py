@@ -1,20 +1,13 @@
-"""The evidence that latchfree holds against its own code: targets, stress, mutants, lemmas, refinement."""
+"""The evidence that latchfree holds against its own code: targets, stress, mutants, lemmas, refinement.
 
-from __future__ import annotations
+>>> from latchfree_evidence import explore
+>>> explore("ctrie", scenario="put(1, 1) | put(1, 2) | get(1)").verdict
+'ok'
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+The names are declared in ``__init__.pyi`` and loaded at first use: a mutant must be applied before the structure is
+loaded.
+"""
 
-if TYPE_CHECKING:
-    from latchfree_evidence.exploring import explore, replay
+import lazy_loader
 
-__all__ = ["explore", "replay"]
-
-_HOME = {"explore": "exploring", "replay": "exploring"}
-
-
-def __getattr__(name: str) -> Any:
-    """Import what is asked for on first use: a mutant must be applied before the structure is loaded."""
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from latchfree_evidence.mutants import apply
+from latchfree_evidence.mutants import apply_mutant
 from latchfree_evidence.targets.finding import find_target
 from latchfree_explore import Exploration, Target
 from latchfree_explore import explore as explore_target
@@ -42,7 +42,7 @@ def explore(target: str | Target = "ctrie", *, mutant: str | None = None, **opti
     'ok'
     """
     if mutant is not None:
-        apply(mutant)
+        apply_mutant(mutant)
     result = explore_target(find_target(target) if isinstance(target, str) else target, **options)
     result.mutant = mutant
     return result
@@ -60,5 +60,5 @@ def replay(case: str | Path | dict[str, Any]) -> Exploration:
     """
     document = validated(case, "replay") if isinstance(case, dict) else read(Path(case))
     if document.get("mutant") is not None:
-        apply(document["mutant"])
+        apply_mutant(document["mutant"])
     return replay_target(document, find=find_target)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import pytest
 
 from latchfree_evidence.exploring import explore
-from latchfree_evidence.mutants import MUTANTS, apply
+from latchfree_evidence.mutants import MUTANTS, apply_mutant
 
 #: What the explorer finds; its last line says how many context switches the failure takes.
 EXPLORE = """
@@ -110,4 +110,4 @@ mutants.MUTANTS["control"] = mutants.Mutant("control", None, "", (), workload=wo
 def test_a_mutant_is_known_by_its_name() -> None:
     assert all(name == mutant.id for name, mutant in MUTANTS.items())
     with pytest.raises(ValueError, match="unknown mutant 'S9'; there are: S1, S2, "):
-        apply("S9")
+        apply_mutant("S9")

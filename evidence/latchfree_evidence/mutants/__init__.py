@@ -23,7 +23,7 @@ from latchfree import jit
 from latchfree.sources import digest_of
 from latchfree_evidence.mutants.catalogue import MUTANTS, Mutant
 
-__all__ = ["MUTANTS", "Mutant", "apply"]
+__all__ = ["MUTANTS", "Mutant", "apply_mutant"]
 
 #: Modules whose kernels may call what a mutant replaces.
 _AFFECTED = (
@@ -138,7 +138,7 @@ def _sources(module: str) -> str:
     return digest_of(f"{__name__}.{module}", file) or f"unknown{os.getpid()}"
 
 
-def apply(name: str) -> None:
+def apply_mutant(name: str) -> None:
     """Replace the functions of mutant `name` for the rest of this process, in which nodes are not freed.
 
     Raises

@@ -85,11 +85,11 @@ def run_stress(
         if not low <= value <= high:
             raise ValueError(f"{name} must be from {low} to {high}, got {value}")
     if mutant is not None:
-        from latchfree_evidence.mutants import MUTANTS, apply
+        from latchfree_evidence.mutants import MUTANTS, apply_mutant
 
         if mutant in MUTANTS and MUTANTS[mutant].target != target:
             raise ValueError(f"mutant {mutant} is one of {MUTANTS[mutant].target}, not of {target}")
-        apply(mutant)
+        apply_mutant(mutant)
     from latchfree_evidence.stress.phases import run
 
     return run(

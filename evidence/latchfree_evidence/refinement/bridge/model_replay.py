@@ -62,9 +62,9 @@ def replay_model(
     say = on_progress or (lambda _: None)
     layout, keys = placed(model)
     if mutant is not None:
-        from latchfree_evidence.mutants import apply
+        from latchfree_evidence.mutants import apply_mutant
 
-        apply(mutant)
+        apply_mutant(mutant)
     with with_shortcuts(model) if shortcuts else nullcontext(model) as chosen:
         say("TLC is running")
         graph = explore(chosen, cancelled=cancelled).graph

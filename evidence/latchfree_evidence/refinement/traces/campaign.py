@@ -92,9 +92,9 @@ def validate_traces(
     """
     say = on_progress or (lambda _: None)
     if mutant is not None:
-        from latchfree_evidence.mutants import apply
+        from latchfree_evidence.mutants import apply_mutant
 
-        apply(mutant)
+        apply_mutant(mutant)
     campaign = Campaign()
     deadline = None if timeout is None else time.monotonic() + timeout
     rng = random.Random(f"traces/{seed}")

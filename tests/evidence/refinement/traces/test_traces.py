@@ -33,8 +33,8 @@ OTHERWISE = {
 #: A run of one thread of mutated code, in a process of its own; its output is the event that is rejected.
 MUTATED = """
 import sys
-from latchfree_evidence.mutants import apply
-apply(sys.argv[1])
+from latchfree_evidence.mutants import apply_mutant
+apply_mutant(sys.argv[1])
 from latchfree_evidence.targets.ctrie import CTRIE
 from latchfree_explore.steps import Step
 from latchfree_explore.scenario import Scenario
