@@ -8,19 +8,19 @@ decides which member gets a message.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from latchfree.topics.dialects import Dialect
 from latchfree.topics.snapshot import Snapshot
-from latchfree.topics.subscription import Stats, Subscription
+from latchfree.topics.subscription import S, Stats, Subscription
 
 if TYPE_CHECKING:
     from latchfree.topics.mask.index import MaskIndex
 
 
 @runtime_checkable
-class Matcher(Protocol):
+class Matcher(Protocol[S]):
     """The calls that every engine has."""
 
     @property
@@ -28,7 +28,7 @@ class Matcher(Protocol):
         """The dialect of patterns and topics."""
         ...
 
-    def subscribe(self, pattern: str | bytes, subscriber: Hashable, *, queue: str | None = None) -> Subscription:
+    def subscribe(self, pattern: str | bytes, subscriber: S, *, queue: str | None = None) -> Subscription[S]:
         """Add a subscription.
 
         Parameters
@@ -51,7 +51,7 @@ class Matcher(Protocol):
         """
         ...
 
-    def unsubscribe(self, subscription: Subscription) -> None:
+    def unsubscribe(self, subscription: Subscription[S]) -> None:
         """Take a subscription away.
 
         Parameters
@@ -66,7 +66,7 @@ class Matcher(Protocol):
         """
         ...
 
-    def match(self, topic: str | bytes) -> frozenset[Hashable]:
+    def match(self, topic: str | bytes) -> frozenset[S]:
         """Return the subscribers whose patterns match a topic.
 
         Parameters
@@ -106,7 +106,7 @@ class Matcher(Protocol):
         """
         ...
 
-    def matching(self, topic: str | bytes) -> list[Subscription]:
+    def matching(self, topic: str | bytes) -> list[Subscription[S]]:
         """Return the subscriptions that match a topic, in any order."""
         ...
 
@@ -114,11 +114,11 @@ class Matcher(Protocol):
         """Return whether any subscription matches a topic; stops at the first."""
         ...
 
-    def subscriptions(self, prefix: str | None = None) -> Iterator[Subscription]:
+    def subscriptions(self, prefix: str | None = None) -> Iterator[Subscription[S]]:
         """Return the subscriptions, or those whose patterns have the words of `prefix` first, wildcards as text."""
         ...
 
-    def snapshot(self) -> Snapshot:
+    def snapshot(self) -> Snapshot[S]:
         """Return what is subscribed now, unchanging."""
         ...
 
@@ -126,7 +126,7 @@ class Matcher(Protocol):
         """Return what the matcher holds and did."""
         ...
 
-    def freeze(self) -> MaskIndex:
+    def freeze(self) -> MaskIndex[S]:
         """Return an unchanging index of what is subscribed now, for bulk matching."""
         ...
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from latchfree.topics.dialects import Dialect
 from latchfree.topics.matcher import Matcher
 from latchfree.topics.pattern import Kind, Pattern
-from latchfree.topics.subscription import Subscription
+from latchfree.topics.subscription import S, Subscription
 
 MOST_STATES = 100_000
 """The most states of the product that `subsumes` visits."""
@@ -167,7 +167,7 @@ def subsumes(wide: str, narrow: str, dialect: Dialect) -> bool:
     return True
 
 
-def overlapping(matcher: Matcher, pattern: str) -> Iterator[Subscription]:
+def overlapping(matcher: Matcher[S], pattern: str) -> Iterator[Subscription[S]]:
     """Yield the subscriptions whose patterns overlap with a pattern: an exact reverse match.
 
     Each different pattern is compared once.

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic
 
 from latchfree.topics.dialects import Dialect
-from latchfree.topics.subscription import Subscription
+from latchfree.topics.subscription import S, Subscription
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Generic[S]):
     """The subscriptions that came and went between two snapshots."""
 
-    added: frozenset[Subscription]
-    removed: frozenset[Subscription]
+    added: frozenset[Subscription[S]]
+    removed: frozenset[Subscription[S]]
 
 
-class Snapshot(ABC):
+class Snapshot(ABC, Generic[S]):
     """The subscriptions of one moment: an unchanging collection that matches topics."""
 
     @property
@@ -28,11 +28,11 @@ class Snapshot(ABC):
         """The dialect of patterns and topics."""
 
     @abstractmethod
-    def subscriptions(self, prefix: str | None = None) -> Iterator[Subscription]:
+    def subscriptions(self, prefix: str | None = None) -> Iterator[Subscription[S]]:
         """Return the subscriptions, or those whose patterns have the words of `prefix` first."""
 
     @abstractmethod
-    def match(self, topic: str | bytes) -> frozenset[Hashable]:
+    def match(self, topic: str | bytes) -> frozenset[S]:
         """Return the subscribers whose patterns matched a topic at that moment."""
 
     @abstractmethod
@@ -40,23 +40,23 @@ class Snapshot(ABC):
         """Return the subscribers of each topic, as an Arrow list array; see `Matcher.match_many`."""
 
     @abstractmethod
-    def freeze(self) -> Snapshot:
+    def freeze(self) -> Snapshot[S]:
         """Return a `MaskIndex` of these subscriptions, for bulk matching."""
 
     @abstractmethod
     def __len__(self) -> int: ...
 
-    def __iter__(self) -> Iterator[Subscription]:
+    def __iter__(self) -> Iterator[Subscription[S]]:
         return self.subscriptions()
 
     def __contains__(self, subscription: object) -> bool:
         return any(each == subscription for each in self)
 
-    def pairs(self) -> frozenset[tuple[str, Hashable]]:
+    def pairs(self) -> frozenset[tuple[str, S]]:
         """Return the (pattern, subscriber) pairs, each once."""
         return frozenset((each.pattern, each.subscriber) for each in self)
 
-    def since(self, earlier: Snapshot) -> Difference:
+    def since(self, earlier: Snapshot[S]) -> Difference[S]:
         """Return the subscriptions that came and went since an earlier snapshot of the same matcher."""
         now, then = frozenset(self), frozenset(earlier)
         return Difference(now - then, then - now)

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar  # the checkers know this module, and its defaults
+
+    S = TypeVar("S", bound=Hashable, default=Hashable)
+    S_co = TypeVar("S_co", bound=Hashable, default=Hashable, covariant=True)
+else:
+    from typing import TypeVar
+
+    S = TypeVar("S", bound=Hashable)
+    S_co = TypeVar("S_co", bound=Hashable, covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Subscription:
+class Subscription(Generic[S_co]):
     """The handle of one subscription.
 
     Parameters
@@ -23,7 +34,7 @@ class Subscription:
 
     number: int
     pattern: str
-    subscriber: Hashable
+    subscriber: S_co
     queue: str | None = None
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from itertools import pairwise
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from latchfree.ctrie.holds import Hold
 from latchfree.extras import optional
@@ -18,7 +18,7 @@ from latchfree.topics.concurrent.store import DATA, TopicStore
 from latchfree.topics.concurrent.subscribers import Subscribers
 from latchfree.topics.dialects import Dialect
 from latchfree.topics.rules import SHARE as SHARE_PREFIX
-from latchfree.topics.subscription import Subscription
+from latchfree.topics.subscription import S, Subscription
 
 pa: Any = optional("pyarrow", "topics")
 
@@ -28,7 +28,7 @@ _TOO_SMALL: Final = int(TOO_SMALL)
 _EVERYTHING: Final = (1 << 64) - 2
 
 
-class Reader:
+class Reader(Generic[S]):
     """Match topics in a trie as it is, or in a snapshot of the trie.
 
     Parameters
@@ -52,7 +52,7 @@ class Reader:
         """Return a reference that keeps the snapshot to read alive; None for the trie as it is now."""
         return None
 
-    def match(self, topic: str | bytes) -> frozenset[Hashable]:
+    def match(self, topic: str | bytes) -> frozenset[S]:
         """Return the subscribers whose patterns match a topic; see `Matcher.match`."""
         hold, text = self._held(), self._text(topic)
         scratch = self._find(text, hold, values=True)
@@ -64,7 +64,7 @@ class Reader:
         scratch.matched += len(found)
         return found
 
-    def matching(self, topic: str | bytes) -> list[Subscription]:
+    def matching(self, topic: str | bytes) -> list[Subscription[S]]:
         """Return the subscriptions that match a topic, in any order."""
         hold, text = self._held(), self._text(topic)
         return self._read_found(text, hold, self._subscription)
@@ -131,7 +131,7 @@ class Reader:
         finally:
             call("unpin")(base, me)
 
-    def _subscription(self, node: int) -> Subscription:
+    def _subscription(self, node: int) -> Subscription[S]:
         """Return the subscription in an S-node, which a pin or a snapshot keeps allocated."""
         number, pattern, payload = self._store.read(node)
         if payload.kind == SHARE:
@@ -139,7 +139,7 @@ class Reader:
         subscriber = self._subscribers.object(payload.word, payload.text)
         return Subscription(number, pattern, subscriber, payload.queue)
 
-    def _subscriber(self, node: int) -> Hashable:
+    def _subscriber(self, node: int) -> Any:
         """Return the subscriber in an S-node, which a pin or a snapshot keeps allocated."""
         _, _, payload = self._store.read(node)
         return self._subscribers.object(payload.word, payload.text)

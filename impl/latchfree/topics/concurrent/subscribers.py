@@ -27,11 +27,11 @@ class Subscribers(Protocol):
         """Return the word for a subscriber, and the text that its S-node holds besides."""
         ...
 
-    def object(self, word: int, text: str | bytes | None) -> Hashable:
+    def object(self, word: int, text: str | bytes | None) -> Any:
         """Return the subscriber that a word and a text stand for."""
         ...
 
-    def objects(self, words: list[int]) -> list[Hashable] | None:
+    def objects(self, words: list[int]) -> list[Any] | None:
         """Return the subscribers of many words; None if some are text, which only the S-nodes hold."""
         ...
 
@@ -71,14 +71,14 @@ class OwnSubscribers:
                 self._objects.append(subscriber)
         return _LIMIT + place, None
 
-    def object(self, word: int, text: str | bytes | None) -> Hashable:
+    def object(self, word: int, text: str | bytes | None) -> Any:
         """Return the subscriber of a word."""
         return word if word < _LIMIT else self._objects[word - _LIMIT]
 
-    def objects(self, words: list[int]) -> list[Hashable] | None:
+    def objects(self, words: list[int]) -> list[Any] | None:
         """Return the subscribers of many words."""
         if not self._objects:
-            return words  # type: ignore[return-value]
+            return words
         return [self.object(word, None) for word in words]
 
     def all_inline(self, words: NDArray[Any]) -> bool:
@@ -113,13 +113,13 @@ class SharedSubscribers:
             f"{type(subscriber).__name__}; keep a table from such names to your objects"
         )
 
-    def object(self, word: int, text: str | bytes | None) -> Hashable:
+    def object(self, word: int, text: str | bytes | None) -> Any:
         """Return the subscriber that a word and a text stand for."""
         return word if text is None else text
 
-    def objects(self, words: list[int]) -> list[Hashable] | None:
+    def objects(self, words: list[int]) -> list[Any] | None:
         """Return the subscribers of many words if all are integers, else None."""
-        return words if max(words, default=0) < _LIMIT else None  # type: ignore[return-value]
+        return words if max(words, default=0) < _LIMIT else None
 
     def all_inline(self, words: NDArray[Any]) -> bool:
         """Return whether all these words are integers that stand for themselves."""

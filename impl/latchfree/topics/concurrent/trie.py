@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from latchfree.arena import Arena
@@ -23,7 +23,7 @@ from latchfree.topics.engines.plain import parse_pattern
 from latchfree.topics.errors import UnknownSubscription
 from latchfree.topics.pattern import Pattern
 from latchfree.topics.rules import SHARE as SHARE_PREFIX
-from latchfree.topics.subscription import Stats, Subscription
+from latchfree.topics.subscription import S, Stats, Subscription
 
 if TYPE_CHECKING:
     from latchfree.topics.mask.index import MaskIndex
@@ -33,7 +33,7 @@ _NUMBER_BITS: Final = (1 << 64) - 1
 _VALUES: Final = "subscriber"
 
 
-class ConcurrentTrie(Reader):
+class ConcurrentTrie(Reader[S]):
     """A lock-free trie of subscriptions, shared by any number of threads, and by name by any number of processes.
 
     Every call is linearizable: it takes effect at one instant between its call and its return. A match sees the whole
@@ -73,7 +73,7 @@ class ConcurrentTrie(Reader):
     @classmethod
     def create(
         cls, arena: Arena, name: str, dialect: str | Dialect = "amqp", *, hash_mask: int = HASH_MASK_ALL
-    ) -> ConcurrentTrie:
+    ) -> ConcurrentTrie[S]:
         """Make an empty trie under a name in an arena, where other processes find the trie with `open`.
 
         The trie stays until `unlink`, whether or not anybody uses it.
@@ -112,7 +112,7 @@ class ConcurrentTrie(Reader):
         return cls.open(arena, name)
 
     @classmethod
-    def open(cls, arena: Arena, name: str, dialect: str | Dialect | None = None) -> ConcurrentTrie:
+    def open(cls, arena: Arena, name: str, dialect: str | Dialect | None = None) -> ConcurrentTrie[S]:
         """Return the trie of a name in an arena.
 
         Parameters
@@ -138,7 +138,7 @@ class ConcurrentTrie(Reader):
             )
         if reclaim_all not in arena.on_death:
             arena.on_death.append(reclaim_all)
-        opened: ConcurrentTrie = cls.__new__(cls)
+        opened: ConcurrentTrie[S] = cls.__new__(cls)
         opened._attach(TopicStore(arena, found.root, recorded, found.hash_mask, name=name), SharedSubscribers())
         return opened
 
@@ -167,7 +167,7 @@ class ConcurrentTrie(Reader):
 
     # changes --------------------------------------------------------------------------------------------------
 
-    def subscribe(self, pattern: str | bytes, subscriber: Hashable, *, queue: str | None = None) -> Subscription:
+    def subscribe(self, pattern: str | bytes, subscriber: S, *, queue: str | None = None) -> Subscription[S]:
         """Add a subscription; see `Matcher.subscribe`."""
         parsed = parse_pattern(self.dialect, pattern, queue, None)
         text = _filter_of(parsed)
@@ -184,8 +184,8 @@ class ConcurrentTrie(Reader):
         return Subscription(int(scratch.numbers[0]), parsed.text, subscriber, group)
 
     def subscribe_many(
-        self, patterns: Iterable[str | bytes], subscriber: Hashable, *, queue: str | None = None
-    ) -> list[Subscription]:
+        self, patterns: Iterable[str | bytes], subscriber: S, *, queue: str | None = None
+    ) -> list[Subscription[S]]:
         """Add subscriptions of one subscriber, one after another.
 
         Raises
@@ -222,7 +222,7 @@ class ConcurrentTrie(Reader):
         """
         return bulk.subscribe(self._store, self._scratches.mine(0, 0), patterns, subscribers)
 
-    def unsubscribe(self, subscription: Subscription) -> None:
+    def unsubscribe(self, subscription: Subscription[S]) -> None:
         """Take a subscription away, wherever it was made; see `Matcher.unsubscribe`."""
         if not isinstance(subscription, Subscription):
             raise self._unknown(subscription)
@@ -255,7 +255,7 @@ class ConcurrentTrie(Reader):
         """
         bulk.unsubscribe(self._store, self._scratches.mine(0, 0), patterns, numbers)
 
-    def unsubscribe_all(self, subscriber: Hashable) -> list[Subscription]:
+    def unsubscribe_all(self, subscriber: S) -> list[Subscription[S]]:
         """Take all subscriptions of a subscriber away, one after another, and return them."""
         gone = []
         for subscription in self.subscriptions():
@@ -269,18 +269,18 @@ class ConcurrentTrie(Reader):
 
     # the whole ------------------------------------------------------------------------------------------------
 
-    def snapshot(self) -> TrieSnapshot:
+    def snapshot(self) -> TrieSnapshot[S]:
         """Return what is subscribed at this instant, in O(1); taking it stops nobody.
 
         Close the snapshot, or drop the last reference, to give back the memory that it keeps.
         """
         return TrieSnapshot(self, self._store.hold())
 
-    def subscriptions(self, prefix: str | None = None) -> Iterator[Subscription]:
+    def subscriptions(self, prefix: str | None = None) -> Iterator[Subscription[S]]:
         """Return the subscriptions of this instant, or those whose patterns have the words of `prefix` first."""
         return self.snapshot().subscriptions(prefix)
 
-    def freeze(self) -> MaskIndex:
+    def freeze(self) -> MaskIndex[S]:
         """Return an unchanging index of what is subscribed now, for bulk matching."""
         return self.snapshot().freeze()
 

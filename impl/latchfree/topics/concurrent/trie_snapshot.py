@@ -10,7 +10,7 @@ import numpy as np
 from latchfree.ctrie.holds import Hold
 from latchfree.topics.concurrent.reader import Reader
 from latchfree.topics.snapshot import Difference, Snapshot
-from latchfree.topics.subscription import Subscription
+from latchfree.topics.subscription import S, Subscription
 
 if TYPE_CHECKING:
     from latchfree.topics.mask.index import MaskIndex
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _BATCH: Final = 1024
 
 
-class TrieSnapshot(Reader, Snapshot):
+class TrieSnapshot(Reader[S], Snapshot[S]):
     """The subscriptions of one instant. Taking it is O(1) and stops nobody; it never changes.
 
     A snapshot matches as the trie does, on the nodes that the trie had. It keeps the memory of every subscription that
@@ -32,7 +32,7 @@ class TrieSnapshot(Reader, Snapshot):
         From any use after `close`.
     """
 
-    def __init__(self, reader: Reader, hold: Hold) -> None:
+    def __init__(self, reader: Reader[S], hold: Hold) -> None:
         super().__init__(reader._store, reader._subscribers, reader._scratches)
         self._hold: Hold | None = hold
         self._length: int | None = None
@@ -56,26 +56,26 @@ class TrieSnapshot(Reader, Snapshot):
         """Whether `close` was called."""
         return self._hold is None
 
-    def __enter__(self) -> TrieSnapshot:
+    def __enter__(self) -> TrieSnapshot[S]:
         self._held()
         return self
 
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def subscriptions(self, prefix: str | None = None) -> Iterator[Subscription]:
+    def subscriptions(self, prefix: str | None = None) -> Iterator[Subscription[S]]:
         """Return the subscriptions, or those whose patterns have the words of `prefix` first."""
         words = self.dialect.split(prefix or "")
         hold = self._held()
         found = self._read_all(hold, self._store.nodes_below(hold))
         return (each for each in found if not words or self.dialect.pattern(each.pattern).starts_with(words))
 
-    def _read_all(self, hold: Hold, nodes: Any) -> Iterator[Subscription]:
+    def _read_all(self, hold: Hold, nodes: Any) -> Iterator[Subscription[S]]:
         for start in range(0, len(nodes), _BATCH):
             hold.touch()
             yield from [self._subscription(node) for node in nodes[start : start + _BATCH].tolist()]
 
-    def since(self, earlier: Snapshot) -> Difference:
+    def since(self, earlier: Snapshot[S]) -> Difference[S]:
         """Return the subscriptions that came and went since an earlier snapshot of the same matcher.
 
         Only subscriptions that differ are read: while both snapshots exist, one S-node is one subscription.
@@ -95,13 +95,13 @@ class TrieSnapshot(Reader, Snapshot):
         added, removed = np.setdiff1d(now, then), np.setdiff1d(then, now)
         return Difference(frozenset(self._read_all(mine, added)), frozenset(self._read_all(its, removed)))
 
-    def freeze(self) -> MaskIndex:
+    def freeze(self) -> MaskIndex[S]:
         """Return an index of these subscriptions for bulk matching; the index does not need the snapshot."""
         from latchfree.topics.mask.index import MaskIndex
 
         return MaskIndex.of(tuple(self.subscriptions()), self.dialect)
 
-    def __iter__(self) -> Iterator[Subscription]:
+    def __iter__(self) -> Iterator[Subscription[S]]:
         return self.subscriptions()
 
     def __len__(self) -> int:

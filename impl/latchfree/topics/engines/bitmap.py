@@ -16,7 +16,7 @@ from latchfree.topics.dialects import Dialect
 from latchfree.topics.engines.plain import PlainMatcher
 from latchfree.topics.engines.slots import Slots
 from latchfree.topics.pattern import Pattern
-from latchfree.topics.subscription import Subscription
+from latchfree.topics.subscription import S, Subscription
 
 if TYPE_CHECKING:
     from pyroaring import BitMap
@@ -24,7 +24,7 @@ else:
     BitMap = require("pyroaring", "topics").BitMap
 
 
-class InvertedBitmap(PlainMatcher):
+class InvertedBitmap(PlainMatcher[S]):
     """Bitmaps of subscriptions by topic.
 
     Parameters
@@ -42,22 +42,22 @@ class InvertedBitmap(PlainMatcher):
 
     def __init__(self, dialect: str | Dialect = "amqp", topics: Iterable[str] = ()) -> None:
         super().__init__(dialect)
-        self._slots = Slots()
+        self._slots: Slots[S] = Slots()
         self._rows: dict[tuple[str, ...], BitMap] = {self._dialect.topic(topic): BitMap() for topic in topics}
         self._reindexed = 0
 
-    def _add(self, subscription: Subscription, pattern: Pattern) -> None:
+    def _add(self, subscription: Subscription[S], pattern: Pattern) -> None:
         slot = self._slots.take(subscription, pattern)
         for words, row in self._rows.items():
             if self._dialect.matches(pattern, words):
                 row.add(slot)
 
-    def _drop(self, subscription: Subscription, pattern: Pattern) -> None:
+    def _drop(self, subscription: Subscription[S], pattern: Pattern) -> None:
         slot = self._slots.free(subscription)
         for row in self._rows.values():
             row.discard(slot)
 
-    def _find(self, words: tuple[str, ...]) -> Iterator[Subscription]:
+    def _find(self, words: tuple[str, ...]) -> Iterator[Subscription[S]]:
         row = self._rows.get(words)
         if row is None:
             self._reindexed += 1

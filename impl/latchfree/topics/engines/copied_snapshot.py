@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from latchfree.topics.dialects import Dialect
 from latchfree.topics.snapshot import Snapshot
-from latchfree.topics.subscription import Subscription
+from latchfree.topics.subscription import S, Subscription
 
 if TYPE_CHECKING:
     from latchfree.topics.mask.index import MaskIndex
 
 
-class CopiedSnapshot(Snapshot):
+class CopiedSnapshot(Snapshot[S]):
     """Subscriptions that were copied, matched through a mask index.
 
     Parameters
@@ -23,7 +23,7 @@ class CopiedSnapshot(Snapshot):
     held : iterator of Subscription
     """
 
-    def __init__(self, dialect: Dialect, held: Iterator[Subscription]) -> None:
+    def __init__(self, dialect: Dialect, held: Iterator[Subscription[S]]) -> None:
         self._dialect = dialect
         self._held = tuple(held)
 
@@ -32,12 +32,12 @@ class CopiedSnapshot(Snapshot):
         """The dialect of patterns and topics."""
         return self._dialect
 
-    def subscriptions(self, prefix: str | None = None) -> Iterator[Subscription]:
+    def subscriptions(self, prefix: str | None = None) -> Iterator[Subscription[S]]:
         """Return the subscriptions, or those whose patterns have the words of `prefix` first."""
         words = self._dialect.split(prefix or "")
         return (each for each in self._held if not words or self._dialect.pattern(each.pattern).starts_with(words))
 
-    def match(self, topic: str | bytes) -> frozenset[Hashable]:
+    def match(self, topic: str | bytes) -> frozenset[S]:
         """Return the subscribers whose patterns matched a topic at that moment."""
         return self._index.match(topic)
 
@@ -45,7 +45,7 @@ class CopiedSnapshot(Snapshot):
         """Return the subscribers of each topic, as an Arrow list array; see `Matcher.match_many`."""
         return self._index.match_many(topics)
 
-    def freeze(self) -> MaskIndex:
+    def freeze(self) -> MaskIndex[S]:
         """Return the index of these subscriptions for bulk matching."""
         return self._index
 
@@ -56,11 +56,11 @@ class CopiedSnapshot(Snapshot):
         return subscription in self._members
 
     @cached_property
-    def _members(self) -> frozenset[Subscription]:
+    def _members(self) -> frozenset[Subscription[S]]:
         return frozenset(self._held)
 
     @cached_property
-    def _index(self) -> MaskIndex:
+    def _index(self) -> MaskIndex[S]:
         from latchfree.topics.mask.index import MaskIndex  # loads the compiler
 
         return MaskIndex.of(self._held, self._dialect)

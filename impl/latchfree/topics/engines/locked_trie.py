@@ -12,36 +12,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import chain
+from typing import Generic
 
 from latchfree.topics.dialects import Dialect
 from latchfree.topics.engines.plain import PlainMatcher
 from latchfree.topics.pattern import Kind, Pattern
-from latchfree.topics.subscription import Subscription
+from latchfree.topics.subscription import S, Subscription
 
 
-class Node:
+class Node(Generic[S]):
     """The subscriptions whose patterns end here, and the next words of longer patterns."""
 
     __slots__ = ("held", "literals", "many", "one")
 
     def __init__(self) -> None:
-        self.literals: dict[str, Node] = {}
-        self.one: Node | None = None
-        self.many: Node | None = None
-        self.held: set[Subscription] = set()
+        self.literals: dict[str, Node[S]] = {}
+        self.one: Node[S] | None = None
+        self.many: Node[S] | None = None
+        self.held: set[Subscription[S]] = set()
 
     @property
     def ends(self) -> bool:
         """Whether no pattern goes on from here."""
         return not self.literals and self.one is None and self.many is None
 
-    def child(self, word: str, kind: Kind) -> Node | None:
+    def child(self, word: str, kind: Kind) -> Node[S] | None:
         """Return the node for a word of a pattern."""
         if kind == Kind.LITERAL:
             return self.literals.get(word)
         return self.one if kind == Kind.ONE else self.many
 
-    def put(self, word: str, kind: Kind, child: Node | None) -> None:
+    def put(self, word: str, kind: Kind, child: Node[S] | None) -> None:
         """Make `child` the node for a word of a pattern; None takes the node away."""
         if kind == Kind.ONE:
             self.one = child
@@ -53,7 +54,7 @@ class Node:
             del self.literals[word]
 
 
-class LockedTrie(PlainMatcher):
+class LockedTrie(PlainMatcher[S]):
     """A trie of words under one lock; an empty branch goes with its last subscription.
 
     Parameters
@@ -64,21 +65,21 @@ class LockedTrie(PlainMatcher):
 
     def __init__(self, dialect: str | Dialect = "amqp") -> None:
         super().__init__(dialect)
-        self._root = Node()
+        self._root: Node[S] = Node()
         self._nodes = 1
 
-    def _add(self, subscription: Subscription, pattern: Pattern) -> None:
+    def _add(self, subscription: Subscription[S], pattern: Pattern) -> None:
         node = self._root
         for word, kind in zip(pattern.words, pattern.kinds, strict=True):
             child = node.child(word, kind)
             if child is None:
-                child = Node()
+                child = Node[S]()
                 node.put(word, kind, child)
                 self._nodes += 1
             node = child
         node.held.add(subscription)
 
-    def _drop(self, subscription: Subscription, pattern: Pattern) -> None:
+    def _drop(self, subscription: Subscription[S], pattern: Pattern) -> None:
         path = [self._root]
         for word, kind in zip(pattern.words, pattern.kinds, strict=True):
             child = path[-1].child(word, kind)
@@ -91,9 +92,9 @@ class LockedTrie(PlainMatcher):
             parent.put(word, kind, None)
             self._nodes -= 1
 
-    def _find(self, words: tuple[str, ...]) -> Iterator[Subscription]:
-        ended: set[Node] = set()  # nodes behind a wildcard for many words whose subscriptions were yielded
-        staying: set[Node] = set()
+    def _find(self, words: tuple[str, ...]) -> Iterator[Subscription[S]]:
+        ended: set[Node[S]] = set()  # nodes behind a wildcard for many words whose subscriptions were yielded
+        staying: set[Node[S]] = set()
         reached = {self._root}
         least = self._dialect.least
         for n, word in enumerate(words):
@@ -119,7 +120,7 @@ class LockedTrie(PlainMatcher):
         for node in chain(staying, reached):
             yield from node.held
 
-    def _skip(self, reached: set[Node], staying: set[Node], ended: set[Node]) -> Iterator[Subscription]:
+    def _skip(self, reached: set[Node[S]], staying: set[Node[S]], ended: set[Node[S]]) -> Iterator[Subscription[S]]:
         """Follow wildcards for many words that stand for no word: keep the nodes reached, or yield what ends there."""
         todo = list(reached)
         while todo:

@@ -27,7 +27,7 @@ from latchfree.topics.dialects import Dialect
 from latchfree.topics.engines.plain import PlainMatcher
 from latchfree.topics.engines.slots import Slots
 from latchfree.topics.pattern import Kind, Pattern
-from latchfree.topics.subscription import Subscription
+from latchfree.topics.subscription import S, Subscription
 
 if TYPE_CHECKING:
     from pyroaring import BitMap
@@ -46,7 +46,7 @@ class Position:
         self.other = other
 
 
-class OptimizedInvertedBitmap(PlainMatcher):
+class OptimizedInvertedBitmap(PlainMatcher[S]):
     """Bitmaps of subscriptions by position and word.
 
     Parameters
@@ -57,7 +57,7 @@ class OptimizedInvertedBitmap(PlainMatcher):
 
     def __init__(self, dialect: str | Dialect = "amqp") -> None:
         super().__init__(dialect)
-        self._slots = Slots()
+        self._slots: Slots[S] = Slots()
         self._positions = [Position(BitMap(), BitMap())]
         self._lengths: Counter[int] = Counter()  # how many subscriptions need how many positions
         self._all = BitMap()
@@ -65,7 +65,7 @@ class OptimizedInvertedBitmap(PlainMatcher):
         self._wild_first = BitMap()
         self._inexact = BitMap()  # accept too much
 
-    def _add(self, subscription: Subscription, pattern: Pattern) -> None:
+    def _add(self, subscription: Subscription[S], pattern: Pattern) -> None:
         slot = self._slots.take(subscription, pattern)
         fixed, ends = self._shape(pattern)
         while len(self._positions) <= max(fixed, ends):
@@ -87,7 +87,7 @@ class OptimizedInvertedBitmap(PlainMatcher):
             elif p < fixed or is_open:
                 position.other.add(slot)
 
-    def _drop(self, subscription: Subscription, pattern: Pattern) -> None:
+    def _drop(self, subscription: Subscription[S], pattern: Pattern) -> None:
         slot = self._slots.free(subscription)
         fixed, ends = self._shape(pattern)
         for p, position in enumerate(self._positions):
@@ -105,7 +105,7 @@ class OptimizedInvertedBitmap(PlainMatcher):
             del self._lengths[len(self._positions) - 1]
             self._positions.pop()
 
-    def _find(self, words: tuple[str, ...]) -> Iterator[Subscription]:
+    def _find(self, words: tuple[str, ...]) -> Iterator[Subscription[S]]:
         found = self._all - self._wild_first if self._dialect.hidden(words) else self._all
         for word, position in zip(words, self._positions, strict=False):
             row = position.words.get(word)

@@ -8,22 +8,22 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic
 
 from latchfree.topics.columns import rows_of, to_lists
 from latchfree.topics.dialects import Dialect, get_dialect
 from latchfree.topics.engines.copied_snapshot import CopiedSnapshot
 from latchfree.topics.errors import InvalidPattern, InvalidText, UnknownSubscription
 from latchfree.topics.pattern import Pattern
-from latchfree.topics.subscription import Stats, Subscription
+from latchfree.topics.subscription import S, Stats, Subscription
 
 if TYPE_CHECKING:
     from latchfree.topics.mask.index import MaskIndex
 
 
-class PlainMatcher(ABC):
+class PlainMatcher(ABC, Generic[S]):
     """The base of the matchers in plain Python.
 
     Parameters
@@ -35,8 +35,8 @@ class PlainMatcher(ABC):
     def __init__(self, dialect: str | Dialect = "amqp") -> None:
         self._dialect = get_dialect(dialect)
         self._lock = threading.RLock()
-        self._live: dict[int, tuple[Subscription, Pattern]] = {}
-        self._of: dict[Hashable, dict[int, Subscription]] = {}
+        self._live: dict[int, tuple[Subscription[S], Pattern]] = {}
+        self._of: dict[S, dict[int, Subscription[S]]] = {}
         self._next = 0
         self._unsubscribes = 0
         self._matches = 0
@@ -48,27 +48,27 @@ class PlainMatcher(ABC):
         return self._dialect
 
     @abstractmethod
-    def _add(self, subscription: Subscription, pattern: Pattern) -> None:
+    def _add(self, subscription: Subscription[S], pattern: Pattern) -> None:
         """Index a subscription."""
 
     @abstractmethod
-    def _drop(self, subscription: Subscription, pattern: Pattern) -> None:
+    def _drop(self, subscription: Subscription[S], pattern: Pattern) -> None:
         """Forget a subscription that is indexed."""
 
     @abstractmethod
-    def _find(self, words: tuple[str, ...]) -> Iterable[Subscription]:
+    def _find(self, words: tuple[str, ...]) -> Iterable[Subscription[S]]:
         """Return the subscriptions that match, one after another if that saves work."""
 
     def _details(self) -> Mapping[str, float]:
         return {}
 
-    def subscribe(self, pattern: str | bytes, subscriber: Hashable, *, queue: str | None = None) -> Subscription:
+    def subscribe(self, pattern: str | bytes, subscriber: S, *, queue: str | None = None) -> Subscription[S]:
         """Add a subscription; see `Matcher.subscribe`."""
         return self.subscribe_many([pattern], subscriber, queue=queue, row=False)[0]
 
     def subscribe_many(
-        self, patterns: Iterable[str | bytes], subscriber: Hashable, *, queue: str | None = None, row: bool = True
-    ) -> list[Subscription]:
+        self, patterns: Iterable[str | bytes], subscriber: S, *, queue: str | None = None, row: bool = True
+    ) -> list[Subscription[S]]:
         """Add subscriptions of one subscriber: all of them, or none if a pattern is invalid."""
         parsed = [parse_pattern(self._dialect, text, queue, at if row else None) for at, text in enumerate(patterns)]
         hash(subscriber)
@@ -83,7 +83,7 @@ class PlainMatcher(ABC):
                 added.append(subscription)
         return added
 
-    def unsubscribe(self, subscription: Subscription) -> None:
+    def unsubscribe(self, subscription: Subscription[S]) -> None:
         """Take a subscription away; see `Matcher.unsubscribe`."""
         with self._lock:
             live = self._live.get(subscription.number) if isinstance(subscription, Subscription) else None
@@ -100,7 +100,7 @@ class PlainMatcher(ABC):
                 del self._of[subscription.subscriber]
             self._unsubscribes += 1
 
-    def unsubscribe_all(self, subscriber: Hashable) -> list[Subscription]:
+    def unsubscribe_all(self, subscriber: S) -> list[Subscription[S]]:
         """Take all subscriptions of a subscriber away and return them; the lock is free between them."""
         with self._lock:
             gone = list(self._of.get(subscriber, {}).values())
@@ -109,7 +109,7 @@ class PlainMatcher(ABC):
                 self.unsubscribe(subscription)
         return gone
 
-    def match(self, topic: str | bytes) -> frozenset[Hashable]:
+    def match(self, topic: str | bytes) -> frozenset[S]:
         """Return the subscribers whose patterns match a topic; see `Matcher.match`."""
         words = self._dialect.topic(topic)
         with self._lock:
@@ -118,7 +118,7 @@ class PlainMatcher(ABC):
             self._matched += len(found)
         return found
 
-    def matching(self, topic: str | bytes) -> list[Subscription]:
+    def matching(self, topic: str | bytes) -> list[Subscription[S]]:
         """Return the subscriptions that match a topic, in any order."""
         words = self._dialect.topic(topic)
         with self._lock:
@@ -140,17 +140,17 @@ class PlainMatcher(ABC):
         with self._lock:
             return next(iter(self._find(words)), None) is not None
 
-    def subscriptions(self, prefix: str | None = None) -> Iterator[Subscription]:
+    def subscriptions(self, prefix: str | None = None) -> Iterator[Subscription[S]]:
         """Return the subscriptions, or those whose patterns have the words of `prefix` first."""
         words = self._dialect.split(prefix or "")
         with self._lock:
             return iter([each for each, pattern in self._live.values() if pattern.starts_with(words)])
 
-    def snapshot(self) -> CopiedSnapshot:
+    def snapshot(self) -> CopiedSnapshot[S]:
         """Return the subscriptions of now, unchanging; time and memory grow with the number of subscriptions."""
         return CopiedSnapshot(self._dialect, self.subscriptions())
 
-    def freeze(self) -> MaskIndex:
+    def freeze(self) -> MaskIndex[S]:
         """Return an unchanging index of what is subscribed now, for bulk matching."""
         return self.snapshot().freeze()
 

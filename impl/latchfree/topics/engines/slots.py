@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Generic
 
 from latchfree.topics.pattern import Pattern
-from latchfree.topics.subscription import Subscription
+from latchfree.topics.subscription import S, Subscription
 
 
-class Slots:
+class Slots(Generic[S]):
     """Numbers for subscriptions, as low as possible; before a number is freed, its bit must be cleared in every row."""
 
     def __init__(self) -> None:
-        self._holder: list[tuple[Subscription, Pattern] | None] = []
+        self._holder: list[tuple[Subscription[S], Pattern] | None] = []
         self._slot: dict[int, int] = {}
         self._free: list[int] = []
 
-    def take(self, subscription: Subscription, pattern: Pattern) -> int:
+    def take(self, subscription: Subscription[S], pattern: Pattern) -> int:
         """Return the number that a subscription gets."""
         if self._free:
             slot = self._free.pop()
@@ -27,7 +28,7 @@ class Slots:
         self._slot[subscription.number] = slot
         return slot
 
-    def free(self, subscription: Subscription) -> int:
+    def free(self, subscription: Subscription[S]) -> int:
         """Return the number that a subscription had; the next one may get it."""
         slot = self._slot.pop(subscription.number)
         self._holder[slot] = None
@@ -44,7 +45,7 @@ class Slots:
         """Return the slots in use with their patterns."""
         return ((slot, held[1]) for slot, held in enumerate(self._holder) if held is not None)
 
-    def holders(self, slots: Iterable[int]) -> Iterator[Subscription]:
+    def holders(self, slots: Iterable[int]) -> Iterator[Subscription[S]]:
         """Return the subscriptions of slots in use."""
         for slot in slots:
             held = self._holder[slot]

@@ -12,9 +12,9 @@ Source: tuple space search (Srinivasan, Suri, Varghese 1999) for packet filters,
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Never
+from typing import Any, Never, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,15 +33,17 @@ from latchfree.topics.mask.kernels.search import Tables, search
 from latchfree.topics.mask.kernels.trie import Trie
 from latchfree.topics.mask.numbering import Numbering, number
 from latchfree.topics.snapshot import Snapshot
-from latchfree.topics.subscription import Stats, Subscription
+from latchfree.topics.subscription import S, Stats, Subscription
 
 pa: Any = optional("pyarrow", "topics")
+
+H = TypeVar("H", bound=Hashable)
 
 _CHUNK = 1 << 18
 """Topics matched by one compiled call: Ctrl-C takes effect between calls."""
 
 
-class MaskIndex(Snapshot):
+class MaskIndex(Snapshot[S]):
     """An unchanging index; made by `build`, `of`, `open`, or the `freeze` of any matcher.
 
     Queue groups are not kept: all members match.
@@ -79,15 +81,22 @@ class MaskIndex(Snapshot):
             distinct=bool(arrays["distinct"][0]),
         )
 
+    @overload
     @classmethod
     def build(
-        cls,
-        patterns: Any,
-        subscribers: Any,
-        dialect: str | Dialect = "amqp",
-        *,
-        most_groups: int = shapes.MOST_GROUPS,
-    ) -> MaskIndex:
+        cls, patterns: Any, subscribers: Sequence[H], dialect: str | Dialect = ..., *, most_groups: int = ...
+    ) -> MaskIndex[H]: ...
+
+    @overload
+    @classmethod
+    def build(
+        cls, patterns: Any, subscribers: Any, dialect: str | Dialect = ..., *, most_groups: int = ...
+    ) -> MaskIndex[Any]: ...
+
+    @classmethod
+    def build(
+        cls, patterns: Any, subscribers: Any, dialect: str | Dialect = "amqp", *, most_groups: int = shapes.MOST_GROUPS
+    ) -> MaskIndex[Any]:
         """Index patterns[i] for subscribers[i].
 
         Parameters
@@ -119,13 +128,13 @@ class MaskIndex(Snapshot):
         return cls(buffer, rules, numbering, views)
 
     @classmethod
-    def of(cls, subscriptions: Iterable[Subscription], dialect: str | Dialect = "amqp") -> MaskIndex:
+    def of(cls, subscriptions: Iterable[Subscription[H]], dialect: str | Dialect = "amqp") -> MaskIndex[H]:
         """Index subscriptions."""
         held = list(subscriptions)
         return cls.build([each.pattern for each in held], [each.subscriber for each in held], dialect)
 
     @classmethod
-    def open(cls, path: str | Path, *, check: bool = True) -> MaskIndex:
+    def open(cls, path: str | Path, *, check: bool = True) -> MaskIndex[Any]:
         """Map a saved index into memory.
 
         Parameters
@@ -144,7 +153,7 @@ class MaskIndex(Snapshot):
         return cls._of_buffer(np.memmap(path, np.uint8, mode="c").view(np.ndarray), str(path), check)
 
     @classmethod
-    def _of_buffer(cls, buffer: NDArray[np.uint8], source: str, check: bool) -> MaskIndex:
+    def _of_buffer(cls, buffer: NDArray[np.uint8], source: str, check: bool) -> MaskIndex[Any]:
         plain, arrays = layout.unpack(buffer, source, check=check)
         numbering = Numbering()
         if "name_offsets" in arrays:
@@ -195,14 +204,14 @@ class MaskIndex(Snapshot):
             raise ValueError(f"{len(found):,} matches do not fit one Arrow list array; pass fewer topics at once")
         return pa.ListArray.from_arrays(pa.array(rows.astype(np.int32)), self._numbering.values(found))
 
-    def match(self, topic: str | bytes) -> frozenset[Hashable]:
+    def match(self, topic: str | bytes) -> frozenset[S]:
         """Return the subscribers whose patterns match a topic; see `Matcher.match`."""
         matched = frozenset([self._numbering.object(each) for each in self._search_one(topic)])
         self._matches += 1
         self._matched += len(matched)
         return matched
 
-    def matching(self, topic: str | bytes) -> list[Subscription]:
+    def matching(self, topic: str | bytes) -> list[Subscription[S]]:
         """Return the subscriptions that match a topic, in any order, without their queues."""
         found = self._search_one(topic, names_only=True)
         return [each for name in found for each in self._record((name - 1) * 4)[0]]
@@ -213,7 +222,7 @@ class MaskIndex(Snapshot):
         no_room = np.empty(0, np.int64)
         return self._step(data.ctypes.data, offsets, 0, True, np.zeros(2, np.int64), no_room)[0] == 0
 
-    def subscriptions(self, prefix: str | None = None) -> Iterator[Subscription]:
+    def subscriptions(self, prefix: str | None = None) -> Iterator[Subscription[S]]:
         """Return the subscriptions, or those whose patterns have the words of `prefix` first, without queues."""
         words = self._dialect.split(prefix or "")
         at = 0
@@ -222,11 +231,11 @@ class MaskIndex(Snapshot):
             if self._dialect.split(text)[: len(words)] == words:
                 yield from held
 
-    def snapshot(self) -> MaskIndex:
+    def snapshot(self) -> MaskIndex[S]:
         """Return the index itself, which never changes."""
         return self
 
-    def freeze(self) -> MaskIndex:
+    def freeze(self) -> MaskIndex[S]:
         """Return the index itself."""
         return self
 
@@ -251,11 +260,11 @@ class MaskIndex(Snapshot):
             },
         )
 
-    def subscribe(self, pattern: str | bytes, subscriber: Hashable, *, queue: str | None = None) -> Never:
+    def subscribe(self, pattern: str | bytes, subscriber: S, *, queue: str | None = None) -> Never:
         """Raise FrozenMatcher."""
         raise FrozenMatcher("a MaskIndex does not change: subscribe on the matcher it was made from, and freeze that")
 
-    def unsubscribe(self, subscription: Subscription) -> Never:
+    def unsubscribe(self, subscription: Subscription[S]) -> Never:
         """Raise FrozenMatcher."""
         raise FrozenMatcher("a MaskIndex does not change: unsubscribe on the matcher it was made from, and freeze that")
 
@@ -265,7 +274,7 @@ class MaskIndex(Snapshot):
     def __repr__(self) -> str:
         return f"<MaskIndex of {self._dialect.name} with {self.nbytes:,} bytes>"
 
-    def _record(self, at: int) -> tuple[list[Subscription], str, int]:
+    def _record(self, at: int) -> tuple[list[Subscription[S]], str, int]:
         """Return the subscriptions and the pattern of the record at byte `at`, and where the next record starts."""
         held = self._arrays["records"]
         count = int(held[at : at + 4].view(np.uint32)[0])

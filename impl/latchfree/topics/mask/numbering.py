@@ -30,13 +30,12 @@ class Numbering:
     column: Any = None
     objects: Sequence[Hashable] | None = None
 
-    def object(self, number: int) -> Hashable:
+    def object(self, number: int) -> Any:
         """Return the subscriber of a number."""
         if self.objects is not None:
             return self.objects[number]
         if self.column is not None:
-            name: str = self.column[number].as_py()
-            return name
+            return self.column[number].as_py()
         return int(number)
 
     def values(self, numbers: NDArray[np.int64]) -> Any:

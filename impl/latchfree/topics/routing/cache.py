@@ -10,17 +10,17 @@ Source: the result cache of SubList, NATS.
 from __future__ import annotations
 
 import threading
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic
 
 from latchfree.extras import optional
 from latchfree.topics.columns import text_column
 from latchfree.topics.dialects import Dialect
 from latchfree.topics.errors import InvalidTopic
 from latchfree.topics.matcher import Matcher
-from latchfree.topics.subscription import Stats, Subscription
+from latchfree.topics.subscription import S, Stats, Subscription
 
 pa: Any = optional("pyarrow", "topics")
 pc: Any = optional("pyarrow.compute", "topics")
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from latchfree.topics.snapshot import Snapshot
 
 
-class CachedMatcher:
+class CachedMatcher(Generic[S]):
     """A matcher behind a cache; every change must go through the cache.
 
     Parameters
@@ -42,14 +42,14 @@ class CachedMatcher:
         Results dropped when there are more.
     """
 
-    def __init__(self, matcher: Matcher, entries: int = 1024, sweep: int = 256) -> None:
+    def __init__(self, matcher: Matcher[S], entries: int = 1024, sweep: int = 256) -> None:
         if not 0 < sweep <= entries:
             raise ValueError(f"sweep must be 1 to entries ({entries}), not {sweep}")
         self._matcher = matcher
         self._entries = entries
         self._sweep = sweep
         self._generation = 0
-        self._results: dict[str | bytes, tuple[int, frozenset[Hashable]]] = {}
+        self._results: dict[str | bytes, tuple[int, frozenset[S]]] = {}
         self._bulk: tuple[int, Any, Any] | None = None
         self._lock = threading.Lock()
         self._hits = 0
@@ -60,13 +60,13 @@ class CachedMatcher:
         """The dialect of patterns and topics."""
         return self._matcher.dialect
 
-    def subscribe(self, pattern: str | bytes, subscriber: Hashable, *, queue: str | None = None) -> Subscription:
+    def subscribe(self, pattern: str | bytes, subscriber: S, *, queue: str | None = None) -> Subscription[S]:
         """Add a subscription; earlier results are no longer valid."""
         added = self._matcher.subscribe(pattern, subscriber, queue=queue)
         self.invalidate()
         return added
 
-    def unsubscribe(self, subscription: Subscription) -> None:
+    def unsubscribe(self, subscription: Subscription[S]) -> None:
         """Take a subscription away; earlier results are no longer valid."""
         self._matcher.unsubscribe(subscription)
         self.invalidate()
@@ -76,7 +76,7 @@ class CachedMatcher:
         with self._lock:
             self._generation += 1
 
-    def match(self, topic: str | bytes, *, cached: bool = True) -> frozenset[Hashable]:
+    def match(self, topic: str | bytes, *, cached: bool = True) -> frozenset[S]:
         """Return the subscribers whose patterns match a topic; with `cached` False, past the cache."""
         if not cached:
             return self._matcher.match(topic)
@@ -126,7 +126,7 @@ class CachedMatcher:
             self._bulk = generation, every[: self._entries], results[: self._entries]
         return rows
 
-    def matching(self, topic: str | bytes) -> list[Subscription]:
+    def matching(self, topic: str | bytes) -> list[Subscription[S]]:
         """Return the subscriptions that match a topic, past the cache."""
         return self._matcher.matching(topic)
 
@@ -137,15 +137,15 @@ class CachedMatcher:
             return bool(entry[1])
         return self._matcher.has_interest(topic)
 
-    def subscriptions(self, prefix: str | None = None) -> Iterator[Subscription]:
+    def subscriptions(self, prefix: str | None = None) -> Iterator[Subscription[S]]:
         """Return the subscriptions, or those whose patterns have the words of `prefix` first."""
         return self._matcher.subscriptions(prefix)
 
-    def snapshot(self) -> Snapshot:
+    def snapshot(self) -> Snapshot[S]:
         """Return what is subscribed now, unchanging."""
         return self._matcher.snapshot()
 
-    def freeze(self) -> MaskIndex:
+    def freeze(self) -> MaskIndex[S]:
         """Return an unchanging index of what is subscribed now, for bulk matching."""
         return self._matcher.freeze()
 

@@ -40,7 +40,7 @@ class TopicFilter:
         kept.sort(key=lambda text: -self._dialect.pattern(text).wildcards)
         self._blocks = []
         for low in range(0, len(kept), block):
-            matcher = OptimizedInvertedBitmap(self._dialect)
+            matcher = OptimizedInvertedBitmap[None](self._dialect)
             matcher.subscribe_many(kept[low : low + block], None)
             self._blocks.append(matcher)
         self.patterns = tuple(kept)

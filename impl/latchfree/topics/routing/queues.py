@@ -14,12 +14,12 @@ import random
 import threading
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
-from typing import TypeAlias
+from typing import Any, Generic, TypeAlias
 
 from latchfree.topics.matcher import Matcher
-from latchfree.topics.subscription import Subscription
+from latchfree.topics.subscription import S, Subscription
 
-Pick: TypeAlias = Callable[[Hashable, Sequence[Subscription], str | bytes], Subscription]
+Pick: TypeAlias = Callable[[Hashable, Sequence[Subscription[Any]], str | bytes], Subscription[Any]]
 """Chooses one of the members of a group (in the order they subscribed) for a topic."""
 
 
@@ -30,7 +30,7 @@ class RoundRobin:
         self._turns: Counter[Hashable] = Counter()
         self._lock = threading.Lock()
 
-    def __call__(self, group: Hashable, members: Sequence[Subscription], topic: str | bytes) -> Subscription:
+    def __call__(self, group: Hashable, members: Sequence[Subscription[S]], topic: str | bytes) -> Subscription[S]:
         """Return the member of a group that gets a message."""
         with self._lock:
             turn = self._turns[group]
@@ -44,7 +44,7 @@ class Random:
     def __init__(self, seed: int | None = None) -> None:
         self._random = random.Random(seed)
 
-    def __call__(self, group: Hashable, members: Sequence[Subscription], topic: str | bytes) -> Subscription:
+    def __call__(self, group: Hashable, members: Sequence[Subscription[S]], topic: str | bytes) -> Subscription[S]:
         """Return the member of a group that gets a message."""
         return self._random.choice(members)
 
@@ -55,12 +55,12 @@ class Sticky:
     Rendezvous hashing (Thaler and Ravishankar 1998), in one process: the hash of strings differs between processes.
     """
 
-    def __call__(self, group: Hashable, members: Sequence[Subscription], topic: str | bytes) -> Subscription:
+    def __call__(self, group: Hashable, members: Sequence[Subscription[S]], topic: str | bytes) -> Subscription[S]:
         """Return the member of a group that gets a message."""
         return max(members, key=lambda member: hash((topic, group, member.number)))
 
 
-class QueueGroups:
+class QueueGroups(Generic[S]):
     """Route topics by a matcher: to all subscriptions without a queue, and to one member of each queue group.
 
     Parameters
@@ -71,11 +71,11 @@ class QueueGroups:
         `RoundRobin` unless given; `Random`, `Sticky` or a function of group, members and topic.
     """
 
-    def __init__(self, matcher: Matcher, pick: Pick | None = None) -> None:
+    def __init__(self, matcher: Matcher[S], pick: Pick | None = None) -> None:
         self._matcher = matcher
         self._pick = pick or RoundRobin()
 
-    def group_of(self, subscription: Subscription) -> Hashable | None:
+    def group_of(self, subscription: Subscription[S]) -> Hashable | None:
         """Return the key of the group a subscription is in, None if in none."""
         if subscription.queue is None:
             return None
@@ -83,10 +83,10 @@ class QueueGroups:
             return subscription.queue, self._matcher.dialect.pattern(subscription.pattern).words
         return subscription.queue
 
-    def route(self, topic: str | bytes) -> list[Subscription]:
+    def route(self, topic: str | bytes) -> list[Subscription[S]]:
         """Return the subscriptions that get a message, in the order they subscribed."""
-        chosen: list[Subscription] = []
-        groups: dict[Hashable, list[Subscription]] = {}
+        chosen: list[Subscription[S]] = []
+        groups: dict[Hashable, list[Subscription[S]]] = {}
         for subscription in sorted(self._matcher.matching(topic), key=lambda each: each.number):
             group = self.group_of(subscription)
             if group is None:

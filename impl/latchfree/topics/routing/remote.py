@@ -38,8 +38,8 @@ class RemoteInterest:
     def __init__(self, dialect: str | Dialect = "nats") -> None:
         self._dialect = get_dialect(dialect)
         self._lock = threading.Lock()
-        self._tries: defaultdict[str, LockedTrie] = defaultdict(lambda: LockedTrie(self._dialect))
-        self._held: dict[RoutedSubKey, tuple[Subscription, int]] = {}
+        self._tries: defaultdict[str, LockedTrie[RoutedSubKey]] = defaultdict(lambda: LockedTrie(self._dialect))
+        self._held: dict[RoutedSubKey, tuple[Subscription[RoutedSubKey], int]] = {}
         self._of_route: defaultdict[tuple[str, str], set[RoutedSubKey]] = defaultdict(set)
 
     def apply(self, key: RoutedSubKey, weight: int = 1) -> None:
@@ -94,8 +94,7 @@ class RemoteInterest:
             trie = self._tries.get(account)
             if trie is None:
                 return {}
-            keys = [each.subscriber for each in trie.matching(topic)]
-            return {key: self._held[key][1] for key in keys if isinstance(key, RoutedSubKey)}
+            return {each.subscriber: self._held[each.subscriber][1] for each in trie.matching(topic)}
 
     def __len__(self) -> int:
         return len(self._held)
