@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from latchfree_lincheck.engine.bounds import Deadline
 from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT, PUT
-from latchfree_lincheck.engine.compiled_models.states import build, extend, fetch, rehash_nodes
+from latchfree_lincheck.engine.compiled_models.states import States, build, extend, fetch, rehash_nodes
 from latchfree_lincheck.engine.compiled_models.transition import Rows
 from latchfree_lincheck.history.timeline import Ints
 
@@ -49,6 +49,10 @@ class Store:
         self.nodes: Ints = np.empty((1 << 10, 2), np.int64)
         self.slots: Ints = np.zeros(1 << 11, np.int64)
         self.size: Ints = np.zeros(1, np.int64)
+
+    def states(self) -> States:
+        """Return the arrays of the store, until it grows."""
+        return States(self.nodes, self.slots, self.size)
 
     def taken(self) -> int:
         """Return how much memory the tables take."""

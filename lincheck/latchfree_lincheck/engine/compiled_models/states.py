@@ -12,11 +12,32 @@ nodes. The caller makes room before it calls: the table is never more than half 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from latchfree.jit import kernel
 from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT
 from latchfree_lincheck.history.timeline import Ints
+
+
+class States(NamedTuple):
+    """The arrays of the store, for compiled code.
+
+    Attributes
+    ----------
+    nodes : int64[room, 2]
+        The pair of each node.
+    slots : int64[2**k]
+        The table that finds a pair: numbers of nodes plus one, 0 where there is none.
+    size : int64[1]
+        How many nodes there are.
+    """
+
+    nodes: Ints
+    slots: Ints
+    size: Ints
+
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(29)

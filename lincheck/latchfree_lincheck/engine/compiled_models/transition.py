@@ -6,7 +6,7 @@ store of `states`. Equal states have equal numbers.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -39,6 +39,31 @@ from latchfree_lincheck.engine.compiled_models.states import cons, extend, fetch
 from latchfree_lincheck.history.timeline import Ints, int64
 
 Rows = npt.NDArray[np.int32]
+
+
+class PartArrays(NamedTuple):
+    """The arrays of one part, for compiled code; see `latchfree_lincheck.engine.encoding.problem.Problem`.
+
+    Attributes
+    ----------
+    events : int64[e]
+        ``2 * operation`` for an invocation, one more for a return, in order of time.
+    return_ : int64[n]
+        The rank of each return.
+    rows : int32[n, 5]
+        What the operations did.
+    contents : int64[s, keys]
+        What snapshots saw.
+    pieces : int64[bytes]
+        The strings appended.
+    """
+
+    events: Ints
+    return_: Ints
+    rows: Rows
+    contents: Ints
+    pieces: Ints
+
 
 # The fields of `shape`.
 DEPTH: Final = 0

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from latchfree_lincheck.engine.compiled_models.opcodes import APPEND, OFFER, PUSH
+from latchfree_lincheck.engine.compiled_models.transition import PartArrays, Rows
 from latchfree_lincheck.engine.encoding.parts import Parts
 from latchfree_lincheck.history.timeline import Ints, Timeline
 
@@ -85,6 +86,10 @@ class Problem:
         initial = meaning.initial.get(part, meaning.first[part : part + 1])
         contents = meaning.contents.get(part, NO_CONTENTS)
         return cls(alone, meaning.kind, initial, contents, meaning.pieces, meaning.texts.get(part, ()))
+
+    def arrays(self, rows: Rows) -> PartArrays:
+        """Return the arrays that compiled searches read, with these rows."""
+        return PartArrays(self.parts.events, self.parts.return_, rows, self.contents, self.pieces)
 
     @property
     def depth(self) -> int:

@@ -41,6 +41,13 @@ class Tables(Store):
         self.control: Ints = np.zeros(k.CONTROL_FIELDS, np.int64)
         self.flight: Ints = np.zeros(k.FLIGHT_FIELDS, np.int64)
 
+    def arrays(self) -> k.FrontierArrays:
+        """Return the arrays of the frontier, until they grow."""
+        return k.FrontierArrays(
+            self.control, self.flight, self.owner, self.lost_owner, self.twins, self.configurations, self.kept,
+            self.table, self.log,
+        )  # fmt: skip
+
     def taken(self) -> int:
         """Return how much memory the tables take."""
         mine = (self.configurations, self.kept, self.table, self.log)
@@ -78,6 +85,7 @@ class Frontier:
         self._deadline = deadline
         self._tables = Tables(memory, deadline)
         self._rows = problem.parts.rows.copy()
+        self._part = problem.arrays(self._rows)
         n = len(self._rows)
         self._order = np.empty(n, np.int64)
         self._place = np.empty(n, np.int64)
@@ -118,13 +126,11 @@ class Frontier:
             return Outcome(gave_up="timeout" if str(reason) == "timeout" else "memory")
 
     def _slice(self, last: int) -> int:
-        tables, parts, problem = self._tables, self._parts, self._problem
+        tables = self._tables
         before = int(tables.control[k.STEPS])
         why = advance(
-            tables.control, tables.flight, self._shape, parts.events, last, parts.return_, self._rows,
-            problem.contents, problem.pieces, tables.owner, tables.lost_owner, tables.twins, self._place,
-            tables.configurations, tables.kept, tables.table, tables.log, self._order, tables.nodes, tables.slots,
-            tables.size, self._scratch, self._uses, self._deadline.slice(_SLICE),
+            tables.arrays(), self._part, tables.states(), self._shape, self._place, self._order, self._scratch,
+            self._uses, last, self._deadline.slice(_SLICE),
         )  # fmt: skip
         self._deadline.spend(int(tables.control[k.STEPS]) - before)
         return why

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from latchfree_lincheck.engine.bounds import Deadline
-from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT
+from latchfree_lincheck.engine.compiled_models.transition import PartArrays
 from latchfree_lincheck.engine.encoding.parts import Parts
 from latchfree_lincheck.engine.encoding.problem import NO_CONTENTS, NOTHING, Meaning
-from latchfree_lincheck.engine.frontier.kernels import configurations as k
+from latchfree_lincheck.engine.frontier.kernels.configurations import GROWTH
 from latchfree_lincheck.engine.frontier.kernels.sweep import advance_parts
 from latchfree_lincheck.engine.frontier.search import Tables
 from latchfree_lincheck.history.timeline import Ints
@@ -42,15 +42,14 @@ def sweep(
         Looked at between slices of `steps` steps.
     """
     tables = Tables(memory, deadline)
-    shape = np.array([0, 1, ABSENT])
     progress = np.zeros(2, np.int64)
-    place, scratch = np.empty(len(parts.rows), np.int64), np.empty(1, np.int64)
-    tables.control[k.GROWTH] = 0
+    place = np.empty(len(parts.rows), np.int64)
+    tables.control[GROWTH] = 0
+    arrays, states = tables.arrays(), tables.states()
+    mine = PartArrays(parts.events, parts.return_, parts.rows, NO_CONTENTS, NOTHING)
     while not advance_parts(
-        progress, verdicts, parts.bounds, parts.event_bounds, meaning.first,
-        tables.control, tables.flight, shape, parts.events, parts.return_, parts.rows, NO_CONTENTS, NOTHING,
-        tables.owner, tables.lost_owner, tables.twins, place, tables.configurations, tables.kept, tables.table,
-        tables.log, order, notes, tables.nodes, tables.slots, tables.size, scratch, steps,
+        progress, verdicts, parts.bounds, parts.event_bounds, meaning.first, arrays, mine, states, place, order, notes,
+        steps,
     ):  # fmt: skip
         if deadline.passed():
             return False

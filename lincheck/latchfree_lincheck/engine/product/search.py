@@ -38,21 +38,24 @@ def _run(problem: Problem, deadline: Deadline) -> Slices:
         yield
     parts, keys = problem.parts, len(problem.initial)
     sets = new_sets()
-    ids, marks = np.empty((_BRANCHES, keys), np.int64), np.zeros((_BRANCHES, k.COLUMNS), np.int64)
+    branches = k.Branches(
+        np.empty((_BRANCHES, keys), np.int64),
+        np.zeros((_BRANCHES, k.COLUMNS), np.int64),
+        np.zeros(4 * _BRANCHES, np.int64),
+    )
     for key, value in enumerate(problem.initial.tolist()):
         sets.buffer[0] = 0, value
-        ids[0, key] = number(sets, 1)
+        branches.ids[0, key] = number(sets, 1)
     control = np.zeros(k.FIELDS, np.int64)
     control[k.BRANCHES] = 1
-    owner, place, on_key = np.zeros(SLOTS + 1, np.int64), np.zeros(len(parts.rows), np.int64), np.zeros(keys, np.int64)
-    table, nodes, shape = np.zeros(4 * _BRANCHES, np.int64), np.zeros((1, 2), np.int64), np.array([0, 1, ABSENT])
+    in_flight = k.InFlight(np.zeros(SLOTS + 1, np.int64), np.zeros(len(parts.rows), np.int64), np.zeros(keys, np.int64))
+    nodes, shape, part = np.zeros((1, 2), np.int64), np.array([0, 1, ABSENT]), problem.arrays(parts.rows)
     why = k.SLICE
     while True:
         for _ in range(_TURN):
             before = int(control[k.STEPS])
             why = k.advance(
-                control, parts.events, parts.return_, parts.rows, problem.contents, owner, place, on_key, sets, ids,
-                marks, table, nodes, shape, deadline.slice(_SLICE),
+                control, part, in_flight, branches, sets, nodes, shape, deadline.slice(_SLICE),
             )  # fmt: skip
             deadline.spend(int(control[k.STEPS]) - before)
             if why != k.SLICE or deadline.passed() or deadline.spent():

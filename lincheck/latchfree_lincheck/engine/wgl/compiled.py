@@ -85,12 +85,13 @@ class CompiledSearch:
         self._seen = self._rows[self._snapshots, 4].copy()
         self._keys = len(problem.initial)
         self._depth = problem.depth
-        self._invokes = np.concatenate([timeline.invoke, timeline.pending])
+        invokes = np.concatenate([timeline.invoke, timeline.pending])
         self._twins = _earlier_twins(self._rows[len(timeline.invoke) :])
+        self._calls = k.CallArrays(self._rows, timeline.return_, invokes, self._twins, problem.pieces)
         self._bits = np.zeros((len(self._twins) + k.BITS - 1) // k.BITS, np.int32)
         self._record = 3 + timeline.overlap() + len(self._bits)
         self._growth = problem.growth()
-        self._path = np.empty(max(self._growth, self._depth, 1), np.int64)
+        self._scratch = np.empty(max(self._growth, self._depth, 1), np.int64)
         self._control = np.zeros(k.FIELDS, np.int64)
         self._shape = np.zeros(SHAPE_FIELDS, np.int64)
         self._no_room: GaveUp = ""
@@ -123,8 +124,7 @@ class CompiledSearch:
         control = self._control
         stack = np.empty((count + len(self._twins), 4), np.int64)
         saved = np.empty(len(stack), np.int64)
-        following = np.arange(1, count + 3)
-        preceding = np.arange(-1, count + 1)
+        path = k.PathArrays(np.arange(1, count + 3), np.arange(-1, count + 1), stack, saved)
         endings: dict[tuple[object, frozenset[int]], Ending] = {}
         blocked: Blocked | None = None
         spent = 0
@@ -136,7 +136,7 @@ class CompiledSearch:
             for number in start.used:
                 self._bits[number // k.BITS] |= 1 << number % k.BITS
             while True:
-                why = self._slice(following, preceding, stack, saved)
+                why = self._slice(path)
                 if why == k.DONE:
                     break
                 if why == k.ENDING:
@@ -157,14 +157,14 @@ class CompiledSearch:
                 blocked = Blocked(operation, parent, saved[: control[k.BLOCKED_TOP]].copy())
         return Found(list(endings.values()), None if endings else blocked)
 
-    def _slice(self, following: Ints, preceding: Ints, stack: Ints, saved: Ints) -> int:
+    def _slice(self, path: k.PathArrays) -> int:
         """Run the kernel once."""
         tables = self._tables
         before = int(self._control[k.STEPS])
+        memo = k.MemoArrays(tables.memo, tables.entry, tables.pool)
         why = k.search(
-            self._control, self._shape, self._rows, self.timeline.return_, self._invokes, self._twins, following,
-            preceding, stack, saved, self._bits, tables.memo, tables.entry, tables.pool, tables.nodes, tables.slots,
-            tables.size, self._problem.pieces, self._path, self._deadline.slice(_SLICE),
+            self._control, self._shape, self._calls, path, self._bits, memo, tables.states(), self._scratch,
+            self._deadline.slice(_SLICE),
         )  # fmt: skip
         self._deadline.spend(int(self._control[k.STEPS]) - before)
         return why

@@ -22,8 +22,8 @@ from __future__ import annotations
 
 from latchfree.jit import kernel
 from latchfree_lincheck.engine.compiled_models.opcodes import CLEAR, SNAPSHOT, UNKNOWN_RESULT
-from latchfree_lincheck.engine.compiled_models.states import build, fetch, length
-from latchfree_lincheck.engine.compiled_models.transition import DEPTH, KEYS, Rows, after, judge
+from latchfree_lincheck.engine.compiled_models.states import States, build, fetch, length
+from latchfree_lincheck.engine.compiled_models.transition import DEPTH, KEYS, PartArrays, Rows, after, judge
 from latchfree_lincheck.engine.frontier.kernels.configurations import (  # fmt: skip
     ACTIVE,
     AT,
@@ -59,6 +59,7 @@ from latchfree_lincheck.engine.frontier.kernels.configurations import (  # fmt: 
     WHOLE,
     WHOLE_LOST,
     WRITTEN,
+    FrontierArrays,
     add,
     arrive,
     leave,
@@ -116,38 +117,44 @@ def _fill(leaves: Ints, contents: Ints, row: int, keys: int, depth: int) -> None
 
 @kernel
 def advance(
-    control: Ints,
-    flight: Ints,
+    arrays: FrontierArrays,
+    part: PartArrays,
+    states: States,
     shape: Ints,
-    events: Ints,
-    last_event: int,
-    return_: Ints,
-    rows: Rows,
-    contents: Ints,
-    pieces: Ints,
-    owner: Ints,
-    lost_owner: Ints,
-    twins: Ints,
     place: Ints,
-    configurations: Ints,
-    kept: Ints,
-    table: Ints,
-    log: Ints,
     order: Ints,
-    nodes: Ints,
-    slots: Ints,
-    size: Ints,
     scratch: Ints,
     uses: Ints,
+    last_event: int,
     steps: int,
 ) -> int:
     """Go on for about `steps` steps; return why it stopped.
 
-    How many steps it takes to the end does not depend on where it stopped in between. An event is one, and so is each
-    operation tried.
-    `place` maps an operation in flight to its slot; `order` receives the operations as their order becomes certain;
-    `uses` says until when texts matter, and is empty if states are no texts.
+    How many steps the search takes to its end does not depend on where it stopped in between. An event is one step, and
+    so is each operation tried.
+
+    Parameters
+    ----------
+    arrays, part, states : FrontierArrays, PartArrays and States
+        The frontier, what it searches, and the store of states.
+    shape : int64[SHAPE_FIELDS]
+        The shape of a state.
+    place : int64[n]
+        The slot of each operation in flight.
+    order : int64[n]
+        Receives the operations as their order becomes certain.
+    scratch : int64[...]
+        Room for the values of all keys, or for a list.
+    uses : int64[nodes]
+        Until which event each text matters; empty if states are no texts.
+    last_event : int
+        Where the part's events end.
+    steps : int
+        How many steps.
     """
+    control, flight, owner, lost_owner, twins, configurations, kept, table, log = arrays
+    events, return_, rows, contents, pieces = part
+    nodes, slots, size = states
     texts = len(uses) > 0
     stop_at = control[STEPS] + steps
     depth = shape[DEPTH]

@@ -7,7 +7,7 @@ configuration is a row of (slots that took effect, pending slots that took effec
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -64,6 +64,38 @@ USED: Final = 1
 STATE: Final = 2
 PATH: Final = 3
 COLUMNS: Final = 4
+
+
+class FrontierArrays(NamedTuple):
+    """What a frontier is kept in.
+
+    Attributes
+    ----------
+    control : int64[CONTROL_FIELDS]
+        Where the search is, and how much of the tables is filled.
+    flight : int64[FLIGHT_FIELDS]
+        Bit masks over the slots of operations in flight.
+    owner, lost_owner : int64[SLOTS]
+        The operation in each slot: of those that will return, and of those that never do.
+    twins : int64[SLOTS]
+        The bit of the latest identical operation that never returns and is in flight, or 0.
+    configurations, kept : int64[room, COLUMNS]
+        The frontier, and the frontier after the event in progress as far as it is known.
+    table : int64[2**k]
+        Finds configurations: their numbers plus one, above BASE.
+    log : int64[room, 2]
+        The nodes of paths.
+    """
+
+    control: Ints
+    flight: Ints
+    owner: Ints
+    lost_owner: Ints
+    twins: Ints
+    configurations: Ints
+    kept: Ints
+    table: Ints
+    log: Ints
 
 
 @kernel

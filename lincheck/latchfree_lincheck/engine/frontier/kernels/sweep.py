@@ -7,7 +7,9 @@ from typing import Final
 import numpy as np
 
 from latchfree.jit import kernel
-from latchfree_lincheck.engine.compiled_models.transition import Rows
+from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT
+from latchfree_lincheck.engine.compiled_models.states import States
+from latchfree_lincheck.engine.compiled_models.transition import DEPTH, EMPTY, KEYS, SHAPE_FIELDS, PartArrays
 from latchfree_lincheck.engine.frontier.kernels.advance import advance
 from latchfree_lincheck.engine.frontier.kernels.configurations import (
     BLOCKED,
@@ -17,6 +19,7 @@ from latchfree_lincheck.engine.frontier.kernels.configurations import (
     SLICE,
     STEPS,
     WRITTEN,
+    FrontierArrays,
     start,
     write_path,
 )
@@ -38,28 +41,12 @@ def advance_parts(
     bounds: Ints,
     event_bounds: Ints,
     initial: Ints,
-    control: Ints,
-    flight: Ints,
-    shape: Ints,
-    events: Ints,
-    return_: Ints,
-    rows: Rows,
-    contents: Ints,
-    pieces: Ints,
-    owner: Ints,
-    lost_owner: Ints,
-    twins: Ints,
+    arrays: FrontierArrays,
+    parts: PartArrays,
+    states: States,
     place: Ints,
-    configurations: Ints,
-    kept: Ints,
-    table: Ints,
-    log: Ints,
     order: Ints,
     notes: Ints,
-    nodes: Ints,
-    slots: Ints,
-    size: Ints,
-    scratch: Ints,
     steps: int,
 ) -> bool:
     """Judge parts that hold one value each, one after the other; return whether all are done.
@@ -68,8 +55,10 @@ def advance_parts(
     the search of it stopped: DONE with its order in `order`, or BLOCKED, or SLICE when it was patient enough, or what
     it lacked. That, and what `notes` gets, does not depend on the other parts.
     """
+    control, configurations, log = arrays.control, arrays.configurations, arrays.log
+    shape, scratch, uses = np.empty(SHAPE_FIELDS, np.int64), np.empty(1, np.int64), np.zeros(0, np.int64)
+    shape[DEPTH], shape[KEYS], shape[EMPTY] = 0, 1, ABSENT
     spent = 0
-    uses = np.zeros(0, np.int64)
     while progress[0] < len(verdicts):
         part = progress[0]
         if verdicts[part] >= 0:
@@ -77,14 +66,13 @@ def advance_parts(
             continue
         low, high = bounds[part], bounds[part + 1]
         if progress[1] == 0:
-            start(control, flight, configurations, initial[part], event_bounds[part])
+            start(control, arrays.flight, configurations, initial[part], event_bounds[part])
             progress[1] = 1
         before = control[STEPS]
         most = PATIENCE * (high - low) + LEAST
         why = advance(
-            control, flight, shape, events, event_bounds[part + 1], return_, rows, contents, pieces, owner,
-            lost_owner, twins, place, configurations, kept, table, log, order[low:high], nodes, slots, size,
-            scratch, uses, min(steps - spent, most - before),
+            arrays, parts, states, shape, place, order[low:high], scratch, uses, event_bounds[part + 1],
+            min(steps - spent, most - before),
         )  # fmt: skip
         spent += control[STEPS] - before
         if why == SLICE and control[STEPS] < most:
@@ -94,7 +82,7 @@ def advance_parts(
             for i in range(control[WRITTEN], high - low):
                 order[low + i] = -1
         if why == BLOCKED:
-            notes[part, PLACE] = events[control[EVENT]] >> 1
+            notes[part, PLACE] = parts.events[control[EVENT]] >> 1
         notes[part, TAKEN] = control[STEPS]
         verdicts[part] = why
         progress[0] = part + 1

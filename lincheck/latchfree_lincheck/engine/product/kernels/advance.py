@@ -21,14 +21,14 @@ order.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from latchfree.jit import kernel
 from latchfree_lincheck.engine.compiled_models.opcodes import CLEAR, SIZE, SNAPSHOT, UNKNOWN_RESULT
 from latchfree_lincheck.engine.compiled_models.states import mix
-from latchfree_lincheck.engine.compiled_models.transition import Rows, is_read
+from latchfree_lincheck.engine.compiled_models.transition import PartArrays, is_read
 from latchfree_lincheck.engine.frontier.kernels.configurations import SLOTS, lowest_bit
 from latchfree_lincheck.engine.product.kernels.sets import (
     EMPTY,
@@ -72,6 +72,42 @@ REPLACED: Final = -1
 MOST_UNDECIDED: Final = 16
 MOST_AT_ONCE: Final = 1 << 14
 """How many keys that are undecided are split over, and steps at one event: beyond that it gives up."""
+
+
+class InFlight(NamedTuple):
+    """Operations in flight.
+
+    Attributes
+    ----------
+    owner : int64[SLOTS + 1]
+        The operation in each slot.
+    place : int64[n]
+        The slot of each operation.
+    on_key : int64[keys]
+        Which slots hold operations on each key.
+    """
+
+    owner: Ints
+    place: Ints
+    on_key: Ints
+
+
+class Branches(NamedTuple):
+    """The branches.
+
+    Attributes
+    ----------
+    ids : int64[room, keys]
+        The number of each key's set.
+    marks : int64[room, COLUMNS]
+        What is chosen of operations on the whole map.
+    table : int64[4 * room]
+        Finds equal branches.
+    """
+
+    ids: Ints
+    marks: Ints
+    table: Ints
 
 
 @kernel
@@ -139,12 +175,9 @@ def _spawn(
     sets: Sets,
     nodes: Ints,
     shape: Ints,
-    rows: Rows,
-    contents: Ints,
-    owner: Ints,
-    on_key: Ints,
-    ids: Ints,
-    marks: Ints,
+    part: PartArrays,
+    in_flight: InFlight,
+    branches: Branches,
     branch: int,
     count: int,
     slot: int,
@@ -157,6 +190,9 @@ def _spawn(
     `without` is the operation that returns, on `key_of_it`, or 0; if no other one on the whole map can follow
     (`alone`), it must be able to. Returns how many branches there are, or FULL.
     """
+    rows, contents = part.rows, part.contents
+    owner, on_key = in_flight.owner, in_flight.on_key
+    ids, marks = branches.ids, branches.marks
     keys = ids.shape[1]
     code, result = rows[owner[slot], 0], rows[owner[slot], 4]
     if count == len(marks):
@@ -237,22 +273,18 @@ def _merge(ids: Ints, marks: Ints, count: int, table: Ints) -> int:
 @kernel
 def advance(
     control: Ints,
-    events: Ints,
-    return_: Ints,
-    rows: Rows,
-    contents: Ints,
-    owner: Ints,
-    place: Ints,
-    on_key: Ints,
+    part: PartArrays,
+    in_flight: InFlight,
+    branches: Branches,
     sets: Sets,
-    ids: Ints,
-    marks: Ints,
-    table: Ints,
     nodes: Ints,
     shape: Ints,
     steps: int,
 ) -> int:
     """Go on for about `steps` steps, of which each branch at each return is one or more; return why it stopped."""
+    events, return_, rows = part.events, part.return_, part.rows
+    owner, place, on_key = in_flight
+    ids, marks, table = branches
     stop_at = control[STEPS] + steps
     weight = 1 + (len(on_key) >> 6)
     while control[EVENT] < len(events):
@@ -299,7 +331,7 @@ def advance(
                 else:
                     alone = control[WHOLE] & ~marks[branch, DONE_WHOLE] == int64(1) << slot
                     count = _spawn(
-                        sets, nodes, shape, rows, contents, owner, on_key, ids, marks, branch, count, slot,
+                        sets, nodes, shape, part, in_flight, branches, branch, count, slot,
                         int64(0) if whole else returning, key, alone,
                     )  # fmt: skip
                 control[STEPS] += weight

@@ -19,14 +19,14 @@ head; operation `low + i` is at position i + 1; the position after the last is t
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from latchfree.jit import kernel
 from latchfree_lincheck.engine.compiled_models.opcodes import GET, PUT, SIZE, UNKNOWN_RESULT
-from latchfree_lincheck.engine.compiled_models.states import mix
+from latchfree_lincheck.engine.compiled_models.states import States, mix
 from latchfree_lincheck.engine.compiled_models.transition import KEYS, Rows, after, is_read, judge
 from latchfree_lincheck.history.timeline import NEVER_RETURNS, Ints
 
@@ -70,6 +70,57 @@ FIELDS: Final = 18
 
 FORCED: Final = -1
 BITS: Final = 31
+
+
+class CallArrays(NamedTuple):
+    """The calls of a part.
+
+    Attributes
+    ----------
+    rows : int32[n + m, 5]
+        What the operations did; those that never return stand after the n others.
+    returns : int64[n]
+        The ranks of the returns.
+    invokes : int64[n + m]
+        The ranks of the invocations.
+    twins : int64[m]
+        For each operation that never returns, the latest identical one before it, or -1.
+    pieces : int64[bytes]
+        The strings appended.
+    """
+
+    rows: Rows
+    returns: Ints
+    invokes: Ints
+    twins: Ints
+    pieces: Ints
+
+
+class PathArrays(NamedTuple):
+    """The order so far, and what is left.
+
+    Attributes
+    ----------
+    following, preceding : int64[count + 2]
+        The linked list of operations that did not take effect.
+    stack : int64[n + m, 4]
+        (number, state, high, limit) before each operation took effect.
+    saved : int64[n + m]
+        The longest order that reached the latest blocked return.
+    """
+
+    following: Ints
+    preceding: Ints
+    stack: Ints
+    saved: Ints
+
+
+class MemoArrays(NamedTuple):
+    """The nodes seen: a table of numbers above BASE, where each entry begins in the pool, and the pool."""
+
+    memo: Ints
+    entry: Ints
+    pool: Ints32
 
 
 @kernel
@@ -162,30 +213,35 @@ def rehash_memo(control: Ints, memo: Ints, entry: Ints, pool: Ints32) -> None:
 def search(
     control: Ints,
     shape: Ints,
-    rows: Rows,
-    returns: Ints,
-    invokes: Ints,
-    twins: Ints,
-    following: Ints,
-    preceding: Ints,
-    stack: Ints,
-    saved: Ints,
+    calls: CallArrays,
+    path: PathArrays,
     bits: Ints32,
-    memo: Ints,
-    entry: Ints,
-    pool: Ints32,
-    nodes: Ints,
-    slots: Ints,
-    size: Ints,
-    pieces: Ints,
-    path: Ints,
+    seen: MemoArrays,
+    states: States,
+    scratch: Ints,
     steps: int,
 ) -> int:
     """Go on for about `steps` steps; return why it stopped.
 
-    `invokes` and `rows` hold the pending operations after the `len(returns)` others. `stack` rows are (number, state,
-    high, limit) before an operation took effect; `saved` is the longest order that reached the latest blocked return.
+    Parameters
+    ----------
+    control : int64[FIELDS]
+        Where the search is.
+    shape : int64[SHAPE_FIELDS]
+        The shape of a state.
+    calls, path, seen, states : CallArrays, PathArrays, MemoArrays and States
+        What is searched, the order so far, the nodes seen, and the store of states.
+    bits : int32[words]
+        Which pending operations took effect.
+    scratch : int64[...]
+        Room for a path through a state.
+    steps : int
+        How many steps.
     """
+    rows, returns, invokes, twins, pieces = calls
+    following, preceding, stack, saved = path
+    memo, entry, pool = seen
+    nodes, slots, size = states
     completed = len(returns)
     pendings = len(twins)
     low = control[LOW]
@@ -256,7 +312,7 @@ def search(
             legal, value = judge(nodes, shape, rows, mine, state)
             if not legal or is_read(rows, mine):
                 continue
-            following_state = after(nodes, slots, size, shape, rows, mine, state, value, pieces, path)
+            following_state = after(nodes, slots, size, shape, rows, mine, state, value, pieces, scratch)
             if texts and (following_state < known) != (phase == TRY_KNOWN):
                 continue
             following[preceding[position]] = following[position]
@@ -294,13 +350,13 @@ def search(
             legal, value = judge(nodes, shape, rows, mine, state)
             if not legal or is_read(rows, mine):
                 continue
-            following_state = after(nodes, slots, size, shape, rows, mine, state, value, pieces, path)
+            following_state = after(nodes, slots, size, shape, rows, mine, state, value, pieces, scratch)
             if following_state == state:
                 continue
             if top > 0 and stack[top - 1, 0] >= completed:
                 before = stack[top - 1, 1]
                 _, value = judge(nodes, shape, rows, mine, before)
-                if after(nodes, slots, size, shape, rows, mine, before, value, pieces, path) == following_state:
+                if after(nodes, slots, size, shape, rows, mine, before, value, pieces, scratch) == following_state:
                     continue
             bits[pending // BITS] |= 1 << (pending % BITS)
             if remember(control, following, bits, memo, entry, pool, following_state, high):
