@@ -10,7 +10,7 @@ from latchfree_evidence.refinement.labels import NONE, accesses, ctrie_actions, 
 ROOT = Path(__file__).resolve().parents[2]
 
 CTRIE = sorted((ROOT / "impl" / "latchfree" / "ctrie" / "kernels").glob("*.py"))
-RING = ROOT / "impl" / "latchfree" / "streams" / "ring.py"
+RING = ROOT / "impl" / "latchfree" / "streams" / "kernels" / "ring.py"
 
 _LABEL = re.compile(r"spec:\s*`*(\w+!\w+(?:\s*,\s*\w+!\w+)*)")
 _DEFINITION = re.compile(r"^(?:LOCAL\s+)?(\w+)(?:\((?:[^()=]|\(_(?:, _)*\))*\))?\s*==", re.MULTILINE)

@@ -7,7 +7,7 @@ from pathlib import Path
 from latchfree_evidence.refinement.labels import NONE, accesses
 
 ROOT = Path(__file__).resolve().parents[2]
-CODE = (ROOT / "impl" / "latchfree" / "streams" / "ring.py").read_text()
+CODE = (ROOT / "impl" / "latchfree" / "streams" / "kernels" / "ring.py").read_text()
 TEXT = (ROOT / "spec" / "CONFORMANCE.md").read_text()
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 import z3
 
-from latchfree.streams import positions, ring
+from latchfree.streams.kernels import positions, ring
 from latchfree_evidence.lemmas.memory import Memory
 from latchfree_evidence.symbolic.code import Code, Twin
 from latchfree_evidence.symbolic.lemma import Case, Lemma

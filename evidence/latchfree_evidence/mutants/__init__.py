@@ -45,7 +45,7 @@ _AFFECTED = (
 _PACKAGES = {
     "ctrie": ("ctrie.kernels",),
     "topic-trie": ("ctrie.kernels", "topics.concurrent.kernels"),
-    "ring": ("streams",),
+    "ring": ("streams.kernels",),
 }
 
 #: What of a package must be loaded before functions are replaced: everything that may hold a reference to one.
@@ -75,7 +75,7 @@ _HOLDERS = {
         "strings",
         "whole",
     ),
-    "streams": ("ring", "buffer"),
+    "streams.kernels": ("ring", "entrypoints"),
 }
 
 #: What frees nodes of tries: left out together with every mutant, see `nothing_freed`.

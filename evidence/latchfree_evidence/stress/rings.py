@@ -10,7 +10,7 @@ import numpy as np
 from latchfree.atomics import fetch_add
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Handle, Word
-from latchfree.streams.ring import DONE, RING_WORDS, format_ring, try_get, try_put
+from latchfree.streams.kernels.ring import DONE, RING_WORDS, format_ring, try_get, try_put
 from latchfree_evidence.jitter import Jittered, random_word
 from latchfree_evidence.stress.tickets import ONE, SHARED_WORDS, TICKET, wait_for_all
 from latchfree_lincheck.history import History, Operation

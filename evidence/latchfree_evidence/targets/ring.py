@@ -13,7 +13,7 @@ import numpy as np
 
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Word
-from latchfree.streams.ring import DONE, REFUSED, count, format_ring, try_get, try_put
+from latchfree.streams.kernels.ring import DONE, REFUSED, count, format_ring, try_get, try_put
 from latchfree_explore.target import Operation, Target
 from latchfree_lincheck.criteria.weak_queue import without_excused
 from latchfree_lincheck.history import History

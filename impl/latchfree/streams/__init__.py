@@ -1,4 +1,7 @@
-"""Concurrent structures for streams: a bounded ring buffer."""
+"""Concurrent structures for streams: a bounded ring buffer.
+
+`buffer` is the Python face, `kernels` the compiled half.
+"""
 
 from latchfree.streams.buffer import RingBuffer
 from latchfree.streams.errors import RingStalled

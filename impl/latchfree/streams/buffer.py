@@ -1,99 +1,55 @@
-"""`RingBuffer`: a bounded queue of integers for threads and processes."""
+"""`RingBuffer`: a bounded queue of integers for threads and processes.
+
+Example: a ring of 4 cells takes four puts; the fifth returns False until a get has emptied a cell.
+
+This file is the Python face: it checks arguments, waits with patience for a cell that another thread has claimed, and
+says what is wrong if the wait is too long. The algorithm is in `latchfree.streams.kernels.ring`.
+"""
 
 from __future__ import annotations
 
 import time
-from functools import cache
 from operator import index
 from typing import Any, Final
 
 import numpy as np
-from numba import types
 from numpy.typing import ArrayLike, NDArray
 
 from latchfree.arena import Arena
-from latchfree.arena.kernels.freelists import give, round_up, take
+from latchfree.arena.patience import Patience
 from latchfree.errors import ArenaClosed, ArenaFull
-from latchfree.jit import entry, entry_point
-from latchfree.kinds import Handle, Word
-from latchfree.streams import ring as r
 from latchfree.streams.errors import RingStalled
-from latchfree.streams.positions import CELL_SHIFT
+from latchfree.streams.kernels import ring as r
+from latchfree.streams.kernels.entrypoints import calls, create
 
 MOST_CAPACITY: Final = 1 << 25
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 
-_0 = np.uint64(0)
-_1 = np.uint64(1)
-_ALIGN = np.uint64(15)
-_HEADER_WORDS = np.uint64(64)  # those of a ring, wherever in them the next 128 bytes begin
-
-#: How often compiled code looks at a cell that it waits for before it comes back here.
-_PATIENCE: Final = 1 << 10
+#: How often compiled code looks at a claimed cell before it comes back here.
+_LOOKS: Final = 1 << 10
 #: Seconds between two such calls.
 _NAP: Final = 5e-5
 
 _DONE, _REFUSED, _STALLED = int(r.DONE), int(r.REFUSED), int(r.STALLED)
 
 
-@entry
-def _create(mem: Handle, me: Word, mask: Word, weak: Word) -> Word:
-    """Offset of a new, empty ring; 0 if the arena has no room."""
-    header = take(mem, me, _HEADER_WORDS, _0)
-    if header == _0:
-        return _0
-    cells = take(mem, me, round_up((mask + _1) << CELL_SHIFT), _0)
-    if cells == _0:
-        give(mem, me, header, _HEADER_WORDS)
-        return _0
-    ring = (header + _ALIGN) & ~_ALIGN
-    r.format_ring(mem, ring, cells, mask, weak, _0)
-    return ring
-
-
-@entry
-def _put(mem: Handle, ring: Word, value: Word, patience: Word) -> Word:
-    return r.try_put(mem, ring, np.uint64(value), patience)
-
-
-@entry
-def _get(mem: Handle, ring: Word, patience: Word) -> tuple[Word, Word]:
-    outcome, value = r.try_get(mem, ring, patience)
-    return outcome, np.int64(value)
-
-
-@entry
-def _count(mem: Handle, ring: Word) -> Word:
-    return r.count(mem, ring)
-
-
-@cache
-def _calls() -> tuple[Any, Any, Any]:
-    word = types.uint64
-    return (
-        entry_point(_put, word, word, types.int64, word),
-        entry_point(_get, word, word, word),
-        entry_point(_count, word, word),
-    )
-
-
 class RingBuffer:
     """A bounded first-in first-out queue of 64-bit integers, for any number of producers and consumers.
 
-    Every operation is linearizable: it takes effect at one instant between its call and its return, and ``full`` or
-    ``empty`` is said only of a queue that is. The price is that an operation may have to wait for another one that has
-    claimed a cell and is not done with it. A `weak` ring never waits, but may answer that it is full while a get is
-    under way in another thread, and that it is empty while a put is.
+    Every operation is linearizable: an operation takes effect at one instant between its call and its return, and a
+    refusal means that the ring was full, or empty, at that instant. The price is that an operation may have to wait for
+    another one that has claimed a cell and is not done with the cell. A `weak` ring never waits, but may refuse a put
+    as full while a get is under way in another thread, and a get as empty while a put is.
 
     Parameters
     ----------
     capacity : int
-        How many values it holds: a power of two from 2 to 33,554,432.
+        How many values the ring holds: a power of two from 2 to 33,554,432.
     weak : bool
         Refuse where a strict ring would wait.
     arena : Arena, optional
-        Where the cells live; by default a private arena. In a shared one other processes use the ring too: it is
-        passed to them by pickle. Its memory stays in use as long as the arena.
+        Where the cells live; by default a private arena. In a shared arena other processes use the ring too: pickle
+        passes the ring to them. The memory of the ring stays in use as long as the arena.
     stall_timeout : float
         Seconds to wait for a cell that another thread has claimed, before `RingStalled`.
 
@@ -107,7 +63,7 @@ class RingBuffer:
     Notes
     -----
     The algorithm is D. Vyukov's bounded queue (2010) with the second look of crossbeam's ``ArrayQueue``; see
-    `latchfree.streams.ring` and ``spec/RingStrict.tla``.
+    `latchfree.streams.kernels.ring` and ``spec/RingStrict.tla``.
 
     Examples
     --------
@@ -133,14 +89,7 @@ class RingBuffer:
             )
         if arena is None:
             arena = Arena.anonymous((4 << 20) + 24 * capacity)
-        me = np.uint64(arena.interpreter_participant())
-        ring = int(_create(np.uint64(arena.base), me, np.uint64(capacity - 1), np.uint64(weak)))
-        if ring == 0:
-            raise ArenaFull(
-                f"{arena!r} has no room for a ring of {capacity:,} cells, {16 * capacity:,} bytes; "
-                "use a smaller capacity or a larger arena"
-            )
-        self._attach(arena, ring, stall_timeout)
+        self._attach(arena, _new_ring(arena, capacity, weak), stall_timeout)
 
     def _attach(self, arena: Arena, ring: int, stall_timeout: float) -> None:
         if not stall_timeout >= 0:
@@ -175,9 +124,9 @@ class RingBuffer:
         Raises
         ------
         TypeError, ValueError
-            If it is no integer, or not one of 64 bits (signed).
+            If `value` is no integer, or has more than 64 bits (signed).
         RingStalled
-            If another has claimed the cell for `stall_timeout`, so that nobody knows whether the ring is full.
+            If another thread has held the cell for `stall_timeout`, so that nobody knows whether the ring is full.
         ArenaClosed
             After its arena was closed.
         """
@@ -186,7 +135,7 @@ class RingBuffer:
             raise ValueError(f"a ring buffer holds integers from -2**63 to 2**63 - 1, not {value}")
         put = self._call(0)
         until = 0.0
-        while (outcome := put(self._base, self._ring, value, _PATIENCE)) == _STALLED:
+        while (outcome := put(self._base, self._ring, value, _LOOKS)) == _STALLED:
             until = self._nap(until, "put")
         return bool(outcome == _DONE)
 
@@ -196,13 +145,13 @@ class RingBuffer:
         Raises
         ------
         RingStalled
-            If another has claimed the cell for `stall_timeout`, so that nobody knows whether the ring is empty.
+            If another thread has held the cell for `stall_timeout`, so that nobody knows whether the ring is empty.
         ArenaClosed
             After its arena was closed.
         """
         get = self._call(1)
         until = 0.0
-        while (found := get(self._base, self._ring, _PATIENCE))[0] == _STALLED:
+        while (found := get(self._base, self._ring, _LOOKS))[0] == _STALLED:
             until = self._nap(until, "get")
         return found[1] if found[0] == _DONE else None
 
@@ -211,7 +160,7 @@ class RingBuffer:
     def put_many(self, values: ArrayLike) -> int:
         """Put values in order until the ring is full, without the interpreter lock.
 
-        Each put is atomic, the batch is not: those of other threads may come in between.
+        Each put is atomic, the batch is not: puts of other threads may come in between.
 
         Parameters
         ----------
@@ -220,20 +169,20 @@ class RingBuffer:
         Returns
         -------
         int
-            How many were put. Fewer than there are: the ring was full, or the next put would have had to wait for
-            longer than `stall_timeout`.
+            How many values were put. Fewer than given: the ring was full, or the next put would have had to wait
+            for longer than `stall_timeout`.
 
         Raises
         ------
         TypeError, ValueError
-            If they are not integers of 64 bits (signed) in one dimension; none was put.
+            If the values are not integers of 64 bits (signed) in one dimension; none was put.
         RingStalled
             As from `try_put`; none was put.
         """
         words = _words(values)
         self._call(0)
         done, until = 0, 0.0
-        base, at, patience = np.uint64(self._base), np.uint64(self._ring), np.uint64(_PATIENCE)
+        base, at, patience = np.uint64(self._base), np.uint64(self._ring), np.uint64(_LOOKS)
         while True:
             before = done
             reached, outcome = r.put_batch(base, at, words, np.uint64(done), patience)
@@ -272,7 +221,7 @@ class RingBuffer:
         self._call(1)
         values = np.empty(most, np.int64)
         done, until = 0, 0.0
-        base, at, patience = np.uint64(self._base), np.uint64(self._ring), np.uint64(_PATIENCE)
+        base, at, patience = np.uint64(self._base), np.uint64(self._ring), np.uint64(_LOOKS)
         while True:
             count, outcome = r.get_batch(base, at, values[done:], patience)
             done += int(count)
@@ -286,12 +235,12 @@ class RingBuffer:
 
     @property
     def capacity(self) -> int:
-        """How many values it holds."""
+        """The number of values that the ring holds at most."""
         return self._capacity
 
     @property
     def weak(self) -> bool:
-        """Whether it refuses where a strict ring would wait."""
+        """Whether the ring refuses where a strict ring would wait."""
         return self._weak
 
     def __len__(self) -> int:
@@ -301,21 +250,21 @@ class RingBuffer:
         return f"<RingBuffer of {self._capacity:,} integers{', weak' if self._weak else ''}>"
 
     def end(self) -> None:
-        """Called by the arena when it is closed."""
+        """Refuse all calls from now on; the arena calls this when it is closed."""
         self._closed = True
 
     def _call(self, number: int) -> Any:
         if self._closed:
             raise ArenaClosed(f"{self._arena.region.where} is closed; open it again with Arena.open")
-        return _calls()[number]
+        return calls()[number]
 
     def _nap(self, until: float, what: str, done: int = 0) -> float:
-        """Let others run; returns when to give up, or -1 if that is now and something is done.
+        """Let others run; return when to give up, or -1 if the time has come and something is done.
 
         Raises
         ------
         RingStalled
-            If that is now and nothing is done.
+            If the time has come and nothing is done.
         """
         now = time.monotonic()
         if until == 0.0:
@@ -340,8 +289,21 @@ class RingBuffer:
         )
 
 
+def _new_ring(arena: Arena, capacity: int, weak: bool) -> int:
+    """Return the offset of a new ring."""
+    me = np.uint64(arena.interpreter_participant())
+    patience = Patience(arena)
+    while not (ring := int(create(np.uint64(arena.base), me, np.uint64(capacity - 1), np.uint64(weak)))):
+        if not patience.make_room():
+            raise ArenaFull(
+                f"{arena!r} has no room for a ring of {capacity:,} cells, {16 * capacity:,} bytes; "
+                "use a smaller capacity or a larger arena"
+            )
+    return ring
+
+
 def _words(values: ArrayLike) -> NDArray[np.int64]:
-    """Values as an array of signed words."""
+    """Return values as an array of signed words."""
     array = np.asarray(values)
     if array.ndim != 1:
         raise ValueError(f"put_many takes values in one dimension, got {array.ndim}")

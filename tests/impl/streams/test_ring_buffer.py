@@ -1,5 +1,6 @@
 """The ring buffer in one thread: a bounded deque; and what it refuses."""
 
+import contextlib
 import multiprocessing
 from collections import deque
 
@@ -9,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from latchfree import Arena
+from latchfree import Arena, Ctrie
 from latchfree.errors import ArenaClosed, ArenaFull
 from latchfree.streams import RingBuffer, RingStalled
-from latchfree.streams.ring import DEQ, ENQ
+from latchfree.streams.kernels.ring import DEQ, ENQ
 
 PATIENCE = 1200
 
@@ -189,3 +190,20 @@ def test_two_processes(shared_name):
         child.join(PATIENCE)
         assert child.exitcode == 0
         assert got == [2 * k for k in range(1000)]
+
+
+def test_a_ring_fits_where_removed_keys_have_just_made_room():
+    """Memory that waits to be freed is collected, and free pieces merged, before the arena counts as full."""
+    arena = Arena.anonymous(4 << 20)
+    trie = Ctrie(keys=int, values=int, arena=arena)
+    count = 0
+    with contextlib.suppress(ArenaFull):
+        for count in range(10**6):
+            trie[count] = count
+    with pytest.raises(ArenaFull, match="no room for a ring"):
+        RingBuffer(1 << 15, arena=arena)
+    for key in range(count):
+        del trie[key]
+    ring = RingBuffer(1 << 15, arena=arena)
+    assert ring.put_many(range(10)) == 10
+    assert ring.get_many(20).tolist() == list(range(10))

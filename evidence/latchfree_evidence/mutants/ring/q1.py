@@ -6,8 +6,8 @@ free it says "full".
 
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Word
-from latchfree.streams.ring import LOST, REFUSED
-from latchfree.streams.ring import put_once as put_once_right
+from latchfree.streams.kernels.ring import LOST, REFUSED
+from latchfree.streams.kernels.ring import put_once as put_once_right
 
 
 @kernel

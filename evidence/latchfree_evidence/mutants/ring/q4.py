@@ -6,7 +6,7 @@ Shortest: A reads the position and the turn of its cell, B puts at this position
 from latchfree.atomics import store
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Word
-from latchfree.streams.positions import turn_to_get as next_position
+from latchfree.streams.kernels.positions import turn_to_get as next_position
 
 
 @kernel

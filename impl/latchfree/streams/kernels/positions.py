@@ -1,10 +1,13 @@
-"""Positions of a ring buffer: in which cell, whose turn, full or empty; pure arithmetic on 64-bit words.
+"""Positions of a ring buffer: which cell, whose turn, full or empty; pure arithmetic on 64-bit words.
+
+Example: in a ring of 4 cells position 6 is in cell 2. A put may write there while the turn of the cell is 6, a get may
+read while the turn is 7, and the next put, at position 10, when the turn is 10.
 
 Positions count up modulo 2**64. The number of cells is a power of two, so a position's cell is its low bits, also where
 the count wraps around; and it is at least two, so that the three turns of a cell differ (see `turn_to_get`).
 Positions in use at one time are less than 2**63 apart, so which comes first is the sign of their difference.
 
-All of it is proved for all words: ``latchfree prove ring-cells ring-turns ring-behind ring-full ring-empty``.
+Each function is proved for all words: ``latchfree prove ring-cells ring-turns ring-behind ring-full ring-empty``.
 """
 
 import numpy as np
@@ -21,44 +24,44 @@ CELL_SHIFT = np.uint64(1)
 
 @kernel
 def cell_of(cells: Word, position: Word, mask: Word) -> Word:
-    """Offset of a position's cell; `cells` is that of the first, `mask` the number of cells minus one."""
+    """Return the offset of a position's cell; `cells` is the first cell's, `mask` the number of cells minus one."""
     return cells + ((position & mask) << CELL_SHIFT)
 
 
 @kernel
 def turn_to_get(position: Word) -> Word:
-    """The turn of a cell whose value may be taken at a position; the turn to put there is the position itself."""
+    """Return the turn of a cell whose value may be taken at a position; the turn to put is the position itself."""
     return position + _1
 
 
 @kernel
 def turn_to_put_again(position: Word, mask: Word) -> Word:
-    """The turn of a cell that has been emptied at a position: the next one that is in it."""
+    """Return the turn of a cell that was emptied at a position: the next position in the same cell."""
     return position + mask + _1
 
 
 @kernel
 def is_behind(turn: Word, wanted: Word) -> Flag:
-    """Whether a turn is yet to come to the one wanted."""
+    """Return whether a turn has yet to reach the one wanted."""
     return (turn - wanted) >> _SIGN == _1
 
 
 @kernel
 def is_full(position: Word, taken: Word, mask: Word) -> Flag:
-    """Whether the next position to get from, `taken`, is one round behind the position to put at.
+    """Return whether the next position to get from, `taken`, is one round behind the position to put at.
 
-    Equality it must be: if `position` is out of date by now, `taken` may have passed it.
+    The test is for equality: if `position` is out of date by now, `taken` may have passed it.
     """
     return position - taken == mask + _1
 
 
 @kernel
 def is_empty(position: Word, filled: Word) -> Flag:
-    """Whether the next position to put at, `filled`, is the position to get from."""
+    """Return whether the next position to put at, `filled`, is the position to get from."""
     return filled == position
 
 
 @kernel
 def length(filled: Word, taken: Word) -> Word:
-    """How many values there are between the next positions to put at and to get from."""
+    """Return how many values there are between the next positions to put at and to get from."""
     return filled - taken

@@ -1,15 +1,21 @@
 """A bounded first-in first-out queue of words for any number of producers and consumers.
 
-The ring of D. Vyukov ("Bounded MPMC queue", 2010), as `spec/Ring.tla` has it. Position k is in cell k modulo the number
-of cells, and the turn of that cell says whose it is: k, whoever puts at position k may write; k + 1, whoever gets at
-position k may read. A put or get claims its position by compare-and-swap and, done with the cell, passes the turn.
+Example: a ring of 4 cells is empty. A put claims position 0 by moving the put counter from 0 to 1, writes its value to
+cell 0, and sets the turn of the cell from 0 to 1. A get finds turn 1 at position 0, claims the position by moving the
+get counter, reads the value, and sets the turn to 4: the cell waits for the put at position 4.
+
+The ring of D. Vyukov ("Bounded MPMC queue", 2010), specified in `spec/Ring.tla`. Position k is in cell k modulo the
+number of cells, and the turn of the cell says who may use the cell: at turn k the put at position k writes, at turn
+k + 1 the get at position k reads. A put or get claims its position by compare-and-swap and, done with the cell, passes
+the turn.
 
 Invariant: between a claim and the turn passed on, the cell is touched by the claimer alone.
 
-Before it is refused, an operation of a *strict* ring reads the opposite counter: only if that says full, or empty, it
-is (`spec/RingStrict.tla`). Else it must wait for whoever has claimed the cell and is not done. A *weak* ring never
-waits, and refuses instead: "empty" although a put has returned, while an earlier one is at work, and "full" in the same
-way (`spec/RingWeak.tla`). In both, a thread that dies between claim and turn blocks its cell for good.
+An operation of a *strict* ring reads the opposite counter before the operation is refused, and is refused only if this
+counter says full, or empty (`spec/RingStrict.tla`). Otherwise the operation waits for the thread that has claimed the
+cell and is not done. A *weak* ring never waits, and refuses instead: a get finds "empty" although a put has returned,
+while an earlier put is at work; "full" likewise (`spec/RingWeak.tla`). In both rings a thread that dies between claim
+and turn blocks its cell for good.
 """
 
 import numpy as np
@@ -17,7 +23,7 @@ import numpy as np
 from latchfree.atomics import cas, load, load_seq, pause, peek, poke, store
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Handle, Word
-from latchfree.streams.positions import (
+from latchfree.streams.kernels.positions import (
     cell_of,
     is_behind,
     is_empty,
@@ -95,7 +101,7 @@ def drain(mem: Handle, cell: Word, position: Word, mask: Word) -> Word:
 
 @kernel
 def finds_full(mem: Handle, ring: Word, position: Word) -> Flag:
-    """Whether a put that must not write at a position yet is refused."""
+    """Return whether a put that must not write at a position yet is refused."""
     if peek(mem, ring + WEAK) != _0:
         return True
     # LP: of a put that is refused.
@@ -106,7 +112,7 @@ def finds_full(mem: Handle, ring: Word, position: Word) -> Flag:
 
 @kernel
 def finds_empty(mem: Handle, ring: Word, position: Word) -> Flag:
-    """Whether a get that must not read at a position yet is refused."""
+    """Return whether a get that must not read at a position yet is refused."""
     if peek(mem, ring + WEAK) != _0:
         return True
     # LP: of a get that is refused.
@@ -116,7 +122,7 @@ def finds_empty(mem: Handle, ring: Word, position: Word) -> Flag:
 
 @kernel
 def put_once(mem: Handle, ring: Word, value: Word) -> Word:
-    """One attempt of a put: DONE, REFUSED, WAIT, LOST or LATE."""
+    """Try to put once: DONE, REFUSED, WAIT, LOST or LATE."""
     mask = peek(mem, ring + MASK)
     # spec: Ring!PutReadPosition -- acquire: what is read next is no older. The first one is fused with Ring!Invoke.
     position = load(mem, ring + ENQ)
@@ -135,7 +141,7 @@ def put_once(mem: Handle, ring: Word, value: Word) -> Word:
 
 @kernel
 def get_once(mem: Handle, ring: Word) -> tuple[Word, Word]:
-    """One attempt of a get: DONE and the value; or REFUSED, WAIT, LOST or LATE and 0."""
+    """Try to get once: DONE and the value; or REFUSED, WAIT, LOST or LATE and 0."""
     mask = peek(mem, ring + MASK)
     # spec: Ring!GetReadPosition -- acquire, as in `put_once`.
     position = load(mem, ring + DEQ)
@@ -182,7 +188,7 @@ def try_get(mem: Handle, ring: Word, patience: Word) -> tuple[Word, Word]:
 
 @kernel
 def put_batch(mem: Handle, ring: Word, values: Array, first: Word, patience: Word) -> tuple[Word, Word]:
-    """Put `values[first:]` one after the other; how many are in now, and the outcome of the last."""
+    """Put `values[first:]` one after the other; return how many are in now, and the outcome of the last."""
     for k in range(np.int64(first), len(values)):
         outcome = try_put(mem, ring, np.uint64(values[k]), patience)
         if outcome != DONE:
@@ -192,7 +198,7 @@ def put_batch(mem: Handle, ring: Word, values: Array, first: Word, patience: Wor
 
 @kernel
 def get_batch(mem: Handle, ring: Word, values: Array, patience: Word) -> tuple[Word, Word]:
-    """Fill `values` one after the other; how many are there now, and the outcome of the last."""
+    """Fill `values` one after the other; return how many are there now, and the outcome of the last."""
     for k in range(len(values)):
         outcome, value = try_get(mem, ring, patience)
         if outcome != DONE:
@@ -203,7 +209,7 @@ def get_batch(mem: Handle, ring: Word, values: Array, patience: Word) -> tuple[W
 
 @kernel
 def count(mem: Handle, ring: Word) -> Word:
-    """How many values are claimed to be in the ring and not claimed to be taken out."""
+    """Return how many positions are claimed by puts and not yet claimed by gets."""
     while True:
         # spec: none -- acquire; it is read again below.
         taken = load(mem, ring + DEQ)
