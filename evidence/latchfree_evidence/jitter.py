@@ -49,7 +49,7 @@ class Jittered(NamedTuple):
 
 @kernel
 def random_word(state: Word) -> Word:
-    """The next 24 random bits of the generator whose state is the word at an address."""
+    """Return the next 24 random bits of the generator whose state is the word at an address."""
     seed = peek(state, _NONE) * _MULTIPLIER + _INCREMENT
     poke(state, _NONE, seed)
     return seed >> _HIGH

@@ -24,7 +24,7 @@ _MOST_PREEMPTIONS: Final = 2
 
 
 def failure_along(machine: Machine, schedule: list[int]) -> Failure | None:
-    """How a schedule fails, None if it does not (or does not fit the code)."""
+    """Return how a schedule fails, None if it does not, or does not fit the code."""
     status = machine.run(schedule)
     if status == b.DIVERGED:
         return None
@@ -45,7 +45,7 @@ def minimised(
     seconds: float = 20.0,
     on_progress: Callable[[str], None] | None = None,
 ) -> Failure:
-    """A failure of the same kind, with as few operations and context switches as are found in some seconds."""
+    """Return a failure of the same kind, with as few operations and context switches as are found in some seconds."""
     deadline = time.monotonic() + seconds
     say = on_progress or (lambda _: None)
     failure = _fewer_operations(target, failure, seed, plain, deadline, say)
@@ -114,7 +114,7 @@ def _fewer_switches(machine: Machine, failure: Failure, deadline: float) -> Fail
 
 
 def _simpler(schedule: list[int]) -> Iterator[list[int]]:
-    """The schedule cut off after each piece, and with two neighbouring pieces exchanged."""
+    """Yield the schedule cut off after each piece, then with two neighbouring pieces exchanged."""
     pieces = [list(piece) for _, piece in groupby(schedule)]
     for k in range(len(pieces)):
         yield list(chain(*pieces[:k]))

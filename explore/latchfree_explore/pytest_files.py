@@ -75,5 +75,5 @@ def pytest_file(document: dict[str, Any], preemptions: int, *, module: str = "la
 
 
 def dumped(document: dict[str, Any]) -> str:
-    """A replay document as text."""
+    """Return a replay document as text."""
     return json.dumps(document, indent=2) + "\n"

@@ -1,4 +1,4 @@
-"""A failing interleaving as a table: one column a thread, one row an access, in the order they were made."""
+"""Draw a failing interleaving as a table: a column for each thread, a row for each access, in their order."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WIDTH: Final = 150
 
 
 def table(failure: Failure, *, every_step: bool = False) -> Table:
-    """The interleaving of a failure; unless `every_step`, only what is `interesting`."""
+    """Return the interleaving of a failure as a table; unless `every_step`, only the `interesting` steps."""
     threads = len(failure.scenario.threads)
     shown = Table("step", *(f"thread {t}" for t in range(threads)), show_lines=False, pad_edge=False)
     kept = set(range(len(failure.steps))) if every_step else interesting(failure)
@@ -65,7 +65,7 @@ def _word(value: int) -> str:
 
 
 def returns(failure: Failure) -> dict[int, object]:
-    """Step after which an operation returned, and its result."""
+    """Return, for the last step of each operation that returned, its result."""
     last: dict[int, int] = {}
     for k, step in enumerate(failure.steps):
         last[step.call] = k
@@ -77,7 +77,7 @@ def returns(failure: Failure) -> dict[int, object]:
 
 
 def _results(failure: Failure) -> Iterator[tuple[int, object]]:
-    """Index in the scenario and result of each operation that returned."""
+    """Yield the index in the scenario and the result of each operation that returned."""
     left = list(failure.history.operations)
     processes = [str(t) for t, thread in enumerate(failure.scenario.threads) for _ in thread]
     names = [*["init"] * len(failure.scenario.before), *processes, *["after"] * len(failure.scenario.after)]
@@ -89,7 +89,7 @@ def _results(failure: Failure) -> Iterator[tuple[int, object]]:
 
 
 def interesting(failure: Failure) -> set[int]:
-    """Steps on words that several threads touch and some thread changes, and those beside a context switch."""
+    """Return the steps on words that several threads touch and one changes, and those beside a context switch."""
     users: dict[int, set[int]] = {}
     changed = set()
     for step in failure.steps:
@@ -108,7 +108,7 @@ def interesting(failure: Failure) -> set[int]:
 
 
 def explained(failure: Failure, *, every_step: bool = False) -> str:
-    """The failure in plain text: scenario, table, what came before and after, and what is wrong."""
+    """Return the failure in plain text: scenario, table, the operations before and after, and what is wrong."""
     console = Console(width=_WIDTH, force_terminal=False, no_color=True, highlight=False)
     with console.capture() as capture:
         console.print(table(failure, every_step=every_step))
@@ -116,7 +116,7 @@ def explained(failure: Failure, *, every_step: bool = False) -> str:
 
 
 def around(failure: Failure) -> list[str]:
-    """What the operations before and after the threads returned, a line each."""
+    """Return the results of the operations before and after the threads, a line each."""
     lines = []
     for name in ("init", "after"):
         done = [op for op in failure.history.operations if op.process == name]
@@ -126,7 +126,7 @@ def around(failure: Failure) -> list[str]:
 
 
 def verdict(failure: Failure) -> str:
-    """What is wrong, and how many context switches it takes."""
+    """Say what is wrong, and how many context switches it takes."""
     return (
         f"{failure.kind}: {failure.message} "
         f"({len(failure.steps)} accesses, {failure.context_switches} context switches, "

@@ -24,7 +24,7 @@ class ReplayError(ValueError):
 
 
 def to_json(result: Exploration, *, target: str, source: str, plain: bool) -> dict[str, Any]:
-    """The failure of an exploration as a document; `target` is how it was named."""
+    """Return the failure of an exploration as a document; `target` is the name that the caller gave."""
     failure = result.failure
     assert failure is not None
     return {

@@ -62,7 +62,7 @@ class Exploration:
     failure: Failure | None = None
 
     def explain(self) -> str:
-        """The verdict in words; for a violation with the failing interleaving as a table."""
+        """Return the verdict in words; for a violation with the failing interleaving as a table."""
         ran = f"{self.schedules:,} schedules of {self.scenarios:,} scenario(s) in {self.seconds:.2f} s"
         head = f"{self.target}: {self.verdict}: {self.reason} ({ran}, {self.strategy}, seed {self.seed})"
         if self.failure is None:

@@ -101,7 +101,7 @@ class Scenario:
         return " | ".join(parts)
 
     def smaller(self) -> list[Scenario]:
-        """Every scenario with one operation less."""
+        """Return every scenario with one operation less."""
         found = []
         for k in range(len(self.before)):
             found.append(replace(self, before=self.before[:k] + self.before[k + 1 :]))

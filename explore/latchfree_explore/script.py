@@ -26,7 +26,7 @@ _PIECE: Final = re.compile(r"(\d+)(?:\*(\d+)|(\+)|:(\S+))?")
 
 
 def schedule_of(machine: Machine, script: str) -> list[int]:
-    """The schedule that a script stands for.
+    """Return the schedule that a script stands for.
 
     Raises
     ------
@@ -48,7 +48,7 @@ def schedule_of(machine: Machine, script: str) -> list[int]:
 
 
 def _count(machine: Machine, schedule: list[int], thread: int, piece: str, found: re.Match[str]) -> int:
-    """How many accesses of the thread a piece stands for."""
+    """Return how many accesses of the thread a piece stands for."""
     machine.run(schedule, then=thread)
     made = []
     for step in machine.steps[len(schedule) :]:
@@ -70,7 +70,7 @@ def _count(machine: Machine, schedule: list[int], thread: int, piece: str, found
 
 
 def matches(step: Step, pattern: str) -> bool:
-    """Whether a pattern names the access: its kind, its function, its file, or its file and line."""
+    """Return whether a pattern names the access: its kind, its function, its file, or its file and line."""
     file, _, line = step.site.rpartition(":")
     name = file.rpartition("/")[2]
     names = (step.kind, function_of(step.site), name, name.removesuffix(".py"), f"{name}:{line}", step.site)

@@ -14,7 +14,7 @@ from latchfree_explore.target import Target
 
 @cache
 def _path(file: str) -> Path | None:
-    """The loaded file of that name, as named from the folder of its top-level package."""
+    """Return the loaded file of a name, which starts at the folder of its top-level package."""
     for module in list(sys.modules.values()):
         loaded = getattr(module, "__file__", None)
         if loaded and (loaded == file or loaded.endswith("/" + file)):
@@ -32,21 +32,21 @@ def _parsed(file: str) -> tuple[list[str], list[ast.FunctionDef]]:
 
 
 def function_of(site: str) -> str:
-    """Name of the innermost function around a "file:line", empty if it cannot be told."""
+    """Return the name of the innermost function around a "file:line", empty if it cannot be told."""
     file, _, line = site.rpartition(":")
     around = [node for node in _parsed(file)[1] if node.lineno <= int(line or 0) <= (node.end_lineno or 0)]
     return max(around, key=lambda node: node.lineno).name if around else ""
 
 
 def text_of(site: str) -> str:
-    """The source line, stripped, empty if it cannot be found."""
+    """Return the source line, stripped, empty if it cannot be found."""
     file, _, line = site.rpartition(":")
     lines = _parsed(file)[0]
     return lines[int(line) - 1].strip() if 0 < int(line or 0) <= len(lines) else ""
 
 
 def source_hash(target: Target) -> str:
-    """Hash of the latchfree package and of the files that define the target's kernels."""
+    """Return a hash of the latchfree package and of the files that define the target's kernels."""
     files = set(Path(latchfree.__file__).parent.rglob("*.py"))
     for name in target.operations:
         files.add(Path(target.operation(name).kernel.py_func.__code__.co_filename))

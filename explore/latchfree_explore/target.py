@@ -85,7 +85,7 @@ class Target:
     layouts: tuple[str, ...] = field(default=())
 
     def operation(self, name: str) -> Operation:
-        """The operation of that name; raises ValueError if there is none, or it is no kernel of an operation."""
+        """Return the operation of a name; raise ValueError if there is none, or it is no kernel of an operation."""
         found = self.operations.get(name)
         if found is None:
             raise ValueError(f"{self.name} has no operation {name!r}; it has {', '.join(self.operations)}")
@@ -110,11 +110,11 @@ class Target:
             raise ValueError(f"{self.name} has no key layout {scenario.keys!r}; it has: {', '.join(self.layouts)}")
 
     def words(self, each: Invocation, keys: str) -> tuple[int, ...]:
-        """The arguments of an operation as its kernel takes them."""
+        """Return the arguments of an operation as its kernel takes them."""
         return each.arguments
 
     def prepare(self, threads: int, keys: str) -> Memory:
-        """Memory with an empty structure in it, for so many callers and a layout of keys."""
+        """Return memory with an empty structure in it, for so many callers and a layout of keys."""
         words = np.zeros(self.size, np.uint64)
         root = 0
         if self.setup is not None:
@@ -122,11 +122,11 @@ class Target:
         return Memory(words, root)
 
     def judged(self, history: History) -> History:
-        """What of a history the model must explain: all of it, unless the structure promises less."""
+        """Return the part of a history that the model must explain: all, unless the structure promises less."""
         return history
 
     def generate(self, rng: random.Random) -> Scenario:
-        """A random scenario: 2 or 3 threads of 1 to 3 operations, up to two before and after."""
+        """Return a random scenario: 2 or 3 threads of 1 to 3 operations, up to two before and after."""
         fresh = iter(range(1, 200))
 
         def some(most: int, least: int = 0) -> tuple[Invocation, ...]:
@@ -136,6 +136,6 @@ class Target:
         return Scenario(threads, some(2), some(2), rng.choice(self.layouts) if self.layouts else "")
 
     def invoke(self, rng: random.Random, fresh: Any) -> Invocation:
-        """A random operation; `fresh` gives numbers never given before."""
+        """Return a random operation; `fresh` gives numbers never given before."""
         name = rng.choice(list(self.operations))
         return Invocation(name, tuple(next(fresh) for _ in range(self.operation(name).arity)))

@@ -30,7 +30,7 @@ class _Counting:
         self.position = code.abstracting(popcount=lambda word: me.count(word))[words.position]
 
     def count(self, word: Any) -> Word:
-        """Number of one bits."""
+        """Return the number of one bits."""
         found = Word(_COUNT(Word(word).term))
         self._case.given(found <= BITS)
         return found

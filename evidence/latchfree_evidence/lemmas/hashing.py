@@ -13,7 +13,7 @@ _M1, _M2 = int(words._M1), int(words._M2)
 
 
 def _stages(word: Any) -> list[Word]:
-    """What the mixing comes to, step by step; each step can be undone."""
+    """Return the mixed word, computed step by step; each step can be undone."""
     first = word ^ (word >> 32)
     second = first * _M1
     third = second ^ (second >> 29)

@@ -20,7 +20,7 @@ class Memory:
         self.words: dict[int, Word] = {}
 
     def read(self, at: Any) -> Word:
-        """The word at an offset."""
+        """Return the word at an offset."""
         place = int(at)
         if place not in self.words:
             raise Undefined(f"word {place} is read before anything is written to it")
@@ -66,5 +66,5 @@ _MEANING: dict[str, Callable[..., Any]] = {
 
 
 def code(twin: Twin | None = None) -> Code:
-    """The real code, but for a wrong twin."""
+    """Return the real code, with a wrong twin in place of one function."""
     return Code(_MEANING, twin)

@@ -24,7 +24,7 @@ def _capacities() -> Iterator[Mapping[str, int]]:
 
 
 def _near(case: Case, name: str, position: Word) -> Word:
-    """A position at most `_NEAR` before or after another, modulo 2**64."""
+    """Return a position at most `_NEAR` before or after another, modulo 2**64."""
     return position + case.word(name, below=2 * _NEAR) - _NEAR
 
 
@@ -78,7 +78,7 @@ def _empty(case: Case, code: Code, capacity: int) -> None:
 
 
 def _truth(answer: Truth | bool) -> Truth:
-    """A truth value with which one can calculate."""
+    """Return a truth value as a number."""
     return answer if isinstance(answer, Truth) else Truth(z3.BoolVal(answer))
 
 

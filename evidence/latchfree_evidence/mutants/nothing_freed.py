@@ -10,29 +10,29 @@ from latchfree.kinds import Handle, Word
 
 @kernel
 def begin_retiring(mem: Handle, trie: Word, me: Word, death: Word, room: Word) -> None:
-    pass
+    """Make no room for nodes to retire."""
 
 
 @kernel
 def retire_node(mem: Handle, me: Word, node: Word) -> None:
-    pass
+    """Leave a node as it is."""
 
 
 @kernel
 def finish_retiring(mem: Handle, me: Word) -> None:
-    pass
+    """Do nothing: no node was retired."""
 
 
 @kernel
 def retire_pair(mem: Handle, trie: Word, me: Word, death: Word, a: Word, b: Word) -> None:
-    pass
+    """Leave two nodes as they are."""
 
 
 @kernel
 def retire_subtree(mem: Handle, trie: Word, me: Word, root: Word, death: Word) -> None:
-    pass
+    """Leave a tree as it is."""
 
 
 @kernel
 def abandon(mem: Handle, me: Word) -> None:
-    pass
+    """Keep what a failed attempt has allocated."""

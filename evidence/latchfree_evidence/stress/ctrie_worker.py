@@ -45,7 +45,7 @@ MIX = {
 
 
 def thresholds() -> Any:
-    """Per opcode, the random number below which it is chosen."""
+    """Return, for each opcode, the random number below which the opcode is chosen."""
     bounds = np.zeros(11, np.int64)
     total = 0
     for code, chance in MIX.items():

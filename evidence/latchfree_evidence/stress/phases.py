@@ -64,7 +64,7 @@ class Workload:
 
 
 def overlapping(rows: NDArray[np.int64]) -> int:
-    """How many operations were in flight together with another one."""
+    """Return how many operations were in flight together with another one."""
     order = np.argsort(rows[:, 6])
     invoke, finish = rows[order, 6], rows[order, 7]
     latest = np.maximum.accumulate(finish)
@@ -132,7 +132,7 @@ def _plan(load: Workload, operations: int, shapes: list[str], memories: list[boo
 
 
 def workload(target: str) -> Workload:
-    """How a target is stressed."""
+    """Return how a target is stressed."""
     if target == "ctrie":
         from latchfree_evidence.stress import ctrie
 
@@ -156,7 +156,7 @@ def _take(
     on_progress: Progress | None,
     total: int,
 ) -> bool:
-    """Add one phase's verdict to the result; False when it ends the run."""
+    """Add one phase's verdict to the result; return False when that ends the run."""
     verdict = judged.result()
     result.histories.append(verdict)
     result.operations += len(recording)

@@ -48,7 +48,7 @@ class StressResult:
         return self.run_seconds + self.check_seconds
 
     def explain(self) -> str:
-        """The verdict in words, with the checker's explanation of a violation."""
+        """Return the verdict in words, with the checker's explanation of a violation."""
         head = (
             f"{self.target}: {self.verdict} after {self.operations:,} operations by {self.threads} threads on "
             f"{self.keys} keys, {self.overlapping:,} of them overlapping (seed {self.seed})"

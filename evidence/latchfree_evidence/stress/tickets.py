@@ -26,19 +26,19 @@ _GO = np.uint64(0)
 
 @kernel
 def invoked(shared: Word) -> Word:
-    """The ticket of an operation that is about to begin."""
+    """Take the ticket of an operation that is about to begin."""
     return fetch_add(shared, TICKET, ONE)
 
 
 @kernel
 def returned(shared: Word, invoke: Word) -> Word:
-    """The ticket of the end of the operation that took ticket `invoke`, and has just ended."""
+    """Take the ticket of the end of the operation that took ticket `invoke` and has just ended."""
     return fetch_add(shared, TICKET, ONE)
 
 
 @kernel
 def wait_for_all(shared: Word, target: Word) -> None:
-    """Barrier: arrive, then wait until `target` arrivals (or the stop flag) are seen."""
+    """Arrive at the barrier and wait until `target` threads have arrived, or the flag to stop is set."""
     fetch_add(shared, ARRIVED, ONE)
     while load(shared, ARRIVED) < target and load(shared, STOP) == _GO:
         yield_processor()

@@ -58,7 +58,7 @@ _1000 = np.uint64(1000)
 
 @kernel
 def _contents(mem: Handle, root: Word, me: Word, stack: Array, found: Array) -> Word:
-    """A bit a pair that is below a root which does not change."""
+    """Return the pairs below a root which does not change, a bit each."""
     bits = NIL
     for k in range(scan(mem, root, me, stack, found)):
         bits |= ONE << (peek(mem, found[k] + KEY) >> ONE)

@@ -66,7 +66,7 @@ class TopicRecording:
         return int((self.rows[:, 1] != SETTLED).sum())
 
     def rounds(self) -> Iterator[tuple[range, History]]:
-        """The rows of each round, and its history: what is there at its beginning is subscribed first, one by one."""
+        """Yield the rows and the history of each round; the history first subscribes what is there at its beginning."""
         ends = (np.flatnonzero(self.rows[:, 1] == SETTLED) + 1).tolist()
         there: list[tuple[str, int]] = []
         for number, (low, high) in enumerate(itertools.pairwise(dict.fromkeys([0, *ends, len(self.rows)]))):
@@ -79,7 +79,7 @@ class TopicRecording:
 
 
 def _pairs(word: int) -> list[tuple[str, int]]:
-    """The pairs in a word; what is spoilt has one that nobody subscribes."""
+    """Return the pairs in a word; a spoilt snapshot has a pair that nobody subscribes."""
     if word == -1:
         return [("spoilt", -1)]
     return [(PATTERNS[bit % _PATTERNS], bit // _PATTERNS) for bit in range(MOST_PAIRS) if word >> bit & 1]
@@ -162,5 +162,5 @@ def judge(recording: TopicRecording, timeout: float | None) -> Verdict:
 
 
 def excerpt(recording: TopicRecording, verdict: Verdict) -> History:
-    """The round that the verdict is about, which fails by itself."""
+    """Return the round that the verdict is about, which fails by itself."""
     return next(history for segment, history in recording.rounds() if segment == verdict.segment)

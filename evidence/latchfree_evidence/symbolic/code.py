@@ -39,7 +39,7 @@ class Twin:
     says: str
 
     def python(self) -> FunctionType:
-        """The wrong version.
+        """Return the wrong version.
 
         Raises
         ------
@@ -75,11 +75,11 @@ class Code:
         self._numpy = SimpleNamespace(uint64=Word)
 
     def abstracting(self, **meaning: Callable[..., Any]) -> Code:
-        """The same code with more functions replaced."""
+        """Return the same code with more functions replaced."""
         return Code({**self._meaning, **meaning}, self._twin)
 
     def __getitem__(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The function on symbolic words."""
+        """Return the function on symbolic words."""
         python = _python(function)
         if python not in self._made:
             twisted = self._twin is not None and _python(self._twin.function) is python

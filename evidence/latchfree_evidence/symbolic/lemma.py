@@ -25,7 +25,7 @@ class Case:
         self.claims: list[tuple[str, Any]] = []
 
     def word(self, name: str, *, below: int | None = None) -> Word:
-        """An unknown word, the same in every run; optionally below a bound."""
+        """Return an unknown word, the same in every run; optionally below a bound."""
         if name not in self._names:
             self._names[name] = z3.BitVec(name, BITS)
             if below is not None:

@@ -57,7 +57,7 @@ _TRUE, _FALSE = z3.BoolVal(True), z3.BoolVal(False)
 
 
 def term_of(value: object) -> Any:
-    """The Z3 term of a truth value."""
+    """Return the Z3 term of a truth value."""
     if isinstance(value, Truth):
         return value.term
     return _TRUE if value else _FALSE
@@ -200,7 +200,7 @@ def _divisor(value: Any) -> Word:
 
 
 def choose(word: Word) -> int:
-    """A value the word can have on the path being run; the other values are other paths."""
+    """Return a value that the word can have on the path being run; other values are other paths."""
     value = 0
     while not bool(word == value):
         value += 1
@@ -208,7 +208,7 @@ def choose(word: Word) -> int:
 
 
 def popcount(word: Any) -> Word:
-    """Number of one bits: the sum of pairs, then of fours, and so on."""
+    """Return the number of one bits: the sum of pairs, then of fours, and so on."""
     word = Word(word)
     if word.known:
         return Word(int(word.value).bit_count())

@@ -89,6 +89,7 @@ def _remove(mem: Handle, trie: Word, thread: Word, key: Word, mode: Word, expect
 
 @kernel
 def get(mem: Handle, trie: Word, thread: Word, key: Word) -> Word:
+    """Return the value of a key, or ABSENT."""
     me = _participant(thread)
     pin(mem, me)
     held = _value(mem, lookup(mem, trie, me, key))
@@ -98,36 +99,43 @@ def get(mem: Handle, trie: Word, thread: Word, key: Word) -> Word:
 
 @kernel
 def put(mem: Handle, trie: Word, thread: Word, key: Word, value: Word) -> Word:
+    """Put a value and return the old one, or ABSENT."""
     return _insert(mem, trie, thread, key, value, ALWAYS, np.int64(0))
 
 
 @kernel
 def put_if_absent(mem: Handle, trie: Word, thread: Word, key: Word, value: Word) -> Word:
+    """Put a value unless the key is there; return the old one, or ABSENT."""
     return _insert(mem, trie, thread, key, value, IF_ABSENT, np.int64(0))
 
 
 @kernel
 def replace(mem: Handle, trie: Word, thread: Word, key: Word, value: Word) -> Word:
+    """Put a value if the key is there; return the old one, or ABSENT."""
     return _insert(mem, trie, thread, key, value, IF_PRESENT, np.int64(0))
 
 
 @kernel
 def replace_if(mem: Handle, trie: Word, thread: Word, key: Word, expected: Word, value: Word) -> Word:
+    """Put a value if the key has the expected one; return the old one, or ABSENT."""
     return _insert(mem, trie, thread, key, value, IF_EQUAL, expected)
 
 
 @kernel
 def remove_key(mem: Handle, trie: Word, thread: Word, key: Word) -> Word:
+    """Remove a key and return its value, or ABSENT."""
     return _remove(mem, trie, thread, key, REMOVE_ALWAYS, np.int64(0))
 
 
 @kernel
 def remove_if(mem: Handle, trie: Word, thread: Word, key: Word, expected: Word) -> Word:
+    """Remove a key if it has the expected value; return that, or ABSENT."""
     return _remove(mem, trie, thread, key, REMOVE_IF_EQUAL, expected)
 
 
 @kernel
 def clear_all(mem: Handle, trie: Word, thread: Word) -> Word:
+    """Remove all keys."""
     me = _participant(thread)
     pin(mem, me)
     done = clear(mem, trie, me)
@@ -177,6 +185,7 @@ def snapshot(mem: Handle, trie: Word, thread: Word) -> Word:
 
 @kernel
 def size(mem: Handle, trie: Word, thread: Word) -> Word:
+    """Count the keys in a snapshot."""
     me = _participant(thread)
     scratch = _scratch(mem, me)
     cursor, nodes = scratch[:CURSOR_WORDS], scratch[CURSOR_WORDS : CURSOR_WORDS + MOST_KEYS + 1]
@@ -218,7 +227,7 @@ class CtrieTarget(Target):
     """A Ctrie of integers, in an arena of its own."""
 
     def prepare(self, threads: int, keys: str) -> Memory:
-        """An empty trie, and a chunk of memory with spare blocks for every participant."""
+        """Make an empty trie, and give every participant a chunk of memory with spare blocks."""
         arena = Arena.anonymous(_CAPACITY)
         base, identity = np.uint64(arena.base), np.uint64(own_identity())
         for thread in range(threads):
@@ -231,7 +240,7 @@ class CtrieTarget(Target):
         return Memory(arena.words, int(trie), arena)
 
     def words(self, each: Invocation, keys: str) -> tuple[int, ...]:
-        """The key that falls where the layout wants it; values carry the key's number."""
+        """Return the arguments with the key that the layout asks for, and the key's number in the value."""
         if not each.arguments:
             return ()
         key, *values = each.arguments
@@ -266,7 +275,7 @@ class CtrieTarget(Target):
         )
 
     def invoke(self, rng: random.Random, fresh: Any) -> Invocation:
-        """A random operation, updates more often than others."""
+        """Return a random operation, more often an update than another."""
         name = rng.choices(list(_CHANCES), list(_CHANCES.values()))[0]
         return Invocation(name, tuple(next(fresh) for _ in range(self.operation(name).arity)))
 

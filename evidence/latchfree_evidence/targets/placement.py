@@ -57,7 +57,7 @@ _M2: Final = pow(int(words._M2), -1, 1 << 64)
 
 
 def key_with_hash(h: int) -> int:
-    """The signed integer key whose full hash is `h`: `latchfree.words.mix` backwards."""
+    """Return the signed integer key whose full hash is `h`: `latchfree.words.mix` backwards."""
     word = h ^ h >> 32
     word = word * _M2 & _ALL
     word ^= word >> 29 ^ word >> 58

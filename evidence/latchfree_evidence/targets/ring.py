@@ -32,29 +32,34 @@ _EMPTY = -1
 
 @kernel
 def new_ring(mem: Handle, threads: Word) -> Word:
+    """Make an empty ring."""
     format_ring(mem, _RING, _CELLS, _MASK, _0, _FIRST)
     return _RING
 
 
 @kernel
 def new_weak_ring(mem: Handle, threads: Word) -> Word:
+    """Make an empty weak ring."""
     format_ring(mem, _RING, _CELLS, _MASK, _1, _FIRST)
     return _RING
 
 
 @kernel
 def enqueue(mem: Handle, ring: Word, thread: Word, value: Word) -> Word:
+    """Put a value; return whether there was room."""
     return try_put(mem, ring, np.uint64(value), _FOR_EVER) == DONE
 
 
 @kernel
 def dequeue(mem: Handle, ring: Word, thread: Word) -> Word:
+    """Get a value, or _EMPTY."""
     outcome, value = try_get(mem, ring, _FOR_EVER)
     return _EMPTY if outcome == REFUSED else np.int64(value)
 
 
 @kernel
 def size(mem: Handle, ring: Word, thread: Word) -> Word:
+    """Count the values."""
     return np.int64(count(mem, ring))
 
 
@@ -69,7 +74,7 @@ class WeakTarget(Target):
     """A weak queue: what it refuses while an operation of the other kind is under way needs no explanation."""
 
     def judged(self, history: History) -> History:
-        """What has to be explained of a history."""
+        """Return a history without the refusals that need no explanation."""
         return without_excused(history)
 
 

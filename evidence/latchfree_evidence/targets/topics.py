@@ -1,4 +1,5 @@
 """The concurrent topic trie as a target: subscribe, unsubscribe, match and snapshot, pinned from first to last access.
+
 `match_frozen` takes a snapshot and matches twice in it, unpinned in between: the answers must be those of one instant.
 
 Patterns and topics have numbers (`PATTERNS`, `TOPICS`, in MQTT's dialect), subscribers are 0 to 7. A subscription's
@@ -77,19 +78,20 @@ def _participant(thread: Word) -> Word:
 
 @kernel
 def _text(mem: Handle, number: Word) -> tuple[Word, Word]:
-    """Address and length of a text."""
+    """Return address and length of a text."""
     at = _TEXTS + np.uint64(number) * _TEXT_WORDS
     return base_of(mem) + _8 * (at + ONE), peek(mem, at)
 
 
 @kernel
 def _scratch(mem: Handle, me: Word) -> Array:
-    """Private memory of a participant that nobody reads: of traversals, and of attempts that failed."""
+    """Return private words of a participant that nobody reads: those of traversals, and of attempts that failed."""
     return carray(as_pointer(base_of(mem) + _8 * (me + P_WALK)), P_SINK - P_WALK + SINK_WORDS)
 
 
 @kernel
 def subscribe_to(mem: Handle, trie: Word, thread: Word, pattern: Word, subscriber: Word) -> Word:
+    """Subscribe a pair of pattern and subscriber."""
     me = _participant(thread)
     pad = _scratch(mem, me)
     starts, digits, path = pad[:8], pad[8:16], pad[16:80]
@@ -105,6 +107,7 @@ def subscribe_to(mem: Handle, trie: Word, thread: Word, pattern: Word, subscribe
 
 @kernel
 def unsubscribe_from(mem: Handle, trie: Word, thread: Word, pattern: Word, subscriber: Word) -> Word:
+    """Unsubscribe a pair; return whether it was there."""
     me = _participant(thread)
     pad = _scratch(mem, me)
     starts, digits, path = pad[:8], pad[8:16], pad[16:80]
@@ -121,7 +124,7 @@ def unsubscribe_from(mem: Handle, trie: Word, thread: Word, pattern: Word, subsc
 
 @kernel
 def _who_matches(mem: Handle, trie: Word, frozen: Word, me: Word, topic: Word) -> Word:
-    """A bit a subscriber; the caller is not pinned."""
+    """Return the subscribers that a topic matches, a bit each; the caller is not pinned."""
     pad = _scratch(mem, me)
     starts, digits, frames, noted, found = pad[:8], pad[8:16], pad[16:88], pad[88:122], pad[122:146]
     counts = pad[146:150]
@@ -141,12 +144,13 @@ def _who_matches(mem: Handle, trie: Word, frozen: Word, me: Word, topic: Word) -
 
 @kernel
 def match_topic(mem: Handle, trie: Word, thread: Word, topic: Word) -> Word:
+    """Return the subscribers that a topic matches, a bit each."""
     return _who_matches(mem, trie, NIL, _participant(thread), topic)
 
 
 @kernel
 def match_frozen(mem: Handle, trie: Word, thread: Word, topic: Word) -> Word:
-    """What two matches in one snapshot say, or CHANGED."""
+    """Match twice in one snapshot; return the common answer, or CHANGED."""
     me = _participant(thread)
     pin(mem, me)
     slot = freeze(mem, trie, me)
@@ -163,7 +167,7 @@ def match_frozen(mem: Handle, trie: Word, thread: Word, topic: Word) -> Word:
 
 @kernel
 def snapshot(mem: Handle, trie: Word, thread: Word) -> Word:
-    """A bit a subscription."""
+    """Take a snapshot and return its subscriptions, a bit each."""
     me = _participant(thread)
     stack = _scratch(mem, me)
     pin(mem, me)
@@ -258,7 +262,7 @@ class TopicTarget(Target):
     """A topic trie in an arena of its own."""
 
     def prepare(self, threads: int, keys: str) -> Memory:
-        """An empty trie, the texts, and a chunk of memory with spare blocks for every participant."""
+        """Make an empty trie and the texts, and give every participant a chunk of memory with spare blocks."""
         arena = Arena.anonymous(_CAPACITY)
         base, identity = np.uint64(arena.base), np.uint64(own_identity())
         for thread in range(threads):

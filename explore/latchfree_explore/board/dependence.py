@@ -24,13 +24,13 @@ from latchfree_explore.board.layout import get
 
 @kernel
 def changes(step: Word) -> Flag:
-    """Whether a step changed its word."""
+    """Return whether a step changed its word."""
     return get(step, b.S_OLD) != get(step, b.S_NEW)
 
 
 @kernel
 def _spins_on(board: Word, thread: Word, before: Word, at: Word) -> Flag:
-    """Whether `thread`, pausing at step `before`, has read word `at` since it last paused."""
+    """Return whether `thread`, pausing at step `before`, has read word `at` since it last paused."""
     for k in range(before - 1, -1, -1):
         step = b.step(board, k)
         if get(step, b.S_THREAD) == thread:
@@ -43,7 +43,7 @@ def _spins_on(board: Word, thread: Word, before: Word, at: Word) -> Flag:
 
 @kernel
 def may_wake(board: Word, thread: Word) -> Flag:
-    """Whether a word that a pausing thread has read since it last paused has changed."""
+    """Return whether a word that a pausing thread has read since it last paused has changed."""
     base = get(board, b.BASE)
     for k in range(get(board, b.STEPS) - 1, -1, -1):
         step = b.step(board, k)
@@ -58,7 +58,7 @@ def may_wake(board: Word, thread: Word) -> Flag:
 
 @kernel
 def conflict(board: Word, i: Word, j: Word) -> Flag:
-    """Whether steps `i` and `j`, of different threads, depend on each other."""
+    """Return whether steps `i` and `j`, of different threads, depend on each other."""
     one, other = b.step(board, i), b.step(board, j)
     flags, others = get(one, b.S_FLAGS), get(other, b.S_FLAGS)
     if (flags & b.RETURNS and others & b.INVOKES) or (flags & b.INVOKES and others & b.RETURNS):
@@ -75,7 +75,7 @@ def conflict(board: Word, i: Word, j: Word) -> Flag:
 
 @kernel
 def disturbs(board: Word, i: Word, thread: Word, returns: Word) -> Flag:
-    """Whether step `i`, the last one made, depends on the next step of `thread`.
+    """Return whether step `i`, the last one made, depends on the next step of `thread`.
 
     `returns` tells whether that step ends an operation.
     """

@@ -18,7 +18,7 @@ from latchfree_explore.board.stacks import switch
 
 @kernel
 def leave(board: Word, status: Word) -> None:
-    """End the schedule: go back to whoever drives it. Does not return."""
+    """End the schedule: go back to the main stack, for good."""
     put(board, b.STATUS, status)
     me = b.fiber(board, get(board, b.CURRENT))
     switch(np.uint64(me + 8 * b.F_STACK), np.uint64(get(board, b.MAIN_STACK)))
@@ -63,7 +63,7 @@ def undo(board: Word) -> None:
 
 @kernel
 def effect(kind: Word, old: Word, a: Word, operand: Word) -> Word:
-    """What a word that holds `old` holds after an access; `a` is what a compare-and-swap expects."""
+    """Return the value after an access of a word that holds `old`; a compare-and-swap expects `a`."""
     if kind == b.STORE or kind == b.EXCHANGE or kind == b.POKE:
         return operand
     if kind == b.CAS:

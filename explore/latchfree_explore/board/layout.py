@@ -165,7 +165,7 @@ NOWHERE: Final = -1
 
 @kernel
 def get(address: Word, at: Word) -> Word:
-    """Word `at` from an address on, signed."""
+    """Return word `at` from an address on, signed."""
     return np.int64(peek(np.uint64(address), np.uint64(at)))
 
 
@@ -177,17 +177,17 @@ def put(address: Word, at: Word, value: Word) -> None:
 
 @kernel
 def fiber(board: Word, k: Word) -> Word:
-    """Address of fiber `k`."""
+    """Return the address of fiber `k`."""
     return board + 8 * (FIBERS + k * FIBER_WORDS)
 
 
 @kernel
 def step(board: Word, k: Word) -> Word:
-    """Address of step `k`."""
+    """Return the address of step `k`."""
     return get(board, TRACE) + 8 * k * STEP_WORDS
 
 
 @kernel
 def call(board: Word, k: Word) -> Word:
-    """Address of operation `k`."""
+    """Return the address of operation `k`."""
     return get(board, CALLS) + 8 * k * CALL_WORDS

@@ -116,7 +116,7 @@ def _switch(typingctx: Any, save: Any, to: Any) -> Any:
 
 
 def return_word() -> int:
-    """Index of the word, from a fresh stack pointer on, that must hold the address of the fiber's entry function.
+    """Return which word, from a fresh stack pointer on, must hold the address of the fiber's entry function.
 
     The entry function is a C function ``void entry(uint64 save, uint64 stack)``. It never returns, and overwrites that
     word.

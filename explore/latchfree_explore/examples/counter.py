@@ -26,18 +26,20 @@ class CounterModel(SequentialModel[int]):
         return 0
 
     def apply(self, state: int, call: Call) -> tuple[object, int]:
-        """The count, and the count after."""
+        """Return the count, and the count after."""
         return state, state + (call.f == "increment")
 
 
 @kernel
 def increment(mem: Handle, root: Word, thread: Word) -> Word:
+    """Add one atomically; return the count before."""
     # LP: the addition.
     return fetch_add(mem, root, _1)
 
 
 @kernel
 def increment_by_cas(mem: Handle, root: Word, thread: Word) -> Word:
+    """Add one by compare-and-swap; return the count before."""
     while True:
         count = load(mem, root)
         # LP: the compare-and-swap that succeeds.
@@ -47,6 +49,7 @@ def increment_by_cas(mem: Handle, root: Word, thread: Word) -> Word:
 
 @kernel
 def increment_in_two_steps(mem: Handle, root: Word, thread: Word) -> Word:
+    """Load the count and store the next one: increments in between are lost."""
     count = load(mem, root)
     store(mem, root, count + _1)  # wrong: it undoes an increment since the load
     return count
@@ -54,6 +57,7 @@ def increment_in_two_steps(mem: Handle, root: Word, thread: Word) -> Word:
 
 @kernel
 def read(mem: Handle, root: Word, thread: Word) -> Word:
+    """Return the count."""
     return load(mem, root)
 
 

@@ -35,6 +35,7 @@ def _unlock(mem: Handle, root: Word) -> None:
 
 @kernel
 def increment(mem: Handle, root: Word, thread: Word) -> Word:
+    """Add one under the lock; return the count before."""
     _lock(mem, root)
     count = load(mem, root + _COUNT)
     store(mem, root + _COUNT, count + _1)
@@ -44,6 +45,7 @@ def increment(mem: Handle, root: Word, thread: Word) -> Word:
 
 @kernel
 def careless_increment(mem: Handle, root: Word, thread: Word) -> Word:
+    """Add one under a lock that two threads may hold."""
     _careless_lock(mem, root)
     count = load(mem, root + _COUNT)
     store(mem, root + _COUNT, count + _1)
@@ -53,6 +55,7 @@ def careless_increment(mem: Handle, root: Word, thread: Word) -> Word:
 
 @kernel
 def read(mem: Handle, root: Word, thread: Word) -> Word:
+    """Return the count, read under the lock."""
     _lock(mem, root)
     count = load(mem, root + _COUNT)
     _unlock(mem, root)
@@ -61,6 +64,7 @@ def read(mem: Handle, root: Word, thread: Word) -> Word:
 
 @kernel
 def plain_increment(mem: Handle, root: Word, thread: Word) -> Word:
+    """Add one by plain accesses, without the lock."""
     count = peek(mem, root + _COUNT)
     poke(mem, root + _COUNT, count + _1)  # wrong: plain accesses, and no lock
     return count
@@ -68,6 +72,7 @@ def plain_increment(mem: Handle, root: Word, thread: Word) -> Word:
 
 @kernel
 def forgetful_increment(mem: Handle, root: Word, thread: Word) -> Word:
+    """Add one under the lock, and keep the lock."""
     _lock(mem, root)
     count = load(mem, root + _COUNT)
     store(mem, root + _COUNT, count + _1)

@@ -31,6 +31,7 @@ _EMPTY = -1
 
 @kernel
 def setup(mem: Handle, threads: Word) -> Word:
+    """Make an empty queue, with nodes for each thread."""
     for thread in range(threads):
         poke(mem, _BUMPS + np.uint64(thread), _NODES + np.uint64(thread) * _NODE_WORDS_EACH)
     dummy = _NODES - _2
@@ -41,6 +42,7 @@ def setup(mem: Handle, threads: Word) -> Word:
 
 @kernel
 def enqueue(mem: Handle, root: Word, thread: Word, value: Word) -> None:
+    """Add a value at the tail."""
     node = peek(mem, _BUMPS + np.uint64(thread))
     poke(mem, _BUMPS + np.uint64(thread), node + _2)
     poke(mem, node, np.uint64(value))
@@ -57,6 +59,7 @@ def enqueue(mem: Handle, root: Word, thread: Word, value: Word) -> None:
 
 @kernel
 def dequeue(mem: Handle, root: Word, thread: Word) -> Word:
+    """Take a value from the head; return it, or _EMPTY."""
     while True:
         head = load(mem, root)
         tail = load(mem, root + _TAIL)
@@ -74,6 +77,7 @@ def dequeue(mem: Handle, root: Word, thread: Word) -> Word:
 
 @kernel
 def hasty_dequeue(mem: Handle, root: Word, thread: Word) -> Word:
+    """Take a value from the head by a plain store: two threads may take the same."""
     head = load(mem, root)
     after = load(mem, head + _NEXT)
     if after == _0:

@@ -33,6 +33,7 @@ _EMPTY = -1
 
 @kernel
 def setup(mem: Handle, threads: Word) -> Word:
+    """Make an empty stack, with nodes for each thread."""
     node = _NODES
     for thread in range(threads):
         for _ in range(_NODES_EACH):
@@ -86,21 +87,25 @@ def _pop(mem: Handle, head: Word, thread: Word, version: Word) -> Word:
 
 @kernel
 def push(mem: Handle, head: Word, thread: Word, value: Word) -> None:
+    """Push a value; the head changes its version."""
     _push(mem, head, thread, value, _VERSION)
 
 
 @kernel
 def pop(mem: Handle, head: Word, thread: Word) -> Word:
+    """Pop a value; the head changes its version."""
     return _pop(mem, head, thread, _VERSION)
 
 
 @kernel
 def push_unversioned(mem: Handle, head: Word, thread: Word, value: Word) -> None:
+    """Push a value; the head has no version."""
     _push(mem, head, thread, value, _0)
 
 
 @kernel
 def pop_unversioned(mem: Handle, head: Word, thread: Word) -> Word:
+    """Pop a value; the head has no version, so a node that is back on top is taken for the same state."""
     return _pop(mem, head, thread, _0)  # wrong: the same node may be back on top with another one below it
 
 

@@ -67,7 +67,7 @@ def base_of(mem: Any) -> Any:
 
 @kernel
 def access(board: Word, kind: Word, at: Word, a: Word, operand: Word, site: Word) -> Word:
-    """Make one atomic access when the scheduler says so; returns what the word held."""
+    """Make one atomic access when the scheduler says so; return the word's old value."""
     touches = kind < b.FENCE
     if touches:
         admit(board, at)
@@ -89,7 +89,7 @@ def access(board: Word, kind: Word, at: Word, a: Word, operand: Word, site: Word
 
 @kernel
 def _is_step(board: Word) -> Flag:
-    """Whether a plain access is a step: if so wished, or if it is an operation's first, which must not come early."""
+    """Return whether a plain access is a step: if the caller wishes so, or if an operation begins with it."""
     if get(board, b.MODE) == b.ALONE:
         return False
     return get(board, b.PLAIN) != 0 or get(b.fiber(board, get(board, b.CURRENT)), b.F_INVOKING) != 0
@@ -107,12 +107,12 @@ def _access(board: Word, kind: Word, at: Word, a: Word, operand: Word, site: Wor
 
 @cache
 def access_function() -> Any:
-    """The C function that explored code calls for each access; a plain one is made at once, unless it is a step."""
+    """Return the C function that explored code calls for an access; a plain one is made at once, unless it is a step."""
     return callback(types.int64(*[types.int64] * 6), _access)
 
 
 def source_line(loc: Any) -> str:
-    """The "file:line" of a location, the file as named from the folder of its top-level package."""
+    """Return the "file:line" of a location, the file named from the folder of its top-level package."""
     path = Path(loc.filename).resolve()
     top = path.parent
     while (top / "__init__.py").exists():
@@ -125,7 +125,7 @@ def _is_explored(mem: Any) -> bool:
 
 
 def _lower(kind: int, words: int, returns: Any) -> Callable[..., Any]:
-    """Lowering of an atomic function on (mem, at, ...) with `words` operands: a call through the board."""
+    """Return the lowering of an atomic function on (mem, at, ...) with `words` operands: a call through the board."""
 
     def lower(context: Any, builder: Any, signature: Any, args: Any, loc: Any = None) -> Any:
         site = builder.ptrtoint(context.insert_const_string(builder.module, source_line(loc)), _WORD)

@@ -33,7 +33,7 @@ class Count(NamedTuple):
 
 
 def new_count(steps: int) -> Count:
-    """Room for schedules of so many steps."""
+    """Make room for schedules of so many steps."""
     return Count(
         np.zeros((b.MOST_THREADS, steps + 1, b.MOST_THREADS), np.int64), np.zeros(_MANY, np.float64), np.zeros(3)
     )
@@ -41,7 +41,7 @@ def new_count(steps: int) -> Count:
 
 @kernel
 def _fill_needs(board: Word, needs: Array, lengths: Array) -> None:
-    """For each step, how many steps of each thread happen before it."""
+    """Find, for each step, how many steps of each thread happen before it."""
     threads = len(lengths)
     steps = get(board, b.STEPS)
     number = np.zeros((threads, steps + 1), np.int64)  # steps of a thread among the first so many
@@ -60,7 +60,7 @@ def _fill_needs(board: Word, needs: Array, lengths: Array) -> None:
 
 @kernel
 def _extensions(needs: Array, lengths: Array, ways: Array) -> Word:
-    """Number of orders in which all steps can be made, each after those it needs."""
+    """Return the number of orders in which all steps can be made, each after those it needs."""
     threads = len(lengths)
     cut = np.zeros(threads, np.int64)
     stride = np.ones(threads, np.int64)

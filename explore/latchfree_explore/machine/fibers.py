@@ -23,7 +23,7 @@ from latchfree_explore.machine.scheduler import enter, next_thread
 
 @kernel
 def perform(board: Word, me: Word, call: Word) -> Word:
-    """Call an operation; returns numba's status."""
+    """Call an operation and return numba's status."""
     code, result = get(call, b.C_CODE), call + 8 * b.C_RESULT
     base, root, arity = get(board, b.BASE), get(board, b.ROOT), get(call, b.C_ARITY)
     p, q, r = get(call, b.C_ARGUMENTS), get(call, b.C_ARGUMENTS + 1), get(call, b.C_ARGUMENTS + 2)
@@ -69,5 +69,5 @@ def _entry(save: Word, stack: Word) -> None:
 
 
 def entry() -> Any:
-    """The C function that every fiber starts in; it never returns."""
+    """Return the C function that every fiber starts in; that function never returns."""
     return callback(types.void(types.uint64, types.uint64), _entry)

@@ -1,4 +1,4 @@
-"""Starting the fibers of one schedule."""
+"""Start the fibers of one schedule, and come back when the schedule has ended."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _start(board: Word, k: Word, mode: Word) -> None:
 
 @kernel
 def run_alone(board: Word, first: Word, end: Word) -> Word:
-    """Run operations `first` to `end` one after the other, on the last fiber; returns the status."""
+    """Run operations `first` to `end` one after the other, on the last fiber; return the status."""
     k = get(board, b.THREADS)
     put(b.fiber(board, k), b.F_FIRST, first)
     put(b.fiber(board, k), b.F_END, end)
@@ -45,7 +45,7 @@ def run_alone(board: Word, first: Word, end: Word) -> Word:
 
 @kernel
 def run_threads(board: Word, before: Word) -> Word:
-    """Run the threads together; `before` is the mask of the operations that came earlier. Returns the status."""
+    """Run the threads together, after the operations of the mask `before`; return the status."""
     put(board, b.STEPS, 0)
     put(board, b.RETURNED, before)
     put(board, b.LEFT, get(board, b.MOST_ACCESSES))
@@ -58,7 +58,7 @@ def run_threads(board: Word, before: Word) -> Word:
 
 @kernel
 def run_schedule(board: Word, before: Word, first: Word, end: Word) -> Word:
-    """Run the threads together, then operations `first` to `end`."""
+    """Run the threads together, then operations `first` to `end`; return the status."""
     status = run_threads(board, before)
     if status == b.DONE and first < end:
         return run_alone(board, first, end)

@@ -24,7 +24,7 @@ TROUBLE = 3  # the last schedule did not end as it should: see STATUS
 
 @kernel
 def drive(board: Word, seen: Any, count: Any, before: Word, first: Word, end: Word, limit: Word) -> Word:
-    """Run up to `limit` schedules, as long as there is nothing new; returns why it stopped."""
+    """Run up to `limit` schedules, as long as there is nothing new; return why it stopped."""
     for _ in range(limit):
         if get(board, b.STARTED):
             if get(board, b.SOLO_STEPS) and not all_finish(board, before):

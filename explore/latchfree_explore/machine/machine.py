@@ -159,7 +159,7 @@ class Machine:
         self.trace[: len(schedule), b.S_THREAD] = schedule
 
     def drive(self, limit: int) -> int:
-        """Run up to `limit` schedules; returns why it stopped, see `latchfree_explore.machine.loop`."""
+        """Run up to `limit` schedules; return why it stopped, see `latchfree_explore.machine.loop`."""
         return int(
             loop.drive(self.address, self.seen, self.count, self.before, self._first_after, len(self.calls), limit)
         )
@@ -184,18 +184,18 @@ class Machine:
 
     @property
     def status(self) -> int:
-        """How it ended."""
+        """How the last schedule ended."""
         return int(self.board[b.STATUS])
 
     @property
     def schedule(self) -> list[int]:
-        """The thread of each of its steps."""
+        """The thread of each step of the last schedule."""
         threads: list[int] = self.trace[: self.board[b.STEPS], b.S_THREAD].tolist()
         return threads
 
     @property
     def steps(self) -> list[Step]:
-        """Its steps."""
+        """The steps of the last schedule."""
         return [self._step(row) for row in self.trace[: self.board[b.STEPS]].tolist()]
 
     def _step(self, row: list[int]) -> Step:
@@ -219,7 +219,7 @@ class Machine:
         return [self.target.operation(each.f).result(word) for each, word in zip(self.calls, words, strict=True)]
 
     def history(self) -> History:
-        """What its operations returned; those that did not return are pending, those not invoked are left out."""
+        """Return the operations with their results; one that did not return is pending, one not invoked is left out."""
         before, steps = len(self.scenario.before), int(self.board[b.STEPS])
         found = []
         for k, (each, process) in enumerate(zip(self.calls, self._processes(), strict=True)):

@@ -17,7 +17,7 @@ from latchfree_explore.strategies.random_choice import draw
 
 @kernel
 def _finishes(board: Word, before: Word, state: Word, thread: Word) -> Flag:
-    """Whether `thread`, alone after `state` steps, finishes its operation; the board's trace is a spare one."""
+    """Return whether `thread`, alone after `state` steps, finishes its operation; the board's trace is a spare one."""
     put(board, b.PREFIX, state)
     put(board, b.LONER, thread)
     put(board, b.MOST_STEPS, state + get(board, b.SOLO_STEPS))
@@ -34,14 +34,14 @@ def _copy(source: Word, target: Word, steps: Word) -> None:
 
 @kernel
 def _copy_threads(board: Word, spare: Word, first: Word, end: Word) -> None:
-    """What a spare trace needs to run along the schedule."""
+    """Copy the threads of some steps to a spare trace, which can then be run along."""
     for k in range(first, end):
         put(spare + 8 * b.STEP_WORDS * k, b.S_THREAD, get(b.step(board, k), b.S_THREAD))
 
 
 @kernel
 def all_finish(board: Word, before: Word) -> Flag:
-    """Whether each thread finishes alone from the new states of the last schedule; if not, the trace shows it."""
+    """Return whether each thread finishes alone from the last schedule's new states; if not, the trace shows it."""
     trace, spare = get(board, b.TRACE), get(board, b.SPARE_TRACE)
     choose, settle, prefix = get(board, b.CHOOSE), get(board, b.SETTLE), get(board, b.PREFIX)
     steps, most = get(board, b.STEPS), get(board, b.MOST_STEPS)

@@ -36,7 +36,7 @@ class Seen(NamedTuple):
 
 
 def new_tables(operations: int) -> Seen:
-    """Empty tables for outcomes of so many operations."""
+    """Make empty tables for outcomes of so many operations."""
     return Seen(
         np.zeros(2 * MOST_RESULTS, np.int64),
         np.zeros((MOST_RESULTS, operations), np.int64),
@@ -56,7 +56,7 @@ def _same(board: Word, row: Array) -> Flag:
 
 @kernel
 def find(board: Word, seen: Any) -> Word:
-    """The entry of the results of the last schedule, made if there is none; -1 if there is no room."""
+    """Return the entry of the last schedule's results, a new one if there is none; -1 if there is no room."""
     n = seen.results.shape[1]
     h = np.uint64(n)
     for k in range(n):
@@ -81,7 +81,7 @@ def find(board: Word, seen: Any) -> Word:
 
 @kernel
 def is_known(board: Word, seen: Any) -> Flag:
-    """Whether a linearization found before explains the last schedule too."""
+    """Return whether a linearization found before explains the last schedule too."""
     entry = find(board, seen)
     if entry < 0:
         return False

@@ -21,7 +21,7 @@ from latchfree_explore.strategies.dispatch import choose, settle
 
 @kernel
 def _runnable(board: Word) -> Word:
-    """Mask of the threads that can make their next access."""
+    """Return the mask of the threads that can make their next access."""
     mask = 0
     for k in range(get(board, b.THREADS)):
         f = b.fiber(board, k)

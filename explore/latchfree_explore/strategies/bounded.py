@@ -16,7 +16,7 @@ from latchfree_explore.strategies.strategy import Strategy
 
 @kernel
 def _cost(board: Word, k: Word, thread: Word) -> Word:
-    """1 if running `thread` at step `k` preempts another."""
+    """Return 1 if running `thread` at step `k` preempts another, else 0."""
     if k == 0:
         return 0
     before = get(b.step(board, k - 1), b.S_THREAD)
@@ -26,7 +26,7 @@ def _cost(board: Word, k: Word, thread: Word) -> Word:
 
 @kernel
 def choose(board: Word, runnable: Word) -> Word:
-    """The thread to run."""
+    """Return the thread to run."""
     k = get(board, b.STEPS)
     thread = continued(board, runnable) if k > 0 else 0
     put(b.step(board, k), b.S_TRIED, 1 << thread)
@@ -46,7 +46,7 @@ def settle(board: Word) -> None:
 
 @kernel
 def advance(board: Word) -> Flag:
-    """Branch at the last step where another thread is left to try; False if there is none."""
+    """Branch at the last step where another thread is left to try; return False if there is none."""
     for k in range(get(board, b.STEPS) - 1, -1, -1):
         mine = b.step(board, k)
         used = 0

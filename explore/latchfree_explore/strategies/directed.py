@@ -11,7 +11,7 @@ from latchfree_explore.strategies.strategy import Strategy
 
 @kernel
 def continued(board: Word, runnable: Word) -> Word:
-    """The thread that runs already, or else the first that can."""
+    """Return the thread that runs already, or else the first that can."""
     current = get(board, b.CURRENT)
     if runnable >> current & 1:
         return current
@@ -23,7 +23,7 @@ def continued(board: Word, runnable: Word) -> Word:
 
 @kernel
 def choose(board: Word, runnable: Word) -> Word:
-    """The preferred thread, as long as it can run."""
+    """Return the preferred thread, as long as it can run."""
     preferred = get(board, b.BOUND)
     if preferred >= 0 and runnable >> preferred & 1:
         return preferred
@@ -32,7 +32,7 @@ def choose(board: Word, runnable: Word) -> Word:
 
 @kernel
 def advance(board: Word) -> Flag:
-    """There is one schedule only."""
+    """Return False: there is one schedule only."""
     return False
 
 

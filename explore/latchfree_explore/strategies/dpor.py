@@ -22,7 +22,7 @@ from latchfree_explore.strategies.strategy import Strategy
 
 @kernel
 def _join(board: Word, into: Word, other: Word) -> None:
-    """Make the clock of one step the maximum of it and another's."""
+    """Raise the clock of one step to the maximum with another's."""
     for k in range(get(board, b.THREADS)):
         if get(into, b.S_CLOCK + k) < get(other, b.S_CLOCK + k):
             put(into, b.S_CLOCK + k, get(other, b.S_CLOCK + k))
@@ -30,7 +30,7 @@ def _join(board: Word, into: Word, other: Word) -> None:
 
 @kernel
 def _initials(board: Word, i: Word, e: Word) -> Word:
-    """Threads that could go first if step `e` were to come before step `i`.
+    """Return the threads that could go first if step `e` were to come before step `i`.
 
     Of the steps after `i` that do not happen after it, and then `e`: the threads whose first one waits for none.
     """
@@ -117,7 +117,7 @@ def settle(board: Word) -> None:
 
 @kernel
 def _wake(board: Word, now: Word) -> None:
-    """The sleep set of the state now reached: those still asleep whom the last step did not disturb."""
+    """Write down the sleep set of the state now reached: the sleeping threads that the last step did not disturb."""
     asleep = 0
     returning = 0
     if now > 0:
@@ -135,7 +135,7 @@ def _wake(board: Word, now: Word) -> None:
 
 @kernel
 def choose(board: Word, runnable: Word) -> Word:
-    """The thread to run, -1 if all that can run are asleep."""
+    """Return the thread to run, -1 if all that can run are asleep."""
     now = get(board, b.STEPS)
     _wake(board, now)
     mine = b.step(board, now)
@@ -149,7 +149,7 @@ def choose(board: Word, runnable: Word) -> Word:
 
 @kernel
 def advance(board: Word) -> Flag:
-    """Branch at the last step that has a thread left to try; False if there is none."""
+    """Branch at the last step that has a thread left to try; return False if there is none."""
     for k in range(get(board, b.STEPS) - 1, -1, -1):
         mine = b.step(board, k)
         thread = get(mine, b.S_THREAD)

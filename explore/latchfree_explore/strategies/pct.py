@@ -51,7 +51,7 @@ def _highest(board: Word, runnable: Word) -> Word:
 
 @kernel
 def choose(board: Word, runnable: Word) -> Word:
-    """The thread to run."""
+    """Return the thread to run."""
     now = get(board, b.STEPS)
     if now == 0:
         begin(board)
@@ -65,7 +65,7 @@ def choose(board: Word, runnable: Word) -> Word:
 
 @kernel
 def advance(board: Word) -> Flag:
-    """The generator goes on from schedule to schedule."""
+    """Return True: the generator goes on from schedule to schedule."""
     return True
 
 

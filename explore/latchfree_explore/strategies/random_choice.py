@@ -20,7 +20,7 @@ MANY = 100_000
 
 @kernel
 def draw(board: Word, below: Word) -> Word:
-    """A random number from 0 to `below` - 1 (Knuth's 64-bit congruential generator, upper bits)."""
+    """Draw a number from 0 to `below` - 1 (Knuth's 64-bit congruential generator, upper bits)."""
     seed = np.uint64(get(board, b.SEED)) * _MULTIPLIER + _INCREMENT
     put(board, b.SEED, np.int64(seed))
     return np.int64(seed >> _HIGH) % below
@@ -28,7 +28,7 @@ def draw(board: Word, below: Word) -> Word:
 
 @kernel
 def choose(board: Word, runnable: Word) -> Word:
-    """The thread to run."""
+    """Return the thread to run."""
     threads = get(board, b.THREADS)
     count = 0
     for k in range(threads):
@@ -44,7 +44,7 @@ def choose(board: Word, runnable: Word) -> Word:
 
 @kernel
 def advance(board: Word) -> Flag:
-    """The generator goes on from schedule to schedule."""
+    """Return True: the generator goes on from schedule to schedule."""
     return True
 
 

@@ -11,7 +11,7 @@ from latchfree_explore.board.layout import get, put
 
 @kernel
 def choose(board: Word, runnable: Word) -> Word:
-    """The thread that is alone; ends the schedule when its operation has returned, or it cannot go on."""
+    """Return the thread that is alone; end the schedule when its operation has returned, or it cannot go on."""
     thread = get(board, b.LONER)
     if get(board, b.STEPS) == get(board, b.PREFIX):
         put(board, b.LONER_CALL, get(b.fiber(board, thread), b.F_CALL))

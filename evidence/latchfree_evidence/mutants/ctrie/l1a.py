@@ -14,6 +14,7 @@ from latchfree.kinds import Handle, Word
 
 @kernel
 def with_entry(mem: Handle, me: Word, node: Word, at: Word, snode: Word, gen: Word) -> Word:
+    """Put the entry in front, also where the L-node has its key already."""
     count = peek(mem, node + COUNT)
     new = new_lnode(mem, me, count + ONE, gen)
     if new == NIL:

@@ -12,4 +12,5 @@ from latchfree.kinds import Handle, Word
 
 @kernel
 def next_slot(mem: Handle, main: Word, at: Word) -> Word:
+    """Pass over a T-node as if nothing were in it."""
     return NIL if kind_of(mem, main) == T_NODE else next_slot_right(mem, main, at)

@@ -16,6 +16,7 @@ from latchfree.kinds import Handle, Word
 
 @kernel
 def inserted(mem: Handle, me: Word, c: Word, flag: Word, slot: Word, gen: Word) -> Word:
+    """Insert a slot into a copy whose children are copies too."""
     new = inserted_right(mem, me, c, flag, slot, gen)
     for k in range(popcount(peek(mem, new + BITMAP))):
         child = peek(mem, new + SLOTS + np.uint64(k))

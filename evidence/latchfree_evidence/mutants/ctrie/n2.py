@@ -35,6 +35,7 @@ from latchfree.words import flag_of, position
 
 @kernel
 def removed_contracted(mem: Handle, me: Word, c: Word, flag: Word, level: Word, gen: Word) -> Word:
+    """Leave a lone S-node in its C-node instead of making a tomb of it."""
     bitmap = peek(mem, c + BITMAP)
     n = popcount(bitmap)
     at = position(bitmap, flag)
@@ -71,6 +72,7 @@ def _contract(mem: Handle, trie: Word, me: Word, h: Word) -> None:
 
 @kernel
 def remove(mem: Handle, trie: Word, me: Word, key: Key, mode: Word, expected: Word) -> Word:
+    """Remove a key, then put a lone S-node in the place of its I-node without a tomb."""
     old = remove_right(mem, trie, me, key, mode, expected)
     _contract(mem, trie, me, placed(mem, trie, full_hash(key)))
     return old

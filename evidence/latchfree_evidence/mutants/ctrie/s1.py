@@ -16,6 +16,7 @@ from latchfree.kinds import Handle, Word
 
 @kernel
 def renewed(mem: Handle, trie: Word, me: Word, c: Word, gen: Word) -> Word:
+    """Copy every child I-node, also those of the target generation."""
     bitmap = peek(mem, c + BITMAP)
     n = popcount(bitmap)
     new = new_cnode(mem, me, bitmap, n, gen)

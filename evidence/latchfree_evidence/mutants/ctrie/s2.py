@@ -15,6 +15,7 @@ from latchfree.kinds import Handle, Word
 
 @kernel
 def rdcss_complete(mem: Handle, trie: Word, d: Word) -> None:
+    """Move the root first and mark the descriptor as committed afterwards."""
     old = peek(mem, d + OLD)
     if gcas_read(mem, trie, old) != peek(mem, d + EXPECTED):
         cas(mem, trie + ROOT_WORD, d | PENDING, old)
@@ -24,6 +25,7 @@ def rdcss_complete(mem: Handle, trie: Word, d: Word) -> None:
 
 @kernel
 def abort_root(mem: Handle, trie: Word) -> Word:
+    """Put the old root back without deciding the status."""
     while True:
         word = load_seq(mem, trie + ROOT_WORD)
         if word & PENDING == NIL:

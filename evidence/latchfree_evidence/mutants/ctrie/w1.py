@@ -15,6 +15,7 @@ from latchfree.kinds import Handle, Word
 
 @kernel
 def freeze(mem: Handle, trie: Word, me: Word) -> Word:
+    """Register the root that is current after the RDCSS, which is live, as the snapshot."""
     slot = freeze_right(mem, trie, me)
     if slot != FULL:
         poke(mem, slot + FROZEN, read_root(mem, trie))  # the real one keeps the root it replaced

@@ -34,6 +34,7 @@ from latchfree.kinds import Handle, Key, Word
 
 @kernel
 def remove(mem: Handle, trie: Word, me: Word, key: Key, mode: Word, expected: Word) -> Word:
+    """Answer "absent" where the GCAS of an L-node fails, instead of beginning anew."""
     h = placed(mem, trie, full_hash(key))
     i = read_root(mem, trie)
     startgen = gen_of(mem, i)

@@ -32,6 +32,7 @@ from latchfree.kinds import Handle, Key, Value, Word
 
 @kernel
 def compressed(mem: Handle, trie: Word, me: Word, c: Word, level: Word, gen: Word) -> Word:
+    """Compress a C-node and drop its generation."""
     new = compressed_right(mem, trie, me, c, level, gen)
     if new != NIL and kind_of(mem, new) == C_NODE:
         poke(mem, new, header(C_NODE, size_of(mem, new), NIL))  # the real one keeps the generation
@@ -66,6 +67,7 @@ def main_with(
     level: Word,
     gen: Word,
 ) -> Word:
+    """Take a C-node without generation for an old one, and copy its children."""
     if gen_of(mem, m) == NIL:
         m = _copy_of(mem, trie, me, m, gen)
     return main_with_right(mem, trie, me, m, slot, key, full, h, value, level, gen)

@@ -29,6 +29,7 @@ from latchfree.kinds import Handle, Word
 
 @kernel
 def compressed(mem: Handle, trie: Word, me: Word, c: Word, level: Word, gen: Word) -> Word:
+    """Read the mains of the children as they are, also those that are not committed."""
     bitmap = peek(mem, c + BITMAP)
     n = popcount(bitmap)
     new = new_cnode(mem, me, bitmap, n, gen)

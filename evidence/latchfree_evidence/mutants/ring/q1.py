@@ -12,5 +12,6 @@ from latchfree.streams.kernels.ring import put_once as put_once_right
 
 @kernel
 def put_once(mem: Handle, ring: Word, value: Word) -> Word:
+    """Say that the queue is full where another put has taken the position."""
     outcome = put_once_right(mem, ring, value)
     return REFUSED if outcome == LOST else outcome

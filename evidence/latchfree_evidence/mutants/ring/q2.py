@@ -12,5 +12,6 @@ from latchfree.streams.kernels.ring import TURN, VALUE
 
 @kernel
 def fill(mem: Handle, cell: Word, position: Word, value: Word) -> None:
+    """Pass the turn, and only then write the value."""
     store(mem, cell + TURN, turn_to_get(position))
     store(mem, cell + VALUE, value)

@@ -12,5 +12,6 @@ from latchfree.streams.kernels.ring import TURN, VALUE
 
 @kernel
 def drain(mem: Handle, cell: Word, position: Word, mask: Word) -> Word:
+    """Pass the turn, and only then read the value."""
     store(mem, cell + TURN, turn_to_put_again(position, mask))
     return load(mem, cell + VALUE)

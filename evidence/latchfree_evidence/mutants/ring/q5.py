@@ -10,4 +10,5 @@ from latchfree.kinds import Flag, Handle, Word
 
 @kernel
 def finds_empty(mem: Handle, ring: Word, position: Word) -> Flag:
+    """Say that the ring is empty without a look at the positions of the puts."""
     return True

@@ -13,9 +13,11 @@ from latchfree_evidence.stress.tickets import ONE, TICKET
 
 @kernel
 def invoked(shared: Word) -> Word:
+    """Take two tickets at once: the other is for the return."""
     return fetch_add(shared, TICKET, ONE + ONE)
 
 
 @kernel
 def returned(shared: Word, invoke: Word) -> Word:
+    """Return the ticket that was taken before the operation."""
     return invoke + ONE  # the real one takes a ticket now

@@ -20,6 +20,7 @@ from latchfree.words import flag_of
 
 @kernel
 def clean(mem: Handle, trie: Word, me: Word, path: Array, depth: Word, digits: Array, startgen: Word) -> Flag:
+    """Detach a tomb by a CAS that expects a main read after the copy was made."""
     i = path[TWO * depth]
     parent = path[TWO * (depth - ONE)]
     where = path[TWO * (depth - ONE) + ONE]

@@ -20,6 +20,7 @@ from latchfree.words import flag_of
 
 @kernel
 def without(mem: Handle, me: Word, c: Word, flag: Word, place: Word, gen: Word) -> Word:
+    """Leave a lone subscription in its C-node instead of making a tomb of it."""
     return removed_contracted(mem, me, c, flag, NIL, gen)  # the real one makes a tomb of what is left alone
 
 
@@ -57,6 +58,7 @@ def _contract(mem: Handle, trie: Word, me: Word, digits: Array) -> None:
 
 @kernel
 def unsubscribe(mem: Handle, trie: Word, me: Word, digits: Array, path: Array, name: Word) -> Word:
+    """Unsubscribe, then put a lone subscription in the place of its I-node without a tomb."""
     s = unsubscribe_right(mem, trie, me, digits, path, name)
     _contract(mem, trie, me, digits)
     return s

@@ -14,6 +14,7 @@ from latchfree.topics.concurrent.kernels.change import clean as clean_right
 
 @kernel
 def clean(mem: Handle, trie: Word, me: Word, path: Array, depth: Word, digits: Array, startgen: Word) -> Flag:
+    """Keep a tombed child in a parent that holds anything else."""
     m = gcas_read(mem, trie, path[TWO * (depth - ONE)])
     if kind_of(mem, m) == C_NODE and popcount(peek(mem, m + BITMAP)) > ONE:
         return True

@@ -9,4 +9,5 @@ from latchfree.kinds import Flag, Handle, Word
 
 @kernel
 def holds(mem: Handle, trie: Word, root: Word, noted: Word, words: Word) -> Flag:
+    """Say that nothing has changed since it was collected."""
     return True

@@ -9,4 +9,5 @@ from latchfree.kinds import Flag, Handle, Word
 
 @kernel
 def holds(mem: Handle, trie: Word, root: Word, noted: Word, words: Word) -> Flag:
+    """Compare the root's main only, of all mains that were read."""
     return gcas_read(mem, trie, root) == peek(noted, ONE)

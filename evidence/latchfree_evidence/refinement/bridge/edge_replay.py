@@ -3,7 +3,7 @@
 The steps are taken one by one: the code's thread must be about to make just the access that the specification's
 action is, as its label says; it makes it, and goes on through what the specification does not have (epochs, registry,
 free lists) to its next labelled access. Then memory, and what every thread is about to do, must be the state at the end
-of the edge (see `image`); an operation that returns must have answered what the tracker of linearizations wants.
+of the edge (see `comparison`); an operation that returns must have answered what the tracker of linearizations wants.
 
 In five places code and specification do not go in step, and need not:
 
@@ -24,7 +24,7 @@ from typing import Any, Final
 
 from latchfree.arena.kernels import node as arena_node
 from latchfree.ctrie.kernels import shape
-from latchfree_evidence.refinement.bridge.image import Difference, Image
+from latchfree_evidence.refinement.bridge.comparison import Comparison, Difference
 from latchfree_evidence.refinement.bridge.programs import Program
 from latchfree_evidence.refinement.bridge.stepper import Halted, Stepper
 from latchfree_evidence.refinement.bridge.tours import Edge, Tours
@@ -149,7 +149,7 @@ class _Steppers:
         self._made: dict[Scenario, Stepper] = {}
 
     def of(self, scenario: Scenario) -> Stepper:
-        """A machine for a scenario, as it was before its first step."""
+        """Return a stepper for a scenario, in the state before its first step."""
         found = self._made.pop(scenario, None) or Stepper(self.target, scenario)
         if len(self._made) == _KEPT:
             del self._made[next(iter(self._made))]
@@ -249,7 +249,7 @@ class _Run:
         """Compare the memory, and what every thread is about to do, with a state."""
         stepper = self.stepper
         state: Any = self._graph.state(number)
-        image = Image(state["mem"], stepper.words, stepper.root, self._program.keys)
+        comparison = Comparison(state["mem"], stepper.words, stepper.root, self._program.keys)
         for thread, process in enumerate(self._program.processes):
             regs = state["L"][process]
             pc = _code_at(regs)
@@ -260,8 +260,8 @@ class _Run:
             elif pc not in self._actions(thread):
                 raise Difference(f"{process}: the specification is at {pc}, but the code {self._about_to(thread)}")
             else:
-                image.same_access(pc, regs, pending.at, pending.expected, pending.operand)
-        image.check()
+                comparison.same_access(pc, regs, pending.at, pending.expected, pending.operand)
+        comparison.check()
 
     def _check_answer(self, thread: int, process: str, before: Any, after: Any) -> None:
         """Compare the answer of the operation that has returned: the tracker keeps who gave the same."""
@@ -282,18 +282,18 @@ def _regs(state: Any, process: str) -> Mapping[Any, Any]:
 
 
 def _code_at(regs: Mapping[Any, Any]) -> str:
-    """The action that the code is about to take when the specification has these registers."""
+    """Return the action that the code is about to take when the specification has these registers."""
     undoes = regs["pc"] == "CompleteReadRoot" and regs["gp"] < 0
     return "CompleteRollback" if undoes else str(regs["pc"])
 
 
 def _forget(configuration: Any, process: str) -> Any:
-    """A configuration of the tracker in which a process has no answer any more."""
+    """Return a configuration of the tracker without the answer of a process."""
     return Function({"s": configuration["s"], "r": Function({**configuration["r"], process: ()})})
 
 
 def _operations(program: Program, graph: StateGraph, tour: list[Edge]) -> list[list[tuple[Invocation, Any]]]:
-    """The operations that each thread begins on a tour, as the explorer's and as the model's."""
+    """Return the operations that each thread begins on a tour, as the explorer's and as the model's."""
     made: list[list[tuple[Invocation, Any]]] = [[] for _ in program.processes]
     for edge in tour:
         if edge.step.action == "Invoke":

@@ -112,7 +112,7 @@ class Stepper:
         return self._board[b.FIBERS + thread * b.FIBER_WORDS + field]
 
     def pending(self, thread: int) -> Pending | None:
-        """The access that a thread is about to make, None if it has ended."""
+        """Return the access that a thread is about to make, None if the thread has ended."""
         if not self._fiber(thread, b.F_READY):
             return None
         at = b.FIBERS + thread * b.FIBER_WORDS
@@ -129,7 +129,7 @@ class Stepper:
         return not self._fiber(thread, b.F_READY) or bool(self._fiber(thread, b.F_INVOKING))
 
     def result(self, call: int) -> int:
-        """What operation number `call` of the scenario has returned."""
+        """Return the word that operation number `call` of the scenario has returned."""
         return self._calls[call * b.CALL_WORDS + b.C_RESULT]
 
     def end(self) -> None:

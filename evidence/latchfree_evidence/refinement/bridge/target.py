@@ -20,6 +20,7 @@ from latchfree_explore.target import Operation
 
 @kernel
 def get(mem: Handle, trie: Word, thread: Word, key: Word) -> Word:
+    """Look a key up by the helping traversal alone."""
     me = _participant(thread)
     pin(mem, me)
     held = _value(mem, lookup_helping(mem, trie, me, placed(mem, trie, full_hash(key)), key))

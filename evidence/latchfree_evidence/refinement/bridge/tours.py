@@ -84,7 +84,7 @@ class Tours:
                     queue.append(edge.step.target)
 
     def _first(self) -> list[Edge]:
-        """The shortest way from the initial state that ends with a step that is still to be taken."""
+        """Return the shortest way from the initial state to the end of an untaken step."""
         for planted in (False, True):
             if planted:
                 self._plant()
@@ -103,7 +103,7 @@ class Tours:
         return bool(self.taken[edge.number] or self.barred[edge.number])
 
     def _way(self, state: int, planned: set[int], room: int) -> list[Edge]:
-        """The shortest way from a state that ends with a step that is still to be taken, if it is near."""
+        """Return the shortest way from a state to the end of an untaken step, if there is one near."""
         came: dict[int, Edge | None] = {state: None}
         queue = deque([(state, 0)])
         for _ in range(_NEIGHBOURHOOD):
@@ -137,7 +137,7 @@ def _back(came: dict[int, Edge | None], state: int) -> list[Edge]:
 
 
 def _threads(graph: StateGraph, step: Step) -> Sequence[int]:
-    """The threads that may take a step: one, but where the states do not tell."""
+    """Return the threads that may take a step: one, unless the states do not tell which."""
     wanted = "idle" if step.action == "Invoke" else step.action
     counters = [graph.rows.counter(text) for text in graph.rows.registers(step.source)]
     able = [thread for thread, counter in enumerate(counters) if counter == wanted]

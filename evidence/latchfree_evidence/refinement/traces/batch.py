@@ -169,7 +169,7 @@ def module_text(traces: Sequence[Trace]) -> str:
 
 
 def _record(trace: Trace, threads: int, keys: tuple[str, ...]) -> Function:
-    """A trace as the specification takes it."""
+    """Return a trace as the specification takes it."""
     scenario = trace.scenario
     if any(each.f != "put" or each.arguments[1:] != (1,) for each in scenario.before):
         raise ValueError(f"before the threads there may be puts of value 1 and nothing else: {scenario}")

@@ -90,7 +90,7 @@ class _Thread:
 
 
 def _action(actions: frozenset[str], last: str) -> str:
-    """The action of an access whose label names several: the CAS of the root that ends an RDCSS, or its abortion."""
+    """Return the action of an access whose label names several: a CAS of the root ends an RDCSS or aborts one."""
     if len(actions) == 1:
         return next(iter(actions))
     return "CompleteAbortRoot" if last == "CompleteAbortStatus" else "RdcssSwing"

@@ -1,4 +1,4 @@
-"""The memory of a trie, and a state of `Ctrie.tla`: are they the same, but for names?
+"""Whether the memory of a trie and a state of `Ctrie.tla` are the same, but for names.
 
 Two nodes correspond if they are of one kind and what they hold corresponds. The comparison starts from the root and
 from what every process is about to read, expect and write, follows both memories side by side, and notes which address
@@ -45,7 +45,7 @@ class Difference(Exception):
     """The memory is not what the specification says; the message says where and how."""
 
 
-class Image:
+class Comparison:
     """A comparison of one state with the memory; each is used once.
 
     Parameters
