@@ -107,7 +107,7 @@ def _access(board: Word, kind: Word, at: Word, a: Word, operand: Word, site: Wor
 
 @cache
 def access_function() -> Any:
-    """Return the C function that explored code calls for an access; a plain one is made at once, unless it is a step."""
+    """Return the C function that explored code calls for an access; a plain one that is no step is made at once."""
     return callback(types.int64(*[types.int64] * 6), _access)
 
 
