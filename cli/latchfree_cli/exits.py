@@ -5,6 +5,7 @@ and the command prints ``latchfree: missing.jsonl: No such file or directory`` a
 """
 
 import difflib
+import sys
 from collections.abc import Collection, Iterable, Mapping
 from typing import Final, TypeVar
 
@@ -60,15 +61,12 @@ def translate(error: Exception) -> Stop | None:
     """Return how an expected kind of error ends a command, or None for a defect of ours."""
     if isinstance(error, Stop):
         return error
-    from latchfree.errors import MissingExtra
-
     if isinstance(error, ModuleNotFoundError) and error.name:
-        return Stop(TOOL, str(error) if isinstance(error, MissingExtra) else fix_for(error.name))
+        return Stop(TOOL, str(error) if hasattr(error, "extra") else fix_for(error.name))  # of MissingExtra
     if isinstance(error, OSError) and error.filename is not None:
         return Stop(USAGE, f"{error.filename}: {error.strerror}")
-    from latchfree_model.tlc.tools import ToolMissing
-
-    return Stop(TOOL, str(error)) if isinstance(error, ToolMissing) else None
+    tools = sys.modules.get("latchfree_model.tlc.tools")  # not loaded: then nobody can have raised its error
+    return Stop(TOOL, str(error)) if tools is not None and isinstance(error, tools.ToolMissing) else None
 
 
 def defect(error: BaseException) -> Stop:

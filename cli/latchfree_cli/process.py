@@ -146,6 +146,10 @@ def run(command: Callable[[], object], *, verbose: bool) -> int:
             tell(stop)
     except KeyboardInterrupt:
         code = exits.INTERRUPTED
+    except Exception as error:  # an error while another one was told
+        code = exits.TOOL
+        with suppress(PipeClosed, exits.Stop):
+            tell(exits.defect(error))
     INTERRUPTS.ending = True
     return code
 
@@ -156,8 +160,10 @@ def _code_of(command: Callable[[], object], verbose: bool) -> int:
         return exits.OK
     except Finished as end:
         return int(end.code or 0)
-    except SystemExit as end:  # of the parser: help was shown, or the arguments were wrong
-        return exits.USAGE if end.code else exits.OK
+    except SystemExit as end:  # of the parser: help was shown, the arguments were wrong, or Ctrl-C was pressed
+        if end.code != exits.INTERRUPTED and not INTERRUPTS.pressed:
+            return exits.USAGE if end.code else exits.OK
+        stop = exits.Stop(exits.INTERRUPTED, "interrupted")
     except (Exception, KeyboardInterrupt) as error:
         stop = ending(error, verbose=verbose)
     tell(stop)

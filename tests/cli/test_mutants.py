@@ -66,7 +66,7 @@ def test_every_mutant_of_the_code_has_a_cell_in_each_layer(monkeypatch: pytest.M
     assert len(cells) == 3 * len(latchfree_evidence.mutants.MUTANTS)
     ran = [cell for cell in cells.values() if cell["status"] == "caught"]
     assert len(ran) == len(seen) + 1
-    assert cells["S1", "explore"]["reproduce"].startswith('latchfree explore ctrie --mutant S1 --scenario "init: put')
+    assert cells["S1", "explore"]["reproduce"].startswith("latchfree explore ctrie --mutant S1 --scenario 'init: put")
     assert cells["W4", "stress"]["reproduce"].endswith("--shape pairs --threads 6 --keys 24 --seed 1")
     assert cells["W4", "spec"]["status"] == "-"
     assert cells["C1", "stress"]["status"] == "caught"
@@ -129,3 +129,29 @@ def test_interrupt() -> None:
         _, stderr = interrupt(run)
     assert run.returncode == exits.INTERRUPTED
     assert stderr.endswith("latchfree: interrupted\n")
+
+
+def test_the_list_has_one_line_for_each_mutant(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    result = CliRunner().invoke(app, ["mutants", "--list"])
+    assert result.exit_code == exits.OK
+    lines = {line.split()[0]: line for line in result.stdout.splitlines()}
+    specified = {model.mutant for model in spec_runs.read_manifest() if model.mutant}
+    assert set(lines) == set(latchfree_evidence.mutants.MUTANTS) | specified
+    assert len(result.stdout.splitlines()) == len(lines)
+    said = latchfree_evidence.mutants.MUTANTS["S1"].summary
+    assert lines["S1"] == f"S1    spec, explore, stress  Scala 2.12 and 2.13, Workiva  {said}"
+
+
+def test_the_list_of_a_layer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    result = CliRunner().invoke(app, ["mutants", "--list", "--layer", "stress", "--json"])
+    entries = {entry["id"]: entry for entry in json.loads(result.stdout)["mutants"]}
+    assert {"S1", "C3", "T1"} <= set(entries)
+    assert not {"Q1", "P1"} & set(entries)
+    assert entries["T1"] == {
+        "id": "T1",
+        "layers": ["stress"],
+        "published": None,
+        "summary": latchfree_evidence.mutants.MUTANTS["T1"].summary,
+    }

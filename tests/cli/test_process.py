@@ -82,6 +82,8 @@ def turned():
 doctor._findings = turned
 """
 
+WHILE_PARSING = "import latchfree_cli.frame as frame\nframe._merge = press\n"
+
 IN_A_PROGRESS_CALLBACK = """
 from contextlib import contextmanager
 from latchfree_cli.settings import Settings
@@ -106,6 +108,13 @@ def test_a_defect_has_a_traceback_with_v() -> None:
     assert result.stderr.startswith("Traceback (most recent call last):")
 
 
+def test_a_defect_of_what_tells_errors_is_no_violation() -> None:
+    before = "import latchfree_cli.exits as exits\ndef translate(error):\n    raise KeyError('again')\n"
+    result = latchfree("doctor", before=DEFECT + before + "exits.translate = translate\n")
+    assert (result.returncode, result.stdout) == (exits.TOOL, "")
+    assert result.stderr == "latchfree: a defect of latchfree: KeyError: 'again'; -v prints the traceback\n"
+
+
 def test_a_defect_while_the_commands_are_loaded() -> None:
     before = "import sys\nsys.modules['latchfree_cli.commands.check'] = None\n"
     result = latchfree("doctor", before=before.replace("None", "object()"))
@@ -119,12 +128,13 @@ def test_a_defect_while_the_commands_are_loaded() -> None:
     [
         IN_A_COMMAND,
         WHILE_IMPORTING,
+        WHILE_PARSING,
         WHILE_COMPILING,
         IN_A_CALLBACK_OF_C,
         IN_A_FINALIZER,
         TURNED_INTO_ANOTHER_ERROR,
     ],
-    ids=["command", "import", "compiling", "callback", "finalizer", "turned"],
+    ids=["command", "import", "parsing", "compiling", "callback", "finalizer", "turned"],
 )
 def test_ctrl_c(moment: str) -> None:
     result = latchfree("doctor", before=PRESS + moment)
