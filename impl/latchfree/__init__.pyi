@@ -1,6 +1,6 @@
 """The names of the package: `lazy_loader` reads them here, and so do the type checkers."""
 
-from . import atomics, words
+from . import atomics, kinds, words
 from .arena import Arena
 from .ctrie.mapping import Ctrie
 from .ctrie.view import Snapshot
@@ -99,6 +99,7 @@ __all__ = [
     "atomics",
     "get_dialect",
     "kernel",
+    "kinds",
     "overlapping",
     "overlaps",
     "subsumes",

@@ -164,15 +164,15 @@ def _parts(kind: Any) -> Iterator[Any]:
 
 
 def _owner(kind: Any) -> str:
-    """Return the module of what a numba type stands for, if a kernel need not import it.
+    """Return the module of what a numba type stands for, if a kernel need not import it, else "".
 
-    This is the class of a named tuple if another package defines the class, or a compiled function.
+    This is the class of a named tuple or of a numba type, if another package defines the class, or a compiled function.
     """
     function = getattr(getattr(kind, "dispatcher", None), "py_func", None)
     if function is not None:
         return function.__module__ or "?"
-    owner: str = getattr(getattr(kind, "instance_class", None), "__module__", "latchfree")
-    return "" if _top(owner) == "latchfree" else owner
+    owner: str = getattr(getattr(kind, "instance_class", type(kind)), "__module__", "numba")
+    return "" if _top(owner) in ("latchfree", "numba", "builtins") else owner
 
 
 def _owners(signature: Any) -> list[str]:

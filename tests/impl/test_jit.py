@@ -230,11 +230,14 @@ def test_a_handle_inside_of_a_tuple_is_the_handle_of_another_package(tmp_path):
         mem: Mine
         key: int
 
+    class OfItsOwn(types.Type):
+        pass
+
     Held.__module__ = "latchfree.somewhere"
     mine = types.NamedUniTuple(types.uint64, 1, Mine)
     held = types.NamedTuple((mine, types.int64), Held)
     nested = types.Tuple((types.int64, types.UniTuple(held, 2)))
-    for kind in (mine, held, nested, types.Optional(mine)):
+    for kind in (mine, held, nested, types.Optional(mine), OfItsOwn("mine")):
         assert jit._owners((types.int64, kind)) == [__name__]
     assert jit._owners((types.int64, types.UniTuple(types.uint64, 2), types.float64[:])) == []
     assert jit._owners((numba.typeof(mix),)) == ["latchfree.words"]

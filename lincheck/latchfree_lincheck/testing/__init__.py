@@ -1,14 +1,14 @@
 """Test concurrent classes with Hypothesis: generated programs, shrunk when they fail.
 
 `linearizable` runs concurrent programs on real threads and judges the recorded histories; `stateful` runs sequential
-ones and compares every result with the model. This package needs hypothesis: ``pip install 'latchfree[dev]'``.
+ones and compares every result with the model. This package needs hypothesis: ``pip install 'latchfree[check]'``.
 """
 
 try:
     import hypothesis  # noqa: F401
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(
-        "latchfree_lincheck.testing needs hypothesis; fix: pip install 'latchfree[dev]'", name="hypothesis"
+        "latchfree_lincheck.testing needs hypothesis; fix: pip install 'latchfree[check]'", name="hypothesis"
     ) from error
 
 from latchfree_lincheck.testing.concurrent import NotLinearizable, linearizable

@@ -269,4 +269,4 @@ def test_without_hypothesis_the_error_says_what_to_install():
     path = {"PYTHONPATH": ":".join(sys.path)}
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=path, check=False)
     assert run.returncode == 1
-    assert "needs hypothesis; fix: pip install 'latchfree[dev]'" in run.stderr
+    assert "needs hypothesis; fix: pip install 'latchfree[check]'" in run.stderr
