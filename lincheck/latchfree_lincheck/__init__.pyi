@@ -4,23 +4,26 @@ from . import show
 from .checking.checker import check
 from .checking.many import Verdicts, check_many
 from .checking.verdict import Verdict
-from .criteria import judge
+from .criteria import CRITERIA, judge
 from .criteria.weak_queue import without_excused
+from .engine.decide import NoWitness
 from .formats import read_history, write_history
 from .formats.errors import HistoryFormatError
 from .history import History, Operation
 from .history.columns import Column, Columns
 from .history.recorder import Recorder
-from .show import page, save
+from .show import judge_parts, page, save
 from .show.lanes import lanes
 from .shrinking import shrink
 from .testing import NotLinearizable, linearizable, stateful
 
 __all__ = [
+    "CRITERIA",
     "Column",
     "Columns",
     "History",
     "HistoryFormatError",
+    "NoWitness",
     "NotLinearizable",
     "Operation",
     "Recorder",
@@ -29,6 +32,7 @@ __all__ = [
     "check",
     "check_many",
     "judge",
+    "judge_parts",
     "lanes",
     "linearizable",
     "page",

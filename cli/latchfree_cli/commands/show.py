@@ -45,7 +45,7 @@ def show(
     latchfree explore wrote is run again, and its steps are drawn with their source lines.
     """
     from latchfree_explore.replay_files import is_replay
-    from latchfree_lincheck.show import judge, page, save
+    from latchfree_lincheck.show import judge_parts, page, save
 
     path = _target(settings.out, files)
     replays = [file for file in files if is_replay(file)]
@@ -60,7 +60,7 @@ def show(
         for number, (file, history, name) in enumerate(jobs, start=1):
             where = f"show: history {number} of {len(jobs)}, {history.name}"
             report(where)
-            one = judge(
+            one = judge_parts(
                 history,
                 name,
                 timeout=settings.timeout,
@@ -107,7 +107,7 @@ def _replayed(settings: Settings, file: Path) -> "Judged":
     from latchfree_evidence.targets.finding import find_target
     from latchfree_explore.page import steps_of
     from latchfree_explore.replay_files import read
-    from latchfree_lincheck.show import judge
+    from latchfree_lincheck.show import judge_parts
 
     with settings.progress(f"replay {file}"):
         try:
@@ -119,7 +119,7 @@ def _replayed(settings: Settings, file: Path) -> "Judged":
                 exits.INCONCLUSIVE, f"{file}: nothing to draw: {result.reason}; explore its scenario again"
             )
         model = find_target(read(file)["target"]).model
-        judged = judge(result.failure.history, model, source=str(file), steps=steps_of(result.failure))
+        judged = judge_parts(result.failure.history, model, source=str(file), steps=steps_of(result.failure))
     settings.say(f"{file}: {judged.history.name}: {result.reason}")
     return judged
 

@@ -13,9 +13,11 @@ Linearizability implies each of the others; none of the others implies another.
 from __future__ import annotations
 
 import importlib
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
+from latchfree_lincheck.engine.bounds import MEMORY
 from latchfree_model import Model, get_model
 
 if TYPE_CHECKING:
@@ -33,7 +35,16 @@ __all__ = [
     "sequentially_consistent",
 ]
 
-CRITERIA: Final = MappingProxyType({
+
+class Criterion(Protocol):
+    """A judge of one history by one criterion."""
+
+    def __call__(self, history: History, model: Model[Any], *, timeout: float | None, memory: int) -> Verdict:
+        """Judge a history."""
+        ...
+
+
+CRITERIA: Final[Mapping[str, tuple[str, str]]] = MappingProxyType({
     "linearizability": ("checking.checker", "check"),
     "sequential-consistency": ("criteria.sequential", "sequentially_consistent"),
     "quiescent-consistency": ("criteria.quiescent", "quiescently_consistent"),
@@ -48,7 +59,7 @@ def judge(
     *,
     criterion: str = "linearizability",
     timeout: float | None = None,
-    memory: int = 2 << 30,
+    memory: int = MEMORY,
 ) -> Verdict:
     """Judge a history by the criterion with that name.
 
@@ -73,17 +84,19 @@ def judge(
     """
     if criterion not in CRITERIA:
         raise ValueError(f"no criterion is called {criterion!r}; choose one of {', '.join(CRITERIA)}")
+    chosen = get_model(model) if isinstance(model, str) else model
+    return _load(criterion)(history, chosen, timeout=timeout, memory=memory)
+
+
+def _load(criterion: str) -> Criterion:
+    """Import the function of a criterion."""
     module, function = CRITERIA[criterion]
-    decide = getattr(importlib.import_module(f"latchfree_lincheck.{module}"), function)
-    verdict: Verdict = decide(
-        history, get_model(model) if isinstance(model, str) else model, timeout=timeout, memory=memory
-    )
-    return verdict
+    return cast(Criterion, getattr(importlib.import_module(f"latchfree_lincheck.{module}"), function))
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> Criterion:
     """Import a criterion on first use."""
-    for module, function in CRITERIA.values():
+    for criterion, (_, function) in CRITERIA.items():
         if name == function and name in __all__:
-            return getattr(importlib.import_module(f"latchfree_lincheck.{module}"), name)
+            return _load(criterion)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -17,7 +17,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, Protocol, cast
 
 from latchfree_lincheck.formats.errors import HistoryFormatError
 from latchfree_lincheck.history import History
@@ -54,8 +54,7 @@ def read_history(path: str | Path, format: str | None = None, model: str | None 
     path = Path(path)
     chosen = detect_format(path) if format is None else format
     _known(chosen, FORMATS)
-    histories: list[History] = _module(chosen).read(path, model)
-    return histories
+    return cast(_Reader, _module(chosen)).read(path, model)
 
 
 def write_history(path: str | Path, histories: Iterable[History], format: str | None = None) -> None:
@@ -69,7 +68,7 @@ def write_history(path: str | Path, histories: Iterable[History], format: str | 
     path = Path(path)
     chosen = ("parquet" if path.suffix == ".parquet" else "jsonl") if format is None else format
     _known(chosen, _WRITABLE)
-    _module(chosen).write(path, list(histories))
+    cast(_Writer, _module(chosen)).write(path, list(histories))
 
 
 def detect_format(path: str | Path) -> str:
@@ -104,5 +103,17 @@ def _known(format: str, formats: tuple[str, ...]) -> None:
         raise ValueError(f"no history format is called {format!r} here; choose one of {', '.join(formats)}")
 
 
-def _module(format: str) -> Any:
+class _Reader(Protocol):
+    """A module that reads a format."""
+
+    def read(self, path: Path, model: str | None) -> list[History]: ...
+
+
+class _Writer(Protocol):
+    """A module that writes a format."""
+
+    def write(self, path: Path, histories: list[History]) -> None: ...
+
+
+def _module(format: str) -> object:
     return importlib.import_module(f"{__name__}.{format.replace('-', '_')}")

@@ -29,6 +29,7 @@ class Texts:
         self._numbers: dict[str, int] = {}
 
     def __call__(self, text: str) -> int:
+        """Return the number of a text."""
         return self._numbers.setdefault(text, len(self._numbers))
 
     def all(self) -> list[str]:

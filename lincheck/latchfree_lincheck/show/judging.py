@@ -71,7 +71,7 @@ class Judged:
     steps: tuple[Step, ...] = ()
 
 
-def judge(
+def judge_parts(
     history: History,
     model: str | Model[Any] = "map",
     *,

@@ -1,7 +1,7 @@
-"""The HTML page: style, script and data in one file that needs no network.
+r"""The HTML page: style, script and data in one file that needs no network.
 
 The data stands in a ``<script type="application/json">`` element. The only way out of such an element is text that
-starts with ``<``, so no ``<`` is left in it: JSON may write it as ``\\u003c``, and it occurs in strings only. The
+starts with ``<``, so no ``<`` is left in it: JSON may write it as ``\u003c``, and it occurs in strings only. The
 page's policy names the digests of its own style and script, so that a browser runs nothing else, and loads nothing.
 """
 

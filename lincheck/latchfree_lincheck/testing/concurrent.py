@@ -18,7 +18,7 @@ from latchfree_lincheck.checking.verdict import Verdict
 from latchfree_lincheck.criteria import judge
 from latchfree_lincheck.history import History
 from latchfree_lincheck.show.lanes import lanes
-from latchfree_lincheck.testing.calls import Menu, Method, Step, Strategy, model_of
+from latchfree_lincheck.testing.menu import Menu, Method, Step, Strategy, model_of
 from latchfree_lincheck.testing.threads import program_text, rounds
 from latchfree_model import Model
 
@@ -81,7 +81,7 @@ def linearizable(
     most_calls : int
         Calls of one thread, at most (about: some calls come in pairs).
     operations, arguments, methods
-        Which operations to call, with what, and how; see `latchfree_lincheck.testing.calls.Menu`.
+        Which operations to call, with what, and how; see `latchfree_lincheck.testing.menu.Menu`.
     criterion : str
         What to promise, one of `latchfree_lincheck.criteria.CRITERIA`.
     repeats : int

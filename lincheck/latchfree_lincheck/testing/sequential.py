@@ -1,4 +1,4 @@
-"""A rule-based state machine made of a model: does a class do what the model does, used by one thread?"""
+"""Rule-based state machines made of models: they test that a class does what the model does, used by one thread."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
-from latchfree_lincheck.testing.calls import Menu, Method, Step, Strategy, model_of
+from latchfree_lincheck.testing.menu import Menu, Method, Step, Strategy, model_of
 from latchfree_model import UNKNOWN, Call, Model
 
 
@@ -35,7 +35,7 @@ def stateful(
     make : callable
         Makes the object; its ``close()``, if it has one, is called at the end of a program.
     operations, arguments, methods
-        Which operations to call, with what, and how; see `latchfree_lincheck.testing.calls.Menu`.
+        Which operations to call, with what, and how; see `latchfree_lincheck.testing.menu.Menu`.
     programs, most_calls : int
         How many programs are generated, and how long they are at most.
     derandomize : bool

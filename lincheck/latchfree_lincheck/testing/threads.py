@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from latchfree_lincheck.history import History
 from latchfree_lincheck.history.recorder import Recorder
-from latchfree_lincheck.testing.calls import Step
+from latchfree_lincheck.testing.menu import Step
 
 SWITCH_INTERVAL: Final = 1e-6
 """Seconds between two switches of threads, while programs run."""

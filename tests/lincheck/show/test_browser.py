@@ -15,7 +15,7 @@ from latchfree_explore import explore
 from latchfree_explore.examples.counter import LOST_UPDATE
 from latchfree_explore.page import steps_of
 from latchfree_lincheck import History, Operation
-from latchfree_lincheck.show import Judged, judge, page, save
+from latchfree_lincheck.show import Judged, judge_parts, page, save
 from latchfree_lincheck.show.states import Trail
 from latchfree_model import UNKNOWN
 
@@ -87,7 +87,7 @@ def _unfilter(kind: int, row: bytearray, above: bytearray, channels: int) -> byt
 @pytest.fixture(scope="module")
 def large() -> Judged:
     """Ten thousand operations with a violation."""
-    return judge(map_history(10_000, 1, keys=16, wrong=True, whole=True), "map", source="large.jsonl")
+    return judge_parts(map_history(10_000, 1, keys=16, wrong=True, whole=True), "map", source="large.jsonl")
 
 
 @pytest.mark.parametrize("dark", [False, True])
@@ -119,7 +119,7 @@ def test_e_jumps_to_the_error(load, large: Judged) -> None:
 
 
 def test_hovering_tells_call_place_and_states(load) -> None:
-    judged = judge(map_history(20, 1, processes=3, keys=3, whole=True), "map")
+    judged = judge_parts(map_history(20, 1, processes=3, keys=3, whole=True), "map")
     window = load(judged)
     order = judged.parts[0].order
     state = judged.model.init()
@@ -156,13 +156,13 @@ def test_states_at_ten_thousand_operations_are_the_models(load, large: Judged) -
 
 def test_points_lie_in_their_bars_and_in_order(load) -> None:
     judged = [
-        judge(random_history(kind, seed, most=9), model_of(kind))
+        judge_parts(random_history(kind, seed, most=9), model_of(kind))
         for kind in KINDS
         for seed in range(60)
     ]  # fmt: skip
-    judged.append(judge(map_history(2_000, 3, pending=3, wrong=True), "map"))
+    judged.append(judge_parts(map_history(2_000, 3, pending=3, wrong=True), "map"))
     tied = [Operation(p, "put" if p % 2 else "get", (1, p)[: 1 + p % 2], UNKNOWN, p // 2, p // 2 + 1) for p in range(9)]
-    judged.append(judge(History("tied", tied), "map"))
+    judged.append(judge_parts(History("tied", tied), "map"))
     window = load(*judged)
     wrong = window.run("""
         const wrong = [];
@@ -193,7 +193,7 @@ def test_points_lie_in_their_bars_and_in_order(load) -> None:
 
 
 def test_keys_walk(load) -> None:
-    judged = judge(map_history(60, 5, processes=4, keys=3), "map")
+    judged = judge_parts(map_history(60, 5, processes=4, keys=3), "map")
     window = load(judged)
     sequence = window.run("return latchfree.stage.layout.sequence")
     walked = []
@@ -235,7 +235,7 @@ def test_zoom_and_pan(load, large: Judged) -> None:
 
 def test_search_and_filter(load) -> None:
     history = map_history(300, 6, keys=5)
-    window = load(judge(history, "map"))
+    window = load(judge_parts(history, "map"))
     window.keys("/key:3 f:get")
     expected = {i for i, o in enumerate(history.operations) if o.f == "get" and o.arguments == (3,)}
     assert set(window.run("return [...latchfree.matches]")) == expected
@@ -251,7 +251,7 @@ def test_search_and_filter(load) -> None:
 
 def test_several_violations_and_histories(load) -> None:
     wrong = [Operation(0, "get", (key,), 1, 2 * i, 2 * i + 1) for i, key in enumerate("abc")]
-    window = load(judge(map_history(10, 1), "map"), judge(History("three", wrong), "map"))
+    window = load(judge_parts(map_history(10, 1), "map"), judge_parts(History("three", wrong), "map"))
     assert window.run("return [latchfree.number, latchfree.selected]") == [1, 0]
     seen = []
     for key in "eeeE":
@@ -267,7 +267,7 @@ def test_nothing_in_a_value_runs(load) -> None:
     calls = [(text, "write", (text,), None), (2, "read", (), text), (1, "read", (), None)]
     operations = [Operation(*call, 2 * i, 2 * i + 1) for i, call in enumerate(calls)]
     steps = [{"thread": 0, "kind": text, "text": text, "value": text}]
-    window = load(judge(History(text, operations), "register", source=text, steps=steps))
+    window = load(judge_parts(History(text, operations), "register", source=text, steps=steps))
     for operation in range(3):
         window.move(*centre(window, operation), click=True)
         assert window.run("return [document.title, document.images.length]") == [f"✗ not linearizable: {text}", 0]
@@ -276,7 +276,7 @@ def test_nothing_in_a_value_runs(load) -> None:
 
 def test_the_page_runs_no_script_but_its_own(window: Browser, tmp_path: Path) -> None:
     file = tmp_path / "page.html"
-    text = page([judge(map_history(5, 1), "map")])
+    text = page([judge_parts(map_history(5, 1), "map")])
     save(file, text.replace("<noscript>", "<script>document.title = 'broken'</script><noscript>"))
     window.open(file)
     assert window.run("return document.title") == "✓ linearizable: map of 5"
@@ -285,7 +285,7 @@ def test_the_page_runs_no_script_but_its_own(window: Browser, tmp_path: Path) ->
 
 def test_steps_stand_in_columns(load) -> None:
     steps = [{"thread": thread, "kind": "cas", "file": "gcas.py", "line": 7, "address": 64} for thread in (0, 1, 1, 0)]
-    window = load(judge(map_history(5, 1), "map", steps=steps))
+    window = load(judge_parts(map_history(5, 1), "map", steps=steps))
     assert window.run("return document.querySelector('#steps h2').textContent") == "4 steps of 2 threads, 2 switches"
     cells = "return [...document.querySelectorAll('#steps tbody tr')].map(r => r.querySelectorAll('td')[0].textContent)"
     assert window.run(cells) == ["cas [64]gcas.py:7", "", "", "cas [64]gcas.py:7"]
@@ -296,7 +296,7 @@ def test_an_exploration(load, tmp_path: Path, dark: bool) -> None:
     failure = explore(LOST_UPDATE, scenario="increment; read | increment").failure
     assert failure is not None
     steps = steps_of(failure)
-    judged = judge(failure.history, LOST_UPDATE.model, steps=steps)
+    judged = judge_parts(failure.history, LOST_UPDATE.model, steps=steps)
     window = load(judged, dark=dark)
     read = """
         return [...document.querySelectorAll('#steps tbody tr')].map(row => {
@@ -329,7 +329,7 @@ def test_an_exploration(load, tmp_path: Path, dark: bool) -> None:
 
 
 def test_help_and_print(load, tmp_path: Path) -> None:
-    window = load(judge(map_history(40, 2), "map"))
+    window = load(judge_parts(map_history(40, 2), "map"))
     window.keys("?")
     assert window.run("return document.getElementById('keyboard').open")
     window.keys("\ue00c")
@@ -339,12 +339,12 @@ def test_help_and_print(load, tmp_path: Path) -> None:
 
 
 def test_empty(load) -> None:
-    window = load(judge(History("empty", []), "map"))
+    window = load(judge_parts(History("empty", []), "map"))
     window.keys("ejk0+-tf\ue014\ue015\ue010")
     assert window.run("return latchfree.selected") == -1
 
 
 def test_the_screen_is_not_blank(load, tmp_path: Path) -> None:
-    window = load(judge(map_history(500, 1), "map"))
+    window = load(judge_parts(map_history(500, 1), "map"))
     picture = window.run("return latchfree.stage.canvas.toDataURL()")
     assert len(base64.b64decode(picture.split(",")[1])) > 10_000

@@ -8,7 +8,7 @@ from lincheck_random import KINDS, model_of, random_history
 from show_histories import map_history, replay
 
 from latchfree_lincheck import History, Operation
-from latchfree_lincheck.show import judge
+from latchfree_lincheck.show import judge_parts
 from latchfree_lincheck.show.document import NONE, document
 from latchfree_lincheck.show.states import MAPPINGS, Trail
 from latchfree_model import UNKNOWN
@@ -32,7 +32,7 @@ def states(part: dict, texts: list[str]) -> list[list[str]]:
 def test_states_are_the_models(kind: str, seed: int) -> None:
     history = random_history(kind, seed, most=9)
     model = model_of(kind)
-    data = document(judge(history, model))
+    data = document(judge_parts(history, model))
     for part in data["parts"]:
         expected = replay(history, model.name, part["order"])
         pairs = model.name in MAPPINGS
@@ -45,7 +45,7 @@ def test_states_are_the_models(kind: str, seed: int) -> None:
 def test_what_may_come_next_is_told_by_the_model(kind: str, seed: int) -> None:
     history = random_history(kind, seed, most=9)
     model = model_of(kind)
-    data = document(judge(history, model))
+    data = document(judge_parts(history, model))
     for part in data["parts"]:
         if part["verdict"] != "violation":
             assert part["failing"] == NONE
@@ -76,7 +76,7 @@ def test_columns() -> None:
             Operation(9, "get", ("k",), UNKNOWN, 9, None, "m"),
         ],
     )
-    data = document(judge(history, "map", source="file"))
+    data = document(judge_parts(history, "map", source="file"))
     columns = data["operations"]
     assert (data["name"], data["source"], data["model"], data["verdict"]) == ("h", "file", "map", "ok")
     assert data["processes"] == ["9", "10", "w"]
@@ -90,13 +90,13 @@ def test_columns() -> None:
 
 
 def test_an_empty_history() -> None:
-    data = document(judge(History("empty", []), "map"))
+    data = document(judge_parts(History("empty", []), "map"))
     assert data["parts"] == data["times"] == data["processes"] == []
 
 
 def test_steps_are_plain_values() -> None:
     steps = [{"thread": 1, "kind": "cas", "function": "gcas", "line": 7, "address": 2**60, "value": (1, 2)}]
-    data = document(judge(map_history(5, 1), "map", steps=steps))
+    data = document(judge_parts(map_history(5, 1), "map", steps=steps))
     assert data["steps"] == [
         {"thread": 1, "kind": "cas", "function": "gcas", "line": "7", "address": str(2**60), "value": "(1, 2)"}
     ]

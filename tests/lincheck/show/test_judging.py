@@ -9,7 +9,7 @@ from lincheck_random import KINDS, model_of, random_history
 from show_histories import map_history, replay
 
 from latchfree_lincheck import History, Operation, check
-from latchfree_lincheck.show.judging import divide, judge
+from latchfree_lincheck.show.judging import divide, judge_parts
 from latchfree_model import MapModel
 
 
@@ -17,7 +17,7 @@ from latchfree_model import MapModel
 def test_parts_agree_with_the_whole(kind: str, seed: int) -> None:
     history = random_history(kind, seed, most=9)
     model = model_of(kind)
-    judged = judge(history, model)
+    judged = judge_parts(history, model)
     assert judged.verdict.verdict == check(history, model).verdict
     assert sorted(i for part in judged.parts for i in part.operations) == list(range(len(history)))
     bad = [part for part in judged.parts if part.verdict.verdict == "violation"]
@@ -40,7 +40,7 @@ def test_all_violations_are_found_not_just_the_first() -> None:
         Operation(0, "get", ("b",), None, 2, 3),
         Operation(0, "get", ("c",), 1, 4, 5),
     ]
-    judged = judge(History("two", wrong), "map")
+    judged = judge_parts(History("two", wrong), "map")
     assert [(part.label, part.verdict.verdict) for part in judged.parts] == [
         ("key 'a'", "violation"),
         ("key 'b'", "ok"),
@@ -73,13 +73,13 @@ def test_a_witness_that_was_not_found_is_none(monkeypatch: pytest.MonkeyPatch) -
     history = map_history(30, 1)
     verdict = replace(check(history, "map"), witness=Untold())
     monkeypatch.setattr("latchfree_lincheck.show.judging.check", lambda *_, timeout: verdict)
-    judged = judge(history, "map")
+    judged = judge_parts(history, "map")
     assert judged.verdict.verdict == "ok"
     assert all(part.order == [] for part in judged.parts)
 
 
 def test_a_timeout_leaves_it_undecided() -> None:
-    judged = judge(map_history(400, 7, whole=True, wrong=True), OwnModel(), timeout=1e-9)
+    judged = judge_parts(map_history(400, 7, whole=True, wrong=True), OwnModel(), timeout=1e-9)
     assert judged.verdict.verdict == "unknown"
     assert [part.verdict.verdict for part in judged.parts] == ["unknown"]
     assert list(judged.parts[0].order) == []
@@ -87,4 +87,4 @@ def test_a_timeout_leaves_it_undecided() -> None:
 
 def test_an_unknown_model_is_an_error() -> None:
     with pytest.raises(ValueError, match="no model is called 'heap'"):
-        judge(map_history(3, 1), "heap")
+        judge_parts(map_history(3, 1), "heap")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from show_histories import map_history
 
 from latchfree_lincheck import History, Operation
-from latchfree_lincheck.show import judge, page, save
+from latchfree_lincheck.show import judge_parts, page, save
 from latchfree_lincheck.show.report import as_json
 
 
@@ -64,7 +64,7 @@ NASTY = [
 @example(text="</SCRIPT >")
 @example(text="<!--")
 def test_no_text_breaks_the_page(text: str) -> None:
-    reader = Reader(page([judge(written(text), "register")]))
+    reader = Reader(page([judge_parts(written(text), "register")]))
     assert [tag for tag, _ in reader.elements].count("script") == 2
     history = reader.data()["histories"][0]
     assert history["name"] == text
@@ -79,22 +79,22 @@ def test_json_holds_no_markup(text: str) -> None:
 
 
 def test_the_page_is_in_one_piece() -> None:
-    reader = Reader(page([judge(map_history(30, 1), "map")]))
+    reader = Reader(page([judge_parts(map_history(30, 1), "map")]))
     for tag, attributes in reader.elements:
         assert tag not in ("link", "img", "iframe", "base"), tag
         assert not {"src", "href", "srcset"} & set(attributes), attributes
-    assert "$" not in re.sub(r"<script>.*", "", page([judge(map_history(3, 1), "map")]), flags=re.DOTALL)
+    assert "$" not in re.sub(r"<script>.*", "", page([judge_parts(map_history(3, 1), "map")]), flags=re.DOTALL)
 
 
 def test_ten_thousand_operations_fit() -> None:
-    keyed = judge(map_history(10_000, 1, keys=1_000, processes=16), "map")
+    keyed = judge_parts(map_history(10_000, 1, keys=1_000, processes=16), "map")
     assert len(page([keyed])) < 1_500_000
-    whole = judge(map_history(10_000, 1, keys=64, processes=8, whole=True, wrong=True), "map")
+    whole = judge_parts(map_history(10_000, 1, keys=64, processes=8, whole=True, wrong=True), "map")
     assert len(page([whole])) < 3_000_000
 
 
 def test_where_it_opens() -> None:
-    judged = [judge(map_history(5, 1), "map")]
+    judged = [judge_parts(map_history(5, 1), "map")]
     assert Reader(page(judged)).data()["openAt"] == "first-error"
     assert Reader(page(judged, open_at="start")).data()["openAt"] == "start"
 

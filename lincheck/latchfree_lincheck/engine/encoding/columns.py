@@ -138,7 +138,7 @@ def _parts(columns: Columns, keyed: bool, bounds: Ints) -> tuple[Ints, Ints]:
 
 
 def compact(codes: Ints) -> tuple[Ints, int]:
-    """Number codes >= 0 from 0 on, by first appearance if there is room for a table of them."""
+    """Give codes >= 0 numbers from 0 on, by first appearance if there is room for a table of them."""
     most = int(codes.max(initial=0))
     if most < SPARSE * len(codes) + 1024:
         numbers = np.empty(len(codes), np.int64)
@@ -220,7 +220,7 @@ def _counts(result: Column, zero: Ints, read: Mask) -> Ints:
 
 
 def _ranked(columns: list[Column]) -> list[Ints]:
-    """Number integers in their order."""
+    """Return numbers for integers, in their order."""
     if _are_small(columns):
         return [column.codes for column in columns]
     values = [_integers(column)[0] for column in columns]

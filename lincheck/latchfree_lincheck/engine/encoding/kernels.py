@@ -13,7 +13,7 @@ from latchfree_lincheck.history.timeline import Ints
 
 @kernel
 def number_codes(codes: Ints, table: Ints, numbers: Ints) -> int:
-    """Number codes by first appearance; `table` is the number of each code, or -1. Return how many there are."""
+    """Give codes numbers by first appearance; `table` is the number of each code, or -1. Return how many there are."""
     count = 0
     for i in range(len(codes)):
         if table[codes[i]] < 0:
@@ -25,7 +25,7 @@ def number_codes(codes: Ints, table: Ints, numbers: Ints) -> int:
 
 @kernel
 def number_parts(bounds: Ints, place: Ints, table: Ints, part: Ints, owner: Ints) -> int:
-    """Number the places of each history; `table` is the latest part at each place."""
+    """Give the places of each history numbers; `table` is the latest part at each place."""
     count = 0
     for history in range(len(bounds) - 1):
         base = count

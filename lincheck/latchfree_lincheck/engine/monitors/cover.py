@@ -1,4 +1,4 @@
-"""The union of intervals of small integers, as it grows: which number from here on is in none of them?
+"""The growing union of intervals of small integers, and the first number from a place on that none of them covers.
 
 A bit for each number says whether it is covered. ``jump`` is a disjoint-set forest over words of 64 bits: a word that
 is full points to the next, halved on the way. An interval touches its two outer words and the open ones between, which

@@ -80,7 +80,7 @@ def _zones(
     zones: Ints32,
     number_of: Ints32,
 ) -> tuple[int, int]:
-    """Number the zones by their beginnings, and all their ends in order of time; find pops of nothing within zones.
+    """Order the zones by their beginnings, and all their ends in order of time; find pops of nothing within zones.
 
     Fills ``rank_of[end]``; ``zones[number]`` with the first and the last end and when the pop returned; and, by push
     from `low` on, `number_of`.

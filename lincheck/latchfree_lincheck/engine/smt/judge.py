@@ -33,7 +33,7 @@ _contexts = threading.local()
 
 
 def _context() -> z3.Context:
-    """The calling thread's own context."""
+    """Return the calling thread's own context."""
     if not hasattr(_contexts, "own"):
         _contexts.own = z3.Context()
     return _contexts.own
@@ -142,7 +142,7 @@ class _Judge:
         return steps
 
     def _states(self, precedes: Sequence[tuple[int, int]]) -> dict[Hashable, int]:
-        """Number the states that the operations can reach, each taken once, and after those that precede it."""
+        """Give numbers to the states that the operations can reach, each taken once, after those that precede it."""
         before = [0] * len(self._calls)
         for i, j in precedes:
             before[j] |= 1 << i

@@ -121,7 +121,7 @@ class Orders:
             self._clauses.append((*unless, -self._early[second][p + 1], self._early[first][p]))
 
     def _take_effect(self, steps: Sequence[Sequence[int]], choices: Sequence[Sequence[int]]) -> None:
-        """Calls follow from who stands where, and states from calls."""
+        """Add clauses: calls follow from who stands where, and states from calls."""
         places, states = range(len(choices)), range(len(steps[0]) if steps else 1)
         called = [[next(self._fresh) for _ in steps] for _ in places]
         idle = [next(self._fresh) for _ in places]
