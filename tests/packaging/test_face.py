@@ -140,7 +140,10 @@ print("done", sorted(set(sys.modules) & {"pyarrow", "rich", "typer"}))
     ("code", "message"),
     [
         ("from latchfree.extras import require; require('pyarrow.parquet', 'check')", "pyarrow.*latchfree.check."),
-        ("from latchfree import InvertedBitmap; InvertedBitmap(['a'])", "pyroaring.*latchfree.topics."),
+        (
+            "from latchfree import OptimizedInvertedBitmap; OptimizedInvertedBitmap('mqtt')",
+            "pyroaring.*latchfree.topics.",
+        ),
         ("from latchfree_lincheck import linearizable", "hypothesis.*latchfree.check."),
     ],
 )

@@ -255,7 +255,7 @@ def test_a_missing_package_is_named_with_the_extra_that_has_it():
         "from latchfree import MissingExtra, topics\n"
         "for name in ('InvertedBitmap', 'OptimizedInvertedBitmap', 'FieldMatcher'):\n"
         "    try:\n"
-        "        getattr(topics, name)\n"
+        "        getattr(topics, name)()\n"
         "    except MissingExtra as error:\n"
         "        print(error)\n"
     )

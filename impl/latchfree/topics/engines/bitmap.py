@@ -9,9 +9,9 @@ Source: Hintjens and Sustrik, "Fast Topic Matching" of OpenAMQ, after Svalgaard 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from latchfree.extras import require
+from latchfree.extras import optional, require
 from latchfree.topics.dialects import Dialect
 from latchfree.topics.engines.plain import PlainMatcher
 from latchfree.topics.engines.slots import Slots
@@ -20,8 +20,8 @@ from latchfree.topics.subscription import S, Subscription
 
 if TYPE_CHECKING:
     from pyroaring import BitMap
-else:
-    BitMap = require("pyroaring", "topics").BitMap
+
+roaring: Any = optional("pyroaring", "topics")
 
 
 class InvertedBitmap(PlainMatcher[S]):
@@ -42,8 +42,9 @@ class InvertedBitmap(PlainMatcher[S]):
 
     def __init__(self, dialect: str | Dialect = "amqp", topics: Iterable[str] = ()) -> None:
         super().__init__(dialect)
+        require("pyroaring", "topics")
         self._slots: Slots[S] = Slots()
-        self._rows: dict[tuple[str, ...], BitMap] = {self._dialect.topic(topic): BitMap() for topic in topics}
+        self._rows: dict[tuple[str, ...], BitMap] = {self._dialect.topic(topic): roaring.BitMap() for topic in topics}
         self._reindexed = 0
 
     def _add(self, subscription: Subscription[S], pattern: Pattern) -> None:
@@ -61,7 +62,7 @@ class InvertedBitmap(PlainMatcher[S]):
         row = self._rows.get(words)
         if row is None:
             self._reindexed += 1
-            row = self._rows[words] = BitMap(
+            row = self._rows[words] = roaring.BitMap(
                 [slot for slot, pattern in self._slots.patterns() if self._dialect.matches(pattern, words)]
             )
         return self._slots.holders(row)

@@ -20,9 +20,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from latchfree.extras import require
+from latchfree.extras import optional
 from latchfree.topics.dialects import Dialect
 from latchfree.topics.engines.plain import PlainMatcher
 from latchfree.topics.engines.slots import Slots
@@ -31,8 +31,8 @@ from latchfree.topics.subscription import S, Subscription
 
 if TYPE_CHECKING:
     from pyroaring import BitMap
-else:
-    BitMap = require("pyroaring", "topics").BitMap
+
+roaring: Any = optional("pyroaring", "topics")
 
 
 class Position:
@@ -58,18 +58,18 @@ class OptimizedInvertedBitmap(PlainMatcher[S]):
     def __init__(self, dialect: str | Dialect = "amqp") -> None:
         super().__init__(dialect)
         self._slots: Slots[S] = Slots()
-        self._positions = [Position(BitMap(), BitMap())]
+        self._positions = [Position(roaring.BitMap(), roaring.BitMap())]
         self._lengths: Counter[int] = Counter()  # how many subscriptions need how many positions
-        self._all = BitMap()
-        self._open = BitMap()  # accept any words from some position on
-        self._wild_first = BitMap()
-        self._inexact = BitMap()  # accept too much
+        self._all = roaring.BitMap()
+        self._open = roaring.BitMap()  # accept any words from some position on
+        self._wild_first = roaring.BitMap()
+        self._inexact = roaring.BitMap()  # accept too much
 
     def _add(self, subscription: Subscription[S], pattern: Pattern) -> None:
         slot = self._slots.take(subscription, pattern)
         fixed, ends = self._shape(pattern)
         while len(self._positions) <= max(fixed, ends):
-            self._positions.append(Position(BitMap(self._all), BitMap(self._open)))
+            self._positions.append(Position(roaring.BitMap(self._all), roaring.BitMap(self._open)))
         self._lengths[max(fixed, ends)] += 1
         is_open = fixed < len(pattern.words)
         self._all.add(slot)
@@ -83,7 +83,7 @@ class OptimizedInvertedBitmap(PlainMatcher[S]):
             if p >= ends:
                 position.null.add(slot)
             if p < fixed and pattern.kinds[p] == Kind.LITERAL:
-                position.words.setdefault(pattern.words[p], BitMap()).add(slot)
+                position.words.setdefault(pattern.words[p], roaring.BitMap()).add(slot)
             elif p < fixed or is_open:
                 position.other.add(slot)
 

@@ -13,17 +13,17 @@ import itertools
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from latchfree.extras import require
+from latchfree.extras import optional, require
 from latchfree.topics.errors import UnknownSubscription
 
 if TYPE_CHECKING:
     from pyroaring import BitMap
-else:
-    BitMap = require("pyroaring", "topics").BitMap
+
+roaring: Any = optional("pyroaring", "topics")
 
 
 class _Present(Enum):
@@ -50,6 +50,7 @@ class FieldMatcher:
     """Subscriptions to fields."""
 
     def __init__(self) -> None:
+        require("pyroaring", "topics")
         self._rows: dict[tuple[str, Hashable], BitMap] = {}
         self._slot: dict[FieldSubscription, int] = {}
         self._holder: list[FieldSubscription | None] = []
@@ -77,7 +78,7 @@ class FieldMatcher:
         self._holder[slot : slot + 1] = [subscription]
         self._slot[subscription] = slot
         for criterion in subscription.criteria:
-            self._rows.setdefault(criterion, BitMap()).add(slot)
+            self._rows.setdefault(criterion, roaring.BitMap()).add(slot)
         return subscription
 
     def unsubscribe(self, subscription: FieldSubscription) -> None:
