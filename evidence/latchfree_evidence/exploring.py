@@ -1,4 +1,4 @@
-"""Explore and replay our own structures by name, whole or with a seeded bug."""
+"""Explore and replay our own structures by name, as they are or with a seeded bug."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""A memory handle that shakes the schedule: now and then it gives up the processor before an atomic access.
+"""A memory handle that shakes the schedule: now and then a thread gives up the processor before an atomic access.
 
-Real threads rarely meet in the few instructions between two steps of one operation, the less so where there are
-fewer processors than threads. Compiled for a jittered handle, the very same algorithm is interrupted exactly
-there.
+Example: a put reads a node and then swaps it. The gap between the two accesses is a few nanoseconds, and another thread
+rarely runs in that gap. Compiled for a jittered handle, the same put sometimes gives up the processor right there.
 """
 
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""`explore`: the front door."""
+"""`explore`: many interleavings of a target, one scenario after the other, until one is wrong."""
 
 from __future__ import annotations
 

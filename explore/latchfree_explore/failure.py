@@ -24,7 +24,7 @@ class Failure:
     kind : str
         "not linearizable", "endless", "deadlock", "astray", "raised", "not obstruction-free".
     message : str
-        What is wrong, in words.
+        The problem in words.
     """
 
     scenario: Scenario

@@ -1,4 +1,4 @@
-"""Making a failure small: first its operations, then its preemptions, then what context switches are left."""
+"""Make a failure small: first drop operations, then preemptions, then other context switches."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _fewer_preemptions(machine: Machine, failure: Failure, deadline: float) -> F
 
 
 def _fewer_switches(machine: Machine, failure: Failure, deadline: float) -> Failure:
-    """Bring pieces of one thread together, as long as the schedule goes on to fail."""
+    """Bring pieces of one thread together, as long as the schedule still fails."""
     again = True
     while again:
         again = False

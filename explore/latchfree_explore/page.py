@@ -1,4 +1,4 @@
-"""From an exploration's failure to what a page draws: the steps with the source lines they stand on."""
+"""Turn a failure into the steps that a page draws, each with its source line."""
 
 from __future__ import annotations
 

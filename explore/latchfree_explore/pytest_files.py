@@ -1,4 +1,4 @@
-"""A failure as a pytest file: the test fails as long as the bug is there."""
+"""Write a failure as a pytest file: the test fails as long as the bug is there."""
 
 from __future__ import annotations
 

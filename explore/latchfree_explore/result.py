@@ -1,4 +1,4 @@
-"""What an exploration found."""
+"""The result of an exploration: its verdict, its counts, and the failure if there is one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from latchfree_explore.failure import Failure
 
 @dataclass
 class Exploration:
-    """What was explored, and what came out.
+    """The result of an exploration.
 
     Attributes
     ----------

@@ -1,7 +1,10 @@
-"""Scripts: a schedule in a few words, for the interleaving one has in mind.
+"""Scripts: a schedule in a few words.
 
-A script is a list of pieces, separated by spaces; each lets one thread go on. What is left afterwards runs without
-preemption.
+Example: ``0:cas 1+ 0`` lets thread 0 run up to its compare-and-swap, thread 1 finish an operation, and thread 0 go on
+to its end.
+
+A script is a list of pieces, separated by spaces; each lets one thread go on. After the last piece the threads
+run to their ends without preemption.
 
 =============  ==================================================================
 ``1``          thread 1 runs to its end

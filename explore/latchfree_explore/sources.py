@@ -1,4 +1,4 @@
-"""From the "file:line" of an access to its function and text, and a hash of the sources a target is made of."""
+"""Find the function and the text of a "file:line"; hash the sources that a target is made of."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Steps: the atomic accesses that a run is made of, as Python sees them."""
+"""A step: one atomic access of a run, as a Python object."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Targets: compiled structures that can be explored.
 
-A structure is explorable if its kernels touch shared memory through `latchfree.atomics` only. What it is made of is
-declared in a `Target`; see docs/exploring.md.
+A structure can be explored if its kernels touch shared memory through `latchfree.atomics` only. A `Target` declares its
+operations and its model; see docs/exploring.md.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Target:
     ----------
     name : str
     model : str or Model
-        What it should do: the name of a built-in sequential model, or one of your own.
+        How it should behave: the name of a built-in sequential model, or a model of your own.
     operations : mapping
         Name -> `Operation`, or a kernel whose results need no conversion.
     setup : compiled function, optional

@@ -1,7 +1,7 @@
-"""Retiring left out: nothing that an update replaces or gives up is freed, as under a garbage collector.
+"""Retire nothing: a node that an update replaces is never freed, as under a garbage collector.
 
-The published algorithms have one. A mutant of theirs keeps using nodes that the correct algorithm is done with; with
-them freed it would corrupt memory and end the process before anybody could see what went wrong with the map.
+The published algorithms run under a garbage collector. Their mutants still use nodes that the correct algorithm has
+retired. If such nodes were freed, a mutant would corrupt memory and end the process before the map showed the bug.
 """
 
 from latchfree.jit import kernel

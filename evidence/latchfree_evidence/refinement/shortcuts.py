@@ -1,4 +1,4 @@
-"""A bounded model of `Ctrie.tla` with the shortcuts of the code (see `spec/mc/MCAsCoded.tla`)."""
+"""Give a bounded model of `Ctrie.tla` the shortcuts that the code takes (see `spec/mc/MCAsCoded.tla`)."""
 
 from __future__ import annotations
 

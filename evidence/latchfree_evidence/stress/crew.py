@@ -1,4 +1,4 @@
-"""Threads that run compiled work together, and notice when one of them does not come back."""
+"""Run threads of compiled work together, and notice a thread that does not come back."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ Progress = Callable[[int, int], None]
 
 
 class Recording(Protocol):
-    """What a phase recorded."""
+    """The operations that a phase recorded."""
 
     name: str
     rows: NDArray[np.int64]
@@ -42,18 +42,18 @@ class Recording(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """How a structure is stressed.
+    """The functions and sizes with which a structure is stressed.
 
     Parameters
     ----------
     record : callable
-        Runs a phase: see `record_phase`.
+        Runs a phase and returns its recording; see `latchfree_evidence.stress.ctrie.record_phase`.
     judge : callable
-        Judges a recording, within so many seconds.
+        Judges a recording within so many seconds.
     excerpt : callable
-        A part of a recording, of which the judgement says that it is wrong, that fails by itself.
+        Returns the part of a wrong recording that fails by itself.
     phase, small_phase : int
-        Operations in one phase; a run of that many a phase has a phase of every kind.
+        Operations in one phase; a run with at least `small_phase` operations for each kind of phase has every kind.
     """
 
     record: Callable[..., Any]

@@ -1,4 +1,4 @@
-"""What a stress run did, and how it was judged."""
+"""The result of a stress run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from latchfree_lincheck.history import History
 
 @dataclass(slots=True)
 class StressResult:
-    """What a stress run did and how it was judged.
+    """The result of a stress run: what was run, and the verdict.
 
     Attributes
     ----------

@@ -1,8 +1,11 @@
-"""Tries that force particular paths: which bits of a hash place a key, or a word of a pattern.
+"""Shapes of tries: masks that say which bits of a hash place a key, or a word of a pattern.
 
-With few keys the full hash would leave every key alone in the root's C-node. These masks make keys share slots
-for several levels (I-nodes, contraction over several levels) and for all of them (L-nodes). A topic trie forks by words
-anyhow, and at the end by number; its masks have the words of a level share one C-node, a chain of them, or one place.
+Example: with the mask 0, all keys have one place, so they end in one L-node. With few keys and the whole hash, every
+key would be alone in the root's C-node, and most of the algorithm would never run.
+
+The masks of a Ctrie make keys share slots for some levels (I-nodes, contraction over several levels) or for all levels
+(L-nodes). A topic trie has a level for each word of a pattern and then one for the subscription's number; its masks put
+the words of a level into one C-node, into a chain of C-nodes, or into one place.
 """
 
 from typing import Final

@@ -1,4 +1,4 @@
-"""The board: the words that hold all state of an exploration, and what reads and writes them.
+"""The board: the words that hold the state of an exploration, and the functions that read and write them.
 
-Above the board come the strategies, and above those the machine; nothing here imports either.
+The strategies stand on the board, and the machine stands on both; nothing here imports either.
 """

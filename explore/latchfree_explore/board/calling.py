@@ -1,4 +1,4 @@
-"""Calling compiled code through an address that is found in the board.
+"""Call compiled code through an address that is found in the board.
 
 A kernel called by name is linked into its caller, so a caller compiled once could call one operation and one strategy
 only. Called through addresses, operations and strategies are compiled apart, each when it is used for the first time.

@@ -1,16 +1,16 @@
-"""When two steps do not commute.
+"""Which steps depend on each other, so that their order matters.
 
-Steps of different threads depend on each other if they touch the same word and one of them changes it. A
-compare-and-swap that fails, or a store of what is there already, changes nothing and counts as a read: swapped with
-a neighbour that does not change the word either, it still does the same.
+Example: two threads load the same word. The loads may change places, and nothing is different; they are independent. If
+one thread stores to that word, the order decides what the other thread loads; the steps depend on each other.
 
-Real time counts too. An operation's invocation belongs to its first access and its return to its last; that is the
-tightest real-time order that the accesses allow, and whatever a looser one explains, it need not be tried. So two
-steps depend on each other if one ends an operation and the other starts one: their order decides whether the first
-operation precedes the second.
+Steps of different threads depend on each other in three cases:
 
-A pause waits until a word changes that its thread has read since its last pause; it depends on whatever changes one
-of them.
+- They touch the same word, and one of them changes it. A compare-and-swap that fails changes nothing, and neither does
+  a store of the value that is there already: such a step counts as a read.
+- One ends an operation and the other begins one: their order decides whether the first operation precedes the second.
+  An invocation belongs to the first access of its operation, and a return to the last. No real-time order that the
+  accesses allow is tighter; a history that a looser order explains needs no further look.
+- One is a pause, and the other changes a word that the pausing thread has read since its last pause.
 """
 
 from __future__ import annotations

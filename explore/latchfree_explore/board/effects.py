@@ -1,8 +1,8 @@
-"""What an access does to the memory under test, and how all of it is undone.
+"""The effects of accesses on the memory under test, and the log that undoes them.
 
-Only one fiber runs at any time, so an atomic access is a read, a computation and a write. Every write is logged
-with the word it replaced: after a schedule the log is undone backwards, which takes time in proportion to what the
-schedule wrote and not to the size of the memory.
+Only one fiber runs at any time, so an atomic access is a read, a computation and a write. The log keeps the old value
+of each word that is written. After a schedule the log is undone backwards; the time depends on how many words were
+written, not on the size of the memory.
 """
 
 from __future__ import annotations

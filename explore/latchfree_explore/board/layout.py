@@ -1,8 +1,8 @@
 """The board: all state of a running exploration, in words at one address.
 
-The scheduler runs on many stacks, so what it knows lives neither in Python objects nor in arguments but here. A
-*fiber* is a thread of the program under test, on a stack of its own; the last fiber runs what comes before and
-after the threads. A *step* is one atomic access, the unit of interleaving.
+The scheduler runs on many stacks, so its state cannot live in Python objects or in arguments. A *fiber* is a thread of
+the program under test, on a stack of its own; the last fiber runs the operations before and after the threads. A *step*
+is one atomic access, the unit of interleaving.
 
 Words are signed in the scheduler's arithmetic; addresses are raw.
 """

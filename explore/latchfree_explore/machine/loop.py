@@ -1,4 +1,4 @@
-"""Schedule after schedule: start the fibers, judge what they came to, undo it, prepare the next."""
+"""Run schedule after schedule: start the fibers, look the outcome up, undo the writes, prepare the next schedule."""
 
 from __future__ import annotations
 

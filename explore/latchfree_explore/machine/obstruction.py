@@ -1,7 +1,10 @@
 """Obstruction freedom: from every state that schedules reach, each thread alone finishes its operation.
 
-After a schedule each state it was the first to reach is reached again, once for each thread, which then goes on
-alone. The schedule's own trace is kept aside meanwhile, for it holds what the strategy has still to do.
+Example: a schedule has reached a state in which thread 1 holds a lock. The machine runs the schedule up to there once
+more and lets thread 0 go on alone: thread 0 waits for the lock for ever, so the program is not obstruction-free.
+
+After a schedule, every state that no schedule had reached before is reached again, once for each thread. Meanwhile the
+schedule's own trace is kept aside, because the strategy still needs it.
 """
 
 from __future__ import annotations

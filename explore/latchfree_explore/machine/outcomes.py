@@ -1,9 +1,9 @@
-"""What schedules came to, and whether that has been judged already.
+"""The outcomes of schedules, and which of them are known to be linearizable.
 
-An outcome is the results of all operations and which had returned when each was invoked. Seen results are kept with
-the linearizations found for them, each as masks: the operations that come before each operation. An outcome is
-legal if one of those has every operation after all that had returned when it was invoked. So few outcomes reach the
-checker: its answer for some results covers every real-time order that its linearization fits.
+An outcome has two parts: the results of all operations, and for each operation the mask of those that had returned when
+it was invoked. The tables keep the linearizations that the checker found for some results. An outcome with the same
+results is linearizable too if a linearization puts every operation after those that had returned before. So few
+outcomes reach the checker.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""The scheduler: runs inside the fiber that has come to an access, and decides who makes the next one.
+"""The scheduler: decides which thread makes the next access, inside the fiber that has come to one.
 
-Every thread announces its next access before anybody is chosen, so a strategy knows what each would do. The fiber
-that comes to a point runs this code itself: where it goes on itself there is no switch at all, otherwise it enters
-the other's stack directly.
+Every thread announces its next access before any thread is chosen, so a strategy knows what each thread would do. If
+the fiber chooses itself, it just goes on; otherwise it switches to the other fiber's stack.
 """
 
 from __future__ import annotations
@@ -66,7 +65,7 @@ def _begin_step(board: Word, thread: Word, runnable: Word) -> None:
 
 @kernel
 def next_thread(board: Word) -> Word:
-    """Decide who makes the next access, and write the step down; ends the schedule if nobody does."""
+    """Decide which thread makes the next access, and write the step down; end the schedule if no thread can."""
     if get(board, b.ARRIVED) < get(board, b.THREADS):
         # At the beginning every thread comes as far as its first access.
         thread = get(board, b.ARRIVED)

@@ -1,6 +1,6 @@
-"""The strategy of a board: its kernels are called through addresses that the board holds.
+"""Call the strategy of a board through the addresses that the board holds.
 
-So no strategy is named in the scheduler, each is compiled by itself, and only when it is used.
+The scheduler names no strategy. Each is compiled by itself, when a search uses it for the first time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Probabilistic concurrency testing: random priorities, and a few random steps at which the runner gets the lowest.
+"""Probabilistic concurrency testing: random priorities; at a few random steps the running thread gets the lowest.
 
 A bug that needs d ordering constraints among k steps of n threads shows with probability at least 1 / (n k^(d-1))
 in each schedule (Burckhardt, Kothari, Musuvathi, Nagarakatte, ASPLOS 2010). The strategy's number is d.

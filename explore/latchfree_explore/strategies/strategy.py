@@ -1,4 +1,4 @@
-"""What a strategy is: compiled functions that decide which thread goes next, and what a search must know of them."""
+"""A strategy: compiled functions that choose threads and schedules, and the facts that a search needs about them."""
 
 from __future__ import annotations
 

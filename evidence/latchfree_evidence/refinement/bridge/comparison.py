@@ -1,12 +1,16 @@
-"""Whether the memory of a trie and a state of `Ctrie.tla` are the same, but for names.
+"""Compare the memory of a trie with a state of `Ctrie.tla`: they must be the same, but for addresses.
 
-Two nodes correspond if they are of one kind and what they hold corresponds. The comparison starts from the root and
-from what every process is about to read, expect and write, follows both memories side by side, and notes which address
-stands for which: an address that would stand for two is a difference, so the graphs are isomorphic if there is none.
-Generations are numbers that are only compared; they must come in the same order.
+Example: in the state, the root is node 1 and its main is node 4; in the memory, the root is at word 2048 and its main
+at word 2176. So 1 stands for 2048 and 4 for 2176. If the memory led from another node to word 2176 where the state
+leads to node 5, there would be a difference.
 
-A slice of a hash is one bit in the specification. In the code it is six, of which keys here use the lowest, so that a
-C-node has slots 0 and 1 of its 64 at most.
+The comparison starts from the root, and from every address that a process is about to read, expect or write. It follows
+both memories side by side and notes which address stands for which. Each address may stand for one other only, so the
+two graphs are isomorphic if there is no difference. Generations need not be equal numbers; they must have the same
+order.
+
+A slice of a hash is one bit in the specification and six bits in the code. The keys here use only the lowest of the
+six, so a C-node has at most slots 0 and 1 of its 64.
 """
 
 from __future__ import annotations
@@ -42,7 +46,7 @@ _NAMES: Final = {kind: f"{name}-node" for name, kind in _KINDS.items()}
 
 
 class Difference(Exception):
-    """The memory is not what the specification says; the message says where and how."""
+    """The memory differs from the specification; the message says where and how."""
 
 
 class Comparison:

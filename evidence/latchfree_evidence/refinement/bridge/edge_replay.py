@@ -1,9 +1,12 @@
-"""Run compiled code along every step of a model's state graph, and compare memory and answers at each.
+"""Run compiled code along every step of a model's state graph, and compare memory and answers after each step.
 
-The steps are taken one by one: the code's thread must be about to make just the access that the specification's
-action is, as its label says; it makes it, and goes on through what the specification does not have (epochs, registry,
-free lists) to its next labelled access. Then memory, and what every thread is about to do, must be the state at the end
-of the edge (see `comparison`); an operation that returns must have answered what the tracker of linearizations wants.
+A step of the graph is an action of one process, such as ``GcasCas``. The replay
+
+1. looks at the access that the thread is about to make: its label must name that action;
+2. lets the thread make the access, and go on to its next labelled access; accesses in between (epochs, registry, free
+   lists) have no counterpart in the specification;
+3. compares the memory, and the next access of every thread, with the state at the end of the step (see `comparison`);
+4. compares the answer of an operation that returns with the one that the tracker of linearizations allows.
 
 In five places code and specification do not go in step, and need not:
 
@@ -48,7 +51,7 @@ BEHIND: Final = "can be reached only through steps that the code does not take"
 
 
 class Untaken(Exception):
-    """The code does not take a step of the specification, and need not."""
+    """The code does not take a step of the specification, and need not take it."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,7 @@ class Divergence:
 
 @dataclass
 class Coverage:
-    """What became of the steps of a graph.
+    """How many steps of a graph were replayed, and why the others were not.
 
     Attributes
     ----------

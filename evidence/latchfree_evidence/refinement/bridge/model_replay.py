@@ -1,4 +1,4 @@
-"""Run compiled code along a model, from its name in the manifest to what became of its steps."""
+"""Replay a model: run TLC, read its state graph, and drive the compiled code along every step."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""One access at a time: between two of them the memory, and what each thread is about to do, can be looked at.
+"""Run a scenario one access at a time, so that Python can look at the memory in between.
 
-The explorer decides inside the fibers and comes back when a schedule has ended. Here a schedule is given a limit of
-as many steps as it has made; a fiber that reaches the limit leaves for the main stack, and is entered again just there
-when the limit is raised by one.
+The explorer's scheduler runs inside the fibers and comes back to Python when a schedule has ended. The stepper limits
+the schedule to the steps made so far: a fiber that reaches the limit switches to the main stack. To make one more step,
+the stepper raises the limit by one and enters that fiber where it was left.
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
-"""Tours of a state graph: paths of bounded length that take every step which is still to be taken.
+"""Tours of a state graph: paths of bounded length that together take every step.
 
-`latchfree_model.graph.edge_cover` finds few paths, of any length. Here a path must be short, because a run of the code
-has room for so many operations, and it may turn out that the code cannot take a step, so the rest of the path has to be
-planned again. A tour goes the shortest way to the step nearest to the initial state that nobody has taken, and on to
-others in its neighbourhood. Shortest ways from the initial state are found once, and again when the code does not take
-a step of one.
+`latchfree_model.graph.edge_cover` finds few paths, of any length. A tour must be short, for two reasons: a run of the
+code has room for a limited number of operations, and where the code turns out not to take a step, the rest of the path
+must be planned again.
+
+A tour takes the shortest way to the untaken step that is nearest to the initial state, and goes on to other untaken
+steps in its neighbourhood. The shortest ways from the initial state are found once, and again whenever the code does
+not take a step of one.
 """
 
 from __future__ import annotations

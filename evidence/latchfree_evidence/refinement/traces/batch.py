@@ -1,8 +1,9 @@
-"""Batches of traces as a TLA+ module, and what TLC says about them.
+"""Write a batch of traces as a TLA+ module, and let TLC check them.
 
 All traces of a batch have one hash function, and each is a behaviour of its own (see `spec/mc/MCTrace.tla`): TLC
-explores them side by side. A batch is accepted if TLC finds no deadlock and just as many states as there are events, so
-that every trace was followed to its end; a deadlock names the trace and the event.
+explores them side by side. A trace of n events has n + 1 states. A batch is accepted if TLC finds no deadlock and
+exactly the states of all traces; fewer would mean that a trace was not followed to its end. A deadlock names the trace
+and the event.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class Trace:
 
 @dataclass(frozen=True)
 class Rejection:
-    """A trace that is no behaviour of the specification.
+    """A trace that the specification does not allow.
 
     Attributes
     ----------

@@ -124,21 +124,21 @@ def validate_traces(
 
 def _record(rng: random.Random, layout: str, count: int) -> Iterator[Trace]:
     """Record so many traces: half with real threads, the others with random schedules, five of each scenario."""
-    from latchfree_evidence.refinement.traces.explored import record_schedules
-    from latchfree_evidence.refinement.traces.logger import record_threads
+    from latchfree_evidence.refinement.traces.explored import log_schedules
+    from latchfree_evidence.refinement.traces.logger import log_threads
     from latchfree_evidence.targets.ctrie import CTRIE
 
     threaded = count // 2
     for _ in range(threaded):
         scenario = random_scenario(rng, layout)
-        steps, results = record_threads(CTRIE, scenario, rng.getrandbits(30))
+        steps, results = log_threads(CTRIE, scenario, rng.getrandbits(30))
         yield Trace(scenario, tuple(results), tuple(events_of(steps)), THREADS)
     left = count - threaded
     while left:
         scenario = random_scenario(rng, layout)
         each = min(_EACH, left)
         left -= each
-        for steps, results in record_schedules(CTRIE, scenario, rng.getrandbits(30), each):
+        for steps, results in log_schedules(CTRIE, scenario, rng.getrandbits(30), each):
             yield Trace(scenario, tuple(results), tuple(events_of(steps)), SCHEDULES)
 
 

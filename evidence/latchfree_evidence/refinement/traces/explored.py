@@ -1,4 +1,4 @@
-"""Runs of the explorer, recorded: the accesses of random schedules of one scenario."""
+"""Log the atomic accesses of random schedules that the explorer runs."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ from latchfree_explore.strategies.random_choice import RANDOM
 from latchfree_explore.target import Target
 
 
-def record_schedules(
-    target: Target, scenario: Scenario, seed: int, count: int
-) -> Iterator[tuple[list[Step], list[Any]]]:
+def log_schedules(target: Target, scenario: Scenario, seed: int, count: int) -> Iterator[tuple[list[Step], list[Any]]]:
     """Run so many random schedules; yield the atomic accesses of the threads, and what each operation returned.
 
     Raises

@@ -1,9 +1,11 @@
-"""Real threads, recorded: every atomic access of an operation takes a ticket.
+"""Log the atomic accesses of real threads, in the order in which they are made.
 
-The operations are those of the explorer, compiled for its memory handle: each access is a call through the *board*. A
-board of a recorder makes the access at once, from whatever thread, and writes it down. Ticket and access must be one
-step, or the order of the tickets would not be that of the accesses; so both are made under one spin lock. That orders
-the accesses and nothing else: between two of them threads run freely, and now and then one gives up the processor.
+The operations are compiled for the explorer's memory handle, so each access is a call through the *board*. The boards
+here belong to the log: the call makes the access at once and writes a row.
+
+The order of the rows must be the order of the accesses, so access and row are made under one spin lock. The lock orders
+the accesses and nothing else: between two accesses the threads run freely, and now and then a thread gives up the
+processor.
 """
 
 from __future__ import annotations
@@ -53,8 +55,8 @@ _SELDOM: Final = 3
 """A thread yields before one access in four."""
 
 
-def _record(board: Word, kind: Word, at: Word, a: Word, operand: Word, site: Word) -> Word:
-    """Make an access; an atomic one with its ticket."""
+def _log(board: Word, kind: Word, at: Word, a: Word, operand: Word, site: Word) -> Word:
+    """Make an access; log an atomic one."""
     base, word = np.uint64(get(board, b.BASE)), np.uint64(at)
     if kind == b.PEEK:
         return np.int64(peek(base, word))
@@ -89,8 +91,8 @@ def _record(board: Word, kind: Word, at: Word, a: Word, operand: Word, site: Wor
 
 
 @cache
-def _record_function() -> Any:
-    return callback(types.int64(*[types.int64] * 6), _record)
+def _log_function() -> Any:
+    return callback(types.int64(*[types.int64] * 6), _log)
 
 
 @kernel
@@ -111,11 +113,11 @@ def work(board: Word, first: Word, end: Word, threads: Word) -> Word:
     return end - first
 
 
-class Unrecorded(RuntimeError):
+class Unlogged(RuntimeError):
     """A run that cannot be used: it is too long, or an operation failed."""
 
 
-def record_threads(target: Target, scenario: Scenario, seed: int) -> tuple[list[Step], list[Any]]:
+def log_threads(target: Target, scenario: Scenario, seed: int) -> tuple[list[Step], list[Any]]:
     """Run a scenario with real threads.
 
     Returns
@@ -127,7 +129,7 @@ def record_threads(target: Target, scenario: Scenario, seed: int) -> tuple[list[
 
     Raises
     ------
-    Unrecorded
+    Unlogged
         If there were too many accesses, or an operation raised an exception.
     """
     calls = scenario.operations
@@ -147,7 +149,7 @@ def record_threads(target: Target, scenario: Scenario, seed: int) -> tuple[list[
             (b.BASE, memory.words.ctypes.data),
             (b.ROOT, memory.root),
             (b.CALLS, table.ctypes.data),
-            (b.ACCESS, _record_function().address),
+            (b.ACCESS, _log_function().address),
             (SHARED, shared.ctypes.data),
             (LOG, rows.ctypes.data),
             (MOST, MOST_ROWS),
@@ -167,14 +169,14 @@ def record_threads(target: Target, scenario: Scenario, seed: int) -> tuple[list[
             done.result()
     count = int(shared[int(NEXT)])
     if count > MOST_ROWS:
-        raise Unrecorded(f"{count:,} accesses; at most {MOST_ROWS:,} can be recorded: {scenario}")
+        raise Unlogged(f"{count:,} accesses; at most {MOST_ROWS:,} can be recorded: {scenario}")
     results = [target.operation(each.f).result(int(table[k, b.C_RESULT])) for k, each in enumerate(calls)]
     return [_step(row) for row in rows[begin:count].tolist()], results
 
 
 def _run(board: Any, first: int, end: int, threads: int) -> None:
     if work(np.int64(board.ctypes.data), np.int64(first), np.int64(end), np.int64(threads)) != end - first:
-        raise Unrecorded("an operation raised an exception")
+        raise Unlogged("an operation raised an exception")
 
 
 def _step(row: list[int]) -> Step:

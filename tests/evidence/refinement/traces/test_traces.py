@@ -15,9 +15,9 @@ from latchfree_evidence.refinement.labels import accesses, ctrie_actions
 from latchfree_evidence.refinement.traces.batch import Trace, check_batch, module_text
 from latchfree_evidence.refinement.traces.campaign import SCHEDULES, THREADS, validate_traces
 from latchfree_evidence.refinement.traces.events import Event, events_of
-from latchfree_evidence.refinement.traces.explored import record_schedules
+from latchfree_evidence.refinement.traces.explored import log_schedules
 from latchfree_evidence.refinement.traces.files import TraceError, read_trace, to_json
-from latchfree_evidence.refinement.traces.logger import record_threads
+from latchfree_evidence.refinement.traces.logger import log_threads
 from latchfree_evidence.targets.ctrie import CTRIE
 from latchfree_explore.scenario import Scenario
 from latchfree_explore.steps import Step
@@ -40,9 +40,9 @@ from latchfree_explore.steps import Step
 from latchfree_explore.scenario import Scenario
 from latchfree_evidence.refinement.traces.batch import Trace, check_batch
 from latchfree_evidence.refinement.traces.events import events_of
-from latchfree_evidence.refinement.traces.explored import record_schedules
+from latchfree_evidence.refinement.traces.explored import log_schedules
 scenario = Scenario.parse(sys.argv[2])
-[(steps, results)] = record_schedules(CTRIE, scenario, 0, 1)
+[(steps, results)] = log_schedules(CTRIE, scenario, 0, 1)
 trace = Trace(scenario, tuple(results), tuple(events_of(steps)), "one schedule")
 rejection = check_batch([trace])
 print("accepted" if rejection is None else trace.events[rejection.event])
@@ -53,7 +53,7 @@ RENEWAL = "init: put(0, 1); put(1, 1); put(2, 1) | snapshot; put(3, 2); get(0) |
 
 
 def recorded(scenario=SCENARIO, seed=7):
-    [(steps, results)] = record_schedules(CTRIE, scenario, seed, 1)
+    [(steps, results)] = log_schedules(CTRIE, scenario, seed, 1)
     return Trace(scenario, tuple(results), tuple(events_of(steps)), SCHEDULES)
 
 
@@ -123,7 +123,7 @@ def test_a_run_of_mutated_code_is_rejected():
 
 def test_threads_are_recorded_in_the_order_of_their_accesses():
     scenario = Scenario.parse("put(0, 1); put(0, 2) | put(0, 3) | keys: flat")
-    steps, results = record_threads(CTRIE, scenario, 3)
+    steps, results = log_threads(CTRIE, scenario, 3)
     words = {}
     for step in steps:
         assert words.get(step.at, step.old) == step.old, step
@@ -135,7 +135,7 @@ def test_threads_are_recorded_in_the_order_of_their_accesses():
 
 
 def test_events_are_the_labelled_accesses():
-    [(steps, _)] = record_schedules(CTRIE, Scenario.parse("init: put(0, 1); put(1, 1) | remove(0) | keys: pairs"), 0, 1)
+    [(steps, _)] = log_schedules(CTRIE, Scenario.parse("init: put(0, 1); put(1, 1) | remove(0) | keys: pairs"), 0, 1)
     labelled = [step for step in steps if ctrie_actions(step.site)]
     events = events_of(steps)
     # A tomb is made and pulled up: its main is read once more, and that is left out.
@@ -169,10 +169,10 @@ def test_only_the_second_look_at_a_tomb_is_left_out():
 
 
 def test_a_lookup_that_starts_over_is_taken_from_there():
-    [(steps, _)] = record_schedules(CTRIE, Scenario.parse("init: put(0, 1); put(1, 1) | get(1) | keys: pairs"), 0, 1)
+    [(steps, _)] = log_schedules(CTRIE, Scenario.parse("init: put(0, 1); put(1, 1) | get(1) | keys: pairs"), 0, 1)
     assert {event.site.partition(":")[0] for event in events_of(steps)} == {"latchfree/ctrie/kernels/lookup.py"}
     scenario = Scenario.parse("init: put(0, 1); put(1, 1) | snapshot; get(1) | keys: pairs")
-    [(steps, _)] = record_schedules(CTRIE, scenario, 0, 1)
+    [(steps, _)] = log_schedules(CTRIE, scenario, 0, 1)
     assert "latchfree/ctrie/kernels/lookup.py" not in {event.site.partition(":")[0] for event in events_of(steps)}
 
 
