@@ -1,0 +1,163 @@
+"""Replace functions by those of a mutant, for the rest of the process.
+
+Replacing a function changes all that call it. Those are compiled anew and kept in a cache of the mutant's own; the
+others are compiled once for all mutants.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from latchfree import jit
+from latchfree.sources import digest_of
+from latchfree_evidence.mutants.catalogue import MUTANTS
+
+_HERE = "latchfree_evidence.mutants"
+
+#: Modules whose kernels may call what a mutant replaces.
+_AFFECTED = (
+    "latchfree.ctrie.",
+    "latchfree_evidence.stress.tickets",
+    "latchfree_evidence.stress.ctrie",
+    "latchfree_evidence.stress.ctrie_worker",
+    "latchfree_evidence.stress.topics",
+    "latchfree_evidence.stress.topic_worker",
+    "latchfree_evidence.targets.ctrie",
+    "latchfree_evidence.refinement.bridge.target",
+    "latchfree_evidence.targets.topics",
+    "latchfree.topics.concurrent.",
+    "latchfree_evidence.targets.ring",
+    "latchfree.streams.",
+)
+
+#: The packages that a target is made of.
+_PACKAGES = {
+    "ctrie": ("ctrie.kernels",),
+    "topic-trie": ("ctrie.kernels", "topics.concurrent.kernels"),
+    "ring": ("streams.kernels",),
+}
+
+#: The modules that are loaded before functions are replaced. Kernels loaded later share no compiled code among mutants.
+_HOLDERS = {
+    "ctrie.kernels": (
+        "clean",
+        "cnode",
+        "gcas",
+        "insert",
+        "lnode",
+        "lookup",
+        "registry",
+        "remove",
+        "retirement",
+        "root",
+        "scan",
+        "snapshot",
+    ),
+    "topics.concurrent.kernels": (
+        "agree",
+        "change",
+        "collect",
+        "digits",
+        "levels",
+        "match",
+        "rows",
+        "strings",
+        "whole",
+    ),
+    "streams.kernels": ("ring", "entrypoints"),
+}
+
+#: The functions that free nodes of tries: every mutant leaves them out, see `nothing_freed`.
+_FREEING = {
+    "latchfree.ctrie.kernels.retirement": (
+        "begin_retiring",
+        "retire_node",
+        "finish_retiring",
+        "retire_pair",
+        "retire_subtree",
+    ),
+    "latchfree.arena.kernels.allocator": ("abandon",),
+}
+
+
+def _modules() -> Iterator[ModuleType]:
+    for name, module in list(sys.modules.items()):
+        if name.startswith(("latchfree.", "latchfree_evidence.stress.")):
+            yield module
+
+
+def _kernels() -> set[Any]:
+    """Return all kernels of the structure that are loaded."""
+    contents = {content for module in _modules() for content in vars(module).values() if hasattr(content, "py_func")}
+    return {kernel for kernel in contents if kernel.__module__.startswith(("latchfree.", _HERE))}
+
+
+def _called(kernel: Any) -> Iterator[Any]:
+    """Yield the functions that the code of a kernel names, also as attributes of modules."""
+    names = kernel.py_func.__code__.co_names
+    for name in names:
+        content = kernel.py_func.__globals__.get(name)
+        yield content
+        if isinstance(content, ModuleType):
+            yield from (getattr(content, attribute, None) for attribute in names)
+
+
+def _callers(kernels: set[Any], replaced: set[Any]) -> set[Any]:
+    """Return the kernels that are among those replaced, or call one, however indirectly."""
+    calls = {kernel: {id(called) for called in _called(kernel)} for kernel in kernels}
+    reached = {id(kernel) for kernel in replaced}
+    while more := {id(k) for k, called in calls.items() if id(k) not in reached and called & reached}:
+        reached |= more
+    return {kernel for kernel in kernels if id(kernel) in reached}
+
+
+def _replace(module: str, function: str, source: str) -> Any:
+    """Put the function of that name in module `source` in the place of the one in `module`, wherever it is used."""
+    original = getattr(import_module(module), function)
+    replacement = getattr(import_module(source), function)
+    for holder in _modules():
+        if getattr(holder, function, None) is original:
+            setattr(holder, function, replacement)
+    return replacement
+
+
+def _sources(module: str) -> str:
+    """Return a digest of the sources that a module of this package, not loaded yet, can reach."""
+    file = Path(__file__).resolve().parent.joinpath(*module.split(".")).with_suffix(".py")
+    return digest_of(f"{_HERE}.{module}", file) or f"unknown{os.getpid()}"
+
+
+def apply_mutant(name: str) -> None:
+    """Replace the functions of mutant `name` for the rest of this process, in which nodes are not freed.
+
+    Raises
+    ------
+    ValueError
+        If there is no such mutant.
+    RuntimeError
+        If the structure is loaded already.
+    """
+    if name not in MUTANTS:
+        raise ValueError(f"unknown mutant {name!r}; there are: {', '.join(MUTANTS)}")
+    common = f"mutants-{_sources('nothing_freed')}"
+    own = f"{name}-{_sources(MUTANTS[name].source)}-{common}"
+    jit.set_variant(own, _AFFECTED)
+    packages = _PACKAGES[MUTANTS[name].target]
+    for package in packages:
+        for holder in _HOLDERS[package]:
+            import_module(f"latchfree.{package}.{holder}")
+    for module, functions in _FREEING.items() if "ctrie.kernels" in packages else ():
+        for function in functions:
+            _replace(module, function, f"{_HERE}.nothing_freed")
+    targets = [target.split(":") for target in MUTANTS[name].replaces]
+    replaced = {_replace(module, function, f"{_HERE}.{MUTANTS[name].source}") for module, function in targets}
+    kernels = _kernels()
+    mutated = _callers(kernels, replaced)
+    for kernel in kernels:
+        jit.recache(kernel, own if kernel in mutated else common)
