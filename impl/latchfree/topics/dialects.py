@@ -158,3 +158,20 @@ def get_dialect(dialect: str | Dialect) -> Dialect:
     if dialect not in DIALECTS:
         raise ValueError(f"no topic dialect is called {dialect!r}; there are {', '.join(DIALECTS)}")
     return DIALECTS[dialect]
+
+
+def parse_pattern(dialect: Dialect, text: str | bytes, queue: str | None, row: int | None) -> Pattern:
+    """Parse the pattern of a subscription; the pattern or `queue` may name a queue group, not both.
+
+    Raises
+    ------
+    InvalidPattern
+        Naming the row, unless `row` is None.
+    """
+    try:
+        pattern = dialect.pattern(text)
+    except InvalidText as error:
+        raise (error if row is None else error.at_row(row)) from None
+    if pattern.group is not None and queue is not None:
+        raise InvalidPattern(text, dialect.name, f"it names a queue group, and {queue!r} is another", row=row)
+    return pattern

@@ -182,8 +182,9 @@ def test_files_that_are_no_index(tmp_path):
         (whole[:8] + b"\x07" + whole[9:], "has layout version 7, and this program knows 2"),
         (whole[:-70] + bytes([whole[-70] ^ 1]) + whole[-69:], "is damaged: its checksum"),
     ]:
-        with pytest.raises(IndexInvalid, match=says):
+        with pytest.raises(IndexInvalid, match=says) as refused:
             opened(data)
+        assert str(path) in str(refused.value)
     assert opened(whole).match("b/c") == {3}
     with pytest.raises(FileNotFoundError):
         MaskIndex.open(tmp_path / "missing")

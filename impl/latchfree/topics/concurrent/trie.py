@@ -18,8 +18,7 @@ from latchfree.topics.concurrent.scratch import Scratches
 from latchfree.topics.concurrent.store import DATA, TopicStore
 from latchfree.topics.concurrent.subscribers import OwnSubscribers, SharedSubscribers, Subscribers
 from latchfree.topics.concurrent.trie_snapshot import TrieSnapshot
-from latchfree.topics.dialects import DIALECTS, Dialect, get_dialect
-from latchfree.topics.engines.plain import parse_pattern
+from latchfree.topics.dialects import DIALECTS, Dialect, get_dialect, parse_pattern
 from latchfree.topics.errors import UnknownSubscription
 from latchfree.topics.pattern import Pattern
 from latchfree.topics.rules import SHARE as SHARE_PREFIX

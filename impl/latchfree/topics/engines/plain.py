@@ -13,9 +13,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generic
 
 from latchfree.topics.columns import rows_of, to_lists
-from latchfree.topics.dialects import Dialect, get_dialect
+from latchfree.topics.dialects import Dialect, get_dialect, parse_pattern
 from latchfree.topics.engines.copied_snapshot import CopiedSnapshot
-from latchfree.topics.errors import InvalidPattern, InvalidText, UnknownSubscription
+from latchfree.topics.errors import InvalidText, UnknownSubscription
 from latchfree.topics.pattern import Pattern
 from latchfree.topics.subscription import S, Stats, Subscription
 
@@ -176,20 +176,3 @@ class PlainMatcher(ABC, Generic[S]):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self._dialect.name} with {len(self):,} subscriptions>"
-
-
-def parse_pattern(dialect: Dialect, text: str | bytes, queue: str | None, row: int | None) -> Pattern:
-    """Parse the pattern of a subscription; the pattern or `queue` may name a queue group, not both.
-
-    Raises
-    ------
-    InvalidPattern
-        Naming the row, unless `row` is None.
-    """
-    try:
-        pattern = dialect.pattern(text)
-    except InvalidText as error:
-        raise (error if row is None else error.at_row(row)) from None
-    if pattern.group is not None and queue is not None:
-        raise InvalidPattern(text, dialect.name, f"it names a queue group, and {queue!r} is another", row=row)
-    return pattern
