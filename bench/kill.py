@@ -62,8 +62,8 @@ class Failed(Exception):
     """A worker ended in another way than by being killed or being told to stop."""
 
 
-class Massacre:
-    """Processes at their seats, and who kills them."""
+class Campaign:
+    """Processes at their seats, and the kills."""
 
     def __init__(self, folder: Path, rows: int, seed: int) -> None:
         self.name = f"bench-kill-{os.getpid()}"
@@ -148,9 +148,9 @@ class Massacre:
         self.arena.close()
 
 
-def lost(massacre: Massacre) -> int:
+def lost(campaign: Campaign) -> int:
     """Keys that hold neither what was acknowledged nor what was in flight, and keys nobody wrote."""
-    ledger, trie = massacre.ledger, massacre.trie
+    ledger, trie = campaign.ledger, campaign.trie
     contents = dict(trie.items())
     wrong = 0
     for seat in range(SEATS):
@@ -175,26 +175,26 @@ def judge(ledger: Ledger) -> tuple[Any, int, int]:
     return verdict, len(rows), int(np.count_nonzero(rows[:, 7] == -1))
 
 
-def leaked(massacre: Massacre) -> int:
+def leaked(campaign: Campaign) -> int:
     """Words in use that the trie does not reach."""
-    arena = massacre.arena
+    arena = campaign.arena
     arena.adopt()
     for _ in range(_COLLECTIONS):
         arena.collect()
     reach = Reach(arena.base)
-    reach.add(massacre.trie._store.trie)
+    reach.add(campaign.trie._store.trie)
     return arena.census().nodes - reach.words
 
 
-def report(massacre: Massacre, seconds: float) -> int:
+def report(campaign: Campaign, seconds: float) -> int:
     """Print everything; returns the exit code."""
-    seats = massacre.ledger.seats
+    seats = campaign.ledger.seats
     worst = int(seats[:, LONGEST].argmax())
-    longest = max(int(seats[worst, LONGEST]), massacre.stuck) / _SECOND
-    verdict, calls, pending = judge(massacre.ledger)
-    used = massacre.used
+    longest = max(int(seats[worst, LONGEST]), campaign.stuck) / _SECOND
+    verdict, calls, pending = judge(campaign.ledger)
+    used = campaign.used
     facts = {
-        "kills": f"{massacre.kills:,}",
+        "kills": f"{campaign.kills:,}",
         "processes that worked": f"{int(seats[:, READY].sum()):,}",
         "operations a second": f"{int(seats[:, OPERATIONS].sum()) / seconds:,.0f}",
         "acknowledged writes": f"{int(seats[:, ACKNOWLEDGED].sum()):,}",
@@ -203,10 +203,10 @@ def report(massacre: Massacre, seconds: float) -> int:
         "slowest start": f"{int(seats[:, SLOWEST_START].max()) / 1e6:.0f} ms",
         "calls on shared keys": f"{calls:,}, {pending} pending: {verdict.verdict}, {verdict.reason}",
         "arena.used": f"{used[len(used) // 2] / 1e6:.1f} MB at half time, {used[-1] / 1e6:.1f} MB in the end",
-        "words lost to kills": f"{leaked(massacre):,}",
+        "words lost to kills": f"{leaked(campaign):,}",
     }
-    wrong = lost(massacre)
-    repaired = massacre.repair()
+    wrong = lost(campaign)
+    repaired = campaign.repair()
     facts["fsck --repair"] = "; ".join([*repaired.damage, *repaired.faults, f"{repaired.leaked // 8:,} words leaked"])
     for what, found in facts.items():
         print(f"{what:<24}{found}")
@@ -216,8 +216,8 @@ def report(massacre: Massacre, seconds: float) -> int:
             Figure("keys that do not hold what was acknowledged", wrong, 0),
             Figure("calls on shared keys that no order explains", int(verdict.verdict != "ok"), 0),
             Figure("structures damaged", len(repaired.damage), 0),
-            Figure("keys that do not hold it after the repair", lost(massacre), 0),
-            Figure("words lost after the repair", leaked(massacre), 0),
+            Figure("keys that do not hold it after the repair", lost(campaign), 0),
+            Figure("words lost after the repair", leaked(campaign), 0),
         ]
     )
 
@@ -232,15 +232,15 @@ def main() -> int:
     given = parser.parse_args()
     print(f"{SEATS} processes, a kill every {given.period * 1000:.0f} ms for {given.seconds:.0f} s, seed {given.seed}")
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
-        massacre = Massacre(Path(folder), given.rows, given.seed)
+        campaign = Campaign(Path(folder), given.rows, given.seed)
         try:
-            massacre.run(given.seconds, given.period)
-            return report(massacre, given.seconds)
+            campaign.run(given.seconds, given.period)
+            return report(campaign, given.seconds)
         except Failed as failure:
             print(failure, file=sys.stderr)
             return 2
         finally:
-            massacre.close()
+            campaign.close()
 
 
 if __name__ == "__main__":

@@ -297,7 +297,7 @@ def test_an_unchanged_algorithm_runs_on_a_handle_of_ones_own(arena, handle):
     counted, counter = handle
     trie = Ctrie({k: 10 * k for k in range(100)}, keys=int, values=int, arena=arena, hash_mask=63)
     snapshot = trie.readonly_snapshot()  # which keeps what is read below: no pin is needed
-    root = np.uint64(snapshot._root)
+    root = np.uint64(snapshot._held().root)
 
     def find(key):
         counter[0] = 0

@@ -1,4 +1,4 @@
-"""Getting rid of tombs: compress a C-node, and pull a tombed child up into its parent.
+"""Cleaning of tombs: compress a C-node, and pull a tombed child up into its parent.
 
 Invariant: an I-node leaves the trie only after a T-node was committed in it, and a T-node is never replaced, so
 no insert can be lost below an I-node that has been unlinked (mutant N2). A tomb holds one S-node, which the
@@ -37,12 +37,12 @@ TWO = np.uint64(2)
 
 @kernel
 def _retire_compressed(mem: Handle, trie: Word, me: Word, m: Word, new: Word, gen: Word) -> None:
-    """Kill C-node `m`, which `new` has replaced, and the tombed children that `new` does without."""
+    """Retire C-node `m`, which `new` has replaced, and the tombed children that `new` lacks."""
     slots = popcount(peek(mem, m + BITMAP))
     begin_retiring(mem, trie, me, gen, slots * TWO + ONE)
     for k in range(slots):
         slot = peek(mem, m + SLOTS + np.uint64(k))
-        # A tomb made of a single slot holds what that slot was resurrected to.
+        # A tomb made of a single slot holds the S-node of that slot.
         if kind_of(mem, new) == T_NODE or slot != peek(mem, new + SLOTS + np.uint64(k)):
             i = slot & UNTAG
             retire_node(mem, me, peek(mem, i + MAIN))  # the T-node, which nothing ever replaces
@@ -53,7 +53,7 @@ def _retire_compressed(mem: Handle, trie: Word, me: Word, m: Word, new: Word, ge
 
 @kernel
 def clean(mem: Handle, trie: Word, me: Word, parent: Word, level: Word) -> Flag:
-    """Compress the C-node of `parent`, whose level is `level`. False: no room. A lost race is no harm."""
+    """Compress the C-node of `parent`, whose level is `level`. False: no room. A lost race does no harm."""
     m = gcas_read(mem, trie, parent)
     if kind_of(mem, m) != C_NODE:
         return True
@@ -77,10 +77,10 @@ def clean(mem: Handle, trie: Word, me: Word, parent: Word, level: Word) -> Flag:
 def clean_parent(
     mem: Handle, trie: Word, me: Word, parent: Word, i: Word, h: Word, level: Word, startgen: Word
 ) -> None:
-    """If I-node `i` is tombed, put its S-node in its place in `parent` (at `level`).
+    """Put the S-node of I-node `i`, if it is tombed, in its place in `parent` (at `level`).
 
-    Gives up when the slot no longer points to `i` (somebody did it), when a snapshot has changed the generation,
-    or when memory is short: a tomb left behind is correct, and the next operation that meets it cleans it.
+    Give up when the slot no longer points to `i` (another thread was faster), when a snapshot has changed the
+    generation, or when memory is short. A tomb left behind is correct; the next operation that meets it cleans it.
     """
     while True:
         tomb = gcas_read(mem, trie, i)

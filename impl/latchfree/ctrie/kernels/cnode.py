@@ -1,8 +1,11 @@
 """New C-nodes made from old ones: insert, update, remove, renew, contract, compress.
 
-Invariant: every function returns a node nobody has seen, stamped with the generation of the I-node it is for,
-and leaves its argument untouched. What they leave out or add is exactly one slot, but for `renewed` (I-nodes of
-other generations are copied) and `compressed` (tombed I-nodes become their S-node).
+Example: the C-node of "tea" and "oat" has two slots. `inserted` returns a copy with three, `removed_contracted` a copy
+with one, or below the root the tomb of the other key.
+
+Invariant: every function returns a node that nobody has seen, of the generation of its I-node, and leaves its argument
+untouched. The copy differs in exactly one slot, except for `renewed`, which copies I-nodes of other generations, and
+`compressed`, which replaces tombed I-nodes by their S-nodes.
 """
 
 import numpy as np
@@ -32,7 +35,7 @@ from latchfree.words import position
 
 @kernel
 def inserted(mem: Handle, me: Word, c: Word, flag: Word, slot: Word, gen: Word) -> Word:
-    """`c` with one more slot."""
+    """Return a copy of `c` with one more slot."""
     bitmap = peek(mem, c + BITMAP)
     n = popcount(bitmap)
     at = position(bitmap, flag)
@@ -47,7 +50,7 @@ def inserted(mem: Handle, me: Word, c: Word, flag: Word, slot: Word, gen: Word) 
 
 @kernel
 def updated(mem: Handle, me: Word, c: Word, flag: Word, slot: Word, gen: Word) -> Word:
-    """`c` with another content in the slot of `flag`."""
+    """Return a copy of `c` with another content in the slot of `flag`."""
     bitmap = peek(mem, c + BITMAP)
     n = popcount(bitmap)
     new = new_cnode(mem, me, bitmap, n, gen)
@@ -59,7 +62,7 @@ def updated(mem: Handle, me: Word, c: Word, flag: Word, slot: Word, gen: Word) -
 
 @kernel
 def updated_contracted(mem: Handle, me: Word, c: Word, flag: Word, slot: Word, level: Word, gen: Word) -> Word:
-    """`updated`, entombed if that leaves a lone S-node below the root (toContracted)."""
+    """Return `updated`, or the tomb of a lone S-node below the root (toContracted in the paper)."""
     if level > NIL and not is_child(slot) and popcount(peek(mem, c + BITMAP)) == ONE:
         return new_tnode(mem, me, slot, gen)
     return updated(mem, me, c, flag, slot, gen)
@@ -67,7 +70,7 @@ def updated_contracted(mem: Handle, me: Word, c: Word, flag: Word, slot: Word, l
 
 @kernel
 def removed_contracted(mem: Handle, me: Word, c: Word, flag: Word, level: Word, gen: Word) -> Word:
-    """`c` without the slot of `flag`, entombed if that leaves a lone S-node below the root (toContracted)."""
+    """Return a copy of `c` without the slot of `flag`, or the tomb of a lone S-node below the root (toContracted)."""
     bitmap = peek(mem, c + BITMAP)
     n = popcount(bitmap)
     at = position(bitmap, flag)
@@ -85,9 +88,9 @@ def removed_contracted(mem: Handle, me: Word, c: Word, flag: Word, level: Word, 
 
 @kernel
 def renewed(mem: Handle, trie: Word, me: Word, c: Word, gen: Word) -> Word:
-    """`c` with every child I-node of another generation replaced by a copy of generation `gen`.
+    """Return a copy of `c` with a copy of generation `gen` for every child I-node of another generation.
 
-    Children already of that generation stay: they may hold newer mains than a copy would (mutant S1).
+    Children of that generation already stay: they may hold newer mains than a copy would (mutant S1).
     """
     bitmap = peek(mem, c + BITMAP)
     n = popcount(bitmap)
@@ -102,11 +105,11 @@ def renewed(mem: Handle, trie: Word, me: Word, c: Word, gen: Word) -> Word:
 
 @kernel
 def compressed(mem: Handle, trie: Word, me: Word, c: Word, level: Word, gen: Word) -> Word:
-    """`c` with every tombed child resurrected, then contracted; NIL when no child is tombed (toCompressed)."""
+    """Return `c` with the S-node of every tombed child, contracted; NIL if no child is tombed (toCompressed)."""
     bitmap = peek(mem, c + BITMAP)
     n = popcount(bitmap)
     if level > NIL and n == ONE:
-        # What is resurrected would be alone here: the tomb moves up as it is.
+        # The S-node of the tomb would be alone here: the tomb moves up as it is.
         only = peek(mem, c + SLOTS)
         tomb = gcas_read(mem, trie, only & UNTAG) if is_child(only) else NIL
         return NIL if tomb == NIL or kind_of(mem, tomb) != T_NODE else new_tnode(mem, me, peek(mem, tomb + TOMBED), gen)

@@ -1,5 +1,8 @@
 """Keys and values inside S-nodes, chosen at compile time by the types of key and value.
 
+Example: the S-node of 5 -> 7 has three words: the header, 5 and 7. The S-node of "tea" -> 4 has five: the header, the
+hash of "tea", 4, the length 3, and the bytes of "tea" padded with zeros.
+
 A *word* key or value is an integer. A *blob* is a pair (address, length) of bytes outside the arena, copied in.
 
 ==========  ==========================================================
@@ -43,7 +46,7 @@ def _is_blob(kind: Any) -> bool:
 
 @kernel
 def words_for(length: Word) -> Word:
-    """Words that hold `length` bytes."""
+    """Return how many words hold `length` bytes."""
     return (length + _7) >> _3
 
 
@@ -70,7 +73,7 @@ def _same_bytes(mem: Handle, at: Word, address: Word, length: Word) -> Flag:
 
 
 def full_hash(key: Key) -> Word:
-    """Hash of a key, all 64 bits."""
+    """Return the hash of a key, all 64 bits."""
     raise NotImplementedError  # compiled: see the overload below
 
 
@@ -90,7 +93,7 @@ def _full_hash(key: Any) -> Any:
 
 
 def stored_hash(mem: Handle, snode: Word, key: Key) -> Word:
-    """Full hash of the key in an S-node; `key` only says of which kind keys are."""
+    """Return the full hash of the key in an S-node; `key` only says of which kind keys are."""
     raise NotImplementedError  # compiled: see the overload below
 
 
@@ -110,7 +113,7 @@ def _stored_hash(mem: Any, snode: Any, key: Any) -> Any:
 
 
 def same_key(mem: Handle, snode: Word, key: Key) -> Flag:
-    """Whether an S-node holds `key`."""
+    """Return whether an S-node holds `key`."""
     raise NotImplementedError  # compiled: see the overload below
 
 
@@ -132,7 +135,7 @@ def _same_key(mem: Any, snode: Any, key: Any) -> Any:
 
 
 def key_words(key: Key) -> Word:
-    """Words an S-node needs before the bytes of its value."""
+    """Return how many words an S-node needs before the bytes of its value."""
     raise NotImplementedError  # compiled: see the overload below
 
 
@@ -152,7 +155,7 @@ def _key_words(key: Any) -> Any:
 
 
 def value_words(value: Value) -> Word:
-    """Words the bytes of a value need."""
+    """Return how many words the bytes of a value need."""
     raise NotImplementedError  # compiled: see the overload below
 
 
@@ -172,7 +175,7 @@ def _value_words(value: Any) -> Any:
 
 
 def stored_key_words(mem: Handle, snode: Word, key: Key) -> Word:
-    """`key_words` of the key already in an S-node."""
+    """Return `key_words` of the key in an S-node; `key` only says of which kind keys are."""
     raise NotImplementedError  # compiled: see the overload below
 
 
@@ -192,7 +195,7 @@ def _stored_key_words(mem: Any, snode: Any, key: Any) -> Any:
 
 
 def same_value(mem: Handle, snode: Word, key: Key, value: Value) -> Flag:
-    """Whether an S-node that holds `key` has `value`."""
+    """Return whether an S-node that holds `key` has `value`."""
     raise NotImplementedError  # compiled: see the overload below
 
 
@@ -258,13 +261,13 @@ def _write_value_impl(mem: Any, snode: Any, key: Any, value: Any) -> Any:
 
 @kernel
 def snode_words(key: Key, value: Value) -> Word:
-    """Size of the S-node for a key and a value."""
+    """Return the size of the S-node for a key and a value, in words."""
     return key_words(key) + value_words(value)
 
 
 @kernel
 def new_snode(mem: Handle, me: Word, key: Key, h: Word, value: Value, gen: Word) -> Word:
-    """An S-node; `h` is the full hash of the key. NIL: no memory for so large a one."""
+    """Return a new S-node; NIL if there is no memory for so large a one. `h` is the full hash of the key."""
     s = new_node(mem, me, S_NODE, snode_words(key, value), gen)
     if s == _0:
         return _0
@@ -275,5 +278,5 @@ def new_snode(mem: Handle, me: Word, key: Key, h: Word, value: Value, gen: Word)
 
 @kernel
 def placed(mem: Handle, trie: Word, h: Word) -> Word:
-    """The hash that decides where a key goes: the full hash, or fewer of its bits where a trie wants collisions."""
+    """Return the hash that places a key: the full hash, or fewer of its bits where a trie wants collisions."""
     return h & peek(mem, trie + HASH_MASK)

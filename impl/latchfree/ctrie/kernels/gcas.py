@@ -52,7 +52,7 @@ def complete(mem: Handle, trie: Word, i: Word, m: Word) -> Word:
 
 @kernel
 def gcas_read(mem: Handle, trie: Word, i: Word) -> Word:
-    """The committed main of an I-node. LP of lookups."""
+    """Return the committed main of an I-node. LP of lookups."""
     # spec: Ctrie!GcasReadMain -- seq_cst: a snapshotter has installed its descriptor and must now see any main
     # installed before an updater's root read missed it (the other half of the pact in abort_root).
     m = load_seq(mem, i + MAIN)
@@ -64,7 +64,7 @@ def gcas_read(mem: Handle, trie: Word, i: Word) -> Word:
 
 @kernel
 def gcas(mem: Handle, trie: Word, i: Word, old: Word, new: Word) -> Word:
-    """Try to replace main `old` of `i` by `new`, a node nobody has seen; see the outcomes above."""
+    """Try to replace main `old` of `i` by `new`, a node nobody has seen; return one of the outcomes above."""
     poke(mem, new + PREV, old)
     # spec: Ctrie!GcasCas -- seq_cst: publishes the new node, and orders before the root read in complete.
     if not cas(mem, i + MAIN, old, new):
@@ -78,7 +78,7 @@ def gcas(mem: Handle, trie: Word, i: Word, old: Word, new: Word) -> Word:
 
 @kernel
 def read_root(mem: Handle, trie: Word) -> Word:
-    """The current root I-node, first completing a replacement in progress."""
+    """Return the current root I-node; complete a replacement in progress first."""
     while True:
         # spec: Ctrie!RdcssRead
         word = load_seq(mem, trie + ROOT_WORD)

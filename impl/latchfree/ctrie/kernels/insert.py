@@ -1,4 +1,4 @@
-"""Insert and its conditional kin: put, put if absent, replace, replace if equal.
+"""Insert, also conditionally: put, put if absent, put if present, replace if equal.
 
 LP of a change: the root read of the GCAS that commits it. LP of a refusal: the read of the main that shows it.
 """
@@ -57,7 +57,7 @@ FULL = np.uint64((1 << 64) - 1)
 
 @kernel
 def dual(mem: Handle, me: Word, a: Word, ha: Word, b: Word, hb: Word, level: Word, gen: Word) -> Word:
-    """An I-node that holds S-nodes `a` and `b`: a chain down to where their hashes differ, or to an L-node."""
+    """Return a new I-node with S-nodes `a` and `b`: a chain down to where their hashes differ, or to an L-node."""
     top = new_inode(mem, me, NIL, gen)
     i = top
     while True:
@@ -85,7 +85,7 @@ def dual(mem: Handle, me: Word, a: Word, ha: Word, b: Word, hb: Word, level: Wor
 
 @kernel
 def _refused(mem: Handle, snode: Word, key: Key, mode: Word, expected: Word) -> Flag:
-    """Whether `mode` forbids writing over what is there (`snode`, NIL for nothing)."""
+    """Return whether `mode` forbids to write over `snode`, which is NIL where the key is absent."""
     if mode == ALWAYS:
         return False
     if mode == IF_ABSENT:
@@ -109,7 +109,7 @@ def main_with(
     level: Word,
     gen: Word,
 ) -> Word:
-    """A copy of C-node `m`, whose slot for the key is `slot` (NIL or an S-node), that holds key and value."""
+    """Return a copy of C-node `m` with key and value; `slot`, NIL or an S-node, is the slot of the key in `m`."""
     snode = new_snode(mem, me, key, full, value, gen)
     flag = flag_of(h, level)
     if slot == NIL:
@@ -125,8 +125,23 @@ def main_with(
 def insert(mem: Handle, trie: Word, me: Word, key: Key, value: Value, mode: Word, expected: Word) -> Word:
     """Write `value` under `key` where `mode` allows.
 
-    The caller must be pinned. Returns the S-node that held the key before, NIL where there was none, FULL where there
-    was no room. Under IF_EQUAL it returns NIL also where the value differed, so that non-NIL means it was replaced.
+    The caller must be pinned.
+
+    Parameters
+    ----------
+    mem, trie, me : Word
+        Base, root word and participant.
+    key, value : Key, Value
+    mode : Word
+        ALWAYS, IF_ABSENT, IF_PRESENT or IF_EQUAL.
+    expected : Value
+        The value to replace under IF_EQUAL; any value otherwise.
+
+    Returns
+    -------
+    Word
+        The S-node that held the key before; NIL if there was none, or under IF_EQUAL another value; FULL if there was
+        no room, and nothing changed.
     """
     full = full_hash(key)
     h = placed(mem, trie, full)

@@ -1,6 +1,6 @@
 """L-nodes: the keys whose whole hash is the same, below the last level. Copied on every change.
 
-Invariant: a committed L-node has at least two entries, with distinct keys. Removing down to one makes a tomb.
+Invariant: a committed L-node has at least two entries, with distinct keys. Removal of the second last makes a tomb.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ NOWHERE = np.uint64((1 << 64) - 1)
 
 @kernel
 def new_lnode(mem: Handle, me: Word, count: Word, gen: Word) -> Word:
-    """An L-node with room for `count` entries, left for the caller to fill. NIL: no memory for so many."""
+    """Return a new L-node with room for `count` entries, for the caller to fill; NIL if memory is short."""
     node = new_node(mem, me, L_NODE, L_WORDS + count, gen)
     if node == NIL:
         return NIL
@@ -28,7 +28,7 @@ def new_lnode(mem: Handle, me: Word, count: Word, gen: Word) -> Word:
 
 @kernel
 def find(mem: Handle, node: Word, key: Key) -> Word:
-    """Index of the entry that holds `key`, or NOWHERE."""
+    """Return the index of the entry that holds `key`, or NOWHERE."""
     for k in range(peek(mem, node + COUNT)):
         if same_key(mem, peek(mem, node + ENTRIES + np.uint64(k)), key):
             return np.uint64(k)
@@ -37,7 +37,7 @@ def find(mem: Handle, node: Word, key: Key) -> Word:
 
 @kernel
 def with_entry(mem: Handle, me: Word, node: Word, at: Word, snode: Word, gen: Word) -> Word:
-    """A copy with the entry at index `at` replaced, or with one more when `at` is NOWHERE."""
+    """Return a copy with the entry at index `at` replaced, or with one more when `at` is NOWHERE."""
     count = peek(mem, node + COUNT)
     new = new_lnode(mem, me, count + ONE if at == NOWHERE else count, gen)
     if new == NIL:
@@ -50,7 +50,7 @@ def with_entry(mem: Handle, me: Word, node: Word, at: Word, snode: Word, gen: Wo
 
 @kernel
 def without_entry(mem: Handle, me: Word, node: Word, at: Word, gen: Word) -> Word:
-    """A copy without the entry at index `at`: the tomb of the other one when there were two."""
+    """Return a copy without the entry at index `at`, or the tomb of the other entry when there were two."""
     count = peek(mem, node + COUNT)
     if count == ONE + ONE:
         return new_tnode(mem, me, peek(mem, node + ENTRIES + (ONE - at)), gen)

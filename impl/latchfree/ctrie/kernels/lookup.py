@@ -1,8 +1,8 @@
 """Lookup, in a live trie and in a frozen one.
 
-A live lookup that meets a child of an older generation renews the C-node first, as updates do, so that the path
-is current for whoever comes next. Where there is no room for that it goes on in the frozen subtree instead: its
-content cannot change any more, so the answer held when the parent's main was read.
+A live lookup that meets a child of an older generation renews the C-node first, as updates do, so that the next
+operation finds a current path. If there is no room for that, the lookup goes on in the frozen subtree instead: the
+content of the subtree cannot change any more, so the answer held when the parent's main was read.
 """
 
 import numpy as np
@@ -41,7 +41,6 @@ from latchfree.kinds import Handle, Key, Word
 
 #: In place of an S-node: `lookup_undisturbed` met something that has to be helped first.
 UNDECIDED = np.uint64((1 << 64) - 1)
-
 
 #: Outcome of `renew` besides those of `gcas`: no memory, nothing changed.
 NO_MEMORY = np.uint64(3)
@@ -85,7 +84,7 @@ def _in_lnode(mem: Handle, m: Word, key: Key) -> Word:
 
 @kernel
 def lookup_frozen(mem: Handle, i: Word, h: Word, level: Word, key: Key) -> Word:
-    """S-node of `key` below I-node `i` of a tree that no longer changes, or NIL."""
+    """Return the S-node of `key` below I-node `i` of a tree that no longer changes, or NIL."""
     while True:
         m = gcas_read(mem, READ_ONLY, i)
         kind = kind_of(mem, m)
@@ -104,7 +103,7 @@ def lookup_frozen(mem: Handle, i: Word, h: Word, level: Word, key: Key) -> Word:
 
 @kernel
 def lookup_undisturbed(mem: Handle, trie: Word, h: Word, key: Key) -> Word:
-    """`lookup` where there is nothing to help with: S-node of `key`, NIL, or UNDECIDED at the first sign of trouble.
+    """Return the S-node of `key` or NIL; UNDECIDED where there is something to help with first.
 
     Small enough to be compiled into the loops of the bulk calls.
     """
@@ -130,7 +129,7 @@ def lookup_undisturbed(mem: Handle, trie: Word, h: Word, key: Key) -> Word:
 
 @kernel
 def lookup(mem: Handle, trie: Word, me: Word, key: Key) -> Word:
-    """S-node of `key`, or NIL. LP: the read of the main that holds it, or that lacks it."""
+    """Return the S-node of `key`, or NIL. LP: the read of the main that holds the key, or lacks it."""
     h = placed(mem, trie, full_hash(key))
     node = lookup_undisturbed(mem, trie, h, key)
     return node if node != UNDECIDED else lookup_helping(mem, trie, me, h, key)
@@ -138,7 +137,7 @@ def lookup(mem: Handle, trie: Word, me: Word, key: Key) -> Word:
 
 @kernel
 def lookup_helping(mem: Handle, trie: Word, me: Word, h: Word, key: Key) -> Word:
-    """`lookup` that decides pending updates, renews old paths and cleans tombs as it meets them."""
+    """Return as `lookup`; decide pending updates, renew old paths and clean tombs on the way."""
     while True:
         i = read_root(mem, trie)
         startgen = gen_of(mem, i)

@@ -1,4 +1,7 @@
-"""Bulk calls: one compiled loop over a batch of keys, without the interpreter lock."""
+"""Calls for many keys: one compiled loop over a column of keys, without the interpreter lock.
+
+A column is an int64 array of words, or a pair (address of the bytes, int64 offsets) of blobs.
+"""
 
 from typing import Any
 
@@ -20,7 +23,7 @@ from latchfree.kinds import Array, Handle, Word
 
 
 def element(column: Array, k: Word) -> Word:
-    """Element `k` of an int64 array, or of a blob column (address of the bytes, int64 offsets)."""
+    """Return element `k` of a column: an integer, or address and length of bytes."""
     raise NotImplementedError  # compiled: see the overload below
 
 
@@ -40,8 +43,8 @@ def _element(column: Any, k: Any) -> Any:
     return word
 
 
-#: Keys a bulk call handles before it unpins for an instant. So few, because what it retires meanwhile cannot be used
-#: again: the fewer nodes are on their way round, the more of them are in the processor's cache.
+#: Keys a loop handles before it unpins for an instant. So few, because a node retired meanwhile cannot be used again:
+#: the fewer nodes are on their way round, the more of them are in the processor's cache.
 _PINNED = 32
 
 
@@ -57,7 +60,7 @@ def _breathe(mem: Handle, me: Word, k: Word) -> None:
 def get_words(
     mem: Handle, trie: Word, me: Word, keys: Array, first: Word, last: Word, out: Array, found: Array
 ) -> None:
-    """Values of keys `first` to `last`; where `found` is 0 the key is absent and `out` unchanged."""
+    """Write the values of keys `first` to `last` into `out`, and 1 into `found` where the key is there."""
     for k in range(first, last):
         _breathe(mem, me, k - first)
         node = lookup(mem, trie, me, element(keys, k))
@@ -81,7 +84,10 @@ def get_blobs(
 ) -> Word:
     """Copy the value bytes of keys `first` to `last` into `out`, from ``offsets[first]`` on.
 
-    Returns the first key whose value did not fit; `offsets` is set up to it.
+    Returns
+    -------
+    Word
+        The first key whose value did not fit, or `last`; `offsets` is set up to there.
     """
     for k in range(first, last):
         _breathe(mem, me, k - first)
@@ -104,7 +110,7 @@ def get_blobs(
 
 @kernel
 def put_all(mem: Handle, trie: Word, me: Word, keys: Array, values: Array, first: Word, last: Word) -> Word:
-    """Put keys `first` to `last`; returns how many took effect before the arena was full."""
+    """Put keys `first` to `last`; return how many took effect before the arena was full."""
     done = last - first
     for k in range(first, last):
         _breathe(mem, me, k - first)
@@ -118,7 +124,7 @@ def put_all(mem: Handle, trie: Word, me: Word, keys: Array, values: Array, first
 
 @kernel
 def remove_all(mem: Handle, trie: Word, me: Word, keys: Array, first: Word, last: Word, found: Array) -> Word:
-    """Remove keys `first` to `last`, marking those that were there; returns as `put_all`."""
+    """Remove keys `first` to `last`, with 1 in `found` for those that were there; return as `put_all`."""
     done = last - first
     for k in range(first, last):
         _breathe(mem, me, k - first)
@@ -133,7 +139,7 @@ def remove_all(mem: Handle, trie: Word, me: Word, keys: Array, first: Word, last
 
 @kernel
 def scan_start(mem: Handle, me: Word, root: Word, cursor: Array) -> None:
-    """`scan.start` on the snapshot below a frozen root."""
+    """Run `scan.start` on the snapshot below a frozen root, pinned."""
     pin(mem, me)
     start(mem, root, cursor)
     unpin(mem, me)
@@ -141,7 +147,7 @@ def scan_start(mem: Handle, me: Word, root: Word, cursor: Array) -> None:
 
 @kernel
 def scan_next(mem: Handle, me: Word, cursor: Array, out: Array) -> Word:
-    """`scan.advance`."""
+    """Run `scan.advance`, pinned."""
     pin(mem, me)
     found = advance(mem, cursor, out)
     unpin(mem, me)
@@ -150,7 +156,7 @@ def scan_next(mem: Handle, me: Word, cursor: Array, out: Array) -> Word:
 
 @kernel
 def scan_count(mem: Handle, me: Word, root: Word, cursor: Array, out: Array) -> Word:
-    """Number of entries below a frozen root; `cursor` and `out` are scratch."""
+    """Count the entries below a frozen root, unpinning now and then; `cursor` and `out` are scratch."""
     scan_start(mem, me, root, cursor)
     total = 0
     while True:

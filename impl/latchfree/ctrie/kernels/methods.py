@@ -1,4 +1,4 @@
-"""The compiled bodies of calls for one key, and on the whole trie, as the interpreter will call them.
+"""The bodies of builtin methods: compiled calls for one key, and on the whole trie, as the interpreter makes them.
 
 Numba's own entry points unpack and convert every argument through the general C API; that is half the cost of a
 get. Here the compiled function *is* the C function of a builtin object (see `latchfree.ctrie.binding`): it receives
@@ -64,20 +64,20 @@ _incref: Any = types.ExternalFunction("Py_IncRef", types.void(types.uint64))
 
 @kernel
 def participant(context: Word) -> Word:
-    """The slot of whoever holds the interpreter lock; 0 in a forked child that has not claimed one yet."""
+    """Return the participant of the interpreter lock; 0 in a forked child that has not claimed one yet."""
     return peek(peek(context, ME), _0)
 
 
 @kernel
 def _constant(context: Word, which: Word) -> Word:
-    """A new reference to None or NotImplemented."""
+    """Return a new reference to None or NotImplemented."""
     answer = peek(context, which)
     _incref(answer)
     return answer
 
 
 def decoded(context: Word, thing: Word, like: Any) -> Any:
-    """The integer, or address and length of the bytes, in a Python object; `like` says which."""
+    """Return the integer, or address and length of the bytes, in a Python object; `like` says which."""
     raise NotImplementedError  # compiled: see the overload below
 
 
@@ -97,7 +97,7 @@ def _decoded(context: Any, thing: Any, like: Any) -> Any:
 
 
 def value_object(mem: Word, node: Word, key: Any, like: Any) -> Word:
-    """A new Python object of the value in an S-node that holds a key like `key`."""
+    """Return a new Python object of the value in an S-node that holds a key like `key`."""
     raise NotImplementedError  # compiled: see the overload below
 
 
@@ -119,7 +119,7 @@ def _value_object(mem: Any, node: Any, key: Any, like: Any) -> Any:
 
 @kernel
 def _answer(context: Word, node: Word, key: Any, like: Any) -> Word:
-    """What a call returns for the S-node an operation has returned."""
+    """Return the object that a call answers with, for the S-node that an operation has returned."""
     if node == NIL:
         return _constant(context, _NONE)
     if node == FULL:

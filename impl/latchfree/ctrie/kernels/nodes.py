@@ -54,7 +54,7 @@ LAST_LEVEL = np.uint64(60)
 
 @kernel
 def new_node(mem: Handle, me: Word, kind: Word, words: Word, birth: Word) -> Word:
-    """Allocate a node and write its header; NIL when memory has run out and the node is a large one."""
+    """Allocate a node and write its header; return NIL if memory has run out and the node is a large one."""
     node = allocate(mem, me, words)
     if node != NIL:
         poke(mem, node, header(kind, words, birth))
@@ -63,13 +63,14 @@ def new_node(mem: Handle, me: Word, kind: Word, words: Word, birth: Word) -> Wor
 
 @kernel
 def new_generation(mem: Handle) -> Word:
-    """A generation nobody has used in this arena."""
+    """Return a generation that nobody has used in this arena."""
     # spec: none -- a fresh generation is private to whoever took it; the specification picks one without a step.
     return fetch_add(mem, H_GENERATION, ONE) + ONE
 
 
 @kernel
 def new_inode(mem: Handle, me: Word, main: Word, gen: Word) -> Word:
+    """Return a new I-node with that main."""
     i = new_node(mem, me, I_NODE, I_WORDS, gen)
     poke(mem, i + MAIN, main)
     return i
@@ -77,7 +78,7 @@ def new_inode(mem: Handle, me: Word, main: Word, gen: Word) -> Word:
 
 @kernel
 def new_tnode(mem: Handle, me: Word, snode: Word, gen: Word) -> Word:
-    """The tomb of a single S-node. Once committed it stays: nothing is ever installed over it."""
+    """Return a new tomb of a single S-node. A committed tomb stays: nothing is ever installed over it."""
     t = new_node(mem, me, T_NODE, T_WORDS, gen)
     poke(mem, t + PREV, NIL)
     poke(mem, t + TOMBED, snode)
@@ -86,7 +87,7 @@ def new_tnode(mem: Handle, me: Word, snode: Word, gen: Word) -> Word:
 
 @kernel
 def new_cnode(mem: Handle, me: Word, bitmap: Word, slots: Word, gen: Word) -> Word:
-    """A C-node with room for `slots` slots, left for the caller to fill."""
+    """Return a new C-node with room for `slots` slots, for the caller to fill."""
     c = new_node(mem, me, C_NODE, C_WORDS + slots, gen)
     poke(mem, c + PREV, NIL)
     poke(mem, c + BITMAP, bitmap)
@@ -95,13 +96,13 @@ def new_cnode(mem: Handle, me: Word, bitmap: Word, slots: Word, gen: Word) -> Wo
 
 @kernel
 def slot_at(mem: Handle, c: Word, flag: Word) -> Word:
-    """Offset of the word that holds the slot of `flag`, which must be set in the bitmap."""
+    """Return the offset of the word that holds the slot of `flag`, which must be set in the bitmap."""
     return c + SLOTS + position(peek(mem, c + BITMAP), flag)
 
 
 @kernel
 def slot_for(mem: Handle, c: Word, h: Word, level: Word) -> Word:
-    """The slot a hash falls in, NIL when it is empty."""
+    """Return the slot that a hash falls in, NIL when it is empty."""
     flag = flag_of(h, level)
     bitmap = peek(mem, c + BITMAP)
     if bitmap & flag == NIL:
@@ -111,4 +112,5 @@ def slot_for(mem: Handle, c: Word, h: Word, level: Word) -> Word:
 
 @kernel
 def is_child(slot: Word) -> Flag:
+    """Return whether a slot leads to an I-node."""
     return slot & CHILD != NIL

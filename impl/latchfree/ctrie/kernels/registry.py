@@ -1,15 +1,17 @@
-"""Registered snapshots of a trie: which generations somebody may still read, and what dies with each.
+"""Registered snapshots of a trie: the generations that somebody may still read, and the deadlist of each.
 
-Invariant: a snapshot is registered before the root it freezes is replaced and as long as it is read; so a thread
-that kills a node in generation d sees every snapshot below d that there will ever be. A node killed while
-snapshots can see it waits on the *deadlist* of the newest of them: when that one is dropped, only older ones can
-still see the node, and it moves to the list of the next older or is free.
+Example: snapshots 3 and 7 are registered, and an update of generation 9 replaces a node born in generation 2. Both
+snapshots see the node, so it waits on the deadlist of 7, the newest. When 7 is dropped, the node moves to the deadlist
+of 3; when 3 is dropped, it is retired.
 
-A trie's snapshots live in slots, a table of them at a time. The head of a slot's deadlist is the newest block of
-it, or EMPTY and the generation, or CLOSED. Lists only grow or are taken whole, and a generation never returns, so
-a CAS on the head cannot be fooled by a slot that was given to another snapshot in between.
+Invariant: a snapshot is registered before the root that it freezes is replaced, and as long as it is read. So a thread
+that replaces a node in generation d sees every snapshot below d that there will ever be.
 
-Dropping is done by one thread at a time; who finds another at it leaves a mark and goes, and the other looks for
+A trie's snapshots live in slots, a table of them at a time. The head of a slot's deadlist is its newest block, or
+EMPTY and the generation, or CLOSED. Lists only grow or are taken whole, and a generation never returns, so a CAS on the
+head cannot be fooled by a slot that was given to another snapshot in between.
+
+One thread at a time drops snapshots. A thread that finds the lock taken leaves a mark and goes; the holder looks for
 marks after unlocking. So a thread that is stopped while dropping delays the return of memory and nothing else.
 """
 
@@ -62,7 +64,7 @@ _OWNER_MASK = np.uint64((1 << 32) - 1)
 
 @kernel
 def _new_table(mem: Handle, me: Word) -> Word:
-    """An empty table; NIL when there is no memory."""
+    """Return an empty table; NIL when there is no memory."""
     table = take_urgently(mem, me, round_up(TABLE_WORDS))
     if table != _0:
         poke(mem, table, header(TABLE, TABLE_WORDS, _0))
@@ -75,7 +77,7 @@ def _new_table(mem: Handle, me: Word) -> Word:
 
 @kernel
 def _claim_slot(mem: Handle, trie: Word, me: Word) -> Word:
-    """A slot for a new snapshot; NO_ROOM when there is no memory for another table."""
+    """Return a slot for a new snapshot; NO_ROOM when there is no memory for another table."""
     link = trie + SNAPSHOTS
     while True:
         # spec: none -- the chain of tables only grows. Acquire: pairs with the CAS that linked the table.
@@ -84,7 +86,7 @@ def _claim_slot(mem: Handle, trie: Word, me: Word) -> Word:
             fresh = _new_table(mem, me)
             if fresh == _0:
                 return NO_ROOM
-            # The last link of a chain that only grows; whoever loses keeps his table at the end of it.
+            # The last link of a chain that only grows; the loser puts the table at the end of the chain.
             # spec: none -- as above.
             while not cas(mem, link, _0, fresh):
                 # spec: none -- as above.
@@ -100,10 +102,10 @@ def _claim_slot(mem: Handle, trie: Word, me: Word) -> Word:
 
 @kernel
 def register(mem: Handle, trie: Word, me: Word, root: Word, gen: Word) -> Word:
-    """Announce a snapshot of the root I-node `root`, of generation `gen`; returns its slot, or NO_ROOM.
+    """Announce a snapshot of the root I-node `root`, of generation `gen`; return its slot, or NO_ROOM.
 
-    It must happen before the root of that generation is replaced, and nobody may have read the root's content
-    for the snapshot before: a thread that does not see it frees what the snapshot would read (mutant R1).
+    Register before the root of that generation is replaced, and before the root's content is read for the snapshot: a
+    thread that does not see the registration frees nodes that the snapshot would read (mutant R1).
     """
     slot = _claim_slot(mem, trie, me)
     if slot == NO_ROOM:
@@ -121,10 +123,10 @@ def register(mem: Handle, trie: Word, me: Word, root: Word, gen: Word) -> Word:
 
 @kernel
 def newest(mem: Handle, trie: Word, below: Word, other_than: Word) -> tuple[Word, Word]:
-    """Slot and generation of the newest registered snapshot of a generation less than `below`, or twice NIL.
+    """Return slot and generation of the newest registered snapshot older than generation `below`, or twice NIL.
 
-    Both are of one instant; to read the generation again would be to risk reading it after the snapshot is gone, and
-    with it the knowledge that an older one is there.
+    Both are of one instant. A second read of the generation could come after the snapshot is gone; then the caller
+    would not know that an older snapshot is there (mutant R6).
     """
     best = _0
     best_gen = _0
@@ -177,7 +179,7 @@ def _split_block(mem: Handle, me: Word, block: Word, seen_up_to: Word) -> None:
 
 @kernel
 def still_seen(mem: Handle, block: Word, seen_up_to: Word) -> Word:
-    """How many nodes of a block were born at generation `seen_up_to` or before."""
+    """Return how many nodes of a block were born at generation `seen_up_to` or before."""
     seen = _0
     for k in range(peek(mem, block + COUNT)):
         if gen_of(mem, node_of(peek(mem, block + ENTRIES + np.uint64(k)))) <= seen_up_to:
@@ -189,7 +191,7 @@ def still_seen(mem: Handle, block: Word, seen_up_to: Word) -> Word:
 def _redistribute(mem: Handle, me: Word, head: Word, older: Word, seen_up_to: Word) -> None:
     """Move the blocks of a closed deadlist to the next older snapshot, or retire their nodes.
 
-    As many nodes as are retired here are freed, so that somebody who only drops snapshots keeps up.
+    As many nodes as are retired here are freed, so that a thread that only drops snapshots keeps up.
     """
     retired = _0
     block = head
@@ -213,7 +215,7 @@ def _redistribute(mem: Handle, me: Word, head: Word, older: Word, seen_up_to: Wo
 def _process(mem: Handle, trie: Word, me: Word, slot: Word) -> None:
     """Take a dropped snapshot out of the registry; the caller holds the lock."""
     gen = peek(mem, slot + GEN)
-    # spec: Reclamation!SweepClose -- seq_cst: whoever pushed before is in the list, whoever comes later searches again.
+    # spec: Reclamation!SweepClose -- seq_cst: a block pushed before is in the list, a later pusher searches again.
     head = exchange(mem, slot + HEAD, CLOSED)
     # Two snapshots may have one generation for a while, when one of them is about to fail.
     older, seen_up_to = newest(mem, trie, gen + _1, slot)
@@ -247,7 +249,7 @@ def _find_dropped(mem: Handle, trie: Word) -> Word:
 
 @kernel
 def _lock(mem: Handle, trie: Word, me: Word) -> Flag:
-    """Try to become the one who drops, taking over from one who has died."""
+    """Try to take the lock of dropping, also from a participant that has died."""
     mine = me | (peek(mem, me + P_INCARNATION) << _INCARNATION_SHIFT)
     # spec: Reclamation!SweepLock -- to see whose it is.
     held = load_seq(mem, trie + DROP_LOCK)
@@ -264,7 +266,7 @@ def _lock(mem: Handle, trie: Word, me: Word) -> Flag:
 
 @kernel
 def sweep(mem: Handle, trie: Word, me: Word) -> None:
-    """Process all dropped snapshots, unless somebody else is at it."""
+    """Process all dropped snapshots, unless another thread does so."""
     while _find_dropped(mem, trie) != _0:
         if not _lock(mem, trie, me):
             return
@@ -279,7 +281,7 @@ def sweep(mem: Handle, trie: Word, me: Word) -> None:
 
 @kernel
 def drop(mem: Handle, trie: Word, me: Word, slot: Word) -> None:
-    """Give up a registered snapshot: what only it could see becomes free."""
+    """Give up a registered snapshot: the nodes that only this snapshot could see become free."""
     # spec: Reclamation!DropMark -- seq_cst: visible before the lock is tried.
     exchange(mem, slot + STATE, DROPPED)
     if _lock(mem, trie, me):

@@ -40,7 +40,7 @@ IF_EQUAL = np.uint64(1)
 
 @kernel
 def clean_path(mem: Handle, trie: Word, me: Word, depth: Word, h: Word, startgen: Word) -> None:
-    """From the I-node at `depth` of the recorded path upwards, pull every fresh tomb into its parent."""
+    """Pull every fresh tomb into its parent, from the I-node at `depth` of the recorded path upwards."""
     while depth > NIL:
         i = peek(mem, me + P_PATH + depth)
         if kind_of(mem, gcas_read(mem, trie, i)) != T_NODE:
@@ -54,8 +54,22 @@ def clean_path(mem: Handle, trie: Word, me: Word, depth: Word, h: Word, startgen
 def remove(mem: Handle, trie: Word, me: Word, key: Key, mode: Word, expected: Word) -> Word:
     """Remove `key`, under IF_EQUAL only from value `expected`.
 
-    The caller must be pinned. Returns the S-node it was in, NIL where nothing was removed, FULL where there was no
-    room.
+    The caller must be pinned.
+
+    Parameters
+    ----------
+    mem, trie, me : Word
+        Base, root word and participant.
+    key : Key
+    mode : Word
+        ALWAYS or IF_EQUAL.
+    expected : Value
+        The value to remove under IF_EQUAL; any value otherwise.
+
+    Returns
+    -------
+    Word
+        The S-node that held the key; NIL if nothing was removed; FULL if there was no room, and nothing changed.
     """
     h = placed(mem, trie, full_hash(key))
     while True:

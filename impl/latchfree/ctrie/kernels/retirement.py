@@ -1,11 +1,15 @@
-"""What becomes of the nodes an update has replaced.
+"""Retirement: the nodes that an update has replaced go to limbo, or onto a deadlist while a snapshot sees them.
 
-Invariant: a node born in generation b and killed in generation d is seen by the snapshots s with b <= s < d. Only
-the thread whose GCAS committed kills, exactly the old nodes that the new main does not hold, with d the generation
-of the I-node: so each node is killed once (letting helpers do it too is mutant R2). New snapshots have generations of
-at least d, so the snapshots that see a dead node only become fewer, and looking for them needs no lock.
+Example: an update of generation 9 replaces a C-node born in generation 4. No snapshot from 4 to 8 is registered, so the
+C-node goes to the limbo of the thread and is free two epochs later. With snapshot 7 registered, it goes onto the
+deadlist of 7.
 
-A trie made from a snapshot of another one kills only what was born in it; the rest belongs to the other.
+Invariant: a node of birth b and death d is seen by the snapshots s with b <= s < d. Only the thread whose GCAS has
+committed retires the old nodes that the new main lacks, with d the generation of the I-node. So each node is retired
+once (mutant R2 lets helpers retire too). New snapshots have generations of at least d, so the snapshots that see a dead
+node only become fewer, and the search for them needs no lock.
+
+A trie made from a snapshot of another trie retires only nodes born in it; the rest belongs to the other trie.
 """
 
 import numpy as np
@@ -41,15 +45,15 @@ _TRIE = P_RETIRING
 _DEATH = P_RETIRING + np.uint64(1)
 _SLOT = P_RETIRING + np.uint64(2)  # the newest snapshot below the death, NIL for none
 _SEEN = P_RETIRING + np.uint64(3)  # its generation
-_BLOCK = P_RETIRING + np.uint64(4)  # what is to wait for it
+_BLOCK = P_RETIRING + np.uint64(4)  # the block of nodes that wait for it
 _ROOM = P_RETIRING + np.uint64(5)
 
 _PAIR = np.uint64(2)
 
 
 @kernel
-def _find_witness(mem: Handle, me: Word) -> None:
-    """Look for the newest snapshot that may see what is being buried."""
+def _find_newest(mem: Handle, me: Word) -> None:
+    """Look for the newest snapshot that may see the nodes being retired."""
     slot, gen = newest(mem, peek(mem, me + _TRIE), peek(mem, me + _DEATH), NIL)
     poke(mem, me + _SLOT, slot)
     poke(mem, me + _SEEN, gen)
@@ -62,17 +66,17 @@ def begin_retiring(mem: Handle, trie: Word, me: Word, death: Word, room: Word) -
     poke(mem, me + _DEATH, death)
     poke(mem, me + _BLOCK, NIL)
     poke(mem, me + _ROOM, room)
-    # spec: Reclamation!RetireCount -- seq_cst: after the commit, so that it counts all who can see what was replaced.
+    # spec: Reclamation!RetireCount -- seq_cst: after the commit, so that it counts all that see the old nodes.
     if load_seq(mem, trie + REGISTERED) == NIL:
         poke(mem, me + _SLOT, NIL)
         poke(mem, me + _SEEN, NIL)
     else:
-        _find_witness(mem, me)
+        _find_newest(mem, me)
 
 
 @kernel
 def retire_node(mem: Handle, me: Word, node: Word) -> None:
-    """Kill one node."""
+    """Retire one node."""
     birth = gen_of(mem, node)
     if birth < gen_of(mem, peek(mem, me + _TRIE)):
         return
@@ -94,7 +98,7 @@ def retire_node(mem: Handle, me: Word, node: Word) -> None:
 
 @kernel
 def finish_retiring(mem: Handle, me: Word) -> None:
-    """Hand what was buried to the snapshot that still sees it."""
+    """Hand the block of nodes to the newest snapshot that sees them, or to limbo."""
     block = peek(mem, me + _BLOCK)
     poke(mem, me + _BLOCK, NIL)
     while block != NIL:
@@ -102,9 +106,9 @@ def finish_retiring(mem: Handle, me: Word) -> None:
         seen = peek(mem, me + _SEEN)
         if slot != NIL and push_block(mem, slot, seen, block):
             return
-        # That snapshot was dropped meanwhile: look for the next older one. It takes the block whole, even where it sees
-        # only part of it, for splitting needs memory; what it does not see is retired when it is dropped itself.
-        _find_witness(mem, me)
+        # That snapshot was dropped meanwhile: look for the next older one. It takes the whole block, even if it sees
+        # only part of it, for splitting needs memory; the rest is retired when it is dropped itself.
+        _find_newest(mem, me)
         if still_seen(mem, block, peek(mem, me + _SEEN)) == NIL:
             # spec: Reclamation!RetireReadEpoch -- as in retire.
             enqueue(mem, me, block, load_seq(mem, H_EPOCH))
@@ -113,7 +117,7 @@ def finish_retiring(mem: Handle, me: Word) -> None:
 
 @kernel
 def _retire_seen_pair(mem: Handle, trie: Word, me: Word, death: Word, a: Word, b: Word) -> None:
-    """`retire_pair` where there are snapshots, or what another trie has made."""
+    """Retire a pair where there are snapshots, or nodes that another trie has made."""
     begin_retiring(mem, trie, me, death, _PAIR)
     retire_node(mem, me, a)
     if b != NIL:
@@ -123,7 +127,7 @@ def _retire_seen_pair(mem: Handle, trie: Word, me: Word, death: Word, a: Word, b
 
 @kernel
 def retire_pair(mem: Handle, trie: Word, me: Word, death: Word, a: Word, b: Word) -> None:
-    """Kill a node, and another one unless it is NIL: what most updates come to."""
+    """Retire a node, and another one unless it is NIL: all that most updates replace."""
     # spec: Reclamation!RetireCount -- as in begin_retiring.
     if load_seq(mem, trie + REGISTERED) != NIL or peek(mem, trie + IS_FORK) != NIL:
         _retire_seen_pair(mem, trie, me, death, a, b)
@@ -135,7 +139,7 @@ def retire_pair(mem: Handle, trie: Word, me: Word, death: Word, a: Word, b: Word
 
 @kernel
 def _enter(mem: Handle, me: Word, depth: Word, i: Word, death: Word) -> Word:
-    """Kill an I-node and start on its main, unless they belong to another trie; returns the depth reached."""
+    """Retire an I-node and start on its main, unless they belong to another trie; return the depth reached."""
     oldest = gen_of(mem, peek(mem, me + _TRIE))
     if gen_of(mem, i) < oldest:
         return depth
@@ -151,11 +155,11 @@ def _enter(mem: Handle, me: Word, depth: Word, i: Word, death: Word) -> Word:
 
 @kernel
 def retire_subtree(mem: Handle, trie: Word, me: Word, root: Word, death: Word) -> None:
-    """Kill everything below an I-node that was cut off in generation `death` and cannot change any more.
+    """Retire the whole tree below an I-node that was cut off in generation `death` and cannot change any more.
 
-    Where no snapshot sees any of it and all of it is ours, this takes one step, whatever the size of the tree. Else
-    each node has to be looked at, now: later, what belongs to another trie may be gone. If memory runs out then, even
-    the reserve, the rest of the tree is lost until `latchfree arena fsck`.
+    If no snapshot sees a node of the tree and all nodes are ours, one step is enough, whatever the size of the tree.
+    Otherwise each node is looked at now: later, nodes of another trie may be gone. If memory runs out then, even the
+    reserve, the rest of the tree is lost until `latchfree arena fsck`.
     """
     # spec: Reclamation!RetireCount -- as in begin_retiring.
     if load_seq(mem, trie + REGISTERED) == NIL and peek(mem, trie + IS_FORK) == NIL:

@@ -1,9 +1,8 @@
 """The root word and RDCSS: replacing the root only if its main has not changed.
 
-Invariant: a descriptor's status is decided once, by CAS, *before* the root leaves the descriptor; the root then
-moves to the new root iff the status is COMMIT. Whoever meets the descriptor can finish it, and the initiator
-learns from the status what happened, however late it looks. (Recording success only after the root has moved,
-as published, lets the initiator believe it failed and do it again: mutant S2.)
+Invariant: a descriptor's status is decided once, by CAS, *before* the root leaves the descriptor; the root then moves
+to the new root iff the status is COMMIT. Any thread can finish a descriptor, and its initiator learns the outcome from
+the status, however late. (Success recorded after the root has moved, as published, is done twice: mutant S2.)
 """
 
 import numpy as np
@@ -26,6 +25,7 @@ ABORT = np.uint64(2)
 
 @kernel
 def new_descriptor(mem: Handle, me: Word, old: Word, expected: Word, new: Word, gen: Word) -> Word:
+    """Return a new descriptor: replace root `old` by `new` if the main of `old` is `expected`."""
     d = new_node(mem, me, RDCSS, DESCRIPTOR_WORDS, gen)
     poke(mem, d + OLD, old)
     poke(mem, d + EXPECTED, expected)
@@ -47,11 +47,11 @@ def swing(mem: Handle, trie: Word, d: Word) -> Word:
 
 @kernel
 def abort_root(mem: Handle, trie: Word) -> Word:
-    """The current root I-node, aborting a replacement in progress (or finishing it, once it is decided).
+    """Return the current root I-node; abort a replacement in progress, or finish it if it is decided.
 
-    It reads the root once. Reading again after an abort would let one snapshotter after the other keep an update
-    from ever being decided (mutant A1). The answer is right all the same: an aborted descriptor stood for the old
-    root when it was read, and a committed one has just been replaced by the new.
+    The root is read once. With a second read after an abort, one snapshotter after the other could keep an update from
+    ever being decided (mutant A1). One read is enough: an aborted descriptor stood for the old root when it was read,
+    and a committed one has just been replaced by the new root.
     """
     # spec: Ctrie!CompleteReadRoot -- LP of a committed update, decided by the prev CAS that follows.
     # seq_cst: the updater has CASed main and must now see a root replaced before that; with a weaker read both it and

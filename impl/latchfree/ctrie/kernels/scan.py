@@ -36,7 +36,7 @@ def start(mem: Handle, root: Word, cursor: Array) -> None:
 
 @kernel
 def next_slot(mem: Handle, main: Word, at: Word) -> Word:
-    """Slot number `at` of a main node, NIL past the last."""
+    """Return slot number `at` of a main node, NIL past the last."""
     kind = kind_of(mem, main)
     if kind == C_NODE:
         return peek(mem, main + SLOTS + at) if at < popcount(peek(mem, main + BITMAP)) else NIL
@@ -47,10 +47,10 @@ def next_slot(mem: Handle, main: Word, at: Word) -> Word:
 
 @kernel
 def advance(mem: Handle, cursor: Array, out: Array) -> Word:
-    """Write the next S-nodes into `out` and return how many; fewer than its length only at the end.
+    """Write the next S-nodes into `out` and return how many: fewer than its length only at the end.
 
-    The caller must be pinned. As long as the root's generation is registered the S-nodes stay valid without a pin,
-    and so does the cursor: what a frozen I-node holds is settled when it is read first.
+    The caller must be pinned. As long as the root's generation is registered, the S-nodes and the cursor stay valid
+    without a pin: the main of a frozen I-node is settled when it is read first.
     """
     found = 0
     while found < len(out) and cursor[0] > 0:
@@ -71,7 +71,7 @@ def advance(mem: Handle, cursor: Array, out: Array) -> Word:
 
 @kernel
 def count(mem: Handle, root: Word, cursor: Array, out: Array) -> Word:
-    """Number of entries below a frozen root I-node; `cursor` and `out` are scratch. The caller must be pinned."""
+    """Count the entries below a frozen root I-node; `cursor` and `out` are scratch. The caller must be pinned."""
     start(mem, root, cursor)
     total = 0
     while True:

@@ -1,10 +1,12 @@
 """Snapshots and clear: three uses of RDCSS on the root.
 
-Invariant: a generation belongs to one root. A snapshot gives the live trie a root of a new generation and keeps
-the old root, in which no update can commit from then on (see gcas). A writable snapshot continues from the old
-root under yet another generation. LP of all three: the decision of the descriptor.
+Example: the root is of generation 5. A snapshot registers 5 and gives the trie a root of generation 6 with the same
+main. From then on no update commits below the root of 5 (see gcas), so that tree is frozen.
 
-A frozen root may be read as long as its generation is registered (see registry), by callers that are pinned.
+Invariant: a generation belongs to one root. A writable snapshot goes on from the frozen root under yet another
+generation. LP of snapshot and clear: the decision of the descriptor.
+
+Pinned callers may read a frozen root as long as its generation is registered (see registry).
 """
 
 from latchfree.arena.kernels.allocator import URGENT, abandon, failed, undo
@@ -49,7 +51,7 @@ def _new_root(mem: Handle, me: Word, hash_mask: Word, gen: Word, is_fork: Word) 
 
 @kernel
 def new_trie(mem: Handle, me: Word, hash_mask: Word) -> Word:
-    """An empty trie, or FULL."""
+    """Return a new, empty trie, or FULL."""
     if not begin(mem, me, URGENT):
         return FULL
     gen = new_generation(mem)
@@ -66,7 +68,10 @@ def new_trie(mem: Handle, me: Word, hash_mask: Word) -> Word:
 def _try_replace(mem: Handle, trie: Word, me: Word, r: Word, empty: Flag) -> Word:
     """Try once to install a root of a new generation over root `r`, with its main or an empty one.
 
-    Returns the generation, NIL if it did not come to that, or FULL.
+    Returns
+    -------
+    Word
+        The generation; NIL if another thread was faster; FULL.
     """
     expected = gcas_read(mem, trie, r)
     if not begin(mem, me, URGENT):
@@ -93,7 +98,7 @@ def _try_replace(mem: Handle, trie: Word, me: Word, r: Word, empty: Flag) -> Wor
 
 @kernel
 def freeze(mem: Handle, trie: Word, me: Word) -> Word:
-    """Read-only snapshot: its slot in the registry, to be dropped in the end, or FULL.
+    """Take a read-only snapshot; return its slot in the registry, to be dropped in the end, or FULL.
 
     The slot's field `FROZEN` is the root I-node of a tree that no longer changes.
     """
@@ -118,9 +123,9 @@ def freeze(mem: Handle, trie: Word, me: Word) -> Word:
 
 @kernel
 def clear(mem: Handle, trie: Word, me: Word) -> Word:
-    """Empty the trie in one step. Returns the generation of the new root, or FULL.
+    """Empty the trie in one step; return the generation of the new root, or FULL.
 
-    It first frees what earlier calls have retired, so that a thread that does nothing else keeps up.
+    First free the nodes that earlier calls have retired, so that a thread that does nothing else keeps up.
     """
     catch_up(mem, me)
     while True:
@@ -135,9 +140,9 @@ def clear(mem: Handle, trie: Word, me: Word) -> Word:
 
 @kernel
 def fork_frozen(mem: Handle, me: Word, slot: Word, hash_mask: Word) -> Word:
-    """A trie of its own generation that starts with the contents of the snapshot in `slot`, or FULL.
+    """Return a new trie that starts with the contents of the snapshot in `slot`, or FULL.
 
-    It reads what that snapshot keeps alive, which must therefore outlive it.
+    The trie reads nodes that the snapshot keeps, so the snapshot must outlive the trie.
     """
     if not begin(mem, me, URGENT):
         return FULL
@@ -161,7 +166,7 @@ def destroy(mem: Handle, trie: Word, me: Word, slot: Word) -> None:
     `slot` is that of the snapshot it goes on from, NIL if there is none; it is dropped afterwards.
     """
     # spec: none -- processes that die are not modelled.
-    # First: a process killed from here on leaks, and whoever looks after it does not free anything twice.
+    # First: if the process is killed from here on, nodes leak, and nobody frees a node twice.
     if slot != NIL and exchange(mem, slot + FORK, NIL) != trie:
         return
     poke(mem, me + P_DOOMED, NIL)

@@ -1,6 +1,6 @@
 """Registered snapshots and their deadlists, by kernel, against the rule of intervals.
 
-The rule: a node born in generation b and killed in generation d is seen by the snapshots s with b <= s < d. It waits
+The rule: a node born in generation b and replaced in generation d is seen by the snapshots s with b <= s < d. It waits
 on the list of the newest snapshot below d while that one sees it, and is free as soon as none does.
 """
 
@@ -69,8 +69,8 @@ class Bench:
         self.words[node] = (5 << 60) | (NODE << 40) | birth
         return node
 
-    def kill(self, births):
-        """Kill new nodes born so, all in the current generation."""
+    def replace(self, births):
+        """Retire new nodes of these births, all replaced in the current generation."""
         nodes = [self.node(birth) for birth in births]
         assert begin(self.base, U(self.me), ORDINARY)
         self.run(retirement.begin_retiring, self.trie, self.me, self.now, len(nodes))
@@ -130,7 +130,7 @@ def bench():
 
 
 def test_without_snapshots_the_dead_are_free(bench):
-    bench.kill([90, 95, 100])
+    bench.replace([90, 95, 100])
     bench.check()
     assert bench.dead == {}
 
@@ -138,7 +138,7 @@ def test_without_snapshots_the_dead_are_free(bench):
 def test_a_node_waits_for_the_newest_snapshot_that_sees_it(bench):
     first = bench.snapshot()
     second = bench.snapshot()
-    old, middle, new = bench.kill([90, bench.live[second], bench.now])
+    old, middle, new = bench.replace([90, bench.live[second], bench.now])
     assert sorted(bench.deadlist(second)) == sorted([old, middle])
     assert bench.deadlist(first) == []
     bench.check()
@@ -148,7 +148,7 @@ def test_a_node_waits_for_the_newest_snapshot_that_sees_it(bench):
 def test_dropping_moves_to_the_next_older_or_frees(bench):
     first = bench.snapshot()
     second = bench.snapshot()
-    old, middle = bench.kill([90, bench.live[second]])
+    old, middle = bench.replace([90, bench.live[second]])
     bench.drop(second)
     assert bench.deadlist(first) == [old]
     bench.check()
@@ -162,7 +162,7 @@ def test_dropping_moves_to_the_next_older_or_frees(bench):
 def test_dropping_the_older_first_moves_nothing(bench):
     first = bench.snapshot()
     second = bench.snapshot()
-    old, _ = bench.kill([90, bench.live[second]])
+    old, _ = bench.replace([90, bench.live[second]])
     bench.drop(first)
     assert old in bench.deadlist(second)
     bench.check()
@@ -173,7 +173,7 @@ def test_dropping_the_older_first_moves_nothing(bench):
 
 def test_a_newer_snapshot_takes_nothing_of_what_died_before(bench):
     first = bench.snapshot()
-    (node,) = bench.kill([90])
+    (node,) = bench.replace([90])
     second = bench.snapshot()
     assert bench.deadlist(second) == []
     bench.drop(first)
@@ -184,7 +184,7 @@ def test_a_newer_snapshot_takes_nothing_of_what_died_before(bench):
 @pytest.mark.parametrize("which", [0, 1])
 def test_two_snapshots_of_one_generation(bench, which):
     pair = [bench.snapshot(advance=False), bench.snapshot()]
-    nodes = bench.kill([90] * 5)
+    nodes = bench.replace([90] * 5)
     bench.check()
     bench.drop(pair[which])
     assert sorted(bench.deadlist(pair[1 - which])) == sorted(nodes)
@@ -199,7 +199,7 @@ def test_tables_are_chained_and_slots_used_again(bench):
     assert len(set(slots)) == len(slots)
     assert len(bench.tables()) == 3
     for _ in range(30):
-        bench.kill([90, bench.now - 3])
+        bench.replace([90, bench.now - 3])
     bench.check()
     for slot in slots[::2]:
         bench.drop(slot)
@@ -221,7 +221,7 @@ def test_retiring_many(bench, count):
     """As much as a block holds, more, and a mixture in which a block has to be split."""
     first = bench.snapshot()
     second = bench.snapshot()
-    dead = bench.kill(([90, bench.live[second]] * count)[:count])
+    dead = bench.replace(([90, bench.live[second]] * count)[:count])
     assert sorted(bench.deadlist(second)) == sorted(dead)
     bench.check()
     bench.drop(second)
@@ -231,7 +231,7 @@ def test_retiring_many(bench, count):
     assert bench.dead == {}
 
 
-class Killer:
+class OtherThread:
     """Another participant, which stops in the middle of a retirement."""
 
     def __init__(self, bench):
@@ -262,14 +262,14 @@ class Killer:
 def test_what_a_witness_dropped_meanwhile_leaves_goes_to_the_next_older(bench, moment, dropped):
     snapshots = [bench.snapshot() for _ in range(3)]
     nodes = [bench.node(90), bench.node(bench.live[snapshots[0]])]
-    killer = Killer(bench)
+    other = OtherThread(bench)
     for turn in range(3):
         if turn == moment:
             for slot in reversed(snapshots[-dropped:]):
                 bench.drop(slot)
         if turn < 2:
-            killer.retire(nodes[turn])
-    assert killer.end() == []
+            other.retire(nodes[turn])
+    assert other.end() == []
     heir = snapshots[-dropped - 1]
     assert sorted(bench.deadlist(heir)) == sorted(nodes)
     bench.dead = {node: (birth, bench.now) for node, birth in zip(nodes, [90, 100], strict=True)}
@@ -284,13 +284,13 @@ def test_what_a_witness_dropped_meanwhile_leaves_goes_to_the_next_older(bench, m
 def test_what_only_a_witness_dropped_meanwhile_saw_is_retired(bench, moment):
     older, newer = bench.snapshot(), bench.snapshot()
     node, birth = bench.node(bench.live[newer]), bench.live[newer]
-    killer = Killer(bench)
+    other = OtherThread(bench)
     if moment == 0:
         bench.drop(newer)
-    killer.retire(node)
+    other.retire(node)
     if moment == 1:
         bench.drop(newer)
-    assert killer.end() == [node]
+    assert other.end() == [node]
     assert bench.deadlist(older) == []
     bench.dead = {node: (birth, bench.now)}
     bench.check()
@@ -301,11 +301,11 @@ def test_an_older_witness_takes_the_block_of_one_dropped_meanwhile_whole(bench):
     """It sees only part of it; the rest is free when it is dropped itself."""
     older, newer = bench.snapshot(), bench.snapshot()
     nodes = [bench.node(90), bench.node(bench.live[newer])]
-    killer = Killer(bench)
+    other = OtherThread(bench)
     for node in nodes:
-        killer.retire(node)
+        other.retire(node)
     bench.drop(newer)
-    assert killer.end() == []
+    assert other.end() == []
     assert sorted(bench.deadlist(older)) == sorted(nodes)
     bench.drop(older)
     bench.dead = dict.fromkeys(nodes, (90, bench.now))
@@ -356,13 +356,13 @@ class Lock:
 
 def test_while_another_drops_a_mark_is_left_and_nothing_waits(bench):
     first, second = bench.snapshot(), bench.snapshot()
-    nodes = bench.kill([90, 91])
+    nodes = bench.replace([90, 91])
     lock = Lock(bench)
     bench.drop(second)
     assert bench.registered == 2
     assert sorted(bench.deadlist(second)) == sorted(nodes)
     third = bench.snapshot()
-    bench.kill([92])
+    bench.replace([92])
     assert third != second, "the slot is not free yet"
     lock.unlock()
     bench.run(registry.sweep, bench.trie, bench.me)
@@ -373,7 +373,7 @@ def test_while_another_drops_a_mark_is_left_and_nothing_waits(bench):
 @pytest.mark.parametrize("reborn", [False, True])
 def test_the_lock_of_a_participant_that_is_gone_is_taken_over(bench, reborn):
     slot = bench.snapshot()
-    bench.kill([90])
+    bench.replace([90])
     lock = Lock(bench)
     lock.die()
     if reborn:
@@ -385,7 +385,9 @@ def test_the_lock_of_a_participant_that_is_gone_is_taken_over(bench, reborn):
 
 
 _STEPS = st.lists(
-    st.tuples(st.sampled_from(["snapshot", "twin", "kill", "kill", "drop"]), st.integers(0, 1000), st.integers(1, 6)),
+    st.tuples(
+        st.sampled_from(["snapshot", "twin", "replace", "replace", "drop"]), st.integers(0, 1000), st.integers(1, 6)
+    ),
     max_size=80,
 )
 
@@ -397,9 +399,9 @@ def play(steps, every=1):
             bench.snapshot()
         elif action == "twin":
             bench.snapshot(advance=False)
-        elif action == "kill":
+        elif action == "replace":
             births = [max(50, bench.now - (which * (k + 1)) % 20) for k in range(count)]
-            bench.kill(births)
+            bench.replace(births)
         elif bench.live:
             bench.drop(sorted(bench.live)[which % len(bench.live)])
         if n % every == 0:
@@ -421,5 +423,5 @@ def test_the_rule_of_intervals(steps):
 @pytest.mark.parametrize("turn", range(3))
 def test_the_rule_of_intervals_at_length(rng, turn):
     rng.seed(rng.getrandbits(32) + turn)
-    actions = ["snapshot", "twin", "kill", "kill", "kill", "drop", "drop"]
+    actions = ["snapshot", "twin", "replace", "replace", "replace", "drop", "drop"]
     play([(rng.choice(actions), rng.randrange(1000), rng.randint(1, 60)) for _ in range(600)], every=20)

@@ -1,4 +1,4 @@
-"""Each operation kills exactly the old nodes that the new tree does without, and puts each where it belongs."""
+"""Each operation retires exactly the old nodes that the new tree does without, and puts each where it belongs."""
 
 import numpy as np
 import pytest
@@ -74,14 +74,14 @@ def waiting(trie):
 
 
 class Watch:
-    """Tells what an operation on a trie kills, and that it went where it should."""
+    """Tells what an operation on a trie retires, and that it went where it should."""
 
     def __init__(self, trie):
         self.trie = trie
         self.words = trie.arena.words
         self.first = header(self.words, trie._store.trie)[2]
 
-    def killed(self, operation, newest=0):
+    def retired(self, operation, newest=0):
         """Run an operation; `newest` is the generation of the newest snapshot, 0 for none."""
         settle(self.trie.arena)
         assert limbo(self.trie.arena) == []
@@ -113,16 +113,16 @@ def colliding(arena):
     return Ctrie({1: 1}, keys=int, values=int, arena=arena, hash_mask=0)
 
 
-def test_insert_kills_the_old_main(flat):
-    assert Watch(flat).killed(lambda: flat.put(3, 3)) == [C_NODE]
+def test_insert_retires_the_old_main(flat):
+    assert Watch(flat).retired(lambda: flat.put(3, 3)) == [C_NODE]
 
 
-def test_replace_kills_the_old_main_and_the_old_entry(flat):
-    assert Watch(flat).killed(lambda: flat.put(1, 3)) == [C_NODE, S_NODE]
+def test_replace_retires_the_old_main_and_the_old_entry(flat):
+    assert Watch(flat).retired(lambda: flat.put(1, 3)) == [C_NODE, S_NODE]
 
 
-def test_remove_kills_the_old_main_and_the_entry(flat):
-    assert Watch(flat).killed(lambda: flat.remove(1)) == [C_NODE, S_NODE]
+def test_remove_retires_the_old_main_and_the_entry(flat):
+    assert Watch(flat).retired(lambda: flat.remove(1)) == [C_NODE, S_NODE]
 
 
 @pytest.mark.parametrize(
@@ -137,73 +137,73 @@ def test_remove_kills_the_old_main_and_the_entry(flat):
         lambda t: t.get_many([1, 2, 3]),
     ],
 )
-def test_what_changes_nothing_kills_nothing(flat, refused):
-    assert Watch(flat).killed(lambda: refused(flat)) == []
+def test_what_changes_nothing_retires_nothing(flat, refused):
+    assert Watch(flat).retired(lambda: refused(flat)) == []
 
 
 def test_a_collision_keeps_the_old_entry(colliding):
-    assert Watch(colliding).killed(lambda: colliding.put(2, 2)) == [C_NODE]
-    assert Watch(colliding).killed(lambda: colliding.put(3, 3)) == [L_NODE]
-    assert Watch(colliding).killed(lambda: colliding.put(3, 4)) == [L_NODE, S_NODE]
-    assert Watch(colliding).killed(lambda: colliding.remove(1)) == [L_NODE, S_NODE]
+    assert Watch(colliding).retired(lambda: colliding.put(2, 2)) == [C_NODE]
+    assert Watch(colliding).retired(lambda: colliding.put(3, 3)) == [L_NODE]
+    assert Watch(colliding).retired(lambda: colliding.put(3, 4)) == [L_NODE, S_NODE]
+    assert Watch(colliding).retired(lambda: colliding.remove(1)) == [L_NODE, S_NODE]
 
 
 def test_the_last_but_one_takes_the_whole_chain_with_it(colliding):
     colliding.put(2, 2)
-    killed = Watch(colliding).killed(lambda: colliding.remove(1))
-    assert killed == [I_NODE] * 11 + [C_NODE] * 11 + [L_NODE, S_NODE]
+    retired = Watch(colliding).retired(lambda: colliding.remove(1))
+    assert retired == [I_NODE] * 11 + [C_NODE] * 11 + [L_NODE, S_NODE]
 
 
-def test_a_snapshot_kills_the_old_root(flat):
+def test_a_snapshot_retires_the_old_root(flat):
     watch = Watch(flat)
     gen = header(flat.arena.words, root_of(flat))[2]
     held = []
-    assert watch.killed(lambda: held.append(flat.readonly_snapshot()), gen) == [I_NODE]
+    assert watch.retired(lambda: held.append(flat.readonly_snapshot()), gen) == [I_NODE]
 
 
-def test_clear_kills_everything(flat):
+def test_clear_retires_everything(flat):
     flat.update({k: k for k in range(100)})
     watch = Watch(flat)
     everything = below(flat.arena.words, root_of(flat))
-    assert len(watch.killed(flat.clear)) == len(everything)
+    assert len(watch.retired(flat.clear)) == len(everything)
 
 
 def test_clear_under_a_snapshot_puts_everything_off(flat):
     flat.update({k: k for k in range(100)})
     snapshot = flat.readonly_snapshot()
-    gen = header(flat.arena.words, snapshot._root)[2]
+    gen = header(flat.arena.words, snapshot._held().root)[2]
     flat[1] = 5
     everything = below(flat.arena.words, root_of(flat))
-    assert len(Watch(flat).killed(flat.clear, gen)) == len(everything)
+    assert len(Watch(flat).retired(flat.clear, gen)) == len(everything)
     assert len(snapshot) == 100
 
 
 @pytest.mark.parametrize("open_", [True, False])
-def test_renewing_kills_the_main_and_the_inodes_copied(arena, open_):
+def test_renewing_retires_the_main_and_the_inodes_copied(arena, open_):
     trie = Ctrie({k: k for k in range(12)}, keys=int, values=int, arena=arena, hash_mask=MASKS["tree"])
     snapshot = trie.readonly_snapshot()
-    gen = header(arena.words, snapshot._root)[2]
+    gen = header(arena.words, snapshot._held().root)[2]
     if not open_:
         snapshot.close()
         gen = 0
     root_main = int(arena.words[root_of(trie) + 1])
     children = sum(1 for k in range(header(arena.words, root_main)[1] - 3) if arena.words[root_main + 3 + k] & TAG)
     assert children
-    killed = Watch(trie).killed(lambda: trie.get(0), gen)
-    assert killed.count(C_NODE) >= 1
-    assert killed.count(I_NODE) >= children
-    assert S_NODE not in killed
+    retired = Watch(trie).retired(lambda: trie.get(0), gen)
+    assert retired.count(C_NODE) >= 1
+    assert retired.count(I_NODE) >= children
+    assert S_NODE not in retired
 
 
-def test_a_fork_kills_only_what_was_born_in_it(flat):
+def test_a_fork_retires_only_what_was_born_in_it(flat):
     flat.update({k: k for k in range(100)})
     fork = flat.snapshot()
     watch = Watch(fork)
-    assert watch.killed(lambda: fork.put(1, 7)) == [], "nothing of its own yet but what lives on"
-    assert S_NODE in watch.killed(lambda: fork.put(1, 8))
+    assert watch.retired(lambda: fork.put(1, 7)) == [], "nothing of its own yet but what lives on"
+    assert S_NODE in watch.retired(lambda: fork.put(1, 8))
     settle(flat.arena)
     assert flat[1] == 1
-    watch.killed(fork.clear)
+    watch.retired(fork.clear)
     assert flat[1] == 1
     assert len(flat) == 100
 
@@ -223,16 +223,16 @@ def test_random_operations_kill_what_they_replace(arena, rng, mask, kind):
         key, chance = rng.randrange(25), rng.random()
         if chance < 0.05 and kind == "snapshots":
             gen = header(arena.words, root_of(trie))[2]
-            watch.killed(lambda: held.append(trie.readonly_snapshot()), max(newest, gen))
+            watch.retired(lambda: held.append(trie.readonly_snapshot()), max(newest, gen))
             newest = gen
             held[:-3] = []
         elif chance < 0.08:
-            watch.killed(trie.clear, newest)
+            watch.retired(trie.clear, newest)
         elif chance < 0.5:
-            watch.killed(lambda key=key, turn=turn: trie.put(key, turn), newest)
+            watch.retired(lambda key=key, turn=turn: trie.put(key, turn), newest)
         elif chance < 0.9:
-            watch.killed(lambda key=key: trie.remove(key), newest)
+            watch.retired(lambda key=key: trie.remove(key), newest)
         else:
-            watch.killed(lambda key=key: trie.get(key), newest)
+            watch.retired(lambda key=key: trie.get(key), newest)
     if kind == "fork":
         assert dict(parent.items()) == {k: k for k in range(15)}

@@ -17,7 +17,7 @@ class Walk:
         self.snapshot = trie.readonly_snapshot()
         self.base = np.uint64(trie.arena.base)
         self.me = np.uint64(trie.arena.participant())
-        self.root = np.uint64(self.snapshot._root)
+        self.root = np.uint64(self.snapshot._held().root)
 
     def __enter__(self):
         pin(self.base, self.me)
