@@ -2,6 +2,7 @@
 
 from . import atomics, kinds, words
 from .arena import Arena
+from .ctrie.codecs import Codec
 from .ctrie.mapping import Ctrie
 from .ctrie.view import Snapshot
 from .errors import (
@@ -65,6 +66,7 @@ __all__ = [
     "ArenaFull",
     "ArenaInvalid",
     "CachedMatcher",
+    "Codec",
     "ConcurrentTrie",
     "Ctrie",
     "Dialect",

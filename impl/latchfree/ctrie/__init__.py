@@ -6,18 +6,19 @@ is one step.
 
 The compiled code is in `kernels`. The Python face is here:
 
-=========  ===================================================================================
-module     content
-=========  ===================================================================================
-mapping    `Ctrie`, the mutable mapping
-view       `Snapshot`, the read-only mapping of one instant
-store      one trie in one arena with its codecs, shared by `Ctrie` and `Snapshot`
-binding    builtin functions of the interpreter, made of `kernels.methods` and bound to a trie
-many       calls for many keys, over `kernels.loops`
-columns    keys and values of such calls, from and to Arrow, NumPy and lists
-codecs     Python objects as words and bytes
-holds      registered snapshots and private tries, given back with the last Python reference
-recovery   snapshots and private tries of dead processes, given back
-backup     snapshots as Parquet files
-=========  ===================================================================================
+===========  =================================================================================
+module       content
+===========  =================================================================================
+mapping      `Ctrie`, the mutable mapping
+view         `Snapshot`, the read-only mapping of one instant
+store        one trie in one arena with its codecs, shared by `Ctrie` and `Snapshot`
+binding      builtin functions of the interpreter, made of `kernels.methods` and bound to a trie
+many         calls for many keys, over `kernels.loops`
+columns      keys and values of such calls, from and to Arrow, NumPy and lists
+codecs       Python objects as words and bytes
+holds        registered snapshots and private tries, given back with the last Python reference
+recovery     reclaims snapshots and private tries of dead processes
+backup       save a snapshot to a file, load a Ctrie from a file
+backup_file  the Parquet file of a backup
+===========  =================================================================================
 """

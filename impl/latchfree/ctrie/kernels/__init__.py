@@ -1,7 +1,25 @@
-"""The Ctrie's compiled kernels: everything that touches the nodes of a trie.
+"""The Ctrie's compiled kernels: all code that touches the nodes of a trie.
 
-Memory: `nodes` makes and reads nodes, `entries` the keys and values in them. Protocols: `gcas` replaces an I-node's
-main, `root` the root. Copies: `cnode` and `lnode`. Operations: `lookup`, `insert`, `remove` with `clean`, and `scan`.
-Snapshots: `snapshot` takes them, `registry` keeps their deadlists, `retirement` retires what updates replace.
-Calls from Python: `methods` for one key, `loops` for a column of keys, `entrypoints` for the whole trie.
+============  ================================================================================
+module        content
+============  ================================================================================
+shape         the words of each kind of node
+nodes         making and reading nodes
+entries       keys and values in S-nodes
+gcas          GCAS: replace an I-node's main
+root          RDCSS: replace the root
+cnode, lnode  copies of C-nodes and L-nodes with a change
+lookup        find a key, in a live trie and in a frozen tree
+insert        put, also conditionally
+remove        remove, also conditionally
+clean         pull tombs into their parents
+scan          walk over a frozen tree
+snapshot      freeze, fork, clear and destroy a trie
+registry      registered snapshots and their deadlists
+retirement    retire the nodes that an update has replaced
+trees         free whole trees, a few nodes at a time
+methods       calls for one key, as the interpreter makes them
+loops         calls for many keys, without the interpreter lock
+entry_points  calls on the whole trie
+============  ================================================================================
 """
