@@ -7,7 +7,7 @@ from latchfree_cli import exits
 from latchfree_cli.settings import Outcome, Settings
 
 if TYPE_CHECKING:
-    from latchfree_evidence.refinement.bridge.edge_replay import Coverage
+    from latchfree_evidence.refinement.bridge.coverage import Coverage
 
 SHOWN = 12
 """Steps shown of the path to a divergence."""

@@ -1,7 +1,8 @@
-"""Where the slot of a hash is in a C-node: how many bits of the bitmap lie below its flag.
+"""The slot of a hash in a C-node: its number is the count of the bitmap's bits below the flag.
 
-Counting bits is left abstract here. All that is used of it is what counting means: disjoint parts add up, a single
-bit counts one, and there are at most 64. So the proofs need no adders, and hold for every place of a flag at once.
+The count is an abstract function here. The proofs use three facts about it: the counts of disjoint parts add up, a
+single bit counts one, and a word has at most 64 bits. So the proofs need no adders, and hold for every place of a flag
+at once.
 """
 
 from __future__ import annotations

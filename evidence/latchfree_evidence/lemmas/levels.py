@@ -1,4 +1,4 @@
-"""How a hash is cut into slices, one a level, and how keys and values are measured."""
+"""Slices of a hash, one for each level, and the sizes of keys and values in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The hashes of the mask index: a topic has the key of each pattern that it fits, and steps of hashing lose nothing."""
+"""The hashes of the mask index: a topic has the key of each pattern that it matches, and hashing loses nothing."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Memory as the code under proof sees it: words at known offsets, holding anything.
+"""Memory of the code under proof: words at known offsets, with unknown contents.
 
-Only one thread runs, so an atomic access is a read or a write. A word that nothing was written to is an error: code
-that reads it would depend on what happened to be there.
+Only one thread runs, so an atomic access is a read or a write. To read a word that was never written is an error: the
+code would depend on whatever the memory happened to hold.
 """
 
 from __future__ import annotations

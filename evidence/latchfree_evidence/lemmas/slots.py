@@ -1,7 +1,7 @@
-"""Copies of a C-node: which slots they hold.
+"""Copies of a C-node: they hold the right slots.
 
-The number of slots and the place of the flag are taken in turn to be every pair of numbers there is, all words in the
-slots and the bitmap are unknown. (That popcount and `position` give such numbers is for the lemmas of `bitmaps`.)
+A proof takes in turn every pair of a number of slots and a place of the flag; the bitmap and the words in the slots are
+unknown. (The lemmas of `bitmaps` prove that popcount and `position` give such numbers.)
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Eight bytes of a text at once: which of them are separators, and whether one may be forbidden."""
+"""Eight bytes of a text at once: find the separators, and tell whether a byte may be forbidden."""
 
 from __future__ import annotations
 

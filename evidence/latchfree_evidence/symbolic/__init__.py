@@ -1,1 +1,1 @@
-"""Running word-level code on symbolic 64-bit words, to prove things about it for all of them with Z3."""
+"""Run word-level code on symbolic 64-bit words, so that Z3 can prove claims about the code for all words."""

@@ -1,8 +1,9 @@
 """The code under proof: the Python functions that numba compiles, run on symbolic words instead.
 
-A compiled function keeps its Python function. Here it is given other globals: numbers become words, the machine's
-instructions become what they mean on words, and every compiled function it calls is treated the same way. Nothing
-of the code itself is rewritten, so what is proved is proved of what is compiled, down to numba and the machine.
+A compiled function keeps its Python function. That function is given other globals here: numbers become symbolic words,
+atomic instructions become functions on symbolic words, and every compiled function that it calls is treated the same
+way. The code itself is not rewritten. So a proof is about the very source that is compiled; it does not cover numba and
+the machine.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Lemmas: what is claimed of the word-level code, for all words, and the wrong twins they must tell from it."""
+"""Lemmas: claims about the word-level code for all words, each with a wrong twin that the lemma must refute."""
 
 from __future__ import annotations
 

@@ -1,7 +1,10 @@
-"""Running a function down each of its paths.
+"""Run a function down each of its paths.
 
-The function is run again from the start for each path; a list of decisions says which way it went so far. A way that
-the assumptions exclude is not taken. So after all runs every case that the assumptions allow has been in exactly one.
+Example: ``1 if word == 0 else 2`` has two paths. The function runs twice, once under the condition that the word is 0
+and once under the condition that it is not.
+
+For each path the function runs again from the start; a list of decisions says which way to go at each condition. A way
+that the assumptions exclude is not taken. So every case that the assumptions allow belongs to exactly one run.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """The Ctrie as a target: its kernels behind one call each, pinned from first to last access.
 
 Keys are 0 to 7 (see `latchfree_evidence.targets.placement`) and values 0 to 254, so that the contents of a snapshot
-fit into one word, a byte a key. Every
-participant has a chunk of memory and spare blocks of its own before the threads start: allocation touches no shared
-word, unless a scenario is so long that the chunk runs out.
+fit into one word, a byte a key. Before the threads start, every participant has a chunk of memory and spare blocks of
+its own. So allocation touches no shared word, unless a scenario is so long that the chunk runs out.
 """
 
 from __future__ import annotations
@@ -58,12 +57,14 @@ _VALUE_BITS: Final = 8
 
 
 @kernel
-def _participant(thread: Word) -> Word:
+def participant_at(thread: Word) -> Word:
+    """Return the offset of a thread's participant."""
     return _FIRST + np.uint64(thread) * _STRIDE
 
 
 @kernel
-def _value(mem: Handle, node: Word) -> Word:
+def value_word(mem: Handle, node: Word) -> Word:
+    """Return the value of an S-node, ABSENT for none, OUT_OF_MEMORY for FULL."""
     if node == FULL:
         return OUT_OF_MEMORY
     return np.int64(peek(mem, node + VALUE)) if node != NIL else ABSENT
@@ -71,18 +72,18 @@ def _value(mem: Handle, node: Word) -> Word:
 
 @kernel
 def _insert(mem: Handle, trie: Word, thread: Word, key: Word, value: Word, mode: Word, expected: Word) -> Word:
-    me = _participant(thread)
+    me = participant_at(thread)
     pin(mem, me)
-    held = _value(mem, insert(mem, trie, me, key, value, mode, expected))
+    held = value_word(mem, insert(mem, trie, me, key, value, mode, expected))
     unpin(mem, me)
     return held
 
 
 @kernel
 def _remove(mem: Handle, trie: Word, thread: Word, key: Word, mode: Word, expected: Word) -> Word:
-    me = _participant(thread)
+    me = participant_at(thread)
     pin(mem, me)
-    held = _value(mem, remove(mem, trie, me, key, mode, expected))
+    held = value_word(mem, remove(mem, trie, me, key, mode, expected))
     unpin(mem, me)
     return held
 
@@ -90,9 +91,9 @@ def _remove(mem: Handle, trie: Word, thread: Word, key: Word, mode: Word, expect
 @kernel
 def get(mem: Handle, trie: Word, thread: Word, key: Word) -> Word:
     """Return the value of a key, or ABSENT."""
-    me = _participant(thread)
+    me = participant_at(thread)
     pin(mem, me)
-    held = _value(mem, lookup(mem, trie, me, key))
+    held = value_word(mem, lookup(mem, trie, me, key))
     unpin(mem, me)
     return held
 
@@ -136,7 +137,7 @@ def remove_if(mem: Handle, trie: Word, thread: Word, key: Word, expected: Word) 
 @kernel
 def clear_all(mem: Handle, trie: Word, thread: Word) -> Word:
     """Remove all keys."""
-    me = _participant(thread)
+    me = participant_at(thread)
     pin(mem, me)
     done = clear(mem, trie, me)
     unpin(mem, me)
@@ -157,14 +158,14 @@ as_pointer: Any = intrinsic(_emit_pointer)
 
 @kernel
 def _scratch(mem: Handle, me: Word) -> Array:
-    """Private memory of a participant that nobody reads: the sink of failed attempts."""
+    """Return private words of a participant that no thread reads: the sink of failed attempts."""
     return carray(as_pointer(base_of(mem) + _8 * (me + P_SINK)), SINK_WORDS)
 
 
 @kernel
 def snapshot(mem: Handle, trie: Word, thread: Word) -> Word:
-    """Contents: a byte a key that holds the value plus one."""
-    me = _participant(thread)
+    """Take a snapshot and return its contents: for each key a byte that holds the value plus one."""
+    me = participant_at(thread)
     scratch = _scratch(mem, me)
     cursor, nodes = scratch[:CURSOR_WORDS], scratch[CURSOR_WORDS : CURSOR_WORDS + MOST_KEYS + 1]
     pin(mem, me)
@@ -186,7 +187,7 @@ def snapshot(mem: Handle, trie: Word, thread: Word) -> Word:
 @kernel
 def size(mem: Handle, trie: Word, thread: Word) -> Word:
     """Count the keys in a snapshot."""
-    me = _participant(thread)
+    me = participant_at(thread)
     scratch = _scratch(mem, me)
     cursor, nodes = scratch[:CURSOR_WORDS], scratch[CURSOR_WORDS : CURSOR_WORDS + MOST_KEYS + 1]
     pin(mem, me)
@@ -200,18 +201,19 @@ def size(mem: Handle, trie: Word, thread: Word) -> Word:
     return found
 
 
-def _held(word: int) -> Hashable:
+def value_or_none(word: int) -> Hashable:
+    """Return the value that an operation's word stands for, None if the key was absent."""
     if word == OUT_OF_MEMORY:
         raise ArenaFull("a scenario has used up the memory that the explorer gives it; make it shorter")
     return None if word == ABSENT else word & MOST_VALUE + 1
 
 
 def _found(word: int) -> Hashable:
-    return _held(word) is not None
+    return value_or_none(word) is not None
 
 
 def _done(word: int) -> Hashable:
-    return None if _held(word) == 0 else word
+    return None if value_or_none(word) == 0 else word
 
 
 def _pairs(word: int) -> Hashable:
@@ -300,11 +302,11 @@ CTRIE: Final = CtrieTarget(
     "ctrie",
     "map",
     {
-        "get": Operation(get, _held),
-        "put": Operation(put, _held),
-        "remove": Operation(remove_key, _held),
-        "put_if_absent": Operation(put_if_absent, _held),
-        "replace": Operation(replace, _held),
+        "get": Operation(get, value_or_none),
+        "put": Operation(put, value_or_none),
+        "remove": Operation(remove_key, value_or_none),
+        "put_if_absent": Operation(put_if_absent, value_or_none),
+        "replace": Operation(replace, value_or_none),
         "replace_if": Operation(replace_if, _found),
         "remove_if": Operation(remove_if, _found),
         "contains": Operation(get, _found),

@@ -71,7 +71,7 @@ _OPERATIONS: Final = {"enqueue": Operation(enqueue, bool), "dequeue": Operation(
 
 
 class WeakTarget(Target):
-    """A weak queue: what it refuses while an operation of the other kind is under way needs no explanation."""
+    """A weak queue: a refusal needs no explanation while an operation of the other kind is under way."""
 
     def judged(self, history: History) -> History:
         """Return a history without the refusals that need no explanation."""

@@ -3,8 +3,8 @@
 `match_frozen` takes a snapshot and matches twice in it, unpinned in between: the answers must be those of one instant.
 
 Patterns and topics have numbers (`PATTERNS`, `TOPICS`, in MQTT's dialect), subscribers are 0 to 7. A subscription's
-number is made of both, so a scenario subscribes a pair at most once; the contents of a snapshot are a bit a
-subscription. The texts lie in a part of the arena's header that is not in use.
+number is made of both, so a scenario subscribes a pair at most once. The contents of a snapshot are a word
+with a bit for each subscription. The texts lie in an unused part of the arena's header.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def unsubscribe_from(mem: Handle, trie: Word, thread: Word, pattern: Word, subsc
 
 
 @kernel
-def _who_matches(mem: Handle, trie: Word, frozen: Word, me: Word, topic: Word) -> Word:
+def _matching(mem: Handle, trie: Word, frozen: Word, me: Word, topic: Word) -> Word:
     """Return the subscribers that a topic matches, a bit each; the caller is not pinned."""
     pad = _scratch(mem, me)
     starts, digits, frames, noted, found = pad[:8], pad[8:16], pad[16:88], pad[88:122], pad[122:146]
@@ -145,7 +145,7 @@ def _who_matches(mem: Handle, trie: Word, frozen: Word, me: Word, topic: Word) -
 @kernel
 def match_topic(mem: Handle, trie: Word, thread: Word, topic: Word) -> Word:
     """Return the subscribers that a topic matches, a bit each."""
-    return _who_matches(mem, trie, NIL, _participant(thread), topic)
+    return _matching(mem, trie, NIL, _participant(thread), topic)
 
 
 @kernel
@@ -157,8 +157,8 @@ def match_frozen(mem: Handle, trie: Word, thread: Word, topic: Word) -> Word:
     unpin(mem, me)
     if slot == FULL:
         return OUT_OF_MEMORY
-    bits = _who_matches(mem, trie, peek(mem, slot + FROZEN), me, topic)
-    again = _who_matches(mem, trie, peek(mem, slot + FROZEN), me, topic)
+    bits = _matching(mem, trie, peek(mem, slot + FROZEN), me, topic)
+    again = _matching(mem, trie, peek(mem, slot + FROZEN), me, topic)
     pin(mem, me)
     drop(mem, trie, me, slot)
     unpin(mem, me)
@@ -216,7 +216,7 @@ def _bits(word: int) -> list[int]:
     return [bit for bit in range(64) if word >> bit & 1]
 
 
-def _who(word: int) -> Hashable:
+def _subscribers(word: int) -> Hashable:
     if word == CHANGED:
         return frozenset({"one before and another afterwards"})
     return frozenset(_bits(_enough(word)))
@@ -328,8 +328,8 @@ TOPIC_TRIE: Final = TopicTarget(
     {
         "subscribe": Operation(subscribe_to, _done),
         "unsubscribe": Operation(unsubscribe_from, _removed),
-        "match": Operation(match_topic, _who),
-        "match_frozen": Operation(match_frozen, _who),
+        "match": Operation(match_topic, _subscribers),
+        "match_frozen": Operation(match_frozen, _subscribers),
         "snapshot": Operation(snapshot, _pairs),
     },
     layouts=tuple(MASKS),

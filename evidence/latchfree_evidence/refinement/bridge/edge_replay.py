@@ -20,14 +20,13 @@ In five places code and specification do not go in step, and need not:
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from latchfree.arena.kernels import node as arena_node
 from latchfree.ctrie.kernels import shape
 from latchfree_evidence.refinement.bridge.comparison import Comparison, Difference
+from latchfree_evidence.refinement.bridge.coverage import Coverage, Divergence
 from latchfree_evidence.refinement.bridge.programs import Program
 from latchfree_evidence.refinement.bridge.stepper import Halted, Stepper
 from latchfree_evidence.refinement.bridge.tours import Edge, Tours
@@ -54,52 +53,6 @@ class Untaken(Exception):
     """The code does not take a step of the specification, and need not take it."""
 
 
-@dataclass(frozen=True)
-class Divergence:
-    """The code does something that the specification does not allow.
-
-    Attributes
-    ----------
-    message : str
-        What differs.
-    path : tuple of Edge
-        The steps from the initial state, the last one being where it shows.
-    """
-
-    message: str
-    path: tuple[Edge, ...]
-
-
-@dataclass
-class Coverage:
-    """How many steps of a graph were replayed, and why the others were not.
-
-    Attributes
-    ----------
-    states, edges : int
-        The size of the graph.
-    replayed : int
-        Steps that the code has taken.
-    untaken : Counter
-        How many it does not take, by reason.
-    runs, steps, accesses, operations : int
-        Runs of the code, steps compared, and atomic accesses and operations in them.
-    divergence : Divergence or None
-    """
-
-    states: int
-    edges: int
-    replayed: int = 0
-    untaken: Counter[str] = field(default_factory=Counter)
-    runs: int = 0
-    steps: int = 0
-    accesses: int = 0
-    operations: int = 0
-    complete: bool = False
-    """Whether every step was replayed or found untaken."""
-    divergence: Divergence | None = None
-
-
 def replay_edges(
     target: Target,
     program: Program,
@@ -111,8 +64,18 @@ def replay_edges(
 
     Parameters
     ----------
+    target : Target
+        The structure whose code runs.
+    program : Program
+        The keys, the initial trie and the processes of the model.
+    graph : StateGraph
+        The model's state graph.
     on_progress : callable, optional
-        Called after every run with what there is so far; the end if it returns False.
+        Called after every run with the coverage so far; the replay ends if it returns False.
+
+    Returns
+    -------
+    Coverage
     """
     tours, steppers = Tours(graph), _Steppers(target)
     coverage = Coverage(len(graph), tours.edges)
@@ -145,7 +108,7 @@ def replay_edges(
 
 
 class _Steppers:
-    """The machines of the last scenarios: where operations are few, tours differ only in what comes when."""
+    """The steppers of the last scenarios: where operations are few, tours differ only in the order of their steps."""
 
     def __init__(self, target: Target) -> None:
         self.target = target

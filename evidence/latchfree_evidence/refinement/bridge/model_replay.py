@@ -14,7 +14,7 @@ from latchfree_model.graph import explore
 from latchfree_model.tlc import SpecModel
 
 if TYPE_CHECKING:
-    from latchfree_evidence.refinement.bridge.edge_replay import Coverage
+    from latchfree_evidence.refinement.bridge.coverage import Coverage
 
 
 def replay_model(

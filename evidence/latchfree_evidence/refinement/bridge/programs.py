@@ -1,8 +1,8 @@
-"""From a bounded model of `Ctrie.tla` to scenarios of the explorer: keys, the initial trie, operations.
+"""Turn a bounded model of `Ctrie.tla` into scenarios of the explorer: keys, the initial trie, operations.
 
-A model's key becomes the key of the explorer whose hash has the same slices, one level a bit. Keys that agree in all
-bits are L-nodes in the model at once; in the code they would be so only eleven levels down, after steps that the model
-does not have. So a model with such keys has no counterpart.
+A model's key becomes the key of the explorer whose hash has the same slices, one bit for each level. Keys that agree in
+all bits form an L-node in the model at once. In the code they form one only eleven levels down, after steps that the
+model does not have; so a model with such keys has no counterpart.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _OPERATIONS: Final = {"lookup": "get", "put": "put", "remove": "remove", "snapsh
 
 
 class NoCounterpart(ValueError):
-    """A model that the code cannot run along, and why."""
+    """The code cannot replay the model; the message says why."""
 
 
 @dataclass(frozen=True)
 class Program:
-    """What of a model the code has to know.
+    """The parts of a model that the code needs.
 
     Attributes
     ----------

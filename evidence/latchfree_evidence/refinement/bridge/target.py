@@ -14,18 +14,20 @@ from latchfree.ctrie.kernels.entries import full_hash, placed
 from latchfree.ctrie.kernels.lookup import lookup_helping
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Word
-from latchfree_evidence.targets.ctrie import CTRIE, CtrieTarget, _held, _participant, _value
+from latchfree_evidence.targets.ctrie import CTRIE, CtrieTarget, participant_at, value_or_none, value_word
 from latchfree_explore.target import Operation
 
 
 @kernel
 def get(mem: Handle, trie: Word, thread: Word, key: Word) -> Word:
     """Look a key up by the helping traversal alone."""
-    me = _participant(thread)
+    me = participant_at(thread)
     pin(mem, me)
-    held = _value(mem, lookup_helping(mem, trie, me, placed(mem, trie, full_hash(key)), key))
+    held = value_word(mem, lookup_helping(mem, trie, me, placed(mem, trie, full_hash(key)), key))
     unpin(mem, me)
     return held
 
 
-HELPING: Final = CtrieTarget("ctrie", "map", {**CTRIE.operations, "get": Operation(get, _held)}, layouts=CTRIE.layouts)
+HELPING: Final = CtrieTarget(
+    "ctrie", "map", {**CTRIE.operations, "get": Operation(get, value_or_none)}, layouts=CTRIE.layouts
+)

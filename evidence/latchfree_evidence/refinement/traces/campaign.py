@@ -25,18 +25,20 @@ _MOST_VALUE: Final = 9
 
 @dataclass
 class Campaign:
-    """What was recorded, and what the specification says.
+    """The traces that were recorded, and the verdict of the specification.
 
     Attributes
     ----------
     traces : Counter
         Traces accepted, by where they come from.
-    events, operations, batches : int
-        In them; runs of TLC.
+    events, operations : int
+        In those traces.
+    batches : int
+        Runs of TLC.
     actions : Counter
         How often each action was taken.
     seconds : float
-        That TLC took.
+        Time that TLC took.
     rejected : Trace or None
         The first trace that is no behaviour of the specification.
     rejection : Rejection or None

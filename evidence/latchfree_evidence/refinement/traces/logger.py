@@ -23,6 +23,7 @@ from latchfree.jit import callback, kernel
 from latchfree.kinds import Word
 from latchfree_evidence.jitter import shake, yield_processor
 from latchfree_explore.board import layout as b
+from latchfree_explore.board.calling import RETURNED, RETURNED_NONE
 from latchfree_explore.board.effects import effect
 from latchfree_explore.board.layout import get, put
 from latchfree_explore.machine.compiling import code_of, prepared
@@ -108,7 +109,7 @@ def work(board: Word, first: Word, end: Word, threads: Word) -> Word:
     for k in range(first, end):
         put(board, CALL, k)
         status = perform(board, get(board, THREAD), b.call(board, k))
-        if status != 0 and status != -2:
+        if status != RETURNED and status != RETURNED_NONE:
             return k - first
     return end - first
 
