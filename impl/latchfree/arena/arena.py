@@ -1,4 +1,9 @@
-"""`Arena`: memory for lock-free structures, and the threads and processes that take part in it."""
+"""`Arena`: memory for lock-free structures, and the threads and processes that take part in it.
+
+Example: a thread that uses a structure for the first time claims one of 256 slots in the arena, its *participant*. The
+slot holds the thread's free lists, its limbo and its pin. When the thread ends the slot is released; when its process
+is killed, the reaper of another process adopts the slot.
+"""
 
 from __future__ import annotations
 
@@ -25,11 +30,11 @@ from latchfree.errors import ArenaClosed, ParticipantsExhausted
 from latchfree.jit import entry_point
 from latchfree.structures import reclaimers
 
-#: Capacity of an arena nobody sized: virtual memory only, committed page by page as it is used.
+#: Capacity of an arena that nobody has sized, in bytes: virtual memory only, committed page by page when used.
 DEFAULT_CAPACITY = 64 << 30
 
 
-#: Merging free memory is tried where it is at least this fraction of the arena.
+#: Merging free memory is tried where the free memory is at least one part in so many of the arena.
 _WORTHWHILE = 64
 
 
@@ -49,7 +54,7 @@ class Holding(Protocol):
 
 
 class _Claim:
-    """A thread's slot; dropping the last reference, which thread exit does, releases it."""
+    """A thread's slot, released with the last reference to this object; a thread that ends drops its reference."""
 
     __slots__ = ("__weakref__", "_finalizer", "slot")
 
@@ -76,7 +81,7 @@ class Arena:
     Attributes
     ----------
     shared : bool
-        Whether other processes can open it.
+        Whether other processes can open the arena.
     capacity : int
         Size of the region in bytes.
     words : ndarray of uint64
@@ -112,7 +117,7 @@ class Arena:
 
     @classmethod
     def anonymous(cls, capacity: int = DEFAULT_CAPACITY) -> Arena:
-        """A new arena in private memory of this process.
+        """Make an arena in private memory of this process.
 
         Parameters
         ----------
@@ -130,7 +135,7 @@ class Arena:
     def create(
         cls, *, name: str | None = None, path: str | os.PathLike[str] | None = None, capacity: int = 1 << 30
     ) -> Arena:
-        """A new arena that other processes can open.
+        """Make an arena that other processes can open.
 
         Parameters
         ----------
@@ -139,12 +144,12 @@ class Arena:
         path : path-like
             in a file, which stays.
         capacity : int
-            Bytes, rounded up to 2 MiB. What is not used takes no memory and no disk.
+            Bytes, rounded up to 2 MiB. Unused parts take no memory and no disk.
 
         Raises
         ------
         FileExistsError
-            If there is one.
+            If there is an arena, or another file, of that name.
         ValueError
             For a bad name, or a `capacity` below 4 MiB or above 4 TiB.
         """
@@ -152,14 +157,19 @@ class Arena:
 
     @classmethod
     def open(cls, where: str | os.PathLike[str]) -> Arena:
-        """An existing arena: the name of one in shared memory, or a path (a path-like, or a string with a slash).
+        """Open an existing arena.
+
+        Parameters
+        ----------
+        where : str or path-like
+            The name of an arena in shared memory; or the path of a file (a path-like, or a string with a slash).
 
         Raises
         ------
         FileNotFoundError
             If there is none.
         ArenaInvalid
-            If it is truncated, foreign, damaged, or made by another version; the file is left as it was.
+            If the file is truncated, foreign, damaged, or made by another version; the file is unchanged.
         """
         if isinstance(where, str) and "/" not in where:
             arena = cls(Region.open(name=where))
@@ -171,7 +181,9 @@ class Arena:
     # who takes part -------------------------------------------------------------------------------------------
 
     def participant(self) -> int:
-        """Word offset of the calling thread's slot, claimed at its first use and released when the thread ends.
+        """Return the word offset of the calling thread's slot, claimed at the first call.
+
+        The slot is released when the thread ends.
 
         Raises
         ------
@@ -190,9 +202,9 @@ class Arena:
             return claimed.slot
 
     def interpreter_participant(self) -> int:
-        """Word offset of the slot of whoever holds the interpreter lock.
+        """Return the word offset of the slot of the thread that holds the interpreter lock.
 
-        Single calls never release the lock, so they cannot overlap and share one slot for all threads.
+        Calls for a single key never release the lock. They cannot overlap, so all threads share one slot for them.
         """
         if self._cell[0] == 0:
             if not getattr(sys, "_is_gil_enabled", lambda: True)():
@@ -217,9 +229,14 @@ class Arena:
         return slot
 
     def adopt(self) -> int:
-        """Take over what dead processes have left; returns how many participants of theirs were released.
+        """Adopt what dead processes have left: release their participants, and give back what structures held for them.
 
-        A shared arena does this by itself four times a second.
+        The reaper of a shared arena does this four times a second.
+
+        Returns
+        -------
+        int
+            How many participants were released.
         """
         if not self.shared:
             return 0
@@ -252,9 +269,9 @@ class Arena:
     # memory ---------------------------------------------------------------------------------------------------
 
     def collect(self) -> None:
-        """Free what waits to be freed, as far as nobody can be reading it.
+        """Free the nodes that wait to be freed and that nobody can be reading.
 
-        Operations do this as they go. It takes three calls to free what was removed just before.
+        Operations do this as they go. Three calls free what was removed just before.
         """
         self._collect(self.interpreter_participant())
         if hasattr(self._local, "claim"):
@@ -268,7 +285,7 @@ class Arena:
         Parameters
         ----------
         bulk : bool
-            Have the calling thread's bulk calls find it, not the single calls.
+            Give the merged pieces to the calling thread's bulk calls, not to calls for single keys.
         """
         free = self.used - self.allocated - 8 * layout.FIRST_NODE
         if free * _WORTHWHILE < self.capacity:
@@ -285,7 +302,7 @@ class Arena:
 
     @property
     def used(self) -> int:
-        """Bytes given to participants so far, the header included. This never falls, but is used again."""
+        """Bytes given to participants so far, the header included. This never falls: freed memory is used again."""
         return int(self.words[layout.H_BUMP]) * 8
 
     @property
@@ -295,18 +312,18 @@ class Arena:
         return 8 * (int(table[:, int(layout.P_LIVE)].sum(dtype=np.uint64)) & ((1 << 63) - 1))
 
     def census(self) -> Census:
-        """Where every word is; exact only while no operation runs."""
+        """Return the words of the arena by use; exact only while no operation runs."""
         return census(self.base)
 
     # structures and life --------------------------------------------------------------------------------------
 
     @property
     def directory(self) -> Directory:
-        """Its structures by name; see `Ctrie.create`."""
+        """The structures of the arena by name; see `Ctrie.create`."""
         return self._directory
 
     def structures(self) -> dict[str, Entry]:
-        """What is in it, by name."""
+        """Return what the directory says of each structure, by name."""
         return {entry.name: entry for entry in self._directory.entries()}
 
     @property
@@ -315,15 +332,15 @@ class Arena:
         return self.region.closed
 
     def close(self) -> None:
-        """Stop using a shared arena: its structures cannot be used here any more. Closing twice is no error.
+        """Stop using a shared arena: its structures cannot be used in this process any more. Closing twice is no error.
 
-        No other thread may be using it. A private arena goes with its last structure and needs no closing.
+        No other thread may be using the arena. A private arena goes with its last structure and needs no closing.
         """
         if self.shared:
             self._finalizer()
 
     def unlink(self) -> None:
-        """Remove the name or file of a shared arena. Who has it open goes on using it."""
+        """Remove the name or file of a shared arena. Processes that have the arena open go on using it."""
         self.region.unlink()
 
     def __enter__(self) -> Arena:
@@ -350,7 +367,7 @@ _reopened_here: weakref.WeakValueDictionary[str, Arena] = weakref.WeakValueDicti
 
 
 def _reopened(where: str) -> Arena:
-    """The arena at a path, opened once in this process however often it is unpickled."""
+    """Return the arena at a path, opened once in this process however often it is unpickled."""
     arena = _reopened_here.get(where)
     if arena is None or arena.closed:
         arena = _reopened_here[where] = Arena(Region.open(path=where))
@@ -358,7 +375,7 @@ def _reopened(where: str) -> Arena:
 
 
 def _claimed(words: Any) -> Iterator[tuple[int, int]]:
-    """Offset and owner's identity of every claimed slot."""
+    """Yield offset and owner's identity of every claimed slot."""
     for k in range(int(words[layout.H_CLAIMED])):
         slot = layout.PARTICIPANTS + k * layout.PARTICIPANT_WORDS
         owner = int(words[slot + int(layout.P_STATE)])
@@ -367,7 +384,7 @@ def _claimed(words: Any) -> Iterator[tuple[int, int]]:
 
 
 def _close(region: Region, cell: Any, life: Any, holdings: Any) -> None:
-    """Give back all that this process holds in its region and close it; from now on calls find no participant."""
+    """Give back all that this process holds in a region, and close the region; calls find no participant any more."""
     with life:
         if region.closed:
             return

@@ -1,4 +1,8 @@
-"""Where every word of an arena is. Exact while nothing runs; an estimate otherwise."""
+"""Say where every word of an arena is. Exact while nothing runs; an estimate otherwise.
+
+Example: of 10,000 words given to participants 8,000 are in nodes, 500 in limbo, 408 in spare blocks, 1,000 on free
+lists and 92 in unused ends of chunks.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +22,9 @@ class Census(NamedTuple):
     given : int
         Words taken from the arena so far; the sum of all others.
     nodes : int
-        In nodes that something links to (and in what a crash has leaked).
+        In nodes that something links to, and in nodes that a crash has leaked.
     limbo : int
-        In retired nodes that wait for their grace, and in the blocks that list them.
+        In retired nodes that wait until nobody can hold them, and in the blocks that list these nodes.
     spare : int
         In empty blocks kept at hand.
     free : int
@@ -41,7 +45,7 @@ class Census(NamedTuple):
 
 
 def census(base: int) -> Census:
-    """Count the words of the arena at address `base`."""
+    """Return the words of the arena at address `base` by use."""
     totals = np.zeros(5, np.uint64)
     given = int(count(np.uint64(base), totals)) - FIRST_NODE
     free, tails, limbo, spare, deferred = totals.tolist()

@@ -1,4 +1,7 @@
-"""The root directory: what is where in an arena, by name.
+"""The root directory: which structures are in an arena, by name, and where their root records are.
+
+Example: `Ctrie.create(arena, "stock", ...)` fills the first free entry of 16 words with the name ``stock``, the kind,
+the names of the codecs, and the offset of the root record; then it sets the state of the entry to READY.
 
 Invariant: the state of an entry is written last when it becomes READY or FREE, and first when it leaves either; so an
 entry found READY is whole and one found FREE is all zeros, whenever a process was killed. Everything happens under
@@ -30,12 +33,12 @@ MAX_CODEC_BYTES = 16
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What the directory says of one structure.
+    """One structure, as the directory has it.
 
     Attributes
     ----------
     name : str
-        Its name.
+        Its name in the arena.
     root : int
         Word offset of its root record.
     kind : int
@@ -55,7 +58,7 @@ class Entry:
 
 
 def encode_name(name: str) -> bytes:
-    """The bytes of a structure's name.
+    """Return the bytes of a structure's name.
 
     Raises
     ------
@@ -114,7 +117,7 @@ def parse_entry(words: Words) -> Entry:
 
 
 def _image(entry: Entry) -> Words:
-    """The words of a READY entry."""
+    """Return the words of a READY entry."""
     name = encode_name(entry.name)
     words = np.zeros(layout.ENTRY_WORDS, np.uint64)
     words[layout.E_STATE] = READY
@@ -205,7 +208,7 @@ class Directory:
             return entry
 
     def find(self, name: str, kind: int | None = None) -> Entry:
-        """The entry of a structure.
+        """Return the entry of a structure.
 
         Raises
         ------
@@ -231,12 +234,12 @@ class Directory:
         return ready[name]
 
     def entries(self) -> list[Entry]:
-        """All structures, by name."""
+        """Return the entries of all structures, by name."""
         with self._lock():
             return [parse_entry(self._entries[k]) for _, k in sorted(self._ready().items())]
 
     def remove(self, name: str, dismantle: Callable[[Entry], None] | None = None) -> Entry:
-        """Take a structure's name away, and have `dismantle` free what it has.
+        """Remove a structure's name, and have `dismantle` free its memory.
 
         The name is gone even if `dismantle` raises or the process is killed in it.
 

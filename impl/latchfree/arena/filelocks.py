@@ -1,8 +1,11 @@
-"""Locks on a file that belong to one opening of it (open file description locks).
+"""Locks on a file that belong to one opening of the file (open file description locks of Linux).
+
+Example: everybody who has an arena open shares the lock `USERS`. A process that asks whether any *other* opening has it
+learns whether the process is alone, and a process that is killed gives its share back.
 
 Invariant: each opening of a file locks for itself. Two openings exclude each other even within one process, closing
 one leaves the locks of the other alone, and turning a shared lock into an exclusive one never gives it up in between:
-none of that holds of ``flock`` or of the older record locks. A lock goes with the last descriptor of its opening, so
+none of this holds for ``flock`` or for the older record locks. A lock goes with the last descriptor of its opening, so
 a process that is killed leaves none.
 
 A lock is on one byte, far behind any content; nothing is written.
@@ -48,19 +51,19 @@ def share(fd: int, byte: int) -> None:
 
 
 def unlock(fd: int, byte: int) -> None:
-    """Give up whatever lock this opening has on the byte."""
+    """Give up the lock that this opening has on the byte, if any."""
     fcntl.fcntl(fd, fcntl.F_OFD_SETLK, _request(fcntl.F_UNLCK, byte))
 
 
 def others(fd: int, byte: int) -> bool:
-    """Whether any other opening of the file, here or in another process, has a lock on the byte."""
+    """Return whether any other opening of the file, here or in another process, has a lock on the byte."""
     answer = fcntl.fcntl(fd, fcntl.F_OFD_GETLK, _request(fcntl.F_WRLCK, byte))
     return bool(_FLOCK.unpack(answer)[0] != fcntl.F_UNLCK)
 
 
 @contextmanager
 def held(fd: int, byte: int) -> Iterator[None]:
-    """Hold an exclusive lock, waiting until it is to be had."""
+    """Hold an exclusive lock, waiting until no other opening has a lock on the byte."""
     fcntl.fcntl(fd, fcntl.F_OFD_SETLKW, _request(fcntl.F_WRLCK, byte))
     try:
         yield
@@ -69,5 +72,5 @@ def held(fd: int, byte: int) -> Iterator[None]:
 
 
 def reopen(fd: int) -> int:
-    """A descriptor of a new opening of the same file, which has no locks, whatever has become of its name."""
+    """Return a descriptor of a new opening of the same file, without locks, whatever has become of its name."""
     return os.open(f"/proc/self/fd/{fd}", os.O_RDWR | os.O_CLOEXEC)

@@ -1,6 +1,10 @@
-"""The file under a shared arena: where it is, and how it comes to be.
+"""The file under a shared arena: where the file is, and how it appears.
 
-Invariant: a file gets its final name in one step, by a link that fails where the name is taken.
+Example: two processes create the arena ``stock`` at the same moment. Each formats a file without a name and links it at
+``/dev/shm/latchfree-stock``. One link succeeds; the other process gets `FileExistsError` and leaves nothing behind.
+
+Invariant: a file gets its final name in one step, by a link that fails where the name is taken. (`latchfree.publishing`
+replaces what is there; an arena must never be replaced, and stays mapped through the file that is linked.)
 """
 
 from __future__ import annotations
@@ -8,12 +12,12 @@ from __future__ import annotations
 import errno
 import os
 import re
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from latchfree.arena.header import TABLE_BYTES
+from latchfree.publishing import temporary_beside
 
 #: Where named arenas are.
 SHARED_MEMORY = Path("/dev/shm")
@@ -25,7 +29,14 @@ _NO_UNNAMED_FILES = (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL)
 
 
 def locate(*, name: str | None = None, path: str | os.PathLike[str] | None = None) -> Path:
-    """The file of an arena, given either its name or its path.
+    """Return the file of an arena, given either its name or its path.
+
+    Parameters
+    ----------
+    name : str
+        Of an arena in shared memory.
+    path : path-like
+        Of an arena in a file.
 
     Raises
     ------
@@ -53,7 +64,7 @@ _MEANING = {
 
 @contextmanager
 def errors_name(target: Path) -> Iterator[None]:
-    """Have errors of the system name the arena's file."""
+    """Have errors of the operating system name the file of the arena."""
     try:
         yield
     except OSError as error:
@@ -64,18 +75,18 @@ def errors_name(target: Path) -> Iterator[None]:
 
 
 def new_file(folder: Path) -> tuple[int, Path | None]:
-    """A new file without a name, or with a temporary one where the file system cannot do without."""
+    """Open a new file without a name, or with a temporary one where the file system needs names."""
     try:
         return os.open(folder, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600), None
     except OSError as error:
         if error.errno not in _NO_UNNAMED_FILES:
             raise
-    temporary = folder / f".latchfree-{secrets.token_hex(8)}.tmp"
+    temporary = temporary_beside(folder / "arena")
     return os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), temporary
 
 
 def give_name(fd: int, temporary: Path | None, target: Path) -> None:
-    """Link a file at its final name, unless that is taken: the one step in which the arena comes to be."""
+    """Link a file at its final name, unless the name is taken: the one step in which the arena appears."""
     if temporary is not None:
         os.link(temporary, target)
         return

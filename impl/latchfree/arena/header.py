@@ -1,9 +1,13 @@
 """The header of an arena: written once, checked whenever a file is opened.
 
-Invariant: a file whose state is CLEAN carries the checksum of its first 2048 words, so any change to them while
-nobody had it open is found. The state is IN_USE from the creation or opening to the orderly closing; in a file found
-IN_USE that nobody has open, all users were killed. What they had written is whole as long as the system has not gone
-down since, which the id of the boot tells.
+Example: a file is copied while the arena is in use, and the copy is opened after a restart. Its state is IN_USE and the
+boot in its header is not the present one, so its words may be torn: opening it is refused, and the error says how to
+check it.
+
+Invariant: a file whose state is CLEAN carries the checksum of its first 2048 words, so any change to them while nobody
+had it open is found. The state is IN_USE from the creation or opening to the orderly closing. If a file is IN_USE and
+nobody has it open, all users were killed; the words they wrote are whole unless the system has gone down since, which
+the id of the boot tells.
 """
 
 from __future__ import annotations
@@ -43,7 +47,7 @@ _RESERVED = np.array(
 
 
 def round_capacity(capacity: int) -> int:
-    """Bytes of an arena of at least `capacity` bytes: a multiple of 2 MiB.
+    """Return the bytes of an arena of at least `capacity` bytes: a multiple of 2 MiB.
 
     Raises
     ------
@@ -60,13 +64,13 @@ def round_capacity(capacity: int) -> int:
 
 @cache
 def boot() -> int:
-    """A number that no other boot of this or another system has; never 0."""
+    """Return a number that no other boot of this or another system has; never 0."""
     text = Path("/proc/sys/kernel/random/boot_id").read_bytes()
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little") | 1
 
 
 def checksum(words: Words) -> int:
-    """Checksum of header, directory and shared lists, the checksum word itself left out."""
+    """Return the checksum of header, directory and shared lists, without the checksum word itself."""
     field = int(layout.H_CHECKSUM)
     digest = hashlib.blake2b(words[:field].tobytes(), digest_size=8)
     digest.update(words[field + 1 : layout.PARTICIPANTS].tobytes())
@@ -74,7 +78,7 @@ def checksum(words: Words) -> int:
 
 
 def format_header(words: Words) -> None:
-    """Make a region of zeros an arena, in use."""
+    """Make an arena, in use, of a region of zeros."""
     capacity = len(words)
     words[layout.H_VERSION] = layout.LAYOUT_VERSION
     words[layout.H_CAPACITY] = capacity
@@ -90,14 +94,14 @@ def format_header(words: Words) -> None:
 
 
 def mark_in_use(words: Words) -> None:
-    """Say that somebody has the arena open, in this boot."""
+    """Mark the arena as open, in this boot."""
     words[layout.H_STATE] = layout.IN_USE
     # Killed here, nothing has been changed yet: no boot is as good as this boot.
     words[layout.H_BOOT] = boot()
 
 
 def mark_clean(words: Words) -> None:
-    """Say that nobody has the arena open, and seal the header. The caller is alone."""
+    """Mark the arena as closed, and seal the header. The caller is alone."""
     sealed = words[: layout.PARTICIPANTS].copy()
     sealed[layout.H_STATE] = layout.CLEAN
     sealed[layout.H_BOOT] = 0
@@ -107,17 +111,17 @@ def mark_clean(words: Words) -> None:
 
 
 def is_clean(words: Words) -> bool:
-    """Whether the arena was closed in good order."""
+    """Return whether the arena was closed in good order."""
     return int(words[layout.H_STATE]) == layout.CLEAN
 
 
 def is_ours(words: Words) -> bool:
-    """Whether the arena is in use in this boot, so that it may be marked clean."""
+    """Return whether the arena is in use in this boot, so that it may be marked clean."""
     return int(words[layout.H_STATE]) == layout.IN_USE and int(words[layout.H_BOOT]) == boot()
 
 
 def release_participants(words: Words) -> int:
-    """Release all participant slots, for a caller who is alone; returns how many were claimed."""
+    """Release all participant slots, for a caller who is alone; return how many were claimed."""
     table = participants(words)
     stale = np.flatnonzero(table[:, int(layout.P_STATE)])
     for k in stale:
@@ -129,14 +133,14 @@ def release_participants(words: Words) -> int:
 
 
 def participants(words: Words) -> Words:
-    """The participant slots ever claimed, a row each."""
+    """Return the participant slots ever claimed, a row each."""
     claimed = int(words[layout.H_CLAIMED])
     end = layout.PARTICIPANTS + claimed * layout.PARTICIPANT_WORDS
     return words[layout.PARTICIPANTS : end].reshape(claimed, layout.PARTICIPANT_WORDS)
 
 
 def read(fd: int) -> Words:
-    """What `validate` needs of a file, read and not mapped."""
+    """Return the words of a file that `validate` needs, read and not mapped."""
     data = os.pread(fd, HEADER_BYTES, 0)
     if len(data) == HEADER_BYTES:
         claimed = int.from_bytes(data[int(layout.H_CLAIMED) * 8 :][:8], "little")
@@ -146,25 +150,25 @@ def read(fd: int) -> Words:
 
 
 def validate(words: Words, file_bytes: int, where: str, *, alone: bool, repair: bool = False) -> None:
-    """Check everything about a header that can be checked without walking the structures.
+    """Check all of a header that can be checked without walking the structures.
 
     Parameters
     ----------
     words : ndarray of uint64
-        What `read` returned.
+        The result of `read`.
     file_bytes : int
         Size of the file.
     where : str
-        What to call it in an error.
+        The name of the file in an error.
     alone : bool
-        Nobody else has it open, so its words do not change, and it must have been sealed if it is clean.
+        Nobody else has the file open: its words do not change, and it must have been sealed if it is clean.
     repair : bool
         Accept an arena that was in use when the system went down.
 
     Raises
     ------
     ArenaInvalid
-        Naming what was found and what was expected.
+        If a check fails; the text names what was found and what was expected.
     """
     _Check(words, where, alone).everything(file_bytes, repair)
 

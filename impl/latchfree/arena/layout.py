@@ -1,7 +1,9 @@
 """Where things are in an arena: one region of 64-bit words, addressed by word offset.
 
-Offsets mean the same in every mapping of the region, so nothing inside it holds an address. Offset 0 is the
-header, hence never a node: it doubles as "nil".
+Example: the epoch is word 32, the directory begins at word 128, and participant 3 at word 2048 + 3 * 736.
+
+Offsets mean the same in every mapping of the region, so nothing inside the region holds an address. Offset 0 is the
+header, hence never a node, and stands for "nil".
 
 ====================  =========================================================
 words                 content

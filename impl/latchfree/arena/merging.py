@@ -1,7 +1,10 @@
-"""Merging free memory, for an arena that has none of the size asked for but enough in pieces.
+"""Merge free memory, for an arena that has no piece of the size asked for but enough in smaller pieces.
 
-Everything free that nobody else has in hand is taken off its list, sorted by place, and put back in the largest
-pieces that its neighbours allow. Killed meanwhile, a process loses what it had taken off, until `latchfree arena fsck`.
+Example: words 100 to 103 and words 104 to 107 are two free pieces of 4 words. Merged, they are one piece of 8.
+
+Every free piece that nobody else has in hand is taken off its list, sorted by place, and put back in the largest pieces
+that its neighbours allow. A process that is killed meanwhile loses the pieces that it had taken off, until
+`latchfree arena fsck`.
 """
 
 from __future__ import annotations
@@ -12,9 +15,18 @@ from latchfree.arena.kernels.pieces import gather, scatter
 
 
 def merge(base: int, me: int, other: int, room: int) -> None:
-    """Merge free memory of the arena at address `base`, at most `room` pieces of it.
+    """Merge free memory of an arena.
 
-    `me` is the participant that is to have it, `other` one that is the caller's as well, or 0.
+    Parameters
+    ----------
+    base : int
+        Address of the arena.
+    me : int
+        The participant that is to have the merged pieces.
+    other : int
+        Another participant of the caller's, or 0.
+    room : int
+        How many pieces are merged at most.
     """
     starts = np.zeros(room, np.uint64)
     ends = np.zeros(room, np.uint64)

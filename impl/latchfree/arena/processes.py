@@ -1,7 +1,9 @@
 """Which processes are alive.
 
-A process is known by its id and its start time, as ids are used again. Both make up one word, its *identity*, so
-that it can be compared and swapped: the start time, in clock ticks since boot, above 22 bits of id.
+Example: process 1234, started 5000 clock ticks after boot, has the identity ``5000 << 22 | 1234``. When it has died and
+another process gets the id 1234, the start times differ, so the new one is not taken for the old one.
+
+An *identity* is one word, so that it can be compared and swapped: the start time above 22 bits of process id.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ _ID_BITS = 22  # no Linux process has a larger id than 2**22
 
 
 def _stat(pid: int) -> tuple[str, int] | None:
-    """State and start time (in clock ticks since boot) of a process, None if there is none."""
+    """Return state and start time (in clock ticks since boot) of a process, None if there is none."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_bytes().rsplit(b")", 1)[1].split()
     except (OSError, IndexError):
@@ -29,16 +31,16 @@ def _own(pid: int) -> int:
 
 
 def own_identity() -> int:
-    """The identity of this process."""
+    """Return the identity of this process."""
     return _own(os.getpid())
 
 
 def process_id(identity: int) -> int:
-    """The process id in an identity."""
+    """Return the process id in an identity."""
     return identity & ((1 << _ID_BITS) - 1)
 
 
 def is_alive(identity: int) -> bool:
-    """Whether a process still runs or could run again; one that is stopped counts as alive."""
+    """Return whether a process still runs or could run again; a stopped process is alive."""
     found = _stat(process_id(identity))
     return found is not None and found[1] == identity >> _ID_BITS and found[0] not in "ZX"

@@ -1,11 +1,14 @@
 """Regions: the memory under an arena, private or shared through a file, and who has it open.
 
-Invariant: a file has its final name only once its header is whole, and whoever has it open holds a shared lock on it
-(see `latchfree.arena.filelocks`). Opening and closing go through a gate, one process at a time: so who is in the gate
-and sees no such lock is alone, and stays alone until he leaves it. The first to open marks the header as in use, the
-last to close seals it.
+Example: two processes have an arena open. The first one closes it: another process still holds the shared lock, so the
+header stays in use. The second one closes it: nobody else holds the lock, so the header is sealed.
 
-A forked child counts as a user of its own: each region is opened once more before the fork, for the child.
+Invariant: a file has its final name only once its header is whole, and every process that has the file open holds a
+shared lock on it (see `latchfree.arena.filelocks`). Opening and closing go through a gate, one process at a time. A
+process in the gate that sees no such lock is alone, and stays alone until it leaves the gate. The first to open marks
+the header as in use, the last to close seals it.
+
+A forked child is a user of its own: each region is opened once more before the fork, for the child.
 """
 
 from __future__ import annotations
@@ -35,22 +38,22 @@ _MAP_NORESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)  # Linux; a name since P
 class Region:
     """Memory of an arena; use `anonymous`, `create` or `open`.
 
-    It must be closed: a file that was not is found in use, and refused once the system has been down.
+    A region must be closed: a file that was not closed is found in use, and refused once the system has been down.
 
     Attributes
     ----------
     words : ndarray of uint64
-        The whole region. It stays mapped, also after `close`, as long as somebody refers to it.
+        The whole region. The memory stays mapped, also after `close`, as long as somebody refers to it.
     kind : str
         ``"anonymous"``, ``"name"`` or ``"path"``.
     where : str
-        What to call it: the path of its file.
+        The path of its file, or ``anonymous arena``.
     fd : int or None
         Descriptor of its file, None if it has none.
     was_in_use : bool
-        All who had it open before were killed: found in use, and nobody there.
+        All processes that had the file open before were killed: it was found in use, and nobody had it open.
     alone_at_opening : bool
-        Nobody else had it open.
+        Nobody else had the file open.
     """
 
     def __init__(
@@ -75,7 +78,7 @@ class Region:
 
     @classmethod
     def anonymous(cls, capacity: int) -> Region:
-        """Private memory of this process, formatted; pages are committed when first written."""
+        """Make a region of private memory of this process, formatted; pages are committed when first written."""
         size = header.round_capacity(capacity)
         filelocks.require_linux()
         flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_NORESERVE
@@ -88,7 +91,7 @@ class Region:
 
     @classmethod
     def create(cls, *, name: str | None = None, path: str | os.PathLike[str] | None = None, capacity: int) -> Region:
-        """A new shared region, formatted and open; its file, of mode 0600, appears whole or not at all.
+        """Make a shared region, formatted and open; its file, of mode 0600, appears whole or not at all.
 
         Raises
         ------
@@ -124,26 +127,26 @@ class Region:
     def open(
         cls, *, name: str | None = None, path: str | os.PathLike[str] | None = None, repair: bool = False
     ) -> Region:
-        """An existing shared region, checked before anything is mapped or written.
+        """Open an existing shared region, checked before anything is mapped or written.
 
-        If nobody else has it open, it is marked as in use and all participant slots are released.
+        If nobody else has the region open, it is marked as in use and all participant slots are released.
 
         Parameters
         ----------
         name, path : str
             One of them.
         repair : bool
-            Open an arena that was in use when the system went down, and alone or not at all. Nothing is marked or
-            released, and closing does not seal it, until the caller has called `header.mark_in_use`.
+            Open also an arena that was in use when the system went down, and alone or not at all. Nothing is marked
+            or released, and closing does not seal the header, until the caller has called `header.mark_in_use`.
 
         Raises
         ------
         FileNotFoundError
             If there is none.
         BlockingIOError
-            If `repair` is wanted of an arena that is in use.
+            If `repair` is asked for and the arena is in use.
         ArenaInvalid
-            If it is not an arena, or damaged, or written by another version; the file is as it was.
+            If the file is no arena, damaged, or written by another version; the file is unchanged.
         """
         target = locate(name=name, path=path)
         filelocks.require_linux()
@@ -175,7 +178,7 @@ class Region:
 
     @property
     def shared(self) -> bool:
-        """Whether other processes can open it."""
+        """Whether other processes can open the region."""
         return self.kind != "anonymous"
 
     @property
@@ -185,9 +188,9 @@ class Region:
 
     @contextmanager
     def gate(self) -> Iterator[bool]:
-        """While inside, nobody opens or closes the region; yields whether nobody else has it open.
+        """Keep everybody else from opening or closing the region; yield whether nobody else has it open.
 
-        Who goes in must not open the same file in there.
+        The caller must not open the same file inside.
         """
         with self._gate:
             if self.fd is None:
@@ -197,7 +200,7 @@ class Region:
                     yield not filelocks.others(self.fd, filelocks.USERS)
 
     def alone(self) -> bool:
-        """Whether, at this moment, nobody else has the region open; to rely on it, stay in the `gate`."""
+        """Return whether nobody else has the region open at this moment; to rely on the answer, stay in the `gate`."""
         with self.gate() as alone:
             return alone
 
@@ -210,14 +213,14 @@ class Region:
                 yield
 
     def close(self, *, clean: bool = True) -> None:
-        """Stop using the region; the last to do so seals its header.
+        """Stop using the region; the last process to do so seals the header.
 
-        Nothing may be written afterwards, though the memory stays mapped while somebody refers to it.
+        Nothing may be written afterwards, though the memory stays mapped while somebody refers to the words.
 
         Parameters
         ----------
         clean : bool
-            False: leave it as a killed process would.
+            False: leave the header as a killed process would.
         """
         with _forking:
             fd = self.fd
@@ -238,7 +241,7 @@ class Region:
             os.close(fd)
 
     def unlink(self) -> None:
-        """Remove the file's name; who has it open goes on using it.
+        """Remove the name of the file; processes that have the file open go on using it.
 
         Raises
         ------

@@ -1,12 +1,16 @@
-"""Attempts: what an operation allocates between two tries of its compare-and-swap.
+"""Attempts: the nodes that an operation allocates between two tries of its compare-and-swap.
 
-An operation works in *attempts*. `begin` starts one, `allocate` gives it nodes, `failed` tells whether memory ran
-out: then the nodes were written into a sink nobody reads, and the attempt must not be published. Its end is one of
+Example: an insert copies a C-node, which takes one node, and fails its CAS, as another thread was faster. It undoes the
+attempt: nobody has seen the copy, so the copy is free at once. The insert begins the next attempt.
+
+An operation works in *attempts*. `begin` starts one, `allocate` gives it nodes, `failed` tells whether memory ran out:
+then nodes were written into a sink that nobody reads, and the attempt must not be published. An attempt ends in one of
+three ways:
 
 - the CAS succeeded: the nodes live;
-- `undo`: the CAS failed or was not tried, so nobody has seen the nodes and they are free at once;
-- `abandon`: the node was installed and taken back. Others may hold it, so its nodes go through the epochs (freeing
-  them at once is mutant R4).
+- `undo`: the CAS failed or was not tried; nobody has seen the nodes, so they are free at once;
+- `abandon`: the node was installed and taken back; others may hold it, so the nodes of the attempt go through the
+  epochs (freeing them at once is mutant R4).
 """
 
 import numpy as np
@@ -45,9 +49,9 @@ def begin(mem: Handle, me: Word, urgent: Word) -> Flag:
 
 @kernel
 def allocate(mem: Handle, me: Word, words: Word) -> Word:
-    """Offset of a node of at least `words` words, its content arbitrary.
+    """Return the offset of a node of at least `words` words, its content arbitrary.
 
-    When memory has run out it is the sink, or NIL for a node larger than the sink; see `failed`.
+    When memory has run out, return the sink, or NIL for a node larger than the sink; see `failed`.
     """
     size = round_up(words)
     node = take(mem, me, size, _0) if peek(mem, me + P_URGENT) == _0 else take_urgently(mem, me, size)
@@ -62,7 +66,7 @@ def allocate(mem: Handle, me: Word, words: Word) -> Word:
 
 @kernel
 def failed(mem: Handle, me: Word) -> Flag:
-    """Whether the attempt has run out of memory; then all it allocated has been freed."""
+    """Return whether the attempt has run out of memory; then all its nodes have been freed."""
     if peek(mem, me + P_FAILED) == _0:
         return False
     undo(mem, me)

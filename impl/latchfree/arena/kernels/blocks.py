@@ -1,4 +1,6 @@
-"""Blocks: arrays of nodes on their way out, the links of limbo queues and of deadlists.
+"""Blocks: arrays of retired nodes, the links of limbo queues and of deadlists.
+
+Example: the node of 5 words at word 9000 is retired. The newest block of the limbo gets the entry ``5 << 40 | 9000``.
 
 A block is a node itself: header, link, count, epoch tag, entries. An entry is the offset of a node and above it, as in
 the node's header, its size: so it can be freed without being read, when it has long left the cache. An entry tagged
@@ -36,7 +38,7 @@ _SIZE = SIZE_MASK << SIZE_SHIFT
 
 @kernel
 def format_block(mem: Handle, block: Word, words: Word) -> None:
-    """Make `words` words an empty block."""
+    """Make an empty block of `words` words."""
     poke(mem, block, header(BLOCK, words, _0))
     poke(mem, block + LINK, _0)
     poke(mem, block + COUNT, _0)
@@ -44,7 +46,7 @@ def format_block(mem: Handle, block: Word, words: Word) -> None:
 
 @kernel
 def keep_spare(mem: Handle, me: Word, block: Word) -> None:
-    """Put an empty block of the usual size with the spare ones."""
+    """Put an empty block of the usual size on the list of spare ones."""
     format_block(mem, block, BLOCK_WORDS)
     poke(mem, block + LINK, peek(mem, me + P_SPARES))
     barrier(mem)
@@ -65,7 +67,7 @@ def stock_spares(mem: Handle, me: Word, wanted: Word, urgent: Word) -> Flag:
 
 @kernel
 def take_spare(mem: Handle, me: Word) -> Word:
-    """A spare block; whoever calls has made sure that there is one."""
+    """Take a spare block; the caller has made sure that there is one."""
     # Count first: a successor of a killed participant must never find fewer spares than the count says.
     poke(mem, me + P_SPARE_COUNT, peek(mem, me + P_SPARE_COUNT) - _1)
     barrier(mem)
@@ -78,7 +80,7 @@ def take_spare(mem: Handle, me: Word) -> Word:
 
 @kernel
 def take_urgently(mem: Handle, me: Word, size: Word) -> Word:
-    """`take` for an operation that makes room in the end; NIL when even the stock is used up."""
+    """Take a node for an operation that makes room in the end; NIL when even the stock of blocks is used up."""
     node = take(mem, me, size, _1)
     if node != _0 or size > BLOCK_WORDS or peek(mem, me + P_SPARE_COUNT) <= SPARES:
         return node
@@ -91,7 +93,7 @@ def take_urgently(mem: Handle, me: Word, size: Word) -> Word:
 
 @kernel
 def entry_for(mem: Handle, node: Word) -> Word:
-    """The entry that stands for a node."""
+    """Return the entry that stands for a node."""
     return node | (peek(mem, node) & _SIZE)
 
 
@@ -109,6 +111,7 @@ def words_of(entry: Word) -> Word:
 
 @kernel
 def is_full(mem: Handle, block: Word) -> Flag:
+    """Return whether a block has no room for another entry."""
     return ENTRIES + peek(mem, block + COUNT) == size_of(mem, block)
 
 

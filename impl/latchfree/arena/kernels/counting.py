@@ -1,4 +1,4 @@
-"""Counting the words of an arena by use. Exact while nothing runs; an estimate otherwise."""
+"""Count the words of an arena by use, see `latchfree.arena.census`."""
 
 import numpy as np
 
@@ -64,6 +64,7 @@ def _count_limbo(mem: Handle, block: Word, totals: Array) -> None:
 
 @kernel
 def count(mem: Handle, totals: Array) -> Word:
+    """Add up the words of each use in `totals`; return the first word never given out."""
     _count_shared(mem, totals)
     for p in range(load(mem, H_CLAIMED)):
         me = _FIRST + np.uint64(p) * _STRIDE

@@ -1,8 +1,11 @@
-"""Epochs: when nobody can hold on to an unlinked node any more.
+"""Epochs: they tell when nobody can hold an unlinked node any more.
+
+Example: thread A pins itself in epoch 5 and reads the link to a node. Thread B unlinks the node and retires it in epoch
+5. The epoch may go on to 6, but not to 7 before A has unpinned; and only in epoch 7 is the node freed.
 
 Invariant: a participant that pinned itself in epoch e and has not unpinned keeps the epoch at e + 1 or below.
-A node is retired after it was unlinked, in the epoch E read then; whoever can still hold it was pinned before, in
-an epoch of at most E, so once the epoch is E + 2 nobody can, and it is free.
+A node is retired after it was unlinked, in the epoch E read then. A thread that can still hold the node was pinned
+before, in an epoch of at most E; so once the epoch is E + 2 no thread can, and the node is free.
 
 Each participant keeps its retired nodes in a queue of blocks, oldest first (the *limbo*), and frees a few of them
 at the start of every attempt: memory comes back as fast as it is asked for, and no call pays for a long backlog.
@@ -64,7 +67,7 @@ A_FEW = np.uint64(64)
 
 @kernel
 def pin(mem: Handle, me: Word) -> None:
-    """From here to `unpin`, nodes that are reachable stay allocated."""
+    """Keep every node that is reachable from here on allocated until `unpin`."""
     # spec: Reclamation!PinLoad -- acquire; an old value only makes the pin stricter.
     epoch = load(mem, H_EPOCH)
     # spec: Reclamation!PinPublish -- seq_cst (an exchange, not a store): the pin must be visible to whoever advances
@@ -74,13 +77,14 @@ def pin(mem: Handle, me: Word) -> None:
 
 @kernel
 def unpin(mem: Handle, me: Word) -> None:
+    """End what `pin` began: nodes read since may be freed from here on."""
     # spec: Reclamation!Unpin -- release: every read of this operation happens before whoever sees the slot unpinned.
     store(mem, me + P_PIN, _0)
 
 
 @kernel
 def try_advance(mem: Handle) -> Flag:
-    """Move the epoch on, unless somebody is still pinned in an earlier one."""
+    """Advance the epoch, unless somebody is still pinned in an earlier one."""
     # spec: Reclamation!AdvanceLoad -- seq_cst, like every access of this function: it must not see a pin as absent that
     # was published before a node was unlinked which the new epoch would free.
     epoch = load_seq(mem, H_EPOCH)
@@ -128,7 +132,7 @@ def _new_block(mem: Handle, me: Word, epoch: Word) -> Word:
 
 @kernel
 def _add(mem: Handle, me: Word, entry: Word) -> None:
-    """Append to the newest block of the limbo what was unlinked before."""
+    """Append the entry of something that was unlinked before to the newest block of the limbo."""
     # spec: Reclamation!RetireReadEpoch -- seq_cst: must not be older than the epoch at the time of the unlinking CAS.
     epoch = load_seq(mem, H_EPOCH)
     block = peek(mem, me + P_NEWEST)
@@ -166,7 +170,7 @@ def push_deferred(mem: Handle, me: Word, thing: Word) -> None:
 
 @kernel
 def _free_entries(mem: Handle, me: Word, block: Word, most: Word) -> Word:
-    """Free up to `most` entries of the oldest block, the last ones first; returns how many."""
+    """Free up to `most` entries of the oldest block, the last ones first; return how many."""
     count = peek(mem, block + COUNT)
     end = count - min(count, most)
     freed = _0
@@ -207,7 +211,7 @@ def _drop_block(mem: Handle, me: Word, block: Word) -> None:
 
 @kernel
 def _is_due(mem: Handle, block: Word) -> Flag:
-    """Whether there is an oldest block and its time has come."""
+    """Return whether there is an oldest block and its time has come."""
     # Acquire is enough: an old epoch only makes it wait longer.
     return block != _0 and peek(mem, block + EPOCH) + _GRACE <= load(mem, H_EPOCH)
 
@@ -228,6 +232,6 @@ def drain(mem: Handle, me: Word, most: Word) -> Flag:
 
 @kernel
 def drain_a_few(mem: Handle, me: Word) -> None:
-    """What every attempt does before it begins; next to nothing when there is nothing to free."""
+    """Free a few nodes, before an attempt begins; next to nothing is done when there is nothing to free."""
     if _is_due(mem, peek(mem, me + P_OLDEST)):
         drain(mem, me, A_FEW)

@@ -1,16 +1,19 @@
 """Free memory: a chunk and free lists of each participant, and lists shared by all.
 
+Example: a thread that only removes frees its 128th node of 5 words. The 64 nodes that were freed first move, as one
+batch, to the shared list of that size. A thread that only inserts finds its own list empty and takes the batch.
+
 Invariant: a word belongs to at most one of: the unused tail of the arena, the unused tail of one participant's
 chunk, one node in use, one node on one free list.
 
-Sizes are rounded to **size classes**: exact up to 8 words, multiples of four up to 72 (a full C-node has 67),
-powers of two above. A free node links to the next through word 0. A participant whose list of a class grows long
-moves the older part to the class's shared list as a *batch*, from which whoever runs out takes it: so memory travels
-from threads that remove to threads that insert. Where to cut is known without a walk: the *edge* is the node that was
-pushed when the list held exactly one batch. It is in the list as long as the length says more than a batch, since both
-count every push and pop. A shared list is a Treiber stack of batches; a batch links to the next through word 1
-of its first node. The head carries a version in its upper 24 bits: a popper that was delayed between reading the
-head and its CAS fails even if the same batch has come back to the top (ABA).
+Sizes are rounded to **size classes**: exact up to 8 words, multiples of four up to 72 (a full C-node has 67), powers of
+two above. A free node links to the next through word 0. A participant whose list of a class grows long moves the older
+part to the class's shared list as a *batch*, and a participant that runs out takes a batch from there: so memory
+travels from threads that remove to threads that insert. Where to cut is known without a walk: the *edge* is the node
+that was pushed when the list held exactly one batch. It is in the list as long as the length says more than a batch,
+since both count every push and pop. A shared list is a Treiber stack of batches; a batch links to the next through word
+1 of its first node. The head carries a version in its upper 24 bits: a popper that was delayed between reading the head
+and its CAS fails even if the same batch has come back to the top (ABA).
 
 A participant may be killed between any two instructions. Its private words are written in such an order, kept
 by compiler barriers, that a node in its hands is then lost but never in two places.
@@ -58,7 +61,7 @@ _posix_fallocate: Any = types.ExternalFunction("posix_fallocate", types.int32(ty
 
 @kernel
 def round_up(words: Word) -> Word:
-    """Size of the class that holds `words` words."""
+    """Return the size of the class that holds `words` words."""
     if words <= _SMALL:
         return words
     if words <= _EXACT:
@@ -71,7 +74,7 @@ def round_up(words: Word) -> Word:
 
 @kernel
 def size_class(size: Word) -> Word:
-    """Index of the free list of a size: 0 .. 71 for 1 .. 72 words, 72 + k for 2**(7 + k) words."""
+    """Return the index of the free list of a size: 0 .. 71 for 1 .. 72 words, 72 + k for 2**(7 + k) words."""
     if size <= _EXACT:
         return size - _1
     k = _0
@@ -82,13 +85,13 @@ def size_class(size: Word) -> Word:
 
 @kernel
 def class_size(kind: Word) -> Word:
-    """Words of the nodes on free list `kind`."""
+    """Return the words of the nodes on free list `kind`."""
     return kind + _1 if kind < _EXACT else _1 << (_SMALLEST_POWER + kind - _EXACT)
 
 
 @kernel
 def piece_of(gap: Word) -> Word:
-    """Words of the first free node to make of a gap: the largest of a class, as long as that leaves no single word."""
+    """Return the words of the first free node to make of a gap: the largest class that leaves no single word."""
     if gap <= _SMALL:
         return gap
     size = np.uint64(128)
@@ -104,7 +107,7 @@ def piece_of(gap: Word) -> Word:
 
 @kernel
 def batch_of(kind: Word) -> Word:
-    """Nodes that travel together between a private and the shared list."""
+    """Return how many nodes travel together between a private and the shared list."""
     if kind < _SMALL:
         return np.uint64(64)
     return np.uint64(16) if kind < _EXACT else _1
@@ -112,13 +115,13 @@ def batch_of(kind: Word) -> Word:
 
 @kernel
 def reserve_of(capacity: Word) -> Word:
-    """Words at the end of an arena that only urgent attempts may use: removals, snapshots, clear."""
+    """Return the words at the end of an arena that only urgent attempts may use: removals, snapshots, clear."""
     return min(capacity // _RESERVE_SHARE, _RESERVE_MOST)
 
 
 @kernel
 def _push(mem: Handle, me: Word, kind: Word, node: Word) -> Word:
-    """Put a node on the private list; returns how many are on it now."""
+    """Put a node on the private list; return how many are on it now."""
     head = me + P_FREE + kind
     poke(mem, node, peek(mem, head))
     barrier(mem)
@@ -149,7 +152,7 @@ def _unlink(mem: Handle, me: Word, kind: Word, node: Word) -> None:
 
 @kernel
 def _spill(mem: Handle, me: Word, kind: Word) -> None:
-    """Move what is below the edge from the private to the shared list."""
+    """Move the nodes below the edge from the private to the shared list."""
     edge = peek(mem, me + P_EDGE + kind)
     first = peek(mem, edge)
     poke(mem, edge, _0)
@@ -208,7 +211,7 @@ def carve(mem: Handle, me: Word, start: Word, end: Word) -> None:
 
 @kernel
 def _use_chunk(mem: Handle, me: Word, start: Word, end: Word) -> None:
-    """Go on with another chunk; what is left of the old one becomes free nodes."""
+    """Go on with another chunk; the rest of the old one becomes free nodes."""
     bump, limit = peek(mem, me + P_BUMP), peek(mem, me + P_LIMIT)
     # In between the chunk is empty, so a successor never finds the start of one and the end of the other.
     poke(mem, me + P_LIMIT, _0)
@@ -250,7 +253,7 @@ def _grow(mem: Handle, me: Word, size: Word, urgent: Word) -> Flag:
 
 @kernel
 def _pop(mem: Handle, me: Word, kind: Word) -> Word:
-    """A free node of a class, NIL if there is none on the private or the shared list."""
+    """Take a free node of a class, NIL if there is none on the private or the shared list."""
     head = me + P_FREE + kind
     node = peek(mem, head)
     if node == _0:
@@ -278,7 +281,7 @@ def _recycle(mem: Handle, me: Word, size: Word) -> Flag:
 
 @kernel
 def _split(mem: Handle, me: Word, size: Word) -> Word:
-    """`size` words of a larger free node, whose rest goes back to a list; NIL if there is none."""
+    """Cut `size` words off a larger free node, whose rest goes back to a list; NIL if there is none."""
     for kind in range(size_class(size) + _1, CLASSES):
         node = _pop(mem, me, np.uint64(kind))
         if node != _0:
@@ -289,7 +292,7 @@ def _split(mem: Handle, me: Word, size: Word) -> Word:
 
 @kernel
 def _take_elsewhere(mem: Handle, me: Word, kind: Word, size: Word, urgent: Word) -> Word:
-    """`take` where the private list is empty."""
+    """Take a node where the private list is empty."""
     node = _pop(mem, me, kind)
     if node != _0:
         return node
@@ -303,7 +306,7 @@ def _take_elsewhere(mem: Handle, me: Word, kind: Word, size: Word, urgent: Word)
 
 @kernel
 def take(mem: Handle, me: Word, size: Word, urgent: Word) -> Word:
-    """A node of a rounded size, its content arbitrary; NIL when the arena has none."""
+    """Take a node of a rounded size, its content arbitrary; NIL when the arena has none."""
     kind = size_class(size)
     node = peek(mem, me + P_FREE + kind)
     if node != _0:

@@ -1,9 +1,12 @@
 """Participants: who may allocate. A slot is claimed by compare-and-swap and released when its thread ends.
 
+Example: slot 3 is free. A thread changes its state from 0 to the identity of its process by compare-and-swap, and owns
+the free lists and the limbo that the previous owner left there. At its end it sets the state to 0 again.
+
 Invariant: the private words of a slot (chunk, free lists, limbo) are touched only by the thread that moved its
 state from free to claimed. Release publishes them to the next claimant, who goes on with them. A slot whose
-process has died is released by whoever notices: at the instant of its death its private words were, as always,
-fit to be taken over.
+process has died is adopted: any process that notices the death releases the slot. At the instant of the death the
+private words were, as always, fit to be taken over.
 """
 
 import numpy as np
@@ -42,10 +45,10 @@ _OFFSET = np.uint64((1 << 40) - 1)  # a link may carry tags above it
 
 @entry
 def claim(mem: Handle, identity: Word, descriptor: Word) -> Word:
-    """Offset of a slot now owned by the caller, or 0 when all are taken.
+    """Claim a slot; return its offset, or 0 when all are taken.
 
-    `identity` is that of the calling process; `descriptor` is the file descriptor of the region in it, plus one, or 0
-    where it has no file.
+    `identity` is that of the calling process; `descriptor` is the file descriptor of the region in the process, plus
+    one, or 0 where the region has no file.
     """
     for k in range(peek(mem, H_PARTICIPANT_COUNT)):
         slot = _FIRST + np.uint64(k) * _STRIDE
@@ -62,14 +65,14 @@ def claim(mem: Handle, identity: Word, descriptor: Word) -> Word:
 
 @entry
 def release(mem: Handle, slot: Word) -> None:
-    """Give the slot up; its memory goes to the next claimant."""
+    """Give a slot up; its memory goes to the next claimant."""
     # Release order: the private words written so far must be visible to whoever claims the slot next.
     store(mem, slot + P_STATE, FREE)
 
 
 @entry
 def adopt(mem: Handle, slot: Word, identity: Word, me: Word) -> Flag:
-    """Release the slot of a process `identity` that is dead; `me` is the caller's. True if this call did it."""
+    """Release the slot of a dead process `identity`; `me` is the identity of the caller. True if this call did so."""
     # Fails if somebody was faster, even if the slot is in use again.
     if not cas(mem, slot + P_STATE, identity, me):
         return False
@@ -94,9 +97,9 @@ def _inherit(mem: Handle, slot: Word, me: Word) -> None:
 
 @entry
 def collect(mem: Handle, me: Word) -> None:
-    """Free what can be freed of the caller's own limbo and of those of slots that nobody owns.
+    """Free what can be freed of the caller's own limbo and of the limbos of slots that nobody owns.
 
-    What structures free themselves is on the caller's list `P_DEFERRED` afterwards.
+    Deferred things, which their structures free, are on the caller's list `P_DEFERRED` afterwards.
     """
     try_advance(mem)
     drain(mem, me, EVERYTHING)

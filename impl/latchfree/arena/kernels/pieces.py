@@ -1,4 +1,4 @@
-"""Taking all free pieces off their lists, and putting pieces back: the two passes of `latchfree.arena.merging`.
+"""Take all free pieces off their lists, and put pieces back: the two passes of `latchfree.arena.merging`.
 
 Invariant: a piece is on a list or in the caller's arrays, never in both. A process that is killed in between loses the
 pieces in its arrays, until `latchfree arena fsck`.
@@ -30,7 +30,7 @@ _STRIDE = np.uint64(PARTICIPANT_WORDS)
 
 @kernel
 def _empty_list(mem: Handle, owner: Word, kind: Word, starts: Array, ends: Array, found: Word) -> Word:
-    """Take all nodes off a private list, as far as there is room in the arrays; returns how many are in them now."""
+    """Take all nodes off a private list, as far as the arrays have room; return how many are in the arrays now."""
     head = owner + P_FREE + kind
     poke(mem, owner + P_LENGTH + kind, _0)
     barrier(mem)
@@ -46,7 +46,7 @@ def _empty_list(mem: Handle, owner: Word, kind: Word, starts: Array, ends: Array
 
 @kernel
 def _empty_owner(mem: Handle, owner: Word, starts: Array, ends: Array, found: Word) -> Word:
-    """Take everything free off a participant."""
+    """Take everything free off a participant; return how many pieces are in the arrays now."""
     bump, limit = peek(mem, owner + P_BUMP), peek(mem, owner + P_LIMIT)
     if bump < limit and found < len(starts):
         poke(mem, owner + P_BUMP, limit)
@@ -61,7 +61,7 @@ def _empty_owner(mem: Handle, owner: Word, starts: Array, ends: Array, found: Wo
 
 @entry
 def gather(mem: Handle, me: Word, other: Word, starts: Array, ends: Array) -> Word:
-    """Take off what the caller's slots, slots without owner, and the shared lists have; returns how many pieces."""
+    """Take the free pieces of the caller's slots, of slots without owner, and of shared lists; return how many."""
     found = _empty_owner(mem, me, starts, ends, _0)
     if other != _0:
         found = _empty_owner(mem, other, starts, ends, found)
