@@ -109,7 +109,7 @@ def interesting(failure: Failure) -> set[int]:
 
 def explained(failure: Failure, *, every_step: bool = False) -> str:
     """Return the failure in plain text: scenario, table, the operations before and after, and what is wrong."""
-    console = Console(width=_WIDTH, force_terminal=False, no_color=True, highlight=False)
+    console = Console(width=_WIDTH, force_terminal=False, no_color=True, highlight=False, emoji=False, markup=False)
     with console.capture() as capture:
         console.print(table(failure, every_step=every_step))
     return "\n".join([f"scenario: {failure.scenario}", capture.get().rstrip(), *around(failure), verdict(failure)])
