@@ -1,0 +1,11 @@
+"""The citation names the version of the package and the paper."""
+
+import latchfree
+from doc_pages import ROOT
+
+
+def test_the_citation_is_of_this_version() -> None:
+    lines = (ROOT / "CITATION.cff").read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "cff-version: 1.2.0"
+    assert f"version: {latchfree.__version__}" in lines
+    assert "    doi: 10.1145/2145816.2145836" in lines
