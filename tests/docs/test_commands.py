@@ -74,4 +74,4 @@ def test_the_comparison_can_fail() -> None:
     assert not agree(["a", "...", "c"], ["a", "b"])
     assert not agree(["a"], ["a", "b"])
     assert not agree(["6 histories"], ["5 histories"])
-    assert plain("│25   │ load [1154] 0  gcas.py:58") == "│ # │ load [#] gcas.py:#"
+    assert plain("│25   │ load [1154] 0  gcas.py:58") == "│#│load [#] gcas.py:#"

@@ -37,11 +37,12 @@ BLOCK = re.compile(
 VARYING = [
     (re.compile(r"[━─┄]+"), "─"),  # the width of a table is that of its longest cell
     (re.compile(r"[ \t]+"), " "),
+    (re.compile(r" ?│ ?"), "│"),
     (re.compile(r"\b[\d,]+(?:\.\d+)? (m?s)\b"), r"# \1"),  # seconds
     (re.compile(r"\b[\d,]+(?:\.\d+)? (a second|MB|GB|seconds)\b"), r"# \1"),
     (re.compile(r"(\w\.py):\d+"), r"\1:#"),  # a line of a source
     (re.compile(r"\[\d+\]( -?\d+)?( -> -?\d+)?"), "[#]"),  # a word of memory, what it holds, and what it holds then
-    (re.compile(r"│ ?\d+ ?│"), "│ # │"),  # the number of a step
+    (re.compile(r"│\d+(?=│)"), "│#"),  # the number of a step
     (re.compile(r"\b\d+ accesses\b"), "# accesses"),
     (re.compile(r"\([0-9a-f]{8,}\)|\b0x[0-9a-f]+\b"), "#"),  # an address, a word
     (re.compile(r"-[0-9a-f]{10}\.jsonl"), "-#.jsonl"),  # the digest of a name
