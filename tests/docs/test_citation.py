@@ -1,7 +1,8 @@
 """The citation names the version of the package and the paper."""
 
-import latchfree
 from doc_pages import ROOT
+
+import latchfree
 
 
 def test_the_citation_is_of_this_version() -> None:
