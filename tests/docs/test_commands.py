@@ -53,6 +53,8 @@ def known(words: list[str]) -> str | None:
     rest = words[1:]
     while (commands := getattr(command, "commands", None)) and rest and not rest[0].startswith("-"):
         name = rest.pop(0)
+        if name.isupper():  # stands for any command
+            return None
         if not set(name.split("|")) <= set(commands):
             return f"no command {name}"
         command = commands[name.split("|")[0]]
