@@ -88,10 +88,10 @@ def check(
 def _judge(criterion: str, engine: str, memory: int) -> "Callable[[History, str, float | None], Verdict]":
     """Return what judges a history, a model's name and a timeout."""
     from latchfree_lincheck.checking.checker import check
-    from latchfree_lincheck.checking.verdict import ENGINES
+    from latchfree_lincheck.checking.verdict import ENGINE_NAMES
     from latchfree_lincheck.criteria import CRITERIA, judge
 
-    for option, value, known in (("--criterion", criterion, CRITERIA), ("--engine", engine, ENGINES)):
+    for option, value, known in (("--criterion", criterion, CRITERIA), ("--engine", engine, ENGINE_NAMES)):
         if value not in known:
             raise exits.Stop(exits.USAGE, f"{option} {value!r} is unknown; choose one of {', '.join(known)}")
     if criterion == "linearizability":

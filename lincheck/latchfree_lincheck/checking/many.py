@@ -1,8 +1,8 @@
 """Check many small histories at once, given as columns.
 
-Most small histories are decided by a monitor or by a short search of the frontier, which take all of them in one
-compiled sweep each. What that leaves over, or what is malformed, goes to `check` one by one. Which way a history goes
-depends on it alone, so verdicts are the same whatever it is judged together with.
+The monitor and the frontier decide most small histories: each takes all of them in one compiled sweep. A history that
+the sweeps leave undecided, or that is malformed, goes to `check` by itself. The way of a history depends on nothing but
+the history, so its verdict is the same alone and among others.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ def _segments(history: Column, rows: int) -> tuple[list[Hashable], Ints]:
 
 
 def _sweep(verdicts: Verdicts, columns: Columns, bounds: Ints, model: Model[Any], memory: int) -> npt.NDArray[np.bool_]:
-    """Judge what can be judged together; return which histories are left."""
+    """Judge histories together where that is possible; return which histories are left."""
     closely = unfit(model, columns, bounds)
     if len(closely):
         closely |= np.logical_or.reduceat(doubtful(columns), bounds[:-1])

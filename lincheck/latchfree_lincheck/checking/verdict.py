@@ -9,8 +9,8 @@ from typing import Final, Literal, get_args, overload
 from latchfree_lincheck.history import Operation
 
 EngineName = Literal["auto", "monitor", "frontier", "wgl", "python", "smt"]
-ENGINES: Final[tuple[str, ...]] = get_args(EngineName)
-"""What `latchfree_lincheck.check` can be told to use."""
+ENGINE_NAMES: Final[tuple[str, ...]] = get_args(EngineName)
+"""The names that `latchfree_lincheck.check` takes as `engine`."""
 
 
 class Order(Sequence[int]):

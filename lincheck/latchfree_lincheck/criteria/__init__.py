@@ -1,4 +1,4 @@
-"""What an object may promise besides linearizability, by name.
+"""The promises of concurrent objects, by name: linearizability and weaker ones.
 
 ==============================  ==============================================================================
 ``linearizability``             one order for all, that keeps every real-time order (`latchfree_lincheck.check`)

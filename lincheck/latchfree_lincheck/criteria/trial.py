@@ -1,4 +1,4 @@
-"""What the judges of all criteria share: the clock, the bounds, and how a verdict is put together."""
+"""The frame that the judges of all criteria share: the clock, the bounds and the making of a verdict."""
 
 from __future__ import annotations
 

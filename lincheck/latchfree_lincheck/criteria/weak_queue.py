@@ -1,9 +1,12 @@
-"""Weak queues: they may say "empty" while a put is under way elsewhere, and "full" while a get is.
+"""Weak queues: a get may return "empty" while a put is under way, and a put may return "full" while a get is.
 
-An operation that is refused has no effect, so it can be put at any instant between its call and its return. If at one
-of them an operation of the other kind is under way, a weak queue may refuse it whatever it holds, and nothing needs to
-be explained. Any other refusal must be true. So a history is one of a weak queue exactly if, without the refusals that
-are excused, it is one of a strict queue (module SequentialQueue of the specification, WeakOutcomes).
+Example: ``enqueue(1)`` runs from 0 to 9, and ``dequeue()`` runs from 3 to 4 and returns None. A weak queue may do that
+even if it holds another item: the put that is under way excuses the refusal.
+
+A refused operation has no effect, so it may take effect at any instant between its call and its return. If an operation
+of the other kind is under way at one of these instants, the refusal is *excused*. Any other refusal must be true. So a
+history is one of a weak queue if and only if it is one of a strict queue without the excused refusals (module
+SequentialQueue of the specification, WeakOutcomes).
 """
 
 from __future__ import annotations
@@ -21,17 +24,17 @@ _FOREVER: Final = 1 << 63
 
 
 def without_excused(history: History) -> History:
-    """Leave out what a weak queue may refuse, whatever it holds.
+    """Leave out the refusals that a weak queue is excused for.
 
     Parameters
     ----------
     history : History
-        Of one queue: ``enqueue(x)`` says whether there was room, ``dequeue()`` what was oldest, None for nothing.
+        Of one queue: ``enqueue(x)`` returns whether there was room, ``dequeue()`` the oldest item, or None.
 
     Returns
     -------
     History
-        What a strict queue must explain.
+        The operations that a strict queue must explain.
 
     Examples
     --------
@@ -51,7 +54,7 @@ def without_excused(history: History) -> History:
 
 
 class _Spans:
-    """When operations were under way."""
+    """The times at which operations were under way."""
 
     def __init__(self, operations: Iterable[Operation]) -> None:
         rows = sorted((each.invoke, _FOREVER if each.return_ is None else each.return_) for each in operations)
@@ -59,6 +62,6 @@ class _Spans:
         self._ended_last = list(accumulate((end for _, end in rows), max))
 
     def meet(self, begin: int, end: int) -> bool:
-        """Whether one was under way at some time between these."""
+        """Return whether an operation was under way at some time from `begin` to `end`."""
         earlier = bisect_right(self._begun, end)
         return earlier > 0 and self._ended_last[earlier - 1] >= begin

@@ -13,7 +13,8 @@ import numpy as np
 
 from latchfree_lincheck.engine.bounds import Deadline, Expired
 from latchfree_lincheck.engine.decide import Decision
-from latchfree_lincheck.engine.search import Outcome, Slices, finish, linearize
+from latchfree_lincheck.engine.outcome import Outcome, Slices, finish
+from latchfree_lincheck.engine.pieces import linearize
 from latchfree_lincheck.history import History
 from latchfree_lincheck.history.timeline import Ints, Timeline
 from latchfree_model import Call, Model, SequentialModel

@@ -1,4 +1,4 @@
-"""What bounds a search: time, steps and memory."""
+"""The bounds of a search: time, steps and memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Expired(Exception):
 
 
 class Deadline:
-    """When searches end: at a point in time, or after so many steps, whichever comes first; or never.
+    """The end of all searches of a check: a point in time or a number of steps, whichever comes first, or never.
 
     Parameters
     ----------

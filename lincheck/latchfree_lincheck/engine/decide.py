@@ -22,9 +22,9 @@ from latchfree_lincheck.engine.encoding.problem import Meaning, Problem
 from latchfree_lincheck.engine.frontier.kernels.configurations import BLOCKED, DONE
 from latchfree_lincheck.engine.frontier.search import JustInTime
 from latchfree_lincheck.engine.monitors import MONITORS, UNDECIDED, VIOLATION, Monitor
+from latchfree_lincheck.engine.outcome import Outcome
 from latchfree_lincheck.engine.product.search import KeyByKey
 from latchfree_lincheck.engine.race import race
-from latchfree_lincheck.engine.search import Outcome
 from latchfree_lincheck.engine.searcher import Searcher
 from latchfree_lincheck.engine.together import Together, judge_together
 from latchfree_lincheck.engine.wgl.compiled import DepthFirst

@@ -26,7 +26,7 @@ NOWHERE: Final = -1
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """What is known of each history.
+    """The decisions on many histories, one row a history.
 
     Parameters
     ----------

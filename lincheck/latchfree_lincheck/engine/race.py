@@ -1,7 +1,7 @@
-"""Two searches in competition: depth first and just in time fail on different histories.
+"""Searches in competition: depth-first and just-in-time search fail on different histories.
 
-They take turns, slice by slice, in one thread; a slice is a number of steps, not a time, so the same history always
-has the same winner. The first answer wins; one that gives up leaves the field to the other.
+The searches take turns, slice by slice, in one thread. A slice is a number of steps and not a time, so the same history
+always has the same winner. The first answer wins; a search that gives up leaves the field to the others.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from latchfree_lincheck.engine.bounds import Deadline, GaveUp
-from latchfree_lincheck.engine.search import Outcome, Slices
+from latchfree_lincheck.engine.outcome import Outcome, Slices
 
 
 def race(runners: Mapping[str, Slices], deadline: Deadline, turns: int | None = None) -> tuple[str, Outcome]:

@@ -1,4 +1,4 @@
-"""How much memory this process takes."""
+"""The memory that this process takes."""
 
 from __future__ import annotations
 

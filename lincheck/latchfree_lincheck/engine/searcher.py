@@ -1,4 +1,4 @@
-"""What every search of one part is to its callers."""
+"""The interface that all searches of one part share."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Protocol
 
 from latchfree_lincheck.engine.bounds import Deadline
 from latchfree_lincheck.engine.encoding.problem import Problem
-from latchfree_lincheck.engine.search import Slices
+from latchfree_lincheck.engine.outcome import Slices
 
 
 class Searcher(Protocol):

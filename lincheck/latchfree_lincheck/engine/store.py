@@ -1,4 +1,4 @@
-"""The store of states from the outside: tables that grow within a bound."""
+"""The store of states from the outside: tables that grow within a bound of memory and time."""
 
 from __future__ import annotations
 

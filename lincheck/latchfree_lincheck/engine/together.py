@@ -25,7 +25,7 @@ UNSWEPT = -1
 
 @dataclass(slots=True)
 class Together:
-    """What the two sweeps know of each part.
+    """The results of the two sweeps, one row a part.
 
     Parameters
     ----------

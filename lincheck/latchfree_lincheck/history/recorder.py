@@ -1,7 +1,7 @@
 """Record calls of plain Python threads as a history.
 
-A ticket counter is the clock: `next` on an `itertools.count` is atomic under the GIL, an operation takes a
-ticket before its call and another after it, so real-time order is never overstated.
+A ticket counter is the clock: an operation takes a ticket before its call and another after it. `next` on an
+`itertools.count` is atomic under the GIL, so an operation that seems to precede another one did precede it.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@
     └ None
                         remove('k') ...
 
-An operation whose return follows its invocation at once takes one line. A pending operation, closed by dots, may take
-effect at any time from there on, or never; its process goes on in the same column, under whatever name.
+An operation whose return follows its invocation at once takes one line. Dots close a pending operation: it may take
+effect at any later time, or never. Its process goes on in the same column, under a new name.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
-"""Leave out all that has to do with some values: what the model makes of a history without them.
+"""Leave some values out of a history, with the calls that write or observe them.
 
-A *token* is a value that calls write and observe. Leaving out tokens leaves out the calls that write them; what
-observed them is left out if it had no effect, else its result is forgotten. Take a linearization of the whole history;
-what is left of it is one of the smaller history:
+Example: without the item 7, a queue's history has no ``enqueue(7)`` and no ``dequeue()`` that returned 7.
+
+A *token* is a value that calls write and observe. Leaving out a token leaves out the calls that write the token. A call
+that observed the token is left out if the call had no effect; else its result is forgotten. This is sound: take a
+linearization of the whole history, and the rest of it is a linearization of the smaller history:
 
 `Items` (queue, bounded queue, stack, priority queue; a token is an item)
     The order of the other items does not depend on those left out, and an empty queue stays empty. That a bounded
@@ -59,7 +61,7 @@ class Needs(Exception):
 
 
 class Knowledge(Protocol):
-    """What a model knows of its tokens."""
+    """The rules of one model for its tokens."""
 
     def token(self, operation: Operation) -> Hashable | None:
         """Return the token that an operation brings or takes, or None."""

@@ -145,7 +145,7 @@ def _joined(blocks: Sequence[Sequence[Step]]) -> tuple[Step, ...]:
 
 
 class _Trials:
-    """What came of each program."""
+    """The outcome of each program that was run."""
 
     def __init__(
         self,

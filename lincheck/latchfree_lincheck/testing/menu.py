@@ -1,4 +1,4 @@
-"""Which calls to generate for a model, and how to make them on an object."""
+"""The calls to generate for a model, and the way to make them on an object."""
 
 from __future__ import annotations
 

@@ -19,8 +19,9 @@ from latchfree_lincheck.engine.frontier.kernels.sweep import PLACE
 from latchfree_lincheck.engine.frontier.search import Frontier
 from latchfree_lincheck.engine.frontier.sweep import sweep
 from latchfree_lincheck.engine.monitors import MONITORS, OK, UNDECIDED, VIOLATION
+from latchfree_lincheck.engine.outcome import finish
+from latchfree_lincheck.engine.pieces import linearize
 from latchfree_lincheck.engine.product.search import KeyByKey
-from latchfree_lincheck.engine.search import finish, linearize
 from latchfree_lincheck.engine.smt.judge import solve
 from latchfree_lincheck.engine.wgl.compiled import CompiledSearch
 from latchfree_lincheck.engine.wgl.plain import PlainSearch

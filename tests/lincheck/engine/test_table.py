@@ -12,7 +12,7 @@ from latchfree_model import define
 
 
 def test_the_names_are_those_that_users_are_offered():
-    assert tuple(ENGINES) == verdict.ENGINES
+    assert tuple(ENGINES) == verdict.ENGINE_NAMES
     assert all(engine.name == name for name, engine in ENGINES.items())
     assert set(PLANS) < set(ENGINES)
 

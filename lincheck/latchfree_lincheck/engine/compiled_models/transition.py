@@ -1,4 +1,4 @@
-"""What one row does to a state: the built-in models as two compiled functions.
+"""The effect of one row on a state: the built-in models as two compiled functions.
 
 A state is an integer: the value itself where an object holds one value, else the number of a tree or a chain in the
 store of `states`. Equal states have equal numbers.

@@ -1,4 +1,4 @@
-"""What the compiled engines are given: rows, parts, and what each part begins with."""
+"""Problems for the compiled engines: the parts of a history, their rows and their states at the beginning."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NO_CONTENTS = np.zeros((0, 1), np.int64)
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What the rows of a history mean, beyond the columns themselves.
+    """The meaning of the rows of a history, beyond the columns themselves.
 
     Parameters
     ----------

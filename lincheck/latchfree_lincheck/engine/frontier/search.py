@@ -11,7 +11,7 @@ from latchfree_lincheck.engine.encoding.problem import Problem
 from latchfree_lincheck.engine.frontier.kernels import configurations as k
 from latchfree_lincheck.engine.frontier.kernels.advance import advance
 from latchfree_lincheck.engine.frontier.kernels.lookahead import last_uses
-from latchfree_lincheck.engine.search import Origin, Outcome, Slices
+from latchfree_lincheck.engine.outcome import Origin, Outcome, Slices
 from latchfree_lincheck.engine.store import NoRoom, Store, doubled
 from latchfree_lincheck.history.timeline import NEVER_RETURNS, Ints
 

@@ -1,4 +1,4 @@
-"""What monitors share: verdicts, and a table from values to operations that is emptied part by part."""
+"""Shared by the monitors: verdicts, and a table from values to operations that is emptied part by part."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def items_left(events: Ints, rows: Rows, puts: int, items: Ints) -> Ints:
 
 @kernel
 def by_deadline(events: Ints, invoke: Ints, lost: Ints, left: Ints, deadlines: Ints) -> tuple[int, Ints]:
-    """Put the items left in order of their deadlines, of equal ones the first first.
+    """Put the items left in order of their deadlines; items with equal deadlines keep their order.
 
     Returns an operation before whose event there are more deadlines than pending takes, or NOBODY; and the items.
     """

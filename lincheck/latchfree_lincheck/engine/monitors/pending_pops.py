@@ -1,4 +1,4 @@
-"""Which items a stack's pending pops may have taken.
+"""The items that a stack's pending pops may have taken.
 
 A pop that never returned may have taken an item that no other pop got, at any time after its invocation. Items *left*
 are those whose push returned and whose pop is not known. One must be gone by its *deadline*,

@@ -1,4 +1,4 @@
-"""The frontier that is a product, from the outside; see `kernels.advance`."""
+"""The search key by key from the outside: when it begins, its tables, its turns; see `kernels.advance`."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from latchfree_lincheck.engine.bounds import Deadline
 from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT, CLEAR, SNAPSHOT
 from latchfree_lincheck.engine.encoding.problem import Problem
 from latchfree_lincheck.engine.frontier.kernels.configurations import SLOTS
+from latchfree_lincheck.engine.outcome import Outcome, Slices
 from latchfree_lincheck.engine.product.kernels import advance as k
 from latchfree_lincheck.engine.product.kernels.sets import new_sets, number
-from latchfree_lincheck.engine.search import Outcome, Slices
 
 _SLICE: Final = 200
 _TURN: Final = 100

@@ -17,8 +17,8 @@ import numpy as np
 import z3
 
 from latchfree_lincheck.engine.bounds import Deadline
+from latchfree_lincheck.engine.outcome import Outcome, Slices
 from latchfree_lincheck.engine.resident import resident
-from latchfree_lincheck.engine.search import Outcome, Slices
 from latchfree_lincheck.engine.smt.orders import Orders
 from latchfree_lincheck.history.timeline import Timeline
 from latchfree_model import Call, Model

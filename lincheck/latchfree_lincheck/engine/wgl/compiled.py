@@ -12,7 +12,8 @@ from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT, SNAPSHOT
 from latchfree_lincheck.engine.compiled_models.states import extend
 from latchfree_lincheck.engine.compiled_models.transition import DEPTH, EMPTY, KEYS, SHAPE_FIELDS, Rows
 from latchfree_lincheck.engine.encoding.problem import Problem
-from latchfree_lincheck.engine.search import MOST_ENDINGS, Blocked, Configuration, Ending, Found, Slices, linearize
+from latchfree_lincheck.engine.outcome import Slices
+from latchfree_lincheck.engine.pieces import MOST_ENDINGS, Blocked, Configuration, Ending, Found, linearize
 from latchfree_lincheck.engine.store import NoRoom, Store, doubled
 from latchfree_lincheck.engine.wgl.kernels import search as k
 from latchfree_lincheck.history.timeline import Ints
@@ -108,7 +109,7 @@ class CompiledSearch:
     def search(
         self, low: int, high: int, starts: Sequence[Configuration], *, every: bool, budget: int | None
     ) -> Generator[None, None, Found]:
-        """See `latchfree_lincheck.engine.search.PieceSearch`."""
+        """See `latchfree_lincheck.engine.pieces.PieceSearch`."""
         if self._no_room:
             return Found(gave_up=self._no_room)
         try:

@@ -6,9 +6,10 @@ effect. Configurations seen are kept, exactly: the state, which operations took 
 
 Three prunings, none of which loses an order:
 
-- of identical pending operations the earliest goes first, and one that changes nothing never goes;
-- of two pending operations in a row the second must need the first, not erase it;
-- a configuration is dropped if one was seen that differs only in having used fewer pending operations.
+- of identical pending operations the earliest takes effect first, and a pending operation that changes nothing never
+  takes effect;
+- of two pending operations in a row the second must need the first, not erase its effect;
+- a configuration covers one that is equal but for further pending operations that took effect.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from latchfree_lincheck.engine.bounds import Deadline
+from latchfree_lincheck.engine.pieces import MOST_ENDINGS, Blocked, Configuration, Ending, Found
 from latchfree_lincheck.engine.resident import resident
-from latchfree_lincheck.engine.search import MOST_ENDINGS, Blocked, Configuration, Ending, Found
 from latchfree_lincheck.history.timeline import NEVER_RETURNS, Timeline
 from latchfree_model import Call, Model
 
@@ -104,7 +105,7 @@ class PlainSearch:
     def search(
         self, low: int, high: int, starts: Sequence[Configuration], *, every: bool, budget: int | None
     ) -> Generator[None, None, Found]:
-        """See `latchfree_lincheck.engine.search.PieceSearch`."""
+        """See `latchfree_lincheck.engine.pieces.PieceSearch`."""
         self._seen = {}
         self._remembered = 0
         self._blocked = (-1, -1, 0, ())

@@ -10,8 +10,8 @@ Exact, with five prunings:
 - an operation that can never change the state takes effect as soon as it is legal, as nothing is gained by waiting;
 - an operation on another key than the one that returns commutes with it, so it waits, unless one on the whole map
   is in flight (and before a snapshot only keys that differ from what it saw need to move);
-- of identical pending operations the earliest goes first;
-- a configuration is dropped if there is one that differs only in having used fewer pending operations;
+- of identical pending operations the earliest takes effect first;
+- a configuration covers one that is equal but for further pending operations that took effect;
 - texts that no later get can tell from each other are one state (see `lookahead`).
 
 The path to each configuration is a chain in `log`. When a single configuration is left, all later orders begin with

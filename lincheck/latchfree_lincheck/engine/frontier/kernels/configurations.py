@@ -1,4 +1,4 @@
-"""What a frontier is made of: configurations and the table that finds them, slots of operations in flight, paths.
+"""The data of a frontier: configurations and the table that finds them, slots of operations in flight, paths.
 
 A *slot* is a bit: of the operations in flight that will return, and apart from them of those that never do. A
 configuration is a row of (slots that took effect, pending slots that took effect, state, path). The path is a node of
@@ -67,7 +67,7 @@ COLUMNS: Final = 4
 
 
 class FrontierArrays(NamedTuple):
-    """What a frontier is kept in.
+    """The arrays that hold a frontier.
 
     Attributes
     ----------
@@ -125,7 +125,7 @@ def lowest_bit(bits: int) -> int:
 
 @kernel
 def find_slot(table: Ints, base: int, configurations: Ints, live: int, used: int, state: int) -> int:
-    """Return where in the table the configuration belongs, or -1 if it need not be added."""
+    """Return where in the table the configuration belongs, or -1 if another one covers it."""
     mask = np.uint64(len(table) - 1)
     slot = mix(live, state) & mask
     while table[slot] > base:
@@ -154,7 +154,7 @@ def add(
     path: int,
     operation: int,
 ) -> None:
-    """Append a configuration unless a better one is there; `operation` and then the reads it allowed took effect."""
+    """Append a configuration unless another one covers it; `operation` and then the reads it allowed took effect."""
     slot = find_slot(table, control[BASE], configurations, live, used, state)
     if slot < 0:
         return

@@ -1,4 +1,7 @@
-"""What a string may still be seen as: texts that no later get can tell from each other are one state.
+"""Texts that no later get can tell from each other are one state.
+
+Example: the history appends "a" and "b" in two orders, and the next get comes after a put. Nobody sees "ab" or "ba", so
+both are the same state, JUNK.
 
 A text matters only to gets before the next put, and those return something that it is a prefix of. So a text that is
 no prefix of what any get returns from now on is as good as any other such: gets are illegal on it and on all that is

@@ -1,4 +1,4 @@
-"""What one key of a map may have come to: sets of configurations, each set with a number of its own.
+"""The possible states of one key of a map: sets of configurations, each set with a number of its own.
 
 A configuration of a key is a pair of (slots of operations on it in flight that took effect, value); the slots may have
 a tag besides, which says that a size counted the key. Equal sets have

@@ -1,7 +1,7 @@
 """The compiled search: Wing and Gong's, with Lowe's memo, over rows of integers.
 
-The same search as `plain`, as a loop that can stop and go on: all its state lives in arrays
-and in `control`, so the caller looks at the clock, makes tables larger and takes endings out between two calls.
+The search is that of `plain`, as a loop that can stop and go on. All its state lives in arrays and in `control`, so the
+caller looks at the clock, makes tables larger and takes endings out between two calls.
 
 One more pruning than there: an operation that can never change the state (a get; a remove that returned nothing)
 takes effect as soon as it is legal, with no alternative, since nothing is gained by waiting.
@@ -11,7 +11,7 @@ are tried first, and where the next return is a read and no put is in flight, no
 
 Invariant: the memo is exact. Its key is (state, high, holes): which operations of the piece took effect, all below
 `high` but the holes. An entry is ``[state, high, number of holes, holes..., pending bits...]`` in `pool`; entries
-are compared word by word, and one stands for another if the keys are equal and its pending bits are a subset.
+are compared word by word. An entry covers another entry if the keys are equal and its pending bits are a subset.
 
 In-flight operations are a linked list over `following` / `preceding`, in order of invocation. Position 0 is the
 head; operation `low + i` is at position i + 1; the position after the last is the end.
@@ -136,7 +136,7 @@ def hash_entry(pool: Ints32, at: int) -> np.uint64:
 def remember(
     control: Ints, following: Ints, bits: Ints32, memo: Ints, entry: Ints, pool: Ints32, state: int, high: int
 ) -> bool:
-    """Add the node to the memo; return False if it, or one that used fewer pending operations, is there."""
+    """Add the node to the memo; return False if the memo holds a node that covers it."""
     at = control[POOL]
     pool[at] = state
     pool[at + 1] = high

@@ -1,4 +1,4 @@
-"""What a search is asked and what it answers, and the walk from quiescent point to quiescent point.
+"""A search piece by piece: the walk from quiescent point to quiescent point.
 
 A *configuration* is what a history may have done to the object so far: the state, and which pending operations
 took effect. Between two quiescent points nothing else is left over, so a history is searched piece by piece:
@@ -10,13 +10,14 @@ with all that follows instead.
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
 
-from latchfree_lincheck.engine.bounds import Deadline, GaveUp
+from latchfree_lincheck.engine.bounds import GaveUp
+from latchfree_lincheck.engine.outcome import Origin, Outcome, Slices
 from latchfree_lincheck.history.timeline import Ints, Timeline
 
 PIECE = 2048
@@ -85,43 +86,6 @@ class PieceSearch(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """A quiescent point before a violation at which only one configuration was possible.
-
-    Parameters
-    ----------
-    contents : int64[keys]
-        The values then.
-    later : int64[...]
-        Operations (the caller's indices) that had not taken effect then.
-    ordered : int
-        How many operations of the outcome's order had.
-    """
-
-    contents: Any
-    later: Ints
-    ordered: int
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """The result for a whole part: an order; or where it is blocked; or why the search gave up.
-
-    Operations are the caller's indices. Unless `ordered`, there is an order that the search did not find.
-    """
-
-    order: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
-    blocked: int | None = None
-    gave_up: GaveUp = ""
-    origin: Origin | None = None
-    ordered: bool = True
-
-
-Slices = Generator[None, None, Outcome]
-"""A search that can be left between two slices of its work."""
-
-
 def linearize(search: PieceSearch, piece: int = PIECE) -> Slices:
     """Search a timeline piece by piece.
 
@@ -167,17 +131,6 @@ def _origin(timeline: Timeline, low: int, configuration: Configuration, ordered:
     n = len(timeline.invoke)
     unused = [n + number for number in range(len(timeline.pending)) if number not in configuration.used]
     return Origin(configuration.state, timeline.index[np.array([*range(low, n), *unused], np.int64)], ordered)
-
-
-def finish(slices: Slices, deadline: Deadline) -> Outcome:
-    """Run one search to its end, or to the deadline."""
-    while not deadline.passed():
-        try:
-            next(slices)
-        except StopIteration as stop:
-            outcome: Outcome = stop.value
-            return outcome
-    return Outcome(gave_up="timeout")
 
 
 def _trace(trail: Sequence[Sequence[Ending]], parent: int) -> list[Sequence[int] | Ints]:
