@@ -10,9 +10,9 @@ before, in an epoch of at most E; so once the epoch is E + 2 no thread can, and 
 Each participant keeps its retired nodes in a queue of blocks, oldest first (the *limbo*), and frees a few of them
 at the start of every attempt: memory comes back as fast as it is asked for, and no call pays for a long backlog.
 
-What a node links to is unknown here. A structure retires nodes one by one, or *defers* a whole (the tree below an
-I-node, say): the arena keeps its offset in limbo and, when its time has come, hands it back on a list. The structure
-then frees as much of it as it likes at a time.
+What a node links to is unknown here. A structure retires nodes one by one, or *defers* a whole, such as a tree. The
+arena keeps the offset of the whole in limbo and hands it back on a list when its time has come. The structure then
+frees the whole, as many nodes at a time as it likes.
 """
 
 import numpy as np

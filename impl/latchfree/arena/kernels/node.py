@@ -41,5 +41,5 @@ def size_of(mem: Handle, node: Word) -> Word:
 
 @kernel
 def gen_of(mem: Handle, node: Word) -> Word:
-    """Return the generation a node was born in; for an I-node, the generation it belongs to."""
+    """Return the birth generation of a node."""
     return peek(mem, node) & BIRTH_MASK
