@@ -1,5 +1,7 @@
 """Histories made of columns are the histories made of operations, and are judged alike."""
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -127,3 +129,26 @@ def test_a_long_history_needs_no_operations():
         assert verdict.verdict == "ok"
         assert list(verdict.witness) == list(range(n))
     assert history._operations is None
+
+
+@pytest.mark.parametrize("kind", ["counter", "priority-queue", "map", "bounded-queue"])
+def test_columns_and_operations_take_the_same_steps(kind):
+    """By columns or by operations: the same verdict by the same engine after as many steps."""
+    model, compared = model_of(kind), 0
+    for seed in range(60):
+        history = random_history(kind, seed, 12)
+        if kind in ("counter", "priority-queue"):
+            shift = {"counter": -2, "priority-queue": -(1 << 33)}[kind]
+            moved = [
+                replace(each, arguments=tuple(argument + shift for argument in each.arguments))
+                for each in history.operations
+            ]
+            history = History(history.name, moved)
+        columns = as_columns(history)
+        if columns is None:
+            continue
+        compared += 1
+        one, other = check(history, model), check(columns, model)
+        told = [(each.verdict, each.reason, each.engine, each.steps, each.failing) for each in (one, other)]
+        assert told[0] == told[1], seed
+    assert compared > 20

@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from latchfree.jit import kernel
-from latchfree_lincheck.engine.compiled_models import opcodes as op
+from latchfree_lincheck.engine.compiled_models.opcodes import (
+    ABSENT,
+    ENQUEUE,
+    IMPOSSIBLE,
+    REMOVE_IF,
+    REPLACE_IF,
+    UNKNOWN_RESULT,
+)
 from latchfree_lincheck.engine.compiled_models.transition import Rows
 from latchfree_lincheck.history.columns import NONE
 from latchfree_lincheck.history.timeline import Ints
@@ -56,16 +63,16 @@ def fill(
         code, kind = codes[f[i]], kinds[f[i]]
         rows[i, 0] = code
         rows[i, 1] = 0
-        rows[i, 2] = max(a[i], op.ABSENT)
-        rows[i, 3] = capacity if code == op.ENQUEUE else max(b[i], op.ABSENT)
-        if is_map and code in (op.REPLACE_IF, op.REMOVE_IF) and a[i] == NONE:
-            rows[i, 2] = op.IMPOSSIBLE
+        rows[i, 2] = max(a[i], ABSENT)
+        rows[i, 3] = capacity if code == ENQUEUE else max(b[i], ABSENT)
+        if is_map and code in (REPLACE_IF, REMOVE_IF) and a[i] == NONE:
+            rows[i, 2] = IMPOSSIBLE
         if kind == 3:
             rows[i, 4] = 1
         elif kind == 2:
             rows[i, 4] = truths[i]
         elif kind == 0 or (kind == 4 and results[i] == NONE):
-            rows[i, 4] = op.UNKNOWN_RESULT
+            rows[i, 4] = UNKNOWN_RESULT
         else:
             rows[i, 4] = results[i]
 
