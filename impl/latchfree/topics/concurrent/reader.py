@@ -54,11 +54,12 @@ class Reader(Generic[S]):
 
     def match(self, topic: str | bytes) -> frozenset[S]:
         """Return the subscribers whose patterns match a topic; see `Matcher.match`."""
-        hold, text = self._held(), self._text(topic)
-        scratch = self._find(text, hold, values=True)
+        hold = self._held()
+        self._store.dialect.topic(topic)
+        scratch = self._find(topic, hold, values=True)
         objects = self._subscribers.objects(scratch.values)
         if objects is None:
-            objects = self._read_found(text, hold, self._subscriber)
+            objects = self._read_found(topic, hold, self._subscriber)
         found = frozenset(objects)
         scratch.matches += 1
         scratch.matched += len(found)
@@ -66,13 +67,15 @@ class Reader(Generic[S]):
 
     def matching(self, topic: str | bytes) -> list[Subscription[S]]:
         """Return the subscriptions that match a topic, in any order."""
-        hold, text = self._held(), self._text(topic)
-        return self._read_found(text, hold, self._subscription)
+        hold = self._held()
+        self._store.dialect.topic(topic)
+        return self._read_found(topic, hold, self._subscription)
 
     def has_interest(self, topic: str | bytes) -> bool:
         """Return whether any subscription matches a topic; stops at the first."""
-        hold, text = self._held(), self._text(topic)
-        return bool(self._find(text, hold, values=True, most=1).values)
+        hold = self._held()
+        self._store.dialect.topic(topic)
+        return bool(self._find(topic, hold, values=True, most=1).values)
 
     def match_many(self, topics: Any) -> Any:
         """Return the subscribers of each topic, as an Arrow list array, without the interpreter lock.
@@ -95,24 +98,20 @@ class Reader(Generic[S]):
 
     # parts ----------------------------------------------------------------------------------------------------
 
-    def _text(self, topic: str | bytes) -> bytes:
-        """Return a topic in UTF-8, checked."""
-        self._store.dialect.topic(topic)
-        return topic.encode() if isinstance(topic, str) else topic
-
-    def _find(self, text: bytes, hold: Hold | None, *, values: bool, most: int = _EVERYTHING) -> Scratch:
-        """Match a topic; return the scratch whose ``values`` are the subscribers, or the S-nodes.
+    def _find(self, topic: str | bytes, hold: Hold | None, *, values: bool, most: int = _EVERYTHING) -> Scratch:
+        """Match a valid topic; return the scratch whose ``values`` are the subscribers, or the S-nodes.
 
         Be pinned to ask for S-nodes (`values` False).
         """
         store = self._store
+        text = topic.encode() if isinstance(topic, str) else topic
         scratch = self._scratches.mine(len(text), 0)
         entry = call("match_rows")
         root = 0 if hold is None else hold.root
         scratch.stop_after(most)
         scratch.places[1] = len(text)
         while not entry(
-            store.arena.base, store.trie, root, store.arena.participant(), store.grammar, values, id(text) + DATA,
+            store.arena.base, store.trie, root, store.arena.participant(), store.checked, values, id(text) + DATA,
             scratch.places, 0, scratch.offsets, scratch.row, scratch.buffers,
         ):  # fmt: skip
             assert int(scratch.counts[0]) == _TOO_SMALL, "a topic that was valid is not"
@@ -121,13 +120,13 @@ class Reader(Generic[S]):
         scratch.take()
         return scratch
 
-    def _read_found(self, text: bytes, hold: Hold | None, read: Callable[[int], T]) -> list[T]:
-        """Match a topic, and read each S-node found while the pin keeps it allocated."""
+    def _read_found(self, topic: str | bytes, hold: Hold | None, read: Callable[[int], T]) -> list[T]:
+        """Match a valid topic, and read each S-node found while the pin keeps it allocated."""
         arena = self._store.arena
         base, me = arena.base, arena.participant()
         call("pin")(base, me)
         try:
-            return [read(node) for node in self._find(text, hold, values=False).values]
+            return [read(node) for node in self._find(topic, hold, values=False).values]
         finally:
             call("unpin")(base, me)
 

@@ -43,7 +43,7 @@ class TopicStore(Store):
         The name of the trie in the arena.
     """
 
-    __slots__ = ("dialect", "grammar")
+    __slots__ = ("checked", "dialect", "grammar")
 
     def __init__(self, arena: Arena, trie: int, dialect: Dialect, hash_mask: int, *, name: str | None = None) -> None:
         blob = codec_for(bytes)
@@ -51,6 +51,7 @@ class TopicStore(Store):
         self.hash_mask &= _WORD_BITS
         self.dialect = dialect
         self.grammar = grammar_of(dialect)
+        self.checked = self.grammar._replace(forbidden=0)  # for topics that Python has checked
 
     @classmethod
     def private(cls, arena: Arena, dialect: Dialect, hash_mask: int) -> TopicStore:
