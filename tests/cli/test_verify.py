@@ -48,6 +48,18 @@ def verify(*arguments: str) -> Result:
     return CliRunner().invoke(app, ["verify", "--operations", "8000", "--seed", "5", *arguments])
 
 
+def test_one_layer_alone(fake_layers: list[Layer]) -> None:
+    for name in ("one", "two", "three"):
+        fake_layers.append(Layer(name, "python", lambda *_, name=name: [row(name, "ok")]))  # type: ignore[misc]
+    result = verify("--only", "three", "--only", "one")
+    assert result.exit_code == exits.OK
+    report = json.loads(Path("out/report.json").read_text())
+    assert [layer["layer"] for layer in report["layers"]] == ["three", "one"]
+    result = verify("--only", "tow")
+    assert result.exit_code == exits.USAGE
+    assert "no layer is called 'tow'; did you mean two?" in result.output
+
+
 def test_the_whole_chain() -> None:
     result = verify()
     assert result.exit_code == exits.OK, result.output

@@ -17,27 +17,33 @@ from latchfree_cli.frame import examples
 from latchfree_cli.settings import Outcome, Report, Settings
 
 REPORT: Final = "report.json"
+KNOWN: Final = "the rows of `latchfree verify`"
 
 
 @examples(
     "latchfree verify",
     "latchfree verify --operations 100000 --seed 7 -o report",
+    "latchfree verify --only stress --only lemmas",
 )
 def verify(
     settings: Settings,
     operations: Annotated[int, typer.Option(min=1, help="Operations of the stress run.")] = 1_000_000,
     threads: Annotated[int, typer.Option(min=1, help="Threads of the stress run.")] = 4,
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="LAYER", help="Run this layer alone; give it again for more.")
+    ] = None,
 ) -> Outcome:
     """Run the whole chain on a quick profile and print one table.
 
     TLC runs in processes of its own while the Python layers run; a layer whose tool is missing is reported as
     not run, and the chain then ends with exit code 3.
     """
+    layers = LAYERS if not only else exits.named("layer", {layer.name: layer for layer in LAYERS}, only, KNOWN)
     plan = Plan(operations=operations, threads=threads)
     settings.note(f"verify: seed {settings.chosen_seed}")
     begun = time.monotonic()
     with settings.progress("verify") as report:
-        results = _run_lanes(settings, plan, report)
+        results = _run_lanes(layers, settings, plan, report)
     code = exit_code(results)
     from latchfree import __version__
 
@@ -65,7 +71,7 @@ def verify(
     return Outcome(verdict, payload, code=code, reproduce=reproduce)
 
 
-def _run_lanes(settings: Settings, plan: Plan, report: Report) -> list[LayerResult]:
+def _run_lanes(layers: list[Layer], settings: Settings, plan: Plan, report: Report) -> list[LayerResult]:
     """Run the lane of processes in a thread and the Python lane here; return the rows in registered order."""
     rows: dict[str, list[LayerResult]] = {}
     shown: dict[str, str] = {}
@@ -75,7 +81,7 @@ def _run_lanes(settings: Settings, plan: Plan, report: Report) -> list[LayerResu
             shown[lane] = text
             report(" | ".join(shown.values()))
 
-        for layer in LAYERS:
+        for layer in layers:
             if layer.lane == lane and not settings.cancelled.is_set():
                 rows[layer.name] = _run_layer(layer, settings, plan, show)
 
@@ -87,7 +93,7 @@ def _run_lanes(settings: Settings, plan: Plan, report: Report) -> list[LayerResu
         except BaseException:
             cancel(settings)
             raise
-    return [row for layer in LAYERS for row in rows[layer.name]]
+    return [row for layer in layers for row in rows[layer.name]]
 
 
 def _run_layer(layer: Layer, settings: Settings, plan: Plan, report: Report) -> list[LayerResult]:

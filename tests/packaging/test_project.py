@@ -1,0 +1,95 @@
+"""What the project declares: packages, dependencies, extras, Python versions, and what its CI runs."""
+
+import ast
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+FLOORS = ("impl", "model", "lincheck", "explore", "evidence", "fsck", "pipeline", "cli")
+EXTRAS = PROJECT["project"]["optional-dependencies"]
+
+#: Modules that do not have the name of what is installed.
+DISTRIBUTIONS = {"z3": "z3-solver", "llvmlite": "numba", "importlinter": "import-linter"}
+
+
+def required(extra):
+    """The names of what an extra brings, those of the extras it is made of included."""
+    names = set()
+    for text in EXTRAS[extra]:
+        requirement = Requirement(text)
+        if requirement.name == "latchfree":
+            names = names.union(*map(required, requirement.extras))
+        else:
+            names.add(requirement.name.lower())
+    return names
+
+
+def imported():
+    """Each package that is not ours and not Python's, with a file that imports it."""
+    for floor in FLOORS:
+        for file in (ROOT / floor).rglob("*.py"):
+            for node in ast.walk(ast.parse(file.read_text())):
+                names = []
+                if isinstance(node, ast.Import):
+                    names = [alias.name for alias in node.names]
+                elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                    names = [node.module]
+                for name in names:
+                    top = name.split(".")[0]
+                    if not top.startswith("latchfree") and top not in sys.stdlib_module_names:
+                        yield DISTRIBUTIONS.get(top, top), file
+
+
+def test_the_map_needs_three_packages():
+    names = [Requirement(text).name for text in PROJECT["project"]["dependencies"]]
+    assert names == ["numba", "numpy", "lazy_loader"]
+
+
+def test_every_package_that_is_imported_is_in_an_extra():
+    core = {"numba", "numpy", "lazy_loader"}
+    known = core.union(*(required(extra) for extra in EXTRAS if extra not in ("dev", "bench")))
+    # pytest is there where its plugin is loaded; click and py4j come with typer and pyspark
+    for name, file in imported():
+        assert name in known | {"pytest", "click", "py4j"}, f"{file} imports {name}, which no extra brings"
+
+
+@pytest.mark.parametrize("extra", [extra for extra in EXTRAS if extra != "all"])
+def test_all_has_every_extra(extra):
+    assert required(extra) <= required("all")
+
+
+def test_every_package_is_in_the_wheel_with_its_types():
+    targets = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]
+    packages = sorted(
+        str(file.parent.relative_to(ROOT)) for floor in FLOORS for file in (ROOT / floor).glob("*/py.typed")
+    )
+    assert sorted(targets["packages"]) == packages
+    assert len(packages) == len(FLOORS)
+    assert targets["force-include"] == {"spec": "latchfree_model/spec"}
+
+
+def test_the_workflow_runs_every_version_that_is_declared():
+    classifiers = PROJECT["project"]["classifiers"]
+    declared = [text.rpartition(" ")[2] for text in classifiers if re.search(r":: 3\.\d+$", text)]
+    workflow = (ROOT / ".github/workflows/ci.yml").read_text()
+    matrix = re.search(r"python: \[(.*)\]", workflow)[1]
+    assert re.findall(r"3\.\d+", matrix) == declared
+    assert "ubuntu-24.04-arm" in workflow
+    assert "run: .ci/run" in workflow
+
+
+def test_ci_runs_every_check():
+    script = (ROOT / ".ci/run").read_text()
+    steps = ["pip install", "ruff check", "ruff format --check", "lint-imports", "mypy", "latchfree verify", "pytest"]
+    places = [script.index(f"\n{step}") if step != "pytest" else script.index("pytest -q") for step in steps]
+    assert places == sorted(places) < [script.index(".ci/wheel")]
+
+
+def test_the_links_of_the_project_are_there():
+    assert {"Source", "Documentation", "Changelog", "Issues"} <= set(PROJECT["project"]["urls"])
