@@ -1,9 +1,22 @@
 """What the type checkers say of the names at the top; read by `test_user_types`, never run."""
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from typing import assert_type
 
-from latchfree import Arena, ArenaFull, ConcurrentTrie, Ctrie, MaskIndex, RingBuffer, Snapshot
+from latchfree import (
+    Arena,
+    ArenaFull,
+    CachedMatcher,
+    ConcurrentTrie,
+    Ctrie,
+    LockedTrie,
+    MaskIndex,
+    Matcher,
+    QueueGroups,
+    RingBuffer,
+    Snapshot,
+    Subscription,
+)
 from latchfree_explore import Exploration, Target, explore
 from latchfree_lincheck import Columns, History, Operation, Verdict, Verdicts, check, check_many, read_history, shrink
 
@@ -55,9 +68,23 @@ def streams(ring: RingBuffer) -> None:
 
 def topics() -> None:
     trie = ConcurrentTrie("mqtt")
-    trie.subscribe("a/+", 7)
+    assert_type(trie, ConcurrentTrie[Hashable])
+    assert_type(trie.subscribe("a/+", 7), Subscription[Hashable])
+    anything: Matcher = trie
+    assert_type(anything.match("a/b"), frozenset[Hashable])
     index = MaskIndex.build(["a/+"], [7], dialect="mqtt")
-    index.match("a/b")
+    assert_type(index, MaskIndex[int])
+    assert_type(index.match("a/b"), frozenset[int])
+
+
+def topics_of_text() -> None:
+    names = LockedTrie[str]("mqtt")
+    assert_type(names.subscribe("a/+", "ann"), Subscription[str])
+    assert_type(names.match("a/b"), frozenset[str])
+    assert_type(names.freeze(), MaskIndex[str])
+    assert_type(CachedMatcher(names).match("a/b"), frozenset[str])
+    assert_type(QueueGroups(names).route("a/b"), list[Subscription[str]])
+    assert_type(ConcurrentTrie[str].create(Arena.anonymous(), "interests", "mqtt").match("a"), frozenset[str])
 
 
 def histories(columns: Columns) -> None:
