@@ -23,7 +23,7 @@ _HERE = "latchfree_evidence.mutants"
 #: Modules whose kernels may call what a mutant replaces.
 _AFFECTED = (
     "latchfree.ctrie.",
-    "latchfree_evidence.stress.tickets",
+    "latchfree_evidence.tickets",
     "latchfree_evidence.stress.ctrie",
     "latchfree_evidence.stress.ctrie_worker",
     "latchfree_evidence.stress.topics",
@@ -88,7 +88,7 @@ _FREEING = {
 
 def _modules() -> Iterator[ModuleType]:
     for name, module in list(sys.modules.items()):
-        if name.startswith(("latchfree.", "latchfree_evidence.stress.")):
+        if name.startswith(("latchfree.", "latchfree_evidence.stress.", "latchfree_evidence.tickets")):
             yield module
 
 

@@ -268,7 +268,7 @@ MUTANTS: Final = {
             "T1",
             None,
             "the recorder: an operation's return ticket is taken before the operation; correct runs look wrong",
-            ("latchfree_evidence.stress.tickets:invoked", "latchfree_evidence.stress.tickets:returned"),
+            ("latchfree_evidence.tickets:invoked", "latchfree_evidence.tickets:returned"),
             folder="stress",
         ),
     )

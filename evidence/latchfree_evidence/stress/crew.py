@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from latchfree_evidence.stress.tickets import SHARED_WORDS, STOP, TICKET
+from latchfree_evidence.tickets import SHARED_WORDS, STOP, TICKET
 
 Board: TypeAlias = NDArray[np.uint64]
 

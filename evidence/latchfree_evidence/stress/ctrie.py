@@ -12,7 +12,7 @@ from latchfree_evidence.jitter import Jittered
 from latchfree_evidence.stress.crew import JITTER, Board, run_together
 from latchfree_evidence.stress.ctrie_worker import CtrieRun, thresholds, work
 from latchfree_evidence.stress.shapes import SHAPES
-from latchfree_evidence.stress.tickets import SHARED_WORDS
+from latchfree_evidence.tickets import SHARED_WORDS
 from latchfree_lincheck.checking.map_log import MapLog
 from latchfree_lincheck.engine.compiled_models import opcodes as op
 

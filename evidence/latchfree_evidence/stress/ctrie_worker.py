@@ -22,7 +22,7 @@ from latchfree.ctrie.kernels.snapshot import clear, freeze
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Handle, Word
 from latchfree_evidence.jitter import random_word
-from latchfree_evidence.stress.tickets import ONE, STOP, invoked, returned, wait_for_all
+from latchfree_evidence.tickets import ONE, STOP, invoked, returned, wait_for_all
 from latchfree_lincheck.engine.compiled_models import opcodes as op
 
 ABSENT = -1
@@ -99,7 +99,7 @@ class CtrieRun(NamedTuple):
     ----------
     trie : offset
     shared : address
-        Of the words of `latchfree_evidence.stress.tickets`.
+        Of the words of `latchfree_evidence.tickets`.
     threads, rounds, keys : int
     bounds : int64[11]
         See `thresholds`.

@@ -1,4 +1,4 @@
-"""Compiled threads over one ring buffer, each operation recorded between two tickets (see `worker`)."""
+"""Compiled threads over one ring buffer, each operation recorded between two tickets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from latchfree.jit import kernel
 from latchfree.kinds import Array, Handle, Word
 from latchfree.streams.kernels.ring import DONE, RING_WORDS, format_ring, try_get, try_put
 from latchfree_evidence.jitter import Jittered, random_word
-from latchfree_evidence.stress.tickets import ONE, SHARED_WORDS, TICKET, wait_for_all
+from latchfree_evidence.tickets import ONE, SHARED_WORDS, TICKET, wait_for_all
 from latchfree_lincheck.history import History, Operation
 
 _PUT: Final = 0

@@ -30,7 +30,7 @@ from latchfree.topics.concurrent.kernels.strings import string, value_of
 from latchfree.topics.concurrent.kernels.whole import scan
 from latchfree_evidence.jitter import random_word
 from latchfree_evidence.stress.ctrie_worker import give_up
-from latchfree_evidence.stress.tickets import ONE, STOP, invoked, returned, wait_for_all
+from latchfree_evidence.tickets import ONE, STOP, invoked, returned, wait_for_all
 
 #: In MQTT's dialect; paths that meet at every level, by literals and by wildcards.
 PATTERNS = ("a", "a/b", "a/c", "+/b", "a/+", "a/#", "#", "d/b")
@@ -72,7 +72,7 @@ class TopicRun(NamedTuple):
     ----------
     trie : offset
     shared : address
-        Of the words of `latchfree_evidence.stress.tickets`.
+        Of the words of `latchfree_evidence.tickets`.
     threads, rounds, pairs : int
     rules : word
         The dialect.

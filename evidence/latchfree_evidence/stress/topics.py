@@ -19,7 +19,6 @@ from latchfree.topics.dialects import MQTT
 from latchfree_evidence.jitter import Jittered
 from latchfree_evidence.stress.crew import JITTER, Board, run_together
 from latchfree_evidence.stress.shapes import SHAPES
-from latchfree_evidence.stress.tickets import SHARED_WORDS
 from latchfree_evidence.stress.topic_worker import (
     MATCH,
     MOST_PAIRS,
@@ -32,6 +31,7 @@ from latchfree_evidence.stress.topic_worker import (
     TopicRun,
     work,
 )
+from latchfree_evidence.tickets import SHARED_WORDS
 from latchfree_lincheck.checking.checker import check
 from latchfree_lincheck.checking.verdict import Verdict
 from latchfree_lincheck.history import History, Operation

@@ -8,7 +8,7 @@ recording see that operations of one thread then overlap.)
 from latchfree.atomics import fetch_add
 from latchfree.jit import kernel
 from latchfree.kinds import Word
-from latchfree_evidence.stress.tickets import ONE, TICKET
+from latchfree_evidence.tickets import ONE, TICKET
 
 
 @kernel

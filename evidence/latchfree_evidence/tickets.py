@@ -1,4 +1,4 @@
-"""Words that the threads of a stress run share: the counter of tickets, the barrier, the flag to stop.
+"""Words that the threads of a recorded run share: the counter of tickets, the barrier, the flag to stop.
 
 A thread takes a ticket right before an operation starts and another right after it ends. The counter is one atomic
 word for all threads; so an operation that returned before another was invoked has the smaller tickets, whatever any
