@@ -18,9 +18,11 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import FrameType
-from typing import Any, Final, TextIO
+from typing import Any, Final, TextIO, TypeVar
 
 from latchfree_cli import exits
+
+T = TypeVar("T")
 
 RETRY: Final = 0.05
 """Seconds until a Ctrl-C that fell into a callback of C is delivered again."""
@@ -35,35 +37,30 @@ class PipeClosed(BaseException):
 
 
 class Stream(io.TextIOWrapper):
-    """Standard output or standard error, which tells a closed pipe from other failures."""
+    """Standard output or standard error, which tells a closed pipe from other failures and fails for good."""
+
+    failure: OSError | None = None
+    """The first error; the system may drop what was to be written, and take what comes later."""
 
     def write(self, text: str, /) -> int:
         """Write text, and raise `PipeClosed` if nobody reads any more."""
-        try:
-            return super().write(text)
-        except OSError as error:
-            raise self._ending(error) from None
+        return self._do(lambda: super(Stream, self).write(text))
 
     def flush(self) -> None:
         """Flush, and raise `PipeClosed` if nobody reads any more."""
-        try:
-            super().flush()
-        except OSError as error:
-            raise self._ending(error) from None
+        self._do(super().flush)
 
-    def _ending(self, error: OSError) -> BaseException:
-        drop(self)
-        if error.errno == errno.EPIPE:
-            return PipeClosed()
+    def _do(self, step: Callable[[], T]) -> T:
+        if self.failure is None:
+            try:
+                return step()
+            except OSError as error:
+                self.failure = error
+        if self.failure.errno == errno.EPIPE:
+            raise PipeClosed
         where = "standard output" if self.fileno() == 1 else "standard error"
-        return exits.Stop(exits.TOOL, f"cannot write to {where}: {error.strerror}; make room or write elsewhere")
-
-
-def drop(stream: TextIO) -> None:
-    """Let what a stream still holds, and whatever is written to it from now on, go nowhere."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, stream.fileno())
-    os.close(nowhere)
+        problem = f"cannot write to {where}: {self.failure.strerror}; make room or write elsewhere"
+        raise exits.Stop(exits.TOOL, problem)
 
 
 def wrapped(stream: TextIO | None) -> TextIO:
@@ -135,21 +132,9 @@ def run(command: Callable[[], object], *, verbose: bool) -> int:
     INTERRUPTS.install()
     try:
         sys.stdout, sys.stderr = wrapped(sys.stdout), wrapped(sys.stderr)
-        code = _code_of(command, verbose)
-        sys.stdout.flush()
-        sys.stderr.flush()
-    except PipeClosed:
-        code = exits.PIPE_CLOSED
-    except exits.Stop as stop:  # a full disk
-        code = stop.code
-        with suppress(PipeClosed, exits.Stop):
-            tell(stop)
+        code = finish(sys.stderr, finish(sys.stdout, _code_of(command, verbose)))
     except KeyboardInterrupt:
         code = exits.INTERRUPTED
-    except Exception as error:  # an error while another one was told
-        code = exits.TOOL
-        with suppress(PipeClosed, exits.Stop):
-            tell(exits.defect(error))
     INTERRUPTS.ending = True
     return code
 
@@ -158,6 +143,8 @@ def _code_of(command: Callable[[], object], verbose: bool) -> int:
     try:
         command()
         return exits.OK
+    except PipeClosed:
+        return exits.PIPE_CLOSED
     except Finished as end:
         return int(end.code or 0)
     except SystemExit as end:  # of the parser: help was shown, the arguments were wrong, or Ctrl-C was pressed
@@ -165,9 +152,11 @@ def _code_of(command: Callable[[], object], verbose: bool) -> int:
             return exits.USAGE if end.code else exits.OK
         stop = exits.Stop(exits.INTERRUPTED, "interrupted")
     except (Exception, KeyboardInterrupt) as error:
-        stop = ending(error, verbose=verbose)
-    tell(stop)
-    return stop.code
+        try:
+            stop = ending(error, verbose=verbose)
+        except Exception as another:
+            stop = exits.defect(another)
+    return tell(stop)
 
 
 def ending(error: Exception | KeyboardInterrupt, *, verbose: bool) -> exits.Stop:
@@ -185,9 +174,28 @@ def ending(error: Exception | KeyboardInterrupt, *, verbose: bool) -> exits.Stop
     return exits.defect(error)
 
 
-def tell(stop: exits.Stop) -> None:
-    """Print the one line that says how a command ended."""
-    sys.stderr.write(f"latchfree: {stop}\n")
+def tell(stop: exits.Stop) -> int:
+    """Print the one line that says how a command ended, and return the exit code."""
+    with suppress(PipeClosed, exits.Stop):  # `finish` meets the same error
+        sys.stderr.write(f"latchfree: {stop}\n")
+    return stop.code
+
+
+def finish(stream: TextIO, code: int) -> int:
+    """Flush a stream at the end of a command, and return the exit code: the command's, unless the stream is broken."""
+    try:
+        stream.flush()
+        return code
+    except PipeClosed:
+        code = exits.PIPE_CLOSED
+    except exits.Stop as stop:
+        code = code if code == stop.code else tell(stop)
+    nowhere = os.open(os.devnull, os.O_WRONLY)  # for what the stream holds: Python flushes it once more
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+    if isinstance(stream, Stream):
+        stream.failure = None
+    return code
 
 
 def is_verbose(arguments: Sequence[str]) -> bool:

@@ -20,6 +20,16 @@ def broken():
 doctor._findings = broken
 """
 
+GOES_ON = """
+from contextlib import suppress
+import latchfree_cli.commands.doctor as doctor
+def printing():
+    with suppress(Exception):
+        print("x" * 1_000_000)
+    return []
+doctor._findings = printing
+"""
+
 PRESS = "import signal\ndef press(*_):\n    signal.raise_signal(signal.SIGINT)\n"
 
 IN_A_COMMAND = "import latchfree_cli.commands.doctor as doctor\ndoctor._findings = press\n"
@@ -205,6 +215,12 @@ def test_a_full_disk_is_named() -> None:
     assert result.stderr == (
         "latchfree: cannot write to standard output: No space left on device; make room or write elsewhere\n"
     )
+
+
+def test_a_full_disk_is_named_also_where_a_command_goes_on() -> None:
+    with Path("/dev/full").open("w") as full:
+        result = latchfree("doctor", before=GOES_ON, stdout=full)
+    assert (result.returncode, result.stderr.count("\n")) == (exits.TOOL, 1)
 
 
 def test_the_console_script_without_the_extra() -> None:
