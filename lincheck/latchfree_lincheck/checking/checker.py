@@ -39,7 +39,7 @@ def check(
     Parameters
     ----------
     history : History
-        What happened.
+        The history to judge.
     model : str or Model
         A built-in model's name, or any sequential model.
     timeout : float, optional
@@ -47,8 +47,8 @@ def check(
     memory : int
         Bytes of search tables after which the verdict is "unknown".
     budget : int, optional
-        Steps of all searches together after which the verdict is "unknown": a bound that, unlike `timeout`, gives the
-        same verdict on every machine. Monitors take none. Z3 does not count any.
+        Steps of all searches together after which the verdict is "unknown". Unlike `timeout`, a budget gives the same
+        verdict on every machine. Monitors take no steps, and Z3 counts none.
     engine : str
         =============  =====================================================================================
         ``auto``       monitors where they serve, then just-in-time and depth-first search in competition;

@@ -46,7 +46,7 @@ class Verdicts:
     reason : object[h]
         One line that says why.
     engine : object[h]
-        Who decided, as in `latchfree_lincheck.Verdict`; empty for errors.
+        The engine that decided, as in `latchfree_lincheck.Verdict`; empty for errors.
     operations : int64[h]
         How many operations it has.
     states : int64[h]
@@ -54,7 +54,7 @@ class Verdicts:
     failing : int64[h]
         If violation: the place, in its history, of the first operation by return that no order explains; else -1.
     seconds : float64[h]
-        How long it took; what a sweep took is shared evenly by its operations. Not the same in every run.
+        How long each history took: the time of a sweep is shared evenly among its operations. Differs from run to run.
     """
 
     history: Sequence[Hashable]
@@ -113,15 +113,15 @@ def check_many(
     memory : int
         Bytes of search tables after which a verdict is "unknown".
     budget : int, optional
-        Steps of all searches of a history together after which its verdict is "unknown". Not the clock but this makes
-        verdicts the same on every machine. Parts that take at most 20,000 steps, and 60 an operation, are decided in
-        any case.
+        Steps of all searches of a history together after which its verdict is "unknown". Unlike `timeout`, a budget
+        gives the same verdict on every machine. Parts that take at most 20,000 steps, and 60 an operation, are decided
+        in any case.
 
     Raises
     ------
     ValueError
         If there is no such model, columns differ in length, rows of one history are not adjacent, or the budget is
-        below 1. What is wrong with one history is told in its row instead.
+        below 1. An error in one history stands in its row instead.
 
     References
     ----------

@@ -14,13 +14,13 @@ ENGINE_NAMES: Final[tuple[str, ...]] = get_args(EngineName)
 
 
 class Order(Sequence[int]):
-    """An order that is put together when it is first looked at.
+    """An order that is made when somebody first reads it.
 
     Parameters
     ----------
     make : callable
-        Returns it. May raise `latchfree_lincheck.engine.decide.NoWitness`: a monitor can tell that there is an order
-        without finding one, and the search for it has the bounds of the check.
+        Returns the order. May raise `latchfree_lincheck.NoWitness`: a monitor can tell that there is an order without
+        finding one, and the search for the order has the bounds of the check.
     """
 
     __slots__ = ("_indices", "_make")
@@ -70,11 +70,11 @@ class Verdict:
     seconds : float
         How long the check took.
     engine : str
-        Which engine decided; of several parts, most of them. See `latchfree_lincheck.check`.
+        The engine that decided most parts of the history. See `latchfree_lincheck.check`.
     why : str
-        Why it was that engine: what the others needed, or how many parts each decided.
+        Why this engine decided: what other engines needed, or how many parts each engine decided.
     steps : int
-        How many steps the searches took: the same in every run that is not ended by the clock.
+        How many steps the searches took: the same in every run that the clock does not end.
     witness : sequence of int
         If ok: the indices of the operations in an order that explains every result; pending operations that
         took no effect are not in it.

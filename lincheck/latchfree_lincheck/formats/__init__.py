@@ -39,8 +39,8 @@ def read_history(path: str | Path, format: str | None = None, model: str | None 
     format : str, optional
         One of `FORMATS`; by default told from the file's content.
     model : str, optional
-        The name of their model, instead of the one that the file or the format implies. Where a model has that name
-        every call is looked at: one that it does not have is malformed.
+        The name of their model, instead of the model that the file or the format implies. If a built-in model has this
+        name, a call that the model does not have makes the file malformed.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def write_history(path: str | Path, histories: Iterable[History], format: str | 
     Raises
     ------
     ValueError
-        If the format is not one of ours, or an operation holds what JSON cannot say; nothing is written then.
+        If the format is not one of ours, or JSON has no text for a value of an operation; nothing is written then.
     """
     path = Path(path)
     chosen = ("parquet" if path.suffix == ".parquet" else "jsonl") if format is None else format
@@ -77,7 +77,7 @@ def detect_format(path: str | Path) -> str:
     Raises
     ------
     HistoryFormatError
-        If it looks like none of `FORMATS`.
+        If the content looks like none of `FORMATS`.
     """
     path = Path(path)
     with path.open("rb") as file:

@@ -1,8 +1,8 @@
 """Judge a history part by part, so that a page can show an order for every part and each violation.
 
-A verdict on a whole history that is linearizable orders all of it. One on a violation orders only the part that has
-it, so the parts (by object, and by the model's partition where each of the object's calls has one) are then judged
-one by one: linearizability is local, so theirs are the verdicts of the whole.
+The verdict on a linearizable history orders all operations. The verdict on a violation orders only the part that has
+the violation. Then the parts are judged one by one: objects, and the keys of an object where the model's partition
+names one for each of its calls. Linearizability is local, so the history is linearizable if and only if all parts are.
 """
 
 from __future__ import annotations

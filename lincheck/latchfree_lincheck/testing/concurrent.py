@@ -89,11 +89,11 @@ def linearizable(
     programs : int
         How many programs are generated.
     seconds : float
-        After that time no further program is run: the test ends with what it has found.
+        After that time no further program is run.
     yielding : float
         How often a thread gives way, per bytecode of Python code, from 0 to 1.
     derandomize : bool
-        Whether the programs are the same ones each time.
+        Whether every run of the test generates the same programs.
 
     Returns
     -------

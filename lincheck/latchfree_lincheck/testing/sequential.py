@@ -39,12 +39,12 @@ def stateful(
     programs, most_calls : int
         How many programs are generated, and how long they are at most.
     derandomize : bool
-        Whether the programs are the same ones each time.
+        Whether every run of the test generates the same programs.
 
     Raises
     ------
     ValueError
-        If the model lacks an operation that is named, or nothing is known of the arguments of one.
+        If the model lacks an operation that is named, or the arguments of an operation are unknown.
 
     Examples
     --------
