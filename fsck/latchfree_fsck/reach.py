@@ -52,7 +52,7 @@ from latchfree_fsck.nodes import ANY_ENTRIES, node_words
 _0 = np.uint64(0)
 _1 = np.uint64(1)
 _FIRST = np.uint64(FIRST_NODE)
-_TABLE_SLOTS = registry.SLOTS
+_TABLE_SLOTS = registry.TABLE_SLOTS
 _EMPTY = registry.EMPTY
 
 

@@ -14,8 +14,6 @@ from latchfree.ctrie.kernels.insert import ALWAYS, FULL, IF_ABSENT, IF_EQUAL, IF
 from latchfree.ctrie.kernels.lookup import lookup
 from latchfree.ctrie.kernels.nodes import NIL
 from latchfree.ctrie.kernels.registry import FROZEN, drop
-from latchfree.ctrie.kernels.remove import ALWAYS as REMOVE_ALWAYS
-from latchfree.ctrie.kernels.remove import IF_EQUAL as REMOVE_IF_EQUAL
 from latchfree.ctrie.kernels.remove import remove
 from latchfree.ctrie.kernels.scan import CURSOR_WORDS, advance, count, start
 from latchfree.ctrie.kernels.snapshot import clear, freeze
@@ -185,11 +183,11 @@ def work(mem: Handle, run: CtrieRun, me: Word, random: Word, process: Word, rows
                 result = np.int64(node != NIL)
             elif code == op.REMOVE_IF:
                 a = seen[key]
-                node = remove(mem, trie, me, key, REMOVE_IF_EQUAL, a)
+                node = remove(mem, trie, me, key, IF_EQUAL, a)
                 full = node == FULL
                 result = np.int64(node != NIL)
             elif code == op.REMOVE:
-                node = remove(mem, trie, me, key, REMOVE_ALWAYS, 0)
+                node = remove(mem, trie, me, key, ALWAYS, 0)
                 full = node == FULL
                 result = ABSENT if full else _value(mem, node)
             elif code == op.CLEAR:

@@ -29,8 +29,6 @@ from latchfree.ctrie.kernels.insert import ALWAYS, FULL, IF_ABSENT, IF_EQUAL, IF
 from latchfree.ctrie.kernels.lookup import lookup
 from latchfree.ctrie.kernels.nodes import NIL, ONE
 from latchfree.ctrie.kernels.registry import FROZEN, drop
-from latchfree.ctrie.kernels.remove import ALWAYS as REMOVE_ALWAYS
-from latchfree.ctrie.kernels.remove import IF_EQUAL as REMOVE_IF_EQUAL
 from latchfree.ctrie.kernels.remove import remove
 from latchfree.ctrie.kernels.scan import CURSOR_WORDS, advance, count, start
 from latchfree.ctrie.kernels.snapshot import clear, freeze, new_trie
@@ -125,13 +123,13 @@ def replace_if(mem: Handle, trie: Word, thread: Word, key: Word, expected: Word,
 @kernel
 def remove_key(mem: Handle, trie: Word, thread: Word, key: Word) -> Word:
     """Remove a key and return its value, or ABSENT."""
-    return _remove(mem, trie, thread, key, REMOVE_ALWAYS, np.int64(0))
+    return _remove(mem, trie, thread, key, ALWAYS, np.int64(0))
 
 
 @kernel
 def remove_if(mem: Handle, trie: Word, thread: Word, key: Word, expected: Word) -> Word:
     """Remove a key if it has the expected value; return that, or ABSENT."""
-    return _remove(mem, trie, thread, key, REMOVE_IF_EQUAL, expected)
+    return _remove(mem, trie, thread, key, IF_EQUAL, expected)
 
 
 @kernel

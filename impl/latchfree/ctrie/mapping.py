@@ -12,7 +12,7 @@ from latchfree.ctrie import many
 from latchfree.ctrie.binding import not_plain
 from latchfree.ctrie.codecs import Codec, CodecName, codec_for
 from latchfree.ctrie.holds import Owner
-from latchfree.ctrie.kernels import insert, remove
+from latchfree.ctrie.kernels import insert
 from latchfree.ctrie.recovery import reclaim_all
 from latchfree.ctrie.store import HASH_MASK_ALL, Store, refused
 from latchfree.ctrie.view import Snapshot
@@ -39,8 +39,6 @@ _ALWAYS: Final = int(insert.ALWAYS)
 _IF_ABSENT: Final = int(insert.IF_ABSENT)
 _IF_PRESENT: Final = int(insert.IF_PRESENT)
 _IF_EQUAL: Final = int(insert.IF_EQUAL)
-_REMOVE_ALWAYS: Final = int(remove.ALWAYS)
-_REMOVE_IF_EQUAL: Final = int(remove.IF_EQUAL)
 
 _MISSING: Any = object()
 
@@ -351,7 +349,7 @@ class Ctrie(MutableMapping[K, V]):
     def __delitem__(self, key: K) -> None:
         value = self._pop(key)
         if value is NotImplemented:
-            value = self._remove(key, _REMOVE_ALWAYS)
+            value = self._remove(key, _ALWAYS)
         if value is None:
             raise KeyError(key)
 
@@ -365,7 +363,7 @@ class Ctrie(MutableMapping[K, V]):
         """Remove `key` and return its value, or `default`; KeyError without one."""
         value = self._pop(key)
         if value is NotImplemented:
-            stored = self._remove(key, _REMOVE_ALWAYS)
+            stored = self._remove(key, _ALWAYS)
             if stored is not None:
                 return self._store.values.decode(stored)
         elif value is not None:
@@ -378,7 +376,7 @@ class Ctrie(MutableMapping[K, V]):
         """Remove and return some pair; KeyError when empty."""
         while True:
             for key in self:
-                stored = self._remove(key, _REMOVE_ALWAYS)
+                stored = self._remove(key, _ALWAYS)
                 if stored is not None:
                     return key, self._store.values.decode(stored)
                 break  # somebody was faster: look again
@@ -422,7 +420,7 @@ class Ctrie(MutableMapping[K, V]):
 
     def remove(self, key: K, expected: V = _MISSING) -> bool:
         """Remove `key`, with `expected` only if `key` holds that value; return whether it was removed."""
-        mode = _REMOVE_ALWAYS if expected is _MISSING else _REMOVE_IF_EQUAL
+        mode = _ALWAYS if expected is _MISSING else _IF_EQUAL
         return self._remove(key, mode, expected) is not None
 
     # the whole map ---------------------------------------------------------------------------------------------

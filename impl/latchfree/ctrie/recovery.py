@@ -12,7 +12,7 @@ from collections.abc import Callable
 from latchfree.arena import Arena
 from latchfree.arena.processes import own_identity
 from latchfree.ctrie.kernels.entry_points import call
-from latchfree.ctrie.kernels.registry import DROPPED, FIRST_SLOT, FORK, GEN, NEXT, OWNER, SLOTS, STATE
+from latchfree.ctrie.kernels.registry import DROPPED, FIRST_SLOT, FORK, GEN, NEXT, OWNER, STATE, TABLE_SLOTS
 from latchfree.ctrie.kernels.shape import SNAPSHOTS
 
 
@@ -23,7 +23,7 @@ def _slots(arena: Arena, trie: int) -> list[int]:
     table = int(words[trie + int(SNAPSHOTS)])
     while table:
         first = table + int(FIRST_SLOT)
-        slots += range(first, first + int(SLOTS))
+        slots += range(first, first + int(TABLE_SLOTS))
         table = int(words[table + int(NEXT)])
     return slots
 

@@ -8,7 +8,7 @@ from latchfree.arena.kernels.allocator import URGENT, failed
 from latchfree.atomics import peek, poke
 from latchfree.ctrie.kernels.entries import full_hash, placed, same_value
 from latchfree.ctrie.kernels.gcas import COMMITTED, gcas, gcas_read, read_root
-from latchfree.ctrie.kernels.insert import FULL
+from latchfree.ctrie.kernels.insert import FULL, IF_EQUAL
 from latchfree.ctrie.kernels.lnode import NOWHERE, find, without_entry
 from latchfree.ctrie.kernels.nodes import (
     C_NODE,
@@ -24,7 +24,7 @@ from latchfree.ctrie.kernels.nodes import (
     kind_of,
     slot_for,
 )
-from latchfree.ctrie.kernels.remove import IF_EQUAL, clean_path
+from latchfree.ctrie.kernels.remove import clean_path
 from latchfree.ctrie.kernels.remove import remove as remove_right
 from latchfree.ctrie.kernels.shape import P_PATH
 from latchfree.ctrie.kernels.trees import begin

@@ -45,7 +45,7 @@ from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Key, Value, Word
 from latchfree.words import flag_of
 
-#: When to write.
+#: When to write, and when to remove (ALWAYS and IF_EQUAL).
 ALWAYS = np.uint64(0)
 IF_ABSENT = np.uint64(1)
 IF_PRESENT = np.uint64(2)

@@ -40,7 +40,7 @@ from latchfree.jit import kernel
 from latchfree.kinds import Handle, Key, Word
 
 #: In place of an S-node: `lookup_undisturbed` met something that has to be helped first.
-UNDECIDED = np.uint64((1 << 64) - 1)
+TO_HELP = np.uint64((1 << 64) - 1)
 
 #: Outcome of `renew` besides those of `gcas`: no memory, nothing changed.
 NO_MEMORY = np.uint64(3)
@@ -103,14 +103,14 @@ def lookup_frozen(mem: Handle, i: Word, h: Word, level: Word, key: Key) -> Word:
 
 @kernel
 def lookup_undisturbed(mem: Handle, trie: Word, h: Word, key: Key) -> Word:
-    """Return the S-node of `key` or NIL; UNDECIDED where there is something to help with first.
+    """Return the S-node of `key` or NIL; TO_HELP where there is something to help with first.
 
     Small enough to be compiled into the loops of the bulk calls.
     """
     # spec: Ctrie!RdcssRead
     i = load_seq(mem, trie + ROOT_WORD)
     if i & PENDING != NIL:
-        return UNDECIDED
+        return TO_HELP
     gen = gen_of(mem, i)
     level = NIL
     while gen_of(mem, i) == gen:
@@ -124,7 +124,7 @@ def lookup_undisturbed(mem: Handle, trie: Word, h: Word, key: Key) -> Word:
             return slot if slot == NIL or same_key(mem, slot, key) else NIL
         i = slot & UNTAG
         level += STRIDE
-    return UNDECIDED
+    return TO_HELP
 
 
 @kernel
@@ -132,7 +132,7 @@ def lookup(mem: Handle, trie: Word, me: Word, key: Key) -> Word:
     """Return the S-node of `key`, or NIL. LP: the read of the main that holds the key, or lacks it."""
     h = placed(mem, trie, full_hash(key))
     node = lookup_undisturbed(mem, trie, h, key)
-    return node if node != UNDECIDED else lookup_helping(mem, trie, me, h, key)
+    return node if node != TO_HELP else lookup_helping(mem, trie, me, h, key)
 
 
 @kernel

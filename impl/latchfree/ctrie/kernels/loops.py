@@ -15,7 +15,6 @@ from latchfree.ctrie.kernels.entries import VALUE, stored_key_words
 from latchfree.ctrie.kernels.insert import ALWAYS, FULL, insert
 from latchfree.ctrie.kernels.lookup import lookup
 from latchfree.ctrie.kernels.nodes import NIL
-from latchfree.ctrie.kernels.remove import ALWAYS as REMOVE_ALWAYS
 from latchfree.ctrie.kernels.remove import remove
 from latchfree.ctrie.kernels.scan import advance, start
 from latchfree.jit import kernel
@@ -128,7 +127,7 @@ def remove_all(mem: Handle, trie: Word, me: Word, keys: Array, first: Word, last
     done = last - first
     for k in range(first, last):
         _breathe(mem, me, k - first)
-        node = remove(mem, trie, me, element(keys, k), REMOVE_ALWAYS, 0)
+        node = remove(mem, trie, me, element(keys, k), ALWAYS, 0)
         if node == FULL:
             done = k - first
             break

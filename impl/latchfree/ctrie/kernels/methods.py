@@ -26,7 +26,6 @@ from latchfree.ctrie.kernels.insert import ALWAYS, FULL, insert
 from latchfree.ctrie.kernels.lookup import lookup, lookup_frozen
 from latchfree.ctrie.kernels.nodes import NIL
 from latchfree.ctrie.kernels.registry import drop
-from latchfree.ctrie.kernels.remove import ALWAYS as REMOVE_ALWAYS
 from latchfree.ctrie.kernels.remove import remove
 from latchfree.ctrie.kernels.snapshot import clear, freeze
 from latchfree.jit import kernel
@@ -255,7 +254,7 @@ def _pop(bound: Word, thing: Word) -> Word:
         if peek(context, _OVERFLOW) & np.uint64(0xFFFFFFFF) == _0:
             mem = peek(context, BASE)
             pin(mem, me)
-            node = remove(mem, peek(context, TRIE), me, key, REMOVE_ALWAYS, 0)
+            node = remove(mem, peek(context, TRIE), me, key, ALWAYS, 0)
             answer = _answer(context, node, key, _WORD)
             unpin(mem, me)
             return answer

@@ -35,10 +35,10 @@ _1 = np.uint64(1)
 _MINUS_1 = np.uint64((1 << 64) - 1)
 NO_ROOM = _MINUS_1
 
-#: Words of a table: header, next table, and then one array of `SLOTS` words a field.
+#: Words of a table: header, next table, and then one array of `TABLE_SLOTS` words a field.
 NEXT = np.uint64(1)
 FIRST_SLOT = np.uint64(2)
-SLOTS = np.uint64(10)
+TABLE_SLOTS = np.uint64(10)
 TABLE_WORDS = np.uint64(2 + 6 * 10)
 
 # Fields of a slot, as distances from the word that holds its generation.
@@ -70,7 +70,7 @@ def _new_table(mem: Handle, me: Word) -> Word:
         poke(mem, table, header(TABLE, TABLE_WORDS, _0))
         for k in range(_1, TABLE_WORDS):
             poke(mem, table + np.uint64(k), _0)
-        for k in range(SLOTS):
+        for k in range(TABLE_SLOTS):
             poke(mem, table + FIRST_SLOT + np.uint64(k) + HEAD, CLOSED)
     return table
 
@@ -92,7 +92,7 @@ def _claim_slot(mem: Handle, trie: Word, me: Word) -> Word:
                 # spec: none -- as above.
                 link = load(mem, link) + NEXT
             table = fresh
-        for k in range(SLOTS):
+        for k in range(TABLE_SLOTS):
             slot = table + FIRST_SLOT + np.uint64(k)
             # spec: Reclamation!Register
             if load(mem, slot + OWNER) == _0 and cas(mem, slot + OWNER, _0, peek(mem, me + P_STATE)):
@@ -133,7 +133,7 @@ def newest(mem: Handle, trie: Word, below: Word, other_than: Word) -> tuple[Word
     # spec: none -- the chain of tables only grows.
     table = load(mem, trie + SNAPSHOTS)
     while table != _0:
-        for k in range(SLOTS):
+        for k in range(TABLE_SLOTS):
             slot = table + FIRST_SLOT + np.uint64(k)
             # spec: Reclamation!RetireScan, Reclamation!SweepPrev -- seq_cst: sees all that were registered before the
             # root moved past them.
@@ -237,7 +237,7 @@ def _find_dropped(mem: Handle, trie: Word) -> Word:
     # spec: none -- the chain of tables only grows.
     table = load(mem, trie + SNAPSHOTS)
     while table != _0:
-        for k in range(SLOTS):
+        for k in range(TABLE_SLOTS):
             slot = table + FIRST_SLOT + np.uint64(k)
             # spec: Reclamation!SweepScan, Reclamation!SweepRecheck
             if load_seq(mem, slot + STATE) == DROPPED:

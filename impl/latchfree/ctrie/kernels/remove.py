@@ -3,15 +3,13 @@
 LP of a removal: the root read of the GCAS that commits it. LP of a refusal: the read of the main that shows it.
 """
 
-import numpy as np
-
 from latchfree.arena.kernels.allocator import URGENT, abandon, failed, undo
 from latchfree.atomics import peek, poke
 from latchfree.ctrie.kernels.clean import clean, clean_parent
 from latchfree.ctrie.kernels.cnode import removed_contracted
 from latchfree.ctrie.kernels.entries import full_hash, placed, same_key, same_value
 from latchfree.ctrie.kernels.gcas import COMMITTED, LOST, gcas, gcas_read, read_root
-from latchfree.ctrie.kernels.insert import FULL
+from latchfree.ctrie.kernels.insert import FULL, IF_EQUAL
 from latchfree.ctrie.kernels.lnode import NOWHERE, find, without_entry
 from latchfree.ctrie.kernels.lookup import NO_MEMORY, renew
 from latchfree.ctrie.kernels.nodes import (
@@ -33,9 +31,6 @@ from latchfree.ctrie.kernels.trees import begin
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Key, Word
 from latchfree.words import flag_of
-
-ALWAYS = np.uint64(0)
-IF_EQUAL = np.uint64(1)
 
 
 @kernel

@@ -24,7 +24,7 @@ from latchfree.ctrie.kernels.shape import DROP_LOCK, REGISTERED, SNAPSHOTS
 
 U = np.uint64
 TAG = 1 << 63
-SLOTS = int(registry.SLOTS)
+SLOTS = int(registry.TABLE_SLOTS)
 TABLE = int(round_up(registry.TABLE_WORDS))
 #: Words of all nodes, a size that blocks and descriptors do not have.
 NODE = 72

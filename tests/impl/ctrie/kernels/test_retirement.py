@@ -66,7 +66,7 @@ def waiting(trie):
     found = []
     table = int(words[trie._store.trie + int(SNAPSHOTS)])
     while table:
-        for slot in range(table + int(registry.FIRST_SLOT), table + int(registry.FIRST_SLOT + registry.SLOTS)):
+        for slot in range(table + int(registry.FIRST_SLOT), table + int(registry.FIRST_SLOT + registry.TABLE_SLOTS)):
             if words[slot]:
                 found += _entries(words, int(words[slot + int(registry.HEAD)]))
         table = int(words[table + int(registry.NEXT)])
