@@ -5,7 +5,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-from doc_pages import PAGES, agree, blocks, plain, play, prose
+from doc_pages import PAGES, ROOT, Shell, agree, blocks, plain, play, prose
 
 #: A command in a block that is no console session.
 COMMAND = re.compile(r"^\s*(?:\$ )?(?:latchfree|pip|python|pytest) [^=({]*$", re.MULTILINE)
@@ -27,6 +27,18 @@ def test_commands_print_what_the_page_says(page: Path, tmp_path: Path) -> None:
 def test_slow_commands_print_what_the_page_says(page: Path, tmp_path: Path) -> None:
     wrong = play(page, tmp_path, slow=True)
     assert not wrong, "\n\n".join(wrong)
+
+
+def test_the_spin_lock_is_drawn_as_the_page_shows_it(tmp_path: Path) -> None:
+    page = ROOT / "docs" / "graphs.md"
+    shell = Shell(tmp_path)
+    for block in blocks(page):
+        if block.file:
+            shell.write(block)
+    command = next(command for block in blocks(page) if block.kind == "console" for command, _ in block.commands())
+    shell.run(command)
+    drawn = (shell.folder / "spin_lock.svg").read_text(encoding="utf-8")
+    assert drawn == (ROOT / "docs" / "images" / "spin_lock.svg").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: f"{p.parent.name}-{p.name}")
