@@ -13,17 +13,24 @@ The read of a null ``prev`` right after that of a main stays: whether it is a st
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Final, NamedTuple
 
-from latchfree.ctrie.kernels.shape import PENDING
 from latchfree_evidence.refinement.labels import ctrie_actions
 from latchfree_explore.steps import Step
 
-_TAG: Final = int(PENDING)
 _AFTER: Final = "GcasReadPrevAfter"
 _STATUS: Final = ("UNDECIDED", "COMMIT", "ABORT")
 _TRY: Final = "latchfree/ctrie/kernels/lookup.py"
 """Where lookups try their luck."""
+
+
+@cache
+def _tag() -> int:
+    """Return the bit that marks a descriptor, or a failed node; the trie is loaded after a mutant was applied."""
+    from latchfree.ctrie.kernels.shape import PENDING
+
+    return int(PENDING)
 
 
 class Event(NamedTuple):
@@ -98,13 +105,13 @@ def _action(actions: frozenset[str], last: str) -> str:
 
 def _seen(action: str, step: Step) -> str:
     if action in ("RdcssRead", "CompleteReadRoot"):
-        return "descriptor" if step.old & _TAG else "I-node"
+        return "descriptor" if step.old & _tag() else "I-node"
     if action in ("GcasReadMain", "CompleteRereadMain"):
         return "main"
     if action == "RdcssReadStatus":
         return _STATUS[step.old]
     if action in ("GcasReadPrev", "CompleteReadPrev", "GcasReadPrevAfter"):
-        return "null" if step.old == 0 else "failed" if step.old & _TAG else "pending"
+        return "null" if step.old == 0 else "failed" if step.old & _tag() else "pending"
     if action == "RdcssDecide":
         return _STATUS[step.new] if step.succeeded else "no"
     return "yes" if step.succeeded else "no"

@@ -227,3 +227,15 @@ def test_a_thousand_traces():
     assert campaign.complete
     assert campaign.traces.total() == 1_000
     assert len(campaign.actions) == 17
+
+
+def test_a_mutant_can_be_applied_after_the_campaign_is_loaded():
+    code = """
+import sys
+import latchfree_evidence.refinement.traces.campaign
+from latchfree_evidence.mutants import apply_mutant
+apply_mutant("S1")
+"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
