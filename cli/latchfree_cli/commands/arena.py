@@ -29,7 +29,7 @@ Where = Annotated[str, typer.Argument(metavar="WHERE", help="A path, or a name i
 
 
 @examples(
-    "latchfree arena info /dev/shm/prices",
+    "latchfree arena info ./prices.arena",
     "latchfree arena info prices",
 )
 def info(settings: Settings, where: Where) -> Outcome:

@@ -20,7 +20,7 @@ def shrink(
     format_: Annotated[str | None, typer.Option("--format", help="File format; default: recognised.")] = None,
     history: Annotated[str | None, typer.Option("--history", help="Name of the history, if several.")] = None,
 ) -> Outcome:
-    """Make a violating history small: as few operations as possible that are still a violation.
+    """Make a violating history small: leave out operations as long as the rest is a violation.
 
     The small history is written to the output folder and shown as a table, in which time runs down. Of several
     histories, the first violation is made small.
