@@ -46,7 +46,7 @@ def rows_of(texts: Any) -> Iterator[tuple[int, bytes]]:
 
 
 def to_lists(rows: Sequence[Collection[Hashable]]) -> Any:
-    """Return collections of subscribers as an Arrow list array: of int64 or strings, else of what Arrow infers.
+    """Return collections of subscribers as an Arrow list array: of int64 or strings, else of a type that Arrow infers.
 
     Raises
     ------

@@ -4,8 +4,8 @@ Example: in MQTT ``sport/+/score`` matches ``sport/golf/score``, and ``sport/#``
 
 Patterns and topics are words between separators. In a pattern one wildcard stands for exactly one word, the other
 (*many*) for several. The dialects differ in where *many* may stand and whether it may stand for no word, in whether
-the empty text has words, and in what is valid (`latchfree.topics.rules`). A wildcard character inside a word is just
-that character.
+the empty text has words, and in the texts that are valid (`latchfree.topics.rules`). A wildcard character inside a
+word is just that character.
 """
 
 from __future__ import annotations

@@ -26,7 +26,6 @@ class Matcher(Protocol[S]):
     @property
     def dialect(self) -> Dialect:
         """The dialect of patterns and topics."""
-        ...
 
     def subscribe(self, pattern: str | bytes, subscriber: S, *, queue: str | None = None) -> Subscription[S]:
         """Add a subscription.
@@ -49,7 +48,6 @@ class Matcher(Protocol[S]):
         InvalidPattern
             If the pattern breaks a rule of the dialect; nothing changes.
         """
-        ...
 
     def unsubscribe(self, subscription: Subscription[S]) -> None:
         """Take a subscription away.
@@ -64,7 +62,6 @@ class Matcher(Protocol[S]):
         UnknownSubscription
             If the matcher does not have the subscription, or no longer; nothing changes.
         """
-        ...
 
     def match(self, topic: str | bytes) -> frozenset[S]:
         """Return the subscribers whose patterns match a topic.
@@ -83,7 +80,6 @@ class Matcher(Protocol[S]):
         InvalidTopic
             If the topic breaks a rule of the dialect.
         """
-        ...
 
     def match_many(self, topics: Any) -> Any:
         """Return the subscribers of each topic; a row has each subscriber once, in any order.
@@ -104,30 +100,23 @@ class Matcher(Protocol[S]):
         TypeError
             If the subscribers do not fit one Arrow type.
         """
-        ...
 
     def matching(self, topic: str | bytes) -> list[Subscription[S]]:
         """Return the subscriptions that match a topic, in any order."""
-        ...
 
     def has_interest(self, topic: str | bytes) -> bool:
         """Return whether any subscription matches a topic; stops at the first."""
-        ...
 
     def subscriptions(self, prefix: str | None = None) -> Iterator[Subscription[S]]:
         """Return the subscriptions, or those whose patterns have the words of `prefix` first, wildcards as text."""
-        ...
 
     def snapshot(self) -> Snapshot[S]:
-        """Return what is subscribed now, unchanging."""
-        ...
+        """Return the current subscriptions, unchanging."""
 
     def stats(self) -> Stats:
-        """Return what the matcher holds and did."""
-        ...
+        """Return the size of the matcher, and counts of its calls."""
 
     def freeze(self) -> MaskIndex[S]:
-        """Return an unchanging index of what is subscribed now, for bulk matching."""
-        ...
+        """Return an unchanging index of the current subscriptions, for bulk matching."""
 
     def __len__(self) -> int: ...

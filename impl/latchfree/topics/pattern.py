@@ -7,7 +7,7 @@ from enum import IntEnum
 
 
 class Kind(IntEnum):
-    """What a word of a pattern stands for."""
+    """The kinds of words in a pattern."""
 
     LITERAL = 0
     """Itself."""

@@ -101,10 +101,6 @@ def overlaps(one: str, other: str, dialect: Dialect) -> bool:
     dialect : Dialect
         The dialect of both.
 
-    Returns
-    -------
-    bool
-
     Raises
     ------
     InvalidPattern
@@ -136,10 +132,6 @@ def subsumes(wide: str, narrow: str, dialect: Dialect) -> bool:
         Patterns.
     dialect : Dialect
         The dialect of both.
-
-    Returns
-    -------
-    bool
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What each dialect forbids: functions that return the first defect of a text as (rule, character), or None.
+"""The rules of each dialect: functions that return the first defect of a text as (rule, character), or None.
 
 Sources: AMQP 0-9-1, 3.1.3.3; NATS, "Subject-Based Messaging"; MQTT 5.0, 1.5.4, 4.7 and 4.8.2.
 """
@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 Defect: TypeAlias = tuple[str, int | None] | None
 
 SHARE: Final = "$share/"
-"""What a shared subscription of MQTT starts with; the share name and the filter follow."""
+"""The start of a shared subscription of MQTT; the share name and the filter follow."""
 
 NATS_FORBIDDEN: Final = " \t\n\r\0"
 """Characters no NATS subject has: those that end an argument of a command, and NUL."""

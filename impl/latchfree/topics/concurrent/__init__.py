@@ -1,9 +1,11 @@
 """The concurrent topic trie: a Ctrie over strings of digits, with matching by validated double collect.
 
-Digits. A subscription is a string of 64-bit *digits*: one a word of its pattern (the hash of the word, or one of two
-reserved digits for the wildcards), the digit END, and a mix of the subscription's number, which is unique. So no
-two strings are equal and none begins another, whatever the hashes do; there are no L-nodes. Two words with one hash
-share a place and nothing else: every subscription found is compared with the topic byte by byte.
+Example: subscription 9 to ``sport/+`` is the string hash(sport), ANY_WORD, END, mix(9).
+
+Digits. A subscription is a string of 64-bit *digits*: one for each word of its pattern (the hash of the word, or one
+of two reserved digits for the wildcards), the digit END, and a mix of the subscription's number, which is unique. So
+no two strings are equal and no string begins another, even if hashes collide; there are no L-nodes. Two words with one
+hash share a place and nothing else: every subscription found is compared with the topic byte by byte.
 
 Nodes. One Ctrie level consumes six bits of a digit, eleven levels a digit. A slot of a C-node holds
 
@@ -46,15 +48,15 @@ Match (topic; it allocates nothing, renews nothing, cleans nothing)
     Collect: r = root; from r, for each I-node i reached (a queue): m = GCAS_READ(i), note (i, m); follow the slots for
     the digits wanted at i's position: word, ANY_WORD, ANY_WORDS, or END; below END all. A T-node is a C-node of one
     slot.
-    A child of a generation other than r's is frozen (no update can commit in it): it and what is below is read by
+    A child of a generation other than r's is frozen (no update can commit in it): the child and all below are read by
     GCAS_READ(READ_ONLY) and not noted.
     Validate: for each noted (i, m): GCAS_READ(i) == m; and root == r. If all of it holds, then at the instant between
     the two passes every noted I-node had its noted main (a main never returns once replaced, and the reader's pin keeps
-    it from being reused), so the collected set was what the whole trie held then: LP. Else collect again (C3).
+    it from being reused), so the whole trie held exactly the collected set then: LP. Else collect again (C3).
     After 8 failures: a read-only snapshot, collected without validation; LP: the decision of its descriptor.
     A failure means that an update committed: lock-free.
     In a snapshot of the caller's all is frozen, nothing is noted, and the first collection is the answer.
 
-The spec (TopicTrie.tla) models one C-node a level and CAS for GCAS; what GCAS, snapshots and reclamation add is
-modelled in Ctrie.tla and Reclamation.tla.
+The spec (TopicTrie.tla) models one C-node for each level, and CAS for GCAS; Ctrie.tla and Reclamation.tla model GCAS,
+snapshots and reclamation.
 """

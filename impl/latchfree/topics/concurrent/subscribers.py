@@ -25,19 +25,15 @@ class Subscribers(Protocol):
 
     def stored(self, subscriber: Hashable) -> tuple[int, str | bytes | None]:
         """Return the word for a subscriber, and the text that its S-node holds besides."""
-        ...
 
     def object(self, word: int, text: str | bytes | None) -> Any:
         """Return the subscriber that a word and a text stand for."""
-        ...
 
     def objects(self, words: list[int]) -> list[Any] | None:
         """Return the subscribers of many words; None if some are text, which only the S-nodes hold."""
-        ...
 
     def all_inline(self, words: NDArray[Any]) -> bool:
         """Return whether all these words are integers that stand for themselves."""
-        ...
 
 
 def _is_inline(subscriber: Hashable) -> bool:

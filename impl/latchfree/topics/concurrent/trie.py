@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from latchfree.topics.mask.index import MaskIndex
 
 _NUMBER_BITS: Final = (1 << 64) - 1
-#: What the directory of an arena says the values of a topic trie are.
+#: The kind of value that the directory of an arena records for a topic trie.
 _VALUES: Final = "subscriber"
 
 
@@ -243,7 +243,7 @@ class ConcurrentTrie(Reader[S]):
         patterns : pyarrow.StringArray
             The patterns, as given to `subscribe_column`.
         numbers : array of uint64
-            What `subscribe_column` returned, row by row.
+            The numbers that `subscribe_column` returned, row by row.
 
         Raises
         ------
@@ -269,7 +269,7 @@ class ConcurrentTrie(Reader[S]):
     # the whole ------------------------------------------------------------------------------------------------
 
     def snapshot(self) -> TrieSnapshot[S]:
-        """Return what is subscribed at this instant, in O(1); taking it stops nobody.
+        """Return the subscriptions of this instant, in O(1); no other thread waits.
 
         Close the snapshot, or drop the last reference, to give back the memory that it keeps.
         """
@@ -280,7 +280,7 @@ class ConcurrentTrie(Reader[S]):
         return self.snapshot().subscriptions(prefix)
 
     def freeze(self) -> MaskIndex[S]:
-        """Return an unchanging index of what is subscribed now, for bulk matching."""
+        """Return an unchanging index of the current subscriptions, for bulk matching."""
         return self.snapshot().freeze()
 
     def stats(self) -> Stats:

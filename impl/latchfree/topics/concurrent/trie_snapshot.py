@@ -20,7 +20,7 @@ _BATCH: Final = 1024
 
 
 class TrieSnapshot(Reader[S], Snapshot[S]):
-    """The subscriptions of one instant. Taking it is O(1) and stops nobody; it never changes.
+    """The subscriptions of one instant, which never change. Taking a snapshot is O(1), and no other thread waits.
 
     A snapshot matches as the trie does, on the nodes that the trie had. It keeps the memory of every subscription that
     was unsubscribed or moved since. The memory comes back after `close`, at the end of a ``with`` block, or with the

@@ -121,7 +121,7 @@ class LockedTrie(PlainMatcher[S]):
             yield from node.held
 
     def _skip(self, reached: set[Node[S]], staying: set[Node[S]], ended: set[Node[S]]) -> Iterator[Subscription[S]]:
-        """Follow wildcards for many words that stand for no word: keep the nodes reached, or yield what ends there."""
+        """Follow wildcards for many words that stand for no word; keep nodes, or yield their subscriptions."""
         todo = list(reached)
         while todo:
             wild = todo.pop().many

@@ -147,11 +147,11 @@ class PlainMatcher(ABC, Generic[S]):
             return iter([each for each, pattern in self._live.values() if pattern.starts_with(words)])
 
     def snapshot(self) -> CopiedSnapshot[S]:
-        """Return the subscriptions of now, unchanging; time and memory grow with the number of subscriptions."""
+        """Return the current subscriptions, unchanging; time and memory grow with the number of subscriptions."""
         return CopiedSnapshot(self._dialect, self.subscriptions())
 
     def freeze(self) -> MaskIndex[S]:
-        """Return an unchanging index of what is subscribed now, for bulk matching."""
+        """Return an unchanging index of the current subscriptions, for bulk matching."""
         return self.snapshot().freeze()
 
     def stats(self) -> Stats:

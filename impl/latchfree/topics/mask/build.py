@@ -22,7 +22,7 @@ pc: Any = optional("pyarrow.compute", "topics")
 
 
 def byte_column(column: Any) -> tuple[int, NDArray[np.int64], Any]:
-    """Return the address of the bytes of an Arrow string array, its offsets, and what keeps them alive."""
+    """Return the address of the bytes of an Arrow string array, its offsets, and the array that keeps both alive."""
     large = column.cast(pa.large_string())
     _, offsets, data = large.buffers()
     if offsets is None or offsets.size == 0:
@@ -80,17 +80,9 @@ def arrays_of(
     entries = np.zeros(max(probed + 1, int(probed * table.SLACK)), np.uint64)  # a probe ends at a free place
     filter_ = np.zeros(max(1, -(-probed * table.FILTER // 64)), np.uint64)
     table.fill_table(
-        np.uint64(address),
-        offsets,
-        group_of,
-        groups.masks,
-        groups.depths,
-        names,
-        np.uint64(classes.ctypes.data),
-        separators,
-        entries,
-        filter_,
-    )
+        np.uint64(address), offsets, group_of, groups.masks, groups.depths, names, np.uint64(classes.ctypes.data),
+        separators, entries, filter_,
+    )  # fmt: skip
     rest = np.flatnonzero(group_of == records.IN_TRIE)
     text_at = at[:-1][rest] + records.HEAD + width * np.diff(row_at)[rest]
     trie = _trie(held, text_at, lengths[rest], names[rest], classes, dialect)
@@ -164,16 +156,7 @@ def _trie(
     )
     one, many = np.uint64(ord(dialect.one)), np.uint64(ord(dialect.many))
     used = grow(
-        trie,
-        np.uint64(held.ctypes.data),
-        np.uint64(held.ctypes.data + len(held)),
-        text_at,
-        lengths,
-        names,
-        np.uint64(classes.ctypes.data),
-        eight(dialect.separator),
-        one,
-        many,
-        np.int64(room),
-    )
+        trie, np.uint64(held.ctypes.data), np.uint64(held.ctypes.data + len(held)), text_at, lengths, names,
+        np.uint64(classes.ctypes.data), eight(dialect.separator), one, many, np.int64(room),
+    )  # fmt: skip
     return trie._replace(**{name: getattr(trie, name)[:used] for name in ("one", "many", "name", "loops")})

@@ -1,4 +1,4 @@
-"""What compiled code knows of a dialect: the class of each byte, and eight separators in one word."""
+"""A dialect as the mask kernels take it: the class of each byte, and a word of eight separators."""
 
 from __future__ import annotations
 

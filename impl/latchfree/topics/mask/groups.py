@@ -15,13 +15,13 @@ from latchfree.topics.mask.kernels.table import salt_of
 
 @dataclass(frozen=True)
 class Groups:
-    """The shapes that are probed: those without a last `many` by number of words, then those with one.
+    """The shapes that are probed: first those without a last `many`, then those with one, each by number of words.
 
     Parameters
     ----------
     masks : array of uint64
     depths : array of int64
-        Words without a last `many`.
+        The number of words, without a last `many`.
     exact_at : array of int64
         Groups ``exact_at[n]`` to ``exact_at[n + 1]`` take topics of n words, n being at most 65.
     open_to : array of int64
@@ -37,7 +37,7 @@ class Groups:
 def choose_groups(
     masks: NDArray[np.uint64], depths: NDArray[np.int64], least: int, most: int
 ) -> tuple[Groups, NDArray[np.int64]]:
-    """Return the groups for the commonest shapes, at most `most`, and the group of each pattern, else `IN_TRIE`."""
+    """Return groups for the commonest shapes, at most `most`, and the group of each pattern, or `IN_TRIE`."""
     different, which = np.unique(masks, return_inverse=True)
     codes = which.astype(np.int64) * 256 + (depths + 1)
     shapes, shape_of, counts = np.unique(codes, return_inverse=True, return_counts=True)
@@ -63,7 +63,7 @@ def choose_groups(
 
 
 def group_table(masks: NDArray[np.uint64], depths: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Return the table of groups."""
+    """Return the table of groups, a row for each; see `latchfree.topics.mask.kernels.group_keys`."""
     table = np.zeros((len(masks) + 1, int(SIZE)), np.uint64)
     for group, mask in enumerate(masks.tolist()):
         first = (mask & -mask).bit_length() - 1 if mask else NOWHERE

@@ -29,7 +29,7 @@ _ALIGN: Final = 64
 
 
 def pack(plain: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.uint8]:
-    """Return a buffer with plain values (what JSON takes) and arrays."""
+    """Return a buffer with plain values (as JSON has) and arrays."""
     places: list[tuple[str, str, int, int]] = []
     at = 0
     for name, array in arrays.items():

@@ -1,1 +1,1 @@
-"""What stands around a matcher: a cache, filters, queue groups, and the interest of other servers."""
+"""Parts around a matcher: a cache, filters, queue groups, and the interest of other servers."""

@@ -142,11 +142,11 @@ class CachedMatcher(Generic[S]):
         return self._matcher.subscriptions(prefix)
 
     def snapshot(self) -> Snapshot[S]:
-        """Return what is subscribed now, unchanging."""
+        """Return the current subscriptions, unchanging."""
         return self._matcher.snapshot()
 
     def freeze(self) -> MaskIndex[S]:
-        """Return an unchanging index of what is subscribed now, for bulk matching."""
+        """Return an unchanging index of the current subscriptions, for bulk matching."""
         return self._matcher.freeze()
 
     def stats(self) -> Stats:

@@ -176,15 +176,8 @@ def _keep_those_that_agree(mem: Handle, rules: Word, address: Word, length: Word
 
 @kernel
 def collect(
-    mem: Handle,
-    trie: Word,
-    root: Word,
-    rules: Word,
-    address: Word,
-    length: Word,
-    count: Word,
-    space: Space,
-) -> Flag:
+    mem: Handle, trie: Word, root: Word, rules: Word, address: Word, length: Word, count: Word, space: Space,
+) -> Flag:  # fmt: skip
     """Find the S-nodes below I-node `root` that match a topic of `count` words, and note the mains that were read.
 
     Return False if `frames`, `noted` or `found` is too short. `trie` is READ_ONLY for a frozen tree; then nothing is

@@ -35,16 +35,9 @@ def holds(mem: Handle, trie: Word, root: Word, noted: Word, words: Word) -> Flag
 
 @kernel
 def matches(
-    mem: Handle,
-    trie: Word,
-    frozen: Word,
-    me: Word,
-    rules: Word,
-    address: Word,
-    length: Word,
-    count: Word,
+    mem: Handle, trie: Word, frozen: Word, me: Word, rules: Word, address: Word, length: Word, count: Word,
     space: Space,
-) -> Word:
+) -> Word:  # fmt: skip
     """Put the S-nodes that match a parsed topic into `space`; return their number, or TOO_SMALL.
 
     The S-nodes are the trie's, or the frozen tree's below `frozen` unless `frozen` is NIL. The caller must be pinned,

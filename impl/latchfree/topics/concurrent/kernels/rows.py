@@ -73,19 +73,9 @@ def _put_sorted(mem: Handle, found: Word, count: Word, out: Array, start: Word) 
 
 @kernel
 def match_rows(
-    mem: Handle,
-    trie: Word,
-    root: Word,
-    me: Word,
-    grammar: Grammar,
-    values: Word,
-    texts: Word,
-    places: Array,
-    first: Word,
-    offsets: Array,
-    out: Array,
-    buffers: Buffers,
-) -> Word:
+    mem: Handle, trie: Word, root: Word, me: Word, grammar: Grammar, values: Word, texts: Word, places: Array,
+    first: Word, offsets: Array, out: Array, buffers: Buffers,
+) -> Word:  # fmt: skip
     """Match the rows of a column of topics (bytes at `texts`, int64 `places`) from row `first` on.
 
     Return the first row that was not matched; then ``counts[0]`` is INVALID for an invalid topic, TOO_SMALL for too
@@ -140,19 +130,9 @@ def match_rows(
 
 @kernel
 def add_rows(
-    mem: Handle,
-    trie: Word,
-    me: Word,
-    rules: Word,
-    texts: Word,
-    places: Array,
-    payloads: Word,
-    payload_length: Word,
-    step: Word,
-    first: Word,
-    numbers: Array,
-    descent: Descent,
-) -> Word:
+    mem: Handle, trie: Word, me: Word, rules: Word, texts: Word, places: Array, payloads: Word, payload_length: Word,
+    step: Word, first: Word, numbers: Array, descent: Descent,
+) -> Word:  # fmt: skip
     """Subscribe the rows of a column of patterns from row `first` on; return the first row without room.
 
     Row k gets the payload at `payloads` + k * `step`; its number goes into ``numbers[k]``.
@@ -176,16 +156,9 @@ def add_rows(
 
 @kernel
 def drop_rows(
-    mem: Handle,
-    trie: Word,
-    me: Word,
-    rules: Word,
-    texts: Word,
-    places: Array,
-    numbers: Array,
-    first: Word,
+    mem: Handle, trie: Word, me: Word, rules: Word, texts: Word, places: Array, numbers: Array, first: Word,
     descent: Descent,
-) -> Word:
+) -> Word:  # fmt: skip
     """Unsubscribe the rows of a column of patterns from row `first` on; return the first row without room.
 
     A row that was not subscribed gets number 0.

@@ -13,7 +13,7 @@ from latchfree.topics.mask.kernels.shapes import MOST_WORDS
 from latchfree.topics.mask.kernels.table import bit_of, is_set, key_of
 
 NOWHERE = MOST_WORDS
-"""The position of a word whose hash is 0: that of a wildcard that is not there."""
+"""The position of a hash that is 0, for groups with fewer than two wildcards."""
 
 MASK, DEPTH, FIRST, SECOND, OTHERS, SALT = (np.uint64(k) for k in range(6))
 """Words of a group in the table of groups: its mask and number of words, the positions of its first two wildcards, the
@@ -52,10 +52,12 @@ def hash_groups(
 ) -> Any:  # fmt: skip
     """Append the keys under which groups `first` to `stop` would hold a topic, and fetch their bits of the filter.
 
-    A filter that is in the cache anyway is asked at once; then most keys are overwritten by the next.
+    Example: for the group of ``+/b/+`` the hash of the literal words of ``x/b/y`` is the exclusive or of all three
+    words' hashes, without the hashes of words 0 and 2.
 
-    The words of a group that are no wildcards are all of the prefix but for the wildcards. All arrays are addresses:
-    of the hash of each word (at its position), and of the exclusive or of the first 0, 1, ... of them.
+    A filter that is small enough to be in the cache is read at once; then the next key overwrites most keys. All arrays
+    are addresses. `hashes` has the hash of each word at its position; `prefix` has the exclusive or of the first 0, 1,
+    ... of the hashes.
     """
     near = bits <= _NEAR
     for group in range(first, stop):

@@ -1,9 +1,10 @@
 """Matching topics in bulk: one probe for each group that takes a topic, in blocks, so that the memory keeps up.
 
-A block of topics goes through four stages: hash each topic for each group and fetch its bit of the filter; drop what
-the filter excludes and fetch places of the table; find entries with the right half of the key and fetch their
-records; compare bytes and copy the subscribers. What one stage fetches, the next finds in the cache. Between stages
-the keys of the whole block are one list, in the order of the topics, so that few branches depend on a single topic.
+A block of topics goes through four stages. First, hash each topic for each group and fetch its bit of the filter.
+Second, drop the keys that the filter excludes, and fetch places of the table. Third, find entries with the right half
+of the key, and fetch their records. Fourth, compare bytes and copy the subscribers. The next stage finds in the cache
+the memory that a stage fetched. Between stages the keys of the whole block are one list, in the order of the topics, so
+that few branches depend on a single topic.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ _OVER = np.uint64(MOST_WORDS + 1)
 
 
 class Tables(NamedTuple):
-    """What a mask index searches: numbers, and addresses of arrays that the index keeps alive.
+    """The tables of a mask index: numbers, and addresses of arrays that the index keeps alive.
 
     Parameters
     ----------
@@ -77,7 +78,8 @@ class Tables(NamedTuple):
 def screen(tables: Tables, keys: Array, numbers: Array, count: Word) -> Word:
     """Keep the keys that the filter does not exclude, and return how many they are.
 
-    Here and in `probe` a branch would be as good as random: what is not kept is overwritten by the next instead.
+    A branch would be as good as random here and in `probe`. So every key is written, and the next key overwrites a key
+    that is not kept.
     """
     kept = _0
     for i in range(count):
@@ -118,10 +120,10 @@ def search(
     tables: Tables, trie: Trie, texts: Word, offsets: Array, first: Any, room: Any, names_only: Flag, rows: Array,
     out: Array, suspicious: Array,
 ) -> Any:  # fmt: skip
-    """Match topics from `first` on; stop early where `out` is full.
+    """Match topics from `first` on, until `out` is full; return the topic to go on with.
 
-    ``out[rows[t]:rows[t + 1]]`` gets the subscribers of topic t, or the names of records; ``suspicious[t - first]``
-    whether it may break a rule. Returns the topic to go on with. `room` is how many words a topic has at most.
+    ``out[rows[t]:rows[t + 1]]`` gets the subscribers of topic t, or the names of records. ``suspicious[t - first]``
+    gets whether topic t may break a rule. `room` is the most words that a topic has.
     """
     total = len(offsets) - 1
     limit = texts + np.uint64(offsets[total])
@@ -223,6 +225,6 @@ def search(
             if not tables.distinct and not names_only and k - begin > 1:
                 k = squeeze(out, begin, k)
             rows[low + r + 1] = k
-    # Numba frees an array after the last line that names it, whoever else has its address.
+    # Numba frees an array after the last line that names the array, even if its address is in use.
     starts[0] = ends[0] = _0
     return total

@@ -1,7 +1,7 @@
-"""The wildcard masks of patterns: which words are wildcards, how many there are, and whether many words may follow.
+"""The shapes of patterns: the mask of wildcards, the number of words, and whether a wildcard for many words is last.
 
-Patterns of one shape form a group. A group is looked up with one probe, so only shapes with many patterns become
-groups; the rest, and patterns that go on after a wildcard for many words, go to the trie.
+Patterns of one shape form a group. A topic probes each group once, so only the shapes with the most patterns become
+groups. All other patterns, and patterns that go on after a wildcard for many words, go to the trie.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from latchfree.kinds import Array, Word
 from latchfree.topics.mask.kernels.texts import SUSPICIOUS, parse
 
 MOST_WORDS = 64
-"""Words of a mask at most: one bit each."""
+"""The most words of a mask: one bit each."""
 MOST_GROUPS = 48
-"""Probes for one topic at most."""
+"""The most probes for one topic."""
 
 
 @kernel

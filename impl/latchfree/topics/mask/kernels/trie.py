@@ -1,7 +1,8 @@
 """The frozen trie of the patterns that fit no mask: arrays instead of nodes, words compared byte by byte.
 
-After n words of a topic the set of nodes that some path reaches is a list; where a wildcard for many words stands
-inside a pattern, paths meet, and a stamp keeps a node from being listed twice: nodes * words at most.
+A list holds the nodes that some path reaches after n words of a topic. Where a wildcard for many words stands inside a
+pattern, two paths may meet at a node; a stamp keeps the node from being listed twice. So the time is at most nodes *
+words.
 """
 
 from __future__ import annotations
@@ -21,16 +22,16 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Trie(NamedTuple):
-    """Node 0 is no node, node 1 the root.
+    """The trie as arrays; node 0 is no node, node 1 is the root.
 
     Parameters
     ----------
     keys : array of uint64
         Edges of literal words, by hash of node and word; 0 is no edge.
     child, size : array of uint32
-        Where each edge goes, and the bytes of its word.
+        The node below each edge, and the length of its word in bytes.
     word : array of uint64
-        Where its word is, from the start of the records.
+        The place of each edge's word, from the start of the records.
     one, many, name : array of uint32
         Of each node: the nodes behind wildcards, and the record of the pattern that ends there.
     loops : array of uint8
@@ -100,7 +101,7 @@ def grow(
     trie: Trie, records: Word, limit: Word, texts: Array, lengths: Array, names: Array, classes: Word,
     separators: Word, one: Word, many: Word, room: Any,
 ) -> Any:  # fmt: skip
-    """Enter patterns (at `texts` in the records, which end at `limit`) and return how many nodes there are."""
+    """Enter patterns (at `texts` in the records, which end at `limit`) and return the number of nodes."""
     scratch = np.empty((3, room), np.uint64)
     hashes, starts, ends = scratch[0], scratch[1], scratch[2]
     nodes = 2
