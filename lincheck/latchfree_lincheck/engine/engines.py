@@ -15,7 +15,6 @@ from latchfree_lincheck.engine.bounds import Deadline, Expired
 from latchfree_lincheck.engine.decide import PLANS, Decision, Plan, decide
 from latchfree_lincheck.engine.encoding.encode import encode
 from latchfree_lincheck.engine.encoding.forms import NotEncodable, family
-from latchfree_lincheck.engine.encoding.parts import Parts
 from latchfree_lincheck.history import History
 from latchfree_model import Model
 
@@ -70,11 +69,10 @@ class CompiledEngine:
     def follow(self, history: History, model: Model[Any], memory: int, deadline: Deadline) -> Decision:
         """Encode a history and follow the plan; raise NotEncodable if rows cannot hold it."""
         try:
-            encoded = encode(model, history, deadline)
+            parts, meaning = encode(model, history, deadline)
         except Expired:
             return Decision("unknown", "frontier", _READING, gave_up="timeout")
-        parts = Parts.of(encoded.part, history.events(), encoded.rows, len(encoded.meaning.first))
-        return decide(parts, encoded.meaning, history.times()[1], self.plan, memory, deadline)
+        return decide(parts, meaning, history.times()[1], self.plan, memory, deadline)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +114,10 @@ class Automatic:
 
     def decide(self, history: History, model: Model[Any], memory: int, deadline: Deadline) -> Decision:
         """See `Engine`."""
-        if self.compiled.accepts(model):
-            try:
-                return self.compiled.follow(history, model, memory, deadline)
-            except NotEncodable:
-                pass
+        try:
+            return self.compiled.follow(history, model, memory, deadline)
+        except NotEncodable:
+            pass
         return self.other.decide(history, model, memory, deadline, f"{model.name!r} is not built in")
 
 

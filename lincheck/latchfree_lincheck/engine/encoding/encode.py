@@ -1,4 +1,4 @@
-"""From a history to rows: by columns where it has them and they are fit, else operation by operation."""
+"""From a history to parts: by columns where the history has fit columns, else operation by operation."""
 
 from __future__ import annotations
 
@@ -8,24 +8,33 @@ import numpy as np
 
 from latchfree_lincheck.engine.bounds import Deadline
 from latchfree_lincheck.engine.encoding.columns import doubtful, encode_columns, unfit
-from latchfree_lincheck.engine.encoding.forms import Encoded
+from latchfree_lincheck.engine.encoding.forms import Encoded, NotEncodable, family
 from latchfree_lincheck.engine.encoding.operations import encode_operations
+from latchfree_lincheck.engine.encoding.parts import Parts
+from latchfree_lincheck.engine.encoding.problem import Meaning
 from latchfree_lincheck.history import History
 from latchfree_model import Model, SequentialModel
 
 
-def encode(model: Model[Any], history: History, deadline: Deadline) -> Encoded:
-    """Turn a history into rows.
+def encode(model: Model[Any], history: History, deadline: Deadline) -> tuple[Parts, Meaning]:
+    """Turn a history into parts, and return the meaning of their rows.
 
     Raises
     ------
     ValueError
         If the model cannot make sense of a call.
     NotEncodable
-        If a counter may exceed 31 bits, or the items of a priority queue have no order.
+        If the model is not built in, a counter may exceed 31 bits, or the items of a priority queue have no order.
     Expired
         If the deadline passes.
     """
+    if not family(model):
+        raise NotEncodable(f"the model {model.name!r} is not built in")
+    encoded = _rows(model, history, deadline)
+    return Parts.of(encoded.part, history.events(), encoded.rows, len(encoded.meaning.first)), encoded.meaning
+
+
+def _rows(model: Model[Any], history: History, deadline: Deadline) -> Encoded:
     assert isinstance(model, SequentialModel)
     columns, whole = history.columns, np.array([0, len(history)])
     if columns is None or len(history) == 0 or unfit(model, columns, whole)[0]:
