@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import subprocess
 import sys
+import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
@@ -115,15 +117,19 @@ def test_imports_keep_the_contracts():
     ],
 )
 def test_the_contracts_can_be_broken(tmp_path, file, statement, broken):
-    parts = ("topics", "ctrie", "streams", "arena")
+    parts = {package: [""] for package in FLOORS}
+    for contract in tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]:
+        for container in contract.get("containers", ()):
+            package, *inner = container.split(".")
+            for layer in re.findall(r"\w+", " ".join(contract["layers"])):
+                parts[package].append("/".join((*inner, layer)))
     for package, folder in FLOORS.items():
-        for part in ("", *(parts if package == "latchfree" else ())):
+        for part in parts[package]:
             home = tmp_path / folder / package / part
-            home.mkdir(parents=True)
+            home.mkdir(parents=True, exist_ok=True)
             for name in ("__init__.py", "two.py"):
                 home.joinpath(name).touch()
-    for name in ("jit.py", "words.py"):
-        tmp_path.joinpath("impl/latchfree", name).touch()
+    tmp_path.joinpath("impl/latchfree/jit.py").touch()
     tmp_path.joinpath(file).write_text(statement + "\n")
     done = lint_imports(tmp_path, *(tmp_path / folder for folder in FLOORS.values()))
     assert done.returncode == (1 if broken else 0), done.stdout + done.stderr
@@ -144,6 +150,35 @@ def test_no_lower_floor_names_a_higher_one_in_a_string():
                     assert order.index(top) <= order.index(package), f"{file}:{node.lineno} names {node.value}"
 
 
+def test_no_package_imports_a_private_name_of_another():
+    known = modules()
+    for module, file in known.items():
+        package = module.split(".")[0]
+        for source, name in imports_of(file, known):
+            private = [part for part in (*source.split("."), name) if part.startswith("_") and part[:2] != "__"]
+            assert source.split(".")[0] == package or not private, f"{file} imports {source} {name}"
+
+
+def test_no_package_reaches_a_private_name_through_a_module_of_another():
+    known = modules()
+    for module, file in known.items():
+        foreign = {}
+        for node in ast.walk(tree_of(file)):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                for alias in node.names:
+                    full = f"{node.module}.{alias.name}"
+                    if full in known and full.split(".")[0] != module.split(".")[0]:
+                        foreign[alias.asname or alias.name] = full
+        for node in ast.walk(tree_of(file)):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in foreign:
+                private = node.attr.startswith("_") and not node.attr.startswith("__")
+                assert not private, f"{file}:{node.lineno} reaches {foreign[node.value.id]}.{node.attr}"
+
+
+def test_no_files_import_one_another_in_a_circle():
+    assert circle_in(modules()) == []
+
+
 def test_a_circle_is_found(tmp_path):
     home = tmp_path / "impl" / "latchfree"
     home.mkdir(parents=True)
@@ -160,6 +195,14 @@ def test_a_folder_has_at_most_20_files_or_says_why():
         if count > 20:
             reason = ast.get_docstring(tree_of(folder / "__init__.py")) or ""
             assert "one file" in reason or "each file" in reason, f"{folder} has {count} files and gives no reason"
+
+
+def test_a_function_has_at_most_12_positional_parameters():
+    for file in modules().values():
+        for node in ast.walk(tree_of(file)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+                count = len(node.args.posonlyargs) + len(node.args.args)
+                assert count <= 12, f"{file}:{node.lineno} takes {count} positional parameters"
 
 
 def test_no_folder_of_code_has_more_than_a_quarter_of_the_lines():

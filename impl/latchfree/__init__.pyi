@@ -1,110 +1,25 @@
 """The names of the package: `lazy_loader` reads them here, and so do the type checkers."""
 
-from . import atomics, kinds, words
-from .arena import Arena
-from .ctrie.codecs import Codec
-from .ctrie.mapping import Ctrie
-from .ctrie.view import Snapshot
-from .errors import (
-    ArenaClosed,
-    ArenaFull,
-    ArenaInvalid,
-    DirectoryFull,
-    LatchfreeError,
-    MissingExtra,
-    ParticipantsExhausted,
-    StructureExists,
-    StructureMissing,
-)
-from .jit import kernel
-from .streams import RingBuffer, RingStalled
-from .topics import (
-    AMQP,
-    DIALECTS,
-    MQTT,
-    NATS,
-    PRESENT,
-    CachedMatcher,
-    ConcurrentTrie,
-    Dialect,
-    FieldMatcher,
-    FieldSubscription,
-    FrozenMatcher,
-    IndexInvalid,
-    InvalidPattern,
-    InvalidTopic,
-    InvertedBitmap,
-    LockedTrie,
-    MaskIndex,
-    Matcher,
-    NaiveMatcher,
-    OptimizedInvertedBitmap,
-    QueueGroups,
-    RemoteInterest,
-    RoutedSubKey,
-    Subscription,
-    TooComplex,
-    TopicFilter,
-    UnknownSubscription,
-    get_dialect,
-    overlapping,
-    overlaps,
-    subsumes,
-    without_subsumed,
-)
+from . import atomics as atomics, kinds as kinds, words as words
+from .arena import Arena as Arena
+from .ctrie.codecs import Codec as Codec
+from .ctrie.mapping import Ctrie as Ctrie
+from .ctrie.view import Snapshot as Snapshot
+from .errors import ArenaClosed as ArenaClosed, ArenaFull as ArenaFull, ArenaInvalid as ArenaInvalid
+from .errors import DirectoryFull as DirectoryFull, LatchfreeError as LatchfreeError, MissingExtra as MissingExtra
+from .errors import ParticipantsExhausted as ParticipantsExhausted, StructureExists as StructureExists
+from .errors import StructureMissing as StructureMissing
+from .jit import kernel as kernel
+from .streams import RingBuffer as RingBuffer, RingStalled as RingStalled
+from .topics import AMQP as AMQP, DIALECTS as DIALECTS, MQTT as MQTT, NATS as NATS, PRESENT as PRESENT
+from .topics import CachedMatcher as CachedMatcher, ConcurrentTrie as ConcurrentTrie, Dialect as Dialect
+from .topics import FieldMatcher as FieldMatcher, FieldSubscription as FieldSubscription, FrozenMatcher as FrozenMatcher
+from .topics import IndexInvalid as IndexInvalid, InvalidPattern as InvalidPattern, InvalidTopic as InvalidTopic
+from .topics import InvertedBitmap as InvertedBitmap, LockedTrie as LockedTrie, MaskIndex as MaskIndex
+from .topics import Matcher as Matcher, NaiveMatcher as NaiveMatcher, OptimizedInvertedBitmap as OptimizedInvertedBitmap
+from .topics import QueueGroups as QueueGroups, RemoteInterest as RemoteInterest, RoutedSubKey as RoutedSubKey
+from .topics import Subscription as Subscription, TooComplex as TooComplex, TopicFilter as TopicFilter
+from .topics import UnknownSubscription as UnknownSubscription, get_dialect as get_dialect, overlapping as overlapping
+from .topics import overlaps as overlaps, subsumes as subsumes, without_subsumed as without_subsumed
 
 __version__: str
-
-__all__ = [
-    "AMQP",
-    "DIALECTS",
-    "MQTT",
-    "NATS",
-    "PRESENT",
-    "Arena",
-    "ArenaClosed",
-    "ArenaFull",
-    "ArenaInvalid",
-    "CachedMatcher",
-    "Codec",
-    "ConcurrentTrie",
-    "Ctrie",
-    "Dialect",
-    "DirectoryFull",
-    "FieldMatcher",
-    "FieldSubscription",
-    "FrozenMatcher",
-    "IndexInvalid",
-    "InvalidPattern",
-    "InvalidTopic",
-    "InvertedBitmap",
-    "LatchfreeError",
-    "LockedTrie",
-    "MaskIndex",
-    "Matcher",
-    "MissingExtra",
-    "NaiveMatcher",
-    "OptimizedInvertedBitmap",
-    "ParticipantsExhausted",
-    "QueueGroups",
-    "RemoteInterest",
-    "RingBuffer",
-    "RingStalled",
-    "RoutedSubKey",
-    "Snapshot",
-    "StructureExists",
-    "StructureMissing",
-    "Subscription",
-    "TooComplex",
-    "TopicFilter",
-    "UnknownSubscription",
-    "atomics",
-    "get_dialect",
-    "kernel",
-    "kinds",
-    "overlapping",
-    "overlaps",
-    "subsumes",
-    "without_subsumed",
-    "words",
-]

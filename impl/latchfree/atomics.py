@@ -29,7 +29,7 @@ def _pointer(builder, mem, at):
 
 
 def _instruction(emit, arity, result):
-    """An intrinsic on (mem, at, word, ...) that emits one instruction through `emit(builder, pointer, words)`."""
+    """Return an intrinsic on (mem, at, word, ...): one instruction, from `emit(builder, pointer, words)`."""
     returns = {"word": _u64, "flag": types.boolean, "none": types.void}[result]
     signature = returns(*([_u64] * (2 + arity)))
 
@@ -118,7 +118,7 @@ _prefetch_read_i = _emit_prefetch(0)
 
 @intrinsic
 def popcount(typingctx, word):
-    """Number of one bits of a word."""
+    """Return the number of one bits of a word."""
 
     def codegen(context, builder, signature, args):
         return builder.ctpop(args[0])
@@ -128,7 +128,7 @@ def popcount(typingctx, word):
 
 @intrinsic
 def trailing_zeros(typingctx, word):
-    """Index of the lowest one bit of a word; 64 when there is none."""
+    """Return the index of the lowest one bit of a word; 64 when there is none."""
 
     def codegen(context, builder, signature, args):
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
@@ -138,7 +138,7 @@ def trailing_zeros(typingctx, word):
 
 @intrinsic
 def read_word(typingctx, address):
-    """The 8 bytes at a raw byte address, aligned or not, in native order (caller-owned buffers, never the arena)."""
+    """Read the 8 bytes at a raw address of a caller's buffer, aligned or not, in native order."""
 
     def codegen(context, builder, signature, args):
         return builder.load(builder.inttoptr(args[0], _WORD.as_pointer()), typ=_WORD, align=1)
@@ -148,7 +148,7 @@ def read_word(typingctx, address):
 
 @intrinsic
 def read_byte(typingctx, address):
-    """The byte at a raw byte address, as a word."""
+    """Read the byte at a raw address, as a word."""
 
     def codegen(context, builder, signature, args):
         pointer = builder.inttoptr(args[0], _BYTE.as_pointer())
@@ -159,7 +159,7 @@ def read_byte(typingctx, address):
 
 @intrinsic
 def read_int32(typingctx, address):
-    """The 4 bytes at a raw byte address, as a word (offsets of an Arrow string array)."""
+    """Read the 4 bytes at a raw address, as a word (offsets of an Arrow string array)."""
 
     def codegen(context, builder, signature, args):
         half = ir.IntType(32)
@@ -241,7 +241,7 @@ def fence(mem):
 def barrier(mem):
     """Keep the compiler from moving accesses across this point; no instruction is emitted.
 
-    It orders the plain writes of a thread as seen by whoever looks after that thread was killed.
+    A barrier orders the plain writes of a thread for a process that looks after the thread was killed.
     """
     _compiled_only("barrier")
 

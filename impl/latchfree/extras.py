@@ -59,19 +59,9 @@ class _Later(ModuleType):
 
 
 def optional(package: str, extra: str) -> Any:
-    """Return a stand-in for a module, which imports the module when an attribute is asked for.
+    """Return a stand-in for a module, which calls `require` when an attribute is asked for.
 
     >>> arrow = optional("pyarrow", "check")
-
-    Parameters
-    ----------
-    package, extra : str
-        As for `require`.
-
-    Returns
-    -------
-    module
-        The stand-in; to ask for an attribute raises `MissingExtra` if the package is not installed.
     """
     return _Later(package, extra)
 

@@ -23,7 +23,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-import llvmlite
 import numba
 import numpy as np
 from numba.core import sigutils
@@ -71,7 +70,7 @@ _CODE_SETTINGS = ("OPT", "BOUNDSCHECK", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DEBU
 @functools.cache
 def _toolchain() -> str:
     """Return a digest of what compiles: numba, LLVM, NumPy (numba replaces its functions), and the interpreter."""
-    parts = [numba.__version__, llvmlite.__version__, np.__version__, sys.version, sys.flags.optimize]
+    parts = [numba.__version__, sys.modules["llvmlite"].__version__, np.__version__, sys.version, sys.flags.optimize]
     parts += [getattr(_settings, name, None) for name in _CODE_SETTINGS]
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:8]
 
@@ -235,14 +234,14 @@ def kernel(function: F) -> F:
 
 
 def entry(function: F) -> F:
-    """Like `kernel`, but keeping the GIL: for a call so short that giving it up would cost more."""
+    """Compile like `kernel`, but keep the GIL: for a call so short that giving the GIL up would cost more."""
     return _compile(function, nogil=False)
 
 
 def entry_point(function: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:
-    """The compiled C function for these argument types, callable without numba's dispatch.
+    """Return the compiled C function for these argument types, callable without numba's dispatch.
 
-    It converts arguments without checking them: a float where an integer is declared is truncated.
+    The function converts arguments without a check: a float where an integer is declared is truncated.
     """
     function.compile(arguments)  # type: ignore[attr-defined]
     return function.overloads[arguments].entry_point  # type: ignore[attr-defined, no-any-return]

@@ -42,7 +42,7 @@ _KEYS = (__name__, "latchfree.statements")
 _INSTALLED = tuple(
     str(Path(sysconfig.get_path(name)).resolve()) + "/" for name in ("stdlib", "platstdlib", "purelib", "platlib")
 )
-_STDLIB = tuple(str(Path(sysconfig.get_path(name)).resolve()) + "/" for name in ("stdlib", "platstdlib"))
+_STDLIB = _INSTALLED[:2]
 
 
 class _UnknownSource(Exception):
@@ -299,15 +299,7 @@ def _reach(module: str, file: Path) -> tuple[dict[str, str], set[str]]:
 
 
 def reached_from(module: str, file: Path) -> dict[str, Path]:
-    """Return the sources that a module can reach, the module's own included, by module.
-
-    Parameters
-    ----------
-    module : str
-        Name of the module.
-    file : Path
-        Source of the module.
-    """
+    """Return the sources that a module can reach, the module's own included, by module."""
     return {name: Path(source) for name, source in _reach(module, file)[0].items()}
 
 
@@ -383,11 +375,3 @@ def _digest(reached: dict[str, str], installed: set[str]) -> str:
     lines = [f"{name} {_read(source).digest}" for name, source in sorted(reached.items())]
     lines += [f"{package} {_state_of(package)}" for package in sorted(installed)]
     return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogateescape")).hexdigest()[:16]
-
-
-def forget() -> None:
-    """Forget all sources that were read."""
-    _texts.clear()
-    _edges.clear()
-    _known.clear()
-    _is_standard.cache_clear()

@@ -47,15 +47,7 @@ _REBOUND = re.compile(rb"\bTYPE_CHECKING\b[^\n=]*=(?!=)|\bas[ \t]+TYPE_CHECKING\
 def statements(content: bytes) -> tuple[Statement, ...]:
     """Return the imports of a source, also those inside of functions, but not those for type checkers only.
 
-    Parameters
-    ----------
-    content : bytes
-        The source.
-
-    Raises
-    ------
-    SyntaxError, ValueError
-        If the source is not Python.
+    SyntaxError and ValueError say that the source is not Python.
     """
     plain = _plain(content)
     return tuple(_parsed(content)) if plain is None else tuple(plain)
@@ -152,20 +144,7 @@ def hands_on_lazily(content: bytes) -> bool:
 
 
 def stub_names(content: bytes, name: str) -> list[str]:
-    """Return the modules from which a stub, as `lazy_loader` reads it, imports a name.
-
-    Parameters
-    ----------
-    content : bytes
-        The stub, ``__init__.pyi``.
-    name : str
-        The name.
-
-    Returns
-    -------
-    list of str
-        With their leading dots; a submodule itself for ``from . import name``.
-    """
+    """Return the modules, with leading dots, from which a stub as of `lazy_loader` imports a name."""
     homes = []
     for node in ast.walk(ast.parse(content)):
         if isinstance(node, ast.ImportFrom):

@@ -15,8 +15,8 @@ _SLOT_MASK = np.uint64(63)
 _S29 = np.uint64(29)
 _S31 = np.uint64(31)
 _S32 = np.uint64(32)
-_M1 = np.uint64(0xBF58476D1CE4E5B9)
-_M2 = np.uint64(0x94D049BB133111EB)
+MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
+MIX_2 = np.uint64(0x94D049BB133111EB)
 _SEED = np.uint64(0x9E3779B97F4A7C15)
 _HIGHS = np.uint64(0x8080808080808080)
 _LOWS = np.uint64(0x7F7F7F7F7F7F7F7F)
@@ -24,16 +24,16 @@ _LOWS = np.uint64(0x7F7F7F7F7F7F7F7F)
 
 @kernel
 def mix(word: Word) -> Word:
-    """A bijection of 64-bit words whose output bits all depend on all input bits (splitmix64's finalizer shape)."""
-    word = (word ^ (word >> _S32)) * _M1
-    word = (word ^ (word >> _S29)) * _M2
+    """Mix a word: a bijection, of which every output bit depends on every input bit (splitmix64's finalizer shape)."""
+    word = (word ^ (word >> _S32)) * MIX_1
+    word = (word ^ (word >> _S29)) * MIX_2
     return word ^ (word >> _S32)
 
 
 @kernel
 def hash_bytes(address: Word, length: Word) -> Word:
-    """A 64-bit hash of `length` bytes at a raw address."""
-    h = _SEED ^ (length * _M1)
+    """Return a 64-bit hash of `length` bytes at a raw address."""
+    h = _SEED ^ (length * MIX_1)
     end = address + (length & ~np.uint64(7))
     while address < end:
         h = mix(h ^ read_word(address)) + _SEED
@@ -43,7 +43,7 @@ def hash_bytes(address: Word, length: Word) -> Word:
 
 @kernel
 def tail_word(address: Word, count: Word) -> Word:
-    """The last `count` < 8 bytes at a raw address as one word, zero-padded, without reading past them."""
+    """Read the last `count` < 8 bytes at a raw address as one word, padded with zeros, and nothing past them."""
     word = np.uint64(0)
     for k in range(count):
         word |= read_byte(address + np.uint64(k)) << (_8 * np.uint64(k))
@@ -52,19 +52,19 @@ def tail_word(address: Word, count: Word) -> Word:
 
 @kernel
 def zero_bytes(word: Word) -> Word:
-    """The top bit of each byte of a word that is zero; carries between bytes do not blur it."""
+    """Return the top bit of each byte of a word that is zero; no carry between bytes blurs the result."""
     return ~(((word & _LOWS) + _LOWS) | word | _LOWS)
 
 
 @kernel
 def low_bytes(word: Word, floors: Word) -> Word:
-    """Not zero exactly if a byte of a word is below that of `floors`, which are all the same and below 128."""
+    """Return not zero exactly if a byte of a word is below that of `floors`, which are all the same and below 128."""
     return (word - floors) & ~word & _HIGHS
 
 
 @kernel
 def bits_below(word: Word) -> Word:
-    """How many bits there are up to the highest one bit of a word, 0 to 64."""
+    """Count the bits up to the highest one bit of a word, 0 to 64."""
     word |= word >> _1
     word |= word >> _2
     word |= word >> _4
@@ -75,11 +75,11 @@ def bits_below(word: Word) -> Word:
 
 @kernel
 def flag_of(h: Word, level: Word) -> Word:
-    """The bit of hash `h` in the bitmap of a node whose hash slice starts at bit `level` (0 <= level <= 60)."""
+    """Return the bit of hash `h` in the bitmap of a node whose slice of the hash starts at bit `level`, 0 to 60."""
     return _1 << ((h >> level) & _SLOT_MASK)
 
 
 @kernel
 def position(bitmap: Word, flag: Word) -> Word:
-    """Index of a flag's slot: how many slots of the bitmap come before it."""
+    """Return the index of a flag's slot: the number of slots of the bitmap before the flag."""
     return popcount(bitmap & (flag - _1))

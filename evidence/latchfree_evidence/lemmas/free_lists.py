@@ -40,7 +40,7 @@ def _version(case: Case, code: Code) -> None:
     mem.write(int(layout.SHARED_LISTS) + _KIND, head)
     mem.write(_ME + int(layout.P_EDGE) + _KIND, _EDGE)
     mem.write(_EDGE, _FIRST)
-    code[freelists._spill](mem, Word(_ME), Word(_KIND))
+    code[freelists.spill](mem, Word(_ME), Word(_KIND))
     new = mem.read(int(layout.SHARED_LISTS) + _KIND)
     case.claim("the batch is on top", new & (_VERSION - 1) == _FIRST)
     case.claim("the version is the next", new >> 40 == ((head >> 40) + 1) & ((1 << 24) - 1))
@@ -76,7 +76,7 @@ LEMMAS = (
         "push-renews-the-version",
         "pushing a batch changes the version of the list's head (N3)",
         _version,
-        Twin(freelists._spill, " + _VERSION", "", "the version stays"),
+        Twin(freelists.spill, " + _VERSION", "", "the version stays"),
     ),
     Lemma(
         "pop-renews-the-version",

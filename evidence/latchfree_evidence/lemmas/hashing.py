@@ -9,7 +9,7 @@ from latchfree_evidence.symbolic.code import Code, Twin
 from latchfree_evidence.symbolic.lemma import Case, Lemma
 from latchfree_evidence.symbolic.words import Word
 
-_M1, _M2 = int(words._M1), int(words._M2)
+_M1, _M2 = int(words.MIX_1), int(words.MIX_2)
 
 
 def _stages(word: Any) -> list[Word]:

@@ -83,11 +83,11 @@ def _lock(case: Case, code: Code) -> None:
     mem.write(_TRIE + int(shape.DROP_LOCK), 0)
     mem.write(holder + layout.P_INCARNATION, incarnation)
     mem.write(holder + layout.P_STATE, 1)
-    case.claim("a free lock is taken", bool(code[registry._lock](mem, Word(_TRIE), holder)))
+    case.claim("a free lock is taken", bool(code[registry.lock](mem, Word(_TRIE), holder)))
     mem.write(holder + layout.P_INCARNATION, now)
     other = Word(3000)
     mem.write(other + layout.P_INCARNATION, case.word("others", below=1 << 32))
-    taken = bool(code[registry._lock](mem, Word(_TRIE), other))
+    taken = bool(code[registry.lock](mem, Word(_TRIE), other))
     case.claim("it is taken over from an earlier owner of the slot alone", taken == (now != incarnation))
 
 
@@ -127,7 +127,7 @@ LEMMAS = (
         "the lock of whoever drops snapshots is taken over only when its owner's slot has changed hands",
         _lock,
         Twin(
-            registry._lock,
+            registry.lock,
             ">> _INCARNATION_SHIFT",
             ">> np.uint64(31)",
             "the incarnation is read one bit off",

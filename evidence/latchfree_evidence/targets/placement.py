@@ -52,8 +52,8 @@ LAYOUTS: Final = {
 }
 """Name -> layout; the first is the usual one."""
 
-_M1: Final = pow(int(words._M1), -1, 1 << 64)
-_M2: Final = pow(int(words._M2), -1, 1 << 64)
+_M1: Final = pow(int(words.MIX_1), -1, 1 << 64)
+_M2: Final = pow(int(words.MIX_2), -1, 1 << 64)
 
 
 def key_with_hash(h: int) -> int:

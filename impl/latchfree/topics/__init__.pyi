@@ -1,29 +1,23 @@
 """The names of the package: `lazy_loader` reads them here, and so do the type checkers."""
 
-from .concurrent.trie import ConcurrentTrie
-from .dialects import AMQP, DIALECTS, MQTT, NATS, Dialect, get_dialect
-from .engines.bitmap import InvertedBitmap
-from .engines.locked_trie import LockedTrie
-from .engines.naive import NaiveMatcher
-from .engines.optimized import OptimizedInvertedBitmap
-from .errors import FrozenMatcher, IndexInvalid, InvalidPattern, InvalidTopic, UnknownSubscription
-from .mask.index import MaskIndex
-from .matcher import Matcher
-from .pattern import Kind, Pattern
-from .relations import TooComplex, overlapping, overlaps, subsumes, without_subsumed
-from .routing.cache import CachedMatcher
-from .routing.fields import PRESENT, FieldMatcher, FieldSubscription
-from .routing.filtering import TopicFilter
-from .routing.queues import QueueGroups, Random, RoundRobin, Sticky
-from .routing.remote import RemoteInterest, RoutedSubKey
-from .snapshot import Difference, Snapshot
-from .subscription import Stats, Subscription
-
-__all__ = [
-    "AMQP", "DIALECTS", "MQTT", "NATS", "PRESENT", "CachedMatcher", "ConcurrentTrie", "Dialect", "Difference",
-    "FieldMatcher", "FieldSubscription", "FrozenMatcher", "IndexInvalid", "InvalidPattern", "InvalidTopic",
-    "InvertedBitmap", "Kind", "LockedTrie", "MaskIndex", "Matcher", "NaiveMatcher", "OptimizedInvertedBitmap",
-    "Pattern", "QueueGroups", "Random", "RemoteInterest", "RoundRobin", "RoutedSubKey", "Snapshot", "Stats", "Sticky",
-    "Subscription", "TooComplex", "TopicFilter", "UnknownSubscription", "get_dialect", "overlapping", "overlaps",
-    "subsumes", "without_subsumed",
-]  # fmt: skip
+from .concurrent.trie import ConcurrentTrie as ConcurrentTrie
+from .dialects import AMQP as AMQP, DIALECTS as DIALECTS, MQTT as MQTT, NATS as NATS, Dialect as Dialect
+from .dialects import get_dialect as get_dialect
+from .engines.bitmap import InvertedBitmap as InvertedBitmap
+from .engines.locked_trie import LockedTrie as LockedTrie
+from .engines.naive import NaiveMatcher as NaiveMatcher
+from .engines.optimized import OptimizedInvertedBitmap as OptimizedInvertedBitmap
+from .errors import FrozenMatcher as FrozenMatcher, IndexInvalid as IndexInvalid, InvalidPattern as InvalidPattern
+from .errors import InvalidTopic as InvalidTopic, UnknownSubscription as UnknownSubscription
+from .mask.index import MaskIndex as MaskIndex
+from .matcher import Matcher as Matcher
+from .pattern import Kind as Kind, Pattern as Pattern
+from .relations import TooComplex as TooComplex, overlapping as overlapping, overlaps as overlaps, subsumes as subsumes
+from .relations import without_subsumed as without_subsumed
+from .routing.cache import CachedMatcher as CachedMatcher
+from .routing.fields import PRESENT as PRESENT, FieldMatcher as FieldMatcher, FieldSubscription as FieldSubscription
+from .routing.filtering import TopicFilter as TopicFilter
+from .routing.queues import QueueGroups as QueueGroups, Random as Random, RoundRobin as RoundRobin, Sticky as Sticky
+from .routing.remote import RemoteInterest as RemoteInterest, RoutedSubKey as RoutedSubKey
+from .snapshot import Difference as Difference, Snapshot as Snapshot
+from .subscription import Stats as Stats, Subscription as Subscription

@@ -151,7 +151,7 @@ def _unlink(mem: Handle, me: Word, kind: Word, node: Word) -> None:
 
 
 @kernel
-def _spill(mem: Handle, me: Word, kind: Word) -> None:
+def spill(mem: Handle, me: Word, kind: Word) -> None:
     """Move the nodes below the edge from the private to the shared list."""
     edge = peek(mem, me + P_EDGE + kind)
     first = peek(mem, edge)
@@ -190,7 +190,7 @@ def refill(mem: Handle, me: Word, kind: Word) -> Word:
 def put_back(mem: Handle, me: Word, node: Word, kind: Word) -> None:
     """Put a free node of class `kind` on the private list, or with others on the shared one."""
     if _push(mem, me, kind, node) >= batch_of(kind) * np.uint64(2) and kind > _0:
-        _spill(mem, me, kind)
+        spill(mem, me, kind)
 
 
 @kernel

@@ -248,7 +248,7 @@ def _find_dropped(mem: Handle, trie: Word) -> Word:
 
 
 @kernel
-def _lock(mem: Handle, trie: Word, me: Word) -> Flag:
+def lock(mem: Handle, trie: Word, me: Word) -> Flag:
     """Try to take the lock of dropping, also from a participant that has died."""
     mine = me | (peek(mem, me + P_INCARNATION) << _INCARNATION_SHIFT)
     # spec: Reclamation!SweepLock -- to see whose it is.
@@ -268,7 +268,7 @@ def _lock(mem: Handle, trie: Word, me: Word) -> Flag:
 def sweep(mem: Handle, trie: Word, me: Word) -> None:
     """Process all dropped snapshots, unless another thread does so."""
     while _find_dropped(mem, trie) != _0:
-        if not _lock(mem, trie, me):
+        if not lock(mem, trie, me):
             return
         while True:
             slot = _find_dropped(mem, trie)
@@ -284,7 +284,7 @@ def drop(mem: Handle, trie: Word, me: Word, slot: Word) -> None:
     """Give up a registered snapshot: the nodes that only this snapshot could see become free."""
     # spec: Reclamation!DropMark -- seq_cst: visible before the lock is tried.
     exchange(mem, slot + STATE, DROPPED)
-    if _lock(mem, trie, me):
+    if lock(mem, trie, me):
         # spec: Reclamation!SweepScan -- somebody else may have been faster; then the slot may even be in use again.
         if load_seq(mem, slot + STATE) == DROPPED:
             _process(mem, trie, me, slot)
