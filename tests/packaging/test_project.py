@@ -54,7 +54,7 @@ def test_the_map_needs_three_packages():
 def test_every_package_that_is_imported_is_in_an_extra():
     core = {"numba", "numpy", "lazy_loader"}
     known = core.union(*(required(extra) for extra in EXTRAS if extra not in ("dev", "bench")))
-    # pytest is there where its plugin is loaded; click and py4j come with typer and pyspark; the last two are for type checkers
+    # pytest is there where its plugin is loaded, click and py4j come with typer and pyspark, two are for type checkers
     for name, file in imported():
         assert name in known | {"pytest", "click", "py4j", "_typeshed", "typing_extensions"}, (
             f"{file} imports {name}, which no extra brings"
