@@ -385,7 +385,7 @@ def test_snapshots_taken_and_closed_take_bounded_space(arena):
 
 
 def test_bulk_calls_under_snapshots_take_bounded_space(arena):
-    """What the bulk participant kills comes to whoever drops the snapshot, who does little else."""
+    """The nodes that the bulk participant retires come to the thread that drops the snapshot and does little else."""
     trie = Ctrie(keys=int, values=int, arena=arena)
     keys = np.arange(2000)
 

@@ -1,4 +1,4 @@
-"""Tombs: a removal leaves none, and what another thread would leave is cleaned by whoever meets it."""
+"""Tombs: a removal leaves none, and any operation that meets the tomb of another thread cleans it."""
 
 import numpy as np
 import pytest

@@ -336,7 +336,7 @@ def test_a_push_to_a_snapshot_that_is_gone_fails(bench):
 
 
 class Lock:
-    """The lock of whoever drops, held by another participant that has stopped."""
+    """The lock of dropping, held by another participant that has stopped."""
 
     def __init__(self, bench):
         self.bench = bench

@@ -1,4 +1,4 @@
-"""RDCSS on the root: a descriptor found in the root word is finished by whoever reads it, as its status says."""
+"""RDCSS on the root: a reader of the root word finishes a descriptor found there, as its status says."""
 
 import numpy as np
 import pytest
