@@ -46,6 +46,7 @@ VARYING = [
     (re.compile(r"\b\d+ accesses\b"), "# accesses"),
     (re.compile(r"\([0-9a-f]{8,}\)|\b0x[0-9a-f]+\b"), "#"),  # an address, a word
     (re.compile(r"-[0-9a-f]{10}\.jsonl"), "-#.jsonl"),  # the digest of a name
+    (re.compile(r"\b[\d,]+ of them overlapping"), "# of them overlapping"),  # how real threads met
     (re.compile(r"(refuted: ).*"), r"\1#"),  # the numbers that a solver finds
 ]
 """What differs from run to run, from machine to machine, or with any line of the sources."""
