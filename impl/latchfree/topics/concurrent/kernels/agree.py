@@ -24,9 +24,7 @@ from latchfree.topics.concurrent.kernels.digits import (
     stored_byte,
 )
 
-_0 = np.uint64(0)
-_1 = np.uint64(1)
-_2 = np.uint64(2)
+_0, _1, _2 = map(np.uint64, (0, 1, 2))
 _NOWHERE = np.uint64((1 << 64) - 1)
 
 #: Bit of an S-node's name that says that its pattern has wildcards; the rest is its number.

@@ -35,9 +35,7 @@ from latchfree.topics.concurrent.kernels import digits as d
 from latchfree.topics.concurrent.kernels.agree import agrees
 from latchfree.words import flag_of, position
 
-_8 = np.uint64(8)
-_16 = np.uint64(16)
-_64 = np.uint64(64)
+_8, _16, _64 = map(np.uint64, (8, 16, 64))
 _BYTE = np.uint64(255)
 _FRAME = np.uint64(3)
 _ALL_SLOTS = np.uint64((1 << 64) - 1)

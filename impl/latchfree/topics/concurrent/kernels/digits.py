@@ -19,15 +19,7 @@ from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Word
 from latchfree.words import bits_below, low_bytes, mix, tail_word, zero_bytes
 
-_0 = np.uint64(0)
-_1 = np.uint64(1)
-_2 = np.uint64(2)
-_3 = np.uint64(3)
-_7 = np.uint64(7)
-_8 = np.uint64(8)
-_16 = np.uint64(16)
-_56 = np.uint64(56)
-_64 = np.uint64(64)
+_0, _1, _2, _3, _7, _8, _16, _56, _64 = map(np.uint64, (0, 1, 2, 3, 7, 8, 16, 56, 64))
 _BYTE = np.uint64(255)
 _SEED = np.uint64(0x243F6A8885A308D3)
 _ALL = ~_0

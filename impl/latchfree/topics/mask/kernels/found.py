@@ -15,9 +15,7 @@ from latchfree.topics.mask.kernels.texts import same_bytes
 FEW = 16
 """The most subscribers of one topic that are compared with each other instead of sorted."""
 
-_0 = np.uint64(0)
-_1 = np.uint64(1)
-_2 = np.uint64(2)
+_0, _1, _2 = map(np.uint64, (0, 1, 2))
 
 
 @kernel

@@ -20,10 +20,7 @@ MASK, DEPTH, FIRST, SECOND, OTHERS, SALT = (np.uint64(k) for k in range(6))
 mask of the other wildcards, and the salt of its number."""
 SIZE = np.uint64(6)
 
-_0 = np.uint64(0)
-_1 = np.uint64(1)
-_6 = np.uint64(6)
-_63 = np.uint64(63)
+_0, _1, _6, _63 = map(np.uint64, (0, 1, 6, 63))
 _NEAR = np.uint64(1 << 21)
 
 

@@ -22,11 +22,7 @@ from latchfree.kinds import Array, Word
 IN_TRIE = 0xFFFF
 HEAD = 8
 
-_1 = np.uint64(1)
-_4 = np.uint64(4)
-_6 = np.uint64(6)
-_7 = np.uint64(7)
-_8 = np.uint64(8)
+_1, _4, _6, _7, _8 = map(np.uint64, (1, 4, 6, 7, 8))
 
 
 @kernel

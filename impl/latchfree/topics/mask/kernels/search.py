@@ -26,12 +26,7 @@ from latchfree.topics.mask.kernels.trie import Paths, Trie, Words, walk
 BLOCK = 64
 """Topics in a block."""
 
-_0 = np.uint64(0)
-_1 = np.uint64(1)
-_2 = np.uint64(2)
-_3 = np.uint64(3)
-_5 = np.uint64(5)
-_32 = np.uint64(32)
+_0, _1, _2, _3, _5, _32 = map(np.uint64, (0, 1, 2, 3, 5, 32))
 _LOW = np.uint64(0xFFFFFFFF)
 _DOLLAR = np.uint64(ord("$"))
 _WORDS = np.uint64(MOST_WORDS)

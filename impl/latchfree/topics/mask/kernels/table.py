@@ -22,11 +22,7 @@ FILTER = 32
 SLACK = 1.4
 """Places in the table for each record."""
 
-_0 = np.uint64(0)
-_1 = np.uint64(1)
-_6 = np.uint64(6)
-_32 = np.uint64(32)
-_63 = np.uint64(63)
+_0, _1, _6, _32, _63 = map(np.uint64, (0, 1, 6, 32, 63))
 _LOW = np.uint64(0xFFFFFFFF)
 GROUP_STEP = np.uint64(0xC2B2AE3D27D4EB4F)
 

@@ -22,13 +22,7 @@ EMPTY_WORD = 256
 FLOOR = 257
 """Place in the table of a byte above all suspicious ones."""
 
-_0 = np.uint64(0)
-_1 = np.uint64(1)
-_2 = np.uint64(2)
-_3 = np.uint64(3)
-_8 = np.uint64(8)
-_32 = np.uint64(32)
-_64 = np.uint64(64)
+_0, _1, _2, _3, _8, _32, _64 = map(np.uint64, (0, 1, 2, 3, 8, 32, 64))
 _ALL = ~_0
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 MIX = np.uint64(0xD6E8FEB86659FD93)

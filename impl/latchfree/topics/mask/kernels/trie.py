@@ -16,8 +16,7 @@ from latchfree.jit import kernel
 from latchfree.kinds import Array, Word
 from latchfree.topics.mask.kernels.texts import fold, parse, same_bytes
 
-_0 = np.uint64(0)
-_1 = np.uint64(1)
+_0, _1 = map(np.uint64, (0, 1))
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
