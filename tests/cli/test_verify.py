@@ -10,9 +10,9 @@ from typer.testing import CliRunner, Result
 
 from latchfree_cli import exits, spec_runs
 from latchfree_cli.app import app
-from latchfree_cli.chain import layers, rows
-from latchfree_cli.chain.rows import Layer, LayerResult, Plan, Verdict, exit_code
 from latchfree_cli.commands import verify as command
+from latchfree_cli.commands.chain import layers, rows
+from latchfree_cli.commands.chain.rows import Layer, LayerResult, Plan, Verdict, exit_code
 from latchfree_cli.settings import Report, Settings
 from latchfree_evidence.lemmas import LEMMAS
 

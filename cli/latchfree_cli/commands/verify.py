@@ -11,8 +11,8 @@ import typer
 from rich.table import Table
 
 from latchfree_cli import exits
-from latchfree_cli.chain.layers import cancel
-from latchfree_cli.chain.rows import LAYERS, Layer, LayerResult, Plan, exit_code
+from latchfree_cli.commands.chain.layers import cancel
+from latchfree_cli.commands.chain.rows import LAYERS, Layer, LayerResult, Plan, exit_code
 from latchfree_cli.frame import examples
 from latchfree_cli.settings import Outcome, Report, Settings
 

@@ -4,7 +4,7 @@ import shlex
 from typing import cast
 
 from latchfree_cli import exits
-from latchfree_cli.chain.rows import LayerResult, Plan, Verdict, layer
+from latchfree_cli.commands.chain.rows import LayerResult, Plan, Verdict, layer
 from latchfree_cli.settings import Report, Settings
 
 MODEL_TIMEOUT = 600.0
