@@ -7,6 +7,7 @@ result means to the caller.
 from __future__ import annotations
 
 import operator
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
@@ -33,6 +34,25 @@ _FULL: Final = int(FULL)
 def refused(result: Any) -> bool:
     """Return whether a builtin says that it did nothing."""
     return result is NotImplemented
+
+
+class _FirstUse:
+    """Stands for a builtin until its first call, which compiles and binds the builtin.
+
+    A weak reference, since a cycle would leave snapshots to the garbage collector. A ``__getattr__`` of the store would
+    slow down every access to the store.
+    """
+
+    __slots__ = ("_name", "_store")
+
+    def __init__(self, store: Store, name: str) -> None:
+        self._store = weakref.ref(store)
+        self._name = name
+
+    def __call__(self, *arguments: Any) -> Any:
+        store = self._store()
+        assert store is not None, "a store calls its own builtins"
+        return store.bind(self._name)(*arguments)
 
 
 class Store:
@@ -129,11 +149,12 @@ class Store:
         self.freeze_now = self.builtin("freeze")
         self.clear = self.builtin("clear")
         self.drop = self.builtin("drop")
+        self.find = _FirstUse(self, "find")
+        self.insert = _FirstUse(self, "insert")
+        self.remove = _FirstUse(self, "remove")
 
-    def __getattr__(self, name: str) -> Any:
-        """Bind ``find``, ``insert`` or ``remove`` at its first use."""
-        if name not in ("find", "insert", "remove"):
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+    def bind(self, name: str) -> Callable[..., Any]:
+        """Bind ``find``, ``insert`` or ``remove`` for the kinds of keys and values."""
         made = self.builtin(name + self._kinds)
         setattr(self, name, made)
         return made

@@ -135,18 +135,21 @@ def catch_up(mem: Handle, me: Word) -> None:
 @kernel
 def begin(mem: Handle, me: Word, urgent: Word) -> Flag:
     """Start an attempt, as the arena does, and free a few nodes of trees. False: the arena is full, nothing changed."""
-    if peek(mem, me + P_DEFERRED) != _0:
-        free_trees(mem, me, A_FEW)
-    # Where the arena is full, what has just become due may make room.
-    return allocator.begin(mem, me, urgent) or _begin_again(mem, me, urgent)
+    if peek(mem, me + P_DEFERRED) == _0 and allocator.begin(mem, me, urgent):
+        return True
+    return _begin_and_free(mem, me, urgent)
 
 
 @kernel
-def _begin_again(mem: Handle, me: Word, urgent: Word) -> Flag:
-    if peek(mem, me + P_DEFERRED) == _0:
-        return False
-    free_trees(mem, me, A_FEW)
-    return allocator.begin(mem, me, urgent)
+def _begin_and_free(mem: Handle, me: Word, urgent: Word) -> Flag:
+    """Do as `begin` where trees wait to be freed, or become due while the arena is full: the rare case, out of line."""
+    for _ in range(2):
+        if peek(mem, me + P_DEFERRED) == _0:
+            return False
+        free_trees(mem, me, A_FEW)
+        if allocator.begin(mem, me, urgent):
+            return True
+    return False
 
 
 @entry
