@@ -12,7 +12,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache
 from typing import Any, Protocol
 
@@ -200,6 +200,36 @@ class Arena:
             claimed = _Claim(self, self._claim_slot())
             self._local.claim = claimed
             return claimed.slot
+
+    @property
+    def identity(self) -> int:
+        """The identity of this opening of the arena: what it holds in the arena is recorded under this number."""
+        return own_identity()
+
+    @contextmanager
+    def call(self) -> Iterator[None]:
+        """Keep the arena open during a call that gives up the interpreter lock.
+
+        Raises
+        ------
+        ArenaClosed
+            After `close`.
+        """
+        if self.closed:
+            raise ArenaClosed(f"{self.region.where} is closed; open it again with Arena.open")
+        yield
+
+    @contextmanager
+    def lend(self) -> Iterator[int]:
+        """Lend a participant for one call that gives up the interpreter lock; yield the word offset of its slot.
+
+        Raises
+        ------
+        ArenaClosed
+            After `close`.
+        """
+        with self.call():
+            yield self.participant()
 
     def interpreter_participant(self) -> int:
         """Return the word offset of the slot of the thread that holds the interpreter lock.
