@@ -20,7 +20,7 @@ from latchfree.arena.patience import Patience
 from latchfree.errors import ArenaClosed, ArenaFull
 from latchfree.streams.errors import RingStalled
 from latchfree.streams.kernels import ring as r
-from latchfree.streams.kernels.entrypoints import calls, create
+from latchfree.streams.kernels.entry_points import calls, create
 
 MOST_CAPACITY: Final = 1 << 25
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
