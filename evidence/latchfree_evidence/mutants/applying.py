@@ -70,7 +70,7 @@ _HOLDERS = {
         "strings",
         "whole",
     ),
-    "streams.kernels": ("ring", "entrypoints"),
+    "streams.kernels": ("ring", "entry_points"),
 }
 
 #: The functions that free nodes of tries: every mutant leaves them out, see `nothing_freed`.
