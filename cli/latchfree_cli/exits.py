@@ -62,7 +62,9 @@ def translate(error: Exception) -> Stop | None:
     if isinstance(error, Stop):
         return error
     if isinstance(error, ModuleNotFoundError) and error.name:
-        return Stop(TOOL, str(error) if hasattr(error, "extra") else fix_for(error.name))  # of MissingExtra
+        from latchfree.errors import MissingExtra
+
+        return Stop(TOOL, str(error) if isinstance(error, MissingExtra) else fix_for(error.name))
     if isinstance(error, OSError) and error.filename is not None:
         return Stop(USAGE, f"{error.filename}: {error.strerror}")
     tools = sys.modules.get("latchfree_model.tlc.tools")  # not loaded: then nobody can have raised its error

@@ -28,6 +28,7 @@ def fix_for(module: str) -> str:
     >>> fix_for("pyspark.sql")
     'pyspark is not installed; fix: pip install "latchfree[spark]"'
     """
+    from latchfree.errors import MissingExtra
+
     package = module.partition(".")[0]
-    extra = f"[{EXTRAS[package]}]" if package in EXTRAS else ""
-    return f'{package} is not installed; fix: pip install "latchfree{extra}"'
+    return str(MissingExtra(package, EXTRAS.get(package, "")))

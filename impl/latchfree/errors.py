@@ -49,10 +49,14 @@ class DirectoryFull(LatchfreeError, RuntimeError):
 
 
 class MissingExtra(LatchfreeError, ModuleNotFoundError):
-    """A part of latchfree needs a package that is not installed; the message has the command that installs it."""
+    """A part of latchfree needs a package that is not installed; the message has the command that installs it.
+
+    The extra is empty for a package that comes with latchfree itself.
+    """
 
     def __init__(self, package: str, extra: str) -> None:
-        super().__init__(f'{package} is not installed; fix: pip install "latchfree[{extra}]"', name=package)
+        wanted = f"latchfree[{extra}]" if extra else "latchfree"
+        super().__init__(f'{package} is not installed; fix: pip install "{wanted}"', name=package)
         self.extra = extra
 
     def __reduce__(self) -> tuple[Any, ...]:
