@@ -13,8 +13,6 @@ from latchfree_cli.history_files import model_of, read_file
 from latchfree_cli.settings import Outcome, Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from latchfree_lincheck import History, Verdict
     from latchfree_lincheck.checking.verdict import EngineName
 
@@ -38,7 +36,7 @@ def check(
 
     A malformed file ends the command before any verdict.
     """
-    judge = _judge(criterion, engine, memory << 20)
+    _require_known(criterion, engine)
     read = {file: read_file(file, format_, model) for file in files}
     jobs = [(file, history, model_of(file, history, model)) for file in read for history in read[file]]
     entries: list[dict[str, object]] = []
@@ -47,12 +45,9 @@ def check(
         for number, (file, history, name) in enumerate(jobs, start=1):
             report(f"check: history {number} of {len(jobs)}, {history.name}")
             try:
-                verdict = judge(history, name, settings.timeout)
+                verdict = _judged(history, name, criterion, engine, settings.timeout, memory << 20)
             except ValueError as error:
-                if (criterion, engine) != ("linearizability", "auto"):  # what was chosen does not fit
-                    raise exits.Stop(exits.USAGE, f"{file}: {error}") from None
-                # Calls that are legal one by one, but not together.
-                verdict = _not_judged(history, error)
+                raise exits.Stop(exits.USAGE, f"{file}: {error}") from None
             entry: dict[str, object] = {
                 "file": str(file),
                 "history": history.name,
@@ -85,28 +80,35 @@ def check(
     return Outcome(worst, {"histories": entries}, reproduce=reproduce)
 
 
-def _judge(criterion: str, engine: str, memory: int) -> "Callable[[History, str, float | None], Verdict]":
-    """Return what judges a history, a model's name and a timeout."""
-    from latchfree_lincheck.checking.checker import check
+def _require_known(criterion: str, engine: str) -> None:
+    """Stop unless both are known and go together."""
     from latchfree_lincheck.checking.verdict import ENGINE_NAMES
-    from latchfree_lincheck.criteria import CRITERIA, judge
+    from latchfree_lincheck.criteria import CRITERIA
 
     for option, value, known in (("--criterion", criterion, CRITERIA), ("--engine", engine, ENGINE_NAMES)):
         if value not in known:
             raise exits.Stop(exits.USAGE, f"{option} {value!r} is unknown; choose one of {', '.join(known)}")
-    if criterion == "linearizability":
-        return lambda history, model, timeout: check(
-            history, model, timeout=timeout, memory=memory, engine=cast("EngineName", engine)
-        )
-    if engine != "auto":
+    if criterion != "linearizability" and engine != "auto":
         raise exits.Stop(exits.USAGE, f"--engine is for linearizability; leave it out with --criterion {criterion}")
-    return lambda history, model, timeout: judge(history, model, criterion=criterion, timeout=timeout, memory=memory)
 
 
-def _not_judged(history: "History", error: ValueError) -> "Verdict":
+def _judged(
+    history: "History", model: str, criterion: str, engine: str, timeout: float | None, memory: int
+) -> "Verdict":
+    """Return the verdict on a history; raise ValueError where the engine or criterion that was chosen does not fit."""
     from latchfree_lincheck import Verdict
+    from latchfree_lincheck.checking.checker import check
+    from latchfree_lincheck.criteria import judge
 
-    return Verdict(verdict="unknown", reason=str(error), operations=len(history), seconds=0.0, engine="none")
+    if criterion != "linearizability":
+        return judge(history, model, criterion=criterion, timeout=timeout, memory=memory)
+    try:
+        return check(history, model, timeout=timeout, memory=memory, engine=cast("EngineName", engine))
+    except ValueError as error:
+        if engine != "auto":
+            raise
+        # Calls that are legal one by one, but not together.
+        return Verdict(verdict="unknown", reason=str(error), operations=len(history), seconds=0.0, engine="none")
 
 
 def _write_alone(settings: Settings, file: Path, history: "History") -> Path:
