@@ -8,10 +8,10 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from latchfree_lincheck.engine.bounds import Deadline
+from latchfree_lincheck.engine.bounds import Deadline, GaveUp
 from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT, PUT
 from latchfree_lincheck.engine.compiled_models.states import States, build, extend, fetch, rehash_nodes
-from latchfree_lincheck.engine.compiled_models.transition import Rows
+from latchfree_lincheck.engine.compiled_models.transition import DEPTH, EMPTY, KEYS, SHAPE_FIELDS, Rows
 from latchfree_lincheck.history.timeline import Ints
 
 Scalar = TypeVar("Scalar", bound=np.generic)
@@ -22,7 +22,11 @@ _GROWS_A_SECOND = 100 << 20
 
 
 class NoRoom(Exception):
-    """The tables may not grow any more: its text is "memory", or "timeout" if that would take too long."""
+    """The tables may not grow any more: "memory", or "timeout" if that would take too long."""
+
+    def __init__(self, gave_up: GaveUp) -> None:
+        super().__init__(gave_up)
+        self.gave_up = gave_up
 
 
 def doubled(array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
@@ -86,6 +90,13 @@ class Store:
         leaves = np.full(1 << depth, ABSENT, np.int64)
         leaves[: len(values)] = values
         return build(self.nodes, self.slots, self.size, depth, leaves)
+
+    def shape(self, depth: int, keys: int) -> Ints:
+        """Return the shape of a state with that many keys, and number the empty one."""
+        shape: Ints = np.zeros(SHAPE_FIELDS, np.int64)
+        shape[DEPTH], shape[KEYS] = depth, keys
+        shape[EMPTY] = self.number(np.full(keys, ABSENT), depth)
+        return shape
 
     def values(self, state: int, depth: int, keys: int) -> Ints:
         """Return the values of a map's keys."""

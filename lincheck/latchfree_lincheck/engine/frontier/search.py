@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from latchfree_lincheck.engine.bounds import Deadline
-from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT
-from latchfree_lincheck.engine.compiled_models.transition import DEPTH, EMPTY, KEYS, SHAPE_FIELDS
 from latchfree_lincheck.engine.encoding.problem import Problem
 from latchfree_lincheck.engine.frontier.kernels import configurations as k
 from latchfree_lincheck.engine.frontier.kernels.advance import advance
@@ -91,9 +89,8 @@ class Frontier:
         self._place = np.empty(n, np.int64)
         growth = problem.growth()
         self._scratch: Ints = np.empty(max(growth, 1 << problem.depth), np.int64)
-        self._shape: Ints = np.zeros(SHAPE_FIELDS, np.int64)
+        self._shape: Ints  # of the tables, when the search begins
         self._uses: Ints = np.zeros(0, np.int64)
-        self._shape[DEPTH], self._shape[KEYS] = problem.depth, len(problem.initial)
         self._tables.control[k.GROWTH] = k.OF_LIST if problem.kind == "list" else growth
 
     def run(self) -> Slices:
@@ -104,7 +101,7 @@ class Frontier:
                 tables.number_texts(self._rows, self._problem.texts)
                 self._uses = last_uses(tables.nodes, int(tables.size[0]), parts.events, parts.return_, self._rows)
             depth = self._problem.depth
-            self._shape[EMPTY] = tables.number(np.full(len(self._problem.initial), ABSENT), depth)
+            self._shape = tables.shape(depth, len(self._problem.initial))
             state = tables.number(self._problem.initial, depth)
             k.start(tables.control, tables.flight, tables.configurations, state, 0)
             while True:
@@ -123,7 +120,7 @@ class Frontier:
                     tables.room_for_nodes(len(tables.nodes) - int(tables.size[0]) + 1)
                 yield
         except NoRoom as reason:
-            return Outcome(gave_up="timeout" if str(reason) == "timeout" else "memory")
+            return Outcome(gave_up=reason.gave_up)
 
     def _slice(self, last: int) -> int:
         tables = self._tables

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from latchfree_lincheck.engine.bounds import Deadline, GaveUp
 from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT, SNAPSHOT
 from latchfree_lincheck.engine.compiled_models.states import extend
-from latchfree_lincheck.engine.compiled_models.transition import DEPTH, EMPTY, KEYS, SHAPE_FIELDS, Rows
+from latchfree_lincheck.engine.compiled_models.transition import Rows
 from latchfree_lincheck.engine.encoding.problem import Problem
 from latchfree_lincheck.engine.outcome import Slices
 from latchfree_lincheck.engine.pieces import MOST_ENDINGS, Blocked, Configuration, Ending, Found, linearize
@@ -94,12 +94,12 @@ class CompiledSearch:
         self._growth = problem.growth()
         self._scratch = np.empty(max(self._growth, self._depth, 1), np.int64)
         self._control = np.zeros(k.FIELDS, np.int64)
-        self._shape = np.zeros(SHAPE_FIELDS, np.int64)
+        self._shape: Ints  # of the tables, when a piece begins
         self._no_room: GaveUp = ""
         try:
             tables.number_texts(self._rows, problem.texts)
         except NoRoom as reason:
-            self._no_room = _gave_up(reason)
+            self._no_room = reason.gave_up
         self._known = int(tables.size[0]) if problem.texts else -1
 
     def initial(self) -> Configuration:
@@ -116,7 +116,7 @@ class CompiledSearch:
             self._prepare(low, high)
             return (yield from self._search(high - low, starts, every=every, budget=budget))
         except NoRoom as reason:
-            return Found(gave_up=_gave_up(reason))
+            return Found(gave_up=reason.gave_up)
 
     def _search(
         self, count: int, starts: Sequence[Configuration], *, every: bool, budget: int | None
@@ -194,8 +194,7 @@ class CompiledSearch:
         control[k.LOW], control[k.COUNT] = low, high - low
         control[k.GROWTH], control[k.RECORD] = self._growth, self._record
         control[k.KNOWN] = self._known
-        self._shape[DEPTH], self._shape[KEYS] = self._depth, self._keys
-        self._shape[EMPTY] = tables.number(np.full(self._keys, ABSENT), self._depth)
+        self._shape = tables.shape(self._depth, self._keys)
 
     def _enter(self, state: tuple[int, ...]) -> int:
         """Return the number of a configuration's state: a map's values, or the values of a list from its end."""
@@ -238,10 +237,6 @@ class DepthFirst:
     def start(self, problem: Problem, memory: int, deadline: Deadline) -> Slices:
         """Search one part."""
         return linearize(CompiledSearch(problem, memory, deadline))
-
-
-def _gave_up(reason: NoRoom) -> GaveUp:
-    return "timeout" if str(reason) == "timeout" else "memory"
 
 
 def _earlier_twins(rows: Rows) -> Ints:
