@@ -32,7 +32,8 @@ from latchfree.structures import reclaimers
 
 #: Capacity of an arena that nobody has sized, in bytes: virtual memory only, committed page by page when used.
 DEFAULT_CAPACITY = 64 << 30
-
+#: The least such capacity, where the memory of the process is limited.
+LEAST_CAPACITY = 64 << 20
 
 #: Merging free memory is tried where the free memory is at least one part in so many of the arena.
 _WORTHWHILE = 64
@@ -116,19 +117,24 @@ class Arena:
         self._reaper = reaper.start(self)
 
     @classmethod
-    def anonymous(cls, capacity: int = DEFAULT_CAPACITY) -> Arena:
+    def anonymous(cls, capacity: int | None = None) -> Arena:
         """Make an arena in private memory of this process.
 
         Parameters
         ----------
-        capacity : int
-            Bytes of address space, rounded up to 2 MiB. Pages are committed when first written.
+        capacity : int, optional
+            Bytes of address space, rounded up to 2 MiB. Pages are committed when first written. By default 64 GiB, or
+            less where the memory of the process is limited, down to 64 MiB.
 
         Raises
         ------
         ValueError
             If `capacity` is below 4 MiB or above 4 TiB.
+        OSError
+            If so much address space is not to be had; the text names the limits.
         """
+        if capacity is None:
+            return cls(Region.anonymous(DEFAULT_CAPACITY, LEAST_CAPACITY))
         return cls(Region.anonymous(capacity))
 
     @classmethod

@@ -16,6 +16,7 @@ from __future__ import annotations
 import errno
 import mmap
 import os
+import resource
 import stat
 import threading
 import weakref
@@ -33,6 +34,9 @@ from latchfree.arena.files import errors_name, give_name, locate, new_file
 from latchfree.errors import ArenaInvalid
 
 _MAP_NORESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)  # Linux; a name since Python 3.13
+
+#: Of a private arena the first bytes, which small arenas never leave, are in pages of the usual size.
+_SMALL_PAGES = 4 << 20
 
 
 class Region:
@@ -77,14 +81,41 @@ class Region:
         self._directory = threading.Lock()
 
     @classmethod
-    def anonymous(cls, capacity: int) -> Region:
-        """Make a region of private memory of this process, formatted; pages are committed when first written."""
+    def anonymous(cls, capacity: int, least: int | None = None) -> Region:
+        """Make a region of private memory of this process, formatted; pages are committed when first written.
+
+        With `least`, a process of limited memory gets half of what fits, a power of two smaller than `capacity`.
+
+        Raises
+        ------
+        OSError
+            If so much address space is not to be had.
+        """
         size = header.round_capacity(capacity)
         filelocks.require_linux()
         flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_NORESERVE
-        mapping = mmap.mmap(-1, size, flags=flags)
-        with suppress(OSError, AttributeError):  # a hint; not every kernel knows it
-            mapping.madvise(mmap.MADV_HUGEPAGE)
+        fits = False
+        while True:
+            try:
+                mapping = mmap.mmap(-1, size, flags=flags)
+            except OSError as error:
+                if least is None or size <= least:
+                    limits = [resource.getrlimit(kind)[0] for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA)]
+                    shown = ["unlimited" if limit == resource.RLIM_INFINITY else f"{limit:,}" for limit in limits]
+                    text = f"{size:,} bytes of address space for a private arena are not to be had: the process may "
+                    text += f"map {shown[0]} bytes (ulimit -v) and {shown[1]} of data (ulimit -d); "
+                    text += "give a smaller Arena.anonymous(capacity), or raise the limit"
+                    raise OSError(error.errno, text) from None
+                fits = True
+            else:
+                if not fits or least is None or size <= least:
+                    break
+                fits = False  # the other half is for the rest of the process
+                mapping.close()
+            size //= 2
+        with suppress(OSError, AttributeError):  # hints; not every kernel knows them
+            mapping.madvise(mmap.MADV_NOHUGEPAGE, 0, _SMALL_PAGES)
+            mapping.madvise(mmap.MADV_HUGEPAGE, _SMALL_PAGES, size - _SMALL_PAGES)
         region = cls(mapping, "anonymous", "anonymous arena", None, alone=True, was_in_use=False)
         header.format_header(region.words)
         return region
