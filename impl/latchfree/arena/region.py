@@ -115,7 +115,8 @@ class Region:
             size //= 2
         with suppress(OSError, AttributeError):  # hints; not every kernel knows them
             mapping.madvise(mmap.MADV_NOHUGEPAGE, 0, _SMALL_PAGES)
-            mapping.madvise(mmap.MADV_HUGEPAGE, _SMALL_PAGES, size - _SMALL_PAGES)
+            if size > _SMALL_PAGES:
+                mapping.madvise(mmap.MADV_HUGEPAGE, _SMALL_PAGES, size - _SMALL_PAGES)
         region = cls(mapping, "anonymous", "anonymous arena", None, alone=True, was_in_use=False)
         header.format_header(region.words)
         return region
