@@ -15,7 +15,6 @@ from latchfree.arena.kernels.epochs import pin, unpin
 from latchfree.ctrie.kernels.insert import ALWAYS, FULL, insert
 from latchfree.ctrie.kernels.registry import drop
 from latchfree.ctrie.kernels.snapshot import freeze
-from latchfree.ctrie.many import where
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Handle, Word
 from peers.base import Ints, Plan, Subject
@@ -111,12 +110,19 @@ def _single(trie: Ctrie[int, int]) -> Subject:
 
 
 def _bulk(trie: Ctrie[int, int]) -> Subject:
+    store = trie._store
+    place = store.base, np.uint64(store.trie)
+
     def snapshots(times: int) -> None:
-        if not _freezes(*where(trie._store), times):
+        with store.arena.lend() as me:
+            done = _freezes(*place, np.uint64(me), times)
+        if not done:
             raise ArenaFull("no room for the snapshots: raise _SPARE_BYTES")
 
     def snapshots_and_puts(keys: Ints, values: Ints) -> None:
-        if not _freezes_and_inserts(*where(trie._store), keys, values):
+        with store.arena.lend() as me:
+            done = _freezes_and_inserts(*place, np.uint64(me), keys, values)
+        if not done:
             raise ArenaFull("no room for puts after snapshots: raise _RENEWING_BYTES")
 
     return Subject(

@@ -16,6 +16,7 @@ from latchfree.ctrie import columns
 from latchfree.ctrie.codecs import MAX_KEY_BYTES, MAX_VALUE_BYTES
 from latchfree.ctrie.kernels import loops
 from latchfree.ctrie.store import Store
+from latchfree.kinds import Word
 
 #: Keys handled between two chances for Ctrl-C.
 _SLICE: Final = 1 << 16
@@ -26,12 +27,7 @@ def _slices(length: int) -> Iterator[tuple[int, int]]:
         yield first, min(first + _SLICE, length)
 
 
-def where(store: Store) -> tuple[np.uint64, np.uint64, np.uint64]:
-    """Return base, trie and participant, the first arguments of the kernels in `latchfree.ctrie.kernels.loops`."""
-    return store.base, np.uint64(store.trie), np.uint64(store.arena.participant())
-
-
-def _work_through(store: Store, first: int, last: int, work: Callable[[int, int], int]) -> None:
+def _work_through(store: Store, first: int, last: int, work: Callable[[Word, int, int], int]) -> None:
     """Handle the elements of a slice, making room where the arena is full.
 
     Parameters
@@ -40,11 +36,13 @@ def _work_through(store: Store, first: int, last: int, work: Callable[[int, int]
     first, last : int
         The slice.
     work : callable
-        Handles elements of a slice, from the first, and returns how many it did before the arena was full.
+        Handles elements of a slice, from the first, as a participant; returns how many it did before the arena was
+        full.
     """
     patience = Patience(store.arena, bulk=True)
     while first < last:
-        done = int(work(first, last))
+        with store.arena.lend() as me:
+            done = int(work(np.uint64(me), first, last))
         first += done
         if first < last and not patience.make_room(progress=done > 0):
             raise store.out_of_room(first)
@@ -53,19 +51,21 @@ def _work_through(store: Store, first: int, last: int, work: Callable[[int, int]
 def get_many(store: Store, keys: Any) -> Any:
     """Look up many keys; see `Ctrie.get_many`."""
     column = columns.to_column(keys, store.keys, "keys", MAX_KEY_BYTES)
-    place = where(store)
+    base, trie = store.base, np.uint64(store.trie)
     found = np.zeros(column.length, np.uint8)
     if store.values.word:
         out = np.zeros(column.length, np.int64)
         for first, last in _slices(column.length):
-            loops.get_words(*place, column.data, first, last, out, found)
+            with store.arena.lend() as me:
+                loops.get_words(base, trie, np.uint64(me), column.data, first, last, out, found)
         return columns.from_words(out, found, column.source)
     offsets = np.zeros(column.length + 1, np.int64)
     data = np.empty(16 * column.length + 64, np.uint8)
     for first, last in _slices(column.length):
         at = first
         while True:
-            at = int(loops.get_blobs(*place, column.data, at, last, offsets, data, found))
+            with store.arena.lend() as me:
+                at = int(loops.get_blobs(base, trie, np.uint64(me), column.data, at, last, offsets, data, found))
             if at == last:
                 break
             data = np.concatenate([data, np.empty(len(data) + MAX_VALUE_BYTES, np.uint8)])
@@ -78,10 +78,13 @@ def put_many(store: Store, keys: Any, values: Any) -> None:
     value_column = columns.to_column(values, store.values, "values", MAX_VALUE_BYTES)
     if key_column.length != value_column.length:
         raise ValueError(f"got {key_column.length} keys but {value_column.length} values")
-    place = where(store)
+    base, trie = store.base, np.uint64(store.trie)
     for first, last in _slices(key_column.length):
         _work_through(
-            store, first, last, lambda at, end: loops.put_all(*place, key_column.data, value_column.data, at, end)
+            store,
+            first,
+            last,
+            lambda me, at, end: loops.put_all(base, trie, me, key_column.data, value_column.data, at, end),
         )
 
 
@@ -89,7 +92,12 @@ def remove_many(store: Store, keys: Any) -> Any:
     """Remove many keys; see `Ctrie.remove_many`."""
     column = columns.to_column(keys, store.keys, "keys", MAX_KEY_BYTES)
     found = np.zeros(column.length, np.uint8)
-    place = where(store)
+    base, trie = store.base, np.uint64(store.trie)
     for first, last in _slices(column.length):
-        _work_through(store, first, last, lambda at, end: loops.remove_all(*place, column.data, at, end, found))
+        _work_through(
+            store,
+            first,
+            last,
+            lambda me, at, end: loops.remove_all(base, trie, me, column.data, at, end, found),
+        )
     return columns.from_flags(found, column.source)

@@ -278,15 +278,17 @@ class Store:
         start = 8 * (node + 4)
         return bytes(self._bytes[start : start + self._ints[node + 3]])
 
-    def batches(self, hold: Hold) -> Iterator[tuple[list[Any], list[Any]]]:
-        """Yield the encoded keys and values of a snapshot, a list of each at a time."""
+    def batches(self, hold: Hold, size: int = _BATCH) -> Iterator[tuple[list[Any], list[Any]]]:
+        """Yield the encoded keys and values of a snapshot, `size` of each at a time."""
         cursor = np.zeros(scan.CURSOR_WORDS, np.uint64)
-        nodes = np.zeros(_BATCH, np.uint64)
+        nodes = np.zeros(size, np.uint64)
         words = self.arena.words
-        loops.scan_start(self.base, np.uint64(self.arena.participant()), np.uint64(hold.root), cursor)
-        found = _BATCH
-        while found == _BATCH:
-            found = loops.scan_next(self.base, np.uint64(self.arena.participant()), cursor, nodes)
+        with self.arena.lend() as me:
+            loops.scan_start(self.base, np.uint64(me), np.uint64(hold.root), cursor)
+        found = size
+        while found == size:
+            with self.arena.lend() as me:
+                found = loops.scan_next(self.base, np.uint64(me), cursor, nodes)
             batch = nodes[:found]
             offsets = [] if self.plain else batch.tolist()
             if self.keys.word:
@@ -313,7 +315,8 @@ class Store:
         """Return the number of entries of a snapshot."""
         cursor = np.zeros(scan.CURSOR_WORDS, np.uint64)
         nodes = np.zeros(_BATCH, np.uint64)
-        total = loops.scan_count(self.base, np.uint64(self.arena.participant()), np.uint64(hold.root), cursor, nodes)
+        with self.arena.lend() as me:
+            total = loops.scan_count(self.base, np.uint64(me), np.uint64(hold.root), cursor, nodes)
         hold.touch()
         return int(total)
 

@@ -47,7 +47,8 @@ class Full:
         assert len(self.model) > 100
 
     def participants(self):
-        return self.arena.interpreter_participant(), self.arena.participant()
+        with self.arena.lend() as lent:  # the next call for many keys gets the same one
+            return self.arena.interpreter_participant(), lent
 
     def devour(self, urgent):
         """Take every free word that an ordinary attempt (or any, blocks above the least number included) could get."""

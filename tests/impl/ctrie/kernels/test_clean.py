@@ -38,7 +38,12 @@ def _pair_that_splits_at(trie, level):
 
 def _entomb(trie, gone, left):
     """Do what removing `gone` does until it cleans: the S-node of `left` is in a tomb then. Stay pinned."""
-    words, base, at, me = trie.arena.words, U(trie.arena.base), U(trie._store.trie), U(trie.arena.participant())
+    words, base, at, me = (
+        trie.arena.words,
+        U(trie.arena.base),
+        U(trie._store.trie),
+        U(trie.arena.interpreter_participant()),
+    )
     pin(base, me)
     path = [root_of(trie)]
     while True:
@@ -95,7 +100,7 @@ def test_an_operation_that_meets_a_tomb_cleans_it_and_goes_on(trie, level, name)
     assert operation(trie, a, b) == result
     assert dict(trie.items()) == {{"a": a, "b": b}[k]: v for k, v in contents.items()}
     check(trie)
-    unpin(U(trie.arena.base), U(trie.arena.participant()))
+    unpin(U(trie.arena.base), U(trie.arena.interpreter_participant()))
     exact(trie.arena, [trie])  # neither what was replaced nor what was made in vain is left
 
 
@@ -115,7 +120,7 @@ def test_clean_parent_gives_up_when_the_child_is_gone_already(trie):
     path = _entomb(trie, b, a)
     trie[b] = 7
     root, main = root_of(trie), int(trie.arena.words[root_of(trie) + 1])
-    base, me = U(trie.arena.base), U(trie.arena.participant())
+    base, me = U(trie.arena.base), U(trie.arena.interpreter_participant())
     gen = U(header(trie.arena.words, root)[2])
     clean_parent(base, U(trie._store.trie), me, U(root), U(path[-1]), U(0), U(0), gen)
     assert int(trie.arena.words[root + 1]) == main
@@ -125,5 +130,5 @@ def test_cleaning_a_clean_node_changes_nothing(trie):
     trie.update({k: k for k in range(8)})
     root = root_of(trie)
     main = int(trie.arena.words[root + 1])
-    assert clean(U(trie.arena.base), U(trie._store.trie), U(trie.arena.participant()), U(root), U(0))
+    assert clean(U(trie.arena.base), U(trie._store.trie), U(trie.arena.interpreter_participant()), U(root), U(0))
     assert int(trie.arena.words[root + 1]) == main

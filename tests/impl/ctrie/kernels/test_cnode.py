@@ -24,7 +24,7 @@ class Bench:
         self.arena = arena
         self.words = arena.words
         self.base = U(arena.base)
-        self.me = U(arena.participant())
+        self.me = U(arena.interpreter_participant())
 
     def room(self):
         assert begin(self.base, self.me, ORDINARY)

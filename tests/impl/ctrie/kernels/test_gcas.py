@@ -23,7 +23,7 @@ class Bench:
         self.words = trie.arena.words
         self.base = U(trie.arena.base)
         self.at = U(trie._store.trie)
-        self.me = U(trie.arena.participant())
+        self.me = U(trie.arena.interpreter_participant())
         pin(self.base, self.me)
         trie[1] = 10
         self.root = root_of(trie)

@@ -42,7 +42,7 @@ class Bench:
         self.words = self.arena.words
         self.base = U(self.arena.base)
         self.trie = self.handle._store.trie
-        self.me = self.arena.participant()
+        self.me = self.arena.interpreter_participant()
         self.now = 100  # the generation of the trie
         self.live = {}  # slot: generation
         self.dead = {}  # node: birth, death

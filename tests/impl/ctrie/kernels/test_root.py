@@ -22,7 +22,7 @@ class Bench:
         self.words = trie.arena.words
         self.base = U(trie.arena.base)
         self.at = U(trie._store.trie)
-        me = U(trie.arena.participant())
+        me = U(trie.arena.interpreter_participant())
         pin(self.base, me)
         assert begin(self.base, me, URGENT)
         self.old = root_of(trie)
@@ -108,7 +108,7 @@ def test_swing_of_a_late_helper_does_nothing(trie):
 def test_a_pending_update_aborts_the_replacement_that_waits_for_it(trie):
     bench = Bench(trie)
     main = int(bench.words[bench.old + 1])
-    me = U(trie.arena.participant())
+    me = U(trie.arena.interpreter_participant())
     assert begin(bench.base, me, URGENT)
     new = int(nodes.new_cnode(bench.base, me, U(0), U(0), U(1)))
     bench.words[new + 1] = main

@@ -16,7 +16,7 @@ class Walk:
     def __init__(self, trie):
         self.snapshot = trie.readonly_snapshot()
         self.base = np.uint64(trie.arena.base)
-        self.me = np.uint64(trie.arena.participant())
+        self.me = np.uint64(trie.arena.interpreter_participant())
         self.root = np.uint64(self.snapshot._held().root)
 
     def __enter__(self):
