@@ -17,28 +17,31 @@ import numpy as np
 from latchfree.arena.kernels.allocator import URGENT
 from latchfree.arena.kernels.blocks import (
     BLOCK_WORDS,
+    COUNT,
     ENTRIES,
+    LINK,
     SPARES,
     append,
     entry_for,
     format_block,
     is_full,
+    node_of,
     stock_spares,
     take_spare,
 )
 from latchfree.arena.kernels.epochs import enqueue, retire
 from latchfree.arena.kernels.freelists import round_up, take
-from latchfree.arena.kernels.node import gen_of
+from latchfree.arena.kernels.node import gen_of, kind_of
 from latchfree.arena.layout import H_EPOCH, P_SPARE_COUNT
 from latchfree.atomics import load_seq, peek, poke
 from latchfree.ctrie.kernels.gcas import READ_ONLY, gcas_read
-from latchfree.ctrie.kernels.nodes import NIL, ONE, is_child
+from latchfree.ctrie.kernels.nodes import I_NODE, NIL, ONE
 from latchfree.ctrie.kernels.registry import newest, push_block, still_seen
 from latchfree.ctrie.kernels.scan import next_slot
 from latchfree.ctrie.kernels.shape import IS_FORK, P_RETIRING, P_WALK, PLAIN, REGISTERED
 from latchfree.ctrie.kernels.trees import retire_tree
 from latchfree.jit import kernel
-from latchfree.kinds import Handle, Word
+from latchfree.kinds import Flag, Handle, Word
 
 # The nodes being retired together, private to a participant.
 _TRIE = P_RETIRING
@@ -47,6 +50,13 @@ _SLOT = P_RETIRING + np.uint64(2)  # the newest snapshot below the death, NIL fo
 _SEEN = P_RETIRING + np.uint64(3)  # its generation
 _BLOCK = P_RETIRING + np.uint64(4)  # the block of nodes that wait for it
 _ROOM = P_RETIRING + np.uint64(5)
+
+# The chains of blocks of a walk, each in the order of its nodes: those that a snapshot sees, and `_UNSEEN` further on
+# the others. `_AT` is the first entry of the oldest that the walk has not reached.
+_OLDEST = np.uint64(0)
+_NEWEST = np.uint64(1)
+_AT = np.uint64(2)
+_UNSEEN = np.uint64(3)
 
 _PAIR = np.uint64(2)
 
@@ -138,19 +148,72 @@ def retire_pair(mem: Handle, trie: Word, me: Word, death: Word, a: Word, b: Word
 
 
 @kernel
-def _enter(mem: Handle, me: Word, depth: Word, i: Word, death: Word) -> Word:
-    """Retire an I-node and start on its main, unless they belong to another trie; return the depth reached."""
+def _list_node(mem: Handle, me: Word, node: Word) -> Flag:
+    """Put a node at the end of its chain of a walk. False: there is no memory for another block."""
+    chain = me + P_WALK + (_UNSEEN if gen_of(mem, node) > peek(mem, me + _SEEN) else NIL)
+    block = peek(mem, chain + _NEWEST)
+    if block == NIL or is_full(mem, block):
+        if not stock_spares(mem, me, SPARES, URGENT) and peek(mem, me + P_SPARE_COUNT) < _PAIR:
+            return False
+        fresh = take_spare(mem, me)
+        poke(mem, chain + _OLDEST if block == NIL else block + LINK, fresh)
+        poke(mem, chain + _NEWEST, fresh)
+        block = fresh
+    append(mem, block, entry_for(mem, node))
+    return True
+
+
+@kernel
+def _list_below(mem: Handle, me: Word, i: Word) -> Flag:
+    """List the main of an I-node and what the main links to, unless another trie owns them. False: as `_list_node`."""
     oldest = gen_of(mem, peek(mem, me + _TRIE))
-    if gen_of(mem, i) < oldest:
-        return depth
-    retire_node(mem, me, i)
     m = gcas_read(mem, READ_ONLY, i)
     if gen_of(mem, m) < oldest:
-        return depth
-    at = me + P_WALK + depth * _PAIR
-    poke(mem, at, m)
-    poke(mem, at + ONE, NIL)
-    return depth + ONE
+        return True
+    if not _list_node(mem, me, m):
+        return False
+    k = NIL
+    slot = next_slot(mem, m, k)
+    while slot != NIL:
+        if gen_of(mem, slot & PLAIN) >= oldest and not _list_node(mem, me, slot & PLAIN):
+            return False
+        k += ONE
+        slot = next_slot(mem, m, k)
+    return True
+
+
+@kernel
+def _hand_over(mem: Handle, me: Word, chain: Word, block: Word) -> None:
+    """Retire the nodes of a block of a walk, and take the block off its chain."""
+    poke(mem, chain + _OLDEST, peek(mem, block + LINK))
+    if chain == me + P_WALK:
+        poke(mem, me + _BLOCK, block)
+        finish_retiring(mem, me)
+    else:
+        # spec: Reclamation!RetireReadEpoch -- as in retire.
+        enqueue(mem, me, block, load_seq(mem, H_EPOCH))
+
+
+@kernel
+def _work_off(mem: Handle, me: Word, chain: Word) -> tuple[Flag, Flag]:
+    """List what is below the nodes of a chain; return whether there was memory, and whether there was anything."""
+    worked = False
+    at = peek(mem, chain + _AT)
+    while peek(mem, chain + _OLDEST) != NIL:
+        block = peek(mem, chain + _OLDEST)
+        if at < peek(mem, block + COUNT):
+            worked = True
+            node = node_of(peek(mem, block + ENTRIES + at))
+            at += ONE
+            if kind_of(mem, node) == I_NODE and not _list_below(mem, me, node):
+                return False, worked
+        elif peek(mem, block + LINK) != NIL:
+            _hand_over(mem, me, chain, block)
+            at = NIL
+        else:
+            break  # the block may still grow
+    poke(mem, chain + _AT, at)
+    return True, worked
 
 
 @kernel
@@ -158,28 +221,24 @@ def retire_subtree(mem: Handle, trie: Word, me: Word, root: Word, death: Word) -
     """Retire the whole tree below an I-node that was cut off in generation `death` and cannot change any more.
 
     If no snapshot sees a node of the tree and all nodes are ours, one step is enough, whatever the size of the tree.
-    Otherwise each node is looked at now: later, nodes of another trie may be gone. If memory runs out then, even the
-    reserve, the rest of the tree is lost until `latchfree arena fsck`.
+    Otherwise each node is looked at now: later, nodes of another trie may be gone. The blocks that list the nodes for a
+    snapshot, or for the limbo, are also the queue of the walk (as in Cheney's collector): the nodes below an I-node are
+    listed when its entry is reached. So the walk needs no memory of its own, however deep the tree is. If memory for
+    blocks runs out, even the reserve, the nodes that are not listed are lost until `latchfree arena fsck`.
     """
     # spec: Reclamation!RetireCount -- as in begin_retiring.
     if load_seq(mem, trie + REGISTERED) == NIL and peek(mem, trie + IS_FORK) == NIL:
         retire_tree(mem, me, root)
         return
-    begin_retiring(mem, trie, me, death, BLOCK_WORDS - ENTRIES)
-    depth = _enter(mem, me, NIL, root, death)
-    while depth > NIL:
-        if peek(mem, me + P_SPARE_COUNT) < _PAIR and not stock_spares(mem, me, SPARES, URGENT):
-            break
-        at = me + P_WALK + (depth - ONE) * _PAIR
-        m = peek(mem, at)
-        k = peek(mem, at + ONE)
-        slot = next_slot(mem, m, k)
-        poke(mem, at + ONE, k + ONE)
-        if slot == NIL:
-            retire_node(mem, me, m)
-            depth -= ONE
-        elif is_child(slot):
-            depth = _enter(mem, me, depth, slot & PLAIN, death)
-        else:
-            retire_node(mem, me, slot)
-    finish_retiring(mem, me)
+    begin_retiring(mem, trie, me, death, NIL)
+    seen, unseen = me + P_WALK, me + P_WALK + _UNSEEN
+    for k in range(_UNSEEN + _UNSEEN):
+        poke(mem, seen + np.uint64(k), NIL)
+    more = gen_of(mem, root) >= gen_of(mem, trie) and _list_node(mem, me, root)
+    while more:
+        one, worked = _work_off(mem, me, seen)
+        other, too = _work_off(mem, me, unseen)
+        more = one and other and (worked or too)
+    for chain in (seen, unseen):
+        while peek(mem, chain + _OLDEST) != NIL:
+            _hand_over(mem, me, chain, peek(mem, chain + _OLDEST))

@@ -72,4 +72,4 @@ ROOT_WORDS = np.uint64(8)
 P_DOOMED = P_SCRATCH_LIST  # I-nodes of a trie that is being destroyed, linked through their headers
 P_PATH = P_SCRATCH  # I-nodes from the root to the place of a removal
 P_RETIRING = P_SCRATCH + np.uint64(16)  # the nodes being retired together, see latchfree.ctrie.kernels.retirement
-P_WALK = P_SCRATCH_MORE  # a traversal: for each depth a main node and the index of its next slot
+P_WALK = P_SCRATCH_MORE  # the nodes of a tree being retired, see latchfree.ctrie.kernels.retirement

@@ -7,7 +7,7 @@ import threading
 
 import pyarrow as pa
 import pytest
-from ctrie_exact import exact
+from ctrie_exact import exact, reached, settle
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from threads_together import together
@@ -15,6 +15,8 @@ from topic_texts import accepts, texts
 
 from latchfree import Arena
 from latchfree.ctrie.kernels.shape import REGISTERED
+from latchfree.ctrie.store import refused
+from latchfree.errors import ArenaFull
 from latchfree.topics import DIALECTS, ConcurrentTrie, LockedTrie, Snapshot
 
 
@@ -181,3 +183,57 @@ def test_threads_read_snapshots_of_one_instant_while_others_change_the_trie():
         sys.setswitchinterval(interval)
     assert registered(trie) == 0
     exact(trie.arena, [trie])
+
+
+def deep(words, size):
+    """Return patterns of many words, each sharing a long beginning with others."""
+    return ["/".join(words[j < k] for j in range(size)) + end for k in range(0, size, 60) for end in "xy"]
+
+
+@pytest.mark.parametrize("mask", [(1 << 64) - 1, 1 << 60])
+def test_a_deep_trie_is_cleared_under_snapshots(mask):
+    """Patterns of hundreds of words: what walks over the trie has no fixed room."""
+    trie = ConcurrentTrie("mqtt", arena=Arena.anonymous(64 << 20), hash_mask=mask)
+    empty = trie.snapshot()
+    made = [trie.subscribe(text, k) for k, text in enumerate(deep("ab", 300))]
+    first = trie.snapshot()
+    more = [trie.subscribe(text, k) for k, text in enumerate(deep("cd", 200))]
+    second = trie.snapshot()
+    assert trie._store.clear() is not NotImplemented
+    assert (len(trie), len(empty)) == (0, 0)
+    assert set(first) == set(made)
+    assert set(second) == {*made, *more}
+    nodes = exact(trie.arena, [trie]).nodes
+    second.close()
+    assert exact(trie.arena, [trie]).nodes < 0.8 * nodes
+    assert set(first) == set(made)
+    first.close()
+    empty.close()
+    assert exact(trie.arena, [trie]).nodes < 200
+
+
+def test_a_deep_trie_is_cleared_in_an_arena_that_is_almost_full():
+    """What the snapshot shows stays, and nothing that is reachable is freed, even if there is no room to list all."""
+    trie = ConcurrentTrie("mqtt", arena=Arena.anonymous(4 << 20))
+    made = []
+
+    def fill():
+        for k in range(10_000):
+            for end in "xy":
+                made.append(trie.subscribe(f"{k}/{'/' * 250}{k}{end}", k))
+
+    with pytest.raises(ArenaFull):
+        fill()
+    for _ in range(40):
+        trie.unsubscribe(made.pop())
+    settle(trie.arena)
+    with trie.snapshot() as snapshot:
+        trie._store.insist(trie._store.clear, refused)
+        assert len(trie) == 0
+        assert set(snapshot) == set(made)
+    settle(trie.arena)
+    check = trie.subscribe("a/b", 1)
+    assert trie.match("a/b") == {1}
+    trie.unsubscribe(check)
+    settle(trie.arena)
+    assert trie.arena.census().nodes >= reached(trie.arena, [trie]).words
