@@ -348,8 +348,8 @@ class Arena:
         return 8 * (int(table[:, int(layout.P_LIVE)].sum(dtype=np.uint64)) & ((1 << 63) - 1))
 
     def census(self) -> Census:
-        """Return the words of the arena by use; exact only while no operation runs."""
-        return census(self.base)
+        """Return the words of the arena by use; `Census.exact` says whether the arena stood still meanwhile."""
+        return census(self.words)
 
     # structures and life --------------------------------------------------------------------------------------
 

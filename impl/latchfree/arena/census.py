@@ -1,4 +1,4 @@
-"""Say where every word of an arena is. Exact while nothing runs; an estimate otherwise.
+"""Say where every word of an arena is: exactly while nothing runs; else as well as can be seen, and marked as such.
 
 Example: of 10,000 words given to participants 8,000 are in nodes, 500 in limbo, 408 in spare blocks, 1,000 on free
 lists and 92 in unused ends of chunks.
@@ -6,12 +6,16 @@ lists and 92 in unused ends of chunks.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from latchfree.arena.kernels.counting import count
+from latchfree.arena.kernels.counting import DEFERRED_THINGS, FREE, LIMBO, SPARE, TAILS, TORN, TOTALS, count
 from latchfree.arena.layout import FIRST_NODE
+
+#: Counts, of which two in a row must be the same.
+_COUNTS: Final = 4
 
 
 class Census(NamedTuple):
@@ -33,6 +37,9 @@ class Census(NamedTuple):
         In unused ends of chunks.
     deferred : int
         Retired things not counted yet, which their structures free: their words are among `nodes`.
+    exact : bool
+        Whether the arena stood still meanwhile. If not, or if a list is damaged, the other numbers are estimates:
+        lists that changed underway were read as far as they could be.
     """
 
     given: int
@@ -42,11 +49,24 @@ class Census(NamedTuple):
     free: int
     tails: int
     deferred: int
+    exact: bool
 
 
-def census(base: int) -> Census:
-    """Return the words of the arena at address `base` by use."""
-    totals = np.zeros(5, np.uint64)
-    given = int(count(np.uint64(base), totals)) - FIRST_NODE
-    free, tails, limbo, spare, deferred = totals.tolist()
-    return Census(given, given - free - tails - limbo - spare, limbo, spare, free, tails, deferred)
+def census(words: NDArray[np.uint64]) -> Census:
+    """Return the words of an arena by use; safe at any time, whoever is working in the arena."""
+    before, found = None, _count(words)
+    for _ in range(_COUNTS - 1):
+        before, found = found, _count(words)
+        if found == before:
+            break
+    given, totals = found
+    limbo, spare, free, tails = (totals[use] for use in (LIMBO, SPARE, FREE, TAILS))
+    nodes = given - limbo - spare - free - tails
+    exact = found == before and not totals[TORN]
+    return Census(given, nodes, limbo, spare, free, tails, totals[DEFERRED_THINGS], exact)
+
+
+def _count(words: NDArray[np.uint64]) -> tuple[int, list[Any]]:
+    totals = np.zeros(TOTALS, np.uint64)
+    top = int(count(np.uint64(words.ctypes.data), np.uint64(len(words)), totals))
+    return top - FIRST_NODE, totals.tolist()

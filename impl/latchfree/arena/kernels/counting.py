@@ -1,11 +1,19 @@
-"""Count the words of an arena by use, see `latchfree.arena.census`."""
+"""Count the words of an arena by use, see `latchfree.arena.census`; at any time, whatever the words are.
+
+Example: a free list is read while its owner takes nodes off. The third link read is a key by now, say 7. No node is at
+word 7, so the walk of this list ends there, and the count is marked as torn.
+
+Invariant: no link is followed before it is known to lead to words that were given out. The words of one count add up to
+at most those given out, so each walk ends, also in a circle.
+"""
 
 import numpy as np
 
 from latchfree.arena.kernels.blocks import COUNT, DEFERRED, ENTRIES, LINK, words_of
 from latchfree.arena.kernels.freelists import CLASSES, class_size, round_up
-from latchfree.arena.kernels.node import size_of
+from latchfree.arena.kernels.node import SIZE_MASK, SIZE_SHIFT
 from latchfree.arena.layout import (
+    FIRST_NODE,
     H_BUMP,
     H_CLAIMED,
     P_BUMP,
@@ -14,69 +22,113 @@ from latchfree.arena.layout import (
     P_LIMIT,
     P_OLDEST,
     P_SPARES,
+    PARTICIPANT_COUNT,
     PARTICIPANT_WORDS,
     PARTICIPANTS,
     SHARED_LISTS,
 )
-from latchfree.atomics import load, peek
+from latchfree.atomics import load
 from latchfree.jit import kernel
-from latchfree.kinds import Array, Handle, Word
+from latchfree.kinds import Array, Flag, Handle, Word
 
 _0 = np.uint64(0)
 _1 = np.uint64(1)
-_FIRST = np.uint64(PARTICIPANTS)
+_FIRST = np.uint64(FIRST_NODE)
+_TABLE = np.uint64(PARTICIPANTS)
 _STRIDE = np.uint64(PARTICIPANT_WORDS)
+_COUNT = np.uint64(PARTICIPANT_COUNT)
 _OFFSET = np.uint64((1 << 40) - 1)
+_THING = np.uint64(2)
+_MIX = np.uint64(0x9E3779B97F4A7C15)
 
-_FREE, _TAILS, _LIMBO, _SPARE, _DEFERRED = range(5)
+#: What a count has found: words by use, things that their structures free, words not counted yet, the end of the words
+#: given out, whether a link led elsewhere, and a digest of all words of participants that change with a list.
+FREE, TAILS, LIMBO, SPARE, DEFERRED_THINGS, LEFT, TOP, TORN, DIGEST = range(9)
+TOTALS = 9
 
 
 @kernel
-def _list_length(mem: Handle, node: Word) -> Word:
-    length = _0
-    while node != _0:
-        length += _1
-        node = peek(mem, node & _OFFSET)
-    return length
+def _spend(node: Word, words: Word, totals: Array) -> Flag:
+    """Return whether a node can be where a link leads, and take its words off those that are left."""
+    if words > totals[LEFT] or node < _FIRST or node > totals[TOP] - words:
+        totals[TORN] = _1
+        return False
+    totals[LEFT] -= words
+    return True
+
+
+@kernel
+def _count_list(mem: Handle, node: Word, words: Word, use: int, each: Word, totals: Array) -> None:
+    """Count the nodes of a list, linked through their first words, as `each` of a use."""
+    node &= _OFFSET
+    while node != _0 and _spend(node, words, totals):
+        totals[use] += each
+        node = load(mem, node) & _OFFSET
 
 
 @kernel
 def _count_shared(mem: Handle, totals: Array) -> None:
-    for kind in range(CLASSES):
-        batch = load(mem, SHARED_LISTS + np.uint64(kind)) & _OFFSET
-        while batch != _0:
-            totals[_FREE] += _list_length(mem, batch) * class_size(np.uint64(kind))
-            batch = peek(mem, batch + _1) & _OFFSET
+    for k in range(CLASSES):
+        kind = np.uint64(k)
+        size = class_size(kind)
+        head = load(mem, SHARED_LISTS + kind)
+        totals[DIGEST] = (totals[DIGEST] ^ head) * _MIX
+        batch = head & _OFFSET
+        while batch != _0 and totals[TORN] == _0:
+            _count_list(mem, batch, size, FREE, size, totals)
+            # Checked by the walk of the batch. Single words are on no shared list.
+            batch = load(mem, batch + _1) & _OFFSET if totals[TORN] == _0 and kind > _0 else _0
 
 
 @kernel
-def _count_limbo(mem: Handle, block: Word, totals: Array) -> None:
+def _count_blocks(mem: Handle, block: Word, use: int, totals: Array) -> None:
+    """Count a list of blocks, and what is in them."""
     while block != _0:
-        totals[_LIMBO] += round_up(size_of(mem, block))
-        for k in range(peek(mem, block + COUNT)):
-            entry = peek(mem, block + ENTRIES + np.uint64(k))
+        if not _spend(block, ENTRIES, totals):
+            return
+        words = round_up((load(mem, block) >> SIZE_SHIFT) & SIZE_MASK)
+        entries = load(mem, block + COUNT)
+        if words < ENTRIES or not _spend(block, words - ENTRIES, totals) or block > totals[TOP] - words:
+            totals[TORN] = _1
+            return
+        totals[use] += words
+        if entries > words - ENTRIES:
+            totals[TORN] = _1
+            return
+        for k in range(entries):
+            entry = load(mem, block + ENTRIES + np.uint64(k))
             if entry & DEFERRED != _0:
-                totals[_DEFERRED] += _1
-            else:
-                totals[_LIMBO] += round_up(words_of(entry))
-        block = peek(mem, block + LINK)
+                totals[DEFERRED_THINGS] += _1
+                continue
+            size = round_up(words_of(entry))
+            if not _spend(entry & _OFFSET, size, totals):
+                return
+            totals[LIMBO] += size
+        block = load(mem, block + LINK)
 
 
 @kernel
-def count(mem: Handle, totals: Array) -> Word:
-    """Add up the words of each use in `totals`; return the first word never given out."""
+def _count_participant(mem: Handle, me: Word, totals: Array) -> None:
+    bump, limit = load(mem, me + P_BUMP), load(mem, me + P_LIMIT)
+    if bump < limit and _spend(bump, limit - bump, totals):
+        totals[TAILS] += limit - bump
+    for k in range(CLASSES):
+        size = class_size(np.uint64(k))
+        _count_list(mem, load(mem, me + P_FREE + np.uint64(k)), size, FREE, size, totals)
+    _count_blocks(mem, load(mem, me + P_OLDEST), LIMBO, totals)
+    _count_blocks(mem, load(mem, me + P_SPARES), SPARE, totals)
+    _count_list(mem, load(mem, me + P_DEFERRED), _THING, DEFERRED_THINGS, _1, totals)
+    for at in range(P_BUMP, _STRIDE):
+        totals[DIGEST] = (totals[DIGEST] ^ load(mem, me + np.uint64(at))) * _MIX
+
+
+@kernel
+def count(mem: Handle, words: Word, totals: Array) -> Word:
+    """Add up the words of each use in `totals`, all zeros; return the first word of `words` never given out."""
+    top = max(min(load(mem, H_BUMP), words), _FIRST)
+    totals[TOP] = top
+    totals[LEFT] = top - _FIRST
     _count_shared(mem, totals)
-    for p in range(load(mem, H_CLAIMED)):
-        me = _FIRST + np.uint64(p) * _STRIDE
-        if peek(mem, me + P_BUMP) < peek(mem, me + P_LIMIT):
-            totals[_TAILS] += peek(mem, me + P_LIMIT) - peek(mem, me + P_BUMP)
-        for kind in range(CLASSES):
-            head = peek(mem, me + P_FREE + np.uint64(kind))
-            totals[_FREE] += _list_length(mem, head) * class_size(np.uint64(kind))
-        _count_limbo(mem, peek(mem, me + P_OLDEST), totals)
-        block = peek(mem, me + P_SPARES)
-        while block != _0:
-            totals[_SPARE] += size_of(mem, block)
-            block = peek(mem, block + LINK)
-        totals[_DEFERRED] += _list_length(mem, peek(mem, me + P_DEFERRED))
-    return load(mem, H_BUMP)
+    for p in range(min(load(mem, H_CLAIMED), _COUNT)):
+        _count_participant(mem, _TABLE + np.uint64(p) * _STRIDE, totals)
+    return top
