@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latchfree.arena import header, layout
-from latchfree.arena.directory import CREATING, READY, REMOVED, Entry, Words, parse_entry
+from latchfree.arena.entry import OWNED, Entry, Words, entries_of, parse_entry, ready, state_of
 from latchfree.arena.files import locate
 from latchfree.arena.region import Region
 from latchfree.errors import ArenaInvalid
@@ -108,8 +108,7 @@ class Report:
 
 def directory(words: Words) -> list[Entry]:
     """Return the structures of an arena with a valid header, by name."""
-    rows = words[layout.DIRECTORY :][: layout.DIRECTORY_ENTRIES * layout.ENTRY_WORDS].reshape(-1, layout.ENTRY_WORDS)
-    return sorted((parse_entry(row) for row in rows if row[layout.E_STATE] == READY), key=lambda entry: entry.name)
+    return sorted(map(parse_entry, ready(entries_of(words))), key=lambda entry: entry.name)
 
 
 def fsck(
@@ -213,8 +212,7 @@ def _faults(words: Words) -> list[str]:
             faults.append("a repair was begun and not finished")
         elif boot not in (0, header.boot()):
             faults.append("in use when the system went down, or copied from a running one")
-    states = words[layout.DIRECTORY :][: layout.DIRECTORY_ENTRIES * layout.ENTRY_WORDS : layout.ENTRY_WORDS]
-    unfinished = int(np.isin(states, (CREATING, REMOVED)).sum())
+    unfinished = sum(state_of(int(word)) in OWNED for word in entries_of(words)[:, layout.E_STATE])
     if unfinished:
         faults.append(f"directory entries that were being made or removed: {unfinished}")
     return faults

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latchfree.arena import filelocks, header, layout
-from latchfree.arena.directory import Entry, Words
+from latchfree.arena.entry import Entry, Words
 from latchfree.arena.files import locate
 from latchfree.arena.kernels.blocks import COUNT, LINK
 from latchfree.arena.kernels.node import BLOCK, SIZE_MASK

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latchfree.arena import layout
-from latchfree.arena.directory import READY, Words
+from latchfree.arena.entry import READY, Words, entries_of, state_of
 from latchfree.arena.kernels.freelists import CLASSES, batch_of, piece_of, size_class
 from latchfree.arena.layout import FIRST_NODE, P_FREE, P_LENGTH, PARTICIPANTS, SHARED_LISTS
 from latchfree.atomics import peek, poke
@@ -94,5 +94,6 @@ def rebuild(words: Words, owned: NDArray[np.uint8]) -> None:
     words[layout.H_BUMP] = FIRST_NODE + len(owned)
     chains, lengths = np.zeros((2, int(CLASSES)), np.uint64)
     _free_gaps(np.uint64(words.ctypes.data), owned, chains, lengths)
-    entries = words[layout.DIRECTORY :][: layout.DIRECTORY_ENTRIES * layout.ENTRY_WORDS].reshape(-1, layout.ENTRY_WORDS)
-    entries[entries[:, layout.E_STATE] != READY] = 0
+    for entry in entries_of(words):
+        if state_of(int(entry[layout.E_STATE])) != READY:
+            entry[:] = 0

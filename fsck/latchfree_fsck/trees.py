@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from latchfree.arena.directory import Entry
+from latchfree.arena.entry import Entry
 from latchfree.structures import TOPIC_TRIE
 from latchfree.topics.concurrent.packed_dialect import rules_of
 from latchfree.topics.dialects import DIALECTS

@@ -18,7 +18,7 @@ from topic_texts import accepts, texts
 
 from latchfree import Arena, Ctrie
 from latchfree.arena import layout
-from latchfree.arena.directory import Entry
+from latchfree.arena.entry import Entry
 from latchfree.structures import TOPIC_TRIE
 from latchfree.topics import DIALECTS, ConcurrentTrie
 from latchfree_fsck import fsck, inspect

@@ -21,7 +21,8 @@ from numba import types
 
 from latchfree.arena import layout, reaper
 from latchfree.arena.census import Census, census
-from latchfree.arena.directory import Directory, Entry
+from latchfree.arena.directory import Directory
+from latchfree.arena.entry import Entry
 from latchfree.arena.kernels.participants import adopt, claim, collect, release
 from latchfree.arena.merging import merge
 from latchfree.arena.processes import is_alive, own_identity
@@ -102,7 +103,6 @@ class Arena:
         self._cell = np.zeros(1, np.uint64)
         self.participant_address: int = self._cell.ctypes.data
         self._local = threading.local()
-        self._directory = Directory(region.words, region.directory_lock)
         #: Called with a test of which processes are dead, for structures to give back what those held.
         self.on_death: list[Callable[[Arena, Callable[[int], bool]], None]] = []
         #: What this process holds in it, if it is shared: ended when the arena is closed.
@@ -298,6 +298,7 @@ class Arena:
         for slot, identity in list(_claimed(self.words)):
             if is_dead(identity):
                 released += bool(adopt(*(np.uint64(word) for word in (self.base, slot, identity, own_identity()))))
+        self.directory.adopt()
         for heir in self.on_death:
             heir(self, is_dead)
         return released
@@ -356,11 +357,14 @@ class Arena:
     @property
     def directory(self) -> Directory:
         """The structures of the arena by name; see `Ctrie.create`."""
-        return self._directory
+        return Directory(self.words, self.identity, self._is_dead)
+
+    def _is_dead(self, identity: int) -> bool:
+        return not is_alive(identity)
 
     def structures(self) -> dict[str, Entry]:
         """Return what the directory says of each structure, by name."""
-        return {entry.name: entry for entry in self._directory.entries()}
+        return {entry.name: entry for entry in self.directory.entries()}
 
     @property
     def closed(self) -> bool:

@@ -1,211 +1,122 @@
-"""The root directory: which structures are in an arena, by name, and where their root records are.
+"""The root directory: which structures are in an arena, by name, and where their root records are. Nobody waits.
 
-Example: `Ctrie.create(arena, "stock", ...)` fills the first free entry of 16 words with the name ``stock``, the kind,
-the names of the codecs, and the offset of the root record; then it sets the state of the entry to READY.
+Example: `Ctrie.create(arena, "stock", ...)` makes an empty Ctrie, claims a free entry, writes the name ``stock`` and
+the offset of the root record into the entry, proposes the entry, looks at all other entries, and publishes its own.
 
-Invariant: the state of an entry is written last when it becomes READY or FREE, and first when it leaves either; so an
-entry found READY is whole and one found FREE is all zeros, whenever a process was killed. Everything happens under
-one lock, which a dead process does not hold: whoever holds it and finds an entry CREATING or REMOVED knows that its
-owner died at that, and may use the entry again.
+Invariant: at no time are two entries READY that have the same name. Of two that were published, the one proposed later
+looked at the other entry after that had been proposed. The look found the other entry READY: then the later one was
+given back. Or it found a proposal, and killed it by putting its state back: then the other creator failed to publish,
+and began again with a later proposal. Or the structure was removed by then. No entry becomes READY in another way.
+
+A creator whose proposal was killed waits for a short random time. One who is stopped or dies is killed once and holds
+up nobody. Every entry that is neither FREE nor READY names the opening that owns it. Others take such an entry only
+when its owner is known to be dead; what the owner had built is lost until a repair.
+
+`find` is linearizable though it looks at one entry after another: an entry does not move, so a structure that is there
+all the time is found, and if there is none of the name in any entry, there was none at some instant in between.
 """
 
 from __future__ import annotations
 
+import random
+import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from typing import TypeAlias
+from functools import cache
+from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
+from numba import types
 
 from latchfree.arena import layout
-from latchfree.errors import DirectoryFull, StructureExists, StructureMissing
+from latchfree.arena.entry import (
+    CREATING,
+    FREE,
+    OWNED,
+    PROPOSED,
+    READY,
+    REMOVED,
+    Entry,
+    Words,
+    changed,
+    image,
+    owner_of,
+    parse_entry,
+    ready,
+    state_of,
+)
+from latchfree.arena.kernels import entries
+from latchfree.errors import ArenaClosed, DirectoryFull, StructureExists, StructureMissing
+from latchfree.jit import entry_point
 from latchfree.structures import name_of
 
-Words: TypeAlias = NDArray[np.uint64]
+#: Seconds that a creator waits at most whose proposal was killed.
+_BACKOFF: Final = 0.001
 
-FREE, CREATING, READY, REMOVED = range(4)
-
-MAX_NAME_BYTES = 48
-MAX_CODEC_BYTES = 16
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One structure, as the directory has it.
-
-    Attributes
-    ----------
-    name : str
-        Its name in the arena.
-    root : int
-        Word offset of its root record.
-    kind : int
-        Number of its kind, see `latchfree.structures`.
-    keys, values : str
-        Names of its codecs; of a topic trie, that of its dialect and "subscriber".
-    hash_mask : int
-        Mask of the hash bits it uses.
-    """
-
-    name: str
-    root: int
-    kind: int
-    keys: str
-    values: str
-    hash_mask: int
+_STEPS: Final[dict[str, tuple[Any, int]]] = {
+    "read": (entries.read, 4),
+    "change": (entries.change, 4),
+    "fill": (entries.fill, 3),
+    "release": (entries.release, 3),
+}
 
 
-def encode_name(name: str) -> bytes:
-    """Return the bytes of a structure's name.
-
-    Raises
-    ------
-    ValueError
-        If it is empty, longer than 48 bytes, or not text.
-    """
-    try:
-        encoded = name.encode()
-    except UnicodeEncodeError as error:
-        raise ValueError(f"structure name {name!r} is not valid Unicode: {error.reason}") from None
-    if not 1 <= len(encoded) <= MAX_NAME_BYTES or 0 in encoded:
-        raise ValueError(
-            f"a structure's name has 1 to {MAX_NAME_BYTES} bytes of UTF-8 and no NUL, "
-            f"got {name!r} ({len(encoded)} bytes)"
-        )
-    return encoded
-
-
-def _encode_codec(role: str, codec: str) -> bytes:
-    if not (codec.isascii() and codec.isprintable() and 1 <= len(codec) <= MAX_CODEC_BYTES):
-        raise ValueError(f"the name of the {role} codec has 1 to {MAX_CODEC_BYTES} ASCII characters, got {codec!r}")
-    return codec.encode()
-
-
-def _pack(text: bytes, words: int) -> Words:
-    return np.frombuffer(text.ljust(words * 8, b"\0"), dtype="<u8")
-
-
-def _unpack_codec(words: Words, field: int) -> str:
-    return words[field : field + 2].tobytes().rstrip(b"\0").decode("ascii")
-
-
-def parse_entry(words: Words) -> Entry:
-    """Read the 16 words of a READY entry.
-
-    Raises
-    ------
-    ValueError
-        If they are not what this module writes; the text says what is wrong.
-    """
-    length = int(words[layout.E_NAME_LENGTH])
-    if not 1 <= length <= MAX_NAME_BYTES:
-        raise ValueError(f"name length {length}, expected 1 to {MAX_NAME_BYTES}")
-    entry = Entry(
-        name=words[layout.E_NAME :].tobytes()[:length].decode(),
-        root=int(words[layout.E_ROOT]),
-        kind=int(words[layout.E_KIND]),
-        keys=_unpack_codec(words, layout.E_KEYS),
-        values=_unpack_codec(words, layout.E_VALUES),
-        hash_mask=int(words[layout.E_HASH_MASK]),
-    )
-    name_of(entry.kind)
-    if not np.array_equal(_image(entry), words):
-        raise ValueError("unused bytes that are not zero")
-    return entry
-
-
-def _image(entry: Entry) -> Words:
-    """Return the words of a READY entry."""
-    name = encode_name(entry.name)
-    words = np.zeros(layout.ENTRY_WORDS, np.uint64)
-    words[layout.E_STATE] = READY
-    words[layout.E_ROOT] = entry.root
-    words[layout.E_KIND] = entry.kind
-    words[layout.E_NAME_LENGTH] = len(name)
-    words[layout.E_KEYS : layout.E_KEYS + 2] = _pack(_encode_codec("key", entry.keys), 2)
-    words[layout.E_VALUES : layout.E_VALUES + 2] = _pack(_encode_codec("value", entry.values), 2)
-    words[layout.E_HASH_MASK] = entry.hash_mask
-    words[layout.E_NAME :] = _pack(name, MAX_NAME_BYTES // 8)
-    return words
-
-
-def check_codecs(entry: Entry, *, keys: str, values: str) -> None:
-    """Make sure that a structure is opened with the codecs it was created with.
-
-    Raises
-    ------
-    ValueError
-        If one differs; the text names both.
-    """
-    for role, stored, asked in (("key", entry.keys, keys), ("value", entry.values, values)):
-        if stored != asked:
-            raise ValueError(
-                f"structure {entry.name!r} was created with the {role} codec {stored!r}, "
-                f"not {asked!r}; open it with {stored!r}"
-            )
+@cache
+def step(name: str) -> Callable[..., Any]:
+    """Return a kernel of `latchfree.arena.kernels.entries`, compiled when first asked for."""
+    kernel, arguments = _STEPS[name]
+    return entry_point(kernel, *[types.uint64] * arguments)
 
 
 class Directory:
-    """The directory of an arena.
+    """The directory of an arena, as one of its openings sees it.
 
     Parameters
     ----------
     words : ndarray of uint64
         The arena, or at least its header.
-    lock : callable
-        Returns a context manager that excludes all other users of the directory. It is not reentrant: what `create`
-        and `remove` call back must not use the directory.
+    me : int
+        The identity of the opening.
+    is_dead : callable
+        Says of an identity whether its opening is known to be dead.
     """
 
-    def __init__(self, words: Words, lock: Callable[[], AbstractContextManager[None]]) -> None:
-        shape = (layout.DIRECTORY_ENTRIES, layout.ENTRY_WORDS)
-        size = layout.DIRECTORY_ENTRIES * layout.ENTRY_WORDS
-        self._entries = words[layout.DIRECTORY : layout.DIRECTORY + size].reshape(shape)
-        self._lock = lock
+    def __init__(self, words: Words, me: int, is_dead: Callable[[int], bool]) -> None:
+        self._words = words
+        self._base: int = words.ctypes.data
+        self._me = me
+        self._is_dead = is_dead
 
-    def _ready(self) -> dict[str, int]:
-        return {parse_entry(words).name: k for k, words in enumerate(self._entries) if words[layout.E_STATE] == READY}
+    def _rows(self) -> Words:
+        """Return a copy of all entries, each as it was at one instant."""
+        rows: Words = np.empty((layout.DIRECTORY_ENTRIES, layout.ENTRY_WORDS), np.uint64)
+        step("read")(self._base, layout.DIRECTORY, len(rows), rows.ctypes.data)
+        return rows
 
-    def create(
-        self, name: str, *, kind: int, keys: str, values: str, hash_mask: int, build: Callable[[], int]
-    ) -> Entry:
-        """Add a structure: `build` makes it and returns the offset of its root record.
+    def _read(self, at: int) -> Words:
+        row: Words = np.empty(layout.ENTRY_WORDS, np.uint64)
+        step("read")(self._base, at, 1, row.ctypes.data)
+        return row
 
-        If `build` raises, the directory is as before. If the process is killed in it, what it has made is lost, but
-        not the entry.
+    def _change(self, at: int, old: int, new: int) -> bool:
+        return bool(step("change")(self._base, at, old, new))
 
-        Raises
-        ------
-        StructureExists
-            If the name is taken.
-        DirectoryFull
-            If there are 64 structures.
-        ValueError
-            If a name is unfit.
-        """
-        planned = Entry(name, 0, kind, keys, values, hash_mask)
-        _image(planned)  # raises where a name is unfit
-        with self._lock():
-            if name in self._ready():
-                raise StructureExists(f"structure {name!r} exists already; open it, remove it, or choose another name")
-            unused = np.flatnonzero(self._entries[:, layout.E_STATE] != READY)
-            if len(unused) == 0:
-                raise DirectoryFull(
-                    f"the arena has {layout.DIRECTORY_ENTRIES} structures, the most it can name; "
-                    "remove one, or use another arena"
-                )
-            words = self._entries[unused[0]]
-            words[layout.E_STATE] = CREATING
-            try:
-                entry = Entry(name, build(), kind, keys, values, hash_mask)
-            except BaseException:
-                _erase(words)
-                raise
-            words[1:] = _image(entry)[1:]
-            words[layout.E_STATE] = READY
-            return entry
+    def _empty(self, at: int, mine: int) -> None:
+        """Make an entry FREE that is CREATING or REMOVED and ours."""
+        step("fill")(self._base, at, 0)
+        step("release")(self._base, at, changed(mine, FREE))
+
+    def entries(self) -> list[Entry]:
+        """Return the entries of all structures, by name."""
+        found = {entry.name: entry for entry in map(parse_entry, ready(self._rows()))}  # one may have been made anew
+        return [found[name] for name in sorted(found)]
+
+    def _look_up(self, name: str) -> tuple[int, Words]:
+        wanted, rows = _name_words(name), self._rows()
+        for at, row in _places(rows):
+            if state_of(int(row[0])) == READY and _name_in(row) == wanted:
+                return at, row
+        known = ", ".join(sorted(repr(parse_entry(row).name) for row in ready(rows))) or "none"
+        raise StructureMissing(f"the arena has no structure {name!r}; there are: {known}")
 
     def find(self, name: str, kind: int | None = None) -> Entry:
         """Return the entry of a structure.
@@ -217,8 +128,7 @@ class Directory:
         ValueError
             If it is of another kind than the one given.
         """
-        with self._lock():
-            found = parse_entry(self._entries[self._index(name)])
+        found = parse_entry(self._look_up(name)[1])
         if kind is not None and found.kind != kind:
             raise ValueError(
                 f"structure {name!r} is a {name_of(found.kind)}, not a {name_of(kind)}; "
@@ -226,41 +136,155 @@ class Directory:
             )
         return found
 
-    def _index(self, name: str) -> int:
-        ready = self._ready()
-        if name not in ready:
-            known = ", ".join(map(repr, sorted(ready))) or "none"
-            raise StructureMissing(f"the arena has no structure {name!r}; there are: {known}")
-        return ready[name]
+    # creating -------------------------------------------------------------------------------------------------
 
-    def entries(self) -> list[Entry]:
-        """Return the entries of all structures, by name."""
-        with self._lock():
-            return [parse_entry(self._entries[k]) for _, k in sorted(self._ready().items())]
+    def create(
+        self,
+        name: str,
+        *,
+        kind: int,
+        keys: str,
+        values: str,
+        hash_mask: int,
+        build: Callable[[], int],
+        dismantle: Callable[[int], object] | None = None,
+    ) -> Entry:
+        """Add a structure: `build` makes it and returns the offset of its root record.
 
-    def remove(self, name: str, dismantle: Callable[[Entry], None] | None = None) -> Entry:
+        If the structure cannot be added after all, `dismantle` gets that offset and frees what was built, and the
+        directory is as before. If the process is killed, what was built is lost, but not the entry.
+
+        Raises
+        ------
+        StructureExists
+            If the name is taken.
+        DirectoryFull
+            If there are 64 structures.
+        ValueError
+            If a name is unfit.
+        """
+        image(Entry(name, 0, kind, keys, values, hash_mask))  # raises where a name is unfit
+        if any(entry.name == name for entry in self.entries()):
+            raise _exists(name)
+        entry = Entry(name, build(), kind, keys, values, hash_mask)
+        at = mine = 0
+        try:
+            at, mine = self._claim()
+            words = image(entry)
+            step("fill")(self._base, at, words.ctypes.data)
+            while not self._publish(at, mine, name):
+                time.sleep(random.random() * _BACKOFF)
+        except BaseException:
+            # An interrupt may have come when all was done: then the structure stays.
+            if (at == 0 or self._give_back(at, mine)) and dismantle is not None:
+                dismantle(entry.root)
+            raise
+        return entry
+
+    def _claim(self) -> tuple[int, int]:
+        """Make a free entry CREATING; return where the entry is, and its state word."""
+        while True:
+            for at, row in _places(self._rows()):
+                word = int(row[0])
+                mine = changed(word, CREATING, self._me)
+                # spec: Directory!Claim
+                if state_of(word) == FREE and self._change(at, word, mine):
+                    return at, mine
+            if not self.adopt():
+                raise DirectoryFull(
+                    f"the arena has {layout.DIRECTORY_ENTRIES} structures, the most it can name; "
+                    "remove one, or use another arena"
+                )
+
+    def _publish(self, at: int, mine: int, name: str) -> bool:
+        """Propose an entry and make it READY; False if somebody has killed the proposal."""
+        proposed = changed(mine, PROPOSED, self._me)
+        # spec: Directory!Propose -- before the looks at the others (mutant D2).
+        if not self._change(at, mine, proposed):
+            raise ArenaClosed("the arena was closed while a structure was made in it; open it again with Arena.open")
+        wanted = _name_words(name)
+        for other, row in _places(self._rows()):
+            while other != at and _name_in(row) == wanted:
+                word = int(row[0])
+                if state_of(word) == READY:
+                    raise _exists(name)
+                # spec: Directory!Kill -- the entry stays its owner's (mutant D1).
+                if state_of(word) != PROPOSED or self._change(other, word, changed(word, CREATING, owner_of(word))):
+                    break
+                row = self._read(other)
+        # spec: Directory!Publish -- fails if the proposal was killed (mutant D3).
+        return self._change(at, proposed, changed(mine, READY))
+
+    def _give_back(self, at: int, mine: int) -> bool:
+        """Free an entry that was to be published; False if it is published, or ours no more."""
+        # spec: Directory!Withdraw -- whoever is reading the entry must not take it for whole while it is emptied.
+        withdrawn = self._change(at, changed(mine, PROPOSED, self._me), mine)
+        if not withdrawn and int(self._read(at)[0]) != mine:
+            return False
+        self._empty(at, mine)
+        return True
+
+    # removing, adopting ---------------------------------------------------------------------------------------
+
+    def remove(self, name: str, dismantle: Callable[[Entry], None] | None = None, *, root: int | None = None) -> Entry:
         """Remove a structure's name, and have `dismantle` free its memory.
 
         The name is gone even if `dismantle` raises or the process is killed in it.
+
+        Parameters
+        ----------
+        name : str
+        dismantle : callable, optional
+        root : int, optional
+            Remove only the structure with this root record, and not another that has taken its name.
 
         Raises
         ------
         StructureMissing
             If there is none of that name.
         """
-        with self._lock():
-            words = self._entries[self._index(name)]
-            entry = parse_entry(words)
-            words[layout.E_STATE] = REMOVED
-            try:
-                if dismantle is not None:
-                    dismantle(entry)
-            finally:
-                _erase(words)
-            return entry
+        while True:
+            at, row = self._look_up(name)
+            entry, mine = parse_entry(row), changed(int(row[0]), REMOVED, self._me)
+            if root not in (None, entry.root):
+                raise StructureMissing(f"structure {name!r} was removed, and another one has taken its name")
+            # spec: Directory!Remove
+            if self._change(at, int(row[0]), mine):
+                break
+        try:
+            if dismantle is not None:
+                dismantle(entry)
+        finally:
+            self._empty(at, mine)
+        return entry
+
+    def adopt(self) -> int:
+        """Free the entries of openings that died while they made or removed a structure; return how many."""
+        freed = 0
+        for at, row in _places(self._rows()):
+            word = int(row[0])
+            mine = changed(word, REMOVED, self._me)
+            if state_of(word) not in OWNED or owner_of(word) == self._me or not self._is_dead(owner_of(word)):
+                continue  # never from a living one (mutant D5)
+            # spec: Directory!Adopt
+            if self._change(at, word, mine):
+                self._empty(at, mine)
+                freed += 1
+        return freed
 
 
-def _erase(words: Words) -> None:
-    """Make an entry FREE; it is not READY."""
-    words[1:] = 0
-    words[layout.E_STATE] = FREE
+def _places(rows: Words) -> list[tuple[int, Words]]:
+    """Return the word offset of each entry, and a copy of its words."""
+    return [(layout.DIRECTORY + k * layout.ENTRY_WORDS, row) for k, row in enumerate(rows)]
+
+
+def _name_words(name: str) -> bytes:
+    return _name_in(image(Entry(name, 0, 0, "?", "?", 0)))
+
+
+def _name_in(row: Words) -> bytes:
+    return row[layout.E_NAME :].tobytes()
+
+
+def _exists(name: str) -> StructureExists:
+    return StructureExists(f"structure {name!r} exists already; open it, remove it, or choose another name")

@@ -22,7 +22,7 @@ from typing import Final
 import numpy as np
 
 from latchfree.arena import layout
-from latchfree.arena.directory import CREATING, FREE, REMOVED, Words, parse_entry
+from latchfree.arena.entry import FREE, OWNED, READY, REMOVED, Words, entries_of, owner_of, parse_entry, state_of
 from latchfree.errors import ArenaInvalid
 
 HEADER_BYTES: Final = layout.PARTICIPANTS * 8
@@ -140,13 +140,28 @@ def participants(words: Words) -> Words:
 
 
 def read(fd: int) -> Words:
-    """Return the words of a file that `validate` needs, read and not mapped."""
-    data = os.pread(fd, HEADER_BYTES, 0)
+    """Return the words of a file that `validate` needs, read and not mapped.
+
+    Directory entries that others are changing are left out, as zeros. Where three readings agree nothing has changed
+    from the first to the third, so the second has that part as it was at one instant.
+    """
+    data, *again = [os.pread(fd, HEADER_BYTES, 0) for _ in range(3)]
     if len(data) == HEADER_BYTES:
+        data = _settled(data, *again)
         claimed = int.from_bytes(data[int(layout.H_CLAIMED) * 8 :][:8], "little")
         if claimed <= layout.PARTICIPANT_COUNT:
             data += os.pread(fd, claimed * layout.PARTICIPANT_WORDS * 8, HEADER_BYTES)
     return np.frombuffer(data[: len(data) // 8 * 8], dtype="<u8")
+
+
+def _settled(data: bytes, *again: bytes) -> bytes:
+    """Return a header with zeros for the directory entries in which other readings differ."""
+    words = np.frombuffer(data, dtype="<u8").copy()
+    for other in again:
+        if len(other) == len(data):
+            entries = entries_of(words)
+            entries[(entries != entries_of(np.frombuffer(other, dtype="<u8"))).any(axis=1)] = 0
+    return words.tobytes()
 
 
 def validate(words: Words, file_bytes: int, where: str, *, alone: bool, repair: bool = False) -> None:
@@ -277,17 +292,18 @@ class _Check:
             self.between(f"the head of shared free list {k}", int(heads[k]), layout.FIRST_NODE, self.end - 1)
 
     def directory(self) -> None:
-        shape = (layout.DIRECTORY_ENTRIES, layout.ENTRY_WORDS)
-        entries = self.words[layout.DIRECTORY : layout.DIRECTORY + shape[0] * shape[1]].reshape(shape)
+        entries = entries_of(self.words)
         names: dict[str, int] = {}
         for k in np.flatnonzero(entries.any(axis=1)):
-            state = int(entries[k, layout.E_STATE])
-            what = f"directory entry {k}"
+            word = int(entries[k, layout.E_STATE])
+            state, what = state_of(word), f"directory entry {k}"
             self.between(f"the state of {what}", state, FREE, REMOVED)
-            if state == FREE:
+            if (owner_of(word) != 0) != (state in OWNED):
+                self.fail(f"damaged arena: {what} is in state {state} and has owner {owner_of(word)}")
+            if state == FREE and entries[k, 1:].any():
                 self.fail(f"damaged arena: {what} is free but not empty")
-            if state in (CREATING, REMOVED):
-                continue  # its owner was killed at it
+            if state != READY:
+                continue
             try:
                 entry = parse_entry(entries[k])
             except ValueError as error:

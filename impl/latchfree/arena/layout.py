@@ -19,7 +19,7 @@ words                 content
 import numpy as np
 
 MAGIC = 0x6C61746368667265  # "latchfre", big-endian
-LAYOUT_VERSION = 3
+LAYOUT_VERSION = 4
 
 # header: what never changes
 H_MAGIC = np.uint64(0)
@@ -55,7 +55,7 @@ PARTICIPANT_COUNT = 256
 PARTICIPANT_WORDS = 736
 
 # fields of a directory entry
-E_STATE = 0  # FREE, CREATING, READY, REMOVED
+E_STATE = 0  # state, version and owner, see latchfree.arena.entry
 E_ROOT = 1  # offset of the structure's root record
 E_KIND = 2  # number of its kind, see latchfree.structures
 E_NAME_LENGTH = 3  # bytes of UTF-8, at most 48

@@ -7,7 +7,7 @@ from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, Mu
 from typing import TYPE_CHECKING, Any, Final, cast, overload
 
 from latchfree.arena import Arena
-from latchfree.arena.directory import check_codecs
+from latchfree.arena.entry import check_codecs
 from latchfree.ctrie import many
 from latchfree.ctrie.binding import not_plain
 from latchfree.ctrie.codecs import Codec, CodecName, codec_for
@@ -165,6 +165,7 @@ class Ctrie(MutableMapping[K, V]):
             values=store.values.name,
             hash_mask=hash_mask,
             build=store.new_trie,
+            dismantle=store.destroy,
         )
         return cls.open(arena, name, keys=store.keys, values=store.values)
 
@@ -258,8 +259,9 @@ class Ctrie(MutableMapping[K, V]):
         StructureMissing
             If the arena has nothing of that name.
         """
-        Ctrie.open(arena, name).clear()
-        arena.directory.remove(name)
+        found = Ctrie.open(arena, name)
+        found.clear()
+        arena.directory.remove(name, root=found._store.trie)
 
     @classmethod
     def _of(cls, store: Store) -> Ctrie[Any, Any]:

@@ -236,6 +236,10 @@ class Store:
         )
         return int(made)
 
+    def destroy(self, trie: int) -> None:
+        """Free a trie that `new_trie` has made and nobody else has seen."""
+        call("destroy")(self.arena.base, trie, self.arena.interpreter_participant(), 0)
+
     def fork(self) -> Store:
         """Return the store of a private trie that goes on from a snapshot taken now."""
         arena = self.arena

@@ -8,16 +8,13 @@ import pytest
 
 from latchfree.arena import header, layout
 from latchfree.arena.directory import Directory
+from latchfree.arena.entry import CREATING, OWNED, READY, entries_of, parse_entry, ready
 from latchfree.errors import ArenaInvalid, LatchfreeError
 from latchfree.structures import CTRIE
 
 CAPACITY = 4 << 20
 ROOT = layout.FIRST_NODE + 40
 BUMP = layout.FIRST_NODE + 4096
-
-
-def no_lock():
-    return open(os.devnull)  # noqa: PTH123
 
 
 def plain_words():
@@ -39,7 +36,7 @@ def used_words():
         slot[layout.P_PIN] = 76 << 1 | 1 if k == 1 else 0
         slot[layout.P_BUMP] = layout.FIRST_NODE + 100 * k
         slot[layout.P_LIMIT] = layout.FIRST_NODE + 100 * k + 50
-    directory = Directory(words, no_lock)
+    directory = Directory(words, 1, lambda owner: False)
     directory.create("users", kind=CTRIE, keys="str", values="int", hash_mask=(1 << 64) - 1, build=lambda: ROOT)
     directory.create("größe", kind=CTRIE, keys="bytes", values="pickle", hash_mask=3, build=lambda: ROOT + 8)
     return words
@@ -98,8 +95,8 @@ def test_accepts_what_was_closed(make):
     ("change", "message"),
     [
         (set_word(layout.H_MAGIC, 0x504B030414000000), r"not an arena: it begins with b'PK.*expected b'latchfre'"),
-        (set_word(layout.H_VERSION, 4), "layout version 4 is newer than version 3.*open it with a newer latchfree"),
-        (set_word(layout.H_VERSION, 2), "layout version 2 is older than version 3.*create it anew"),
+        (set_word(layout.H_VERSION, 5), "layout version 5 is newer than version 4.*open it with a newer latchfree"),
+        (set_word(layout.H_VERSION, 3), "layout version 3 is older than version 4.*create it anew"),
         (set_word(layout.H_CAPACITY, CAPACITY // 4), "cut short: 4194304 bytes, and its header says 8388608"),
         (set_word(layout.H_CAPACITY, CAPACITY // 16), "damaged arena: 4194304 bytes, and its header says 2097152"),
         (set_word(layout.H_PARTICIPANTS, 2049), "offset of the participant table is 2049, expected 2048"),
@@ -127,7 +124,9 @@ def test_accepts_what_was_closed(make):
         ),
         (set_word(1152 + 91, BUMP), f"head of shared free list 91 is {BUMP}, expected .* to {BUMP - 1}"),
         (set_word(1152, 1 | 1 << 40), "head of shared free list 0 is 1,"),
-        (set_entry(layout.E_STATE, 4), "state of directory entry 0 is 4, expected 0 to 3"),
+        (set_entry(layout.E_STATE, 5), "state of directory entry 0 is 5, expected 0 to 4"),
+        (set_entry(layout.E_STATE, CREATING), "directory entry 0 is in state 1 and has owner 0"),
+        (set_entry(layout.E_STATE, READY | 7 << 17), "directory entry 0 is in state 3 and has owner 7"),
         (set_entry(layout.E_STATE, 0), "directory entry 0 is free but not empty"),
         (set_entry(layout.E_NAME, 1, 63), "directory entry 63 is free but not empty"),
         (set_entry(layout.E_ROOT, BUMP, 1), "root record of directory entry 1 .'größe'. is"),
@@ -202,9 +201,43 @@ def test_others_may_move_the_limit_during_the_check():
 
 def test_half_made_and_half_removed_entries_are_accepted():
     words = used_words()
-    set_entry(layout.E_STATE, 1, 1)(words)
-    set_entry(layout.E_STATE, 3, 0)(words)
+    for state in OWNED:
+        set_entry(layout.E_STATE, state | 9 << 17, 1)(words)
+        check(words)
+
+
+def test_a_free_entry_may_have_a_version():
+    words = used_words()
+    directory = Directory(words, 1, lambda owner: False)
+    directory.remove("users")
+    assert words[layout.DIRECTORY + layout.E_STATE] == 1 << 3
     check(words)
+
+
+def test_an_entry_that_changes_while_it_is_read_is_left_out(tmp_path, monkeypatch):
+    """As another process removes a structure and makes one, the words that are read may be of both."""
+    words = used_words()
+    file = tmp_path / "arena"
+    file.write_bytes(words.tobytes())
+    read = os.pread
+
+    def torn(fd, count, at):
+        data = read(fd, count, at)
+        if at == 0:
+            readings.append(data)
+            if len(readings) == 2:
+                field = (layout.DIRECTORY + layout.E_NAME) * 8
+                data = data[:field] + b"other" + data[field + 5 :]
+        return data
+
+    with file.open("rb") as opened:
+        for wrong in (True, False):
+            readings = [] if wrong else [b""] * 9
+            with monkeypatch.context() as patch:
+                patch.setattr(os, "pread", torn)
+                found = header.read(opened.fileno())
+            check(found)
+            assert [entry.name for entry in map(parse_entry, ready(entries_of(found)))] == ["users", "größe"][wrong:]
 
 
 class Killed(Exception):

@@ -106,7 +106,13 @@ class ConcurrentTrie(Reader[S]):
             )
         store = TopicStore(arena, 0, chosen, hash_mask, name=name)
         arena.directory.create(
-            name, kind=TOPIC_TRIE, keys=chosen.name, values=_VALUES, hash_mask=store.hash_mask, build=store.new_trie
+            name,
+            kind=TOPIC_TRIE,
+            keys=chosen.name,
+            values=_VALUES,
+            hash_mask=store.hash_mask,
+            build=store.new_trie,
+            dismantle=store.destroy,
         )
         return cls.open(arena, name)
 
@@ -157,7 +163,7 @@ class ConcurrentTrie(Reader[S]):
         store = ConcurrentTrie.open(arena, name)._store
         if store.clear() is NotImplemented:
             store.insist(store.clear, refused)
-        arena.directory.remove(name)
+        arena.directory.remove(name, root=store.trie)
 
     @property
     def arena(self) -> Arena:
