@@ -33,10 +33,10 @@ from latchfree.arena.kernels.epochs import enqueue, retire
 from latchfree.arena.kernels.freelists import round_up, take
 from latchfree.arena.kernels.node import gen_of, kind_of
 from latchfree.arena.layout import H_EPOCH, P_SPARE_COUNT
-from latchfree.atomics import load_seq, peek, poke
+from latchfree.atomics import barrier, load_seq, peek, poke
 from latchfree.ctrie.kernels.gcas import READ_ONLY, gcas_read
 from latchfree.ctrie.kernels.nodes import I_NODE, NIL, ONE
-from latchfree.ctrie.kernels.registry import newest, push_block, still_seen
+from latchfree.ctrie.kernels.registry import GEN, newest, push_block, still_seen
 from latchfree.ctrie.kernels.scan import next_slot
 from latchfree.ctrie.kernels.shape import IS_FORK, P_RETIRING, P_WALK, PLAIN, REGISTERED
 from latchfree.ctrie.kernels.trees import retire_tree
@@ -50,6 +50,10 @@ _SLOT = P_RETIRING + np.uint64(2)  # the newest snapshot below the death, NIL fo
 _SEEN = P_RETIRING + np.uint64(3)  # its generation
 _BLOCK = P_RETIRING + np.uint64(4)  # the block of nodes that wait for it
 _ROOM = P_RETIRING + np.uint64(5)
+# What the last search found: the newest snapshot below the generation _KNOWN (of one trie: generations are unique).
+_KNOWN = P_RETIRING + np.uint64(6)
+_KNOWN_SLOT = P_RETIRING + np.uint64(7)
+_KNOWN_SEEN = P_RETIRING + np.uint64(8)
 
 # The chains of blocks of a walk, each in the order of its nodes: those that a snapshot sees, and `_UNSEEN` further on
 # the others. `_AT` is the first entry of the oldest that the walk has not reached.
@@ -62,11 +66,36 @@ _PAIR = np.uint64(2)
 
 
 @kernel
+def remember(mem: Handle, me: Word, death: Word, slot: Word, gen: Word) -> None:
+    """Note that of the snapshots older than `death` the newest is of generation `gen`, in `slot`: both NIL for none.
+
+    This may have been so at any time after the root came to `death`. Since then that snapshot may have been dropped,
+    which `push_block` finds out, but no newer one can be there: a root of a generation in between is not the root any
+    more. `gen` is what the search has read: the slot may have another generation by now, or none (mutant R6).
+    """
+    # A thread killed in between leaves nothing that its successor could mistake.
+    poke(mem, me + _KNOWN, NIL)
+    barrier(mem)
+    poke(mem, me + _KNOWN_SLOT, slot)
+    poke(mem, me + _KNOWN_SEEN, gen)
+    barrier(mem)
+    poke(mem, me + _KNOWN, death)
+
+
+@kernel
+def _is_there(mem: Handle, slot: Word, gen: Word) -> Flag:
+    """Return whether a snapshot that was found earlier is still there, so that no block goes further than it has to."""
+    # spec: none -- spares a search that would find the same; push_block decides.
+    return slot == NIL or load_seq(mem, slot + GEN) == gen
+
+
+@kernel
 def _find_newest(mem: Handle, me: Word) -> None:
     """Look for the newest snapshot that may see the nodes being retired."""
     slot, gen = newest(mem, peek(mem, me + _TRIE), peek(mem, me + _DEATH), NIL)
     poke(mem, me + _SLOT, slot)
     poke(mem, me + _SEEN, gen)
+    remember(mem, me, peek(mem, me + _DEATH), slot, gen)
 
 
 @kernel
@@ -80,6 +109,9 @@ def begin_retiring(mem: Handle, trie: Word, me: Word, death: Word, room: Word) -
     if load_seq(mem, trie + REGISTERED) == NIL:
         poke(mem, me + _SLOT, NIL)
         poke(mem, me + _SEEN, NIL)
+    elif peek(mem, me + _KNOWN) == death and _is_there(mem, peek(mem, me + _KNOWN_SLOT), peek(mem, me + _KNOWN_SEEN)):
+        poke(mem, me + _SLOT, peek(mem, me + _KNOWN_SLOT))
+        poke(mem, me + _SEEN, peek(mem, me + _KNOWN_SEEN))
     else:
         _find_newest(mem, me)
 

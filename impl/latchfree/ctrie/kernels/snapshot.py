@@ -30,7 +30,7 @@ from latchfree.ctrie.kernels.nodes import (
     new_node,
 )
 from latchfree.ctrie.kernels.registry import FORK, FROZEN, GEN, NEXT, NO_ROOM, TABLE_WORDS, drop, register
-from latchfree.ctrie.kernels.retirement import retire_pair, retire_subtree
+from latchfree.ctrie.kernels.retirement import remember, retire_pair, retire_subtree
 from latchfree.ctrie.kernels.root import COMMIT, STATUS, new_descriptor
 from latchfree.ctrie.kernels.shape import DROP_LOCK, IS_FORK, P_DOOMED, REGISTERED, SNAPSHOTS
 from latchfree.ctrie.kernels.trees import begin, catch_up, free_tree_node, push_tree
@@ -117,6 +117,8 @@ def freeze(mem: Handle, trie: Word, me: Word) -> Word:
             drop(mem, trie, me, slot)
             return FULL
         if death != NIL:
+            # The root of `death` came right after that of `gen`: no other snapshot is in between.
+            remember(mem, me, death, slot, gen)
             retire_pair(mem, trie, me, death, r, NIL)
             return slot
 

@@ -216,6 +216,34 @@ def test_tables_are_chained_and_slots_used_again(bench):
     assert len(bench.tables()) == 3
 
 
+def test_the_second_replacement_of_a_generation_looks_at_no_table(bench):
+    """However many snapshots are registered: the tables are out of sight, and the node waits for the newest."""
+    slots = [bench.snapshot() for _ in range(3 * SLOTS)]
+    bench.replace([90])
+    link = bench.trie + int(SNAPSHOTS)
+    first = int(bench.words[link])
+    bench.words[link] = 0
+    (node,) = bench.replace([91])
+    bench.words[link] = first
+    assert node in bench.deadlist(slots[-1])
+    bench.check()
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_what_was_found_earlier_is_not_taken_for_what_is_there(bench, again):
+    """The newest snapshot is dropped after a search; its slot may even have another snapshot, which sees nothing."""
+    first, second = bench.snapshot(), bench.snapshot()
+    bench.replace([90])
+    bench.drop(second)
+    if again:
+        assert bench.snapshot(advance=False) == second
+    (node,) = bench.replace([91])
+    assert node in bench.deadlist(first)
+    (new,) = bench.replace([bench.live[first] + 1])
+    bench.check()
+    assert new not in bench.dead
+
+
 @pytest.mark.parametrize("count", [1, IN_A_BLOCK - 1, IN_A_BLOCK, IN_A_BLOCK + 1, 150])
 def test_retiring_many(bench, count):
     """As much as a block holds, more, and a mixture in which a block has to be split."""

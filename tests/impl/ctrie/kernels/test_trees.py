@@ -29,7 +29,7 @@ def deferred(arena, me):
 
 def test_the_scratch_words_of_tries_do_not_overlap():
     path, retiring = int(shape.P_PATH), int(shape.P_RETIRING)
-    assert int(layout.P_SCRATCH) == path <= path + 12 <= retiring <= retiring + 6 <= int(layout.P_SCRATCH) + 32
+    assert int(layout.P_SCRATCH) == path <= path + 12 <= retiring <= retiring + 9 <= int(layout.P_SCRATCH) + 32
     assert int(shape.P_WALK) + 2 * 12 <= int(layout.P_SCRATCH_MORE) + 32 <= int(layout.P_SINK)
 
 
