@@ -19,6 +19,7 @@ from latchfree.arena.kernels.node import BLOCK, kind_of, size_of
 from latchfree.arena.layout import (
     FIRST_NODE,
     H_CLAIMED,
+    H_RINGS,
     P_BUMP,
     P_DEFERRED,
     P_FREE,
@@ -34,6 +35,8 @@ from latchfree.ctrie.kernels.shape import B_WORDS, BRANCH, I_NODE, I_WORDS, TABL
 from latchfree.errors import ArenaInvalid
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Handle, Word
+from latchfree.streams.kernels import ring, roster
+from latchfree.streams.kernels.positions import CELL_SHIFT
 from latchfree_fsck.nodes import node_words
 from latchfree_fsck.reach import Reach
 
@@ -43,6 +46,9 @@ _FIRST = np.uint64(FIRST_NODE)
 _TABLE = np.uint64(PARTICIPANTS)
 _STRIDE = np.uint64(PARTICIPANT_WORDS)
 _OFFSET = np.uint64((1 << 40) - 1)
+
+_MASKS = np.uint64((1 << 25) - 1)
+_HEADROOM = roster.HEADER_WORDS - ring.RING_WORDS
 
 #: What a word is.
 UNKNOWN, REACHED, WAITING, FREE = range(4)
@@ -153,6 +159,37 @@ def note_waiting(mem: Handle, trees: Array, uses: Array, bad: Array) -> Word:
 
 
 @kernel
+def _wait(uses: Array, first: Word, size: Word, bad: Array) -> Flag:
+    """Note words that wait to be freed; False, and a fault, if their use is known already."""
+    if not _all_unknown(uses, first, size):
+        bad[0] += 1
+        return False
+    _use(uses, first, size, WAITING)
+    return True
+
+
+@kernel
+def note_rings(mem: Handle, uses: Array, bad: Array) -> None:
+    """Note the rings that dead openings have left, and the tables that list them."""
+    table = peek(mem, H_RINGS)
+    while table != _0 and _wait(uses, table, roster.TABLE_WORDS, bad):
+        for k in range(roster.SLOTS):
+            at = peek(mem, table + roster.FIRST_SLOT + np.uint64(k) * roster.SLOT_WORDS + roster.RING)
+            if at == _0:
+                continue
+            if not _all_unknown(uses, at, ring.RING_WORDS):
+                bad[0] += 1
+                continue
+            mask = peek(mem, at + ring.MASK)
+            header = peek(mem, at + ring.HEADER)
+            if mask > _MASKS or at - header > _HEADROOM or not _wait(uses, header, roster.HEADER_WORDS, bad):
+                bad[0] += 1
+                continue
+            _wait(uses, peek(mem, at + ring.CELLS), round_up((mask + _1) << CELL_SHIFT), bad)
+        table = peek(mem, table + roster.NEXT)
+
+
+@kernel
 def note_beheaded(mem: Handle, trees: Array, uses: Array, bad: Array) -> Word:
     """Collect the I-nodes of trees that are being freed; returns their number."""
     found = _0
@@ -183,7 +220,7 @@ class Memory:
     reached : int
         In nodes that tries reach, also in the snapshots of dead processes.
     waiting : int
-        In nodes that wait to be freed, and the blocks that list them.
+        In nodes that wait to be freed, and the blocks that list them; in rings, which end with their openings.
     free : int
         On free lists.
     leaked : int
@@ -226,6 +263,7 @@ def account(base: int, reach: Reach) -> Memory:
             except ArenaInvalid:
                 bad[0] += 1
     note_reached(mem, cut_off.seen, uses, WAITING)
+    note_rings(mem, uses, bad)
     note_free(mem, uses, bad)
     counts = np.bincount(uses, minlength=4).tolist()
     leaked = np.concatenate([[False], uses == UNKNOWN])

@@ -10,7 +10,7 @@ from .errors import DirectoryFull as DirectoryFull, LatchfreeError as LatchfreeE
 from .errors import ParticipantsExhausted as ParticipantsExhausted, StructureExists as StructureExists
 from .errors import StructureMissing as StructureMissing
 from .jit import kernel as kernel
-from .streams import RingBuffer as RingBuffer, RingStalled as RingStalled
+from .streams import RingBuffer as RingBuffer, RingGone as RingGone, RingStalled as RingStalled
 from .topics import AMQP as AMQP, DIALECTS as DIALECTS, MQTT as MQTT, NATS as NATS, PRESENT as PRESENT
 from .topics import CachedMatcher as CachedMatcher, ConcurrentTrie as ConcurrentTrie, Dialect as Dialect
 from .topics import FieldMatcher as FieldMatcher, FieldSubscription as FieldSubscription, FrozenMatcher as FrozenMatcher

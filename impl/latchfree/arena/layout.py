@@ -41,6 +41,7 @@ H_BUMP = np.uint64(16)  # first word not yet given to a participant
 H_GENERATION = np.uint64(24)  # last generation handed out; 0 is no generation
 H_EPOCH = np.uint64(32)  # reclamation epoch; a node retired in epoch e is free in e + 2
 H_CLAIMED = np.uint64(40)  # participant slots ever claimed: the slots in use are among the first so many
+H_RINGS = np.uint64(48)  # newest table of the rings that openings own, see latchfree.streams.kernels.roster; 0: none
 
 HEADER_WORDS = 128
 CLEAN = 0x636C65616E636C6E

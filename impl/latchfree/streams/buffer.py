@@ -3,12 +3,15 @@
 Example: a ring of 4 cells takes four puts; the fifth returns False until a get has emptied a cell.
 
 This file is the Python face: it checks arguments, waits with patience for a cell that another thread has claimed, and
-says what is wrong if the wait is too long. The algorithm is in `latchfree.streams.kernels.ring`.
+says what is wrong if the wait is too long. The algorithm is in `latchfree.streams.kernels.ring`, and
+`latchfree.streams.ownership` says whose the memory is.
 """
 
 from __future__ import annotations
 
 import time
+from contextlib import AbstractContextManager
+from numbers import Real
 from operator import index
 from typing import Any, Final
 
@@ -16,11 +19,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from latchfree.arena import Arena
-from latchfree.arena.patience import Patience
-from latchfree.errors import ArenaClosed, ArenaFull
-from latchfree.streams.errors import RingStalled
+from latchfree.arena.layout import H_IDENTITY
+from latchfree.errors import ArenaClosed, ArenaInvalid, LatchfreeError
+from latchfree.streams.errors import RingGone, RingStalled
 from latchfree.streams.kernels import ring as r
-from latchfree.streams.kernels.entry_points import calls, create
+from latchfree.streams.kernels.entry_points import MISSING, NO_COUNT, calls, get_many, put_many
+from latchfree.streams.ownership import Owner, owner_of, watch
 
 MOST_CAPACITY: Final = 1 << 25
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
@@ -30,7 +34,8 @@ _LOOKS: Final = 1 << 10
 #: Seconds between two such calls.
 _NAP: Final = 5e-5
 
-_DONE, _REFUSED, _STALLED = int(r.DONE), int(r.REFUSED), int(r.STALLED)
+_DONE, _STALLED, _MISSING, _NO_COUNT = int(r.DONE), int(r.STALLED), int(MISSING), int(NO_COUNT)
+_PATIENCE: Final = np.uint64(_LOOKS)
 
 
 class RingBuffer:
@@ -49,14 +54,18 @@ class RingBuffer:
         Refuse where a strict ring would wait.
     arena : Arena, optional
         Where the cells live; by default a private arena. In a shared arena other processes use the ring too: pickle
-        passes the ring to them. The memory of the ring stays in use as long as the arena.
+        passes the ring to them. The ring belongs to the opening of the arena that made it, and its memory comes back
+        when the last reference there is dropped or closed, when the arena is closed there, or when the process is
+        killed; from then on calls elsewhere raise `RingGone`.
     stall_timeout : float
-        Seconds to wait for a cell that another thread has claimed, before `RingStalled`.
+        Seconds to wait for a cell that another thread has claimed, before `RingStalled`; ``inf`` waits for ever.
 
     Raises
     ------
+    TypeError
+        If an argument is of another type.
     ValueError
-        If `capacity` is no such power of two, or `stall_timeout` is negative.
+        If `capacity` is no such power of two, or `stall_timeout` is negative or not a number.
     ArenaFull
         If the arena has no room.
 
@@ -74,7 +83,18 @@ class RingBuffer:
     (1, [2, 3, 4], None)
     """
 
-    __slots__ = ("__weakref__", "_arena", "_base", "_capacity", "_closed", "_ring", "_stall_timeout", "_weak")
+    __slots__ = (
+        "__weakref__",
+        "_arena",
+        "_base",
+        "_capacity",
+        "_closed",
+        "_number",
+        "_owner",
+        "_ring",
+        "_seconds",
+        "_weak",
+    )
 
     rank = 0
 
@@ -87,34 +107,45 @@ class RingBuffer:
             raise ValueError(
                 f"capacity must be a power of two from 2 to {MOST_CAPACITY:,}, got {capacity:,}; use {fits:,}"
             )
+        if not (arena is None or isinstance(arena, Arena)):
+            raise TypeError(f"arena must be an Arena, not {type(arena).__name__}; use Arena.create or Arena.open")
+        self._seconds, weak = _timeout(stall_timeout), bool(weak)
         if arena is None:
             arena = Arena.anonymous((4 << 20) + 24 * capacity)
-        self._attach(arena, _new_ring(arena, capacity, weak), stall_timeout)
+        self._attach(arena, Owner(arena, capacity, weak))
 
-    def _attach(self, arena: Arena, ring: int, stall_timeout: float) -> None:
-        if not stall_timeout >= 0:
-            raise ValueError(f"stall_timeout must be at least 0 seconds, got {stall_timeout}")
-        self._arena, self._base, self._ring = arena, arena.base, ring
-        self._stall_timeout = stall_timeout
-        self._capacity = int(arena.words[ring + int(r.MASK)]) + 1
-        self._weak = bool(arena.words[ring + int(r.WEAK)])
+    def _attach(self, arena: Arena, owner: Owner | None, ring: int = 0, number: int = 0) -> None:
+        self._arena, self._base, self._owner = arena, arena.base, owner
+        self._ring, self._number = (ring, number) if owner is None else (owner.ring, owner.number)
+        self._capacity = int(arena.words[self._ring + int(r.MASK)]) + 1
+        self._weak = bool(arena.words[self._ring + int(r.WEAK)])
         self._closed = False
         if arena.shared:
             arena.holdings.add(self)
 
     @classmethod
-    def _reopened(cls, arena: Arena, ring: int, stall_timeout: float) -> RingBuffer:
+    def _reopened(cls, arena: Arena, identity: int, ring: int, number: int, stall_timeout: float) -> RingBuffer:
+        if arena.words[H_IDENTITY] != identity:
+            raise ArenaInvalid(
+                f"{arena.region.where}: not the arena that this ring is in: another one has taken its place"
+            )
         made = cls.__new__(cls)
-        made._attach(arena, ring, stall_timeout)
+        made._seconds = stall_timeout
+        made._attach(arena, owner_of(arena, number), ring, number)
+        len(made)  # asks whether there still is such a ring, and so what was read is true
+        watch(arena)
         return made
 
     def __reduce__(self) -> Any:
-        if not self._arena.shared:
+        arena = self._arena
+        if not arena.shared:
             raise TypeError(
                 "a private RingBuffer cannot be pickled: its cells live in this process; "
                 "make it with RingBuffer(capacity, arena=Arena.create(name=...))"
             )
-        return RingBuffer._reopened, (self._arena, self._ring, self._stall_timeout)
+        self._enter()
+        identity = int(arena.words[H_IDENTITY])
+        return RingBuffer._reopened, (arena, identity, self._ring, self._number, self._seconds)
 
     # one value -----------------------------------------------------------------------------------------------
 
@@ -127,16 +158,17 @@ class RingBuffer:
             If `value` is no integer, or has more than 64 bits (signed).
         RingStalled
             If another thread has held the cell for `stall_timeout`, so that nobody knows whether the ring is full.
-        ArenaClosed
-            After its arena was closed.
+        ArenaClosed, RingGone
+            After its arena was closed, or the ring was given back.
         """
         value = index(value)
         if not _LEAST <= value <= _MOST:
-            raise ValueError(f"a ring buffer holds integers from -2**63 to 2**63 - 1, not {value}")
-        put = self._call(0)
-        until = 0.0
-        while (outcome := put(self._base, self._ring, value, _LOOKS)) == _STALLED:
+            raise ValueError(f"a ring buffer holds integers from -2**63 to 2**63 - 1, not {value:#x}")
+        put, until = calls().put, 0.0
+        while (outcome := put(self._base, self._enter(), self._ring, self._number, value, _LOOKS)) == _STALLED:
             until = self._nap(until, "put")
+        if outcome == _MISSING:
+            raise self._missing()
         return bool(outcome == _DONE)
 
     def try_get(self) -> int | None:
@@ -146,13 +178,14 @@ class RingBuffer:
         ------
         RingStalled
             If another thread has held the cell for `stall_timeout`, so that nobody knows whether the ring is empty.
-        ArenaClosed
-            After its arena was closed.
+        ArenaClosed, RingGone
+            After its arena was closed, or the ring was given back.
         """
-        get = self._call(1)
-        until = 0.0
-        while (found := get(self._base, self._ring, _LOOKS))[0] == _STALLED:
+        get, until = calls().get, 0.0
+        while (found := get(self._base, self._enter(), self._ring, self._number, _LOOKS))[0] == _STALLED:
             until = self._nap(until, "get")
+        if found[0] == _MISSING:
+            raise self._missing()
         return found[1] if found[0] == _DONE else None
 
     # many values ---------------------------------------------------------------------------------------------
@@ -176,16 +209,23 @@ class RingBuffer:
         ------
         TypeError, ValueError
             If the values are not integers of 64 bits (signed) in one dimension; none was put.
-        RingStalled
+        RingStalled, ArenaClosed, RingGone
             As from `try_put`; none was put.
         """
         words = _words(values)
-        self._call(0)
         done, until = 0, 0.0
-        base, at, patience = np.uint64(self._base), np.uint64(self._ring), np.uint64(_LOOKS)
         while True:
-            before = done
-            reached, outcome = r.put_batch(base, at, words, np.uint64(done), patience)
+            before, owner = done, self._owner
+            try:
+                with self._entered(owner) as me:
+                    place = np.uint64(self._base), np.uint64(me or 0), np.uint64(self._ring), np.uint64(self._number)
+                    reached, outcome = put_many(*place, words, np.uint64(done), _PATIENCE)
+                if outcome == _MISSING:
+                    raise self._missing()
+            except LatchfreeError:
+                if done:
+                    return done
+                raise
             done = int(reached)
             if outcome != _STALLED:
                 return done
@@ -201,29 +241,38 @@ class RingBuffer:
         Parameters
         ----------
         most : int
-            How many at most.
+            How many at most; one call takes no more than `capacity`.
 
         Returns
         -------
         ndarray of int64
-            Fewer than `most`: the ring was empty, or the next get would have had to wait for longer than
+            Fewer than that: the ring was empty, or the next get would have had to wait for longer than
             `stall_timeout`.
 
         Raises
         ------
         ValueError
             If `most` is negative.
-        RingStalled
+        RingStalled, ArenaClosed, RingGone
             As from `try_get`; none was taken.
         """
-        if index(most) < 0:
-            raise ValueError(f"at least 0 values can be taken, not {most}")
-        self._call(1)
-        values = np.empty(most, np.int64)
+        most = index(most)
+        if most < 0:
+            raise ValueError(f"at least 0 values can be taken, not {most:#x}")
+        values = np.empty(min(most, self._capacity), np.int64)
         done, until = 0, 0.0
-        base, at, patience = np.uint64(self._base), np.uint64(self._ring), np.uint64(_LOOKS)
         while True:
-            count, outcome = r.get_batch(base, at, values[done:], patience)
+            owner = self._owner
+            try:
+                with self._entered(owner) as me:
+                    place = np.uint64(self._base), np.uint64(me or 0), np.uint64(self._ring), np.uint64(self._number)
+                    count, outcome = get_many(*place, values[done:], _PATIENCE)
+                if outcome == _MISSING:
+                    raise self._missing()
+            except LatchfreeError:
+                if done:
+                    return values[:done]
+                raise
             done += int(count)
             if outcome != _STALLED:
                 return values[:done]
@@ -244,19 +293,56 @@ class RingBuffer:
         return self._weak
 
     def __len__(self) -> int:
-        return int(self._call(2)(self._base, self._ring))
+        found = calls().count(self._base, self._enter(), self._ring, self._number)
+        if found == _NO_COUNT:
+            raise self._missing()
+        return int(found)
 
     def __repr__(self) -> str:
         return f"<RingBuffer of {self._capacity:,} integers{', weak' if self._weak else ''}>"
+
+    def close(self) -> None:
+        """Stop using the ring here; its memory comes back with the last reference in the opening that made it."""
+        self._closed = True
+        self._owner = None
+
+    def __enter__(self) -> RingBuffer:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
 
     def end(self) -> None:
         """Refuse all calls from now on; the arena calls this when it is closed."""
         self._closed = True
 
-    def _call(self, number: int) -> Any:
+    def _enter(self) -> int:
+        """Return the participant to pin during a call that keeps the interpreter lock; 0 if the ring is our own."""
         if self._closed:
-            raise ArenaClosed(f"{self._arena.region.where} is closed; open it again with Arena.open")
-        return calls()[number]
+            raise self._missing()
+        owner = self._owner
+        return 0 if owner is not None and owner.ring else self._arena.interpreter_participant()
+
+    def _entered(self, owner: Owner | None) -> AbstractContextManager[int | None]:
+        """Return what lends a participant for a call that gives the interpreter lock up; none if `owner` has the ring.
+
+        The caller keeps `owner`, and so the ring, until the call is over.
+        """
+        if self._closed:
+            raise self._missing()
+        return self._arena.call() if owner is not None and owner.ring else self._arena.lend()
+
+    def _missing(self) -> LatchfreeError:
+        """Return the error of a call of a ring that is not there any more."""
+        where = self._arena.region.where
+        if self._arena.closed:
+            return ArenaClosed(f"{where} is closed; open it again with Arena.open")
+        if self._closed:
+            return RingGone(f"this ring in {where} was closed here; use another one")
+        return RingGone(
+            f"this ring in {where} is gone: the opening of the arena that made it has dropped it, was closed, or was "
+            "killed; keep the ring there for as long as others use it"
+        )
 
     def _nap(self, until: float, what: str, done: int = 0) -> float:
         """Let others run; return when to give up, or -1 if the time has come and something is done.
@@ -268,7 +354,7 @@ class RingBuffer:
         """
         now = time.monotonic()
         if until == 0.0:
-            until = now + self._stall_timeout
+            until = now + self._seconds
         elif now > until:
             if done:
                 return -1.0
@@ -284,26 +370,27 @@ class RingBuffer:
         cell = position & (self._capacity - 1)
         return (
             f"cell {cell} of {self._capacity:,} has been claimed by a {other} at position {position:,} for "
-            f"{self._stall_timeout:g} s and not been {claimed}: its thread is stopped or dead. "
+            f"{self._seconds:g} s and not been {claimed}: its thread is stopped or dead. "
             "If it is dead, the cell is lost: use another ring"
         )
 
 
-def _new_ring(arena: Arena, capacity: int, weak: bool) -> int:
-    """Return the offset of a new ring."""
-    me = np.uint64(arena.interpreter_participant())
-    patience = Patience(arena)
-    while not (ring := int(create(np.uint64(arena.base), me, np.uint64(capacity - 1), np.uint64(weak)))):
-        if not patience.make_room():
-            raise ArenaFull(
-                f"{arena!r} has no room for a ring of {capacity:,} cells, {16 * capacity:,} bytes; "
-                "use a smaller capacity or a larger arena"
-            )
-    return ring
+def _timeout(stall_timeout: Any) -> float:
+    """Return a timeout, checked."""
+    if not isinstance(stall_timeout, Real):
+        raise TypeError(f"stall_timeout must be a number of seconds, not {type(stall_timeout).__name__}")
+    if not stall_timeout >= 0:
+        raise ValueError(f"stall_timeout must be at least 0 seconds, got {stall_timeout}")
+    try:
+        return float(stall_timeout)
+    except OverflowError:
+        return float("inf")
 
 
 def _words(values: ArrayLike) -> NDArray[np.int64]:
     """Return values as an array of signed words."""
+    if np.ma.is_masked(values):
+        raise ValueError("put_many takes integers, and some of these are masked; leave them out, or fill them")
     array = np.asarray(values)
     if array.ndim != 1:
         raise ValueError(f"put_many takes values in one dimension, got {array.ndim}")
@@ -313,4 +400,4 @@ def _words(values: ArrayLike) -> NDArray[np.int64]:
         raise TypeError(f"a ring buffer holds integers from -2**63 to 2**63 - 1, not {array.dtype}")
     if array.dtype == np.uint64 and int(array.max()) > _MOST:
         raise ValueError(f"a ring buffer holds integers from -2**63 to 2**63 - 1, not {int(array.max())}")
-    return np.ascontiguousarray(array, dtype=np.int64)
+    return np.require(array, np.int64, ["C", "ALIGNED"])

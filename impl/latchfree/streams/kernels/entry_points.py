@@ -1,63 +1,157 @@
-"""The entry points of a ring: what Python calls, one value at a time, while it holds the interpreter lock."""
+"""The entry points of rings: what Python calls, one value at a time with the interpreter lock, or many without it.
+
+In each, `me` is the participant that the caller pins while he uses a ring of another opening, or 0 for his own.
+"""
 
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
 
 from latchfree.arena.kernels.freelists import give, round_up, take
-from latchfree.jit import entry, entry_point
-from latchfree.kinds import Handle, Word
+from latchfree.atomics import poke, store
+from latchfree.jit import entry, entry_point, kernel
+from latchfree.kinds import Array, Handle, Word
 from latchfree.streams.kernels import ring as r
+from latchfree.streams.kernels import roster
 from latchfree.streams.kernels.positions import CELL_SHIFT
 
 _0 = np.uint64(0)
 _1 = np.uint64(1)
 _ALIGN = np.uint64(15)
-_HEADER_WORDS = np.uint64(64)  # those of a ring, wherever in them the next 128 bytes begin
+
+#: Beside the outcomes of `ring`: there is no ring of that number any more.
+MISSING = np.uint64(6)
+#: What `count` returns then.
+NO_COUNT = np.uint64((1 << 64) - 1)
 
 
 @entry
-def create(mem: Handle, me: Word, mask: Word, weak: Word) -> Word:
-    """Return the offset of a new, empty ring; 0 if the arena has no room."""
-    header = take(mem, me, _HEADER_WORDS, _0)
-    if header == _0:
-        return _0
-    cells = take(mem, me, round_up((mask + _1) << CELL_SHIFT), _0)
+def create(mem: Handle, me: Word, identity: Word, number: Word, mask: Word, weak: Word) -> tuple[Word, Word]:
+    """Return the offset of a new, empty ring and its slot in the roster; 0 and 0 if the arena has no room.
+
+    An `identity` of 0 stands for a private arena, which needs no roster.
+    """
+    slot = _0
+    if identity != _0:
+        roster.sweep(mem, me, identity)
+        slot = roster.take_slot(mem, me, identity)
+        if slot == _0:
+            return _0, _0
+    header = take(mem, me, roster.HEADER_WORDS, _0)
+    cells = _0 if header == _0 else take(mem, me, round_up((mask + _1) << CELL_SHIFT), _0)
     if cells == _0:
-        give(mem, me, header, _HEADER_WORDS)
-        return _0
+        if header != _0:
+            give(mem, me, header, roster.HEADER_WORDS)
+        if slot != _0:
+            store(mem, slot + roster.OWNER, _0)
+        return _0, _0
     ring = (header + _ALIGN) & ~_ALIGN
     r.format_ring(mem, ring, cells, mask, weak, _0)
-    return ring
+    poke(mem, ring + r.NUMBER, number)
+    poke(mem, ring + r.HEADER, header)
+    poke(mem, ring + r.GONE, _0)
+    if slot != _0:
+        store(mem, slot + roster.RING, ring)
+    return ring, slot
 
 
 @entry
-def put(mem: Handle, ring: Word, value: Word, patience: Word) -> Word:
-    """Put a value, see `latchfree.streams.kernels.ring.try_put`."""
-    return r.try_put(mem, ring, np.uint64(value), patience)
+def free(mem: Handle, me: Word, ring: Word) -> None:
+    """Free a ring of a private arena, which nobody uses any more."""
+    poke(mem, ring + r.NUMBER, _0)
+    roster.free_ring(mem, me, ring)
 
 
 @entry
-def get(mem: Handle, ring: Word, patience: Word) -> tuple[Word, Word]:
-    """Get the oldest value, see `latchfree.streams.kernels.ring.try_get`."""
+def drop(mem: Handle, me: Word, slot: Word) -> None:
+    """Give back a ring of a shared arena, see `roster.drop`."""
+    roster.drop(mem, me, slot)
+
+
+@entry
+def adopt(mem: Handle, slot: Word, dead: Word, identity: Word) -> None:
+    """Take over the slot of a dead opening, see `roster.adopt`."""
+    roster.adopt(mem, slot, dead, identity)
+
+
+@entry
+def sweep(mem: Handle, me: Word, identity: Word) -> None:
+    """Free what an opening has given back, see `roster.sweep`."""
+    roster.sweep(mem, me, identity)
+
+
+@entry
+def put(mem: Handle, me: Word, ring: Word, number: Word, value: Word, patience: Word) -> Word:
+    """Put a value, see `ring.try_put`; or MISSING."""
+    if not roster.enter(mem, me, ring, number):
+        return MISSING
+    outcome = r.try_put(mem, ring, np.uint64(value), patience)
+    roster.leave(mem, me)
+    return outcome
+
+
+@entry
+def get(mem: Handle, me: Word, ring: Word, number: Word, patience: Word) -> tuple[Word, Word]:
+    """Get the oldest value, see `ring.try_get`; or MISSING and 0."""
+    if not roster.enter(mem, me, ring, number):
+        return MISSING, np.int64(0)
     outcome, value = r.try_get(mem, ring, patience)
+    roster.leave(mem, me)
     return outcome, np.int64(value)
 
 
 @entry
-def count(mem: Handle, ring: Word) -> Word:
-    """Return the number of values, see `latchfree.streams.kernels.ring.count`."""
-    return r.count(mem, ring)
+def count(mem: Handle, me: Word, ring: Word, number: Word) -> Word:
+    """Return the number of values, see `ring.count`; or NO_COUNT."""
+    if not roster.enter(mem, me, ring, number):
+        return NO_COUNT
+    found = r.count(mem, ring)
+    roster.leave(mem, me)
+    return found
+
+
+@kernel
+def put_many(
+    mem: Handle, me: Word, ring: Word, number: Word, values: Array, first: Word, patience: Word
+) -> tuple[Word, Word]:
+    """Put values, see `ring.put_batch`; or MISSING."""
+    if not roster.enter(mem, me, ring, number):
+        return first, MISSING
+    done, outcome = r.put_batch(mem, ring, values, first, patience)
+    roster.leave(mem, me)
+    return done, outcome
+
+
+@kernel
+def get_many(mem: Handle, me: Word, ring: Word, number: Word, values: Array, patience: Word) -> tuple[Word, Word]:
+    """Get values, see `ring.get_batch`; or MISSING."""
+    if not roster.enter(mem, me, ring, number):
+        return _0, MISSING
+    done, outcome = r.get_batch(mem, ring, values, patience)
+    roster.leave(mem, me)
+    return done, outcome
+
+
+class Calls(NamedTuple):
+    """Entry points as C functions, callable without numba's dispatch."""
+
+    put: Any
+    get: Any
+    count: Any
+    free: Any
+    drop: Any
 
 
 @cache
-def calls() -> tuple[Any, Any, Any]:
-    """Return `put`, `get` and `count` as C functions, callable without numba's dispatch."""
+def calls() -> Calls:
+    """Return the C functions, compiled at the first call."""
     word = types.uint64
-    return (
-        entry_point(put, word, word, types.int64, word),
-        entry_point(get, word, word, word),
-        entry_point(count, word, word),
+    return Calls(
+        entry_point(put, word, word, word, word, types.int64, word),
+        entry_point(get, word, word, word, word, word),
+        entry_point(count, word, word, word, word),
+        entry_point(free, word, word, word),
+        entry_point(drop, word, word, word),
     )

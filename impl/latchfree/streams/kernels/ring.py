@@ -42,6 +42,10 @@ DEQ = np.uint64(16)  # the next position to get from
 MASK = np.uint64(32)  # the number of cells minus one
 WEAK = np.uint64(33)  # 1 if the ring is weak
 CELLS = np.uint64(34)  # offset of the cells
+# Of a ring in an arena, see `latchfree.streams.kernels.roster`:
+NUMBER = np.uint64(35)  # random, that of no other ring; 0: given back
+HEADER = np.uint64(36)  # offset of the words that the ring's words are among
+GONE = np.uint64(37)  # the epoch read after it was given back
 RING_WORDS = np.uint64(48)
 
 # The words of a cell.

@@ -1,0 +1,144 @@
+"""Who owns a ring: the opening of the arena that has made it, until the last reference there is dropped.
+
+Example: a process makes a ring in a shared arena and passes it to a worker by pickle. When the process drops the ring,
+closes the arena or is killed, the memory comes back, and the next call of the worker raises `RingGone`.
+
+Invariant: an `Owner` gives its ring back once, in the process that made it.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import weakref
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from latchfree.arena import Arena
+from latchfree.arena.layout import H_RINGS
+from latchfree.arena.patience import Patience
+from latchfree.errors import ArenaClosed, ArenaFull
+from latchfree.streams.kernels import roster
+from latchfree.streams.kernels.entry_points import adopt, calls, create, sweep
+
+_TABLE_SLOTS: Final = range(int(roster.FIRST_SLOT), int(roster.TABLE_WORDS), int(roster.SLOT_WORDS))
+
+
+class Owner:
+    """Owns a ring: gives its memory back when nobody here uses the ring any more, or when the arena is closed.
+
+    Parameters
+    ----------
+    arena : Arena
+    capacity : int
+    weak : bool
+
+    Attributes
+    ----------
+    ring : int
+        Word offset of the ring; 0 after it was given back, and in a forked child, who owns no ring of its parent.
+    number : int
+        The random number of the ring.
+
+    Raises
+    ------
+    ArenaFull
+        If the arena has no room.
+    """
+
+    __slots__ = ("__weakref__", "_arena", "_calls", "_slot", "number", "ring")
+
+    rank = 1  # after the rings, which refuse calls from then on
+
+    def __init__(self, arena: Arena, capacity: int, weak: bool) -> None:
+        self.ring = 0
+        self._arena = arena
+        self._calls = calls()  # compiled now, not while an interpreter ends
+        self.number = secrets.randbits(64) | 1
+        patience = Patience(arena)
+        while not self._create(capacity, weak):
+            if not patience.make_room():
+                raise ArenaFull(
+                    f"{arena!r} has no room for a ring of {capacity:,} cells, {16 * capacity:,} bytes; "
+                    "use a smaller capacity or a larger arena"
+                )
+        if arena.shared:
+            _owners[id(arena), self.number] = self
+            arena.holdings.add(self)
+            watch(arena)
+
+    def _create(self, capacity: int, weak: bool) -> bool:
+        arena = self._arena
+        me, identity = arena.interpreter_participant(), arena.identity if arena.shared else 0
+        words = (arena.base, me, identity, self.number, capacity - 1, weak)
+        self.ring, self._slot = map(int, create(*map(np.uint64, words)))
+        return self.ring != 0
+
+    def end(self) -> None:
+        """Give the ring back."""
+        ring, self.ring = self.ring, 0
+        if not ring or self._arena.closed:
+            return
+        try:
+            me = self._arena.interpreter_participant()
+        except ArenaClosed:
+            return
+        if self._slot:
+            self._calls.drop(self._arena.base, me, self._slot)
+        else:
+            self._calls.free(self._arena.base, me, ring)
+
+    def __del__(self) -> None:
+        if getattr(self, "ring", 0):
+            self.end()
+
+    def disown(self) -> None:
+        """Leave the ring to the parent process."""
+        self.ring = 0
+
+
+#: Owners of rings in shared arenas, by arena and number.
+_owners: weakref.WeakValueDictionary[tuple[int, int], Owner] = weakref.WeakValueDictionary()
+
+
+def owner_of(arena: Arena, number: int) -> Owner | None:
+    """Return the owner of a ring, if this opening of the arena owns it."""
+    return _owners.get((id(arena), number))
+
+
+def watch(arena: Arena) -> None:
+    """Have the arena's reaper give back the rings of dead openings."""
+    if reclaim not in arena.on_death:
+        arena.on_death.append(reclaim)
+
+
+def reclaim(arena: Arena, is_dead: Callable[[int], bool]) -> None:
+    """Give back the rings of dead openings, and those that could not be given back before.
+
+    Parameters
+    ----------
+    arena : Arena
+    is_dead : callable
+        Says of the identity of an opening whether the opening is dead.
+    """
+    words, base, identity = arena.words, np.uint64(arena.base), np.uint64(arena.identity)
+    table = int(words[H_RINGS])
+    if not table:
+        return
+    while table:
+        for slot in _TABLE_SLOTS:
+            owner: Any = words[table + slot]
+            if owner and owner != identity and is_dead(int(owner)):
+                adopt(base, np.uint64(table + slot), owner, identity)
+        table = int(words[table + int(roster.NEXT)])
+    sweep(base, np.uint64(arena.interpreter_participant()), identity)
+
+
+def _after_fork_in_child() -> None:
+    for owner in list(_owners.values()):
+        owner.disown()
+
+
+os.register_at_fork(after_in_child=_after_fork_in_child)
