@@ -54,6 +54,7 @@ _BACKOFF: Final = 0.001
 
 _STEPS: Final[dict[str, tuple[Any, int]]] = {
     "read": (entries.read, 4),
+    "take": (entries.take, 4),
     "change": (entries.change, 4),
     "fill": (entries.fill, 3),
     "release": (entries.release, 3),
@@ -96,6 +97,9 @@ class Directory:
         row: Words = np.empty(layout.ENTRY_WORDS, np.uint64)
         step("read")(self._base, at, 1, row.ctypes.data)
         return row
+
+    def _take(self, at: int, old: int, new: int) -> bool:
+        return bool(step("take")(self._base, at, old, new))
 
     def _change(self, at: int, old: int, new: int) -> bool:
         return bool(step("change")(self._base, at, old, new))
@@ -188,7 +192,7 @@ class Directory:
                 word = int(row[0])
                 mine = changed(word, CREATING, self._me)
                 # spec: Directory!Claim
-                if state_of(word) == FREE and self._change(at, word, mine):
+                if state_of(word) == FREE and self._take(at, word, mine):
                     return at, mine
             if not self.adopt():
                 raise DirectoryFull(
@@ -249,7 +253,7 @@ class Directory:
             if root not in (None, entry.root):
                 raise StructureMissing(f"structure {name!r} was removed, and another one has taken its name")
             # spec: Directory!Remove
-            if self._change(at, int(row[0]), mine):
+            if self._take(at, int(row[0]), mine):
                 break
         try:
             if dismantle is not None:
@@ -267,7 +271,7 @@ class Directory:
             if state_of(word) not in OWNED or owner_of(word) == self._me or not self._is_dead(owner_of(word)):
                 continue  # never from a living one (mutant D5)
             # spec: Directory!Adopt
-            if self._change(at, word, mine):
+            if self._take(at, word, mine):
                 self._empty(at, mine)
                 freed += 1
         return freed

@@ -11,7 +11,7 @@ reader finds one state, PROPOSED or READY, before and after the words, they are 
 import numpy as np
 
 from latchfree.arena.layout import ENTRY_WORDS
-from latchfree.atomics import cas, load, load_seq, poke, store
+from latchfree.atomics import cas, load, load_seq, peek, poke, store
 from latchfree.jit import entry
 from latchfree.kinds import Flag, Handle, Word
 
@@ -37,20 +37,27 @@ def read(mem: Handle, at: Word, count: Word, copy: Handle) -> None:
 
 
 @entry
+def take(mem: Handle, at: Word, old: Word, new: Word) -> Flag:
+    """Make an entry the caller's, by a change of its state; False if the state is not `old`."""
+    # spec: Directory!Claim, Directory!Remove, Directory!Adopt -- LP of removing.
+    return cas(mem, at, old, new)
+
+
+@entry
 def change(mem: Handle, at: Word, old: Word, new: Word) -> Flag:
-    """Change the state of an entry; False if it is not `old`."""
-    # spec: Directory!Claim, Directory!Propose, Directory!Kill, Directory!Publish -- seq_cst: a proposal comes before
-    # the looks at the other entries. LP of creating (Publish) and of removing (Remove).
-    # spec: Directory!Withdraw, Directory!Remove, Directory!Adopt
+    """Change the state of an entry that is being created; False if the state is not `old`."""
+    # spec: Directory!Propose, Directory!Kill, Directory!Publish, Directory!Withdraw -- seq_cst: a proposal comes before
+    # the looks at the other entries. LP of creating (Publish).
     return cas(mem, at, old, new)
 
 
 @entry
 def fill(mem: Handle, at: Word, copy: Handle) -> None:
-    """Write the words of an entry that the caller owns, all but its state."""
+    """Write the words of an entry that the caller owns, all but its state; zeros if `copy` is 0."""
     for i in range(1, ENTRY_WORDS):
-        # spec: Directory!Fill -- release: after the change of the state that made the entry the caller's.
-        store(mem, at + np.uint64(i), np.uint64(0) if copy == _0 else load(copy, np.uint64(i)))
+        word = _0 if copy == _0 else peek(copy, np.uint64(i))
+        # spec: Directory!Fill, Directory!Empty -- release: after the change of the state that made it the caller's.
+        store(mem, at + np.uint64(i), word)
 
 
 @entry
