@@ -10,10 +10,8 @@ that is killed can be run again.
 
 from __future__ import annotations
 
-import errno
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -32,7 +30,7 @@ from latchfree_fsck.rebuild import rebuild
 from latchfree_fsck.trees import layout_of, walk
 
 #: In place of a boot's number, which is odd: a repair was begun.
-_UNDER_REPAIR = 2
+_UNDER_REPAIR = header.state(layout.IN_USE, 2)
 
 
 @dataclass(frozen=True)
@@ -145,8 +143,7 @@ def fsck(
     try:
         region = Region.open(name=name, path=path, repair=True)
         try:
-            with _alone(region):
-                _check(region, report, repair, progress)
+            _check(region, report, repair, progress)
         finally:
             region.close(clean=report.repaired)
     except ArenaInvalid as error:
@@ -163,17 +160,6 @@ def _is_arena(where: Path) -> bool:
     with where.open("rb") as file:
         start = file.read(16)
     return start == layout.MAGIC.to_bytes(8, "little") + layout.LAYOUT_VERSION.to_bytes(8, "little")
-
-
-@contextmanager
-def _alone(region: Region) -> Iterator[None]:
-    """Keep everybody out of the region, and check its header again: somebody may have been there since."""
-    with region.gate() as alone:
-        if not alone or region.fd is None:
-            raise BlockingIOError(errno.EAGAIN, "in use: close it everywhere first", region.where)
-        size = os.fstat(region.fd).st_size
-        header.validate(header.read(region.fd), size, region.where, alone=True, repair=True)
-        yield
 
 
 def _check(region: Region, report: Report, repair: bool, progress: Callable[[str], None]) -> None:
@@ -206,12 +192,11 @@ def _check_tree(words: Words, entry: Entry, owned: NDArray[np.uint8], report: Re
 def _faults(words: Words) -> list[str]:
     """Return the faults that a look at the header shows."""
     faults = []
-    if int(words[layout.H_STATE]) == layout.IN_USE:
-        boot = int(words[layout.H_BOOT])
-        if boot == _UNDER_REPAIR:
-            faults.append("a repair was begun and not finished")
-        elif boot not in (0, header.boot()):
-            faults.append("in use when the system went down, or copied from a running one")
+    state = int(words[layout.H_STATE])
+    if state == _UNDER_REPAIR:
+        faults.append("a repair was begun and not finished")
+    elif header.tag(state) != layout.CLEAN and not header.is_of_this_boot(state):
+        faults.append("in use when the system went down, or copied from a running one")
     unfinished = sum(state_of(int(word)) in OWNED for word in entries_of(words)[:, layout.E_STATE])
     if unfinished:
         faults.append(f"directory entries that were being made or removed: {unfinished}")
@@ -239,15 +224,14 @@ def _repair(region: Region, entries: list[Entry], owned: NDArray[np.uint8]) -> N
     if fd is not None:
         # A copy may have holes where nothing has been written yet; without room for them writing would be fatal.
         os.posix_fallocate(fd, 0, int(words[layout.H_BUMP]) * 8)
-    words[layout.H_BOOT] = _UNDER_REPAIR
-    words[layout.H_STATE] = layout.IN_USE
+    words[layout.H_STATE] = _UNDER_REPAIR
     _to_disk(region)
     settled = np.zeros_like(owned)
     for entry in entries:
         walk(words.ctypes.data, entry, settled, settle=True)
     rebuild(words, settled)
     _to_disk(region)
-    header.mark_in_use(words)
+    words[layout.H_STATE] = header.in_use()
 
 
 def _to_disk(region: Region) -> None:

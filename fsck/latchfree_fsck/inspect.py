@@ -22,7 +22,6 @@ from latchfree.arena.entry import Entry, Words
 from latchfree.arena.files import locate
 from latchfree.arena.kernels.blocks import COUNT, LINK
 from latchfree.arena.kernels.node import BLOCK, SIZE_MASK
-from latchfree.arena.processes import is_alive, process_id
 from latchfree.atomics import peek
 from latchfree.errors import ArenaInvalid
 from latchfree.jit import kernel
@@ -43,7 +42,7 @@ _MOST_BLOCKS = 1 << 20
 
 @dataclass(frozen=True)
 class Participant:
-    """One thread, or the interpreter of one process, that takes part in an arena."""
+    """A slot of one opening of an arena."""
 
     slot: int
     process: int
@@ -147,7 +146,7 @@ def inspect(
 
 
 def _in_use(fd: int) -> bool:
-    return filelocks.others(fd, filelocks.USERS) or filelocks.others(fd, filelocks.GATE)
+    return filelocks.anybody(fd)
 
 
 def _inspect(fd: int, where: str, counted_bytes: int) -> Inspection:
@@ -157,7 +156,7 @@ def _inspect(fd: int, where: str, counted_bytes: int) -> Inspection:
     try:
         header.validate(head, size, where, alone=False, repair=True)
     except ArenaInvalid:
-        # Sealed, which is an error for somebody who is not alone; or changed by whoever came or left just now.
+        # Changed by whoever came or left just now.
         in_use = _in_use(fd)
         head = header.read(fd)
         header.validate(head, size, where, alone=not in_use, repair=True)
@@ -173,16 +172,17 @@ def _look(fd: int, words: Words, head: Words, where: str, in_use: bool, counted_
     waiting = [int(_waiting(base, row[layout.P_OLDEST], limit)) for row in table]
     participants = []
     for k, row in enumerate(table):
-        identity, pin = int(row[layout.P_STATE]), int(row[layout.P_PIN])
+        identity, pin = int(row[layout.P_STATE]) >> int(layout.IDENTITY_SHIFT), int(row[layout.P_PIN])
         if identity:
             pinned = pin >> 1 if pin else None
-            participants.append(Participant(k, process_id(identity), is_alive(identity), pinned, waiting[k]))
+            alive = filelocks.is_taken(fd, identity)
+            participants.append(Participant(k, int(row[layout.P_PID]), alive, pinned, waiting[k]))
     structures = _contents(fd, words, directory(head), top, in_use, counted_bytes)
     live = int(table[:, int(layout.P_LIVE)].sum(dtype=np.uint64)) & ((1 << 63) - 1)
     return Inspection(
         where=where,
         in_use=in_use,
-        sealed=header.is_clean(head),
+        sealed=header.tag(int(head[layout.H_STATE])) == layout.CLEAN,
         version=int(head[layout.H_VERSION]),
         capacity=words.nbytes,
         used=8 * top,

@@ -126,8 +126,7 @@ def test_fsck_finds_damage(path: str) -> None:
 
 
 def test_fsck_repairs(path: str) -> None:
-    spoil(path, layout.H_STATE, layout.IN_USE)
-    spoil(path, layout.H_BOOT, 8)
+    spoil(path, layout.H_STATE, layout.IN_USE << layout.STATE_SHIFT | 8)
     result = run("fsck", path)
     assert result.exit_code == exits.VIOLATION
     assert "to repair: in use when the system went down" in result.stdout

@@ -163,7 +163,7 @@ def test_while_it_is_in_use(path):
 def test_in_use_when_the_system_went_down(path):
     expected = crashes.contents(path)
     words = np.memmap(path, np.uint64, "r+")
-    words[layout.H_STATE], words[layout.H_BOOT] = layout.IN_USE, header.boot() ^ 4
+    words[layout.H_STATE] = header.in_use() ^ 4
     words.flush()
     with pytest.raises(ArenaInvalid, match=r"latchfree arena fsck .* --repair"):
         Arena.open(path)

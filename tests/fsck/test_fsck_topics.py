@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from topic_texts import accepts, texts
 
 from latchfree import Arena, Ctrie
-from latchfree.arena import layout
+from latchfree.arena import header, layout
 from latchfree.arena.entry import Entry
 from latchfree.structures import TOPIC_TRIE
 from latchfree.topics import DIALECTS, ConcurrentTrie
@@ -287,7 +287,7 @@ def test_a_dialect_that_is_not_known(path):
     entries = words[layout.DIRECTORY :][: 64 * layout.ENTRY_WORDS].reshape(-1, layout.ENTRY_WORDS)
     row = next(row for row in entries if row[layout.E_KEYS] == int.from_bytes(b"mqtt", "little"))
     row[layout.E_KEYS] = int.from_bytes(b"xmpp", "little")
-    words[layout.H_STATE] = layout.IN_USE  # so that no checksum says so first
+    words[layout.H_STATE] = header.in_use()  # so that no checksum says so first
     words.flush()
     del words, row, entries
     (damage,) = fsck(path=path).damage

@@ -315,7 +315,7 @@ def test_an_unchanged_algorithm_runs_on_a_handle_of_ones_own(arena, handle):
 def test_a_counted_lookup_renews_once_after_a_snapshot(arena, handle):
     counted, counter = handle
     trie = Ctrie({k: 10 * k for k in range(100)}, keys=int, values=int, arena=arena, hash_mask=63)
-    me = np.uint64(arena.participant())
+    me = np.uint64(arena.interpreter_participant())
     pin(counted.base, me)
 
     def find(key):

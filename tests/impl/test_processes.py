@@ -16,8 +16,7 @@ from ctrie_exact import exact, reached, settle
 
 from latchfree import Arena, Ctrie
 from latchfree.arena.kernels.epochs import pin
-from latchfree.arena.layout import PARTICIPANT_WORDS, PARTICIPANTS
-from latchfree.arena.processes import process_id
+from latchfree.arena.layout import P_PID, PARTICIPANT_WORDS, PARTICIPANTS
 from latchfree.ctrie.kernels.shape import REGISTERED
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
@@ -74,8 +73,8 @@ class Child:
 
 def participants(arena):
     """Process ids of the owners of claimed slots."""
-    states = arena.words[PARTICIPANTS::PARTICIPANT_WORDS][:256].tolist()
-    return [process_id(state) for state in states if state]
+    table = arena.words[PARTICIPANTS:][: 256 * PARTICIPANT_WORDS].reshape(256, PARTICIPANT_WORDS)
+    return [int(slot[int(P_PID)]) for slot in table if slot[0]]
 
 
 def registered(trie):
@@ -183,7 +182,7 @@ def test_a_process_killed_while_pinned_holds_nothing_up_any_more(trie):
     arena = trie.arena
 
     def body():
-        pin(np.uint64(arena.base), np.uint64(arena.participant()))
+        pin(np.uint64(arena.base), np.uint64(arena.lend().__enter__()))
         return "pinned"
 
     child = Child(body)
@@ -203,7 +202,7 @@ def test_a_stopped_process_delays_memory_and_nothing_else(trie):
     arena = trie.arena
 
     def body():
-        pin(np.uint64(arena.base), np.uint64(arena.participant()))
+        pin(np.uint64(arena.base), np.uint64(arena.lend().__enter__()))
         return "pinned"
 
     child = Child(body)

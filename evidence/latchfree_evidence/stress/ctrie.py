@@ -57,7 +57,7 @@ def record_phase(
     """
     arena = Arena.anonymous(_ARENA_BYTES)
     base = np.uint64(arena.base)
-    trie = new_trie(base, np.uint64(arena.participant()), np.uint64(SHAPES["ctrie"][shape]))
+    trie = new_trie(base, np.uint64(arena.interpreter_participant()), np.uint64(SHAPES["ctrie"][shape]))
     rounds = max(1, operations // (threads * _ROUND))
     each = rounds * max(1, min(_ROUND, operations // threads))
     states = np.zeros((threads, 8), np.uint64)
@@ -72,9 +72,10 @@ def record_phase(
     ) -> int:
         state = np.uint64(states[process].ctypes.data)
         handle = Jittered(base, state) if jittered else base
-        me, board = np.uint64(arena.participant()), np.uint64(shared.ctypes.data)
+        board = np.uint64(shared.ctypes.data)
         run = CtrieRun(trie, board, threads, rounds, keys, bounds)
-        return int(work(handle, run, me, state, process, rows, contents))
+        with arena.lend() as me:
+            return int(work(handle, run, np.uint64(me), state, process, rows, contents))
 
     def execute(process: int, shared: Board, threads: int, rounds: int) -> int:
         return run_one(process, shared, threads, rounds, rows[process], contents[process])

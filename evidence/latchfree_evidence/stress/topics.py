@@ -113,7 +113,7 @@ def record_phase(
     """Run one phase and return what it recorded; see `latchfree_evidence.stress.phases.record_phase`."""
     arena = Arena.anonymous(_ARENA_BYTES)
     base = np.uint64(arena.base)
-    trie = new_trie(base, np.uint64(arena.participant()), np.uint64(SHAPES["topic-trie"][shape]))
+    trie = new_trie(base, np.uint64(arena.interpreter_participant()), np.uint64(SHAPES["topic-trie"][shape]))
     each = max(1, min(_ROUND, operations // threads))
     rounds = max(1, operations // (threads * each))
     states = np.zeros((threads, 8), np.uint64)
@@ -129,9 +129,10 @@ def record_phase(
     def run_one(process: int, shared: Board, threads: int, rounds: int, rows: NDArray[np.int64]) -> int:
         state = np.uint64(states[process].ctypes.data)
         handle = Jittered(base, state) if jittered else base
-        me, board = np.uint64(arena.participant()), np.uint64(shared.ctypes.data)
+        board = np.uint64(shared.ctypes.data)
         run = TopicRun(trie, board, threads, rounds, keys, rules, texts, np.uint64(payloads.ctypes.data))
-        return int(work(handle, run, me, state, process, rows))
+        with arena.lend() as me:
+            return int(work(handle, run, np.uint64(me), state, process, rows))
 
     def execute(process: int, shared: Board, threads: int, rounds: int) -> int:
         return run_one(process, shared, threads, rounds, rows[process])

@@ -22,7 +22,6 @@ from latchfree.arena.kernels.allocator import ORDINARY
 from latchfree.arena.kernels.epochs import pin, unpin
 from latchfree.arena.kernels.participants import claim
 from latchfree.arena.layout import P_SINK, PARTICIPANT_WORDS, PARTICIPANTS, SINK_WORDS
-from latchfree.arena.processes import own_identity
 from latchfree.atomics import peek
 from latchfree.ctrie.kernels.entries import VALUE
 from latchfree.ctrie.kernels.insert import ALWAYS, FULL, IF_ABSENT, IF_EQUAL, IF_PRESENT, insert
@@ -229,9 +228,9 @@ class CtrieTarget(Target):
     def prepare(self, threads: int, keys: str) -> Memory:
         """Make an empty trie, and give every participant a chunk of memory with spare blocks."""
         arena = Arena.anonymous(_CAPACITY)
-        base, identity = np.uint64(arena.base), np.uint64(own_identity())
+        base, state = np.uint64(arena.base), np.uint64(arena.identity << 16)
         for thread in range(threads):
-            slot = np.uint64(claim(base, identity, np.uint64(0)))
+            slot = np.uint64(claim(base, state))
             if slot != _FIRST + np.uint64(thread) * _STRIDE:
                 raise RuntimeError("participants of a fresh arena are not where they are expected")
         trie = new_trie(base, _FIRST, np.uint64(_layout(keys).mask))

@@ -23,7 +23,6 @@ from latchfree.arena.kernels.allocator import ORDINARY
 from latchfree.arena.kernels.epochs import pin, unpin
 from latchfree.arena.kernels.participants import claim
 from latchfree.arena.layout import P_SINK, PARTICIPANT_WORDS, PARTICIPANTS, SINK_WORDS
-from latchfree.arena.processes import own_identity
 from latchfree.atomics import peek
 from latchfree.ctrie.kernels.entries import KEY
 from latchfree.ctrie.kernels.gcas import READ_ONLY, gcas_read
@@ -264,9 +263,9 @@ class TopicTarget(Target):
     def prepare(self, threads: int, keys: str) -> Memory:
         """Make an empty trie and the texts, and give every participant a chunk of memory with spare blocks."""
         arena = Arena.anonymous(_CAPACITY)
-        base, identity = np.uint64(arena.base), np.uint64(own_identity())
+        base, state = np.uint64(arena.base), np.uint64(arena.identity << 16)
         for thread in range(threads):
-            slot = np.uint64(claim(base, identity, np.uint64(0)))
+            slot = np.uint64(claim(base, state))
             if slot != _FIRST + np.uint64(thread) * _STRIDE:
                 raise RuntimeError("participants of a fresh arena are not where they are expected")
         for number, text in enumerate(PATTERNS + TOPICS):

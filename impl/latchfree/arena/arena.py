@@ -7,28 +7,28 @@ is killed, the reaper of another process adopts the slot.
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
 import threading
+import time
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import cache
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
-from numba import types
 
 from latchfree.arena import layout, reaper
 from latchfree.arena.census import Census, census
 from latchfree.arena.directory import Directory
 from latchfree.arena.entry import Entry
-from latchfree.arena.kernels.participants import adopt, claim, collect, release
+from latchfree.arena.kernels.participants import adopt, collect
+from latchfree.arena.lending import Call, Lender, Loan
 from latchfree.arena.merging import merge
-from latchfree.arena.processes import is_alive, own_identity
 from latchfree.arena.region import Region
-from latchfree.errors import ArenaClosed, ParticipantsExhausted
-from latchfree.jit import entry_point
+from latchfree.errors import ArenaInvalid
 from latchfree.structures import reclaimers
 
 #: Capacity of an arena that nobody has sized, in bytes: virtual memory only, committed page by page when used.
@@ -39,10 +39,8 @@ LEAST_CAPACITY = 64 << 20
 #: Merging free memory is tried where the free memory is at least one part in so many of the arena.
 _WORTHWHILE = 64
 
-
-@cache
-def _release() -> Callable[[int, int], None]:
-    return entry_point(release, types.uint64, types.uint64)
+#: Seconds that the end of the interpreter waits for calls of threads that still run.
+_AT_EXIT: Final = 2.0
 
 
 class Holding(Protocol):
@@ -55,23 +53,13 @@ class Holding(Protocol):
         """Give back what is held."""
 
 
-class _Claim:
-    """A thread's slot, released with the last reference to this object; a thread that ends drops its reference."""
+class _Own:
+    def __init__(self, lender: Lender) -> None:
+        self.lender, self.age, self.slot = lender, lender.age, lender.another(wait=False)
 
-    __slots__ = ("__weakref__", "_finalizer", "slot")
-
-    def __init__(self, arena: Arena, slot: int) -> None:
-        self.slot = slot
-        base, pid, region = arena.base, os.getpid(), arena.region
-        give = _release()  # compiled now, not while the thread ends
-
-        def give_back() -> None:
-            # A forked child inherits the object but not the claim.
-            if os.getpid() == pid and not region.closed:
-                give(base, slot)
-
-        self._finalizer = weakref.finalize(self, give_back)
-        self._finalizer.atexit = False
+    def __del__(self) -> None:
+        if self.lender.age == self.age and not self.lender.closing:
+            self.lender.take_back(self.slot)
 
 
 class Arena:
@@ -102,18 +90,21 @@ class Arena:
         self.base: int = region.words.ctypes.data
         self._cell = np.zeros(1, np.uint64)
         self.participant_address: int = self._cell.ctypes.data
-        self._local = threading.local()
-        #: Called with a test of which processes are dead, for structures to give back what those held.
+        #: Called with a test of which openings are dead, for structures to give back what those held.
         self.on_death: list[Callable[[Arena, Callable[[int], bool]], None]] = []
-        #: What this process holds in it, if it is shared: ended when the arena is closed.
+        #: What this opening holds in it, if it is shared: ended when the arena is closed.
         self.holdings: weakref.WeakSet[Holding] = weakref.WeakSet()
+        self._lender = Lender(region, weakref.WeakMethod(self._release_dead))
+        self._chosen: dict[int, int] = {}
+        self._local = threading.local()
         _arenas.add(self)
         if self.shared:
             self._share()
 
     def _share(self) -> None:
-        self._life = threading.RLock()  # the arena is not closed while somebody looks after it
-        self._finalizer = weakref.finalize(self, _close, self.region, self._cell, self._life, self.holdings)
+        self._finalizer = weakref.finalize(self, _close, self.region, self._cell, self._lender, self.holdings)
+        self._finalizer.atexit = False
+        self._lender.when_idle = self._finalizer
         self._reaper = reaper.start(self)
 
     @classmethod
@@ -186,86 +177,65 @@ class Arena:
 
     # who takes part -------------------------------------------------------------------------------------------
 
-    def participant(self) -> int:
-        """Return the word offset of the calling thread's slot, claimed at the first call.
-
-        The slot is released when the thread ends.
-
-        Raises
-        ------
-        ParticipantsExhausted
-            If all slots belong to live threads.
-        ArenaClosed
-            After `close`.
-        """
-        if self.closed:
-            raise ArenaClosed(f"{self.region.where} is closed; open it again with Arena.open")
-        try:
-            return self._local.claim.slot  # type: ignore[no-any-return]
-        except AttributeError:
-            claimed = _Claim(self, self._claim_slot())
-            self._local.claim = claimed
-            return claimed.slot
-
     @property
     def identity(self) -> int:
         """The identity of this opening of the arena: what it holds in the arena is recorded under this number."""
-        return own_identity()
+        return self.region.identity
 
-    @contextmanager
-    def call(self) -> Iterator[None]:
-        """Keep the arena open during a call that gives up the interpreter lock.
+    def call(self) -> Call:
+        """Return a context manager that keeps the arena open during a call that gives up the interpreter lock.
 
-        Raises
-        ------
-        ArenaClosed
-            After `close`.
+        Entering raises `ArenaClosed` after `close`.
         """
-        if self.closed:
-            raise ArenaClosed(f"{self.region.where} is closed; open it again with Arena.open")
-        yield
+        return Call(self._lender)
 
-    @contextmanager
-    def lend(self) -> Iterator[int]:
-        """Lend a participant for one call that gives up the interpreter lock; yield the word offset of its slot.
+    def lend(self) -> Loan:
+        """Return a context manager that lends a participant to one call that gives up the interpreter lock.
 
-        Raises
-        ------
-        ArenaClosed
-            After `close`.
+        Entering yields the word offset of the slot. It raises `ArenaClosed` after `close`, and `ParticipantsExhausted`
+        if all slots stay in use by living openings. While 64 slots are lent, the next call waits for one of them.
         """
-        with self.call():
-            yield self.participant()
+        return Loan(self._lender)
 
     def interpreter_participant(self) -> int:
         """Return the word offset of the slot of the thread that holds the interpreter lock.
 
         Calls for a single key never release the lock. They cannot overlap, so all threads share one slot for them.
+
+        Raises
+        ------
+        ArenaClosed
+            After `close`.
+        ParticipantsExhausted
+            If all slots stay in use by living openings.
         """
         if self._cell[0] == 0:
             if not getattr(sys, "_is_gil_enabled", lambda: True)():
                 raise RuntimeError("single calls rely on the interpreter lock; free-threaded Python is not supported")
-            if self.closed:
-                raise ArenaClosed(f"{self.region.where} is closed; open it again with Arena.open")
-            self._cell[0] = self._claim_slot()
+            self.check_open()
+            slot = self._lender.another(wait=False)
+            chosen = self._chosen.setdefault(self._lender.age, slot)  # one step: two threads may come here together
+            if chosen != slot:
+                self._lender.take_back(slot)
+            self._cell[0] = chosen
         return int(self._cell[0])
 
-    def _claim_slot(self) -> int:
-        fd = self.region.fd
-        arguments = [np.uint64(word) for word in (self.base, own_identity(), 0 if fd is None else fd + 1)]
-        slot = int(claim(*arguments))
-        if slot == 0:
-            self.adopt()
-            slot = int(claim(*arguments))
-        if slot == 0:
-            raise ParticipantsExhausted(
-                f"all {layout.PARTICIPANT_COUNT} participant slots of the arena are in use by live threads; "
-                "let some threads finish, or use fewer"
-            )
-        return slot
+    def participant(self) -> int:
+        """Return the slot of the calling thread."""
+        self.check_open()
+        try:
+            own = self._local.own
+        except AttributeError:
+            own = self._local.own = _Own(self._lender)
+        return int(own.slot)
+
+    def check_open(self) -> None:
+        """Raise `ArenaClosed` after `close`."""
+        if self.closed:
+            self._lender.refuse()
 
     def adopt(self) -> int:
-        """Adopt what dead processes have left: release their participants, and give back what structures held for them.
+        """Adopt what dead openings have left: release their participants, and give back what structures held for them.
 
         The reaper of a shared arena does this four times a second.
 
@@ -274,33 +244,34 @@ class Arena:
         int
             How many participants were released.
         """
-        if not self.shared:
+        if not self.shared or self.closed:
             return 0
-        with self._life:
-            return 0 if self.closed else self._adopt()
+        with self.call():
+            return self._adopt()
 
     def reap(self) -> None:
-        """Adopt what dead processes have left, and free what can be freed; the arena's reaper calls this."""
-        with self._life:
-            if not self.closed:
-                self._adopt()
-                self._collect(self.interpreter_participant())
+        """Adopt what dead openings have left, and free what can be freed; the arena's reaper calls this."""
+        with self.call():
+            self._adopt()
+            self._collect(self.interpreter_participant())
 
     def _adopt(self) -> int:
-        known: dict[int, bool] = {}
-
-        def is_dead(identity: int) -> bool:
-            if identity not in known:
-                known[identity] = not is_alive(identity)
-            return known[identity]
-
-        released = 0
-        for slot, identity in list(_claimed(self.words)):
-            if is_dead(identity):
-                released += bool(adopt(*(np.uint64(word) for word in (self.base, slot, identity, own_identity()))))
+        is_dead = cache(self.region.is_dead)
+        released = self._release(is_dead)
         self.directory.adopt()
         for heir in self.on_death:
             heir(self, is_dead)
+        return released
+
+    def _release_dead(self) -> None:
+        self._release(cache(self.region.is_dead))
+
+    def _release(self, is_dead: Callable[[int], bool]) -> int:
+        """Release the participants of dead openings; return how many."""
+        released = 0
+        for slot, state in list(_claimed(self.words)):
+            if is_dead(state >> int(layout.IDENTITY_SHIFT)):
+                released += bool(adopt(*map(np.uint64, (self.base, slot, state, self._lender.word()))))
         return released
 
     # memory ---------------------------------------------------------------------------------------------------
@@ -311,8 +282,16 @@ class Arena:
         Operations do this as they go. Three calls free what was removed just before.
         """
         self._collect(self.interpreter_participant())
-        if hasattr(self._local, "claim"):
-            self._collect(self.participant())
+        free = self._lender.free
+        mine = []
+        while free:
+            with suppress(IndexError):  # another thread was faster
+                mine.append(free.pop())
+        try:
+            for slot in mine:
+                self._collect(slot)
+        finally:
+            free.extend(mine)
 
     def merge(self, *, bulk: bool = False) -> None:
         """Merge neighbouring free pieces into larger ones, where the arena has no more of the size it needs.
@@ -322,13 +301,16 @@ class Arena:
         Parameters
         ----------
         bulk : bool
-            Give the merged pieces to the calling thread's bulk calls, not to calls for single keys.
+            Give the merged pieces to the next call that borrows a participant, not to calls for single keys.
         """
         free = self.used - self.allocated - 8 * layout.FIRST_NODE
         if free * _WORTHWHILE < self.capacity:
             return
-        slots = [self.interpreter_participant(), self.participant() if hasattr(self._local, "claim") or bulk else 0]
-        merge(self.base, slots[bulk], slots[not bulk], free // 8 + 1)
+        single = self.interpreter_participant()
+        self._lender.release_free()
+        with self.lend() as lent:
+            slots = (lent, single) if bulk else (single, lent)
+            merge(self.base, *slots, free // 8 + 1)
 
     def _collect(self, slot: int) -> None:
         base, me = np.uint64(self.base), np.uint64(slot)
@@ -357,10 +339,7 @@ class Arena:
     @property
     def directory(self) -> Directory:
         """The structures of the arena by name; see `Ctrie.create`."""
-        return Directory(self.words, self.identity, self._is_dead)
-
-    def _is_dead(self, identity: int) -> bool:
-        return not is_alive(identity)
+        return Directory(self.words, self.identity, self.region.is_dead)
 
     def structures(self) -> dict[str, Entry]:
         """Return what the directory says of each structure, by name."""
@@ -374,9 +353,11 @@ class Arena:
     def close(self) -> None:
         """Stop using a shared arena: its structures cannot be used in this process any more. Closing twice is no error.
 
-        No other thread may be using the arena. A private arena goes with its last structure and needs no closing.
+        Calls of other threads that are under way are waited for. Closed in the midst of a call of the same thread, by
+        a signal handler for example, the arena is closed at the end of that call. A private arena goes with its last
+        structure and needs no closing.
         """
-        if self.shared:
+        if self.shared and self._finalizer.alive and self._lender.stop():
             self._finalizer()
 
     def unlink(self) -> None:
@@ -395,7 +376,7 @@ class Arena:
                 "a private arena cannot be pickled: its memory is this process's; "
                 "use Arena.create(name=...) to share one"
             )
-        return _reopened, (self.region.where,)
+        return _reopened, (self.region.where, int(self.words[layout.H_IDENTITY]))
 
     def __repr__(self) -> str:
         closed = ", closed" if self.closed else ""
@@ -403,50 +384,63 @@ class Arena:
 
 
 _arenas: weakref.WeakSet[Arena] = weakref.WeakSet()
-_reopened_here: weakref.WeakValueDictionary[str, Arena] = weakref.WeakValueDictionary()
+_reopened_here: weakref.WeakValueDictionary[tuple[str, int], Arena] = weakref.WeakValueDictionary()
 
 
-def _reopened(where: str) -> Arena:
+def _reopened(where: str, identity: int) -> Arena:
     """Return the arena at a path, opened once in this process however often it is unpickled."""
-    arena = _reopened_here.get(where)
+    arena = _reopened_here.get((where, identity))
     if arena is None or arena.closed:
-        arena = _reopened_here[where] = Arena(Region.open(path=where))
+        arena = Arena(Region.open(path=where))
+        if int(arena.words[layout.H_IDENTITY]) != identity:
+            arena.close()
+            raise ArenaInvalid(f"{where}: another arena has taken the place of the one that was pickled")
+        _reopened_here[where, identity] = arena
     return arena
 
 
 def _claimed(words: Any) -> Iterator[tuple[int, int]]:
-    """Yield offset and owner's identity of every claimed slot."""
+    """Yield offset and state of every claimed slot."""
     for k in range(int(words[layout.H_CLAIMED])):
         slot = layout.PARTICIPANTS + k * layout.PARTICIPANT_WORDS
-        owner = int(words[slot + int(layout.P_STATE)])
-        if owner:
-            yield slot, owner
+        state = int(words[slot + int(layout.P_STATE)])
+        if state:
+            yield slot, state
 
 
-def _close(region: Region, cell: Any, life: Any, holdings: Any) -> None:
-    """Give back all that this process holds in a region, and close the region; calls find no participant any more."""
-    with life:
-        if region.closed:
-            return
-        for holding in sorted(holdings, key=lambda holding: holding.rank):
-            holding.end()
-        cell[0] = 0
-        words, me = region.words, own_identity()
-        for slot, owner in list(_claimed(words)):
-            if owner == me:
-                adopt(*(np.uint64(word) for word in (words.ctypes.data, slot, me, me)))
-        with suppress(OSError):
-            region.close()
+def _close(region: Region, cell: Any, lender: Lender, holdings: Any) -> None:
+    """Give back all that this opening holds in a region, and close the region; calls find no participant any more."""
+    lender.closing = True
+    for holding in sorted(holdings, key=lambda holding: holding.rank):
+        holding.end()
+    cell[0] = 0
+    lender.release_all()
+    with suppress(OSError):
+        region.close()
+
+
+def _at_exit() -> None:
+    """Close what is open; leave an arena as a killed process would if a thread is still at work in it."""
+    until = time.monotonic() + _AT_EXIT
+    for arena in list(_arenas):
+        if not arena.shared:
+            continue
+        if arena._lender.stop(patience=until - time.monotonic(), exiting=True):
+            arena._finalizer()
+        else:
+            arena._finalizer.detach()
 
 
 def _after_fork_in_child() -> None:
     for arena in list(_arenas):
+        arena._lender.renew()
         arena._local = threading.local()
         if arena.shared:
-            # The slots are the parent's, and so was any thread that held the lock.
+            # The slots are the parent's, and so was any thread that was at work.
             arena._cell[0] = 0
             arena._finalizer.detach()
-            arena._share()
+            if not arena.closed:
+                arena._share()
         else:
             # The memory is a copy, and so are the slots of threads that do not exist here.
             for slot, _ in list(_claimed(arena.words)):
@@ -456,3 +450,4 @@ def _after_fork_in_child() -> None:
 
 
 os.register_at_fork(after_in_child=_after_fork_in_child)
+atexit.register(_at_exit)

@@ -1,35 +1,33 @@
-"""Locks on a file that belong to one opening of the file (open file description locks of Linux).
+"""Locks on a file that say which openings of the file are alive (open file description locks of Linux).
 
-Example: everybody who has an arena open shares the lock `USERS`. A process that asks whether any *other* opening has it
-learns whether the process is alone, and a process that is killed gives its share back.
+Example: an arena is opened and gets the identity 4711. The opening locks byte ``FIRST + 4711`` of the file for itself
+alone. Another process asks the kernel whether anybody has that byte: yes, as long as the opening lives.
 
-Invariant: each opening of a file locks for itself. Two openings exclude each other even within one process, closing
-one leaves the locks of the other alone, and turning a shared lock into an exclusive one never gives it up in between:
-none of this holds for ``flock`` or for the older record locks. A lock goes with the last descriptor of its opening, so
-a process that is killed leaves none.
+Invariant: each opening of a file locks for itself. Two openings exclude each other even within one process, and closing
+one leaves the locks of the other alone: neither holds for ``flock`` or for the older record locks. The kernel gives a
+lock back with the last reference to its opening: a descriptor, or a mapping made through the descriptor. So the lock of
+a mapped arena outlives descriptors that somebody closes underneath, and ends with exit, exec, kill or unmapping, true
+for every process on the machine, whatever its namespace of process ids.
 
-A lock is on one byte, far behind any content; nothing is written.
+A lock is on one byte, far behind any content; nothing is written. No function here waits.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import struct
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from typing import Final
 
 if sys.platform == "linux":
     import fcntl
 
-_FIRST_BYTE = 1 << 62
+#: The first byte that is locked: that of identity 0, which no opening has.
+_FIRST: Final = 1 << 62
 
-#: Held by whoever is just opening or closing the arena.
-GATE = 0
-#: Shared by everybody who has the arena open.
-USERS = 1
-#: Held by whoever reads or changes the directory of structures.
-DIRECTORY = 2
+#: Identities are from 1 up to, but not including, this.
+IDENTITIES: Final = 1 << 47
 
 # struct flock of 64-bit Linux: type, whence, start, length, pid
 _FLOCK = struct.Struct("@hhqqi4x")
@@ -41,34 +39,54 @@ def require_linux() -> None:
         raise OSError(f"arenas need Linux (MAP_NORESERVE memory, open file description locks), this is {sys.platform}")
 
 
-def _request(kind: int, byte: int) -> bytes:
-    return _FLOCK.pack(kind, os.SEEK_SET, _FIRST_BYTE + byte, 1, 0)
+def _request(kind: int, start: int, end: int) -> bytes:
+    return _FLOCK.pack(kind, os.SEEK_SET, _FIRST + start, end - start, 0)
 
 
-def share(fd: int, byte: int) -> None:
-    """Take a shared lock, waiting for an exclusive one to go."""
-    fcntl.fcntl(fd, fcntl.F_OFD_SETLKW, _request(fcntl.F_RDLCK, byte))
+def _try(fd: int, start: int, end: int) -> bool:
+    try:
+        fcntl.fcntl(fd, fcntl.F_OFD_SETLK, _request(fcntl.F_WRLCK, start, end))
+    except OSError as error:
+        if error.errno in (errno.EAGAIN, errno.EACCES):
+            return False
+        raise
+    return True
 
 
-def unlock(fd: int, byte: int) -> None:
-    """Give up the lock that this opening has on the byte, if any."""
-    fcntl.fcntl(fd, fcntl.F_OFD_SETLK, _request(fcntl.F_UNLCK, byte))
+def take(fd: int, identity: int) -> bool:
+    """Take the byte of an identity; False if another opening has the byte, or all of them."""
+    return _try(fd, identity, identity + 1)
 
 
-def others(fd: int, byte: int) -> bool:
-    """Return whether any other opening of the file, here or in another process, has a lock on the byte."""
-    answer = fcntl.fcntl(fd, fcntl.F_OFD_GETLK, _request(fcntl.F_WRLCK, byte))
+def take_all(fd: int) -> bool:
+    """Take the bytes of all identities, so that nobody else can open the file; False if another opening has one."""
+    return _try(fd, 0, IDENTITIES)
+
+
+def give_back(fd: int) -> None:
+    """Give back all that this opening has taken."""
+    fcntl.fcntl(fd, fcntl.F_OFD_SETLK, _request(fcntl.F_UNLCK, 0, IDENTITIES))
+
+
+def _is_taken(fd: int, start: int, end: int) -> bool:
+    """Return whether another opening than that of the descriptor has taken a byte of a range."""
+    answer = fcntl.fcntl(fd, fcntl.F_OFD_GETLK, _request(fcntl.F_WRLCK, start, end))
     return bool(_FLOCK.unpack(answer)[0] != fcntl.F_UNLCK)
 
 
-@contextmanager
-def held(fd: int, byte: int) -> Iterator[None]:
-    """Hold an exclusive lock, waiting until no other opening has a lock on the byte."""
-    fcntl.fcntl(fd, fcntl.F_OFD_SETLKW, _request(fcntl.F_WRLCK, byte))
-    try:
-        yield
-    finally:
-        unlock(fd, byte)
+def is_taken(fd: int, identity: int) -> bool:
+    """Return whether another opening than that of the descriptor has the byte of an identity."""
+    return _is_taken(fd, identity, identity + 1)
+
+
+def anybody(fd: int) -> bool:
+    """Return whether another opening than that of the descriptor has the byte of any identity."""
+    return _is_taken(fd, 0, IDENTITIES)
+
+
+def others(fd: int, identity: int) -> bool:
+    """Return whether anybody has the byte of another identity than this one; `fd` is of any opening of the file."""
+    return _is_taken(fd, 0, identity) or _is_taken(fd, identity + 1, IDENTITIES)
 
 
 def reopen(fd: int) -> int:

@@ -57,6 +57,7 @@ def locate(*, name: str | None = None, path: str | os.PathLike[str] | None = Non
 _MEANING = {
     errno.EEXIST: "exists already: open it, remove it, or choose another place",
     errno.EAGAIN: "in use: a repair needs it for itself; close it everywhere first",
+    errno.EALREADY: "being checked or repaired by another process (latchfree arena fsck); open it afterwards",
     errno.ENOSPC: f"no room for the header of an arena ({TABLE_BYTES} bytes)",
     errno.EFBIG: "the file system does not allow a file of that capacity",
 }

@@ -4,8 +4,8 @@ Example: a file is copied while the arena is in use, and the copy is opened afte
 boot in its header is not the present one, so its words may be torn: opening it is refused, and the error says how to
 check it.
 
-Invariant: a file whose state is CLEAN carries the checksum of its first 2048 words, so any change to them while nobody
-had it open is found. The state is IN_USE from the creation or opening to the orderly closing. If a file is IN_USE and
+Invariant: a file whose state is CLEAN carries, in the same word, the checksum of its first 2048 words, so any change to
+them while nobody had it open is found. `latchfree.arena.sealing` says who changes the state. If a file is in use and
 nobody has it open, all users were killed; the words they wrote are whole unless the system has gone down since, which
 the id of the boot tells.
 """
@@ -37,7 +37,9 @@ MAXIMUM_BYTES: Final = 1 << 42
 _GENERATIONS = 1 << 40
 _EPOCHS = 1 << 62
 _OFFSET_MASK = np.uint64((1 << 40) - 1)
-_DESCRIPTORS = 1 << 31
+#: Bits of a state that tell who is sealing.
+_WHO = (1 << 24) - 1
+_PAYLOAD = (1 << layout.STATE_SHIFT) - 1
 _SHARED_LISTS_END = 1280
 
 _FIELDS = sorted(int(value) for name, value in vars(layout).items() if name.startswith("H_"))
@@ -63,16 +65,41 @@ def round_capacity(capacity: int) -> int:
 
 
 @cache
-def boot() -> int:
-    """Return a number that no other boot of this or another system has; never 0."""
+def _boot() -> int:
+    """Return 48 bits that no other boot of this or another system has."""
     text = Path("/proc/sys/kernel/random/boot_id").read_bytes()
-    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little") | 1
+    return int.from_bytes(hashlib.blake2b(text, digest_size=6).digest(), "little") | 1
+
+
+def state(tag: int, payload: int) -> int:
+    """Return a state word."""
+    return tag << layout.STATE_SHIFT | payload
+
+
+def tag(state: int) -> int:
+    """Return what a state word says: `CLEAN`, `SEALING` or `IN_USE` of the layout."""
+    return state >> layout.STATE_SHIFT
+
+
+def in_use() -> int:
+    """Return the state of an arena that somebody has open in this boot."""
+    return state(layout.IN_USE, _boot())
+
+
+def sealing(identity: int) -> int:
+    """Return the state of an arena that the opening of this identity is about to seal."""
+    return state(layout.SEALING, _boot() & ~_WHO | identity & _WHO)
+
+
+def is_of_this_boot(state: int) -> bool:
+    """Return whether a state that is not CLEAN was written in this boot."""
+    return state == in_use() or state & ~_WHO == sealing(0)
 
 
 def checksum(words: Words) -> int:
-    """Return the checksum of header, directory and shared lists, without the checksum word itself."""
-    field = int(layout.H_CHECKSUM)
-    digest = hashlib.blake2b(words[:field].tobytes(), digest_size=8)
+    """Return the checksum of header, directory and shared lists, 48 bits, without the state."""
+    field = int(layout.H_STATE)
+    digest = hashlib.blake2b(words[:field].tobytes(), digest_size=6)
     digest.update(words[field + 1 : layout.PARTICIPANTS].tobytes())
     return int.from_bytes(digest.digest(), "little")
 
@@ -89,47 +116,8 @@ def format_header(words: Words) -> None:
     words[layout.H_IDENTITY] = secrets.randbits(64) | 1
     words[layout.H_BUMP] = layout.FIRST_NODE
     words[layout.H_EPOCH] = 1
-    mark_in_use(words)
+    words[layout.H_STATE] = in_use()
     words[layout.H_MAGIC] = layout.MAGIC
-
-
-def mark_in_use(words: Words) -> None:
-    """Mark the arena as open, in this boot."""
-    words[layout.H_STATE] = layout.IN_USE
-    # Killed here, nothing has been changed yet: no boot is as good as this boot.
-    words[layout.H_BOOT] = boot()
-
-
-def mark_clean(words: Words) -> None:
-    """Mark the arena as closed, and seal the header. The caller is alone."""
-    sealed = words[: layout.PARTICIPANTS].copy()
-    sealed[layout.H_STATE] = layout.CLEAN
-    sealed[layout.H_BOOT] = 0
-    words[layout.H_CHECKSUM] = checksum(sealed)
-    words[layout.H_BOOT] = 0
-    words[layout.H_STATE] = layout.CLEAN
-
-
-def is_clean(words: Words) -> bool:
-    """Return whether the arena was closed in good order."""
-    return int(words[layout.H_STATE]) == layout.CLEAN
-
-
-def is_ours(words: Words) -> bool:
-    """Return whether the arena is in use in this boot, so that it may be marked clean."""
-    return int(words[layout.H_STATE]) == layout.IN_USE and int(words[layout.H_BOOT]) == boot()
-
-
-def release_participants(words: Words) -> int:
-    """Release all participant slots, for a caller who is alone; return how many were claimed."""
-    table = participants(words)
-    stale = np.flatnonzero(table[:, int(layout.P_STATE)])
-    for k in stale:
-        slot = table[k]
-        slot[layout.P_PIN] = 0
-        slot[layout.P_FD] = 0
-        slot[layout.P_STATE] = 0
-    return len(stale)
 
 
 def participants(words: Words) -> Words:
@@ -176,7 +164,7 @@ def validate(words: Words, file_bytes: int, where: str, *, alone: bool, repair: 
     where : str
         The name of the file in an error.
     alone : bool
-        Nobody else has the file open: its words do not change, and it must have been sealed if it is clean.
+        Nobody else has the file open: its words do not change.
     repair : bool
         Accept an arena that was in use when the system went down.
 
@@ -277,7 +265,6 @@ class _Check:
         epoch = self.get(layout.H_EPOCH) if self.alone else _EPOCHS
         for k, slot in enumerate(participants(self.words)):
             of = f"of participant {k}"
-            self.between(f"the file descriptor {of}", int(slot[layout.P_FD]), 0, _DESCRIPTORS)
             pin = int(slot[layout.P_PIN])
             if pin:
                 self.between(f"the epoch pinned {of}", pin >> 1, 0, epoch)
@@ -318,20 +305,18 @@ class _Check:
 
     def state(self, repair: bool) -> None:
         state = self.get(layout.H_STATE)
-        if state == layout.CLEAN:
-            if not self.alone:
-                self.fail("being repaired, or damaged: marked as closed although somebody has it open; try again later")
-            expected, found = checksum(self.words), self.get(layout.H_CHECKSUM)
+        if tag(state) == layout.CLEAN:
+            expected, found = checksum(self.words), state & _PAYLOAD
             if found != expected:
-                self.fail(f"damaged arena: the checksum of its header is {found:#018x}, expected {expected:#018x}")
-        elif state == layout.IN_USE:
-            if not repair and self.get(layout.H_BOOT) not in (0, boot()):
+                self.fail(f"damaged arena: the checksum of its header is {found:#014x}, expected {expected:#014x}")
+        elif tag(state) in (layout.IN_USE, layout.SEALING):
+            if not repair and not is_of_this_boot(state):
                 self.fail(
                     "in use when the system went down, or copied from a running one: its content may be torn; "
                     f"check it with: latchfree arena fsck {self.where} --repair"
                 )
         else:
             self.fail(
-                f"damaged arena: its state is {state:#018x}, expected {layout.CLEAN:#018x} (closed) "
-                f"or {layout.IN_USE:#018x} (in use)"
+                f"damaged arena: its state is {state:#018x}, expected {layout.CLEAN:#06x} (closed), "
+                f"{layout.IN_USE:#06x} (in use) or {layout.SEALING:#06x} (being closed) at the front"
             )

@@ -32,9 +32,7 @@ H_CHUNK = np.uint64(6)  # words a participant takes at a time
 H_IDENTITY = np.uint64(7)  # random: two arenas of one name can be told apart
 
 # header: what changes when the region is opened and closed
-H_STATE = np.uint64(8)  # CLEAN or IN_USE
-H_CHECKSUM = np.uint64(9)  # of header and directory, valid while CLEAN
-H_BOOT = np.uint64(10)  # hash of the id of the boot in which it was last in use
+H_STATE = np.uint64(8)  # a tag (CLEAN, SEALING, IN_USE) and below the tag 48 bits that depend on it
 
 # header: what operations change, each on a cache line of its own
 H_BUMP = np.uint64(16)  # first word not yet given to a participant
@@ -44,8 +42,11 @@ H_CLAIMED = np.uint64(40)  # participant slots ever claimed: the slots in use ar
 H_RINGS = np.uint64(48)  # newest table of the rings that openings own, see latchfree.streams.kernels.roster; 0: none
 
 HEADER_WORDS = 128
-CLEAN = 0x636C65616E636C6E
-IN_USE = 0x696E7573656E6F77
+# tags of the state, in its upper 16 bits
+CLEAN = 0x636C  # closed in good order; the lower bits are the checksum of header and directory
+SEALING = 0x7365  # somebody is about to mark the arena as clean; 24 bits of the boot, and 24 that tell who
+IN_USE = 0x6975  # open, or the last to have it open was killed; the lower bits tell in which boot
+STATE_SHIFT = 48
 
 DIRECTORY = 128
 DIRECTORY_ENTRIES = 64
@@ -66,9 +67,11 @@ E_HASH_MASK = 8
 E_NAME = 10  # six words
 
 # fields of a participant, the first line: who it is (written by its owner, and by whoever adopts it)
-P_STATE = np.uint64(0)  # 0 free, else the identity of the owner's process (see latchfree.arena.processes)
+P_STATE = np.uint64(0)  # 0 free, else the identity of the opening that owns it, above 16 bits of its incarnation
 P_INCARNATION = np.uint64(3)  # counts claims
-P_FD = np.uint64(4)  # file descriptor of the region in the owner's process, plus one; 0: no file
+P_PID = np.uint64(4)  # process id of the owner, as the owner sees it; for people only
+P_ADDRESS = np.uint64(5)  # address of word 0 in the owner's process, where memory is reserved through it; else 0
+P_FD = np.uint64(6)  # descriptor, plus one, through which memory is reserved instead (before Linux 5.14); else 0
 # the second line: read by everybody
 P_PIN = np.uint64(8)  # 0, or the epoch pinned shifted left by one, plus one
 # private to the owner
@@ -92,6 +95,9 @@ P_JOURNAL = np.uint64(320)  # the nodes themselves, at most JOURNAL_CAPACITY
 P_SCRATCH_MORE = np.uint64(480)  # 32 words of the structure whose operation is under way
 P_SINK = np.uint64(512)  # where an attempt writes that has run out of memory
 P_EDGE = np.uint64(640)  # in each free list longer than a batch, the node above the batch that would travel
+
+#: Bits of an incarnation in the state of a participant.
+IDENTITY_SHIFT = np.uint64(16)
 
 JOURNAL_CAPACITY = 160
 SINK_WORDS = 128

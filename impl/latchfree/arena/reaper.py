@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 import time
 import weakref
+from contextlib import suppress
 from typing import Protocol
 
 #: Seconds between two looks.
@@ -33,7 +34,9 @@ def _run(reference: weakref.ref[Reapable]) -> None:
         arena = reference()
         if arena is None or arena.closed:
             return
-        arena.reap()
+        # Whatever goes wrong once, for want of descriptors or memory, may go right the next time.
+        with suppress(Exception):
+            arena.reap()
         del arena
 
 

@@ -1,12 +1,12 @@
 """Regions: the memory under an arena, private or shared through a file, and who has it open.
 
-Example: two processes have an arena open. The first one closes it: another process still holds the shared lock, so the
-header stays in use. The second one closes it: nobody else holds the lock, so the header is sealed.
+Example: two processes have an arena open. The first one closes it: another opening is alive, so the header stays in
+use. The second one closes it: no other opening is alive, and the header is sealed.
 
-Invariant: a file has its final name only once its header is whole, and every process that has the file open holds a
-shared lock on it (see `latchfree.arena.filelocks`). Opening and closing go through a gate, one process at a time. A
-process in the gate that sees no such lock is alone, and stays alone until it leaves the gate. The first to open marks
-the header as in use, the last to close seals it.
+Invariant: a file has its final name only once its header is whole. Each shared region is one *opening* of its file. An
+opening has an identity that no other opening has, a random number of 47 bits; the kernel knows which identities are
+alive (see `latchfree.arena.filelocks`). The region is mapped through that opening, so an opening is alive as long as
+the region can be written through it. Opening and closing wait for nobody (see `latchfree.arena.sealing`).
 
 A forked child is a user of its own: each region is opened once more before the fork, for the child.
 """
@@ -14,29 +14,29 @@ A forked child is a user of its own: each region is opened once more before the 
 from __future__ import annotations
 
 import errno
-import mmap
 import os
-import resource
+import secrets
 import stat
 import threading
+import time
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 from numba.core.compiler_lock import global_compiler_lock
 from numpy.typing import NDArray
 
-from latchfree.arena import filelocks, header
+from latchfree.arena import filelocks, header, sealing
 from latchfree.arena.files import errors_name, give_name, locate, new_file
+from latchfree.arena.memory import Memory, private_memory, reserves_pages
 from latchfree.errors import ArenaInvalid
 
-_MAP_NORESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)  # Linux; a name since Python 3.13
-
-#: Of a private arena the first bytes, which small arenas never leave, are in pages of the usual size.
-_SMALL_PAGES = 4 << 20
+#: How often an opening asks for a byte, and the seconds in between, while `fsck` has them all.
+_ASKS: Final = 50
+_NAP: Final = 0.02
 
 
 class Region:
@@ -47,38 +47,37 @@ class Region:
     Attributes
     ----------
     words : ndarray of uint64
-        The whole region. The memory stays mapped, also after `close`, as long as somebody refers to it.
+        The whole region. The addresses stay valid, also after `close`, as long as somebody refers to the array; from
+        then on they show empty memory of this process.
     kind : str
         ``"anonymous"``, ``"name"`` or ``"path"``.
     where : str
         The path of its file, or ``anonymous arena``.
     fd : int or None
-        Descriptor of its file, None if it has none.
-    was_in_use : bool
-        All processes that had the file open before were killed: it was found in use, and nobody had it open.
-    alone_at_opening : bool
-        Nobody else had the file open.
+        Descriptor of the opening, None if the region has no file or is closed. Somebody may have closed it.
+    identity : int
+        The number of this opening; 1 for a region without a file.
     """
 
-    def __init__(
-        self, mapping: mmap.mmap, kind: str, where: str, fd: int | None, *, alone: bool, was_in_use: bool
-    ) -> None:
-        self.words: NDArray[np.uint64] = np.frombuffer(mapping, dtype=np.uint64)
+    def __init__(self, words: NDArray[np.uint64], kind: str, where: str) -> None:
+        self.words = words
         self.kind = kind
         self.where = where
-        self.fd = fd
-        self.alone_at_opening = alone
-        self.was_in_use = was_in_use
-        self._file = os.fstat(fd) if fd is not None else None
-        self._new_mutexes()
-        if fd is not None:
-            with _forking:
-                _shared.add(self)
+        self.fd: int | None = None
+        self.identity = 1
 
-    def _new_mutexes(self) -> None:
-        # A lock of a file is its opening's, hence shared by the threads that share the region.
-        self._gate = threading.Lock()
-        self._directory = threading.Lock()
+    @classmethod
+    def _of_file(cls, memory: Memory, kind: str, target: Path, fd: int, identity: int) -> Region:
+        region = cls(memory.words, kind, str(target))
+        region._memory = memory
+        region._file = os.fstat(fd)
+        with _forking:
+            region.fd, region.identity = fd, identity
+            _shared.add(region)
+        return region
+
+    _memory: Memory
+    _file: os.stat_result
 
     @classmethod
     def anonymous(cls, capacity: int, least: int | None = None) -> Region:
@@ -93,31 +92,7 @@ class Region:
         """
         size = header.round_capacity(capacity)
         filelocks.require_linux()
-        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_NORESERVE
-        fits = False
-        while True:
-            try:
-                mapping = mmap.mmap(-1, size, flags=flags)
-            except OSError as error:
-                if least is None or size <= least:
-                    limits = [resource.getrlimit(kind)[0] for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA)]
-                    shown = ["unlimited" if limit == resource.RLIM_INFINITY else f"{limit:,}" for limit in limits]
-                    text = f"{size:,} bytes of address space for a private arena are not to be had: the process may "
-                    text += f"map {shown[0]} bytes (ulimit -v) and {shown[1]} of data (ulimit -d); "
-                    text += "give a smaller Arena.anonymous(capacity), or raise the limit"
-                    raise OSError(error.errno, text) from None
-                fits = True
-            else:
-                if not fits or least is None or size <= least:
-                    break
-                fits = False  # the other half is for the rest of the process
-                mapping.close()
-            size //= 2
-        with suppress(OSError, AttributeError):  # hints; not every kernel knows them
-            mapping.madvise(mmap.MADV_NOHUGEPAGE, 0, _SMALL_PAGES)
-            if size > _SMALL_PAGES:
-                mapping.madvise(mmap.MADV_HUGEPAGE, _SMALL_PAGES, size - _SMALL_PAGES)
-        region = cls(mapping, "anonymous", "anonymous arena", None, alone=True, was_in_use=False)
+        region = cls(private_memory(size, least), "anonymous", "anonymous arena")
         header.format_header(region.words)
         return region
 
@@ -142,9 +117,9 @@ class Region:
             try:
                 os.ftruncate(fd, size)
                 os.posix_fallocate(fd, 0, header.TABLE_BYTES)
-                mapping = _map(fd, size)
-                header.format_header(np.frombuffer(mapping, dtype=np.uint64))
-                filelocks.share(fd, filelocks.USERS)
+                memory = Memory(fd, size)
+                header.format_header(memory.words)
+                identity = _take_identity(fd)
                 give_name(fd, temporary, target)
             except BaseException:
                 os.close(fd)
@@ -152,8 +127,7 @@ class Region:
             finally:
                 if temporary is not None:
                     temporary.unlink()
-        kind = "path" if name is None else "name"
-        return cls(mapping, kind, str(target), fd, alone=True, was_in_use=False)
+        return cls._of_file(memory, "path" if name is None else "name", target, fd, identity)
 
     @classmethod
     def open(
@@ -161,22 +135,21 @@ class Region:
     ) -> Region:
         """Open an existing shared region, checked before anything is mapped or written.
 
-        If nobody else has the region open, it is marked as in use and all participant slots are released.
-
         Parameters
         ----------
         name, path : str
             One of them.
         repair : bool
-            Open also an arena that was in use when the system went down, and alone or not at all. Nothing is marked
-            or released, and closing does not seal the header, until the caller has called `header.mark_in_use`.
+            Open also an arena that was in use when the system went down, and alone or not at all: nobody else can open
+            the region meanwhile. Nothing is marked, and closing seals the header only if the caller has marked the
+            arena as in use.
 
         Raises
         ------
         FileNotFoundError
             If there is none.
         BlockingIOError
-            If `repair` is asked for and the arena is in use.
+            If `repair` is asked for and the arena is in use; or if somebody else is repairing it.
         ArenaInvalid
             If the file is no arena, damaged, or written by another version; the file is unchanged.
         """
@@ -186,27 +159,18 @@ class Region:
         try:
             if not stat.S_ISREG(os.fstat(fd).st_mode):
                 raise ArenaInvalid(f"{target}: not an arena: not a regular file")
-            with errors_name(target), filelocks.held(fd, filelocks.GATE):
-                alone = not filelocks.others(fd, filelocks.USERS)
-                if repair and not alone:
-                    raise BlockingIOError(errno.EAGAIN, "in use")
-                size = os.fstat(fd).st_size
-                with filelocks.held(fd, filelocks.DIRECTORY):
-                    header.validate(header.read(fd), size, str(target), alone=alone, repair=repair)
-                filelocks.share(fd, filelocks.USERS)
-                mapping = _map(fd, size)
-                words = np.frombuffer(mapping, dtype=np.uint64)
-                was_in_use = alone and not header.is_clean(words)
-                if alone and not repair:
-                    header.mark_in_use(words)
-                    header.release_participants(words)
+            with errors_name(target):
+                identity = _take_all(fd) if repair else _take_identity(fd)
+                size = _validated(fd, identity, target, repair=repair)
+                memory = Memory(fd, size)
+                if not repair:
+                    sealing.enter(memory.words)
                     if name is None:
-                        os.fsync(fd)  # no change may reach the disk while the seal is still on it
+                        memory.flush(header.HEADER_BYTES)  # no change may reach the disk while the seal is there
         except BaseException:
             os.close(fd)
             raise
-        kind = "path" if name is None else "name"
-        return cls(mapping, kind, str(target), fd, alone=alone, was_in_use=was_in_use)
+        return cls._of_file(memory, "path" if name is None else "name", target, fd, identity)
 
     @property
     def shared(self) -> bool:
@@ -216,38 +180,72 @@ class Region:
     @property
     def closed(self) -> bool:
         """Whether `close` was called."""
-        return self.shared and self.fd is None
+        return self.fd is None and self.shared
+
+    def _is_of_file(self, fd: int | None) -> bool:
+        """Return whether a descriptor is one of the arena's file."""
+        try:
+            return fd is not None and os.path.samestat(os.fstat(fd), self._file)
+        except OSError:
+            return False
+
+    def _has_descriptor(self) -> bool:
+        """Return whether the descriptor still is that of the opening: a daemonizer closes what it does not know."""
+        # To another opening of the file the own byte seems taken.
+        return self._is_of_file(self.fd) and not filelocks.is_taken(cast(int, self.fd), self.identity)
 
     @contextmanager
-    def gate(self) -> Iterator[bool]:
-        """Keep everybody else from opening or closing the region; yield whether nobody else has it open.
+    def _descriptor(self) -> Iterator[int]:
+        """Yield a descriptor of the file, of the region's opening or of another one.
 
-        The caller must not open the same file inside.
+        Raises
+        ------
+        OSError
+            If there is none to be had.
         """
-        with self._gate:
-            if self.fd is None:
-                yield True
-            else:
-                with filelocks.held(self.fd, filelocks.GATE):
-                    yield not filelocks.others(self.fd, filelocks.USERS)
+        if self._has_descriptor():
+            assert self.fd is not None
+            yield self.fd
+            return
+        fd = os.open(self.where, os.O_RDWR | os.O_CLOEXEC | os.O_NOCTTY | os.O_NOFOLLOW)
+        try:
+            if self.fd is None or not self._is_of_file(fd):
+                raise FileNotFoundError(errno.ENOENT, "closed, or another file has taken its place", self.where)
+            yield fd
+        finally:
+            os.close(fd)
 
-    def alone(self) -> bool:
-        """Return whether nobody else has the region open at this moment; to rely on the answer, stay in the `gate`."""
-        with self.gate() as alone:
-            return alone
+    def reserve_through(self) -> tuple[int, int]:
+        """Return the words `P_ADDRESS` and `P_FD` of participants of this opening."""
+        if self.fd is None:
+            return 0, 0
+        return (self.words.ctypes.data, 0) if reserves_pages() else (0, self.fd + 1)
 
-    @contextmanager
-    def directory_lock(self) -> Iterator[None]:
-        """Exclude all threads and processes that use the directory. Not reentrant."""
-        with self._directory:
-            fd = self.fd
-            with nullcontext() if fd is None else filelocks.held(fd, filelocks.DIRECTORY):
-                yield
+    def is_dead(self, identity: int) -> bool:
+        """Return whether an opening is known to be dead; False where nobody can tell."""
+        if identity == self.identity or not self.shared:
+            return False
+        try:
+            with self._descriptor() as fd:
+                # spec: Lifecycle!AskKernel -- then look: a number closed meanwhile may answer for another file.
+                return not filelocks.is_taken(fd, identity) and self._is_of_file(fd)
+        except OSError:
+            return False  # out of descriptors, for example
+
+    def others(self) -> bool:
+        """Return whether the region has another living opening, at this moment."""
+        if not self.shared:
+            return False
+        with self._descriptor() as fd:
+            return self._others(fd)
+
+    def _others(self, fd: int) -> bool:
+        return filelocks.others(fd, self.identity) or not self._is_of_file(fd)
 
     def close(self, *, clean: bool = True) -> None:
         """Stop using the region; the last process to do so seals the header.
 
-        Nothing may be written afterwards, though the memory stays mapped while somebody refers to the words.
+        The addresses stay valid while somebody refers to the words, but show the file no more.
 
         Parameters
         ----------
@@ -255,22 +253,36 @@ class Region:
             False: leave the header as a killed process would.
         """
         with _forking:
-            fd = self.fd
-            if fd is None or self not in _shared:
+            if self not in _shared:
                 return
             _shared.discard(self)  # a child forked from here on does not have it
+        own, fd, head = self._has_descriptor(), self.fd, None
         try:
-            with self.gate() as alone:
-                if clean and alone and header.is_ours(self.words):
-                    if self.kind == "path":
-                        os.fsync(fd)  # what the seal vouches for comes first
-                    header.mark_clean(self.words)
-                    if self.kind == "path":
-                        os.fsync(fd)
-                filelocks.unlock(fd, filelocks.USERS)
+            if clean:
+                with suppress(OSError):  # without another descriptor: as if killed
+                    fd = fd if own else os.open(self.where, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+                    assert fd is not None
+                    if self._is_of_file(fd):
+                        head = Memory(fd, header.HEADER_BYTES)
+            self.fd = None
+            # spec: Lifecycle!CloseHide -- a late writer does not reach the file any more.
+            self._memory.hide()
+            if own and fd is not None:
+                # spec: Lifecycle!CloseUnlock -- before looking for others: of two that close, one sees nobody.
+                filelocks.give_back(fd)
+            if head is not None and fd is not None:
+                self._leave(head.words, fd)
         finally:
             self.fd = None
-            os.close(fd)
+            if fd is not None and (own or head is not None):
+                os.close(fd)
+
+    def _leave(self, words: NDArray[np.uint64], fd: int) -> None:
+        def to_disk() -> None:
+            if self.kind == "path":
+                os.fsync(fd)
+
+        sealing.leave(words, self.identity, lambda: self._others(fd), to_disk)
 
     def unlink(self) -> None:
         """Remove the name of the file; processes that have the file open go on using it.
@@ -280,7 +292,7 @@ class Region:
         FileNotFoundError
             If the file is gone, or another has taken its place.
         """
-        if self._file is None:
+        if not self.shared:
             return
         file = Path(self.where)
         if not os.path.samestat(file.stat(), self._file):
@@ -290,20 +302,92 @@ class Region:
     def __del__(self) -> None:
         # Without `close`: as if the process had been killed.
         fd = getattr(self, "fd", None)
-        if fd is not None:
+        if fd is not None and self._has_descriptor():
             os.close(fd)
 
     def __repr__(self) -> str:
         return f"<Region {self.where}, {self.words.nbytes:,} bytes{', closed' if self.closed else ''}>"
 
+    def bequeath(self) -> Bequest:
+        """Open the region once more, for a child that is about to be forked.
 
-def _map(fd: int, size: int) -> mmap.mmap:
-    """Map a file through an opening of its own: a mapping keeps its descriptor, and with it the locks, for longer."""
-    own = filelocks.reopen(fd)
-    try:
-        return mmap.mmap(own, size, flags=mmap.MAP_SHARED | _MAP_NORESERVE)
-    finally:
-        os.close(own)
+        Raises
+        ------
+        OSError
+            If there is no descriptor left.
+        """
+        with self._descriptor() as fd:
+            opening = filelocks.reopen(fd)
+        try:
+            return Bequest(opening, _take_identity(opening, asks=1), self._has_descriptor())
+        except BaseException:
+            os.close(opening)
+            raise
+
+    def inherit(self, bequest: Bequest | None) -> None:
+        """Go on in a forked child with the opening made for the child; without one the region is closed there."""
+        fd, own = self.fd, self._has_descriptor() if bequest is None else bequest.replaces
+        if bequest is None:  # out of descriptors: the child must not pass for its parent
+            self._memory.hide()
+            self.fd = None
+            if own and fd is not None:
+                os.close(fd)
+            return
+        self._memory.show(bequest.fd)
+        if own and fd is not None:
+            os.dup2(bequest.fd, fd, inheritable=False)
+            os.close(bequest.fd)
+        else:
+            self.fd = bequest.fd
+        self.identity = bequest.identity
+
+
+class Bequest(NamedTuple):
+    """An opening for a forked child.
+
+    Attributes
+    ----------
+    fd, identity : int
+    replaces : bool
+        Whether the descriptor of the region still is that of the parent's opening.
+    """
+
+    fd: int
+    identity: int
+    replaces: bool
+
+
+def _take_identity(fd: int, *, asks: int = _ASKS) -> int:
+    """Take the byte of a new identity, and return the identity."""
+    for ask in range(asks):
+        identity = 1 + secrets.randbelow(filelocks.IDENTITIES - 1)
+        # spec: Lifecycle!OpenLock
+        if filelocks.take(fd, identity):
+            return identity
+        if ask + 1 < asks:
+            time.sleep(_NAP)
+    raise BlockingIOError(errno.EALREADY, "in repair")
+
+
+def _take_all(fd: int) -> int:
+    """Take the bytes of all identities, and return one."""
+    if not filelocks.take_all(fd):
+        raise BlockingIOError(errno.EAGAIN, "in use")
+    return 1 + secrets.randbelow(filelocks.IDENTITIES - 1)
+
+
+def _validated(fd: int, identity: int, target: Path, *, repair: bool) -> int:
+    """Return the size of a file whose header is valid; others may open the file and change the header meanwhile."""
+    while True:
+        alone = repair or not filelocks.others(fd, identity)
+        size, words = os.fstat(fd).st_size, header.read(fd)
+        try:
+            header.validate(words, size, str(target), alone=alone, repair=repair)
+        except ArenaInvalid:
+            if (alone and filelocks.others(fd, identity)) or not np.array_equal(words, header.read(fd)):
+                continue  # read while somebody changed the header
+            raise
+        return size
 
 
 _shared: weakref.WeakSet[Region] = weakref.WeakSet()
@@ -311,7 +395,7 @@ _compiling: Any = global_compiler_lock
 #: Held while the process forks. Reentrant: a region may be finalized at any point.
 _forking = threading.RLock()
 #: The regions a child is about to inherit, each with an opening for it.
-_bequest: list[tuple[Region, int]] = []
+_bequests: list[tuple[Region, Bequest]] = []
 
 
 def _before_fork() -> None:
@@ -319,35 +403,25 @@ def _before_fork() -> None:
     _compiling.acquire()
     _forking.acquire()
     for region in list(_shared):
-        if region.fd is not None:
-            with suppress(OSError):
-                opening = filelocks.reopen(region.fd)
-                _bequest.append((region, opening))
-                filelocks.share(opening, filelocks.USERS)
+        with suppress(OSError):
+            _bequests.append((region, region.bequeath()))
 
 
 def _after_fork_in_parent() -> None:
-    for _, opening in _bequest:
-        os.close(opening)
-    _bequest.clear()
+    for _, bequest in _bequests:
+        os.close(bequest.fd)
+    _bequests.clear()
     _forking.release()
     _compiling.release()
 
 
 def _after_fork_in_child() -> None:
-    openings = {id(region): opening for region, opening in _bequest}
+    bequests = {id(region): bequest for region, bequest in _bequests}
     for region in list(_shared):
-        region._new_mutexes()
-        if region.fd is None:
-            continue
-        if id(region) in openings:
-            os.dup2(openings[id(region)], region.fd, inheritable=False)
-            os.close(openings[id(region)])
-        else:  # out of descriptors: the child does not have it, and must not touch the parent's locks
-            os.close(region.fd)
-            region.fd = None
+        region.inherit(bequests.get(id(region)))
+        if region.closed:
             _shared.discard(region)
-    _bequest.clear()
+    _bequests.clear()
     _forking.release()
     _compiling.release()
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from latchfree.arena import Arena
-from latchfree.arena.processes import own_identity
 from latchfree.ctrie.kernels.entry_points import call
 from latchfree.ctrie.kernels.registry import DROPPED, FIRST_SLOT, FORK, GEN, NEXT, OWNER, STATE, TABLE_SLOTS
 from latchfree.ctrie.kernels.shape import SNAPSHOTS
@@ -45,7 +44,7 @@ def reclaim(arena: Arena, trie: int, is_dead: Callable[[int], bool]) -> int:
         How many snapshots were dropped.
     """
     words = arena.words
-    identity = own_identity()
+    identity = arena.identity
     dropped = 0
     left_over = False
     for slot in _slots(arena, trie):

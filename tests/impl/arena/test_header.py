@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from latchfree.arena import header, layout
+from latchfree.arena import header, layout, sealing
 from latchfree.arena.directory import Directory
 from latchfree.arena.entry import CREATING, OWNED, READY, entries_of, parse_entry, ready
 from latchfree.errors import ArenaInvalid, LatchfreeError
@@ -74,6 +74,12 @@ def rename(words):
         words[second + field] = words[first + field]
 
 
+def seal(words):
+    """Close the arena of which these words are the header."""
+    sealing.leave(words, 4711, lambda: False, lambda: None)
+    assert header.tag(int(words[layout.H_STATE])) == layout.CLEAN
+
+
 @pytest.mark.parametrize("make", [plain_words, used_words])
 @pytest.mark.parametrize("alone", [True, False])
 def test_accepts_what_is_in_use(make, alone):
@@ -83,11 +89,12 @@ def test_accepts_what_is_in_use(make, alone):
 @pytest.mark.parametrize("make", [plain_words, used_words])
 def test_accepts_what_was_closed(make):
     words = make()
-    header.mark_clean(words)
-    assert header.is_clean(words)
+    seal(words)
     check(words)
-    header.mark_in_use(words)
-    assert not header.is_clean(words)
+    check(words, alone=False)
+    assert sealing.enter(words), "it was sealed"
+    assert words[layout.H_STATE] == header.in_use()
+    assert not sealing.enter(words)
     check(words)
 
 
@@ -114,7 +121,6 @@ def test_accepts_what_was_closed(make):
         (set_word(layout.H_EPOCH, 1 << 62), "the epoch is"),
         (set_word(layout.H_EPOCH, 0), "the epoch is 0"),
         (set_word(layout.H_CLAIMED, 257), "slots ever claimed is 257, expected 0 to 256"),
-        (set_slot(layout.P_FD, 1 << 40), "file descriptor of participant 1 is"),
         (set_slot(layout.P_PIN, 78 << 1 | 1), "epoch pinned of participant 1 is 78, expected 0 to 77"),
         (set_slot(layout.P_PIN, 70 << 1), "pin of participant 1 is 140, expected 0 or an odd number"),
         (set_slot(layout.P_BUMP, 5), "next free word of participant 1 is 5"),
@@ -139,9 +145,13 @@ def test_accepts_what_was_closed(make):
         (set_entry(layout.E_VALUES, 0xFF), "directory entry 0 has 'ascii' codec can't decode"),
         (set_entry(9, 1), "directory entry 0 has unused bytes that are not zero"),
         (rename, "directory entries 0 and 1 are both named 'users'"),
-        (set_word(layout.H_STATE, 1), "its state is 0x0000000000000001, expected 0x636c65616e636c6e .closed. or"),
-        (set_word(layout.H_STATE, layout.CLEAN), "the checksum of its header is 0x0000000000000000, expected 0x"),
-        (set_word(layout.H_BOOT, 1), r"in use when the system went down.*latchfree arena fsck /some/arena --repair"),
+        (set_word(layout.H_STATE, 1), "its state is 0x0000000000000001, expected 0x636c .closed., 0x6975 .in use. or"),
+        (set_word(layout.H_STATE, layout.CLEAN << 48), "the checksum of its header is 0x000000000000, expected 0x"),
+        (
+            set_word(layout.H_STATE, layout.IN_USE << 48 | 1),
+            r"in use when the system went down.*latchfree arena fsck /some/arena --repair",
+        ),
+        (set_word(layout.H_STATE, layout.SEALING << 48 | 1), "in use when the system went down"),
     ],
 )
 def test_refuses(change, message):
@@ -177,20 +187,21 @@ def test_the_first_thing_wrong_is_reported_first():
         check(words)
 
 
-def test_clean_with_somebody_there_is_refused():
-    words = used_words()
-    header.mark_clean(words)
-    with pytest.raises(ArenaInvalid, match="marked as closed although somebody has it open"):
-        check(words, alone=False)
-
-
 def test_another_boot_is_accepted_for_repair():
     words = used_words()
-    words[layout.H_BOOT] ^= np.uint64(2)
-    assert not header.is_ours(words)
+    words[layout.H_STATE] ^= np.uint64(2)
+    assert not header.is_of_this_boot(int(words[layout.H_STATE]))
     with pytest.raises(ArenaInvalid, match="fsck"):
         check(words, alone=False)
     check(words, repair=True)
+
+
+@pytest.mark.parametrize("identity", [1, 0xFFFFFF, 1 << 46])
+def test_what_is_being_sealed_is_in_use(identity):
+    words = used_words()
+    words[layout.H_STATE] = header.sealing(identity)
+    assert header.is_of_this_boot(int(words[layout.H_STATE]))
+    check(words)
 
 
 def test_others_may_move_the_limit_during_the_check():
@@ -238,52 +249,6 @@ def test_an_entry_that_changes_while_it_is_read_is_left_out(tmp_path, monkeypatc
                 found = header.read(opened.fileno())
             check(found)
             assert [entry.name for entry in map(parse_entry, ready(entries_of(found)))] == ["users", "größe"][wrong:]
-
-
-class Killed(Exception):
-    pass
-
-
-class Mortal(np.ndarray):
-    """Words whose writer is killed after some writes."""
-
-    def __setitem__(self, key, value):
-        if self.left == 0:
-            raise Killed
-        self.left -= 1
-        super().__setitem__(key, value)
-
-    def __array_finalize__(self, other):
-        self.left = 1 << 30
-
-
-@pytest.mark.parametrize("action", [header.mark_clean, header.mark_in_use])
-def test_killed_between_any_two_writes_it_still_opens(action):
-    finished = False
-    for writes in range(10):
-        words = used_words()
-        if action is header.mark_in_use:
-            header.mark_clean(words)
-        mortal = words.view(Mortal)
-        mortal.left = writes
-        try:
-            action(mortal)
-            finished = True
-        except Killed:
-            pass
-        check(words)
-    assert finished
-
-
-def test_releases_all_participants():
-    words = used_words()
-    assert header.release_participants(words) == 2
-    table = header.participants(words)
-    for field in (layout.P_STATE, layout.P_PIN):
-        assert not table[1:, int(field)].any()
-    assert table[2, int(layout.P_BUMP)], "its chunk goes to the next claimant"
-    assert header.release_participants(words) == 0
-    check(words)
 
 
 @pytest.mark.parametrize("capacity", [-1, 0, header.MINIMUM_BYTES - 1, header.MAXIMUM_BYTES + 1])

@@ -24,7 +24,7 @@ class Owner:
     def __init__(self, arena):
         self.arena = arena
         self.base = U(arena.base)
-        self.me = int(claim(self.base, U(1), U(0)))
+        self.me = int(claim(self.base, U(1 << 16)))
 
     def take(self, words):
         """A node of at least so many words and its size, or None."""
@@ -40,7 +40,7 @@ class Owner:
         merge(self.arena.base, self.me, 0, room)
 
     def release(self):
-        release(self.base, U(self.me))
+        release(self.base, U(self.me), self.arena.words[self.me])
 
     def private(self):
         """All that only its owner may touch."""

@@ -19,6 +19,7 @@ from numba.core.compiler_lock import global_compiler_lock
 
 from latchfree.arena import files, header, layout
 from latchfree.arena.directory import Directory
+from latchfree.arena.memory import Memory
 from latchfree.arena.region import Region
 from latchfree.errors import ArenaInvalid
 from latchfree.structures import CTRIE
@@ -66,7 +67,7 @@ def open_descriptors():
 def state_of(path):
     fd = os.open(path, os.O_RDONLY)
     try:
-        return int(header.read(fd)[layout.H_STATE])
+        return header.tag(int(header.read(fd)[layout.H_STATE]))
     finally:
         os.close(fd)
 
@@ -97,10 +98,8 @@ def test_an_anonymous_region():
     region = Region.anonymous(CAPACITY)
     assert (region.kind, region.shared, region.fd, region.closed) == ("anonymous", False, None, False)
     assert region.words.nbytes == CAPACITY
-    assert region.alone()
+    assert not region.others()
     header.validate(region.words, CAPACITY, region.where, alone=True)
-    with region.directory_lock():
-        pass
     region.unlink()
     region.close()
     region.words[layout.FIRST_NODE] = 1
@@ -121,8 +120,7 @@ def test_a_path_is_created_closed_and_opened(path, made):
     region.close()
     assert state_of(path) == layout.CLEAN
     again = made(Region.open(path=str(path)))
-    assert again.alone_at_opening
-    assert not again.was_in_use
+    assert not again.others()
     assert state_of(path) == layout.IN_USE
     assert again.words[layout.FIRST_NODE] == 4711
     assert again.words[layout.H_IDENTITY] == identity
@@ -281,17 +279,16 @@ def test_of_many_creators_one_wins_and_openers_see_it_whole(tmp_path, monkeypatc
 
 def test_the_last_to_close_seals(path, made):
     first = Region.create(path=path, capacity=CAPACITY)
-    assert first.alone()
+    assert not first.others()
     second = Region.open(path=path)
-    assert not second.alone_at_opening
-    assert not first.alone()
-    assert not second.alone()
+    assert first.others()
+    assert second.others()
     first.close()
     assert state_of(path) == layout.IN_USE
-    assert second.alone()
+    assert not second.others()
     third = Region.open(path=path)
     second.close()
-    assert third.alone(), "closing one leaves the locks of another in the same process"
+    assert not third.others(), "closing one leaves the locks of another in the same process"
     third.close()
     assert state_of(path) == layout.CLEAN
 
@@ -301,18 +298,17 @@ def test_comings_and_goings_never_seal_what_is_open(name):
     seed = 7
     print(f"seed {seed}")
     Region.create(name=name, capacity=CAPACITY).close()
-    wrong, openings_alone = [], []
+    wrong, openings = [], []
 
     def come_and_go(k):
         rng = random.Random(seed + k)
         try:
             for _ in range(100):
                 region = Region.open(name=name)
-                openings_alone.append(region.alone_at_opening)
+                openings.append(region.identity)
                 for _ in range(rng.randrange(4)):
-                    region.alone()
-                    assert region.words[layout.H_STATE] == layout.IN_USE
-                assert not region.was_in_use
+                    region.others()
+                    assert header.tag(int(region.words[layout.H_STATE])) != layout.CLEAN
                 region.close()
         except BaseException as error:
             wrong.append(error)
@@ -323,20 +319,20 @@ def test_comings_and_goings_never_seal_what_is_open(name):
     for thread in threads:
         thread.join()
     assert wrong == []
-    assert len(openings_alone) == 400
-    assert any(openings_alone)
+    assert len(set(openings)) == 400
     assert state_of(files.locate(name=name)) == layout.CLEAN
 
 
 def test_what_a_seal_vouches_for_is_on_disk_first(path, monkeypatch):
     region = Region.create(path=path, capacity=CAPACITY)
     states = []
-    monkeypatch.setattr(os, "fsync", lambda fd: states.append(int(header.read(fd)[layout.H_STATE])))
+    monkeypatch.setattr(os, "fsync", lambda fd: states.append(header.tag(int(header.read(fd)[layout.H_STATE]))))
     region.close()
-    assert states == [layout.IN_USE, layout.CLEAN]
+    assert states == [layout.SEALING, layout.CLEAN]
     states.clear()
+    monkeypatch.setattr(Memory, "flush", lambda memory, size: states.append((state_of(path), size)))
     region = Region.open(path=path)
-    assert states == [layout.IN_USE], "the seal is off the disk before anything changes"
+    assert states == [(layout.IN_USE, header.HEADER_BYTES)], "the seal is off the disk before anything changes"
     region.close()
 
 
@@ -352,48 +348,33 @@ def test_what_cannot_be_written_to_disk_is_not_sealed(path, monkeypatch):
             region.close()
     assert region.closed
     assert state_of(path) == layout.IN_USE
-    again = Region.open(path=path)
-    assert again.was_in_use
-    again.close()
+    Region.open(path=path).close()
+    assert state_of(path) == layout.CLEAN
 
 
 def test_asking_does_not_let_others_seal(path):
-    """However often two ask whether they are alone, neither ever is while both are there."""
+    """However often two ask whether others are there, both are as long as both are."""
     regions = [Region.create(path=path, capacity=CAPACITY), Region.open(path=path)]
     answers = [[], []]
 
     def ask(k):
-        answers[k] = [regions[k].alone() for _ in range(1000)]
+        answers[k] = [regions[k].others() for _ in range(1000)]
 
     threads = [threading.Thread(target=ask, args=(k,)) for k in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert answers == [[False] * 1000] * 2
+    assert answers == [[True] * 1000] * 2
     for region in regions:
         region.close()
-
-
-def test_only_who_is_alone_releases_participants(path):
-    region = Region.create(path=path, capacity=CAPACITY)
-    region.words[layout.H_CLAIMED] = 2
-    slots = header.participants(region.words)
-    slots[:, int(layout.P_STATE)] = 1
-    Region.open(path=path).close()
-    assert slots[:, int(layout.P_STATE)].all()
-    region.close(clean=False)
-    again = Region.open(path=path)
-    assert again.was_in_use
-    assert not header.participants(again.words)[:, int(layout.P_STATE)].any()
-    again.close()
 
 
 def test_dropped_without_close_it_is_as_killed(path):
     Region.create(path=path, capacity=CAPACITY)
     assert state_of(path) == layout.IN_USE
     region = Region.open(path=path)
-    assert region.was_in_use
+    assert not region.others()
     region.close()
 
 
@@ -402,58 +383,16 @@ def test_a_killed_process_leaves_the_region_to_others(name):
         f"region = Region.create(name={name!r}, capacity={CAPACITY})\nregion.words[300000] = 42"
     ) as other:
         region = Region.open(name=name)
-        assert not region.alone_at_opening
-        assert not region.alone()
+        assert region.others()
         assert region.words[300000] == 42
         region.close()
         file = Path(region.where)
         assert state_of(file) == layout.IN_USE, "the other one still has it"
         other.kill()
         again = Region.open(name=name)
-        assert again.alone_at_opening
-        assert again.was_in_use
+        assert not again.others()
         again.close()
         assert state_of(file) == layout.CLEAN
-
-
-def test_the_directory_lock_of_a_killed_process_is_free(path):
-    region = Region.create(path=path, capacity=CAPACITY)
-    lines = f"region = Region.open(path={str(path)!r})\nlock = region.directory_lock()\nlock.__enter__()"
-    got = threading.Event()
-
-    def want():
-        with region.directory_lock():
-            got.set()
-
-    with OtherProcess(lines) as other:
-        thread = threading.Thread(target=want)
-        thread.start()
-        assert not got.wait(0.2)
-        other.kill()
-        thread.join()
-    assert got.is_set()
-    region.close()
-
-
-def test_the_directory_lock_excludes_threads_and_openings(path):
-    regions = [Region.create(path=path, capacity=CAPACITY), Region.open(path=path)]
-    counter = [0]
-
-    def work(region):
-        for _ in range(200):
-            with region.directory_lock():
-                seen = counter[0]
-                os.sched_yield()
-                counter[0] = seen + 1
-
-    threads = [threading.Thread(target=work, args=(regions[k % 2],)) for k in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert counter == [800]
-    for region in regions:
-        region.close()
 
 
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
@@ -466,18 +405,18 @@ def test_a_forked_child_is_a_user_of_its_own(path):
     if pid == 0:
         try:
             os.close(go_on)
-            answers = [region.alone()]
+            answers = [region.others()]
             os.write(say, b"x")
             os.read(wait, 1)
-            answers.append(region.alone())
+            answers.append(region.others())
             region.words[layout.FIRST_NODE] = 99
             region.close()
-            os._exit(0 if answers == [False, True] else 1)
+            os._exit(0 if answers == [True, False] else 1)
         finally:
             os._exit(2)
     assert os.read(report, 1) == b"x"
     assert open_descriptors() == descriptors + 4, "the parent has closed what it opened for the child"
-    assert not region.alone()
+    assert region.others()
     region.close()
     assert state_of(path) == layout.IN_USE, "the child still has it"
     os.write(go_on, b"x")
@@ -533,7 +472,7 @@ def test_a_child_that_could_not_inherit_does_not_unlock_for_its_parent(path, mon
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
     assert state_of(path) == layout.IN_USE
     other = Region.open(path=path)
-    assert not other.alone_at_opening
+    assert other.others()
     other.close()
     region.close()
     assert state_of(path) == layout.CLEAN
@@ -556,7 +495,7 @@ def test_a_symbolic_link_stands_for_its_file(path, name):
 def other_boot(path):
     """Make it a file that was in use when the system went down."""
     region = Region.create(path=path, capacity=CAPACITY)
-    region.words[layout.H_BOOT] ^= np.uint64(4)
+    region.words[layout.H_STATE] ^= np.uint64(4)
     region.close()
 
 
@@ -566,13 +505,12 @@ def test_torn_by_a_crash_of_the_system_it_opens_for_repair_only(path):
     with pytest.raises(ArenaInvalid, match=f"latchfree arena fsck {path} --repair"):
         Region.open(path=path)
     region = Region.open(path=path, repair=True)
-    assert region.was_in_use
-    with pytest.raises(ArenaInvalid, match="fsck"):
+    with pytest.raises(BlockingIOError, match="being checked or repaired by another process"):
         Region.open(path=path)
     region.close()
     assert snapshot(path) == before, "given up, it is still refused"
     region = Region.open(path=path, repair=True)
-    header.mark_in_use(region.words)
+    region.words[layout.H_STATE] = header.in_use()
     region.close()
     assert state_of(path) == layout.CLEAN
     Region.open(path=path).close()

@@ -19,7 +19,6 @@ from latchfree import Arena, Ctrie
 from latchfree.arena.kernels.epochs import pin, unpin
 from latchfree.arena.kernels.participants import claim
 from latchfree.arena.layout import H_CHUNK
-from latchfree.arena.processes import own_identity
 
 #: Words of an empty trie: root record, I-node, C-node, a table of snapshots.
 EMPTY = 8 + 2 + 3 + 128
@@ -589,7 +588,7 @@ def test_threads_at_length(arena, rng, mask, turn):
 def test_a_thread_that_stops_while_it_is_pinned_delays_memory_and_nothing_else(arena):
     trie = Ctrie(keys=int, values=int, arena=arena)
     base = np.uint64(arena.base)
-    me = claim(base, np.uint64(own_identity()), np.uint64(0))  # that of a thread that never gets on
+    me = claim(base, np.uint64(trie.arena.identity << 16))  # that of a thread that never gets on
     pin(base, me)
     for turn in range(20):
         for k in range(100):

@@ -28,6 +28,7 @@ from latchfree.arena.layout import (
     H_BUMP,
     H_CAPACITY,
     H_CHUNK,
+    P_ADDRESS,
     P_BUMP,
     P_EDGE,
     P_FD,
@@ -55,8 +56,11 @@ _LARGEST = np.uint64(1 << 20)
 _RESERVE_SHARE = np.uint64(64)
 _RESERVE_MOST = np.uint64(1 << 16)
 
-#: Reserves disk or shared memory for a range of a file now, so that running out is an error and not a signal.
+# Reserve disk or shared memory for a range of a file now, so that running out is an error and not a signal.
+_madvise: Any = types.ExternalFunction("madvise", types.int32(types.uint64, types.uint64, types.int32))
 _posix_fallocate: Any = types.ExternalFunction("posix_fallocate", types.int32(types.int32, types.int64, types.int64))
+_POPULATE_WRITE = np.int32(23)
+_PAGES = ~np.uint64(4095)
 
 
 @kernel
@@ -224,11 +228,23 @@ def _use_chunk(mem: Handle, me: Word, start: Word, end: Word) -> None:
 
 
 @kernel
+def _is_reserved(mem: Handle, me: Word, start: Word, size: Word) -> Flag:
+    """Have the system reserve memory for `size` words from `start`. False: there is none."""
+    address, descriptor = peek(mem, me + P_ADDRESS), peek(mem, me + P_FD)
+    if address != _0:
+        # Through the mapping, for a descriptor may have been closed by somebody and be another file's by now.
+        first = (address + start * _BYTES) & _PAGES
+        return _madvise(first, address + (start + size) * _BYTES - first, _POPULATE_WRITE) == 0
+    if descriptor != _0:
+        return _posix_fallocate(np.int32(descriptor - _1), np.int64(start * _BYTES), np.int64(size * _BYTES)) == 0
+    return True
+
+
+@kernel
 def _grow(mem: Handle, me: Word, size: Word, urgent: Word) -> Flag:
     """Take a new chunk that has room for `size` words. False: the arena has no room, nothing changed."""
     capacity = peek(mem, H_CAPACITY)
     ordinary = capacity - reserve_of(capacity)
-    descriptor = peek(mem, me + P_FD)
     while True:
         # Acquire is enough: the words of a chunk hold nothing that anyone published.
         start = load(mem, H_BUMP)
@@ -237,9 +253,7 @@ def _grow(mem: Handle, me: Word, size: Word, urgent: Word) -> Flag:
             take = size
             if start + take > (ordinary if urgent == _0 else capacity):
                 return False
-        if descriptor != _0 and _posix_fallocate(
-            np.int32(descriptor - _1), np.int64(start * _BYTES), np.int64(take * _BYTES)
-        ):
+        if not _is_reserved(mem, me, start, take):
             return False
         if cas(mem, H_BUMP, start, start + take):
             break

@@ -1,12 +1,13 @@
-"""Participants: who may allocate. A slot is claimed by compare-and-swap and released when its thread ends.
+"""Participants: who may allocate. A slot is claimed and released by compare-and-swap.
 
-Example: slot 3 is free. A thread changes its state from 0 to the identity of its process by compare-and-swap, and owns
-the free lists and the limbo that the previous owner left there. At its end it sets the state to 0 again.
+Example: slot 3 is free. An opening of the arena changes its state from 0 to its own identity and the incarnation of the
+slot, and lends the slot to one call at a time: the call goes on with the free lists and the limbo that the previous
+owner left there. Later the opening changes the state from that very word to 0 again.
 
-Invariant: the private words of a slot (chunk, free lists, limbo) are touched only by the thread that moved its
-state from free to claimed. Release publishes them to the next claimant, who goes on with them. A slot whose
-process has died is adopted: any process that notices the death releases the slot. At the instant of the death the
-private words were, as always, fit to be taken over.
+Invariant: the private words of a slot (chunk, free lists, limbo) are touched only by a call of the opening that moved
+the state from free to claimed. Release publishes them to the next claimant, who goes on with them. A slot whose opening
+has died is adopted: any opening that knows of the death releases the slot. At the instant of the death the private
+words were, as always, fit to be taken over.
 """
 
 import numpy as np
@@ -16,7 +17,6 @@ from latchfree.arena.layout import (
     H_CLAIMED,
     H_PARTICIPANT_COUNT,
     P_DEFERRED,
-    P_FD,
     P_INCARNATION,
     P_OLDEST,
     P_PIN,
@@ -24,7 +24,7 @@ from latchfree.arena.layout import (
     PARTICIPANT_WORDS,
     PARTICIPANTS,
 )
-from latchfree.atomics import barrier, cas, fetch_max, load, peek, poke, store
+from latchfree.atomics import barrier, cas, fetch_add, fetch_max, load, peek, poke, store
 from latchfree.jit import entry, kernel
 from latchfree.kinds import Flag, Handle, Word
 
@@ -33,7 +33,7 @@ _1 = np.uint64(1)
 _FIRST = np.uint64(PARTICIPANTS)
 _STRIDE = np.uint64(PARTICIPANT_WORDS)
 
-#: State of a slot that nobody owns. That of any other is the identity of its owner's process, one word, so that
+#: State of a slot that nobody owns. That of any other has the identity of the opening that owns it, one word, so that
 #: a slot is never claimed by nobody knows whom.
 FREE = np.uint64(0)
 
@@ -44,42 +44,42 @@ _OFFSET = np.uint64((1 << 40) - 1)  # a link may carry tags above it
 
 
 @entry
-def claim(mem: Handle, identity: Word, descriptor: Word) -> Word:
+def claim(mem: Handle, state: Word) -> Word:
     """Claim a slot; return its offset, or 0 when all are taken.
 
-    `identity` is that of the calling process; `descriptor` is the file descriptor of the region in the process, plus
-    one, or 0 where the region has no file.
+    `state` is the identity of the opening above 16 bits that none of its claims and adoptions has had lately.
     """
     for k in range(peek(mem, H_PARTICIPANT_COUNT)):
         slot = _FIRST + np.uint64(k) * _STRIDE
         # Before the claim: an advancing thread must look at a slot before anything can be pinned in it.
         fetch_max(mem, H_CLAIMED, np.uint64(k) + _1)
-        # The successful CAS acquires what the last owner's release published.
-        if load(mem, slot + P_STATE) == FREE and cas(mem, slot + P_STATE, FREE, identity):
-            poke(mem, slot + P_FD, descriptor)
-            # Release: whoever reads incarnations (`ctrie.kernels.registry`) must not take us for our predecessor.
-            store(mem, slot + P_INCARNATION, peek(mem, slot + P_INCARNATION) + _1)
+        # spec: Lifecycle!Claim -- the successful CAS acquires what the last owner's release published.
+        if load(mem, slot + P_STATE) == FREE and cas(mem, slot + P_STATE, FREE, state):
+            # Whoever reads incarnations (`ctrie.kernels.registry`) must not take us for our predecessor. They only
+            # grow, also past a claimer who is stopped here.
+            fetch_add(mem, slot + P_INCARNATION, _1)
             return slot
     return _0
 
 
 @entry
-def release(mem: Handle, slot: Word) -> None:
-    """Give a slot up; its memory goes to the next claimant."""
-    # Release order: the private words written so far must be visible to whoever claims the slot next.
-    store(mem, slot + P_STATE, FREE)
+def release(mem: Handle, slot: Word, state: Word) -> Flag:
+    """Give a slot up, if its state is still that of the claim; its memory goes to the next claimant."""
+    # spec: Lifecycle!Release -- the private words written so far are visible to whoever claims the slot next. A second
+    # release of the same claim finds another word and changes nothing.
+    return cas(mem, slot + P_STATE, state, FREE)
 
 
 @entry
-def adopt(mem: Handle, slot: Word, identity: Word, me: Word) -> Flag:
-    """Release the slot of a dead process `identity`; `me` is the identity of the caller. True if this call did so."""
-    # Fails if somebody was faster, even if the slot is in use again.
-    if not cas(mem, slot + P_STATE, identity, me):
+def adopt(mem: Handle, slot: Word, state: Word, mine: Word) -> Flag:
+    """Release a slot in the state of a dead opening; `mine` is a state as for `claim`. True if this call did so."""
+    # spec: Lifecycle!Adopt -- fails if somebody was faster, even if the slot is in use again.
+    if not cas(mem, slot + P_STATE, state, mine):
         return False
-    # Release: the dead thread's reads are over.
+    # spec: Lifecycle!Unpin -- release: the dead thread's reads are over.
     store(mem, slot + P_PIN, _0)
-    store(mem, slot + P_STATE, FREE)
-    return True
+    # spec: Lifecycle!Free -- by CAS: the adopter may have died meanwhile, and the slot be adopted from it.
+    return cas(mem, slot + P_STATE, mine, FREE)
 
 
 @kernel
@@ -108,7 +108,6 @@ def collect(mem: Handle, me: Word) -> None:
         if peek(mem, slot + P_OLDEST) | peek(mem, slot + P_DEFERRED) == _0 or load(mem, slot + P_STATE) != FREE:
             continue
         if cas(mem, slot + P_STATE, FREE, peek(mem, me + P_STATE)):
-            poke(mem, slot + P_FD, peek(mem, me + P_FD))
             drain(mem, slot, EVERYTHING)
             _inherit(mem, slot, me)
             store(mem, slot + P_STATE, FREE)

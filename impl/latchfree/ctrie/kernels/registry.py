@@ -23,7 +23,7 @@ from latchfree.arena.kernels.epochs import enqueue, retire
 from latchfree.arena.kernels.freelists import round_up
 from latchfree.arena.kernels.node import gen_of, header
 from latchfree.arena.kernels.participants import FREE as NOBODY
-from latchfree.arena.layout import H_EPOCH, P_INCARNATION, P_STATE
+from latchfree.arena.layout import H_EPOCH, IDENTITY_SHIFT, P_INCARNATION, P_STATE
 from latchfree.atomics import cas, exchange, fetch_add, load, load_seq, peek, poke, store
 from latchfree.ctrie.kernels.shape import DROP_LOCK, REGISTERED, SNAPSHOTS, TABLE
 from latchfree.ctrie.kernels.trees import drain
@@ -44,7 +44,7 @@ TABLE_WORDS = np.uint64(2 + 6 * 10)
 # Fields of a slot, as distances from the word that holds its generation.
 GEN = np.uint64(0)
 HEAD = np.uint64(10)
-OWNER = np.uint64(20)  # identity of the process, 0 where the slot is free
+OWNER = np.uint64(20)  # identity of the opening, 0 where the slot is free
 STATE = np.uint64(30)  # DROPPED or not
 FORK = np.uint64(40)  # the trie that continues from this snapshot, if it is a writable one
 FROZEN = np.uint64(50)  # the root I-node it is read from
@@ -95,7 +95,7 @@ def _claim_slot(mem: Handle, trie: Word, me: Word) -> Word:
         for k in range(TABLE_SLOTS):
             slot = table + FIRST_SLOT + np.uint64(k)
             # spec: Reclamation!Register
-            if load(mem, slot + OWNER) == _0 and cas(mem, slot + OWNER, _0, peek(mem, me + P_STATE)):
+            if load(mem, slot + OWNER) == _0 and cas(mem, slot + OWNER, _0, peek(mem, me + P_STATE) >> IDENTITY_SHIFT):
                 return slot
         link = table + NEXT
 

@@ -28,7 +28,7 @@ class Owner:
     def __init__(self, arena):
         self.base = U(arena.base)
         self.words = arena.words
-        self.me = U(claim(self.base, U(1), U(0)))
+        self.me = U(claim(self.base, U(1 << 16)))
 
     def begin(self, urgent=ORDINARY):
         return bool(allocator.begin(self.base, self.me, urgent))

@@ -22,7 +22,7 @@ class Owner:
         self.arena = arena
         self.words = arena.words
         self.base = U(arena.base)
-        self.me = U(claim(self.base, U(1), U(0)))
+        self.me = U(claim(self.base, U(1 << 16)))
 
     def nodes(self, count, words=10):
         assert begin(self.base, self.me, ORDINARY)
@@ -108,7 +108,7 @@ def test_a_pin_lets_the_epoch_move_once_and_no_further(arena, owner, other):
 def test_every_slot_that_was_ever_claimed_is_looked_at(arena, owner):
     others = [Owner(arena) for _ in range(20)]
     for one in others:
-        release(one.base, one.me)
+        release(one.base, one.me, one.words[int(one.me)])
     others[-1].pin()
     owner.advance()
     assert not owner.advance()

@@ -264,7 +264,7 @@ class OtherThread:
 
     def __init__(self, bench):
         self.bench = bench
-        self.me = U(claim(bench.base, U(1), U(0)))
+        self.me = U(claim(bench.base, U(1 << 16)))
         assert begin(bench.base, self.me, ORDINARY)
         pin(bench.base, self.me)
         retirement.begin_retiring(bench.base, U(bench.trie), self.me, U(bench.now), U(4))
@@ -281,7 +281,7 @@ class OtherThread:
         while block:
             retired += (words[block + int(blocks.ENTRIES) :][: int(words[block + int(blocks.COUNT)])] & OFFSET).tolist()
             block = int(words[block + int(blocks.LINK)])
-        release(self.bench.base, self.me)
+        release(self.bench.base, self.me, U(1 << 16))
         return retired
 
 
@@ -368,7 +368,7 @@ class Lock:
 
     def __init__(self, bench):
         self.bench = bench
-        self.other = int(claim(bench.base, U(1), U(0)))
+        self.other = int(claim(bench.base, U(1 << 16)))
         self.take()
 
     def take(self):
@@ -379,7 +379,7 @@ class Lock:
         self.bench.words[self.bench.trie + int(DROP_LOCK)] = 0
 
     def die(self):
-        release(self.bench.base, U(self.other))
+        release(self.bench.base, U(self.other), U(1 << 16))
 
 
 def test_while_another_drops_a_mark_is_left_and_nothing_waits(bench):
@@ -405,7 +405,7 @@ def test_the_lock_of_a_participant_that_is_gone_is_taken_over(bench, reborn):
     lock = Lock(bench)
     lock.die()
     if reborn:
-        assert claim(bench.base, U(1), U(0)) == lock.other, "the slot has another owner, of another incarnation"
+        assert claim(bench.base, U(1 << 16)) == lock.other, "the slot has another owner, of another incarnation"
     bench.drop(slot)
     bench.check()
     assert bench.dead == {}

@@ -68,14 +68,14 @@ def test_collecting_frees_all_of_it(cleared, arena):
 def test_what_a_released_slot_has_deferred_goes_to_who_collects(cleared, arena):
     """The slot of a thread that ended while a tree was being freed: what is left is taken over."""
     base = U(arena.base)
-    other = int(claim(base, U(12345), U(0)))
+    other = int(claim(base, U(12345 << 16)))
     me = arena.interpreter_participant()
     assert allocator.begin(base, U(me), allocator.ORDINARY)
     trees.free_trees(base, U(me), U(500))
     words = arena.words
     word = int(layout.P_DEFERRED)
     words[other + word], words[me + word] = words[me + word], 0
-    release(base, U(other))
+    release(base, U(other), U(12345 << 16))
     length = arena.census().deferred
     assert length > 1
     collect(base, U(me))

@@ -1,0 +1,247 @@
+"""Lending: calls that give up the interpreter lock borrow a participant of the arena, one slot a call.
+
+Example: a thread looks up a million keys. `Lender.lend` takes a free slot of this opening, or claims one; the compiled
+call works in the slot; at the end of the ``with`` block the slot is free for the next call of any thread.
+
+Invariant: a slot is lent to one call at a time, and a call that is made in the midst of another one (by a signal
+handler, a finalizer or a user's own code) gets another slot. A call is entered in `under_way` before it looks whether
+the arena is closing, and whoever closes the arena says so before looking at `under_way`; so no call begins after the
+arena was found idle. Single operations on dicts and lists are atomic under the interpreter lock, so nothing here takes
+a lock that a signal handler, or a forked child, could find taken.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from contextlib import suppress
+from threading import get_ident
+from typing import Any, Final
+
+import numpy as np
+
+from latchfree.arena import layout
+from latchfree.arena.kernels.participants import claim, release
+from latchfree.arena.region import Region
+from latchfree.errors import ArenaClosed, ParticipantsExhausted
+
+#: Calls that may have a slot at the same time; a call in the midst of another one is not counted.
+_MOST: Final = 64
+#: Free slots that an opening keeps.
+_KEPT: Final = 8
+#: Seconds between two attempts to get a slot, and altogether.
+_NAP: Final = 0.002
+_PATIENCE: Final = 30.0
+
+
+class Call:
+    """A call under way, which keeps the arena open."""
+
+    __slots__ = ("_lender",)
+
+    def __init__(self, lender: Lender) -> None:
+        self._lender = lender
+
+    def __enter__(self) -> int:
+        lender = self._lender
+        lender.under_way[id(self)] = get_ident()
+        if lender.closing:
+            self.__exit__()
+            lender.refuse()
+        return 0
+
+    def __exit__(self, *exception: object) -> None:
+        lender = self._lender
+        lender.under_way.pop(id(self), None)
+        if lender.is_late and not lender.under_way:
+            lender.when_idle()
+
+
+class Loan(Call):
+    """A call under way with a slot of its own; entering yields the word offset of the slot."""
+
+    __slots__ = ("_age", "_slot")
+
+    def __enter__(self) -> int:
+        lender = self._lender
+        self._age, self._slot = lender.age, 0
+        Call.__enter__(self)
+        try:
+            self._slot = lender.free.pop()
+        except IndexError:
+            try:
+                self._slot = lender.another()
+            except BaseException:
+                self.__exit__()
+                raise
+        return self._slot
+
+    def __exit__(self, *exception: object) -> None:
+        lender, slot = self._lender, self._slot
+        self._slot = 0
+        if slot and self._age == lender.age:  # in a forked child the slot is the parent's
+            lender.take_back(slot)
+        Call.__exit__(self)
+
+
+class Lender:
+    """The slots of one opening, and the calls under way in it.
+
+    Parameters
+    ----------
+    region : Region
+    release_dead : weak reference to a method
+        Releases the slots of dead openings.
+
+    Attributes
+    ----------
+    under_way : dict
+        The thread of each call.
+    free : list of int
+        Slots that no call has.
+    closing : bool
+        Whether the arena is being closed, or is.
+    age : int
+        How often the process was forked since the arena was opened.
+    is_late : bool
+        Whether the arena was closed in the midst of a call of the same thread.
+    when_idle : callable
+        Called when the last call ends, if `is_late`.
+    """
+
+    def __init__(self, region: Region, release_dead: weakref.WeakMethod[Callable[[], None]]) -> None:
+        self._region = region
+        self._release_dead = release_dead
+        self.age = -1
+        self._incarnations = itertools.count()
+        self.under_way: dict[int, int] = {}
+        self.free: list[int] = []
+        self.closing = self.is_late = False
+        self.when_idle: Callable[[], object] = int
+        self._exiting = False
+        self.renew()
+
+    def renew(self) -> None:
+        """Begin anew, in a process that has just been forked: nothing of the parent's is ours."""
+        me = get_ident()
+        self.age += 1
+        self._states: dict[int, int] = {}
+        self.free = []
+        self.under_way = {call: thread for call, thread in self.under_way.items() if thread == me}
+
+    # slots ----------------------------------------------------------------------------------------------------
+
+    def word(self) -> int:
+        """Return the state of a slot that this opening claims or adopts now."""
+        incarnation = next(self._incarnations) % (1 << int(layout.IDENTITY_SHIFT))
+        return self._region.identity << int(layout.IDENTITY_SHIFT) | incarnation
+
+    def claim(self) -> int:
+        """Claim a slot of the arena for this opening; 0 if there is none."""
+        region = self._region
+        slot = int(claim(np.uint64(region.words.ctypes.data), np.uint64(self.word())))
+        if slot:
+            words = region.words[slot : slot + int(layout.P_PIN)]
+            words[layout.P_PID] = os.getpid()
+            words[layout.P_ADDRESS], words[layout.P_FD] = region.reserve_through()
+            self._states[slot] = int(words[layout.P_STATE])
+        return slot
+
+    def release(self, slot: int) -> None:
+        """Give a slot back to the arena."""
+        state = self._states.pop(slot, 0)
+        if state:
+            release(np.uint64(self._region.words.ctypes.data), np.uint64(slot), np.uint64(state))
+
+    def release_free(self) -> None:
+        """Give the slots that no call has back to the arena."""
+        while self.free:
+            with suppress(IndexError):  # another thread was faster
+                self.release(self.free.pop())
+
+    def release_all(self) -> None:
+        """Give all slots back; the caller has stopped all calls."""
+        for slot in list(self._states):
+            self.release(slot)
+
+    def another(self, *, wait: bool = True) -> int:
+        """Return a slot, of the arena or of a call that has just ended.
+
+        Raises
+        ------
+        ParticipantsExhausted
+            If all slots of the arena are in use by living openings for half a minute.
+        """
+        until = 0.0
+        while True:
+            if len(self._states) - len(self.free) < _MOST or self._is_nested() or not wait:
+                slot = self.claim()
+                if slot:
+                    return slot
+                release_dead = self._release_dead()
+                if release_dead is not None:
+                    release_dead()
+            try:
+                return self.free.pop()
+            except IndexError:
+                now = time.monotonic()
+                until = until or now + _PATIENCE
+                if now > until:
+                    raise ParticipantsExhausted(
+                        f"all {layout.PARTICIPANT_COUNT} participant slots of the arena are in use by living openings; "
+                        "close some, or make fewer calls at the same time"
+                    ) from None
+            time.sleep(_NAP)
+
+    def _is_nested(self) -> bool:
+        me = get_ident()
+        return sum(thread == me for thread in list(self.under_way.values())) > 1
+
+    def take_back(self, slot: int) -> None:
+        """Have a slot that a call has finished with."""
+        if len(self.free) < _KEPT:
+            self.free.append(slot)
+        else:
+            self.release(slot)
+
+    # closing --------------------------------------------------------------------------------------------------
+
+    def stop(self, *, patience: float | None = None, exiting: bool = False) -> bool:
+        """Let no call begin, and wait for the calls of other threads; return whether no call is under way.
+
+        Parameters
+        ----------
+        patience : float, optional
+            Seconds to wait at most.
+        exiting : bool
+            The interpreter is about to end: threads that call are ended without a word.
+        """
+        self._exiting = exiting
+        self.closing = True
+        me = get_ident()
+        until = None if patience is None else time.monotonic() + patience
+        while any(thread != me for thread in list(self.under_way.values())):
+            if until is not None and time.monotonic() > until:
+                return False
+            time.sleep(_NAP)
+        self.is_late = bool(self.under_way)
+        return not self.is_late
+
+    def refuse(self) -> Any:
+        """Raise the error of a call on a closed arena.
+
+        Raises
+        ------
+        ArenaClosed
+            In a thread that goes on.
+        SystemExit
+            In a daemon thread while the interpreter ends: the thread ends, too.
+        """
+        if self._exiting and threading.current_thread() is not threading.main_thread():
+            sys.exit()
+        raise ArenaClosed(f"{self._region.where} is closed; open it again with Arena.open")
