@@ -40,6 +40,8 @@ def _shower(codec: str) -> Callable[[Any], Any]:
         return lambda stored: stored
     if codec == "str":
         return lambda stored: stored.decode(errors="replace")
+    if codec == "json":
+        return json.loads
 
     def binary(stored: bytes) -> Any:
         return {"base64": base64.b64encode(stored).decode()}

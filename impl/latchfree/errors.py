@@ -21,6 +21,10 @@ class ArenaFull(LatchfreeError, MemoryError):
         self.done = done
 
 
+class GenerationsExhausted(LatchfreeError, RuntimeError):
+    """An arena has handed out all its generations: snapshots and clear are refused, and nothing changed."""
+
+
 class ParticipantsExhausted(LatchfreeError, RuntimeError):
     """Every participant slot of the arena is claimed by a live thread."""
 

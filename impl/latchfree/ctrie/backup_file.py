@@ -1,7 +1,7 @@
 """The file of a backup: a snapshot of a Ctrie as Parquet, which shows every change of a byte that matters.
 
-The file has the columns ``key`` and ``value``: int64 for integers, strings for ``str``, the encoded bytes for all
-other codecs. Its metadata holds two entries:
+The file has the columns ``key`` and ``value``: int64 for integers, strings for ``str`` and ``json``, the
+encoded bytes for all other codecs. Its metadata holds two entries:
 
 ===================  ======================================================================================
 entry                content
@@ -46,7 +46,7 @@ def column_type(name: str) -> Any:
     """Return the Arrow type of the column for a codec of that name."""
     if name == "int":
         return pa.int64()
-    return pa.large_string() if name == "str" else pa.large_binary()
+    return pa.large_string() if name in ("str", "json") else pa.large_binary()
 
 
 def _schema(keys: str, values: str) -> Any:

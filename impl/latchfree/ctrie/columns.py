@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latchfree.ctrie.codecs import BytesCodec, Codec, StrCodec, shown
+from latchfree.ctrie.codecs import BytesCodec, Codec, StrCodec, as_bytes, shown
 from latchfree.extras import is_arrow, optional
 
 pa = optional("pyarrow", "check")
@@ -70,7 +70,7 @@ def _encoded(items: Any, codec: Codec[Any], what: str) -> Iterator[Any]:
     """Yield each item encoded; an error names the element."""
     for at, item in enumerate(items):
         try:
-            yield codec.encode(item)
+            yield codec.encode(item) if codec.word else as_bytes(codec, codec.encode(item))
         except (TypeError, ValueError) as error:
             kind = TypeError if isinstance(error, TypeError) else ValueError
             raise kind(f"{what}, element {at}: {error}") from None

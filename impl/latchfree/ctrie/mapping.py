@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, MutableMapping, ValuesView
+from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, MutableMapping, ValuesView
 from typing import TYPE_CHECKING, Any, Final, cast, overload
 
 from latchfree.arena import Arena
@@ -42,6 +42,9 @@ _IF_EQUAL: Final = int(insert.IF_EQUAL)
 
 _MISSING: Any = object()
 
+#: Keys that `popitem` looks at together.
+_FEW: Final = 8
+
 
 class Ctrie(MutableMapping[K, V]):
     """A lock-free hash trie with O(1) snapshots, shared by any number of threads.
@@ -69,7 +72,8 @@ class Ctrie(MutableMapping[K, V]):
     items : mapping or iterable of pairs, optional
         Initial contents.
     keys, values : type or str or Codec
-        ``int`` (64 bits, signed), ``str``, ``bytes``, ``"pickle"`` or a `Codec`.
+        ``int`` (64 bits, signed), ``str``, ``bytes``, ``"json"``, ``"pickle"`` or a `Codec`. Keys are the same if they
+        are stored as the same: under ``"pickle"`` the keys 1, 1.0 and True are three.
     arena : Arena, optional
         Where the nodes live; by default a private arena of 64 GiB of address space. Only the used part takes memory.
     hash_mask : int
@@ -82,6 +86,8 @@ class Ctrie(MutableMapping[K, V]):
         From any operation whose key or value the codec refuses; nothing changes.
     ArenaFull
         From any operation that writes when the arena has no room; nothing changes.
+    GenerationsExhausted
+        From snapshots and ``clear`` after 2**40 of them in one arena; nothing changes, and puts go on.
 
     Notes
     -----
@@ -295,21 +301,48 @@ class Ctrie(MutableMapping[K, V]):
             stored = store.find(encoded)
         return stored
 
-    def _insert(self, key: K, value: V, mode: int, expected: Any = _MISSING) -> Any:
-        """Return the stored value that was there; None if there was none or, under IF_EQUAL, another one."""
+    def _write(self, key: Any, value: Any, mode: int, expected: Any) -> Any:
+        """Write what is encoded; return the stored value that was there, None as `binding.builtin` says."""
         store = self._store
-        new = store.value(value)
-        arguments = store.key(key), new, mode, new if expected is _MISSING else store.value(expected)
-        stored = store.insert(*arguments)
-        return store.insist(lambda: store.insert(*arguments), refused) if stored is NotImplemented else stored
+        stored = store.insert(key, value, mode, expected)
+        if stored is NotImplemented:
+            stored = store.insist(lambda: store.insert(key, value, mode, expected), refused)
+        return stored
 
-    def _remove(self, key: K, mode: int, expected: Any = _MISSING) -> Any:
+    def _take(self, key: Any, mode: int, expected: Any) -> Any:
+        """Remove what is encoded; return the stored value that was removed, None if there was none."""
+        store = self._store
+        stored = store.remove(key, mode, expected)
+        if stored is NotImplemented:
+            stored = store.insist(lambda: store.remove(key, mode, expected), refused)
+        return stored
+
+    def _insert(self, key: K, value: V, mode: int) -> Any:
+        """Return the stored value that was there; None if there was none."""
+        new = self._store.value(value)
+        return self._write(self._store.key(key), new, mode, new)
+
+    def _remove(self, key: K) -> Any:
         """Return the stored value that was removed, None if there was none."""
         store = self._store
-        nothing = 0 if store.values.word else b""
-        arguments = store.key(key), mode, nothing if expected is _MISSING else store.value(expected)
-        stored = store.remove(*arguments)
-        return store.insist(lambda: store.remove(*arguments), refused) if stored is NotImplemented else stored
+        return self._take(store.key(key), _ALWAYS, 0 if store.values.word else b"")
+
+    def _act_if(self, key: K, expected: V, act: Callable[[Any], Any]) -> bool:
+        """Act if `key` holds `expected`; return whether this was so.
+
+        `act` takes the stored value that must be there still, and returns None if another one is. Under a codec that is
+        not canonical, one value may be stored in several ways: what is there is read, decoded and compared.
+        """
+        codec = self._store.values
+        encoded = self._store.value(expected)
+        if codec.canonical:
+            return act(encoded) is not None
+        while (stored := self._find(key)) is not None:
+            if stored != encoded and not codec.decode(stored) == expected:  # noqa: SIM201 -- what users define is ==
+                return False
+            if act(stored) is not None:
+                return True
+        return False
 
     def _decoded(self, stored: Any) -> V | None:
         return None if stored is None else cast(V, self._store.values.decode(stored))
@@ -351,7 +384,7 @@ class Ctrie(MutableMapping[K, V]):
     def __delitem__(self, key: K) -> None:
         value = self._pop(key)
         if value is NotImplemented:
-            value = self._remove(key, _ALWAYS)
+            value = self._remove(key)
         if value is None:
             raise KeyError(key)
 
@@ -365,7 +398,7 @@ class Ctrie(MutableMapping[K, V]):
         """Remove `key` and return its value, or `default`; KeyError without one."""
         value = self._pop(key)
         if value is NotImplemented:
-            stored = self._remove(key, _ALWAYS)
+            stored = self._remove(key)
             if stored is not None:
                 return self._store.values.decode(stored)
         elif value is not None:
@@ -376,13 +409,18 @@ class Ctrie(MutableMapping[K, V]):
 
     def popitem(self) -> tuple[K, V]:
         """Remove and return some pair; KeyError when empty."""
+        store = self._store
         while True:
-            for key in self:
-                stored = self._remove(key, _ALWAYS)
-                if stored is not None:
-                    return key, self._store.values.decode(stored)
-                break  # somebody was faster: look again
-            else:
+            key = None
+            for keys, _ in store.batches(store.hold(), _FEW):
+                for key in keys:
+                    # As it is stored: another encoding of the same key would not be found.
+                    name = store.keys.decode(key)
+                    stored = self._take(key, _ALWAYS, 0 if store.values.word else b"")
+                    if stored is not None:
+                        return name, store.values.decode(stored)
+                    # somebody was faster: try the next one
+            if key is None:
                 raise KeyError("popitem(): the Ctrie is empty")
 
     @overload
@@ -395,7 +433,23 @@ class Ctrie(MutableMapping[K, V]):
 
     def update(self, other: Any = (), /, **named: Any) -> None:
         """Write every pair of a mapping (of a Ctrie: of a snapshot of it) or of an iterable of pairs."""
-        super().update(other.readonly_snapshot() if isinstance(other, Ctrie) else other, **named)
+        if isinstance(other, Ctrie):
+            other = other.readonly_snapshot()
+        if isinstance(other, Snapshot):
+            self._copy(other)
+            other = ()
+        super().update(other, **named)
+
+    def _copy(self, snapshot: Snapshot[K, V]) -> None:
+        """Write every pair of a snapshot, as it is stored where the codecs are the same."""
+        mine, theirs = self._store, snapshot._store
+        for keys, values in theirs.batches(snapshot._held()):
+            if mine.keys is not theirs.keys:
+                keys = [mine.key(theirs.keys.decode(key)) for key in keys]
+            if mine.values is not theirs.values:
+                values = [mine.value(theirs.values.decode(value)) for value in values]
+            for key, value in zip(keys, values, strict=True):
+                self._write(key, value, _ALWAYS, value)
 
     # one key: put, compare, remove -----------------------------------------------------------------------------
 
@@ -418,12 +472,15 @@ class Ctrie(MutableMapping[K, V]):
 
     def replace(self, key: K, old: V, new: V) -> bool:
         """Write `new` only if `key` holds `old`; return whether it did."""
-        return self._insert(key, new, _IF_EQUAL, old) is not None
+        stored, written = self._store.key(key), self._store.value(new)
+        return self._act_if(key, old, lambda there: self._write(stored, written, _IF_EQUAL, there))
 
     def remove(self, key: K, expected: V = _MISSING) -> bool:
         """Remove `key`, with `expected` only if `key` holds that value; return whether it was removed."""
-        mode = _ALWAYS if expected is _MISSING else _IF_EQUAL
-        return self._remove(key, mode, expected) is not None
+        if expected is _MISSING:
+            return self._remove(key) is not None
+        stored = self._store.key(key)
+        return self._act_if(key, expected, lambda there: self._take(stored, _IF_EQUAL, there))
 
     # the whole map ---------------------------------------------------------------------------------------------
 
@@ -436,16 +493,23 @@ class Ctrie(MutableMapping[K, V]):
         return Snapshot(store, store.hold())
 
     def snapshot(self) -> Ctrie[K, V]:
-        """Return a Ctrie of its own that starts with the contents at this instant, in O(1)."""
+        """Return a Ctrie of its own that starts with the contents at this instant, in O(1).
+
+        ``copy``, `copy.copy` and `copy.deepcopy` do the same. The new Ctrie is private, also if this one has a name: it
+        lives in the same arena, has no name, and goes with its last reference.
+        """
         return self._of(self._store.fork())
 
     copy = __copy__ = snapshot
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Ctrie[K, V]:
+        return self.snapshot()
 
     def clear(self) -> None:
         """Remove everything in one step, in O(1) while there are no snapshots."""
         store = self._store
         if store.clear() is NotImplemented:
-            store.insist(store.clear, refused)
+            store.insist(store.clear, refused, anew=True)
 
     def __len__(self) -> int:
         return len(self.readonly_snapshot())

@@ -15,14 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latchfree.arena import Arena
+from latchfree.arena.layout import H_GENERATION
 from latchfree.arena.patience import Patience
 from latchfree.ctrie.binding import builtin, new_context
-from latchfree.ctrie.codecs import MAX_KEY_BYTES, MAX_VALUE_BYTES, Codec, shown
+from latchfree.ctrie.codecs import MAX_KEY_BYTES, MAX_VALUE_BYTES, Codec, as_bytes, shown
 from latchfree.ctrie.holds import Hold, Owner
 from latchfree.ctrie.kernels import loops, scan
 from latchfree.ctrie.kernels.entry_points import call
 from latchfree.ctrie.kernels.insert import FULL
-from latchfree.errors import ArenaFull
+from latchfree.ctrie.kernels.nodes import LAST_GENERATION
+from latchfree.errors import ArenaFull, GenerationsExhausted
 
 #: Every bit of the hash places a key.
 HASH_MASK_ALL: Final = (1 << 64) - 1
@@ -127,6 +129,8 @@ class Store:
         hash_mask = operator.index(hash_mask)
         if not 0 <= hash_mask <= HASH_MASK_ALL:
             raise ValueError(f"hash_mask must be from 0 to 2**64 - 1, got {hash_mask}")
+        if not isinstance(arena, Arena):
+            raise TypeError(f"arena must be an Arena, got {type(arena).__name__}")
         self.arena = arena
         self.shared = arena.shared
         self.base = np.uint64(arena.base)
@@ -182,7 +186,7 @@ class Store:
 
     # a full arena -----------------------------------------------------------------------------------------------
 
-    def insist(self, attempt: Callable[[], Any], full: Callable[[Any], bool]) -> Any:
+    def insist(self, attempt: Callable[[], Any], full: Callable[[Any], bool], *, anew: bool = False) -> Any:
         """Make attempts until one finds room.
 
         Parameters
@@ -191,6 +195,8 @@ class Store:
             The call to make.
         full : callable
             Says of the result of an attempt whether the arena was full; then nothing has changed.
+        anew : bool
+            Whether the call takes a new generation, of which there may be none left.
 
         Returns
         -------
@@ -201,9 +207,17 @@ class Store:
         ------
         ArenaFull
             If making room does not help; nothing changed.
+        GenerationsExhausted
+            If the arena has no generation left; nothing changed.
         """
         result = attempt()
         if full(result):
+            if anew and self.arena.words[H_GENERATION] >= LAST_GENERATION:
+                raise GenerationsExhausted(
+                    f"all {int(LAST_GENERATION):,} generations of {self.arena!r} have been used, one for each "
+                    "snapshot, clear and new structure; nothing changed. Save backups (readonly_snapshot().save(path)) "
+                    "and load them into a new arena (Ctrie.load(path, arena=arena, name=name))"
+                )
             patience = Patience(self.arena)
             while full(result):
                 if not patience.make_room():
@@ -232,7 +246,9 @@ class Store:
         """Make an empty trie in the arena and return its word offset."""
         arena = self.arena
         made = self.insist(
-            lambda: call("create")(arena.base, self.hash_mask, arena.interpreter_participant()), self.is_full
+            lambda: call("create")(arena.base, self.hash_mask, arena.interpreter_participant()),
+            self.is_full,
+            anew=True,
         )
         return int(made)
 
@@ -248,7 +264,7 @@ class Store:
         def attempt() -> Any:
             return call("fork")(arena.base, hold.slot, arena.interpreter_participant(), self.hash_mask)
 
-        trie = int(self.insist(attempt, self.is_full))
+        trie = int(self.insist(attempt, self.is_full, anew=True))
         owner = Owner(arena, trie, hold)
         return Store(arena, trie, self.keys, self.values, self.hash_mask, owner=owner)
 
@@ -256,7 +272,7 @@ class Store:
         """Take a snapshot."""
         slot = self.freeze_now()
         if slot is NotImplemented:
-            slot = self.insist(self.freeze_now, refused)
+            slot = self.insist(self.freeze_now, refused, anew=True)
         return Hold(self, slot)
 
     # keys and values ----------------------------------------------------------------------------------------------
@@ -329,13 +345,14 @@ def _encoded(codec: Codec[Any], item: Any, what: str, limit: int) -> Any:
     """Return a key or value as its codec encodes it; the error for a wrong one says which of the two it is."""
     try:
         encoded = codec.encode(item)
+        if codec.word:
+            return encoded
+        encoded = as_bytes(codec, encoded)
     except (TypeError, ValueError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
         raise kind(f"{what} of this Ctrie: {error}") from None
-    if codec.word:
-        return encoded
     if len(encoded) > limit:
         raise ValueError(
             f"{what} of this Ctrie may have at most {limit} encoded bytes, {shown(item)} has {len(encoded)}"
         )
-    return encoded if type(encoded) is bytes else bytes(encoded)
+    return encoded

@@ -159,6 +159,13 @@ class Snapshot(Mapping[K, V]):
 
     __hash__ = None  # type: ignore[assignment]
 
+    def __copy__(self) -> Snapshot[K, V]:
+        """Return a snapshot of the same contents, which is closed on its own."""
+        return Snapshot(self._store, self._held())
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Snapshot[K, V]:
+        return self.__copy__()
+
     def __reduce__(self) -> Any:
         raise TypeError("a Snapshot cannot be pickled: its nodes live in this process; send dict(snapshot) instead")
 

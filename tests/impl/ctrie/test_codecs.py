@@ -18,6 +18,11 @@ DOMAINS = {
     "str": st.text(),
     "bytes": st.binary(),
     "pickle": OBJECTS,
+    "json": st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats(0.1, 0.9) | st.text(),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+        max_leaves=8,
+    ),
 }
 
 
@@ -50,7 +55,7 @@ def test_only_integers_may_be_stored_in_place():
 
 @pytest.mark.parametrize("choice", ["float", float, None, 3, type("int", (), {}), type("pickle", (), {})])
 def test_any_other_choice_lists_what_there_is(choice):
-    with pytest.raises(ValueError, match="choose int, str, bytes or 'pickle', or pass a Codec"):
+    with pytest.raises(ValueError, match="choose int, str, bytes, 'pickle' or 'json', or pass a Codec"):
         codec_for(choice)
 
 
@@ -73,6 +78,11 @@ REFUSED = [
     ("str", "a\ud800", ValueError, r"string 'a\\ud800' cannot be stored as UTF-8: surrogates not allowed"),
     ("bytes", "a", TypeError, "expected bytes, got str 'a'"),
     ("bytes", [1, 2], TypeError, r"expected bytes, got list \[1, 2\]"),
+    ("json", b"a", TypeError, "expected None, bool, int, float, str, list( or dict)?, got bytes b'a'"),
+    ("json", {1}, TypeError, "expected .*, got set {1}"),
+    ("json", [1, float("nan")], ValueError, r"\[1, nan\] has no JSON: Out of range"),
+    ("json", -float("inf"), ValueError, "-inf has no JSON: Out of range"),
+    ("json", "a\ud800", ValueError, r"'a\\ud800' has no JSON: .* surrogates not allowed"),
     ("pickle", lambda: None, TypeError, "function .* cannot be pickled"),
     ("pickle", Unpicklable(), TypeError, "Unpicklable .* cannot be pickled: no way"),
 ]
@@ -86,7 +96,7 @@ def test_refusal_says_what_was_expected(codec, item, error, message):
 
 @pytest.mark.parametrize(("codec", "item", "error", "message"), REFUSED)
 def test_refusal_leaves_the_trie_unchanged(arena, codec, item, error, message):
-    good = {"int": 1, "str": "k", "bytes": b"k", "pickle": "k"}[codec]
+    good = {"int": 1, "str": "k", "bytes": b"k", "pickle": "k", "json": "k"}[codec]
     by_key = Ctrie({good: 5}, keys=codec, values=int, arena=arena)
     for operation in (
         lambda: by_key.__getitem__(item),
@@ -163,6 +173,21 @@ def test_keys_that_differ_in_any_one_byte_differ(arena, length):
         trie[key] = key[::-1]
     assert len(trie) == len(keys)
     assert all(trie[key] == key[::-1] for key in keys)
+
+
+def test_a_codec_that_returns_no_bytes_is_named(arena):
+    class Careless(Codec):
+        def encode(self, value):
+            return value
+
+        def decode(self, stored):
+            return stored
+
+    trie = Ctrie(keys=Careless(), values=int, arena=arena)
+    for operation in (lambda: trie.get(5), lambda: trie.put("k", 1), lambda: trie.put_many([memoryview(b"k")], [1])):
+        with pytest.raises(TypeError, match=r"keys.*: Careless\.encode must return bytes, got (int|str|memoryview)"):
+            operation()
+    assert len(trie) == 0
 
 
 class Reversed(Codec):

@@ -8,7 +8,7 @@ from collections.abc import Mapping, MutableMapping
 import numpy as np
 import pytest
 
-from latchfree import Ctrie, Snapshot
+from latchfree import Arena, Ctrie, Snapshot
 
 
 @pytest.fixture
@@ -166,7 +166,7 @@ def test_iterating_while_changing_is_safe(trie):
     assert set(trie) == {"aa", "bb"}
 
 
-@pytest.mark.parametrize("duplicate", [copy.copy, Ctrie.copy, Ctrie.snapshot])
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, Ctrie.copy, Ctrie.snapshot])
 def test_a_copy_goes_its_own_way(trie, duplicate):
     other = duplicate(trie)
     assert type(other) is Ctrie
@@ -182,8 +182,34 @@ def test_pickling_is_refused_and_says_what_to_do(trie):
         pickle.dumps(trie)
     with pytest.raises(TypeError):
         pickle.dumps(trie.readonly_snapshot())
-    with pytest.raises(TypeError):
-        copy.deepcopy(trie)
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, Ctrie.copy])
+def test_a_copy_of_a_named_trie_is_private(tmp_path, duplicate):
+    with Arena.create(path=tmp_path / "arena", capacity=16 << 20) as shared:
+        stock = Ctrie.create(shared, "stock", keys=str, values="pickle")
+        stock["a"] = [1]
+        (other,) = duplicate([stock]) if duplicate is copy.deepcopy else [duplicate(stock)]
+        other["a"].append(2)  # a value that was read is nobody else's anyway
+        other["b"] = 20
+        stock["a"] = [3]
+        assert dict(stock) == {"a": [3]}
+        assert dict(other) == {"a": [1], "b": 20}
+        assert list(shared.structures()) == ["stock"]
+        with pytest.raises(TypeError, match="a private Ctrie cannot be pickled"):
+            pickle.dumps(other)
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy])
+def test_a_copy_of_a_snapshot_is_closed_on_its_own(trie, duplicate):
+    snapshot = trie.readonly_snapshot()
+    other = duplicate(snapshot)
+    trie.clear()
+    snapshot.close()
+    assert dict(other) == {"a": 1, "b": 2}
+    other.close()
+    with pytest.raises(ValueError, match="this snapshot is closed"):
+        duplicate(other)
 
 
 def test_a_snapshot_cannot_be_written(trie):
@@ -193,12 +219,13 @@ def test_a_snapshot_cannot_be_written(trie):
         assert not hasattr(snapshot, name)
 
 
-def test_conditional_operations_compare_the_encoded_value(arena):
-    trie = Ctrie({"k": 1}, arena=arena)  # pickle: 1, 1.0 and True are three values
-    assert not trie.replace("k", True, 5)
-    assert not trie.remove("k", 1.0)
-    assert trie.replace("k", 1, True)
-    assert trie.remove("k", True)
+def test_conditional_operations_compare_by_equality(arena):
+    trie = Ctrie({"k": 1}, arena=arena)
+    assert not trie.replace("k", 2, 5)
+    assert not trie.remove("k", "1")
+    assert trie.replace("k", 1.0, True)
+    assert trie["k"] is True
+    assert trie.remove("k", 1)
     assert trie.remove("k") is False
 
 

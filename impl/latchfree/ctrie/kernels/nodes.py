@@ -5,7 +5,7 @@ import numpy as np
 from latchfree.arena.kernels.allocator import allocate
 from latchfree.arena.kernels.node import gen_of, header, kind_of
 from latchfree.arena.layout import H_GENERATION
-from latchfree.atomics import fetch_add, peek, poke
+from latchfree.atomics import fetch_add, load, peek, poke
 from latchfree.ctrie.kernels.shape import (
     BITMAP,
     C_NODE,
@@ -38,10 +38,10 @@ from latchfree.kinds import Flag, Handle, Word
 from latchfree.words import flag_of, position
 
 __all__ = [
-    "BITMAP", "CHILD", "COUNT", "C_NODE", "ENTRIES", "FAILED", "HASH_MASK", "I_NODE", "LAST_LEVEL", "L_NODE", "L_WORDS",
-    "MAIN", "NIL", "ONE", "PENDING", "PREV", "RDCSS", "ROOT", "ROOT_WORD", "ROOT_WORDS", "SLOTS", "STRIDE", "S_NODE",
-    "TOMBED", "T_NODE", "UNTAG", "gen_of", "is_child", "kind_of", "new_cnode", "new_generation", "new_inode",
-    "new_node", "new_tnode", "slot_at", "slot_for",
+    "BITMAP", "CHILD", "COUNT", "C_NODE", "ENTRIES", "FAILED", "HASH_MASK", "I_NODE", "LAST_GENERATION", "LAST_LEVEL",
+    "L_NODE", "L_WORDS", "MAIN", "NIL", "ONE", "PENDING", "PREV", "RDCSS", "ROOT", "ROOT_WORD", "ROOT_WORDS", "SLOTS",
+    "STRIDE", "S_NODE", "TOMBED", "T_NODE", "UNTAG", "gen_of", "is_child", "kind_of", "new_cnode", "new_generation",
+    "new_inode", "new_node", "new_tnode", "slot_at", "slot_for",
 ]  # fmt: skip
 
 NIL = np.uint64(0)
@@ -50,6 +50,9 @@ ONE = np.uint64(1)
 #: Hash bits a level consumes; the slice of level 60 has four bits, and an L-node hangs at 66.
 STRIDE = np.uint64(6)
 LAST_LEVEL = np.uint64(60)
+
+#: A header has 40 bits for a generation. Participants who look at the counter together pass this limit a little.
+LAST_GENERATION = np.uint64((1 << 40) - 1024)
 
 
 @kernel
@@ -63,8 +66,11 @@ def new_node(mem: Handle, me: Word, kind: Word, words: Word, birth: Word) -> Wor
 
 @kernel
 def new_generation(mem: Handle) -> Word:
-    """Return a generation that nobody has used in this arena."""
+    """Return a generation that nobody has used in this arena; NIL if there are none left."""
     # spec: none -- a fresh generation is private to whoever took it; the specification picks one without a step.
+    if load(mem, H_GENERATION) >= LAST_GENERATION:
+        return NIL
+    # spec: none -- as above.
     return fetch_add(mem, H_GENERATION, ONE) + ONE
 
 

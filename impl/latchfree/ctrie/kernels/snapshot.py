@@ -55,6 +55,8 @@ def new_trie(mem: Handle, me: Word, hash_mask: Word) -> Word:
     if not begin(mem, me, URGENT):
         return FULL
     gen = new_generation(mem)
+    if gen == NIL:
+        return FULL
     trie = _new_root(mem, me, hash_mask, gen, NIL)
     i = new_inode(mem, me, new_cnode(mem, me, NIL, NIL, gen), gen)
     if failed(mem, me):
@@ -71,12 +73,14 @@ def _try_replace(mem: Handle, trie: Word, me: Word, r: Word, empty: Flag) -> Wor
     Returns
     -------
     Word
-        The generation; NIL if another thread was faster; FULL.
+        The generation; NIL if another thread was faster; FULL also if there are no generations left.
     """
     expected = gcas_read(mem, trie, r)
     if not begin(mem, me, URGENT):
         return FULL
     gen = new_generation(mem)
+    if gen == NIL:
+        return FULL
     main = new_cnode(mem, me, NIL, NIL, gen) if empty else expected
     new = new_inode(mem, me, main, gen)
     d = new_descriptor(mem, me, r, expected, new, gen)
@@ -149,6 +153,8 @@ def fork_frozen(mem: Handle, me: Word, slot: Word, hash_mask: Word) -> Word:
     if not begin(mem, me, URGENT):
         return FULL
     gen = new_generation(mem)
+    if gen == NIL:
+        return FULL
     trie = _new_root(mem, me, hash_mask, gen, ONE)
     # The frozen root may hold an aborted main; gcas_read settles it before it is copied.
     i = new_inode(mem, me, gcas_read(mem, READ_ONLY, peek(mem, slot + FROZEN)), gen)
