@@ -1,4 +1,4 @@
-"""The generations of an arena come to an end: snapshots, forks, clear and new tries are refused, and nothing else is."""
+"""The generations of an arena run out: snapshots, forks, clear and new tries are refused, and nothing else is."""
 
 import numpy as np
 import pytest
