@@ -67,7 +67,9 @@ class TopicStore(Store):
         first = (1 + secrets.randbits(40)) << 20
         arena = self.arena
         create = call("create")
-        return int(self.insist(lambda: create(arena.base, self.hash_mask, arena.participant(), first), self.is_full))
+        return int(
+            self.insist(lambda: create(arena.base, self.hash_mask, arena.participant(), first), self.is_full, anew=True)
+        )
 
     def out_of_room(self, done: int | None = None) -> ArenaFull:
         """Return the error for a full arena, after `done` elements of a bulk call."""

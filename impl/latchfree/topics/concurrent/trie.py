@@ -162,7 +162,7 @@ class ConcurrentTrie(Reader[S]):
         """
         store = ConcurrentTrie.open(arena, name)._store
         if store.clear() is NotImplemented:
-            store.insist(store.clear, refused)
+            store.insist(store.clear, refused, anew=True)
         arena.directory.remove(name, root=store.trie)
 
     @property
