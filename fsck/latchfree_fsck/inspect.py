@@ -13,6 +13,7 @@ import mmap
 import os
 import stat
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,7 @@ from latchfree.jit import kernel
 from latchfree.kinds import Handle, Word
 from latchfree.structures import name_of
 from latchfree_fsck.check import directory
+from latchfree_fsck.holders import Holder, Unfinished, holders, identity_of, unfinished
 from latchfree_fsck.nodes import node_words
 from latchfree_fsck.trees import walk
 
@@ -51,6 +53,8 @@ class Participant:
     """The epoch it has pinned, if it is in an operation."""
     waiting: int
     """Nodes (or whole trees) it has retired that wait to be freed."""
+    identity: int
+    """The identity of its opening of the arena."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +91,10 @@ class Inspection:
     structures : list of Contents
     participants : list of Participant
         Those that are claimed.
+    holders : list of Holder
+        Those of them that hold the epoch back, so that nothing is freed.
+    unfinished : list of Unfinished
+        Structures that are being created or removed.
     """
 
     where: str
@@ -101,6 +109,8 @@ class Inspection:
     waiting: int
     structures: list[Contents]
     participants: list[Participant]
+    holders: list[Holder]
+    unfinished: list[Unfinished]
 
 
 @kernel
@@ -170,13 +180,15 @@ def _look(fd: int, words: Words, head: Words, where: str, in_use: bool, counted_
     table = header.participants(head)
     base, limit = np.uint64(words.ctypes.data), np.uint64(top)
     waiting = [int(_waiting(base, row[layout.P_OLDEST], limit)) for row in table]
+    is_alive = partial(filelocks.is_taken, fd)
     participants = []
     for k, row in enumerate(table):
-        identity, pin = int(row[layout.P_STATE]) >> int(layout.IDENTITY_SHIFT), int(row[layout.P_PIN])
+        identity, pin = identity_of(row), int(row[layout.P_PIN])
         if identity:
             pinned = pin >> 1 if pin else None
-            alive = filelocks.is_taken(fd, identity)
-            participants.append(Participant(k, int(row[layout.P_PID]), alive, pinned, waiting[k]))
+            participants.append(
+                Participant(k, int(row[layout.P_PID]), is_alive(identity), pinned, waiting[k], identity)
+            )
     structures = _contents(fd, words, directory(head), top, in_use, counted_bytes)
     live = int(table[:, int(layout.P_LIVE)].sum(dtype=np.uint64)) & ((1 << 63) - 1)
     return Inspection(
@@ -192,6 +204,8 @@ def _look(fd: int, words: Words, head: Words, where: str, in_use: bool, counted_
         waiting=sum(waiting),
         structures=structures,
         participants=participants,
+        holders=holders(head, is_alive),
+        unfinished=unfinished(head, is_alive),
     )
 
 

@@ -1,6 +1,11 @@
 """``latchfree arena``: what it prints, its exit codes, and that looking changes nothing."""
 
 import json
+import os
+import re
+import signal
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +13,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from latchfree import Arena, Ctrie
-from latchfree.arena import layout
+from latchfree.arena import directory, layout
+from latchfree.arena.kernels.epochs import pin, unpin
 from latchfree.topics import ConcurrentTrie
 from latchfree_cli import exits
 from latchfree_cli.app import app
@@ -232,3 +238,83 @@ def test_a_damaged_topic_trie_is_named(topics: str) -> None:
     assert result.exit_code == exits.VIOLATION
     assert "structure 'interests'" in result.stdout
     assert run("dump", topics).exit_code == exits.USAGE
+
+
+def stopped_child(body: Callable[[], None]) -> int:
+    """Return the process id of a forked child that has stopped itself in `body`."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            body()
+        finally:
+            os._exit(99)
+    assert os.WIFSTOPPED(os.waitpid(pid, os.WUNTRACED)[1])
+    return pid
+
+
+def stop() -> None:
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
+def test_info_names_who_holds_the_epoch_back(path: str) -> None:
+    with Arena.open(path) as arena:
+        Ctrie.open(arena, "stock")["fig"] = 1
+        pin(*(np.uint64(word) for word in (arena.base, arena.interpreter_participant())))  # compiled before the fork
+        unpin(*(np.uint64(word) for word in (arena.base, arena.interpreter_participant())))
+        assert json.loads(run("info", path, "--json").stdout)["unfinished"] == []
+
+        def pinned() -> None:
+            pin(np.uint64(arena.base), np.uint64(arena.interpreter_participant()))
+            stop()
+
+        child = stopped_child(pinned)
+        try:
+            deadline = time.monotonic() + 300
+            while True:
+                document = json.loads(run("info", path, "--json").stdout)
+                found = [each for each in document["holders"] if each["process"] == child]
+                if found and found[0]["seconds"] is not None and found[0]["seconds"] > 0.5:
+                    break
+                assert time.monotonic() < deadline, document
+                time.sleep(0.05)
+            assert (found[0]["state"], found[0]["epoch"]) == ("stopped", document["epoch"] - 1)
+            assert found[0]["identity"] not in (0, arena.identity)
+            text = " ".join(run("info", path).stdout.split())
+            who = rf"by process {child} \(stopped, opening 0x[0-9a-f]+\)"
+            assert re.search(rf"held back: epoch [\d,]+, {who}, pinned in epoch [\d,]+, for [\d.,]+ s", text), text
+        finally:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+        arena.adopt()
+        assert child not in {each["process"] for each in json.loads(run("info", path, "--json").stdout)["holders"]}
+
+
+def test_info_names_who_is_in_the_midst_of_creating(path: str) -> None:
+    step = directory.step
+
+    def creating() -> None:
+        stop_at = iter((False, True))  # the second change of a state publishes the structure
+        changed = {"change": lambda: next(stop_at) and stop()}
+        directory.step = lambda name: (changed.get(name, bool)(), step(name))[1]  # type: ignore[assignment]
+        Ctrie.create(arena, "new", keys=int, values=int)
+
+    with Arena.open(path) as arena:
+        Ctrie.create(arena, "warm", keys=int, values=int)
+        child = stopped_child(creating)
+        try:
+            (found,) = json.loads(run("info", path, "--json").stdout)["unfinished"]
+            assert (found["name"], found["what"], found["process"], found["state"]) == (
+                "new",
+                "created",
+                child,
+                "stopped",
+            )
+            assert f"being created: structure 'new', by process {child} (stopped," in " ".join(
+                run("info", path).stdout.split()
+            )
+        finally:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+        assert list(arena.structures()) == ["mixed", "stock", "warm"]
+        arena.adopt()
+        assert json.loads(run("info", path, "--json").stdout)["unfinished"] == []

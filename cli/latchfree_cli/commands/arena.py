@@ -43,6 +43,8 @@ def info(settings: Settings, where: Where) -> Outcome:
         settings.say(_structures(found))
     if found.participants:
         settings.say(_participants(found))
+    for line in _holding_up(found):
+        settings.say(line)
     return Outcome("ok", asdict(found))
 
 
@@ -197,6 +199,19 @@ def _participants(found: "checker.Inspection") -> Table:
         state = "alive" if each.alive else "dead"
         table.add_row(str(each.slot), str(each.process), state, pinned, f"{each.waiting:,}")
     return table
+
+
+def _holding_up(found: "checker.Inspection") -> Iterator[str]:
+    for holder in found.holders:
+        since = "" if holder.seconds is None else f", for {holder.seconds:,.1f} s"
+        yield (
+            f"held back: epoch {found.epoch:,}, by process {holder.process} ({holder.state}, opening "
+            f"{holder.identity:#x}), pinned in epoch {holder.epoch:,}{since}"
+        )
+    for each in found.unfinished:
+        name = "a structure" if each.name is None else f"structure {each.name!r}"
+        process = "a process that takes no part" if each.process is None else f"process {each.process}"
+        yield f"being {each.what}: {name}, by {process} ({each.state}, opening {each.identity:#x})"
 
 
 # fsck --------------------------------------------------------------------------------------------------------------

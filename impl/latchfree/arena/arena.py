@@ -254,6 +254,7 @@ class Arena:
         with self.call():
             self._adopt()
             self._collect(self.interpreter_participant())
+            reaper.note_epoch(self.words)
 
     def _adopt(self) -> int:
         is_dead = cache(self.region.is_dead)

@@ -40,6 +40,8 @@ H_GENERATION = np.uint64(24)  # last generation handed out; 0 is no generation
 H_EPOCH = np.uint64(32)  # reclamation epoch; a node retired in epoch e is free in e + 2
 H_CLAIMED = np.uint64(40)  # participant slots ever claimed: the slots in use are among the first so many
 H_RINGS = np.uint64(48)  # newest table of the rings that openings own, see latchfree.streams.kernels.roster; 0: none
+H_SEEN_EPOCH = np.uint64(56)  # the epoch when a reaper last saw a new one, and
+H_SEEN_AT = np.uint64(57)  # when that was: nanoseconds since boot; for people only
 
 HEADER_WORDS = 128
 # tags of the state, in its upper 16 bits

@@ -13,6 +13,9 @@ import weakref
 from contextlib import suppress
 from typing import Protocol
 
+from latchfree.arena import layout
+from latchfree.arena.entry import Words
+
 #: Seconds between two looks.
 _PERIOD = 0.25
 
@@ -26,6 +29,15 @@ class Reapable(Protocol):
 
     def reap(self) -> None:
         """Adopt what dead processes have left, and free what can be freed."""
+
+
+def note_epoch(words: Words) -> None:
+    """Record when the present epoch was first seen, so that `latchfree arena info` can say how long it is held back."""
+    epoch = words[layout.H_EPOCH]
+    if words[layout.H_SEEN_EPOCH] != epoch:
+        # Two reapers may mix their words up; the next look of one of them puts that right.
+        words[layout.H_SEEN_AT] = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+        words[layout.H_SEEN_EPOCH] = epoch
 
 
 def _run(reference: weakref.ref[Reapable]) -> None:
