@@ -24,8 +24,8 @@ from latchfree.arena import layout, reaper
 from latchfree.arena.census import Census, census
 from latchfree.arena.directory import Directory
 from latchfree.arena.entry import Entry
-from latchfree.arena.kernels.participants import adopt, collect
-from latchfree.arena.lending import Call, Lender, Loan
+from latchfree.arena.kernels.participants import collect
+from latchfree.arena.lending import Call, Lender, Loan, prepared
 from latchfree.arena.merging import merge
 from latchfree.arena.region import Region
 from latchfree.errors import ArenaInvalid
@@ -102,6 +102,7 @@ class Arena:
             self._share()
 
     def _share(self) -> None:
+        prepared()
         self._finalizer = weakref.finalize(self, _close, self.region, self._cell, self._lender, self.holdings)
         self._finalizer.atexit = False
         self._lender.when_idle = self._finalizer
@@ -272,7 +273,7 @@ class Arena:
         released = 0
         for slot, state in list(_claimed(self.words)):
             if is_dead(state >> int(layout.IDENTITY_SHIFT)):
-                released += bool(adopt(*map(np.uint64, (self.base, slot, state, self._lender.word()))))
+                released += prepared()[2](self.base, slot, state, self._lender.word())
         return released
 
     # memory ---------------------------------------------------------------------------------------------------

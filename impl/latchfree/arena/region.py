@@ -68,6 +68,7 @@ class Region:
 
     @classmethod
     def _of_file(cls, memory: Memory, kind: str, target: Path, fd: int, identity: int) -> Region:
+        sealing.prepared()
         region = cls(memory.words, kind, str(target))
         region._memory = memory
         region._file = os.fstat(fd)
