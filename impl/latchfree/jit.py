@@ -217,7 +217,9 @@ def _mind_handles(dispatcher: Any, *, foreign: bool) -> None:
                 save(signature, data)
 
     def loaded(signature: Any, target: Any) -> Any:
-        return load(signature, target) if is_kept(signature) else None
+        with suppress(OSError):  # out of descriptors, for example: compiling needs none
+            return load(signature, target) if is_kept(signature) else None
+        return None
 
     def stamped(signature: Any, codegen: Any) -> Any:
         return (*key_of(signature, codegen), *map(_stamp, _owners(signature)))

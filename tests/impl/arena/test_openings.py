@@ -1,0 +1,208 @@
+"""An opening lives as long as the kernel says so: through closed descriptors and until its mapping is gone."""
+
+import gc
+import os
+import resource
+import threading
+
+import pytest
+
+from latchfree import Arena, Ctrie
+from latchfree.arena import reaper
+
+pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+
+CAPACITY = 32 << 20
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "arena"
+
+
+@pytest.fixture
+def trie(path):
+    with Arena.create(path=path, capacity=CAPACITY) as arena:
+        yield Ctrie.create(arena, "stock", keys=int, values=int)
+
+
+def contents(path):
+    with Arena.open(path) as arena:
+        return dict(Ctrie.open(arena, "stock").items())
+
+
+def in_child(body):
+    """Run a function in a forked child; return its exit code."""
+    pid = os.fork()
+    if pid == 0:
+        code = 70
+        try:
+            code = 0 if body() else 1
+        finally:
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def test_closing_one_opening_leaves_the_others_of_the_process_alone(trie, path):
+    other = Arena.open(path)
+    again = Ctrie.open(other, "stock")
+    again.put_many(range(1000), range(1000))
+    held = trie.readonly_snapshot()
+    other.close()
+    trie.put_many(range(1000), [0] * 1000)
+    assert len(trie) == 1000
+    assert list(held.values()) == list(held)
+
+
+def test_an_opening_is_dead_for_others_when_it_is_closed_and_not_before(trie, path):
+    other = Arena.open(path)
+    identity = other.identity
+    assert not trie.arena.region.is_dead(identity)
+    assert not trie.arena.region.is_dead(trie.arena.identity)
+    other.close()
+    assert trie.arena.region.is_dead(identity)
+
+
+def test_what_nobody_can_tell_counts_as_alive(trie, path):
+    other = Arena.open(path)
+    dead = other.identity
+    other.close()
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    os.close(trie.arena.region.fd)
+    path.rename(path.with_name("elsewhere"))
+    try:
+        assert not trie.arena.region.is_dead(dead), "there is no descriptor to ask with"
+        path.with_name("elsewhere").rename(path)
+        assert trie.arena.region.is_dead(dead)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (3, limits[1]))
+        assert not trie.arena.region.is_dead(dead), "there is none to be had"
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+
+def test_a_descriptor_closed_underneath_and_used_for_another_file(trie, path, tmp_path):
+    """As a daemonizer does; the other file is neither written nor asked."""
+    foreign = tmp_path / "foreign"
+    foreign.write_bytes(b"hello")
+    fd = trie.arena.region.fd
+    os.dup2(os.open(foreign, os.O_RDWR), fd)
+    with Arena.open(path) as other:
+        assert other.region.others()
+        assert trie.arena.region.others()
+        assert other.adopt() == 0
+        trie.put_many(range(200_000), range(200_000))
+        assert in_child(lambda: len(trie) == 200_000) == 0
+    trie.arena.close()
+    assert foreign.read_bytes() == b"hello"
+    assert os.fstat(fd).st_size == 5, "nobody has closed it"
+    os.close(fd)
+    assert len(contents(path)) == 200_000
+
+
+def test_a_program_that_is_replaced_is_dead(trie, path):
+    """Its descriptors are closed at exec, and its mapping is gone, though the process goes on."""
+    read, write = os.pipe()
+    done, go = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            with trie.arena.lend():
+                os.write(write, b"%d." % trie.arena.identity)
+                os.close(go)
+                os.set_inheritable(done, True)
+                os.execvp("sh", ["sh", "-c", f"echo; read x <&{done}"])
+        finally:
+            os._exit(70)
+    identity = int(os.read(read, 100).split(b".")[0])
+    arena = trie.arena
+    for _ in range(60_000):
+        if arena.region.is_dead(identity):
+            break
+        threading.Event().wait(0.001)
+    assert os.waitpid(pid, os.WNOHANG) == (0, 0), "the process is there"
+    assert arena.region.is_dead(identity)
+    arena.adopt()
+    os.close(go)
+    os.waitpid(pid, 0)
+    for fd in (read, write, done):
+        os.close(fd)
+    trie[1] = 1
+
+
+def test_a_child_goes_on_when_its_parent_is_gone(trie, path):
+    """The child's mapping does not keep the parent's opening alive."""
+    read, write = os.pipe()
+
+    def parent():
+        os.write(write, b"%d." % trie.arena.identity)
+        go, wait = os.pipe()
+        if os.fork() == 0:
+            os.close(wait)
+            os.read(go, 1)
+            os.write(write, b"%d." % trie.arena.identity)
+            threading.Event().wait(60)
+            os._exit(0)
+        os.close(go)
+        os.write(wait, b"x")
+        threading.Event().wait(0.2)
+        return True
+
+    assert in_child(parent) == 0
+    said = b""
+    while said.count(b".") < 2:
+        said += os.read(read, 100)
+    gone, there = map(int, said.split(b".")[:2])
+    assert trie.arena.region.is_dead(gone)
+    assert not trie.arena.region.is_dead(there)
+    os.close(read)
+    os.close(write)
+
+
+def test_unclosed_arenas_that_are_collected_while_one_is_opened(trie, path):
+    class Cycle:
+        pass
+
+    gc.collect()
+    for _ in range(700):
+        cycle = Cycle()
+        cycle.itself, cycle.arena = cycle, Arena.open(path)
+    del cycle
+    gc.collect()
+    assert not trie.arena.region.others()
+
+
+def test_closed_twice_by_threads_at_once(path):
+    arena = Arena.create(path=path, capacity=CAPACITY)
+    barrier = threading.Barrier(8)
+
+    def close():
+        barrier.wait()
+        arena.close()
+
+    threads = [threading.Thread(target=close) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert arena.closed
+    Arena.open(path).close()
+
+
+def test_the_reaper_goes_on_after_an_error(monkeypatch):
+    monkeypatch.setattr(reaper, "_PERIOD", 0.001)
+
+    class Failing:
+        closed = False
+        left = threading.Semaphore(0)
+
+        def reap(self):
+            self.left.release()
+            raise OSError("too many open files")
+
+    thing = Failing()
+    thread = reaper.start(thing)
+    for _ in range(3):
+        assert thing.left.acquire(timeout=60)
+    thing.closed = True
+    thread.join(60)
+    assert not thread.is_alive()
