@@ -379,10 +379,11 @@ def _timeout(stall_timeout: Any) -> float:
     """Return a timeout, checked."""
     if not isinstance(stall_timeout, Real):
         raise TypeError(f"stall_timeout must be a number of seconds, not {type(stall_timeout).__name__}")
-    if not stall_timeout >= 0:
-        raise ValueError(f"stall_timeout must be at least 0 seconds, got {stall_timeout}")
+    seconds: Any = stall_timeout
+    if not seconds >= 0:
+        raise ValueError(f"stall_timeout must be at least 0 seconds, got {seconds}")
     try:
-        return float(stall_timeout)
+        return float(seconds)
     except OverflowError:
         return float("inf")
 

@@ -138,13 +138,13 @@ def test_closing_the_arena_gives_the_rings_back(tmp_path):
 
 def test_the_memory_of_2000_short_threads_comes_back(either):
     """Bulk calls and rings, in threads that end at once: limbo and free lists are those of whoever comes next."""
-    trie = Ctrie.create(either, "numbers", keys=int, values=int) if either.shared else Ctrie(arena=either)
+    new = {"keys": int, "values": int}
+    trie = Ctrie.create(either, "numbers", **new) if either.shared else Ctrie(arena=either, **new)
     keys = list(range(40))
 
     def body():
         trie.update(dict.fromkeys(keys, 1))
-        if hasattr(trie, "put_many"):
-            trie.put_many(keys, keys)
+        trie.put_many(keys, keys)
         trie.remove_many(keys)
         ring = RingBuffer(32, arena=either)
         assert ring.put_many(keys) == 32
@@ -266,6 +266,41 @@ def test_a_child_learns_that_its_parent_has_dropped_a_ring(shared):
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     os.close(here)
     os.close(there)
+
+
+def test_no_call_writes_where_a_ring_was(shared, rng):
+    """Children are in calls of a ring while their parent drops it and fills its memory with something else."""
+    filled, values = Ctrie.create(shared, "filled", keys=int, values=bytes), list(range(512))
+    warm = pickle.loads(pickle.dumps(RingBuffer(4, arena=shared)))  # compiles what the children call
+    with pytest.raises(RingGone):
+        warm.put_many(values)
+    warm._arena.close()
+    expected = {}
+    for turn in range(25):
+        rings, (here, there) = [RingBuffer(512, arena=shared)], os.pipe()
+        children = []
+        for _ in range(2):
+            children.append(os.fork())
+            if children[-1] == 0:
+                try:
+                    os.write(there, b"!")
+                    while True:
+                        rings[0].put_many(values)
+                        rings[0].get_many(512)
+                except RingGone:
+                    os._exit(0)
+                finally:
+                    os._exit(1)
+        assert len(os.read(here, 1)) == len(os.read(here, 1)) == 1
+        time.sleep(rng.uniform(0, 0.002))
+        rings.clear()
+        expected.update((100 * turn + k, bytes([k]) * 80) for k in range(100))
+        filled.update(expected)
+        for child in children:
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert dict(filled) == expected
+        os.close(here)
+        os.close(there)
 
 
 def kill_an_owner(where, *, rings=20):
