@@ -283,17 +283,8 @@ class Arena:
 
         Operations do this as they go. Three calls free what was removed just before.
         """
+        self._lender.release_free()
         self._collect(self.interpreter_participant())
-        free = self._lender.free
-        mine = []
-        while free:
-            with suppress(IndexError):  # another thread was faster
-                mine.append(free.pop())
-        try:
-            for slot in mine:
-                self._collect(slot)
-        finally:
-            free.extend(mine)
 
     def merge(self, *, bulk: bool = False) -> None:
         """Merge neighbouring free pieces into larger ones, where the arena has no more of the size it needs.

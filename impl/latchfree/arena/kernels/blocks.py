@@ -9,7 +9,7 @@ the node's header, its size: so it can be freed without being read, when it has 
 
 import numpy as np
 
-from latchfree.arena.kernels.freelists import carve, take
+from latchfree.arena.kernels.freelists import carve, give, take
 from latchfree.arena.kernels.node import BIRTH_MASK, BLOCK, SIZE_MASK, SIZE_SHIFT, header, size_of
 from latchfree.arena.layout import P_LIVE, P_SPARE_COUNT, P_SPARES
 from latchfree.atomics import barrier, peek, poke
@@ -76,6 +76,13 @@ def take_spare(mem: Handle, me: Word) -> Word:
     barrier(mem)
     poke(mem, block + LINK, _0)
     return block
+
+
+@kernel
+def give_spares(mem: Handle, me: Word) -> None:
+    """Free all spare blocks of a participant that is not in use."""
+    while peek(mem, me + P_SPARE_COUNT) != _0:
+        give(mem, me, take_spare(mem, me), BLOCK_WORDS)
 
 
 @kernel

@@ -12,6 +12,7 @@ words were, as always, fit to be taken over.
 
 import numpy as np
 
+from latchfree.arena.kernels.blocks import give_spares
 from latchfree.arena.kernels.epochs import drain, try_advance
 from latchfree.arena.layout import (
     H_CLAIMED,
@@ -20,6 +21,7 @@ from latchfree.arena.layout import (
     P_INCARNATION,
     P_OLDEST,
     P_PIN,
+    P_SPARE_COUNT,
     P_STATE,
     PARTICIPANT_WORDS,
     PARTICIPANTS,
@@ -97,7 +99,7 @@ def _inherit(mem: Handle, slot: Word, me: Word) -> None:
 
 @entry
 def collect(mem: Handle, me: Word) -> None:
-    """Free what can be freed of the caller's own limbo and of the limbos of slots that nobody owns.
+    """Free what can be freed of the caller's own limbo and of the limbos and spare blocks of slots that nobody owns.
 
     Deferred things, which their structures free, are on the caller's list `P_DEFERRED` afterwards.
     """
@@ -105,9 +107,11 @@ def collect(mem: Handle, me: Word) -> None:
     drain(mem, me, EVERYTHING)
     for k in range(load(mem, H_CLAIMED)):
         slot = _FIRST + np.uint64(k) * _STRIDE
-        if peek(mem, slot + P_OLDEST) | peek(mem, slot + P_DEFERRED) == _0 or load(mem, slot + P_STATE) != FREE:
+        held = peek(mem, slot + P_OLDEST) | peek(mem, slot + P_DEFERRED) | peek(mem, slot + P_SPARE_COUNT)
+        if held == _0 or load(mem, slot + P_STATE) != FREE:
             continue
         if cas(mem, slot + P_STATE, FREE, peek(mem, me + P_STATE)):
             drain(mem, slot, EVERYTHING)
             _inherit(mem, slot, me)
+            give_spares(mem, slot)
             store(mem, slot + P_STATE, FREE)
