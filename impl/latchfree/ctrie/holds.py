@@ -3,8 +3,14 @@
 Example: ``with trie.readonly_snapshot() as before: ...`` registers a snapshot. Its `Hold` keeps the nodes that the
 snapshot sees; the end of the block drops the last reference to the hold, and so the snapshot.
 
-A `Hold` is a registered snapshot; an `Owner` is a private trie. Closing a shared arena ends them all. After a fork they
-belong to the parent: the child does not give them back and cannot read through them.
+A `Hold` is a registered snapshot; an `Owner` is a private trie. Both belong to one opening of the arena: closing it
+ends them all. After a fork those of a shared arena belong to the parent: the child does not give them back and cannot
+read through them.
+
+Finalizers run anywhere: between two lines of any code, in a signal handler, while the interpreter ends. They do what
+single calls do, with the interpreter lock from start to end. No such call is ever interrupted by a finalizer, for
+compiled code makes no object that the garbage collector knows. While the interpreter ends they do nothing: shared
+arenas are closed by then, and the memory of the others goes anyway.
 
 Invariant: a snapshot is dropped while its trie is there, and a trie is destroyed after everything made from it. The
 garbage collector finalizes a cycle in any order, so a trie that ends also takes the snapshots in its own registry.
@@ -12,8 +18,8 @@ garbage collector finalizes a cycle in any order, so a trie that ends also takes
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
-from os import getpid
 from typing import Any, Final, Protocol
 
 from latchfree.arena import Arena
@@ -60,7 +66,7 @@ class Hold:
         0 after the snapshot was given back.
     """
 
-    __slots__ = ("__weakref__", "_pid", "slot", "trie")
+    __slots__ = ("__weakref__", "_identity", "slot", "trie")
 
     rank = 1  # closing an arena ends the private tries first, which take their snapshots along
 
@@ -68,7 +74,7 @@ class Hold:
         self.slot = slot
         self.trie = trie
         if trie.shared:
-            self._pid = getpid()
+            self._identity = trie.arena.identity
             trie.arena.holdings.add(self)
 
     @property
@@ -76,14 +82,14 @@ class Hold:
         """Word offset of the root I-node of the frozen tree."""
         return int(self.trie.arena.words[self.slot + _FROZEN])
 
-    def end(self, getpid: Any = getpid) -> None:
+    def end(self, finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
         """Give the snapshot back."""
         slot = self.slot
-        if slot == 0:
+        if slot == 0 or finalizing():
             return
         self.slot = 0
         trie = self.trie
-        if trie.shared and (trie.arena.closed or getpid() != self._pid):
+        if trie.shared and (trie.arena.closed or trie.arena.identity != self._identity):
             return
         if trie.owner is None or not trie.owner.gone:
             trie.drop(slot)
@@ -102,7 +108,7 @@ class Hold:
         """
         if not self.trie.shared:
             return
-        if getpid() != self._pid:
+        if self.trie.arena.identity != self._identity:
             raise RuntimeError(
                 "this snapshot of a shared arena was taken before the fork and belongs to the parent process; "
                 "take a new one in the child"
@@ -122,7 +128,7 @@ class Owner:
         Snapshot that a writable snapshot goes on from; given back after the trie.
     """
 
-    __slots__ = ("__weakref__", "_arena", "_destroy", "_ended", "_parent", "_pid", "_trie")
+    __slots__ = ("__weakref__", "_arena", "_destroy", "_ended", "_identity", "_parent", "_trie")
 
     rank = 0
 
@@ -131,7 +137,7 @@ class Owner:
         self._arena = arena
         self._trie = trie
         self._parent = parent
-        self._pid = getpid()
+        self._identity = arena.identity
         self._destroy = call("destroy")  # compiled now, not while an interpreter ends
         if arena.shared:
             arena.holdings.add(self)
@@ -144,10 +150,10 @@ class Owner:
         owner = self._parent.trie.owner
         return owner is not None and owner.gone
 
-    def end(self, getpid: Any = getpid, reclaim: Any = reclaim) -> None:
+    def end(self, finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
         """Destroy the trie and everything made from it."""
         arena = self._arena
-        if self.gone or arena.closed or (arena.shared and getpid() != self._pid):
+        if finalizing() or self.gone or arena.closed or (arena.shared and arena.identity != self._identity):
             return
         self._ended = True
         reclaim(arena, self._trie, lambda identity: True)
