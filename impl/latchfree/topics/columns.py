@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from latchfree.extras import optional
+from latchfree.topics.dialects import Dialect
+from latchfree.topics.errors import InvalidTopic
 
 pa: Any = optional("pyarrow", "topics")
 
@@ -33,9 +38,91 @@ def text_column(texts: Any, what: str = "topics") -> Any:
         if len(texts):
             raise TypeError(f"{what} must be strings, got an Arrow array of {kind}")
         texts = texts.cast(pa.string())
+    try:
+        texts.cast(pa.large_binary() if pa.types.is_large_string(kind) else pa.binary()).validate(full=True)
+    except pa.ArrowInvalid as error:
+        raise ValueError(f"{what} are a broken Arrow array: {error}") from None
     if texts.null_count:
         raise ValueError(f"{what} must not be null, element {texts.is_null().index(True).as_py()} is")
     return texts
+
+
+def check_texts(dialect: Dialect, column: Any) -> None:
+    """Refuse topics that are not UTF-8, and, in a dialect of your own, topics that break a rule.
+
+    Raises
+    ------
+    InvalidTopic
+        Naming the row.
+    """
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid:
+        pass
+    else:
+        if not dialect.own:
+            return
+    for row, text in rows_of(column):
+        try:
+            dialect.topic(text)
+        except InvalidTopic as error:
+            raise error.at_row(row) from None
+
+
+def number_column(numbers: Any, rows: int, what: str, low: int, high: int) -> NDArray[Any]:
+    """Return a new array of integers from `low` up to, but not including, `high`: int64, or uint64 if `low` is 0.
+
+    Parameters
+    ----------
+    numbers : pyarrow.Array, pyarrow.ChunkedArray, ndarray or sequence of int
+    rows : int
+        How many there must be.
+    what : str
+        What errors call them.
+    low, high : int
+
+    Raises
+    ------
+    TypeError
+        If an element is no integer; the error names the row.
+    ValueError
+        If an element is null or out of range, which the error names, or there are more or fewer.
+    """
+    kind = np.uint64 if low == 0 else np.int64
+    array = _integers(numbers, what)
+    if array.ndim != 1 or len(array) != rows:
+        raise ValueError(f"there must be one of {what} for each of {rows:,} patterns, got shape {array.shape}")
+    if array.dtype == object:
+        bad = [row for row, each in enumerate(array.tolist()) if not low <= each < high][:1]
+    else:
+        limits = np.iinfo(array.dtype)
+        wrong = np.zeros(rows, np.bool_)
+        wrong |= (array < low) if low > limits.min else False
+        wrong |= (array > high - 1) if high - 1 < limits.max else False
+        bad = np.flatnonzero(wrong)[:1].tolist()
+    if bad:
+        raise ValueError(f"row {bad[0]}: {what} are from {low} to {high - 1}, got {array[bad[0]]}")
+    return array.astype(kind)
+
+
+def _integers(numbers: Any, what: str) -> NDArray[Any]:
+    """Return integers as an array, of objects if they came as any sequence."""
+    if isinstance(numbers, np.ndarray) and numbers.dtype.kind in "iu":
+        return numbers
+    if isinstance(numbers, pa.Array | pa.ChunkedArray):
+        if pa.types.is_integer(numbers.type) and not numbers.null_count:
+            found: NDArray[Any] = np.asarray(numbers)
+            return found
+        numbers = numbers.to_pylist()
+    values = numbers.tolist() if isinstance(numbers, np.ndarray) else list(numbers)
+    for row, each in enumerate(values):
+        if each is None:
+            raise ValueError(f"row {row}: {what} must not be null")
+        if isinstance(each, bool | np.bool_) or not isinstance(each, int | np.integer):
+            raise TypeError(f"row {row}: {what} must be integers, not {type(each).__name__}")
+    array = np.empty(len(values), object)
+    array[:] = [int(each) for each in values]
+    return array
 
 
 def rows_of(texts: Any) -> Iterator[tuple[int, bytes]]:

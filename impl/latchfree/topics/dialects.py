@@ -20,6 +20,11 @@ from latchfree.topics.errors import InvalidPattern, InvalidText, InvalidTopic
 from latchfree.topics.pattern import Kind, Pattern
 
 
+def exact_bytes(text: str | bytes) -> bytes:
+    """Return the bytes of a text, as an object of just that class: those of a subclass may lie about their length."""
+    return str.encode(text) if isinstance(text, str) else text if type(text) is bytes else b"".join((text,))
+
+
 @dataclass(frozen=True, slots=True)
 class Dialect:
     """The rules of one protocol.
@@ -59,6 +64,18 @@ class Dialect:
     pattern_defect: Callable[[str], rules.Defect]
     topic_defect: Callable[[str], rules.Defect]
 
+    def __post_init__(self) -> None:
+        for what in ("separator", "one", "many"):
+            character = getattr(self, what)
+            if not isinstance(character, str) or len(character) != 1 or not character.isascii():
+                raise ValueError(f"{what} of a dialect must be one ASCII character, not {character!r}")
+        if len({self.separator, self.one, self.many}) < 3:
+            raise ValueError("separator, one and many of a dialect must be three characters")
+        for what, low, high in (("least", 0, 1), ("longest", 1, 65_535), ("most_words", 1, 65_536)):
+            number = getattr(self, what)
+            if type(number) is not int or not low <= number <= high:
+                raise ValueError(f"{what} of a dialect must be an int from {low} to {high:,}, not {number!r}")
+
     def pattern(self, text: str | bytes) -> Pattern:
         """Parse a pattern.
 
@@ -92,6 +109,23 @@ class Dialect:
             raise InvalidTopic(text, self.name, self._too_many(len(words)))
         return words
 
+    def prefix(self, text: str | None) -> tuple[str, ...]:
+        """Return the first words that are asked for; None asks for no word.
+
+        Raises
+        ------
+        TypeError
+            If it is no str.
+        """
+        if text is not None and not isinstance(text, str):
+            raise TypeError(f"prefix must be str, not {type(text).__name__}")
+        return self.split(str.__str__(text or ""))
+
+    @property
+    def own(self) -> bool:
+        """Whether this is a dialect of your own, and not one of `DIALECTS`."""
+        return DIALECTS.get(self.name) is not self
+
     def split(self, text: str) -> tuple[str, ...]:
         """Return the words of a text; the empty text has none."""
         return tuple(text.split(self.separator)) if text else ()
@@ -123,11 +157,13 @@ class Dialect:
 
     def _checked(self, text: str | bytes, error: type[InvalidText], defect_of: Callable[[str], rules.Defect]) -> str:
         if isinstance(text, str):
+            text = str.__str__(text)  # a subclass may encode and split as it likes
             try:
                 size = len(text.encode())
             except UnicodeEncodeError as fault:
                 raise error(text, self.name, "it must be encodable in UTF-8", fault.start) from None
         elif isinstance(text, bytes):
+            text = exact_bytes(text)
             size = len(text)
             try:
                 text = text.decode()
@@ -155,6 +191,8 @@ def get_dialect(dialect: str | Dialect) -> Dialect:
     """Return a dialect given by name, or the one given."""
     if isinstance(dialect, Dialect):
         return dialect
+    if not isinstance(dialect, str):
+        raise TypeError(f"dialect must be a Dialect or its name, not {type(dialect).__name__}")
     if dialect not in DIALECTS:
         raise ValueError(f"no topic dialect is called {dialect!r}; there are {', '.join(DIALECTS)}")
     return DIALECTS[dialect]
@@ -168,6 +206,8 @@ def parse_pattern(dialect: Dialect, text: str | bytes, queue: str | None, row: i
     InvalidPattern
         Naming the row, unless `row` is None.
     """
+    if queue is not None and not isinstance(queue, str):
+        raise TypeError(f"queue must be str, not {type(queue).__name__}")
     try:
         pattern = dialect.pattern(text)
     except InvalidText as error:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from latchfree.topics.dialects import Dialect
+from latchfree.topics.dialects import Dialect, get_dialect
 from latchfree.topics.matcher import Matcher
 from latchfree.topics.pattern import Kind, Pattern
 from latchfree.topics.subscription import S, Subscription
@@ -89,7 +89,7 @@ def _is_topic(so_far: int, dialect: Dialect) -> bool:
     return so_far == SOME or (so_far == NO_WORD and dialect.topic_defect("") is None)
 
 
-def overlaps(one: str, other: str, dialect: Dialect) -> bool:
+def overlaps(one: str, other: str, dialect: str | Dialect) -> bool:
     """Return whether some topic matches both patterns.
 
     The time is O(words of one * words of the other * different words).
@@ -98,7 +98,7 @@ def overlaps(one: str, other: str, dialect: Dialect) -> bool:
     ----------
     one, other : str
         Patterns.
-    dialect : Dialect
+    dialect : str or Dialect
         The dialect of both.
 
     Raises
@@ -106,6 +106,7 @@ def overlaps(one: str, other: str, dialect: Dialect) -> bool:
     InvalidPattern
         If a pattern breaks a rule of the dialect.
     """
+    dialect = get_dialect(dialect)
     a, b, words = _product(dialect.pattern(one), dialect.pattern(other), dialect)
     todo = [(i, j, NO_WORD) for i in a.start for j in b.start]
     seen = set(todo)
@@ -123,14 +124,14 @@ def overlaps(one: str, other: str, dialect: Dialect) -> bool:
     return False
 
 
-def subsumes(wide: str, narrow: str, dialect: Dialect) -> bool:
+def subsumes(wide: str, narrow: str, dialect: str | Dialect) -> bool:
     """Return whether every topic that matches `narrow` matches `wide`.
 
     Parameters
     ----------
     wide, narrow : str
         Patterns.
-    dialect : Dialect
+    dialect : str or Dialect
         The dialect of both.
 
     Raises
@@ -140,6 +141,7 @@ def subsumes(wide: str, narrow: str, dialect: Dialect) -> bool:
     TooComplex
         For some patterns with ``#`` before many ``*``, which have exponentially many states.
     """
+    dialect = get_dialect(dialect)
     a, b, words = _product(dialect.pattern(wide), dialect.pattern(narrow), dialect)
     todo = [(j, a.start, NO_WORD) for j in b.start]
     seen = set(todo)

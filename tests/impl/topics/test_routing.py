@@ -1,7 +1,9 @@
 """Queue groups, the result cache, remote interest, and matching on fields."""
 
+import gc
 import random
 import threading
+import tracemalloc
 from collections import Counter
 
 import pyarrow as pa
@@ -20,6 +22,7 @@ from latchfree.topics import (
     QueueGroups,
     Random,
     RemoteInterest,
+    RoundRobin,
     RoutedSubKey,
     Sticky,
     UnknownSubscription,
@@ -225,3 +228,62 @@ def test_the_example_of_openamq():
     matcher.unsubscribe(held[0])
     with pytest.raises(UnknownSubscription):
         matcher.unsubscribe(held[0])
+
+
+def test_the_results_of_a_cache_take_no_more_bytes_than_allowed():
+    matcher = LockedTrie("mqtt")
+    matcher.subscribe_many(["#"], "everybody")
+    for k in range(3_000):
+        matcher.subscribe("big/#", k)
+    cached = CachedMatcher(matcher, most_bytes=1 << 20)
+    gc.collect()
+    tracemalloc.start()
+    try:
+        for k in range(1_024):
+            assert len(cached.match(f"big/{k}")) == 3_001
+        assert tracemalloc.get_traced_memory()[0] < 1.5 * (1 << 20)
+        assert 0 < cached.stats().details["cache entries"] < 20
+        cached.invalidate()
+        gc.collect()
+        assert tracemalloc.get_traced_memory()[0] < 0.1 * (1 << 20)
+    finally:
+        tracemalloc.stop()
+    before = pa.total_allocated_bytes()
+    rows = cached.match_many(pa.array([f"small/{k}" for k in range(200_000)]))
+    assert len(rows) == 200_000
+    del rows
+    assert pa.total_allocated_bytes() - before < 1 << 20
+    assert cached.stats().details["cache entries"] == 1_024
+    assert cached.match_many(["small/5", "other"]).to_pylist() == [["everybody"], ["everybody"]]
+
+
+def test_a_result_matched_before_a_change_is_not_kept_after_it():
+    """The subscription comes while the matcher is matching: from the code of another subscriber."""
+    matcher = LockedTrie("mqtt")
+    cached = CachedMatcher(matcher)
+
+    class Late:
+        def __hash__(self):
+            if late and not matcher.stats().subscriptions > 1:
+                cached.subscribe("a", "second")
+            return 5
+
+    late = False
+    cached.subscribe("a", Late())
+    late = True
+    cached.match("a")
+    assert "second" in cached.match("a")
+
+
+def test_the_turns_of_groups_that_have_gone_are_forgotten():
+    matcher = LockedTrie("nats")
+    turns = RoundRobin()
+    groups = QueueGroups(matcher, turns)
+    stay = [matcher.subscribe("a.*", k, queue="stay") for k in range(3)]
+    for k in range(2_000):
+        guest = matcher.subscribe("a.*", "guest", queue=f"group {k}")
+        chosen = groups.route("a.b")
+        assert chosen[0] is stay[k % 3]
+        assert chosen[1] is guest
+        matcher.unsubscribe(guest)
+    assert len(turns) < 100

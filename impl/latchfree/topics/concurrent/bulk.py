@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from latchfree.arena.patience import Patience
 from latchfree.extras import optional
-from latchfree.topics.columns import text_column
+from latchfree.topics.columns import check_texts, number_column, text_column
 from latchfree.topics.concurrent.entry_points import call
 from latchfree.topics.concurrent.kernels.collect import TOO_SMALL
 from latchfree.topics.concurrent.payload import NO_QUEUE
 from latchfree.topics.concurrent.scratch import Scratch
 from latchfree.topics.concurrent.store import TopicStore
-from latchfree.topics.dialects import Dialect
+from latchfree.topics.concurrent.subscribers import LIMIT
 from latchfree.topics.errors import InvalidPattern, InvalidTopic
 
 pa: Any = optional("pyarrow", "topics")
@@ -51,34 +51,26 @@ class _Texts:
         return value
 
 
-def _check_utf8(dialect: Dialect, column: Any, texts: _Texts) -> None:
-    try:
-        column.validate(full=True)
-    except pa.ArrowInvalid:
-        for row in range(len(column)):
-            try:
-                dialect.topic(texts.bytes_of(row))
-            except InvalidTopic as error:
-                raise error.at_row(row) from None
-
-
-def match(
-    store: TopicStore, scratch: Scratch, column: Any, root: int, *, values: bool = True
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def match(store: TopicStore, scratch: Scratch, column: Any, root: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the words of each topic's subscribers: row k has ``found[offsets[k] : offsets[k + 1]]``.
-
-    Without `values`, return S-nodes; then the caller must be pinned.
 
     Raises
     ------
     InvalidTopic
         Naming the row.
     """
-    texts = _Texts(column)
-    _check_utf8(store.dialect, column, texts)
+    check_texts(store.dialect, column)
+    with store.arena.lend() as me:
+        return _match(store, scratch, _Texts(column), root, me, values=True)
+
+
+def _match(
+    store: TopicStore, scratch: Scratch, texts: _Texts, root: int, me: int, *, values: bool
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Match valid UTF-8; without `values`, return S-nodes, and then the caller must be pinned."""
     scratch.make_room(min(texts.longest, store.dialect.longest))
     scratch.stop_after()
-    rows = len(column)
+    rows = len(texts.places) - 1
     offsets = np.zeros(rows + 1, np.int64)
     out: NDArray[np.int64] = np.empty(_EXPECTED * rows + len(scratch.row), np.int64)
     entry = call("match_rows")
@@ -86,8 +78,8 @@ def match(
     while True:
         done = int(
             entry(
-                store.arena.base, store.trie, root, store.arena.participant(), store.grammar, values, texts.address,
-                texts.places, done, offsets, out, scratch.buffers,
+                store.arena.base, store.trie, root, me, store.grammar, values, texts.address, texts.places, done,
+                offsets, out, scratch.buffers,
             )
         )  # fmt: skip
         if done == rows:
@@ -105,20 +97,21 @@ def match(
 
 
 def match_nodes(
-    store: TopicStore, scratch: Scratch, column: Any, root: int, subscriber: Callable[[int], Hashable]
+    store: TopicStore, scratch: Scratch, column: Any, root: int, subscriber: Callable[[int, Any], Hashable]
 ) -> list[list[Hashable]]:
-    """Return the subscribers of each topic of a valid column, each once a row, read from the S-nodes."""
-    base, me = store.arena.base, store.arena.participant()
+    """Return the subscribers of each topic of a valid column, read from the S-nodes; one may stand twice in a row."""
     rows: list[list[Hashable]] = []
     for start in range(0, len(column), _CHUNK):
-        call("pin")(base, me)
-        try:
-            offsets, found = match(store, scratch, column.slice(start, _CHUNK), root, values=False)
-            known = {node: subscriber(node) for node in np.unique(found).tolist()}
-        finally:
-            call("unpin")(base, me)
+        with store.arena.lend() as me:
+            call("pin")(store.arena.base, me)
+            try:
+                offsets, found = _match(store, scratch, _Texts(column.slice(start, _CHUNK)), root, me, values=False)
+                payloads = {node: store.read(node)[2] for node in np.unique(found).tolist()}
+            finally:
+                call("unpin")(store.arena.base, me)
+        known = {node: subscriber(payload.word, payload.text) for node, payload in payloads.items()}
         all_found = [known[node] for node in found.tolist()]
-        rows += [list(dict.fromkeys(all_found[low:high])) for low, high in pairwise(offsets.tolist())]
+        rows += [all_found[low:high] for low, high in pairwise(offsets.tolist())]
     return rows
 
 
@@ -143,45 +136,59 @@ def subscribe(store: TopicStore, scratch: Scratch, patterns: Any, subscribers: A
     texts = _patterns(store, patterns, scratch)
     rows = len(texts.places) - 1
     payloads = np.empty((rows, 2), np.int64)
-    payloads[:, 0] = subscribers
+    payloads[:, 0] = number_column(subscribers, rows, "subscribers", -LIMIT, LIMIT)
     payloads[:, 1] = NO_QUEUE
     numbers = np.zeros(rows, np.uint64)
     done = 0
 
     def attempt() -> bool:
         nonlocal done
-        done = int(
-            call("add_rows")(
-                store.arena.base, store.trie, store.arena.participant(), store.grammar.rules, texts.address,
-                texts.places, payloads.ctypes.data, 16, 16, done, numbers, scratch.descent,
-            )
-        )  # fmt: skip
+        with store.arena.lend() as me:
+            done = int(
+                call("add_rows")(
+                    store.arena.base, store.trie, me, store.grammar.rules, texts.address, texts.places,
+                    payloads.ctypes.data, 16, 16, done, numbers, scratch.descent,
+                )
+            )  # fmt: skip
         return done == rows
 
-    _insist(store, attempt, lambda: done)
-    scratch.subscribes += rows
+    try:
+        _insist(store, attempt, lambda: done)
+    finally:
+        scratch.subscribes += done
     return numbers
 
 
-def unsubscribe(store: TopicStore, scratch: Scratch, patterns: Any, numbers: Any) -> None:
-    """Take subscriptions away by number; see `ConcurrentTrie.unsubscribe_column`."""
+def unsubscribe(store: TopicStore, scratch: Scratch, patterns: Any, numbers: Any, gone: Callable[[int], None]) -> None:
+    """Take subscriptions away by number; see `ConcurrentTrie.unsubscribe_column`.
+
+    `gone` is called with the word for each subscriber that had a subscription.
+    """
     texts = _patterns(store, patterns, scratch)
     rows = len(texts.places) - 1
-    names = np.array(numbers, np.uint64)  # a copy: the call writes 0 for each one that is not found
+    names = number_column(numbers, rows, "numbers", 0, 1 << 64)  # a copy: 0 is written for each that is not found
+    names[names >= 1 << 63] = 0  # no subscription has such a number
+    words = np.zeros(rows, np.int64)
     done = 0
 
     def attempt() -> bool:
         nonlocal done
-        done = int(
-            call("drop_rows")(
-                store.arena.base, store.trie, store.arena.participant(), store.grammar.rules, texts.address,
-                texts.places, names, done, scratch.descent,
-            )
-        )  # fmt: skip
+        with store.arena.lend() as me:
+            done = int(
+                call("drop_rows")(
+                    store.arena.base, store.trie, me, store.grammar.rules, texts.address, texts.places, names, words,
+                    done, scratch.descent,
+                )
+            )  # fmt: skip
         return done == rows
 
-    _insist(store, attempt, lambda: done)
-    scratch.unsubscribes += rows
+    try:
+        _insist(store, attempt, lambda: done)
+    finally:
+        dropped = words[:done][names[:done] != 0]
+        scratch.unsubscribes += len(dropped)
+        for word in dropped[dropped >= LIMIT].tolist():
+            gone(word)
 
 
 def _insist(store: TopicStore, attempt: Callable[[], bool], done: Callable[[], int]) -> None:

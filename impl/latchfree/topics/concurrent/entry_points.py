@@ -13,6 +13,7 @@ from latchfree.jit import entry_point
 from latchfree.topics.concurrent.kernels.collect import Buffers
 from latchfree.topics.concurrent.kernels.digits import Grammar
 from latchfree.topics.concurrent.kernels.rows import Descent, add_rows, drop_rows, match_rows
+from latchfree.topics.concurrent.kernels.single import add_text, drop_text, match_text
 from latchfree.topics.concurrent.kernels.whole import create, scan
 
 
@@ -34,7 +35,10 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "create": (create, (_W,) * 4),
     "match_rows": (match_rows, (_W,) * 4 + (_GRAMMAR, _W, _W, _INTS, _I, _INTS, _INTS, _BUFFERS)),
     "add_rows": (add_rows, (_W,) * 5 + (_INTS, _W, _W, _W, _I, _WORDS, _DESCENT)),
-    "drop_rows": (drop_rows, (_W,) * 5 + (_INTS, _WORDS, _I, _DESCENT)),
+    "drop_rows": (drop_rows, (_W,) * 5 + (_INTS, _WORDS, _INTS, _I, _DESCENT)),
+    "match_text": (match_text, (_W,) * 4 + (_GRAMMAR, _W, _INTS, _INTS, _INTS, _BUFFERS)),
+    "add_text": (add_text, (_W,) * 5 + (_INTS, _W, _W, _WORDS, _DESCENT)),
+    "drop_text": (drop_text, (_W,) * 5 + (_INTS, _WORDS, _INTS, _DESCENT)),
     "scan": (scan, (_W,) * 3 + (_WORDS,) * 2),
     "pin": (pin, (_W, _W)),
     "unpin": (unpin, (_W, _W)),

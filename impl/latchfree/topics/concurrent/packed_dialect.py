@@ -17,16 +17,19 @@ def grammar_of(dialect: Dialect) -> digits.Grammar:
 
 
 def rules_of(dialect: Dialect) -> int:
-    """Return the rules of a dialect, see `latchfree.topics.concurrent.kernels.digits`."""
+    """Return the rules of a dialect, see `latchfree.topics.concurrent.kernels.digits`.
+
+    The rules of a dialect of your own are functions, so Python judges its texts, and compiled code refuses none.
+    """
     flags = int(digits.ANYWHERE) if dialect.many_anywhere else 0
     flags |= int(digits.LEAST) if dialect.least else 0
     flags |= int(digits.HIDES) if dialect.hides_dollar else 0
-    flags |= int(digits.NO_EMPTY_WORD) if dialect.name == "nats" else 0
-    flags |= int(digits.NO_EMPTY_TEXT) if dialect.name == "mqtt" else 0
+    flags |= int(digits.NO_EMPTY_WORD) if dialect.name == "nats" and not dialect.own else 0
+    flags |= int(digits.NO_EMPTY_TEXT) if dialect.name == "mqtt" and not dialect.own else 0
     flags |= dialect.longest << int(digits.LONGEST_SHIFT)
     return flags | ord(dialect.separator) | ord(dialect.one) << 8 | ord(dialect.many) << 16
 
 
 def forbidden_in(dialect: Dialect) -> int:
     """Return the bytes that no topic of a dialect has, a bit each."""
-    return sum(1 << ord(character) for character in _FORBIDDEN[dialect.name])
+    return 0 if dialect.own else sum(1 << ord(character) for character in _FORBIDDEN[dialect.name])

@@ -12,6 +12,8 @@ from __future__ import annotations
 import struct
 from typing import Final, NamedTuple
 
+from latchfree.topics.dialects import exact_bytes
+
 #: Kinds of queue group: none, one named by the subscriber, one named in the pattern (``$share``).
 #: A row of a bulk call has two words, and the second is NO_QUEUE.
 NO_QUEUE, QUEUE, SHARE = range(3)
@@ -67,7 +69,7 @@ class Payload(NamedTuple):
 
 def _bytes_of(text: str | bytes, what: str) -> bytes:
     try:
-        encoded = text.encode() if isinstance(text, str) else text
+        encoded = exact_bytes(text)
     except UnicodeEncodeError as error:
         raise ValueError(f"{what} cannot be stored as UTF-8: {error.reason}, at character {error.start}") from None
     if len(encoded) > _LONGEST:

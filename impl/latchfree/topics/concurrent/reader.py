@@ -2,34 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import pairwise
-from typing import Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, Protocol
 
-from latchfree.ctrie.holds import Hold
 from latchfree.extras import optional
 from latchfree.topics.columns import text_column, to_lists
 from latchfree.topics.concurrent import bulk
 from latchfree.topics.concurrent.entry_points import call
-from latchfree.topics.concurrent.kernels.collect import TOO_SMALL
-from latchfree.topics.concurrent.payload import SHARE
+from latchfree.topics.concurrent.kernels.single import DONE, NOBODY
+from latchfree.topics.concurrent.payload import SHARE, Payload
 from latchfree.topics.concurrent.scratch import Scratch, Scratches
 from latchfree.topics.concurrent.store import DATA, TopicStore
 from latchfree.topics.concurrent.subscribers import Subscribers
-from latchfree.topics.dialects import Dialect
+from latchfree.topics.dialects import Dialect, exact_bytes
 from latchfree.topics.rules import SHARE as SHARE_PREFIX
 from latchfree.topics.subscription import S, Subscription
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 pa: Any = optional("pyarrow", "topics")
 
-T = TypeVar("T")
-
-_TOO_SMALL: Final = int(TOO_SMALL)
 _EVERYTHING: Final = (1 << 64) - 2
+
+
+class Frozen(Protocol):
+    """What a snapshot reads from, and keeps from being freed."""
+
+    @property
+    def root(self) -> int:
+        """Return the word offset of the root I-node."""
 
 
 class Reader(Generic[S]):
     """Match topics in a trie as it is, or in a snapshot of the trie.
+
+    No call runs code of subscribers, or of anybody, while it is pinned as a participant that others use, too.
 
     Parameters
     ----------
@@ -48,34 +56,40 @@ class Reader(Generic[S]):
         """The dialect of patterns and topics."""
         return self._store.dialect
 
-    def _held(self) -> Hold | None:
+    def _held(self) -> Frozen | None:
         """Return a reference that keeps the snapshot to read alive; None for the trie as it is now."""
         return None
 
     def match(self, topic: str | bytes) -> frozenset[S]:
         """Return the subscribers whose patterns match a topic; see `Matcher.match`."""
         hold = self._held()
-        self._store.dialect.topic(topic)
-        scratch = self._find(topic, hold, values=True)
-        objects = self._subscribers.objects(scratch.values)
-        if objects is None:
-            objects = self._read_found(topic, hold, self._subscriber)
-        found = frozenset(objects)
-        scratch.matches += 1
-        scratch.matched += len(found)
+        text = self._text_of(topic)
+        subscribers = self._subscribers
+        scratch = self._scratches.lend()
+        try:
+            objects = None if subscribers.in_nodes else subscribers.objects(self._words_of(scratch, text, hold))
+            if objects is None:
+                objects = [each.subscriber for each in self._matching(scratch, text, hold)]
+            found = frozenset(objects)
+            scratch.matches += 1
+            scratch.matched += len(found)
+        finally:
+            self._scratches.take_back(scratch)
         return found
 
     def matching(self, topic: str | bytes) -> list[Subscription[S]]:
         """Return the subscriptions that match a topic, in any order."""
         hold = self._held()
-        self._store.dialect.topic(topic)
-        return self._read_found(topic, hold, self._subscription)
+        text = self._text_of(topic)
+        with self._scratches.lent() as scratch:
+            return self._matching(scratch, text, hold)
 
     def has_interest(self, topic: str | bytes) -> bool:
         """Return whether any subscription matches a topic; stops at the first."""
         hold = self._held()
-        self._store.dialect.topic(topic)
-        return bool(self._find(topic, hold, values=True, most=1).values)
+        text = self._text_of(topic)
+        with self._scratches.lent() as scratch:
+            return bool(self._words_of(scratch, text, hold, most=1))
 
     def match_many(self, topics: Any) -> Any:
         """Return the subscribers of each topic, as an Arrow list array, without the interpreter lock.
@@ -85,60 +99,82 @@ class Reader(Generic[S]):
         column = text_column(topics)
         hold = self._held()
         root = 0 if hold is None else hold.root
-        scratch = self._scratches.mine(0, 0)
-        offsets, values = bulk.match(self._store, scratch, column, root)
-        scratch.matches += len(column)
-        scratch.matched += len(values)
-        if self._subscribers.all_inline(values):
-            return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(values))
-        objects = self._subscribers.objects(values.tolist())
-        if objects is None:
-            return to_lists(bulk.match_nodes(self._store, scratch, column, root, self._subscriber))
-        return to_lists([objects[start:end] for start, end in pairwise(offsets.tolist())])
+        with self._scratches.lent() as scratch:
+            offsets, values = bulk.match(self._store, scratch, column, root)
+            if self._subscribers.all_inline(values):
+                lists = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(values))
+                matched = len(values)
+            else:
+                objects = self._subscribers.objects(values.tolist())
+                if objects is None:
+                    with self._subscribers.keep():
+                        rows = bulk.match_nodes(self._store, scratch, column, root, self._subscribers.object)
+                else:
+                    rows = [objects[start:end] for start, end in pairwise(offsets.tolist())]
+                rows = [list(dict.fromkeys(row)) for row in rows]
+                lists = to_lists(rows)
+                matched = sum(map(len, rows))
+            scratch.matches += len(column)
+            scratch.matched += matched
+        return lists
 
     # parts ----------------------------------------------------------------------------------------------------
 
-    def _find(self, topic: str | bytes, hold: Hold | None, *, values: bool, most: int = _EVERYTHING) -> Scratch:
-        """Match a valid topic; return the scratch whose ``values`` are the subscribers, or the S-nodes.
+    def _text_of(self, topic: str | bytes) -> bytes:
+        """Return a topic in UTF-8, checked."""
+        self._store.dialect.topic(topic)
+        return exact_bytes(topic)
 
-        Be pinned to ask for S-nodes (`values` False).
-        """
+    def _words_of(self, scratch: Scratch, text: bytes, hold: Frozen | None, *, most: int = _EVERYTHING) -> list[int]:
+        """Match a valid topic; return the words for the subscribers."""
         store = self._store
-        text = topic.encode() if isinstance(topic, str) else topic
-        scratch = self._scratches.mine(len(text), 0)
-        entry = call("match_rows")
-        root = 0 if hold is None else hold.root
+        scratch.make_room(len(text))
         scratch.stop_after(most)
         scratch.places[1] = len(text)
-        while not entry(
-            store.arena.base, store.trie, root, store.arena.participant(), store.checked, values, id(text) + DATA,
-            scratch.places, 0, scratch.offsets, scratch.row, scratch.buffers,
-        ):  # fmt: skip
-            assert int(scratch.counts[0]) == _TOO_SMALL, "a topic that was valid is not"
-            scratch.grow()
-            scratch.stop_after(most)
-        scratch.take()
-        return scratch
+        root = 0 if hold is None else hold.root
+        entry: Callable[..., int] = call("match_text")
+        while True:
+            outcome = entry(
+                store.arena.base, store.trie, root, store.arena.participant_address, store.checked, id(text) + DATA,
+                scratch.places, scratch.offsets, scratch.row, scratch.buffers,
+            )  # fmt: skip
+            if outcome == DONE:
+                return scratch.found()
+            if outcome == NOBODY:
+                store.arena.interpreter_participant()  # there is one now, or the arena is closed
+            else:
+                scratch.grow()
+                scratch.stop_after(most)
 
-    def _read_found(self, topic: str | bytes, hold: Hold | None, read: Callable[[int], T]) -> list[T]:
-        """Match a valid topic, and read each S-node found while the pin keeps it allocated."""
-        arena = self._store.arena
-        base, me = arena.base, arena.participant()
-        call("pin")(base, me)
-        try:
-            return [read(node) for node in self._find(topic, hold, values=False).values]
-        finally:
-            call("unpin")(base, me)
+    def _matching(self, scratch: Scratch, text: bytes, hold: Frozen | None) -> list[Subscription[S]]:
+        """Match a valid topic; return the subscriptions, whose subscribers are kept meanwhile."""
+        with self._subscribers.keep():
+            return [self._subscription(*found) for found in self._read_matching(scratch, text, hold)]
 
-    def _subscription(self, node: int) -> Subscription[S]:
-        """Return the subscription in an S-node, which a pin or a snapshot keeps allocated."""
-        number, pattern, payload = self._store.read(node)
+    def _read_matching(self, scratch: Scratch, text: bytes, hold: Frozen | None) -> list[tuple[int, str, Payload]]:
+        """Match a valid topic, and read each S-node found while a pin of this call's own keeps it allocated."""
+        store = self._store
+        base = store.arena.base
+        scratch.make_room(len(text))
+        scratch.places[1] = len(text)
+        root = 0 if hold is None else hold.root
+        with store.arena.lend() as me:
+            call("pin")(base, me)
+            try:
+                scratch.stop_after()
+                while not call("match_rows")(
+                    base, store.trie, root, me, store.checked, 0, id(text) + DATA, scratch.places, 0, scratch.offsets,
+                    scratch.row, scratch.buffers,
+                ):  # fmt: skip
+                    scratch.grow()
+                    scratch.stop_after()
+                return [store.read(node) for node in scratch.found()]
+            finally:
+                call("unpin")(base, me)
+
+    def _subscription(self, number: int, pattern: str, payload: Payload) -> Subscription[S]:
+        """Return the subscription that stood in an S-node."""
         if payload.kind == SHARE:
             pattern = f"{SHARE_PREFIX}{payload.queue}/{pattern}"
         subscriber = self._subscribers.object(payload.word, payload.text)
         return Subscription(number, pattern, subscriber, payload.queue)
-
-    def _subscriber(self, node: int) -> Any:
-        """Return the subscriber in an S-node, which a pin or a snapshot keeps allocated."""
-        _, _, payload = self._store.read(node)
-        return self._subscribers.object(payload.word, payload.text)

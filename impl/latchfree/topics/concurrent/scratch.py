@@ -1,8 +1,14 @@
-"""Working memory of compiled calls: each thread has a set of arrays, which grow when a call finds one too short."""
+"""Working memory of compiled calls: sets of arrays, each lent to one call at a time.
+
+Example: a call of `match` is interrupted by a signal, and the handler matches, too. The handler is lent another set.
+
+A pool is a list. Its ``pop`` and ``append`` are single steps of the interpreter, so the pool needs no lock.
+"""
 
 from __future__ import annotations
 
-import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,26 +21,28 @@ _EVERYTHING = (1 << 64) - 2
 #: I-nodes on the way to a digit, at most.
 _LEVELS = 11
 
+#: Sets that the pool keeps with their arrays, and the bytes that the arrays of such a set may have.
+_READY = 8
+_LARGE = 4 << 20
+
 
 class Scratch:
-    """The arrays of one thread.
+    """The arrays of one call.
 
     Attributes
     ----------
     places, offsets : ndarray of int64
         A column of one text, and where the text's subscribers are in `row`.
-    numbers : ndarray of uint64
-        The number of one subscription.
+    numbers, words : ndarray of uint64, ndarray of int64
+        The number of one subscription, and the word for its subscriber.
     descent : Descent
         A pattern's words, and the path to its place.
     buffers : Buffers
         A topic's words, and a collection.
     row : ndarray of int64
         The subscribers of one topic.
-    values : list of int
-        The subscribers, or the S-nodes, of the last topic.
     subscribes, unsubscribes, matches, matched : int
-        How often the thread did each.
+        How often calls with this set did each.
     """
 
     def __init__(self) -> None:
@@ -42,14 +50,28 @@ class Scratch:
         self.places: NDArray[np.int64] = np.zeros(2, np.int64)
         self.offsets: NDArray[np.int64] = np.zeros(2, np.int64)
         self.numbers: NDArray[np.uint64] = np.zeros(1, np.uint64)
+        self.words: NDArray[np.int64] = np.zeros(1, np.int64)
         self.counts: NDArray[np.uint64] = np.zeros(4, np.uint64)
-        self.values: list[int] = []
-        self._letters = self._path = 0
-        self._subscriptions = 1 << 9
+        self.empty()
+        self.start()
+
+    def empty(self) -> None:
+        """Have no arrays to speak of."""
+        self._letters = self._path = self._subscriptions = 0
+        self.row: NDArray[np.int64] = np.empty(0, np.int64)
         self.buffers = self._new_buffers(_words(0), _words(0))
         self.descent = Descent(_words(0), _words(0), _words(0))
+
+    def start(self) -> None:
+        """Have arrays of the first size."""
+        self._subscriptions = 1 << 9
         self.grow()
         self.make_room(64)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays that may be large."""
+        return 8 * (2 * self._letters + self._path + 7 * self._subscriptions)
 
     def make_room(self, length: int, words: int = 8) -> None:
         """Have room for a text of `length` bytes, and for the descent of a pattern of `words` words."""
@@ -64,7 +86,7 @@ class Scratch:
     def grow(self) -> None:
         """Have twice the room for a collection."""
         self._subscriptions *= 2
-        self.row: NDArray[np.int64] = np.empty(self._subscriptions, np.int64)
+        self.row = np.empty(self._subscriptions, np.int64)
         self.buffers = self._new_buffers(self.buffers.starts, self.buffers.digits)
 
     def _new_buffers(self, starts: NDArray[np.uint64], digits: NDArray[np.uint64]) -> Buffers:
@@ -75,31 +97,57 @@ class Scratch:
         """Have the next collection stop after `subscriptions` subscriptions."""
         self.counts[MOST] = subscriptions
 
-    def take(self) -> None:
-        """Make a list of the subscribers of one topic."""
-        self.values = self.row[: self.offsets[1]].tolist()
+    def found(self) -> list[int]:
+        """Return the subscribers, or the S-nodes, of one topic."""
+        values: list[int] = self.row[: self.offsets[1]].tolist()
+        return values
 
 
 class Scratches:
-    """The scratch of every thread that uses a matcher."""
+    """The pool of a matcher."""
 
     def __init__(self) -> None:
-        self._local = threading.local()
         self._all: list[Scratch] = []
+        self._ready: list[Scratch] = []
+        self._empty: list[Scratch] = []  # beyond `_READY`, or grown too large
 
-    def mine(self, length: int, words: int) -> Scratch:
-        """Return the calling thread's scratch, with room for a text."""
+    def lend(self) -> Scratch:
+        """Return a set that nobody else has until `take_back`."""
         try:
-            scratch: Scratch = self._local.scratch
-        except AttributeError:
-            scratch = self._local.scratch = Scratch()
+            return self._ready.pop()
+        except IndexError:
+            return self._start_one()
+
+    def _start_one(self) -> Scratch:
+        try:
+            scratch = self._empty.pop()
+        except IndexError:
+            scratch = Scratch()
             self._all.append(scratch)
-        scratch.make_room(length, words)
+        else:
+            scratch.start()
         return scratch
 
+    def take_back(self, scratch: Scratch) -> None:
+        """End a loan."""
+        if len(self._ready) < _READY and scratch.nbytes <= _LARGE:
+            self._ready.append(scratch)
+        else:
+            scratch.empty()
+            self._empty.append(scratch)
+
+    @contextmanager
+    def lent(self) -> Iterator[Scratch]:
+        """Lend a set for a ``with`` block."""
+        scratch = self.lend()
+        try:
+            yield scratch
+        finally:
+            self.take_back(scratch)
+
     def total(self, count: str) -> int:
-        """Return one count, of all threads together."""
-        return sum(getattr(each, count) for each in self._all)
+        """Return one count, of all calls together."""
+        return sum(getattr(each, count) for each in list(self._all))
 
 
 def _words(count: int) -> NDArray[np.uint64]:

@@ -7,14 +7,14 @@ subscription's name, and its value the *payload* (`latchfree.topics.concurrent.p
 from __future__ import annotations
 
 import secrets
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latchfree.arena import Arena
 from latchfree.ctrie.codecs import codec_for
-from latchfree.ctrie.holds import Hold, Owner
+from latchfree.ctrie.holds import Owner
 from latchfree.ctrie.store import Store
 from latchfree.errors import ArenaFull
 from latchfree.topics.concurrent.entry_points import call
@@ -66,10 +66,12 @@ class TopicStore(Store):
         # No subscription has number 0. Numbers start elsewhere in each matcher, so that handles of another are refused.
         first = (1 + secrets.randbits(40)) << 20
         arena = self.arena
-        create = call("create")
-        return int(
-            self.insist(lambda: create(arena.base, self.hash_mask, arena.participant(), first), self.is_full, anew=True)
-        )
+
+        def attempt() -> Any:
+            with arena.lend() as me:
+                return call("create")(arena.base, self.hash_mask, me, first)
+
+        return int(self.insist(attempt, self.is_full, anew=True))
 
     def out_of_room(self, done: int | None = None) -> ArenaFull:
         """Return the error for a full arena, after `done` elements of a bulk call."""
@@ -85,13 +87,13 @@ class TopicStore(Store):
         """Return number, filter and payload of an S-node, which a pin or a snapshot keeps allocated."""
         return self._ints[node + 1] >> 1, self._key_at(node).decode(), Payload.unpack(self._value_at(node))
 
-    def nodes_below(self, hold: Hold) -> NDArray[np.uint64]:
+    def nodes_below(self, root: int) -> NDArray[np.uint64]:
         """Return all S-nodes of a snapshot."""
         size = 1 << 10
-        scan = call("scan")
         while True:
             stack, found = np.empty(size, np.uint64), np.empty(size, np.uint64)
-            count = int(scan(self.arena.base, hold.root, self.arena.participant(), stack, found))
+            with self.arena.lend() as me:
+                count = int(call("scan")(self.arena.base, root, me, stack, found))
             if count <= size:
                 return found[:count]
             size *= 4

@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING, Any, Final
 from latchfree.arena import Arena
 from latchfree.ctrie.recovery import reclaim_all
 from latchfree.ctrie.store import HASH_MASK_ALL, refused
+from latchfree.errors import LatchfreeError
 from latchfree.structures import TOPIC_TRIE
 from latchfree.topics.concurrent import bulk
 from latchfree.topics.concurrent.entry_points import call
+from latchfree.topics.concurrent.kernels.single import DONE, NOBODY
 from latchfree.topics.concurrent.payload import NO_QUEUE, QUEUE, SHARE, Payload
 from latchfree.topics.concurrent.reader import Reader
 from latchfree.topics.concurrent.scratch import Scratches
 from latchfree.topics.concurrent.store import DATA, TopicStore
 from latchfree.topics.concurrent.subscribers import OwnSubscribers, SharedSubscribers, Subscribers
-from latchfree.topics.concurrent.trie_snapshot import TrieSnapshot
+from latchfree.topics.concurrent.trie_snapshot import SnapshotHold, TrieSnapshot
 from latchfree.topics.dialects import DIALECTS, Dialect, get_dialect, parse_pattern
 from latchfree.topics.errors import UnknownSubscription
 from latchfree.topics.pattern import Pattern
@@ -27,7 +29,6 @@ from latchfree.topics.subscription import S, Stats, Subscription
 if TYPE_CHECKING:
     from latchfree.topics.mask.index import MaskIndex
 
-_NUMBER_BITS: Final = (1 << 64) - 1
 #: The kind of value that the directory of an arena records for a topic trie.
 _VALUES: Final = "subscriber"
 
@@ -56,14 +57,15 @@ class ConcurrentTrie(Reader[S]):
     Notes
     -----
     A subscriber is an integer, which lives in the trie, or any other hashable object, which stays referenced as long as
-    the matcher lives. In a trie made by `create`, which other processes can open, a subscriber is an integer, str or
-    bytes, and lives in the trie. `latchfree.topics.concurrent` describes the algorithm.
+    a subscription of it lives, or a snapshot that shows one. In a trie made by `create`, which other processes can
+    open, a subscriber is an integer, str or bytes, and lives in the trie. `latchfree.topics.concurrent` describes the
+    algorithm.
     """
 
     def __init__(
         self, dialect: str | Dialect = "amqp", *, arena: Arena | None = None, hash_mask: int = HASH_MASK_ALL
     ) -> None:
-        arena = Arena.anonymous() if arena is None else arena
+        arena = Arena.anonymous() if arena is None else _checked_arena(arena)
         self._attach(TopicStore.private(arena, get_dialect(dialect), hash_mask), OwnSubscribers())
 
     def _attach(self, store: TopicStore, subscribers: Subscribers) -> None:
@@ -104,7 +106,7 @@ class ConcurrentTrie(Reader[S]):
                 f"a shared trie has one of the dialects {', '.join(DIALECTS)}, which every process knows; this "
                 f"{chosen.name!r} is another"
             )
-        store = TopicStore(arena, 0, chosen, hash_mask, name=name)
+        store = TopicStore(_checked_arena(arena), 0, chosen, hash_mask, name=name)
         arena.directory.create(
             name,
             kind=TOPIC_TRIE,
@@ -134,7 +136,7 @@ class ConcurrentTrie(Reader[S]):
         ValueError
             If the structure is no topic trie, or of another dialect.
         """
-        found = arena.directory.find(name, TOPIC_TRIE)
+        found = _checked_arena(arena).directory.find(name, TOPIC_TRIE)
         recorded = get_dialect(found.keys)
         if dialect is not None and get_dialect(dialect) is not recorded:
             raise ValueError(
@@ -178,15 +180,25 @@ class ConcurrentTrie(Reader[S]):
         text = _filter_of(parsed)
         kind = SHARE if parsed.group is not None else NO_QUEUE if queue is None else QUEUE
         group = parsed.group if parsed.group is not None else queue
-        payload = Payload(*self._subscribers.stored(subscriber), kind, group).pack()
-        scratch = self._scratches.mine(len(text), len(parsed.words))
-        scratch.places[1] = len(text)
-        address = id(payload) + DATA
-        self._insist(
-            "add_rows", id(text) + DATA, scratch.places, address, len(payload), 0, 0, scratch.numbers, scratch.descent
-        )
-        scratch.subscribes += 1
-        return Subscription(int(scratch.numbers[0]), parsed.text, subscriber, group)
+        word, name = self._subscribers.stored(subscriber)
+        try:
+            payload = Payload(word, name, kind, group).pack()
+            scratch = self._scratches.lend()
+            try:
+                scratch.make_room(len(text), len(parsed.words))
+                scratch.places[1] = len(text)
+                self._insist(
+                    "add_text", id(text) + DATA, scratch.places, id(payload) + DATA, len(payload), scratch.numbers,
+                    scratch.descent,
+                )  # fmt: skip
+                number = int(scratch.numbers[0])
+                scratch.subscribes += 1
+            finally:
+                self._scratches.take_back(scratch)
+        except (LatchfreeError, ValueError):  # nothing was subscribed
+            self._subscribers.release(word)
+            raise
+        return Subscription(number, parsed.text, subscriber, group)
 
     def subscribe_many(
         self, patterns: Iterable[str | bytes], subscriber: S, *, queue: str | None = None
@@ -211,7 +223,7 @@ class ConcurrentTrie(Reader[S]):
         patterns : pyarrow.StringArray
             Without share names.
         subscribers : array of int64
-            As many as patterns.
+            As many as patterns, each from -2**62 to 2**62 - 1.
 
         Returns
         -------
@@ -222,24 +234,32 @@ class ConcurrentTrie(Reader[S]):
         ------
         InvalidPattern
             If a pattern is invalid, naming the row; nothing changes.
+        TypeError
+            If a subscriber is no integer; nothing changes.
+        ValueError
+            If there are more or fewer subscribers than patterns, or one is null or out of range; nothing changes.
         ArenaFull
             If there is no room; ``done`` says how many rows took effect.
         """
-        return bulk.subscribe(self._store, self._scratches.mine(0, 0), patterns, subscribers)
+        with self._scratches.lent() as scratch:
+            return bulk.subscribe(self._store, scratch, patterns, subscribers)
 
     def unsubscribe(self, subscription: Subscription[S]) -> None:
         """Take a subscription away, wherever it was made; see `Matcher.unsubscribe`."""
-        if not isinstance(subscription, Subscription):
+        if not isinstance(subscription, Subscription) or not _is_number(subscription.number):
             raise self._unknown(subscription)
         parsed = self.dialect.pattern(subscription.pattern)
         text = _filter_of(parsed)
-        scratch = self._scratches.mine(len(text), len(parsed.words))
-        scratch.places[1] = len(text)
-        scratch.numbers[0] = subscription.number & _NUMBER_BITS
-        self._insist("drop_rows", id(text) + DATA, scratch.places, scratch.numbers, 0, scratch.descent)
-        if not scratch.numbers[0]:
-            raise self._unknown(subscription)
-        scratch.unsubscribes += 1
+        with self._scratches.lent() as scratch:
+            scratch.make_room(len(text), len(parsed.words))
+            scratch.places[1] = len(text)
+            scratch.numbers[0] = subscription.number
+            self._insist("drop_text", id(text) + DATA, scratch.places, scratch.numbers, scratch.words, scratch.descent)
+            if not scratch.numbers[0]:
+                raise self._unknown(subscription)
+            scratch.unsubscribes += 1
+            word = int(scratch.words[0])
+        self._subscribers.release(word)
 
     def unsubscribe_column(self, patterns: Any, numbers: Any) -> None:
         """Take the subscriptions with these numbers away; skip numbers that are not subscribed.
@@ -255,10 +275,15 @@ class ConcurrentTrie(Reader[S]):
         ------
         InvalidPattern
             If a pattern is invalid, naming the row; nothing changes.
+        TypeError
+            If a number is no integer; nothing changes.
+        ValueError
+            If there are more or fewer numbers than patterns, or one is null or out of range; nothing changes.
         ArenaFull
             If there is no room; ``done`` says how many rows took effect.
         """
-        bulk.unsubscribe(self._store, self._scratches.mine(0, 0), patterns, numbers)
+        with self._scratches.lent() as scratch:
+            bulk.unsubscribe(self._store, scratch, patterns, numbers, self._subscribers.release)
 
     def unsubscribe_all(self, subscriber: S) -> list[Subscription[S]]:
         """Take all subscriptions of a subscriber away, one after another, and return them."""
@@ -279,7 +304,7 @@ class ConcurrentTrie(Reader[S]):
 
         Close the snapshot, or drop the last reference, to give back the memory that it keeps.
         """
-        return TrieSnapshot(self, self._store.hold())
+        return TrieSnapshot(self, SnapshotHold(self._store, self._subscribers))
 
     def subscriptions(self, prefix: str | None = None) -> Iterator[Subscription[S]]:
         """Return the subscriptions of this instant, or those whose patterns have the words of `prefix` first."""
@@ -323,20 +348,34 @@ class ConcurrentTrie(Reader[S]):
     # parts ----------------------------------------------------------------------------------------------------
 
     def _insist(self, name: str, *arguments: Any) -> None:
-        """Make a call on one row until there is room for it."""
+        """Make a call on one text until there is room for it."""
         store = self._store
         entry: Callable[..., int] = call(name)
-        me = store.arena.participant()
-        if not entry(store.arena.base, store.trie, me, store.grammar.rules, *arguments):
-            store.insist(
-                lambda: entry(store.arena.base, store.trie, me, store.grammar.rules, *arguments), operator.not_
-            )
+        base, who, rules = store.arena.base, store.arena.participant_address, store.grammar.rules
+
+        def attempt() -> int:
+            while (outcome := entry(base, store.trie, who, rules, *arguments)) == NOBODY:
+                store.arena.interpreter_participant()  # there is one now, or the arena is closed
+            return outcome
+
+        if entry(base, store.trie, who, rules, *arguments) != DONE:
+            store.insist(attempt, operator.not_)
 
     def _unknown(self, subscription: object) -> UnknownSubscription:
         return UnknownSubscription(
             f"{subscription!r} is no subscription of this matcher, or is unsubscribed already; "
             "pass what subscribe returned, once"
         )
+
+
+def _checked_arena(arena: Arena) -> Arena:
+    if not isinstance(arena, Arena):
+        raise TypeError(f"arena must be an Arena, not {type(arena).__name__}")
+    return arena
+
+
+def _is_number(number: object) -> bool:
+    return type(number) is int and 0 < number < 1 << 63
 
 
 def _filter_of(pattern: Pattern) -> bytes:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from latchfree.ctrie.holds import Hold
 from latchfree.topics.concurrent.reader import Reader
+from latchfree.topics.concurrent.store import TopicStore
+from latchfree.topics.concurrent.subscribers import Subscribers
 from latchfree.topics.snapshot import Difference, Snapshot
 from latchfree.topics.subscription import S, Subscription
 
@@ -17,6 +18,32 @@ if TYPE_CHECKING:
 
 #: Subscriptions read between two checks that this process may still read the snapshot.
 _BATCH: Final = 1024
+
+
+class SnapshotHold:
+    """Keeps a snapshot, and the subscribers that it shows, until the last reference to the hold is dropped.
+
+    Parameters
+    ----------
+    store : TopicStore
+    subscribers : Subscribers
+    """
+
+    __slots__ = ("_hold", "_kept")
+
+    def __init__(self, store: TopicStore, subscribers: Subscribers) -> None:
+        self._kept = subscribers.keep()  # before the snapshot is taken: nobody may leave in between
+        self._hold = store.hold()
+        self._kept.read()
+
+    @property
+    def root(self) -> int:
+        """Word offset of the root I-node."""
+        return self._hold.root
+
+    def touch(self) -> None:
+        """Check that this process may read the snapshot now; see `Hold.touch`."""
+        self._hold.touch()
 
 
 class TrieSnapshot(Reader[S], Snapshot[S]):
@@ -32,12 +59,12 @@ class TrieSnapshot(Reader[S], Snapshot[S]):
         From any use after `close`.
     """
 
-    def __init__(self, reader: Reader[S], hold: Hold) -> None:
+    def __init__(self, reader: Reader[S], hold: SnapshotHold) -> None:
         super().__init__(reader._store, reader._subscribers, reader._scratches)
-        self._hold: Hold | None = hold
+        self._hold: SnapshotHold | None = hold
         self._length: int | None = None
 
-    def _held(self) -> Hold:
+    def _held(self) -> SnapshotHold:
         hold = self._hold
         if hold is None:
             raise ValueError("this snapshot is closed; take another with snapshot()")
@@ -65,15 +92,17 @@ class TrieSnapshot(Reader[S], Snapshot[S]):
 
     def subscriptions(self, prefix: str | None = None) -> Iterator[Subscription[S]]:
         """Return the subscriptions, or those whose patterns have the words of `prefix` first."""
-        words = self.dialect.split(prefix or "")
+        words = self.dialect.prefix(prefix)
         hold = self._held()
-        found = self._read_all(hold, self._store.nodes_below(hold))
+        found = self._read_all(hold, self._store.nodes_below(hold.root))
         return (each for each in found if not words or self.dialect.pattern(each.pattern).starts_with(words))
 
-    def _read_all(self, hold: Hold, nodes: Any) -> Iterator[Subscription[S]]:
+    def _read_all(self, hold: SnapshotHold, nodes: Any) -> Iterator[Subscription[S]]:
         for start in range(0, len(nodes), _BATCH):
-            hold.touch()
-            yield from [self._subscription(node) for node in nodes[start : start + _BATCH].tolist()]
+            with self._store.arena.call():
+                hold.touch()
+                found = [self._store.read(node) for node in nodes[start : start + _BATCH].tolist()]
+            yield from [self._subscription(*each) for each in found]
 
     def since(self, earlier: Snapshot[S]) -> Difference[S]:
         """Return the subscriptions that came and went since an earlier snapshot of the same matcher.
@@ -91,7 +120,7 @@ class TrieSnapshot(Reader[S], Snapshot[S]):
         if not isinstance(earlier, TrieSnapshot) or earlier._store is not self._store:
             return super().since(earlier)
         mine, its = self._held(), earlier._held()
-        now, then = self._store.nodes_below(mine), self._store.nodes_below(its)
+        now, then = self._store.nodes_below(mine.root), self._store.nodes_below(its.root)
         added, removed = np.setdiff1d(now, then), np.setdiff1d(then, now)
         return Difference(frozenset(self._read_all(mine, added)), frozenset(self._read_all(its, removed)))
 
@@ -107,7 +136,7 @@ class TrieSnapshot(Reader[S], Snapshot[S]):
     def __len__(self) -> int:
         hold = self._held()
         if self._length is None:
-            self._length = len(self._store.nodes_below(hold))
+            self._length = len(self._store.nodes_below(hold.root))
         return self._length
 
     def __reduce__(self) -> Any:

@@ -34,7 +34,7 @@ class CopiedSnapshot(Snapshot[S]):
 
     def subscriptions(self, prefix: str | None = None) -> Iterator[Subscription[S]]:
         """Return the subscriptions, or those whose patterns have the words of `prefix` first."""
-        words = self._dialect.split(prefix or "")
+        words = self._dialect.prefix(prefix)
         return (each for each in self._held if not words or self._dialect.pattern(each.pattern).starts_with(words))
 
     def match(self, topic: str | bytes) -> frozenset[S]:

@@ -75,11 +75,12 @@ class PlainMatcher(ABC, Generic[S]):
         added = []
         with self._lock:
             for pattern in parsed:
-                subscription = Subscription(self._next, pattern.text, subscriber, pattern.group or queue)
+                # The number is taken first: the hash of a subscriber is anybody's code, which may subscribe.
+                number, self._next = self._next, self._next + 1
+                subscription = Subscription(number, pattern.text, subscriber, pattern.group or queue)
                 self._add(subscription, pattern)
                 self._live[subscription.number] = subscription, pattern
                 self._of.setdefault(subscriber, {})[subscription.number] = subscription
-                self._next += 1
                 added.append(subscription)
         return added
 
@@ -142,7 +143,7 @@ class PlainMatcher(ABC, Generic[S]):
 
     def subscriptions(self, prefix: str | None = None) -> Iterator[Subscription[S]]:
         """Return the subscriptions, or those whose patterns have the words of `prefix` first."""
-        words = self._dialect.split(prefix or "")
+        words = self._dialect.prefix(prefix)
         with self._lock:
             return iter([each for each, pattern in self._live.values() if pattern.starts_with(words)])
 

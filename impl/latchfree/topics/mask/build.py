@@ -61,7 +61,7 @@ def arrays_of(
         np.uint64(address), offsets, np.uint64(classes.ctypes.data), separators, one, many, masks, depths, suspicious
     )
     lengths = np.diff(offsets)
-    suspicious |= lengths > min(dialect.longest, dialect.most_words)
+    suspicious |= (lengths > min(dialect.longest, dialect.most_words)) | dialect.own
     _judge(column, which, suspicious, dialect)
     groups, group_of = choose_groups(masks, depths, dialect.least, most_groups)
     small = len(subscribers) == 0 or (subscribers.min() >= -(2**31) and subscribers.max() < 2**31)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from latchfree.extras import optional
 from latchfree.publishing import publish_file
-from latchfree.topics.columns import text_column
+from latchfree.topics.columns import check_texts, text_column
 from latchfree.topics.dialects import DIALECTS, Dialect, get_dialect
 from latchfree.topics.errors import FrozenMatcher, InvalidTopic
 from latchfree.topics.mask import layout
@@ -224,7 +224,7 @@ class MaskIndex(Snapshot[S]):
 
     def subscriptions(self, prefix: str | None = None) -> Iterator[Subscription[S]]:
         """Return the subscriptions, or those whose patterns have the words of `prefix` first, without queues."""
-        words = self._dialect.split(prefix or "")
+        words = self._dialect.prefix(prefix)
         at = 0
         while at < len(self._arrays["records"]):
             held, text, at = self._record(at)
@@ -302,12 +302,10 @@ class MaskIndex(Snapshot[S]):
 
     def _search(self, column: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return where the subscribers of each topic start, and the subscribers of all topics, as numbers."""
-        address, offsets, alive = byte_column(column)
+        address, offsets, _alive = byte_column(column)
         total = len(offsets) - 1
-        try:
-            alive.validate(full=True)
-        except pa.ArrowInvalid:
-            self._blame(column, range(total))
+        self._refuse_long(column, np.diff(offsets))
+        check_texts(self._dialect, column)
         rows = np.zeros(total + 1, np.int64)
         out = np.empty(4 * total + 64, np.int64)  # memory that is not written to costs nothing
         first = 0
@@ -319,6 +317,13 @@ class MaskIndex(Snapshot[S]):
             if first < stop:
                 out = np.concatenate([out, np.empty(len(out) + 64, np.int64)])
         return rows, out[: rows[total]]
+
+    def _refuse_long(self, column: Any, lengths: NDArray[np.int64]) -> None:
+        """Raise the error of the first topic that breaks a rule, if one is too long: working memory is for no more."""
+        long = np.flatnonzero(lengths > self._dialect.longest)
+        if len(long):
+            self._search(column[: int(long[0])])
+            self._blame(column, long[:1])
 
     def _step(
         self,
@@ -336,8 +341,6 @@ class MaskIndex(Snapshot[S]):
             self._tables, self._trie, np.uint64(address), offsets, first, longest + 1, names_only, rows, out,
             suspicious,
         )  # fmt: skip
-        if longest > self._dialect.longest:
-            suspicious |= lengths > self._dialect.longest
         return reached, suspicious
 
     def _blame(self, column: Any, rows: Iterable[int]) -> None:

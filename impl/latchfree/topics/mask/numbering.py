@@ -69,9 +69,18 @@ def number(subscribers: Any) -> tuple[NDArray[np.int64], Numbering]:
         raise ValueError(f"subscribers must not be null, element {subscribers.is_null().index(True).as_py()} is")
     if isinstance(subscribers, pa.Array) and pa.types.is_integer(subscribers.type):
         return subscribers.cast(pa.int64()).to_numpy(zero_copy_only=False), Numbering()
+    if isinstance(subscribers, pa.Array) and pa.types.is_dictionary(subscribers.type):
+        subscribers = subscribers.dictionary_decode()
+    if isinstance(subscribers, pa.Array) and pa.types.is_large_string(subscribers.type):
+        subscribers = subscribers.cast(pa.string())
+    if isinstance(subscribers, pa.Array) and not pa.types.is_string(subscribers.type):
+        subscribers = subscribers.to_pylist()
     if isinstance(subscribers, np.ndarray):
         subscribers = subscribers.tolist()
+    if isinstance(subscribers, str | bytes):
+        raise TypeError(f"subscribers must be an array or a sequence, not one {type(subscribers).__name__}")
     if not isinstance(subscribers, pa.Array):
+        subscribers = list(subscribers)
         if all(type(each) is int and -(2**63) <= each < 2**63 for each in subscribers):
             return np.array(subscribers, np.int64), Numbering()
         if all(type(each) is str for each in subscribers):

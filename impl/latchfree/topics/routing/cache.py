@@ -1,19 +1,20 @@
-"""A bounded cache of results in front of a matcher, checked by generation.
+"""A bounded cache of results in front of a matcher.
 
-Each change of the subscriptions begins a generation. A result is valid only in the generation that was read *before*
-the matching: a subscription that comes during the matching makes the result stale, never wrong. When the cache is
-full, a sweep drops the oldest results.
+Each change of the subscriptions begins with empty dicts of results. A match puts its result into the dict that was
+there *before* the matching: a subscription that comes during the matching has replaced that dict, so the result is
+lost with it, and never read. When the cache is full, a sweep drops the oldest results.
 
 Source: the result cache of SubList, NATS.
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Generic
+from operator import index
+from sys import getsizeof
+from typing import TYPE_CHECKING, Any, Final, Generic
 
 from latchfree.extras import optional
 from latchfree.topics.columns import text_column
@@ -30,6 +31,52 @@ if TYPE_CHECKING:
     from latchfree.topics.snapshot import Snapshot
 
 
+#: Kinds of topics whose equality and hash are the interpreter's.
+_PLAIN: Final = frozenset({str, bytes})
+#: About the bytes of an entry of a dict, with its tuple.
+_ENTRY: Final = 160
+
+
+class _Results(Generic[S]):
+    """The results of one generation: between two changes of the subscriptions.
+
+    Attributes
+    ----------
+    single : dict
+        By topic, a result and the bytes that it takes.
+    nbytes : int
+        About the bytes of all those.
+    bulk : tuple or None
+        Topics of bulk calls, and their results.
+    """
+
+    __slots__ = ("bulk", "nbytes", "single")
+
+    def __init__(self) -> None:
+        self.single: dict[str | bytes, tuple[frozenset[S], int]] = {}
+        self.nbytes = 0
+        self.bulk: tuple[Any, Any] | None = None
+
+    def put(self, topic: str | bytes, found: frozenset[S], entries: int, sweep: int, most_bytes: int) -> None:
+        """Keep a result, and drop the oldest where there are too many."""
+        size = getsizeof(topic) + getsizeof(found) + _ENTRY
+        if size > most_bytes:
+            return
+        self.single[topic] = found, size
+        self.nbytes += size
+        if len(self.single) > entries:
+            self._drop(list(islice(self.single, sweep)))
+        while self.nbytes > most_bytes and self.single:
+            self._drop(list(islice(self.single, 1 + len(self.single) // 4)))
+
+    def _drop(self, topics: list[str | bytes]) -> None:
+        for topic in topics:
+            _, size = self.single.pop(topic, (None, 0))
+            self.nbytes -= size
+        if not self.single:
+            self.nbytes = 0
+
+
 class CachedMatcher(Generic[S]):
     """A matcher behind a cache; every change must go through the cache.
 
@@ -40,18 +87,25 @@ class CachedMatcher(Generic[S]):
         Results kept at most.
     sweep : int
         Results dropped when there are more.
+    most_bytes : int
+        Bytes that the results take at most, and as many again the results of bulk calls; the subscribers themselves
+        do not count.
     """
 
-    def __init__(self, matcher: Matcher[S], entries: int = 1024, sweep: int = 256) -> None:
-        if not 0 < sweep <= entries:
+    def __init__(
+        self, matcher: Matcher[S], entries: int = 1024, sweep: int = 256, *, most_bytes: int = 4 << 20
+    ) -> None:
+        if not isinstance(getattr(matcher, "dialect", None), Dialect):
+            raise TypeError(f"matcher must be a matcher of topics, not {type(matcher).__name__}")
+        if not 0 < index(sweep) <= index(entries):
             raise ValueError(f"sweep must be 1 to entries ({entries}), not {sweep}")
+        if index(most_bytes) < 0:
+            raise ValueError(f"most_bytes must be 0 or more, not {most_bytes}")
         self._matcher = matcher
         self._entries = entries
         self._sweep = sweep
-        self._generation = 0
-        self._results: dict[str | bytes, tuple[int, frozenset[S]]] = {}
-        self._bulk: tuple[int, Any, Any] | None = None
-        self._lock = threading.Lock()
+        self._most_bytes = most_bytes
+        self._results: _Results[S] = _Results()
         self._hits = 0
         self._misses = 0
 
@@ -73,26 +127,20 @@ class CachedMatcher(Generic[S]):
 
     def invalidate(self) -> None:
         """Begin a generation; call `invalidate` after a change that did not go through this cache."""
-        with self._lock:
-            self._generation += 1
+        self._results = _Results()
 
     def match(self, topic: str | bytes, *, cached: bool = True) -> frozenset[S]:
         """Return the subscribers whose patterns match a topic; with `cached` False, past the cache."""
-        if not cached:
+        if not cached or type(topic) not in _PLAIN:
             return self._matcher.match(topic)
-        generation = self._generation
-        entry = self._results.get(topic)
-        if entry is not None and entry[0] == generation:
+        results = self._results
+        entry = results.single.get(topic)
+        if entry is not None:
             self._hits += 1
-            return entry[1]
+            return entry[0]
         found = self._matcher.match(topic)
-        with self._lock:
-            self._misses += 1
-            self._results.pop(topic, None)
-            self._results[topic] = generation, found
-            if len(self._results) > self._entries:
-                for old in list(islice(self._results, self._sweep)):
-                    del self._results[old]
+        self._misses += 1
+        results.put(topic, found, self._entries, self._sweep, self._most_bytes)
         return found
 
     def match_many(self, topics: Any, *, cached: bool = True) -> Any:
@@ -103,28 +151,34 @@ class CachedMatcher(Generic[S]):
         column = text_column(topics)
         if not cached:
             return self._matcher.match_many(column)
-        generation = self._generation
-        known = self._bulk
-        if known is None or known[0] != generation or known[1].type != column.type:
-            known = generation, column[:0], None
-        at = pc.index_in(column, value_set=known[1])
+        results = self._results
+        known = results.bulk
+        if known is None or known[0].type != column.type:
+            known = column[:0], None
+        at = pc.index_in(column, value_set=known[0])
         misses = pc.unique(column.filter(pc.is_null(at))) if at.null_count else column[:0]
-        if not len(misses) and known[2] is not None:
-            with self._lock:
-                self._hits += len(column)
-            return known[2].take(at)
+        if not len(misses) and known[1] is not None:
+            self._hits += len(column)
+            return known[1].take(at)
         try:
             found = self._matcher.match_many(misses)
         except InvalidTopic as error:
             raise error.at_row(pc.index(column, misses[error.row or 0]).as_py()) from None
-        every = misses if known[2] is None else pa.concat_arrays([known[1], misses])
-        results = found if known[2] is None else pa.concat_arrays([known[2], found])
-        rows = results.take(pc.index_in(column, value_set=every))
-        with self._lock:
-            self._hits += len(column) - len(misses)
-            self._misses += len(misses)
-            self._bulk = generation, every[: self._entries], results[: self._entries]
+        every = misses if known[1] is None else pa.concat_arrays([known[0], misses])
+        lists = found if known[1] is None else pa.concat_arrays([known[1], found])
+        rows = lists.take(pc.index_in(column, value_set=every))
+        self._hits += len(column) - len(misses)
+        self._misses += len(misses)
+        results.bulk = self._copies(every, lists)
         return rows
+
+    def _copies(self, topics: Any, lists: Any) -> tuple[Any, Any]:
+        """Return copies of the first results, as a slice would keep all of them in memory."""
+        count = min(self._entries, len(topics))
+        while count and topics[:count].nbytes + lists[:count].nbytes > self._most_bytes:
+            count //= 2
+        first = pa.array(range(count), pa.int64())
+        return topics.take(first), lists.take(first)
 
     def matching(self, topic: str | bytes) -> list[Subscription[S]]:
         """Return the subscriptions that match a topic, past the cache."""
@@ -132,9 +186,9 @@ class CachedMatcher(Generic[S]):
 
     def has_interest(self, topic: str | bytes) -> bool:
         """Return whether any subscription matches a topic."""
-        entry = self._results.get(topic)
-        if entry is not None and entry[0] == self._generation:
-            return bool(entry[1])
+        entry = self._results.single.get(topic) if type(topic) in _PLAIN else None
+        if entry is not None:
+            return bool(entry[0])
         return self._matcher.has_interest(topic)
 
     def subscriptions(self, prefix: str | None = None) -> Iterator[Subscription[S]]:
@@ -152,9 +206,10 @@ class CachedMatcher(Generic[S]):
     def stats(self) -> Stats:
         """Return the stats of the matcher, and the hits and misses of the cache."""
         stats = self._matcher.stats()
+        results = self._results
         asked = self._hits + self._misses
         cache = {
-            "cache entries": len(self._results) + (0 if self._bulk is None else len(self._bulk[1])),
+            "cache entries": len(results.single) + (0 if results.bulk is None else len(results.bulk[0])),
             "cache hits": self._hits,
             "cache misses": self._misses,
             "cache hit rate": self._hits / asked if asked else 0.0,

@@ -11,13 +11,15 @@ Source: NATS, "Queue Groups" and SubList; MQTT 5.0, 4.8.2.
 from __future__ import annotations
 
 import random
-import threading
-from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
-from typing import Any, Generic, TypeAlias
+from collections.abc import Callable, Container, Hashable, Iterator, Sequence
+from itertools import count
+from typing import Any, Final, Generic, TypeAlias
 
 from latchfree.topics.matcher import Matcher
 from latchfree.topics.subscription import S, Subscription
+
+#: So many groups may be known to `RoundRobin` before those without members are looked for.
+_GROUPS: Final = 64
 
 Pick: TypeAlias = Callable[[Hashable, Sequence[Subscription[Any]], str | bytes], Subscription[Any]]
 """Chooses one of the members of a group (in the order they subscribed) for a topic."""
@@ -27,15 +29,23 @@ class RoundRobin:
     """Each member of a group in turn."""
 
     def __init__(self) -> None:
-        self._turns: Counter[Hashable] = Counter()
-        self._lock = threading.Lock()
+        self._turns: dict[Hashable, Iterator[int]] = {}
 
     def __call__(self, group: Hashable, members: Sequence[Subscription[S]], topic: str | bytes) -> Subscription[S]:
         """Return the member of a group that gets a message."""
-        with self._lock:
-            turn = self._turns[group]
-            self._turns[group] += 1
+        # Two single steps of the interpreter: no turn is lost, and no lock is held.
+        turn = next(self._turns.setdefault(group, count()))
         return members[turn % len(members)]
+
+    def __len__(self) -> int:
+        """Return the number of groups whose turn is known."""
+        return len(self._turns)
+
+    def keep(self, groups: Container[Hashable]) -> None:
+        """Forget the turns of all other groups."""
+        for group in list(self._turns):
+            if group not in groups:
+                self._turns.pop(group, None)
 
 
 class Random:
@@ -73,7 +83,8 @@ class QueueGroups(Generic[S]):
 
     def __init__(self, matcher: Matcher[S], pick: Pick | None = None) -> None:
         self._matcher = matcher
-        self._pick = pick or RoundRobin()
+        self._pick = RoundRobin() if pick is None else pick
+        self._most_groups = _GROUPS
 
     def group_of(self, subscription: Subscription[S]) -> Hashable | None:
         """Return the key of the group a subscription is in, None if in none."""
@@ -94,4 +105,13 @@ class QueueGroups(Generic[S]):
             else:
                 groups.setdefault(group, []).append(subscription)
         chosen += [self._pick(group, members, topic) for group, members in groups.items()]
+        if isinstance(self._pick, RoundRobin) and len(self._pick) > self._most_groups:
+            self._forget_groups(self._pick)
         return sorted(chosen, key=lambda each: each.number)
+
+    def _forget_groups(self, turns: RoundRobin) -> None:
+        """Forget the turns of groups that have no member any more; rare, as reading all subscriptions takes long."""
+        found = [self.group_of(subscription) for subscription in self._matcher.subscriptions()]
+        groups = set(found)
+        self._most_groups = max(_GROUPS, 2 * len(groups), len(found) // 8)
+        turns.keep(groups)

@@ -19,7 +19,7 @@ from latchfree.jit import kernel
 from latchfree.kinds import Array, Handle, Word
 from latchfree.topics.concurrent.kernels.change import subscribe, unsubscribe
 from latchfree.topics.concurrent.kernels.collect import TOO_SMALL, Buffers, space_of
-from latchfree.topics.concurrent.kernels.digits import INVALID, Grammar, parse
+from latchfree.topics.concurrent.kernels.digits import INVALID, LONGEST_SHIFT, Grammar, parse
 from latchfree.topics.concurrent.kernels.match import matches
 from latchfree.topics.concurrent.kernels.strings import string, value_of
 
@@ -104,7 +104,7 @@ def match_rows(
         address = texts + np.uint64(places[k])
         length = np.uint64(places[k + 1] - places[k])
         n = TOO_SMALL
-        if length + ONE + ONE <= np.uint64(len(buffers.starts)) or length > np.uint64(65535):
+        if length + ONE + ONE <= np.uint64(len(buffers.starts)) or length > rules >> LONGEST_SHIFT:
             n = parse(address, length, rules, grammar.forbidden, mask, False, space.starts, space.digits)
             if n != INVALID:
                 n = matches(mem, trie, root, me, rules, address, length, n, space)
@@ -156,12 +156,12 @@ def add_rows(
 
 @kernel
 def drop_rows(
-    mem: Handle, trie: Word, me: Word, rules: Word, texts: Word, places: Array, numbers: Array, first: Word,
-    descent: Descent,
+    mem: Handle, trie: Word, me: Word, rules: Word, texts: Word, places: Array, numbers: Array, words: Array,
+    first: Word, descent: Descent,
 ) -> Word:  # fmt: skip
     """Unsubscribe the rows of a column of patterns from row `first` on; return the first row without room.
 
-    A row that was not subscribed gets number 0.
+    ``words[k]`` gets the word for the subscriber of row k. A row that was not subscribed gets number 0.
     """
     mask = peek(mem, trie + HASH_MASK)
     last: Word = np.int64(len(places) - 1)
@@ -171,6 +171,8 @@ def drop_rows(
         name = string(rules, mask, address, length, numbers[k], descent.starts, descent.digits)
         pin(mem, me)
         s = unsubscribe(mem, trie, me, descent.digits, descent.path, name)
+        if s not in (FULL, NIL):
+            words[k] = np.int64(value_of(mem, s))
         unpin(mem, me)
         if s == FULL:
             return k
