@@ -10,6 +10,7 @@ says what is wrong if the wait is too long. The algorithm is in `latchfree.strea
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from numbers import Real
 from operator import index
@@ -35,7 +36,6 @@ _LOOKS: Final = 1 << 10
 _NAP: Final = 5e-5
 
 _DONE, _STALLED, _MISSING, _NO_COUNT = int(r.DONE), int(r.STALLED), int(MISSING), int(NO_COUNT)
-_PATIENCE: Final = np.uint64(_LOOKS)
 
 
 class RingBuffer:
@@ -212,26 +212,7 @@ class RingBuffer:
         RingStalled, ArenaClosed, RingGone
             As from `try_put`; none was put.
         """
-        words = _words(values)
-        done, until = 0, 0.0
-        while True:
-            before, owner = done, self._owner
-            try:
-                with self._entered(owner) as me:
-                    place = np.uint64(self._base), np.uint64(me or 0), np.uint64(self._ring), np.uint64(self._number)
-                    reached, outcome = put_many(*place, words, np.uint64(done), _PATIENCE)
-                if outcome == _MISSING:
-                    raise self._missing()
-            except LatchfreeError:
-                if done:
-                    return done
-                raise
-            done = int(reached)
-            if outcome != _STALLED:
-                return done
-            until = self._nap(until if done == before else 0.0, "put", done)
-            if until < 0:
-                return done
+        return self._run_batch("put", put_many, _words(values))
 
     def get_many(self, most: int) -> NDArray[np.int64]:
         """Take values in order until the ring is empty, without the interpreter lock.
@@ -260,25 +241,29 @@ class RingBuffer:
         if most < 0:
             raise ValueError(f"at least 0 values can be taken, not {most:#x}")
         values = np.empty(min(most, self._capacity), np.int64)
+        return values[: self._run_batch("get", get_many, values)]
+
+    def _run_batch(self, what: str, batch: Callable[..., Any], values: NDArray[np.int64]) -> int:
+        """Put or get values until the ring refuses; return how many."""
         done, until = 0, 0.0
         while True:
-            owner = self._owner
+            owner = self._owner  # kept until the call is over, and with it the ring
             try:
                 with self._entered(owner) as me:
-                    place = np.uint64(self._base), np.uint64(me or 0), np.uint64(self._ring), np.uint64(self._number)
-                    count, outcome = get_many(*place, values[done:], _PATIENCE)
+                    words = (self._base, me or 0, self._ring, self._number, done, _LOOKS)
+                    reached, outcome = map(int, batch(*map(np.uint64, words), values))
                 if outcome == _MISSING:
                     raise self._missing()
             except LatchfreeError:
                 if done:
-                    return values[:done]
+                    return done
                 raise
-            done += int(count)
             if outcome != _STALLED:
-                return values[:done]
-            until = self._nap(until if count == 0 else 0.0, "get", done)
+                return reached
+            until = self._nap(until if reached == done else 0.0, what, reached)
+            done = reached
             if until < 0:
-                return values[:done]
+                return done
 
     # the ring ------------------------------------------------------------------------------------------------
 
@@ -324,10 +309,7 @@ class RingBuffer:
         return 0 if owner is not None and owner.ring else self._arena.interpreter_participant()
 
     def _entered(self, owner: Owner | None) -> AbstractContextManager[int | None]:
-        """Return what lends a participant for a call that gives the interpreter lock up; none if `owner` has the ring.
-
-        The caller keeps `owner`, and so the ring, until the call is over.
-        """
+        """Return what lends a participant for a call without the interpreter lock; none if `owner` has the ring."""
         if self._closed:
             raise self._missing()
         return self._arena.call() if owner is not None and owner.ring else self._arena.lend()

@@ -6,6 +6,8 @@ import pickle
 import signal
 import threading
 import time
+from contextlib import suppress
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,7 +15,8 @@ from threads_together import together
 
 from latchfree import Arena, ArenaInvalid, Ctrie
 from latchfree.errors import ArenaClosed
-from latchfree.streams import RingBuffer, RingGone
+from latchfree.streams import RingBuffer, RingGone, RingStalled
+from latchfree.streams.kernels.ring import ENQ
 from latchfree.streams.kernels.roster import enter, leave
 from latchfree_fsck import fsck
 
@@ -487,3 +490,35 @@ def test_a_ring_closed_beside_bulk_calls_refuses_the_next(either):
         again = RingBuffer(64, arena=either)
         assert again.put_many(range(100)) == 64
         assert again.get_many(100).tolist() == list(range(64))
+
+
+@pytest.mark.parametrize("timeout", [0.05, float("inf")])
+def test_closing_the_arena_beside_bulk_calls_lets_none_write_afterwards(shared_name, timeout):
+    """Whoever is in a call comes out of it first; whoever waits for a claimed cell is refused."""
+    for turn in range(10):
+        arena = Arena.create(name=shared_name, capacity=8 << 20)
+        ring, stalled = RingBuffer(64, arena=arena), RingBuffer(2, arena=arena, stall_timeout=timeout)
+        arena.words[stalled._ring + int(ENQ)] += 1  # claimed, and no more
+        outcomes = []
+
+        def work(call, outcomes=outcomes):
+            try:
+                while True:
+                    call()
+            except ArenaClosed as error:
+                outcomes.append(error)
+
+        def wait(ring=stalled):
+            with suppress(RingStalled):
+                ring.get_many(2)
+
+        calls = [partial(ring.put_many, range(100)), partial(ring.get_many, 100), partial(ring.try_put, 1), wait]
+        threads = [threading.Thread(target=work, args=(call,)) for call in calls]
+        for thread in threads:
+            thread.start()
+        time.sleep(0.001 * turn)
+        arena.close()
+        for thread in threads:
+            thread.join(PATIENCE)
+        assert len(outcomes) == 4
+        arena.unlink()

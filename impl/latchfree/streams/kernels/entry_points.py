@@ -114,9 +114,9 @@ def count(mem: Handle, me: Word, ring: Word, number: Word) -> Word:
 
 @kernel
 def put_many(
-    mem: Handle, me: Word, ring: Word, number: Word, values: Array, first: Word, patience: Word
+    mem: Handle, me: Word, ring: Word, number: Word, first: Word, patience: Word, values: Array
 ) -> tuple[Word, Word]:
-    """Put values, see `ring.put_batch`; or MISSING."""
+    """Put `values[first:]`; return how many are in now, and the outcome of the last, or MISSING."""
     if not roster.enter(mem, me, ring, number):
         return first, MISSING
     done, outcome = r.put_batch(mem, ring, values, first, patience)
@@ -125,13 +125,15 @@ def put_many(
 
 
 @kernel
-def get_many(mem: Handle, me: Word, ring: Word, number: Word, values: Array, patience: Word) -> tuple[Word, Word]:
-    """Get values, see `ring.get_batch`; or MISSING."""
+def get_many(
+    mem: Handle, me: Word, ring: Word, number: Word, first: Word, patience: Word, values: Array
+) -> tuple[Word, Word]:
+    """Fill `values[first:]`; return how many are there now, and the outcome of the last, or MISSING."""
     if not roster.enter(mem, me, ring, number):
-        return _0, MISSING
-    done, outcome = r.get_batch(mem, ring, values, patience)
+        return first, MISSING
+    count, outcome = r.get_batch(mem, ring, values[np.int64(first) :], patience)
     roster.leave(mem, me)
-    return done, outcome
+    return first + count, outcome
 
 
 class Calls(NamedTuple):
