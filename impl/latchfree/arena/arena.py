@@ -332,7 +332,8 @@ class Arena:
     @property
     def directory(self) -> Directory:
         """The structures of the arena by name; see `Ctrie.create`."""
-        return Directory(self.words, self.identity, self.region.is_dead)
+        self.check_open()
+        return Directory(self.words, self.identity, self.region.is_dead, self.call)
 
     def structures(self) -> dict[str, Entry]:
         """Return what the directory says of each structure, by name."""

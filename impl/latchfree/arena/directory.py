@@ -21,6 +21,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from typing import Any, Final
 
@@ -79,13 +80,22 @@ class Directory:
         The identity of the opening.
     is_dead : callable
         Says of an identity whether its opening is known to be dead.
+    call : callable, optional
+        Returns a context manager that keeps the arena open.
     """
 
-    def __init__(self, words: Words, me: int, is_dead: Callable[[int], bool]) -> None:
+    def __init__(
+        self,
+        words: Words,
+        me: int,
+        is_dead: Callable[[int], bool],
+        call: Callable[[], AbstractContextManager[object]] = nullcontext,
+    ) -> None:
         self._words = words
         self._base: int = words.ctypes.data
         self._me = me
         self._is_dead = is_dead
+        self._call = call
 
     def _rows(self) -> Words:
         """Return a copy of all entries, each as it was at one instant."""
@@ -170,20 +180,24 @@ class Directory:
         image(Entry(name, 0, kind, keys, values, hash_mask))  # raises where a name is unfit
         if any(entry.name == name for entry in self.entries()):
             raise _exists(name)
-        entry = Entry(name, build(), kind, keys, values, hash_mask)
+        with self._call():
+            entry = Entry(name, build(), kind, keys, values, hash_mask)
+            self._add(entry, dismantle)
+        return entry
+
+    def _add(self, entry: Entry, dismantle: Callable[[int], object] | None) -> None:
         at = mine = 0
         try:
             at, mine = self._claim()
             words = image(entry)
             step("fill")(self._base, at, words.ctypes.data)
-            while not self._publish(at, mine, name):
+            while not self._publish(at, mine, entry.name):
                 time.sleep(random.random() * _BACKOFF)
         except BaseException:
             # An interrupt may have come when all was done: then the structure stays.
             if (at == 0 or self._give_back(at, mine)) and dismantle is not None:
                 dismantle(entry.root)
             raise
-        return entry
 
     def _claim(self) -> tuple[int, int]:
         """Make a free entry CREATING; return where the entry is, and its state word."""
@@ -247,6 +261,17 @@ class Directory:
         StructureMissing
             If there is none of that name.
         """
+        with self._call():
+            at, mine, entry = self._unlist(name, root)
+            try:
+                if dismantle is not None:
+                    dismantle(entry)
+            finally:
+                self._empty(at, mine)
+        return entry
+
+    def _unlist(self, name: str, root: int | None) -> tuple[int, int, Entry]:
+        """Make an entry REMOVED; return where the entry is, its state word, and what it was."""
         while True:
             at, row = self._look_up(name)
             entry, mine = parse_entry(row), changed(int(row[0]), REMOVED, self._me)
@@ -254,13 +279,7 @@ class Directory:
                 raise StructureMissing(f"structure {name!r} was removed, and another one has taken its name")
             # spec: Directory!Remove
             if self._take(at, int(row[0]), mine):
-                break
-        try:
-            if dismantle is not None:
-                dismantle(entry)
-        finally:
-            self._empty(at, mine)
-        return entry
+                return at, mine, entry
 
     def adopt(self) -> int:
         """Free the entries of openings that died while they made or removed a structure; return how many."""

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import pytest
 
-from latchfree import Arena, Ctrie, StructureExists, StructureMissing
+from latchfree import Arena, ArenaClosed, Ctrie, StructureExists, StructureMissing
 from latchfree.arena import directory as module
 from latchfree.arena.entry import OWNED, entries_of, state_of
 from latchfree.ctrie.codecs import IntCodec
@@ -84,7 +84,7 @@ def owned(arena):
 
 def opened_and_closed(path):
     with Arena.open(path) as arena:
-        return 0 if set(arena.structures()) == {"x"} else 1
+        return set(arena.structures())
 
 
 ACTS = {
@@ -122,7 +122,7 @@ def test_nobody_waits_for_a_stopped_process(path, act, least):
             assert at_once(arena.adopt) == 0
             assert owned(arena) == held, "it is alive"
             assert at_once(lambda: Ctrie.unlink(arena, "other")) is None  # noqa: B023
-            assert at_once(lambda: os.waitpid(forked(lambda: opened_and_closed(path)), 0)[1]) == 0
+            assert at_once(lambda: opened_and_closed(path)) == {"x"}
             os.kill(child, signal.SIGCONT)
             lost = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
             assert lost == (not taken if act == "create" else not gone)
@@ -200,6 +200,25 @@ def test_of_two_processes_that_create_one_name_one_wins(path):
         deadline = time.monotonic() + PATIENCE
         while settled(arena) > before:
             assert time.monotonic() < deadline, f"{settled(arena) - before} bytes have leaked"
+
+
+def test_an_arena_is_not_closed_in_the_midst_of_creating(path):
+    arena = Arena.create(path=path, capacity=4 << 20)
+    store = Store(arena, 0, IntCodec(), IntCodec(), ALL)
+
+    def build():
+        arena.close()
+        assert not arena.closed
+        return store.new_trie()
+
+    arena.directory.create("x", kind=CTRIE, keys="int", values="int", hash_mask=ALL, build=build)
+    assert arena.closed
+    for use in (lambda: arena.directory, arena.structures):
+        with pytest.raises(ArenaClosed):
+            use()
+    with Arena.open(path) as again:
+        assert list(again.structures()) == ["x"]
+        assert owned(again) == []
 
 
 def settled(arena):
