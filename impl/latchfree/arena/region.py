@@ -17,20 +17,18 @@ import errno
 import os
 import secrets
 import stat
-import threading
 import time
-import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final, NamedTuple, cast
+from typing import Final, cast
 
 import numpy as np
-from numba.core.compiler_lock import global_compiler_lock
 from numpy.typing import NDArray
 
-from latchfree.arena import filelocks, header, sealing
+from latchfree.arena import filelocks, forking, header, sealing
 from latchfree.arena.files import errors_name, give_name, locate, new_file
+from latchfree.arena.forking import Bequest
 from latchfree.arena.memory import Memory, private_memory, reserves_pages
 from latchfree.errors import ArenaInvalid
 
@@ -72,9 +70,8 @@ class Region:
         region = cls(memory.words, kind, str(target))
         region._memory = memory
         region._file = os.fstat(fd)
-        with _forking:
-            region.fd, region.identity = fd, identity
-            _shared.add(region)
+        region.fd, region.identity = fd, identity
+        forking.enroll(region)
         return region
 
     _memory: Memory
@@ -253,10 +250,8 @@ class Region:
         clean : bool
             False: leave the header as a killed process would.
         """
-        with _forking:
-            if self not in _shared:
-                return
-            _shared.discard(self)  # a child forked from here on does not have it
+        if not forking.dismiss(self):  # a child forked from here on does not have it
+            return
         own, fd, head = self._has_descriptor(), self.fd, None
         try:
             if clean:
@@ -343,21 +338,6 @@ class Region:
         self.identity = bequest.identity
 
 
-class Bequest(NamedTuple):
-    """An opening for a forked child.
-
-    Attributes
-    ----------
-    fd, identity : int
-    replaces : bool
-        Whether the descriptor of the region still is that of the parent's opening.
-    """
-
-    fd: int
-    identity: int
-    replaces: bool
-
-
 def _take_identity(fd: int, *, asks: int = _ASKS) -> int:
     """Take the byte of a new identity, and return the identity."""
     for ask in range(asks):
@@ -389,42 +369,3 @@ def _validated(fd: int, identity: int, target: Path, *, repair: bool) -> int:
                 continue  # read while somebody changed the header
             raise
         return size
-
-
-_shared: weakref.WeakSet[Region] = weakref.WeakSet()
-_compiling: Any = global_compiler_lock
-#: Held while the process forks. Reentrant: a region may be finalized at any point.
-_forking = threading.RLock()
-#: The regions a child is about to inherit, each with an opening for it.
-_bequests: list[tuple[Region, Bequest]] = []
-
-
-def _before_fork() -> None:
-    # First: whoever compiles may have to finalize a region. In the child, a lock held by another thread would stay so.
-    _compiling.acquire()
-    _forking.acquire()
-    for region in list(_shared):
-        with suppress(OSError):
-            _bequests.append((region, region.bequeath()))
-
-
-def _after_fork_in_parent() -> None:
-    for _, bequest in _bequests:
-        os.close(bequest.fd)
-    _bequests.clear()
-    _forking.release()
-    _compiling.release()
-
-
-def _after_fork_in_child() -> None:
-    bequests = {id(region): bequest for region, bequest in _bequests}
-    for region in list(_shared):
-        region.inherit(bequests.get(id(region)))
-        if region.closed:
-            _shared.discard(region)
-    _bequests.clear()
-    _forking.release()
-    _compiling.release()
-
-
-os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child)
