@@ -189,13 +189,13 @@ def overlapping(matcher: Matcher[S], pattern: str) -> Iterator[Subscription[S]]:
             yield each
 
 
-def without_subsumed(patterns: list[str], dialect: Dialect) -> list[str]:
+def without_subsumed(patterns: list[str], dialect: str | Dialect) -> list[str]:
     """Return the patterns that no other pattern subsumes, each once: together they match the same topics.
 
     Parameters
     ----------
     patterns : list of str
-    dialect : Dialect
+    dialect : str or Dialect
 
     Returns
     -------
@@ -208,6 +208,7 @@ def without_subsumed(patterns: list[str], dialect: Dialect) -> list[str]:
     TooComplex
         See `subsumes`.
     """
+    dialect = get_dialect(dialect)
     kept: list[str] = []
     for pattern in sorted(dict.fromkeys(patterns), key=lambda text: -dialect.pattern(text).wildcards):
         if not any(subsumes(wide, pattern, dialect) for wide in kept):

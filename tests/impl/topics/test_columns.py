@@ -12,12 +12,15 @@ from latchfree.topics import (
     MQTT,
     CachedMatcher,
     ConcurrentTrie,
+    FieldMatcher,
     InvalidTopic,
     InvertedBitmap,
     LockedTrie,
     MaskIndex,
     NaiveMatcher,
     OptimizedInvertedBitmap,
+    QueueGroups,
+    RemoteInterest,
 )
 
 WRONG = {
@@ -207,6 +210,10 @@ WRONG_CALLS = {
     "long queue": lambda trie: trie.subscribe("a", 1, queue="q" * 70_000),
     "surrogate queue": lambda trie: trie.subscribe("a", 1, queue="\ud800"),
     "matcher": lambda trie: CachedMatcher(5),
+    "matcher of groups": lambda trie: QueueGroups(5),
+    "criteria": lambda trie: FieldMatcher().subscribe(5, 1),
+    "fields": lambda trie: FieldMatcher().match([1]),
+    "key": lambda trie: RemoteInterest().apply("a"),
     "entries": lambda trie: CachedMatcher(trie, 1.5, 1),
     "characters": lambda trie: dataclasses.replace(MQTT, separator="//"),
     "longest": lambda trie: dataclasses.replace(MQTT, longest=1 << 40),

@@ -69,6 +69,7 @@ class FieldMatcher:
         every : bool
             Whether all criteria must hold, or any.
         """
+        _check_mapping(criteria, "criteria")
         if not criteria:
             raise ValueError("a subscription to fields needs at least one criterion")
         hash(subscriber)
@@ -101,6 +102,7 @@ class FieldMatcher:
 
     def hits(self, fields: Mapping[str, Hashable]) -> dict[FieldSubscription, int]:
         """Return how many criteria of each subscription hold; a subscription without any is left out."""
+        _check_mapping(fields, "fields")
         asked = itertools.chain(fields.items(), ((name, PRESENT) for name in fields))
         rows = [self._rows[criterion] for criterion in asked if criterion in self._rows]
         if not rows:
@@ -120,3 +122,8 @@ class FieldMatcher:
 
     def __len__(self) -> int:
         return len(self._slot)
+
+
+def _check_mapping(value: object, what: str) -> None:
+    if not isinstance(value, Mapping):
+        raise TypeError(f"{what} must be a mapping of names of fields to values, not {type(value).__name__}")

@@ -15,6 +15,7 @@ from collections.abc import Callable, Container, Hashable, Iterator, Sequence
 from itertools import count
 from typing import Any, Final, Generic, TypeAlias
 
+from latchfree.topics.dialects import Dialect
 from latchfree.topics.matcher import Matcher
 from latchfree.topics.subscription import S, Subscription
 
@@ -82,6 +83,8 @@ class QueueGroups(Generic[S]):
     """
 
     def __init__(self, matcher: Matcher[S], pick: Pick | None = None) -> None:
+        if not isinstance(getattr(matcher, "dialect", None), Dialect):
+            raise TypeError(f"matcher must be a matcher of topics, not {type(matcher).__name__}")
         self._matcher = matcher
         self._pick = RoundRobin() if pick is None else pick
         self._most_groups = _GROUPS

@@ -37,7 +37,7 @@ class RemoteInterest:
 
     def __init__(self, dialect: str | Dialect = "nats") -> None:
         self._dialect = get_dialect(dialect)
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a signal handler may ask in the midst of a change
         self._tries: defaultdict[str, LockedTrie[RoutedSubKey]] = defaultdict(lambda: LockedTrie(self._dialect))
         self._held: dict[RoutedSubKey, tuple[Subscription[RoutedSubKey], int]] = {}
         self._of_route: defaultdict[tuple[str, str], set[RoutedSubKey]] = defaultdict(set)
@@ -50,6 +50,8 @@ class RemoteInterest:
         InvalidPattern
             If the pattern breaks a rule of the dialect; nothing changes.
         """
+        if not isinstance(key, RoutedSubKey):
+            raise TypeError(f"key must be a RoutedSubKey, not {type(key).__name__}")
         if weight < 0:
             raise ValueError(f"a weight must be 0 or more, not {weight}")
         self._dialect.pattern(key.pattern)
@@ -94,7 +96,8 @@ class RemoteInterest:
             trie = self._tries.get(account)
             if trie is None:
                 return {}
-            return {each.subscriber: self._held[each.subscriber][1] for each in trie.matching(topic)}
+            keys = [each.subscriber for each in trie.matching(topic)]
+            return {key: self._held[key][1] for key in keys if key in self._held}
 
     def __len__(self) -> int:
         return len(self._held)
