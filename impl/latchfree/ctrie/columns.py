@@ -154,6 +154,11 @@ def to_column(items: Any, codec: Codec[Any], what: str, limit: int) -> Column:
     if isinstance(items, np.ndarray) and items.ndim != 1:
         raise ValueError(f"{what} must be a one-dimensional array, got shape {items.shape}")
     source = _source_of(items)
+    if source == "arrow":
+        try:
+            items.validate(full=True)  # of an array made of somebody's buffers: offsets may lead anywhere
+        except pa.ArrowInvalid as error:
+            raise ValueError(f"{what} must be a valid Arrow array: {error}") from None
     if codec.word:
         words = _words(items, codec, what)
         return Column(words, len(words), words, source)

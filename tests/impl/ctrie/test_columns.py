@@ -268,3 +268,62 @@ def test_more_than_one_slice(arena):
     assert found.count() == 1000
     assert trie.remove_many(keys).sum() == 1000
     assert len(trie) == 0
+
+
+def _of_buffers(kind, length, *buffers):
+    return pa.Array.from_buffers(kind, length, [None, *map(pa.py_buffer, buffers)])
+
+
+def _broken():
+    """Arrays whose offsets lead astray, or that are no UTF-8; Arrow looks at the first and the last offset only."""
+    for kind, width in ((pa.large_string(), np.int64), (pa.string(), np.int32), (pa.large_binary(), np.int64)):
+        for offsets in ([0, 1 << 30, 3], [0, 3, 1, 3], [0, -9, 3]):
+            yield _of_buffers(kind, len(offsets) - 1, np.array(offsets, width), b"abc")
+    yield _of_buffers(pa.large_string(), 1, np.array([0, 2]), b"\xff\xfe")
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+@pytest.mark.parametrize("codec", [int, str, bytes, "pickle", "json"])
+def test_a_broken_arrow_array_is_refused_before_it_is_read(arena, codec, chunked):
+    by_key = Ctrie(keys=codec, values=int, arena=arena)
+    by_value = Ctrie(keys=int, values=codec, arena=arena)
+    for broken in _broken():
+        column = pa.chunked_array([broken, broken]) if chunked else broken
+        for operation in (
+            lambda column=column: by_key.get_many(column),
+            lambda column=column: by_key.put_many(column, range(len(column))),
+            lambda column=column: by_key.remove_many(column),
+            lambda column=column: by_value.put_many(range(len(column)), column),
+        ):
+            with pytest.raises(ValueError, match=r"(keys|values) must be a valid Arrow array: "):
+                operation()
+    assert len(by_key) == len(by_value) == 0
+
+
+@pytest.mark.parametrize(
+    ("keys", "error", "message"),
+    [
+        (np.array(5), ValueError, r"one-dimensional array, got shape \(\)"),
+        (np.zeros((2, 2), np.int64), ValueError, r"one-dimensional array, got shape \(2, 2\)"),
+        (5, TypeError, "must be an Arrow or NumPy array or a sequence, got int"),
+        (None, TypeError, "must be an Arrow or NumPy array or a sequence, got NoneType"),
+        (np.array([1, None]), TypeError, "element 1: expected int, got NoneType None"),
+        (np.array([1.5]), TypeError, "must be integers, got a NumPy array of float64"),
+        (np.array([(1, 2)], "i8,i8"), TypeError, "must be integers, got a NumPy array of"),
+        (pa.array([1, None]), ValueError, "must not be null, element 1 is"),
+        (pa.nulls(2), ValueError, "must not be null, element 0 is"),
+        (pa.chunked_array([[1], [None]], pa.int64()), ValueError, "must not be null, element 1 is"),
+        (pa.array([1, 1]).dictionary_encode(), TypeError, "must be integers, got an Arrow array of dictionary"),
+    ],
+)
+def test_what_is_no_column_of_integers_is_refused(arena, keys, error, message):
+    trie = Ctrie({1: 1}, keys=int, values=int, arena=arena)
+    for operation in (
+        lambda: trie.get_many(keys),
+        lambda: trie.put_many(keys, [1, 2]),
+        lambda: trie.put_many([1, 2], keys),
+        lambda: trie.remove_many(keys),
+    ):
+        with pytest.raises(error, match=message):
+            operation()
+    assert dict(trie) == {1: 1}

@@ -81,6 +81,7 @@ stock = Ctrie.create(arena, "stock", keys=int, values=int)
 stock.update({1: 1, 2: 2})
 shared = tangle(stock) if sys.argv[2] == "shared" else None
 sys.kept = [tangle(kept[0].fork), kept, shared]
+sys.still_there = list(sys.modules.values())  # so that their globals become None
 """
 
 
