@@ -1,8 +1,8 @@
 """`Arena`: memory for lock-free structures, and the threads and processes that take part in it.
 
-Example: a thread that uses a structure for the first time claims one of 256 slots in the arena, its *participant*. The
-slot holds the thread's free lists, its limbo and its pin. When the thread ends the slot is released; when its process
-is killed, the reaper of another process adopts the slot.
+Example: a thread looks up a million keys. The call borrows one of 256 slots in the arena, a *participant*, with free
+lists, a limbo and a pin, and gives the slot back at its end (see `latchfree.arena.lending`). If the process is killed
+in the midst of the call, the reaper of another process adopts the slot.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import atexit
 import os
 import sys
-import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
@@ -53,15 +52,6 @@ class Holding(Protocol):
         """Give back what is held."""
 
 
-class _Own:
-    def __init__(self, lender: Lender) -> None:
-        self.lender, self.age, self.slot = lender, lender.age, lender.another(wait=False)
-
-    def __del__(self) -> None:
-        if self.lender.age == self.age and not self.lender.closing:
-            self.lender.take_back(self.slot)
-
-
 class Arena:
     """Memory for lock-free structures: 64-bit words addressed by offset.
 
@@ -96,7 +86,6 @@ class Arena:
         self.holdings: weakref.WeakSet[Holding] = weakref.WeakSet()
         self._lender = Lender(region, weakref.WeakMethod(self._release_dead))
         self._chosen: dict[int, int] = {}
-        self._local = threading.local()
         _arenas.add(self)
         if self.shared:
             self._share()
@@ -220,15 +209,6 @@ class Arena:
                 self._lender.take_back(slot)
             self._cell[0] = chosen
         return int(self._cell[0])
-
-    def participant(self) -> int:
-        """Return the slot of the calling thread."""
-        self.check_open()
-        try:
-            own = self._local.own
-        except AttributeError:
-            own = self._local.own = _Own(self._lender)
-        return int(own.slot)
 
     def check_open(self) -> None:
         """Raise `ArenaClosed` after `close`."""
@@ -428,7 +408,6 @@ def _at_exit() -> None:
 def _after_fork_in_child() -> None:
     for arena in list(_arenas):
         arena._lender.renew()
-        arena._local = threading.local()
         if arena.shared:
             # The slots are the parent's, and so was any thread that was at work.
             arena._cell[0] = 0
