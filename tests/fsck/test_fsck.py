@@ -1,7 +1,10 @@
 """fsck: what processes killed at any moment have left is whole and can be repaired; damage is found and left alone."""
 
+import os
 import random
 import shutil
+import signal
+import threading
 from pathlib import Path
 
 import crashes
@@ -10,7 +13,7 @@ import pytest
 from ctrie_exact import parted
 
 from latchfree import Arena, ArenaFull, ArenaInvalid, Ctrie
-from latchfree.arena import header, layout
+from latchfree.arena import directory, header, layout
 from latchfree.arena.kernels.freelists import piece_of, round_up
 from latchfree.ctrie.kernels import nodes, root
 from latchfree_fsck import check, fsck, inspect
@@ -437,3 +440,34 @@ def test_inspect_sees_the_dead(abandoned):
     assert found.participants
     assert not any(each.alive for each in found.participants)
     assert abandoned.read_bytes() == before
+
+
+@pytest.mark.parametrize("left", [4, 5])
+def test_an_entry_of_a_killed_creator_is_found_and_freed(path, left):
+    """The trie that was built is lost until the repair."""
+    step = directory.step
+    taken = iter(range(1000))
+
+    def dies(name):
+        if threading.current_thread() is threading.main_thread() and next(taken) == left:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return step(name)
+
+    child = os.fork()
+    if child == 0:
+        try:
+            arena = Arena.open(path)
+            directory.step = dies
+            Ctrie.create(arena, "new", keys=int, values=int)
+        finally:
+            os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    found = fsck(path=path)
+    assert found.faults == ["directory entries that were being made or removed: 1"]
+    assert found.leaked
+    assert inspect(path=path).unfinished[0].state == "dead"
+    assert fsck(path=path, repair=True).repaired
+    assert fsck(path=path).clean
+    with Arena.open(path) as arena:
+        assert "new" not in arena.structures()
+        Ctrie.create(arena, "new", keys=int, values=int)

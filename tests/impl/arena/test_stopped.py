@@ -15,6 +15,8 @@ from latchfree.ctrie.codecs import IntCodec
 from latchfree.ctrie.store import Store
 from latchfree.structures import CTRIE
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+
 ALL = (1 << 64) - 1
 #: Seconds for what takes none unless somebody waits.
 PATIENCE = 60
@@ -225,3 +227,33 @@ def settled(arena):
     for _ in range(4):
         arena.collect()
     return arena.allocated
+
+
+@pytest.mark.parametrize("callback", ["build", "dismantle"])
+def test_nobody_waits_while_a_structure_is_built_or_freed(path, callback):
+    with Arena.create(path=path, capacity=4 << 20) as arena:
+        Ctrie.create(arena, "old", keys=int, values=int)
+        arena.adopt()
+
+        def body():
+            def stop(*_):
+                os.kill(os.getpid(), signal.SIGSTOP)
+                return 200_000
+
+            if callback == "build":
+                arena.directory.create("x", kind=CTRIE, keys="int", values="int", hash_mask=ALL, build=stop)
+            else:
+                arena.directory.remove("old", stop)
+            return 0
+
+        child = forked(body)
+        assert os.WIFSTOPPED(os.waitpid(child, os.WUNTRACED)[1])
+        try:
+            assert at_once(arena.structures).keys() == ({"old"} if callback == "build" else set())
+            assert at_once(lambda: Ctrie.create(arena, "new", keys=int, values=int)) == {}
+            assert at_once(arena.adopt) == 0
+        finally:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+        arena.adopt()
+        assert owned(arena) == []
