@@ -1,0 +1,4 @@
+---------------------------- MODULE MCLifecycle -----------------------------
+(* Bounded models of the lives of processes. *)
+EXTENDS LifecycleScenarios
+=============================================================================
