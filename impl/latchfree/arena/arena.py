@@ -251,6 +251,7 @@ class Arena:
     def _release(self, is_dead: Callable[[int], bool]) -> int:
         """Release the participants of dead openings; return how many."""
         released = 0
+        # spec: Lifecycle!AdoptRead
         for slot, state in list(_claimed(self.words)):
             if is_dead(state >> int(layout.IDENTITY_SHIFT)):
                 released += prepared()[2](self.base, slot, state, self._lender.word())
@@ -402,6 +403,7 @@ def _at_exit() -> None:
         if arena._lender.stop(patience=until - time.monotonic(), exiting=True):
             arena._finalizer()
         else:
+            # spec: Lifecycle!CloseLeave -- the kernel takes the byte back when the threads have ended.
             arena._finalizer.detach()
 
 

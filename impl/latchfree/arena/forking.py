@@ -77,6 +77,7 @@ def _before() -> None:
 
 def _after_in_parent() -> None:
     for _, bequest in _bequests:
+        # spec: Lifecycle!ForkParent
         os.close(bequest.fd)
     _release()
 

@@ -64,6 +64,7 @@ class Call:
 
     def __enter__(self) -> int:
         lender = self._lender
+        # spec: Lifecycle!Lend, Lifecycle!AdoptBegin -- entered before the look at `closing`.
         lender.under_way[id(self)] = get_ident()
         if lender.closing:
             self.__exit__()
@@ -238,9 +239,11 @@ class Lender:
             The interpreter is about to end: threads that call are ended without a word.
         """
         self._exiting = exiting
+        # spec: Lifecycle!CloseBegin
         self.closing = True
         me = get_ident()
         until = None if patience is None else time.monotonic() + patience
+        # spec: Lifecycle!CloseWait -- after `closing` was set (mutant O4).
         while any(thread != me for thread in list(self.under_way.values())):
             if until is not None and time.monotonic() > until:
                 return False

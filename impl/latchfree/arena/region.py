@@ -164,6 +164,7 @@ class Region:
                 if not repair:
                     sealing.enter(memory.words)
                     if name is None:
+                        # spec: Lifecycle!OpenFlush -- also if somebody else has marked the arena (mutant O16).
                         memory.flush(header.HEADER_BYTES)  # no change may reach the disk while the seal is there
         except BaseException:
             os.close(fd)
@@ -271,6 +272,7 @@ class Region:
         finally:
             self.fd = None
             if fd is not None and (own or head is not None):
+                # spec: Lifecycle!CloseEnd
                 os.close(fd)
 
     def _leave(self, words: NDArray[np.uint64], fd: int) -> None:
@@ -329,6 +331,7 @@ class Region:
             if own and fd is not None:
                 os.close(fd)
             return
+        # spec: Lifecycle!ForkRemap -- without unlocking, for the lock is the parent's (mutant O12).
         self._memory.show(bequest.fd)
         if own and fd is not None:
             os.dup2(bequest.fd, fd, inheritable=False)
@@ -342,7 +345,7 @@ def _take_identity(fd: int, *, asks: int = _ASKS) -> int:
     """Take the byte of a new identity, and return the identity."""
     for ask in range(asks):
         identity = 1 + secrets.randbelow(filelocks.IDENTITIES - 1)
-        # spec: Lifecycle!OpenLock
+        # spec: Lifecycle!OpenLock, Lifecycle!ForkLock
         if filelocks.take(fd, identity):
             return identity
         if ask + 1 < asks:
@@ -363,8 +366,10 @@ def _validated(fd: int, identity: int, target: Path, *, repair: bool) -> int:
         alone = repair or not filelocks.others(fd, identity)
         size, words = os.fstat(fd).st_size, header.read(fd)
         try:
+            # spec: Lifecycle!OpenCheck
             header.validate(words, size, str(target), alone=alone, repair=repair)
         except ArenaInvalid:
+            # spec: Lifecycle!OpenRecheck -- the header may have changed while it was read (mutant O14).
             if (alone and filelocks.others(fd, identity)) or not np.array_equal(words, header.read(fd)):
                 continue  # read while somebody changed the header
             raise

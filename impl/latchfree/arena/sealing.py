@@ -97,6 +97,7 @@ def leave(words: Words, identity: int, others: Callable[[], bool], to_disk: Call
             _swap(words, mine, header.in_use())
             return
         try:
+            # spec: Lifecycle!CloseSum
             to_disk()  # what the seal vouches for comes first
         except OSError:
             _swap(words, mine, header.in_use())

@@ -55,7 +55,7 @@ def claim(mem: Handle, state: Word) -> Word:
         slot = _FIRST + np.uint64(k) * _STRIDE
         # Before the claim: an advancing thread must look at a slot before anything can be pinned in it.
         fetch_max(mem, H_CLAIMED, np.uint64(k) + _1)
-        # spec: Lifecycle!Claim -- the successful CAS acquires what the last owner's release published.
+        # spec: Lifecycle!ClaimRead, Lifecycle!Claim -- the CAS acquires what the last owner's release published.
         if load(mem, slot + P_STATE) == FREE and cas(mem, slot + P_STATE, FREE, state):
             # Whoever reads incarnations (`ctrie.kernels.registry`) must not take us for our predecessor. They only
             # grow, also past a claimer who is stopped here.
@@ -110,8 +110,10 @@ def collect(mem: Handle, me: Word) -> None:
         held = peek(mem, slot + P_OLDEST) | peek(mem, slot + P_DEFERRED) | peek(mem, slot + P_SPARE_COUNT)
         if held == _0 or load(mem, slot + P_STATE) != FREE:
             continue
+        # spec: Lifecycle!Claim -- as one of the opening's own slots, for the time of the draining.
         if cas(mem, slot + P_STATE, FREE, peek(mem, me + P_STATE)):
             drain(mem, slot, EVERYTHING)
             _inherit(mem, slot, me)
             give_spares(mem, slot)
+            # spec: Lifecycle!Release -- a store is enough: the claimer lives, and nobody else knows of the slot.
             store(mem, slot + P_STATE, FREE)
