@@ -1,4 +1,4 @@
-"""Lives of processes: specification, labels of the code and the table of CONFORMANCE.md agree; every action is taken."""
+"""Lives of processes: specification, labels and the table of CONFORMANCE.md agree; every action is taken."""
 
 import ast
 import re

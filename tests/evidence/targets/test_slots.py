@@ -1,4 +1,4 @@
-"""Slots of an arena under the explorer: every interleaving of claiming, releasing, adopting and dying of small openings.
+"""Slots of an arena under the explorer: every order of claiming, releasing, adopting and dying of small openings.
 
 The kernel's lock of an opening is a word of memory here. A call that uses a slot says whether anybody disturbed it.
 """
@@ -20,7 +20,7 @@ from latchfree.arena.layout import (
 )
 from latchfree.atomics import exchange, load, poke, store
 from latchfree.jit import kernel
-from latchfree_explore import Operation, Target, explore
+from latchfree_explore import Target, explore
 from latchfree_model import SequentialModel
 
 SLOTS = 2
@@ -158,7 +158,7 @@ class Undisturbed(SequentialModel):
 RIGHT = Target(
     "slots",
     Undisturbed(),
-    {"use": use, "late": use_twice, "die": die, "adopt": adopt_dead, "close": close_process, "free": Operation(all_free)},
+    {"use": use, "late": use_twice, "die": die, "adopt": adopt_dead, "close": close_process, "free": all_free},
     prepare,
     size=int(_LOCKS) + 8,
 )
