@@ -265,9 +265,10 @@ class Ctrie(MutableMapping[K, V]):
         StructureMissing
             If the arena has nothing of that name.
         """
-        found = Ctrie.open(arena, name)
-        found.clear()
-        arena.directory.remove(name, root=found._store.trie)
+        found = arena.directory.find(name, CTRIE)
+        encoded = codec_for(bytes)  # nothing is decoded
+        Ctrie._of(Store(arena, found.root, encoded, encoded, found.hash_mask)).clear()
+        arena.directory.remove(name, root=found.root)
 
     @classmethod
     def _of(cls, store: Store) -> Ctrie[Any, Any]:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from latchfree import Ctrie
+from latchfree import Arena, Ctrie
 from latchfree.ctrie.codecs import MAX_KEY_BYTES, MAX_VALUE_BYTES, Codec, codec_for
 
 OBJECTS = st.recursive(
@@ -211,3 +211,12 @@ def test_a_codec_of_ones_own(arena):
     with pytest.raises(TypeError, match="keys of this Ctrie: expected a string to reverse"):
         trie[1] = "a"
     assert repr(trie) == "<Ctrie of reversed to reversed>"
+
+
+def test_a_trie_with_a_codec_of_ones_own_can_be_unlinked(tmp_path):
+    with Arena.create(path=tmp_path / "arena", capacity=16 << 20) as arena:
+        trie = Ctrie.create(arena, "words", keys=Reversed(), values=int)
+        trie["tea"] = 1
+        Ctrie.unlink(arena, "words")
+        assert arena.structures() == {}
+        assert len(trie) == 0
