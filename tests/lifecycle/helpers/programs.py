@@ -30,7 +30,7 @@ class Program:
         self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115
         self.process = subprocess.Popen(
             [
-                *before, sys.executable, "-W", "ignore:.*fork.*:DeprecationWarning",
+                *before, sys.executable, "-W", "ignore::DeprecationWarning",
                 "-c", textwrap.dedent(source), *map(str, arguments),
             ],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, text=True, start_new_session=True,
