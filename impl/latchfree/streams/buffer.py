@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from numbers import Real
 from operator import index
 from typing import Any, Final
@@ -25,7 +24,7 @@ from latchfree.errors import ArenaClosed, ArenaInvalid, LatchfreeError
 from latchfree.streams.errors import RingGone, RingStalled
 from latchfree.streams.kernels import ring as r
 from latchfree.streams.kernels.entry_points import MISSING, NO_COUNT, calls, get_many, put_many
-from latchfree.streams.ownership import Owner, owner_of, watch
+from latchfree.streams.ownership import Nobody, Owner, owner_of, watch
 
 MOST_CAPACITY: Final = 1 << 25
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
@@ -34,6 +33,9 @@ _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 _LOOKS: Final = 1 << 10
 #: Seconds between two such calls.
 _NAP: Final = 5e-5
+
+_PATIENCE: Final = np.uint64(_LOOKS)
+_0: Final = np.uint64(0)
 
 _DONE, _STALLED, _MISSING, _NO_COUNT = int(r.DONE), int(r.STALLED), int(MISSING), int(NO_COUNT)
 
@@ -87,10 +89,12 @@ class RingBuffer:
         "__weakref__",
         "_arena",
         "_base",
+        "_calls",
         "_capacity",
         "_closed",
         "_number",
         "_owner",
+        "_place",
         "_ring",
         "_seconds",
         "_weak",
@@ -114,9 +118,11 @@ class RingBuffer:
             arena = Arena.anonymous((4 << 20) + 24 * capacity)
         self._attach(arena, Owner(arena, capacity, weak))
 
-    def _attach(self, arena: Arena, owner: Owner | None, ring: int = 0, number: int = 0) -> None:
+    def _attach(self, arena: Arena, owner: Owner | Nobody, ring: int = 0, number: int = 0) -> None:
         self._arena, self._base, self._owner = arena, arena.base, owner
-        self._ring, self._number = (ring, number) if owner is None else (owner.ring, owner.number)
+        self._ring, self._number = (owner.ring, owner.number) if isinstance(owner, Owner) else (ring, number)
+        self._place = np.uint64(self._base), np.uint64(self._ring), np.uint64(self._number)
+        self._calls = calls()
         self._capacity = int(arena.words[self._ring + int(r.MASK)]) + 1
         self._weak = bool(arena.words[self._ring + int(r.WEAK)])
         self._closed = False
@@ -143,7 +149,8 @@ class RingBuffer:
                 "a private RingBuffer cannot be pickled: its cells live in this process; "
                 "make it with RingBuffer(capacity, arena=Arena.create(name=...))"
             )
-        self._enter()
+        if self._closed:
+            raise self._missing()
         identity = int(arena.words[H_IDENTITY])
         return RingBuffer._reopened, (arena, identity, self._ring, self._number, self._seconds)
 
@@ -164,8 +171,12 @@ class RingBuffer:
         value = index(value)
         if not _LEAST <= value <= _MOST:
             raise ValueError(f"a ring buffer holds integers from -2**63 to 2**63 - 1, not {value:#x}")
-        put, until = calls().put, 0.0
-        while (outcome := put(self._base, self._enter(), self._ring, self._number, value, _LOOKS)) == _STALLED:
+        put, until = self._calls.put, 0.0
+        while True:
+            me = 0 if self._owner.ring else self._enter()
+            outcome = put(self._base, me, self._ring, self._number, value, _LOOKS)
+            if outcome != _STALLED:
+                break
             until = self._nap(until, "put")
         if outcome == _MISSING:
             raise self._missing()
@@ -181,12 +192,16 @@ class RingBuffer:
         ArenaClosed, RingGone
             After its arena was closed, or the ring was given back.
         """
-        get, until = calls().get, 0.0
-        while (found := get(self._base, self._enter(), self._ring, self._number, _LOOKS))[0] == _STALLED:
+        get, until = self._calls.get, 0.0
+        while True:
+            me = 0 if self._owner.ring else self._enter()
+            outcome, value = get(self._base, me, self._ring, self._number, _LOOKS)
+            if outcome != _STALLED:
+                break
             until = self._nap(until, "get")
-        if found[0] == _MISSING:
+        if outcome == _MISSING:
             raise self._missing()
-        return found[1] if found[0] == _DONE else None
+        return value if outcome == _DONE else None
 
     # many values ---------------------------------------------------------------------------------------------
 
@@ -245,13 +260,19 @@ class RingBuffer:
 
     def _run_batch(self, what: str, batch: Callable[..., Any], values: NDArray[np.int64]) -> int:
         """Put or get values until the ring refuses; return how many."""
+        base, ring, number = self._place
         done, until = 0, 0.0
         while True:
             owner = self._owner  # kept until the call is over, and with it the ring
             try:
-                with self._entered(owner) as me:
-                    words = (self._base, me or 0, self._ring, self._number, done, _LOOKS)
-                    reached, outcome = map(int, batch(*map(np.uint64, words), values))
+                if self._closed:
+                    raise self._missing()
+                first = np.uint64(done) if done else _0
+                if not self._arena.shared:  # nobody can close it
+                    reached, outcome = batch(base, _0, ring, number, first, _PATIENCE, values)
+                else:
+                    with self._arena.call() if owner.ring else self._arena.lend() as lent:
+                        reached, outcome = batch(base, np.uint64(lent), ring, number, first, _PATIENCE, values)
                 if outcome == _MISSING:
                     raise self._missing()
             except LatchfreeError:
@@ -259,9 +280,9 @@ class RingBuffer:
                     return done
                 raise
             if outcome != _STALLED:
-                return reached
+                return int(reached)
             until = self._nap(until if reached == done else 0.0, what, reached)
-            done = reached
+            done = int(reached)
             if until < 0:
                 return done
 
@@ -278,7 +299,7 @@ class RingBuffer:
         return self._weak
 
     def __len__(self) -> int:
-        found = calls().count(self._base, self._enter(), self._ring, self._number)
+        found = self._calls.count(self._base, 0 if self._owner.ring else self._enter(), self._ring, self._number)
         if found == _NO_COUNT:
             raise self._missing()
         return int(found)
@@ -289,7 +310,7 @@ class RingBuffer:
     def close(self) -> None:
         """Stop using the ring here; its memory comes back with the last reference in the opening that made it."""
         self._closed = True
-        self._owner = None
+        self._owner = Nobody()
 
     def __enter__(self) -> RingBuffer:
         return self
@@ -302,17 +323,10 @@ class RingBuffer:
         self._closed = True
 
     def _enter(self) -> int:
-        """Return the participant to pin during a call that keeps the interpreter lock; 0 if the ring is our own."""
+        """Return the participant to pin during a call of a ring that is not our own, with the interpreter lock."""
         if self._closed:
             raise self._missing()
-        owner = self._owner
-        return 0 if owner is not None and owner.ring else self._arena.interpreter_participant()
-
-    def _entered(self, owner: Owner | None) -> AbstractContextManager[int | None]:
-        """Return what lends a participant for a call without the interpreter lock; none if `owner` has the ring."""
-        if self._closed:
-            raise self._missing()
-        return self._arena.call() if owner is not None and owner.ring else self._arena.lend()
+        return self._arena.interpreter_participant()
 
     def _missing(self) -> LatchfreeError:
         """Return the error of a call of a ring that is not there any more."""

@@ -99,13 +99,19 @@ class Owner:
         self.ring = 0
 
 
+class Nobody:
+    """In the place of the owner where a ring is not our own."""
+
+    ring = 0
+
+
 #: Owners of rings in shared arenas, by arena and number.
 _owners: weakref.WeakValueDictionary[tuple[int, int], Owner] = weakref.WeakValueDictionary()
 
 
-def owner_of(arena: Arena, number: int) -> Owner | None:
+def owner_of(arena: Arena, number: int) -> Owner | Nobody:
     """Return the owner of a ring, if this opening of the arena owns it."""
-    return _owners.get((id(arena), number))
+    return _owners.get((id(arena), number)) or Nobody()
 
 
 def watch(arena: Arena) -> None:
