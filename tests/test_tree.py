@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[1]
 
 #: Source root of each package, the lowest floors first.
 FLOORS = {
+    "latchfree_support": "support",
     "latchfree": "impl",
     "latchfree_model": "model",
     "latchfree_fsck": "fsck",
@@ -237,7 +238,7 @@ def test_only_atomics_emits_instructions():
 
 
 def test_kernels_are_compiled_through_the_cache_that_cannot_go_stale():
-    for folder in ("impl", "lincheck", "explore", "evidence", "fsck"):
+    for folder in ("support", "impl", "lincheck", "explore", "evidence", "fsck"):
         for file in (ROOT / folder).rglob("*.py"):
             if file.name != "jit.py":
                 assert "njit" not in file.read_text().replace("@njit function", ""), file

@@ -63,8 +63,8 @@ def entries(store: "Store", entries: Iterator[tuple[Any, Any]], report: Report, 
 
 def subscriptions(arena: "Arena", name: str, output: Path | None, report: Report) -> int:
     """Print the subscriptions of a topic trie, or write them to a Parquet file, and return how many."""
-    from latchfree.publishing import publish_file
     from latchfree.topics import ConcurrentTrie
+    from latchfree_support.publishing import publish_file
 
     snapshot = ConcurrentTrie.open(arena, name).snapshot()
     if output is None:

@@ -154,7 +154,7 @@ def plain_console(file: IO[str], **options: Any) -> Console:
 
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file whole or not at all; write straight into a pipe or a device."""
-    from latchfree.publishing import publish_file
+    from latchfree_support.publishing import publish_file
 
     if path.exists() and not path.is_file():
         path.write_bytes(content)

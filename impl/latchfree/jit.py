@@ -1,9 +1,9 @@
 """Compile with a cache that cannot go stale, nor mix up what several processes compile at the same time.
 
 Numba keys a cached function on the file that defines it, so editing a callee leaves callers running old code. Here the
-cache folder of a kernel is named by a digest of all sources that the kernel can reach (`latchfree.sources`): an edit
-of one of them starts an empty folder, and an edit elsewhere does not. Code compiled for somebody's own memory handle
-also depends on the module that defines the handle, so that module's digest joins the key of such code.
+cache folder of a kernel is named by a digest of all sources that the kernel can reach (`latchfree_support.sources`). An
+edit of one of them starts an empty folder, and an edit elsewhere does not. Code compiled for somebody's own memory
+handle also depends on the module that defines the handle, so that module's digest joins the key of such code.
 
 Numba saves in two steps, first the index of a function, then the code under the number that the index gave it. Two
 processes that compile one function for two types could both take the same number, and one would load the other's code.
@@ -28,7 +28,7 @@ import numpy as np
 from numba.core import sigutils
 from numba.core.ccallback import CFunc
 
-from latchfree.sources import digest_of
+from latchfree_support.sources import digest_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 

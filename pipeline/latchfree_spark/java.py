@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Final
 
 from latchfree.jit import cache_root
-from latchfree.publishing import published_file
 from latchfree_model.tlc.tools import find_java
+from latchfree_support.publishing import published_file
 
 MODULE: Final = "jdk.incubator.vector"
 ASKED_FOR: Final = f"--add-modules={MODULE}"

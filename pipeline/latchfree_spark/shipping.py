@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from latchfree.jit import cache_root
-from latchfree.publishing import publish_file
+from latchfree_support.publishing import publish_file
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

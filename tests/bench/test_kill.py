@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = ("impl", "model", "lincheck", "cli")
+SOURCES = ("support", "impl", "model", "lincheck", "cli")
 
 
 def test_nothing_is_lost_in_a_short_run():

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = ("impl", "model", "lincheck", "cli")
+SOURCES = ("support", "impl", "model", "lincheck", "cli")
 
 
 def run(*arguments: str) -> tuple[int, str, str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = ("impl", "model", "lincheck", "cli")
+SOURCES = ("support", "impl", "model", "lincheck", "cli")
 
 # Compiling the whole trie twice takes more than a minute.
 pytestmark = pytest.mark.slow

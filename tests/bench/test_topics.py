@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def run(*arguments):
-    path = os.pathsep.join([*(str(ROOT / source) for source in ("impl", "model", "lincheck", "cli"))])
+    path = os.pathsep.join([*(str(ROOT / source) for source in ("support", "impl", "model", "lincheck", "cli"))])
     return subprocess.run(
         [sys.executable, str(ROOT / "bench" / "topics.py"), *arguments],
         env={**os.environ, "PYTHONPATH": path},

@@ -19,8 +19,8 @@ from numba import types
 from threads_together import together
 
 from latchfree import jit
-from latchfree.sources import reached_from
 from latchfree.words import mix
+from latchfree_support.sources import reached_from
 
 IMPL = Path(jit.__file__).parents[1]
 

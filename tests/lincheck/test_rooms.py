@@ -20,7 +20,7 @@ BELOW = {
     "show": {"checking", "history"},
     "testing": {"checking", "criteria", "history", "show"},
 }
-FROM_IMPL = {"latchfree.atomics", "latchfree.jit", "latchfree.kinds", "latchfree.publishing"}
+FROM_IMPL = {"latchfree.atomics", "latchfree.jit", "latchfree.kinds"}
 
 
 def imports(file):

@@ -45,7 +45,7 @@ def documented():
 
 def program(code, *flags):
     """Output of a program in a process that has the sources and nothing compiled."""
-    path = os.pathsep.join(str(ROOT / folder) for folder in ("impl", "model", "lincheck", "explore"))
+    path = os.pathsep.join(str(ROOT / folder) for folder in ("support", "impl", "model", "lincheck", "explore"))
     done = subprocess.run(
         [sys.executable, *flags, "-c", code],
         env=os.environ | {"PYTHONPATH": path},

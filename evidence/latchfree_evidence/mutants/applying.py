@@ -15,8 +15,8 @@ from types import ModuleType
 from typing import Any
 
 from latchfree import jit
-from latchfree.sources import digest_of
 from latchfree_evidence.mutants.catalogue import MUTANTS
+from latchfree_support.sources import digest_of
 
 _HERE = "latchfree_evidence.mutants"
 

@@ -3,7 +3,7 @@
 Example: two processes create the arena ``stock`` at the same moment. Each formats a file without a name and links it at
 ``/dev/shm/latchfree-stock``. One link succeeds; the other process gets `FileExistsError` and leaves nothing behind.
 
-Invariant: a file gets its final name in one step, by a link that fails where the name is taken. (`latchfree.publishing`
+Invariant: a file gets its final name in one step, by a link that fails where the name is taken. (`latchfree_support`
 replaces what is there; an arena must never be replaced, and stays mapped through the file that is linked.)
 """
 
@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from latchfree.arena.header import TABLE_BYTES
-from latchfree.publishing import temporary_beside
+from latchfree_support.publishing import temporary_beside
 
 #: Where named arenas are.
 SHARED_MEMORY = Path("/dev/shm")

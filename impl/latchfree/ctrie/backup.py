@@ -23,8 +23,8 @@ from latchfree.ctrie.kernels.entry_points import call
 from latchfree.ctrie.store import Store
 from latchfree.errors import StructureExists
 from latchfree.extras import optional
-from latchfree.publishing import published_file
 from latchfree.structures import CTRIE
+from latchfree_support.publishing import published_file
 
 pa = optional("pyarrow", "check")
 

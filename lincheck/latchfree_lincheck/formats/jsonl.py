@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from latchfree.publishing import publish_file
 from latchfree_lincheck.formats.errors import HistoryFormatError
 from latchfree_lincheck.formats.record import Collector, dumps, loads, records
 from latchfree_lincheck.formats.text import read_lines
 from latchfree_lincheck.history import History
+from latchfree_support.publishing import publish_file
 
 
 def read(path: Path, model: str | None = None) -> list[History]:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
-from latchfree.publishing import publish_file
 from latchfree_lincheck.formats.errors import HistoryFormatError
 from latchfree_lincheck.formats.record import Collector, dumps, loads, records
 from latchfree_lincheck.history import History
+from latchfree_support.publishing import publish_file
 
 _JSON: Final = ("process", "arguments", "result")
 _TYPES: Final = {

@@ -17,9 +17,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final, Literal
 
-from latchfree.publishing import publish_file
 from latchfree_lincheck.show.document import document
 from latchfree_lincheck.show.judging import Judged
+from latchfree_support.publishing import publish_file
 
 SCRIPTS: Final = (
     "history.js",

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from latchfree.publishing import publish_file
+from latchfree_support.publishing import publish_file
 
 VERDICTS: Final = pa.schema(
     [

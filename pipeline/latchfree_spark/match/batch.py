@@ -18,12 +18,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from latchfree.publishing import published_folder
 from latchfree_spark.match.blame import blamed
 from latchfree_spark.match.errors import BadMessages, NoMessages, OutputExists, UnreadableFile
 from latchfree_spark.match.messages import Messages, uri
 from latchfree_spark.match.ship import ship
 from latchfree_spark.match.worker import SUBSCRIBERS, with_subscribers
+from latchfree_support.publishing import published_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from latchfree.publishing import publish_file
 from latchfree_spark.match.errors import OutputExists
+from latchfree_support.publishing import publish_file
 
 BATCH: Final = "batch"
 """What names the folder of a batch, with its number."""

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from latchfree.publishing import published_folder
 from latchfree_spark.match.batch import refuse_existing
 from latchfree_spark.match.errors import BadMessages, NoMessages
 from latchfree_spark.match.messages import Messages, uri
 from latchfree_spark.sketch.count_min import CountMin
+from latchfree_support.publishing import published_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession

@@ -25,7 +25,7 @@ from latchfree.errors import ArenaInvalid
 from latchfree.structures import CTRIE
 
 CAPACITY = 4 << 20
-SOURCES = Path(__file__).parents[3] / "impl"
+SOURCES = [str(Path(__file__).parents[3] / floor) for floor in ("support", "impl")]
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ class OtherProcess:
     """A Python process that has run some lines and waits."""
 
     def __init__(self, lines):
-        program = f"import sys\nsys.path.insert(0, {str(SOURCES)!r})\nfrom latchfree.arena.region import Region\n"
+        program = f"import sys\nsys.path[:0] = {SOURCES!r}\nfrom latchfree.arena.region import Region\n"
         program += lines + "\nprint('ready', flush=True)\nsys.stdin.read()\n"
         self.process = subprocess.Popen(
             [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latchfree.extras import optional
-from latchfree.publishing import publish_file
 from latchfree.topics.columns import check_texts, text_column
 from latchfree.topics.dialects import DIALECTS, Dialect, get_dialect
 from latchfree.topics.errors import FrozenMatcher, InvalidTopic
@@ -34,6 +33,7 @@ from latchfree.topics.mask.kernels.trie import Trie
 from latchfree.topics.mask.numbering import Numbering, number
 from latchfree.topics.snapshot import Snapshot
 from latchfree.topics.subscription import S, Stats, Subscription
+from latchfree_support.publishing import publish_file
 
 pa: Any = optional("pyarrow", "topics")
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from latchfree import publishing
-from latchfree.publishing import publish_file, publish_folder
+from latchfree_support import publishing
+from latchfree_support.publishing import publish_file, publish_folder
 
 OLD, NEW = b"what was there", b"what comes"
 
@@ -213,7 +213,7 @@ def test_two_savers_and_readers(tmp_path):
 
 KILLED_BEFORE_THE_RENAME = """
 import os, pathlib, signal, sys
-from latchfree.publishing import publish_file, publish_folder
+from latchfree_support.publishing import publish_file, publish_folder
 die = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 pathlib.Path.replace = pathlib.Path.rename = die
 kind, target = sys.argv[1:]

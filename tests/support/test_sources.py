@@ -9,9 +9,9 @@ import zipfile
 
 import pytest
 
-from latchfree import sources
-from latchfree.sources import digest_of, reached_from
-from latchfree.statements import Statement, statements
+from latchfree_support import sources
+from latchfree_support.sources import digest_of, reached_from
+from latchfree_support.statements import Statement, statements
 
 #: For each way to import: the module with the kernel, the files beside it, and the file of which an edit is seen.
 WAYS = {

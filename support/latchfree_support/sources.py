@@ -31,13 +31,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-from latchfree.statements import Statement, hands_on_lazily, statements, stub_names
+from latchfree_support.statements import Statement, hands_on_lazily, statements, stub_names
 
 #: What compiles: its versions are in every key (`latchfree.jit`).
 _TOOLCHAIN = ("numba", "numpy", "llvmlite")
 
 #: What finds keys: no kernel uses it.
-_KEYS = (__name__, "latchfree.statements")
+_KEYS = (__name__, "latchfree_support.statements")
 
 _INSTALLED = tuple(
     str(Path(sysconfig.get_path(name)).resolve()) + "/" for name in ("stdlib", "platstdlib", "purelib", "platlib")
