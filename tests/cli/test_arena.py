@@ -162,6 +162,14 @@ def test_dump_loads_no_classes(path: str) -> None:
     assert list(by_text["value"]) == ["base64"]
 
 
+def test_dump_prints_json_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "arena"
+    with Arena.create(path=path, capacity=16 << 20) as arena:
+        Ctrie.create(arena, "points", keys="json", values="json").update({("a", 1): {"x": 2.5, "é": None}})
+    (line,) = run("dump", str(path)).stdout.splitlines()
+    assert json.loads(line) == {"key": ["a", 1], "value": {"x": 2.5, "é": None}}
+
+
 def test_dump_to_parquet(path: str, tmp_path: Path) -> None:
     result = run("dump", path, "stock", "--output", str(tmp_path / "stock.parquet"), "--json")
     assert result.exit_code == exits.OK, result.output
