@@ -19,7 +19,6 @@ from latchfree.ctrie import many
 from latchfree.ctrie.backup_file import Backup, Writer
 from latchfree.ctrie.codecs import BytesCodec, Codec, IntCodec, codec_for
 from latchfree.ctrie.holds import Hold, Owner
-from latchfree.ctrie.kernels.entry_points import call
 from latchfree.ctrie.store import Store
 from latchfree.errors import StructureExists
 from latchfree.extras import optional
@@ -137,23 +136,29 @@ def load(
         if name is not None and name in arena.structures():
             raise StructureExists(f"structure {name!r} exists already; remove it, or choose another name")
         store = Store(arena, 0, recorded(backup.keys), recorded(backup.values), backup.hash_mask)
-        store.settle(store.new_trie())
-        owner = Owner(arena, store.trie) if name is None else None
-        try:
-            _fill(store, backup)
-            if name is not None:
-                arena.directory.create(
-                    name,
-                    kind=CTRIE,
-                    keys=backup.keys,
-                    values=backup.values,
-                    hash_mask=backup.hash_mask,
-                    build=lambda: store.trie,
-                )
-        except BaseException:
-            if owner is None:
-                call("destroy")(arena.base, store.trie, arena.interpreter_participant(), 0)
-            raise
+
+        def build() -> int:
+            store.settle(store.new_trie())
+            try:
+                _fill(store, backup)
+            except BaseException:
+                store.destroy(store.trie)
+                raise
+            return store.trie
+
+        if name is None:
+            owner = Owner(arena, build())
+        else:
+            owner = None
+            arena.directory.create(
+                name,
+                kind=CTRIE,
+                keys=backup.keys,
+                values=backup.values,
+                hash_mask=backup.hash_mask,
+                build=build,
+                dismantle=store.destroy,
+            )
         return Store(arena, store.trie, key_codec, value_codec, backup.hash_mask, owner=owner, name=name)
 
 
