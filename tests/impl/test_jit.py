@@ -20,14 +20,15 @@ from threads_together import together
 
 from latchfree import jit
 from latchfree.words import mix
+from latchfree_support import sources
 from latchfree_support.sources import reached_from
 
-IMPL = Path(jit.__file__).parents[1]
+HOMES = [Path(module.__file__).parents[1] for module in (jit, sources)]
 
 
 def python(code, cache, *paths):
     """Output of a program in a process of its own, with its own cache of compiled code."""
-    path = os.pathsep.join(map(str, [IMPL, *paths]))
+    path = os.pathsep.join(map(str, [*HOMES, *paths]))
     environment = os.environ | {"NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -267,7 +268,7 @@ def test_a_function_without_a_module_is_compiled():
 def test_asserts_that_are_left_out_make_other_code(tmp_path):
     program = "from latchfree import jit; print(jit._toolchain())"
     plain, again = (python(program, tmp_path) for _ in range(2))
-    environment = os.environ | {"PYTHONPATH": str(IMPL), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, HOMES)), "PYTHONDONTWRITEBYTECODE": "1"}
     for change in ({"PYTHONOPTIMIZE": "1"}, {"NUMBA_BOUNDSCHECK": "1"}, {"NUMBA_OPT": "0"}):
         done = subprocess.run(
             [sys.executable, "-c", program], env=environment | change, capture_output=True, text=True, check=True
