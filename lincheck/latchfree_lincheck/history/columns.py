@@ -31,10 +31,26 @@ class Column:
         Each NONE, MISSING, or an index of `table`, or itself if there is none.
     table : sequence, optional
         Things, each once.
+
+    Raises
+    ------
+    TypeError
+        If the codes are no int64 array of one dimension.
+    ValueError
+        If a code is out of range: compiled code looks things up by code.
     """
 
     codes: Ints
     table: Sequence[Hashable] | None = None
+
+    def __post_init__(self) -> None:
+        codes = self.codes
+        if not isinstance(codes, np.ndarray) or codes.dtype != np.int64 or codes.ndim != 1:
+            raise TypeError("codes must be an int64 array of one dimension; Column.of takes any values")
+        most = _LARGEST if self.table is None else len(self.table) - 1
+        if len(codes) and (codes.min() < MISSING or codes.max() > most):
+            wrong = int(np.flatnonzero((codes < MISSING) | (codes > most))[0])
+            raise ValueError(f"code {codes[wrong]} in row {wrong} is not from {MISSING} to {most:,}")
 
     @classmethod
     def of(cls, values: Any) -> Column:
@@ -120,7 +136,15 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """A history, column by column. `return_` is not looked at where `returned` is false."""
+    """A history, column by column. `return_` is not looked at where `returned` is false.
+
+    Raises
+    ------
+    TypeError
+        If times are no int64 arrays of one dimension, or `returned` none of truth values.
+    ValueError
+        If the columns differ in length.
+    """
 
     process: Column
     f: Column
@@ -130,6 +154,23 @@ class Columns:
     return_: Ints
     returned: npt.NDArray[np.bool_]
     object: Column | None = None
+
+    def __post_init__(self) -> None:
+        times = {"invoke": self.invoke, "return_": self.return_, "returned": self.returned}
+        for name, array in times.items():
+            kind = np.bool_ if name == "returned" else np.int64
+            if not isinstance(array, np.ndarray) or array.dtype != kind or array.ndim != 1:
+                raise TypeError(f"column {name!r} must be an array of {kind.__name__} in one dimension")
+        named = {"f": self.f, "result": self.result, "process": self.process, "object": self.object}
+        lengths = {name: len(column.codes) for name, column in named.items() if column is not None}
+        lengths |= {name: len(array) for name, array in times.items()}
+        for name, rows in lengths.items():
+            if rows != len(self.invoke):
+                raise ValueError(f"column {name!r} has {rows} rows, but 'invoke' has {len(self.invoke)}")
+        for column in self.arguments:
+            if len(column.codes) != len(self.invoke):
+                rows = len(column.codes)
+                raise ValueError(f"an argument column has {rows} rows, but 'invoke' has {len(self.invoke)}")
 
     @classmethod
     def of(
@@ -142,7 +183,9 @@ class Columns:
             raise ValueError(f"row {int(np.flatnonzero(~all_there)[0])}: an operation without a time of invocation")
         taken = [each if isinstance(each, Column) else _argument(Column.of(each)) for each in arguments]
         seen = result if isinstance(result, Column) else Column.of(result)
-        made = cls(
+        if len(returned) != len(seen.codes):
+            raise ValueError(f"column 'result' has {len(seen.codes)} rows, but 'return_' has {len(returned)}")
+        return cls(
             Column.of(process),
             Column.of(f),
             tuple(taken),
@@ -152,19 +195,6 @@ class Columns:
             returned,
             None if object is None else Column.of(object),
         )
-        for name, column in (
-            ("f", made.f),
-            ("result", made.result),
-            ("return_", made.return_),
-            ("process", made.process),
-        ):
-            rows = len(column.codes if isinstance(column, Column) else column)
-            if rows != len(begun):
-                raise ValueError(f"column {name!r} has {rows} rows, but 'invoke' has {len(begun)}")
-        for column in made.arguments:
-            if len(column.codes) != len(begun):
-                raise ValueError(f"an argument column has {len(column.codes)} rows, but 'invoke' has {len(begun)}")
-        return made
 
     def take(self, rows: npt.NDArray[Any]) -> Columns:
         """Return some rows, by number or by mask; tables are shared."""

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from lincheck_random import model_of, random_history
 
-from latchfree_lincheck import History, check
+from latchfree_lincheck import Column, Columns, History, check
 from latchfree_model import UNKNOWN
 
 KINDS = ("register", "cas-register", "map", "whole-map", "append-kv", "set", "counter", "queue", "stack")
@@ -87,12 +87,40 @@ def test_large_numbers_and_text_are_numbered():
             "process 0.*still has a pending operation.*new name",
         ),
         ({"process": np.array([0, 1])}, "column 'process' has 2 rows, but 'invoke' has 3"),
+        ({"object": np.array([0, 1])}, "column 'object' has 2 rows, but 'invoke' has 3"),
         ({"invoke": pa.array([0, None, 4])}, "row 1: an operation without a time of invocation"),
     ],
 )
 def test_what_cannot_be_is_refused(changes, message):
     with pytest.raises(ValueError, match=message):
         columns_of(**changes)
+
+
+@pytest.mark.parametrize(
+    ("codes", "table", "error", "message"),
+    [
+        (np.array([0, 9]), ["a"], ValueError, "code 9 in row 1 is not from -2 to 0"),
+        (np.array([-(1 << 63), (1 << 63) - 1]), None, ValueError, "code -9223372036854775808 in row 0"),
+        (np.array([[0, 1]]), None, TypeError, "one dimension"),
+        (np.array([0.5]), None, TypeError, "int64"),
+        ([0, 1], None, TypeError, "int64"),
+    ],
+)
+def test_codes_that_lead_nowhere_are_refused(codes, table, error, message):
+    """Compiled code looks things up by code."""
+    with pytest.raises(error, match=message):
+        Column(codes, table)
+
+
+def test_columns_of_different_lengths_are_refused():
+    """Compiled code takes the length of one column for that of all."""
+    codes, times, all_of_them = Column(np.zeros(2, np.int64)), np.arange(2), np.ones(2, np.bool_)
+    with pytest.raises(ValueError, match="column 'return_' has 1 rows, but 'invoke' has 2"):
+        Columns(codes, codes, (), codes, times, times[:1], all_of_them)
+    with pytest.raises(ValueError, match="an argument column has 3 rows"):
+        Columns(codes, codes, (Column(np.zeros(3, np.int64)),), codes, times, times, all_of_them)
+    with pytest.raises(TypeError, match="column 'returned' must be an array of bool"):
+        Columns(codes, codes, (), codes, times, times, times)
 
 
 def test_times_must_be_integers():
