@@ -29,7 +29,7 @@ def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def only(monkeypatch: pytest.MonkeyPatch, **options: dict[str, object]) -> None:
     """Pretend that these are all the mutants of the code, each with its options for stress."""
-    mutants = {name: SimpleNamespace(stress=stress, explore=None) for name, stress in options.items()}
+    mutants = {name: SimpleNamespace(stress=stress, explore=None, frees=False) for name, stress in options.items()}
     monkeypatch.setattr(latchfree_evidence.mutants, "MUTANTS", mutants)
 
 
@@ -70,6 +70,8 @@ def test_every_mutant_of_the_code_has_a_cell_in_each_layer(monkeypatch: pytest.M
     assert cells["W4", "stress"]["reproduce"].endswith("--shape pairs --threads 6 --keys 24 --seed 1")
     assert cells["W4", "spec"]["status"] == "-"
     assert cells["C1", "stress"]["status"] == "caught"
+    assert cells["R4", "stress"]["reproduce"].startswith("latchfree stress ctrie --mutant R4 --memory poisoned")
+    assert cells["R4", "explore"]["status"] == "not applicable"
     assert cells["Q1", "stress"]["status"] == "not applicable"
     assert cells["T1", "explore"]["status"] == cells["T1", "spec"]["status"] == "not applicable"
     assert all(cell["detail"] for cell in cells.values())

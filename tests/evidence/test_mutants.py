@@ -38,15 +38,18 @@ print(result.explain())
 if result.failure is not None:
     model = {"ctrie": "map", "topic-trie": "topic-index:mqtt"}[target]
     assert check(result.failure, model).verdict == "violation", "the excerpt fails by itself"
-from latchfree_evidence.stress.crew import Stuck
+from latchfree_evidence.stress.crew import Freed, Stuck
 from latchfree_evidence.stress.phases import workload
 load = workload(target)
 try:
     shape = "list" if target == "ctrie" else "together"
-    recorded = load.record(shape, threads=1, operations=2_000, keys=4, seed=seed, jittered=True)
+    memory = mutants.MUTANTS[name].stress["memory"]
+    recorded = load.record(shape, threads=1, operations=2_000, keys=4, seed=seed, memory=memory)
     alone = load.judge(recorded, None).verdict
 except Stuck:
     alone = "stuck"
+except Freed:
+    alone = "freed"
 print(result.verdict, alone)
 """
 

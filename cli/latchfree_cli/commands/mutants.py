@@ -15,6 +15,7 @@ from latchfree_cli.settings import Outcome, Report, Settings
 NO_SPEC_MUTANT: Final = "there is no TLA+ mutant"
 NO_CODE_MUTANT: Final = "there is no mutant of the code"
 NO_RUN: Final = "there is no stress run of its target"
+NO_POISON: Final = "the explorer's memory is not poisoned, and a freed node still holds what it held"
 NO_TICKETS: Final = "the explorer takes no tickets: its schedule says what came before what"
 NOT_SPECIFIED: Final = "the specification is of the structure, not of the recorder"
 
@@ -179,8 +180,10 @@ def _not_shown(name: str, layer: LayerName) -> Cell:
 
     if name not in MUTANTS:
         return Cell(name, layer, "-", detail=NO_CODE_MUTANT)
-    if layer != LayerName.spec:
-        return Cell(name, layer, "not applicable", detail=NO_TICKETS if layer == LayerName.explore else NO_RUN)
+    if layer == LayerName.explore:
+        return Cell(name, layer, "not applicable", detail=NO_POISON if MUTANTS[name].frees else NO_TICKETS)
+    if layer == LayerName.stress:
+        return Cell(name, layer, "not applicable", detail=NO_RUN)
     if MUTANTS[name].explore is None:
         return Cell(name, layer, "not applicable", detail=NOT_SPECIFIED)
     return Cell(name, layer, "-", detail=NO_SPEC_MUTANT)

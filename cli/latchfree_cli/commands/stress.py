@@ -30,7 +30,10 @@ def stress(
     ] = None,
     keys: Annotated[int, typer.Option(min=1, help="Different keys, or pairs of pattern and subscriber.")] = 16,
     shape: Annotated[str | None, typer.Option(metavar="NAME", help="One shape of trie; default: all in turn.")] = None,
-    memory: Annotated[str | None, typer.Option(metavar="NAME", help="bare or jittered; default: both in turn.")] = None,
+    memory: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="bare, jittered or poisoned; default: bare and jittered in turn."),
+    ] = None,
     mutant: Annotated[str | None, typer.Option(metavar="ID", help="Run a seeded bug: see latchfree mutants.")] = None,
 ) -> Outcome:
     """Run an object on real threads, record it and judge the history.

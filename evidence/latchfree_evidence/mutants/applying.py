@@ -73,16 +73,20 @@ _HOLDERS = {
     "streams.kernels": ("ring", "entry_points"),
 }
 
-#: The functions that free nodes of tries: every mutant leaves them out, see `nothing_freed`.
-_FREEING = {
-    "latchfree.ctrie.kernels.retirement": (
-        "begin_retiring",
-        "retire_node",
-        "finish_retiring",
-        "retire_pair",
-        "retire_subtree",
-    ),
-    "latchfree.arena.kernels.allocator": ("abandon",),
+#: What takes the place of the functions that free nodes of tries. Most mutants leave them out, see `nothing_freed`; one
+#: that frees nodes too early runs with `poisoned`, and so does the real code on poisoned memory.
+_FREEING: dict[str, dict[str, tuple[str, ...]]] = {
+    "nothing_freed": {
+        "latchfree.ctrie.kernels.retirement": (
+            "begin_retiring",
+            "retire_node",
+            "finish_retiring",
+            "retire_pair",
+            "retire_subtree",
+        ),
+        "latchfree.arena.kernels.allocator": ("abandon",),
+    },
+    "poisoned": {"latchfree.arena.kernels.freelists": ("give", "put_back", "carve", "take")},
 }
 
 
@@ -94,7 +98,8 @@ def _modules() -> Iterator[ModuleType]:
 
 def _kernels() -> set[Any]:
     """Return all kernels of the structure that are loaded."""
-    contents = {content for module in _modules() for content in vars(module).values() if hasattr(content, "py_func")}
+    modules = [*_modules(), *(module for name, module in list(sys.modules.items()) if name.startswith(f"{_HERE}."))]
+    contents = {content for module in modules for content in vars(module).values() if hasattr(content, "py_func")}
     return {kernel for kernel in contents if kernel.__module__.startswith(("latchfree.", _HERE))}
 
 
@@ -133,8 +138,35 @@ def _sources(module: str) -> str:
     return digest_of(f"{_HERE}.{module}", file) or f"unknown{os.getpid()}"
 
 
+def _common(freeing: str) -> str:
+    """Return the name of the cache of kernels that are the same for all mutants of one way to free."""
+    return f"{freeing}-{_sources(freeing)}"
+
+
+def _prepare(target: str, freeing: str, own: str) -> None:
+    """Load the kernels of a target, in a cache of their own, and put a way to free in its place."""
+    jit.set_variant(own, _AFFECTED)
+    packages = _PACKAGES[target]
+    for package in packages:
+        for holder in _HOLDERS[package]:
+            import_module(f"latchfree.{package}.{holder}")
+    for module, functions in _FREEING[freeing].items() if "ctrie.kernels" in packages else ():
+        for function in functions:
+            _replace(module, function, f"{_HERE}.{freeing}")
+
+
+def _recache(replaced: set[Any], own: str, common: str) -> None:
+    """Move what calls a function of a mutant to the mutant's cache, and all other kernels to the common one."""
+    kernels = _kernels()
+    mutated = _callers(kernels, replaced)
+    for kernel in kernels:
+        jit.recache(kernel, own if kernel in mutated else common)
+
+
 def apply_mutant(name: str) -> None:
     """Replace the functions of mutant `name` for the rest of this process, in which nodes are not freed.
+
+    Where the mutant is about freeing, nodes are freed, and poisoned on memory that is.
 
     Raises
     ------
@@ -145,19 +177,24 @@ def apply_mutant(name: str) -> None:
     """
     if name not in MUTANTS:
         raise ValueError(f"unknown mutant {name!r}; there are: {', '.join(MUTANTS)}")
-    common = f"mutants-{_sources('nothing_freed')}"
-    own = f"{name}-{_sources(MUTANTS[name].source)}-{common}"
-    jit.set_variant(own, _AFFECTED)
-    packages = _PACKAGES[MUTANTS[name].target]
-    for package in packages:
-        for holder in _HOLDERS[package]:
-            import_module(f"latchfree.{package}.{holder}")
-    for module, functions in _FREEING.items() if "ctrie.kernels" in packages else ():
-        for function in functions:
-            _replace(module, function, f"{_HERE}.nothing_freed")
-    targets = [target.split(":") for target in MUTANTS[name].replaces]
-    replaced = {_replace(module, function, f"{_HERE}.{MUTANTS[name].source}") for module, function in targets}
-    kernels = _kernels()
-    mutated = _callers(kernels, replaced)
-    for kernel in kernels:
-        jit.recache(kernel, own if kernel in mutated else common)
+    mutant = MUTANTS[name]
+    freeing = "poisoned" if mutant.frees else "nothing_freed"
+    common = _common(freeing)
+    own = f"{name}-{_sources(mutant.source)}-{common}"
+    _prepare(mutant.target, freeing, own)
+    targets = [target.split(":") for target in mutant.replaces]
+    replaced = {_replace(module, function, f"{_HERE}.{mutant.source}") for module, function in targets}
+    _recache(replaced, own, common)
+
+
+def apply_poison(target: str) -> None:
+    """Have the real code of a target poison what it frees, for the rest of this process.
+
+    Raises
+    ------
+    RuntimeError
+        If the structure is loaded already.
+    """
+    common = _common("poisoned")
+    _prepare(target, "poisoned", common)
+    _recache(set(), common, common)

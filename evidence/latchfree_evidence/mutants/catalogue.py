@@ -57,6 +57,8 @@ class Mutant:
         What kind of failure the explorer finds.
     folder : str
         Where its file is; empty for the folder of its target.
+    frees : bool
+        Whether it frees nodes too early; then it runs on poisoned memory, where a use after free is a verdict.
     """
 
     id: str
@@ -69,6 +71,7 @@ class Mutant:
     target: str = "ctrie"
     failure: str = "not linearizable"
     folder: str = ""
+    frees: bool = False
 
     @property
     def source(self) -> str:
@@ -78,7 +81,8 @@ class Mutant:
     @property
     def stress(self) -> dict[str, Any] | None:
         """Options of `run_stress` that make it meet the bug, None where there is no such run."""
-        return {**_STRESS[self.target], **self.workload} if self.target in _STRESS else None
+        memory = {"memory": "poisoned"} if self.frees else {}
+        return {**_STRESS[self.target], **memory, **self.workload} if self.target in _STRESS else None
 
     @property
     def explore(self) -> dict[str, Any] | None:
@@ -169,6 +173,20 @@ MUTANTS: Final = {
             ("latchfree.ctrie.kernels.cnode:removed_contracted", "latchfree.ctrie.kernels.remove:remove"),
             scenario=f"{_ONE_CHILD} | remove(1) | put(1, 2) | after: get(1) | {_PAIRS}",
             switches=2,
+        ),
+        Mutant(
+            "N3",
+            "textbook",
+            "a retired node is free at once; who still reads the node reads what was put there since",
+            ("latchfree.arena.kernels.epochs:retire",),
+            frees=True,
+        ),
+        Mutant(
+            "R4",
+            None,
+            "the new nodes of a failed update are free at once; who has seen them reads freed memory",
+            ("latchfree.arena.kernels.allocator:abandon",),
+            frees=True,
         ),
         Mutant(
             "C1",

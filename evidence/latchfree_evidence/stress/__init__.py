@@ -52,7 +52,9 @@ def run_stress(
     shape : str, optional
         Only this shape of trie, a name of `SHAPES`; by default they take turns.
     memory : str, optional
-        Only this kind of memory, a name of `MEMORIES`; by default they take turns.
+        Only this kind of memory, a name of `MEMORIES`; by default "bare" and "jittered" take turns. On "poisoned"
+        memory the use of a freed node is a violation; a mutant that frees nodes too early runs on this memory only. It
+        must be the first use of the structure in the process.
     timeout : float, optional
         Seconds for everything; then the verdict is "unknown" unless a violation was found.
     on_progress : callable, optional
@@ -65,9 +67,10 @@ def run_stress(
     Raises
     ------
     ValueError
-        For an unknown target, mutant, shape or memory, or a number out of range.
+        For an unknown target, mutant, shape or memory, a memory that the mutant does not run on, or a number out of
+        range.
     RuntimeError
-        If a mutant is asked for in a process that has loaded the structure already.
+        If a mutant or poisoned memory is asked for in a process that has loaded the structure already.
     """
     if target not in SHAPES:
         raise ValueError(f"unknown target {target!r}; there are: {', '.join(SHAPES)}")
@@ -89,7 +92,19 @@ def run_stress(
 
         if mutant in MUTANTS and MUTANTS[mutant].target != target:
             raise ValueError(f"mutant {mutant} is one of {MUTANTS[mutant].target}, not of {target}")
+        if mutant in MUTANTS and MUTANTS[mutant].frees:
+            if memory not in (None, "poisoned"):
+                raise ValueError(
+                    f"mutant {mutant} uses freed nodes, which only memory 'poisoned' survives; leave it out"
+                )
+            memory = "poisoned"
+        elif memory == "poisoned":
+            raise ValueError(f"mutant {mutant} frees no nodes, so there is nothing to poison; take memory 'jittered'")
         apply_mutant(mutant)
+    elif memory == "poisoned":
+        from latchfree_evidence.mutants.applying import apply_poison
+
+        apply_poison(target)
     from latchfree_evidence.stress.phases import run
 
     return run(

@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 from latchfree.arena import Arena
 from latchfree.ctrie.kernels.snapshot import new_trie
 from latchfree.errors import ArenaFull
-from latchfree_evidence.jitter import Jittered
-from latchfree_evidence.stress.crew import JITTER, Board, run_together
+from latchfree_evidence.stress.crew import Board, Crew, run_together
 from latchfree_evidence.stress.ctrie_worker import CtrieRun, thresholds, work
 from latchfree_evidence.stress.shapes import SHAPES
 from latchfree_evidence.tickets import SHARED_WORDS
@@ -20,6 +19,8 @@ from latchfree_lincheck.engine.compiled_models import opcodes as op
 _ROUND = 250
 
 _ARENA_BYTES = 8 << 30
+#: Nodes are freed and used again there, and each word has a mark beside it.
+_POISONED_BYTES = 1 << 30
 _SNAPSHOT_SHARE = 0.04
 
 
@@ -30,7 +31,7 @@ def record_phase(
     operations: int,
     keys: int,
     seed: int,
-    jittered: bool,
+    memory: str,
     deadline: float | None = None,
 ) -> MapLog:
     """Run one phase and return its history.
@@ -43,26 +44,24 @@ def record_phase(
         Operations are shared evenly by the threads, in whole rounds.
     seed : int
         Of the random choices; the interleaving is the machine's.
-    jittered : bool
-        Whether threads give up the processor between atomic accesses.
+    memory : str
+        A name of ``MEMORIES``.
     deadline : float, optional
         `time.monotonic` after which the threads stop early.
 
     Raises
     ------
-    Stuck
-        If a thread does not come back; see `run_together`.
+    Stuck, Freed
+        If a thread does not come back, or uses a freed node; see `run_together`.
     ArenaFull
         If the phase's arena is too small for it.
     """
-    arena = Arena.anonymous(_ARENA_BYTES)
+    arena = Arena.anonymous(_POISONED_BYTES if memory == "poisoned" else _ARENA_BYTES)
+    crew = Crew(arena, memory, threads, seed)
     base = np.uint64(arena.base)
     trie = new_trie(base, np.uint64(arena.interpreter_participant()), np.uint64(SHAPES["ctrie"][shape]))
     rounds = max(1, operations // (threads * _ROUND))
     each = rounds * max(1, min(_ROUND, operations // threads))
-    states = np.zeros((threads, 8), np.uint64)
-    states[:, 0] = np.random.default_rng(seed).integers(1, 1 << 62, threads)
-    states[:, 1] = JITTER - 1
     rows = [np.zeros((each, 8), np.int64) for _ in range(threads)]
     contents = [np.zeros((int(each * _SNAPSHOT_SHARE) + 8, keys), np.int64) for _ in range(threads)]
     bounds = thresholds()
@@ -70,8 +69,7 @@ def record_phase(
     def run_one(
         process: int, shared: Board, threads: int, rounds: int, rows: NDArray[np.int64], contents: NDArray[np.int64]
     ) -> int:
-        state = np.uint64(states[process].ctypes.data)
-        handle = Jittered(base, state) if jittered else base
+        handle, state = crew.handle(process)
         board = np.uint64(shared.ctypes.data)
         run = CtrieRun(trie, board, threads, rounds, keys, bounds)
         with arena.lend() as me:
@@ -82,10 +80,10 @@ def record_phase(
 
     # Compile here, by running nothing with nobody: a thread that compiles must not look like one that is stuck.
     run_one(0, np.zeros(SHARED_WORDS, np.uint64), 0, 1, rows[0][:0], contents[0][:0])
-    written = run_together(execute, threads, rounds, deadline)
+    written = run_together(execute, crew, threads, rounds, deadline)
     if min(written) < 0:
-        raise ArenaFull(f"a phase of {operations:,} operations does not fit its arena of {_ARENA_BYTES:,} bytes")
-    return _merge(rows, contents, written, keys, f"ctrie-{shape}-{'jittered' if jittered else 'bare'}-{seed}")
+        raise ArenaFull(f"a phase of {operations:,} operations does not fit its arena of {arena.capacity:,} bytes")
+    return _merge(rows, contents, written, keys, f"ctrie-{shape}-{memory}-{seed}")
 
 
 def _merge(

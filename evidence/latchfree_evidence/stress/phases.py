@@ -16,9 +16,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from latchfree_evidence.stress.crew import Stuck
+from latchfree_evidence.stress.crew import Freed, Stuck
 from latchfree_evidence.stress.result import StressResult
-from latchfree_evidence.stress.shapes import MEMORIES, SHAPES
+from latchfree_evidence.stress.shapes import IN_TURN, SHAPES
 from latchfree_lincheck.checking.map_log import check_map_log
 from latchfree_lincheck.checking.verdict import Verdict
 from latchfree_lincheck.history import History
@@ -91,11 +91,11 @@ def run(
     load = workload(target)
     end = None if timeout is None else time.monotonic() + timeout
     forms = [shape] if shape else list(SHAPES[target])
-    plan = _plan(load, operations, forms, [MEMORIES[memory]] if memory else list(MEMORIES.values()))
+    plan = _plan(load, operations, forms, [memory] if memory else list(IN_TURN))
     # The judge works on a phase while the threads already run the next.
     with ThreadPoolExecutor(1, thread_name_prefix="judge") as judge:
         judged: tuple[Recording, Future[Verdict]] | None = None
-        for number, (form, jittered, size) in enumerate(plan):
+        for number, (form, kind, size) in enumerate(plan):
             if end is not None and time.monotonic() > end:
                 result.verdict, result.reason = "unknown", f"timeout after {timeout:g} s"
                 break
@@ -107,10 +107,10 @@ def run(
                     operations=size,
                     keys=keys,
                     seed=seed + number,
-                    jittered=jittered,
+                    memory=kind,
                     deadline=end,
                 )
-            except Stuck as stuck:
+            except (Stuck, Freed) as stuck:
                 result.verdict, result.reason = "violation", str(stuck)
                 break
             result.run_seconds += time.monotonic() - began
@@ -124,7 +124,7 @@ def run(
     return result
 
 
-def _plan(load: Workload, operations: int, shapes: list[str], memories: list[bool]) -> list[tuple[str, bool, int]]:
+def _plan(load: Workload, operations: int, shapes: list[str], memories: list[str]) -> list[tuple[str, str, int]]:
     each = len(memories)
     phases = max(1, -(-operations // load.phase), min(each * len(shapes), operations // load.small_phase))
     size = -(-operations // phases)

@@ -34,5 +34,12 @@ _TOPIC_TRIE: Final = {
 SHAPES: Final[dict[str, dict[str, int]]] = {"ctrie": _CTRIE, "topic-trie": _TOPIC_TRIE}
 """Target -> name -> hash mask."""
 
-MEMORIES: Final[dict[str, bool]] = {"bare": False, "jittered": True}
-"""Name -> whether threads give up the processor between atomic accesses."""
+MEMORIES: Final[dict[str, str]] = {
+    "bare": "plain machine accesses",
+    "jittered": "threads give up the processor between atomic accesses",
+    "poisoned": "as jittered, and the use of a freed node is a verdict",
+}
+"""Name -> what happens at an access."""
+
+IN_TURN: Final = ("bare", "jittered")
+"""The memories of a run that asks for none."""

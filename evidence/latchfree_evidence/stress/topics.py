@@ -16,8 +16,7 @@ from latchfree.errors import ArenaFull
 from latchfree.topics.concurrent.packed_dialect import rules_of
 from latchfree.topics.concurrent.payload import NO_QUEUE, Payload
 from latchfree.topics.dialects import MQTT
-from latchfree_evidence.jitter import Jittered
-from latchfree_evidence.stress.crew import JITTER, Board, run_together
+from latchfree_evidence.stress.crew import Board, Crew, run_together
 from latchfree_evidence.stress.shapes import SHAPES
 from latchfree_evidence.stress.topic_worker import (
     MATCH,
@@ -107,18 +106,16 @@ def record_phase(
     operations: int,
     keys: int,
     seed: int,
-    jittered: bool,
+    memory: str,
     deadline: float | None = None,
 ) -> TopicRecording:
     """Run one phase and return what it recorded; see `latchfree_evidence.stress.phases.record_phase`."""
     arena = Arena.anonymous(_ARENA_BYTES)
+    crew = Crew(arena, memory, threads, seed)
     base = np.uint64(arena.base)
     trie = new_trie(base, np.uint64(arena.interpreter_participant()), np.uint64(SHAPES["topic-trie"][shape]))
     each = max(1, min(_ROUND, operations // threads))
     rounds = max(1, operations // (threads * each))
-    states = np.zeros((threads, 8), np.uint64)
-    states[:, 0] = np.random.default_rng(seed).integers(1, 1 << 62, threads)
-    states[:, 1] = JITTER - 1
     rows = [np.zeros(((each + 1) * rounds, 8), np.int64) for _ in range(threads)]
     letters = np.frombuffer(b"".join(text.encode().ljust(8, b"\0") for text in _TEXTS), np.uint8)
     texts = np.array([[letters.ctypes.data + 8 * n, len(text)] for n, text in enumerate(_TEXTS)], np.uint64)
@@ -127,8 +124,7 @@ def record_phase(
     rules = np.uint64(rules_of(MQTT))
 
     def run_one(process: int, shared: Board, threads: int, rounds: int, rows: NDArray[np.int64]) -> int:
-        state = np.uint64(states[process].ctypes.data)
-        handle = Jittered(base, state) if jittered else base
+        handle, state = crew.handle(process)
         board = np.uint64(shared.ctypes.data)
         run = TopicRun(trie, board, threads, rounds, keys, rules, texts, np.uint64(payloads.ctypes.data))
         with arena.lend() as me:
@@ -139,12 +135,12 @@ def record_phase(
 
     # Compile here, by reading an empty trie: a thread that compiles must not look like one that is stuck.
     run_one(0, np.zeros(SHARED_WORDS, np.uint64), 1, 1, np.zeros((1, 8), np.int64))
-    written = run_together(execute, threads, rounds, deadline)
+    written = run_together(execute, crew, threads, rounds, deadline)
     if min(written) < 0:
-        raise ArenaFull(f"a phase of {operations:,} operations does not fit its arena of {_ARENA_BYTES:,} bytes")
+        raise ArenaFull(f"a phase of {operations:,} operations does not fit its arena of {arena.capacity:,} bytes")
     everything = np.concatenate([mine[:count] for mine, count in zip(rows, written, strict=True)])
     ordered = everything[np.argsort(everything[:, 6])]
-    return TopicRecording(ordered, f"topic-trie-{shape}-{'jittered' if jittered else 'bare'}-{seed}")
+    return TopicRecording(ordered, f"topic-trie-{shape}-{memory}-{seed}")
 
 
 def judge(recording: TopicRecording, timeout: float | None) -> Verdict:

@@ -18,9 +18,9 @@ def test_the_real_ctrie_is_linearizable() -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES["ctrie"])
-@pytest.mark.parametrize("jittered", [False, True], ids=["bare", "jittered"])
-def test_every_shape_and_handle(shape: str, jittered: bool) -> None:
-    recording = record_phase(shape, threads=3, operations=6_000, keys=6, seed=3, jittered=jittered)
+@pytest.mark.parametrize("memory", ["bare", "jittered"])
+def test_every_shape_and_handle(shape: str, memory: str) -> None:
+    recording = record_phase(shape, threads=3, operations=6_000, keys=6, seed=3, memory=memory)
     rows = recording.rows
     assert len(rows) == 6_000
     tickets = np.sort(rows[:, 6:8].ravel())
@@ -32,7 +32,7 @@ def test_every_shape_and_handle(shape: str, jittered: bool) -> None:
 
 def test_a_seed_repeats_the_workload() -> None:
     def workload(seed: int) -> list[list[list[int]]]:
-        rows = record_phase("tree", threads=2, operations=2_000, keys=4, seed=seed, jittered=False).rows
+        rows = record_phase("tree", threads=2, operations=2_000, keys=4, seed=seed, memory="bare").rows
         return [rows[rows[:, 0] == p][:, 1:3].tolist() for p in range(2)]
 
     assert workload(5) == workload(5)
@@ -64,7 +64,7 @@ def test_bad_options_are_named(options: dict[str, object], message: str) -> None
 
 
 def test_a_mutant_needs_a_fresh_process() -> None:
-    record_phase("flat", threads=2, operations=500, keys=2, seed=1, jittered=False)
+    record_phase("flat", threads=2, operations=500, keys=2, seed=1, memory="bare")
     with pytest.raises(RuntimeError, match="needs a fresh process"):
         run_stress(mutant="S1")
 
