@@ -1,0 +1,321 @@
+"""Right arguments, by class, call and parameter: a program puts hostile ones in the place of one or two of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+from boundary_objects import VARIANTS, World
+
+from latchfree import AMQP, Ctrie, MaskIndex, Subscription
+
+_HISTORY = VARIANTS["History"]["objects"]
+
+Make = Callable[[World], Any]
+
+
+def _keys(world: World) -> Any:
+    """Keys of the kind that the map takes."""
+    subject = world.subject
+    codec = getattr(getattr(subject, "_store", None), "keys", None)
+    return {"str": "b", "bytes": b"b"}.get(getattr(codec, "name", ""), 2)
+
+
+def _values(world: World) -> Any:
+    store = getattr(world.subject, "_store", None)
+    return {"str": "y", "bytes": b"y"}.get(getattr(getattr(store, "values", None), "name", ""), 5)
+
+
+def _first(world: World) -> Any:
+    """A subscription that the matcher has."""
+    subject = world.subject
+    if type(subject).__name__ == "FieldMatcher":
+        return VARIANTS["FieldSubscription"]["one"](world)
+    for each in subject.subscriptions() if hasattr(subject, "subscriptions") else ():
+        return each
+    return Subscription(1, "a.b", 1)
+
+
+def _named_arena(world: World) -> Any:
+    arena = world.shared()
+    Ctrie.create(arena, "s", keys=int, values=int)[1] = 1
+    return arena
+
+
+def _topic_arena(world: World) -> Any:
+    return VARIANTS["ConcurrentTrie"]["shared"](world).arena
+
+
+def _backup(world: World) -> Path:
+    path = world.path("parquet")
+    with Ctrie({1: 2}, keys=int, values=int, arena=world.arena()).readonly_snapshot() as snapshot:
+        snapshot.save(path)
+    return path
+
+
+def _index(world: World) -> Path:
+    path = world.path("index")
+    MaskIndex.build(["a.b"], [1]).save(path)
+    return path
+
+
+def _arena_file(world: World) -> Path:
+    arena = _named_arena(world)
+    path = Path(arena.region.where)
+    arena.close()
+    return path
+
+
+def _log(world: World) -> Path:
+    from latchfree_lincheck import write_history
+
+    path = world.path("jsonl")
+    write_history(path, [_HISTORY(world)])
+    return path
+
+
+#: For "Class.call.parameter", "Class.parameter", "call.parameter" or "parameter", the first that is there.
+GOOD: Final[dict[str, Make]] = {
+    # maps
+    "Ctrie.get_many.keys": lambda world: [_keys(world)],
+    "Ctrie.remove_many.keys": lambda world: [_keys(world)],
+    "Ctrie.put_many.keys": lambda world: [_keys(world)],
+    "Ctrie.put_many.values": lambda world: [_values(world)],
+    "Ctrie.open.arena": _named_arena,
+    "Ctrie.unlink.arena": _named_arena,
+    "Ctrie.load.arena": lambda world: None,
+    "Ctrie.load.name": lambda world: None,
+    "Ctrie.load.path": _backup,
+    "Ctrie.arena": lambda world: world.arena(),
+    "Ctrie.create.arena": lambda world: world.shared(),
+    "Ctrie.keys": lambda world: int,
+    "Ctrie.values": lambda world: int,
+    "Ctrie.items": lambda world: {4: 5},
+    "Ctrie.other": lambda world: {_keys(world): _values(world)},
+    "Ctrie.named": lambda world: {},
+    "Snapshot.other": lambda world: {1: 1},
+    "Snapshot.store": lambda world: None,
+    "Snapshot.hold": lambda world: None,
+    "TrieSnapshot.reader": VARIANTS["ConcurrentTrie"]["private"],
+    "TrieSnapshot.hold": lambda world: None,
+    "CopiedSnapshot.held": lambda world: [],
+    "memo": lambda world: {},
+    "most_bytes": lambda world: 1 << 20,
+    "groups": lambda world: {"g"},
+    "key": _keys,
+    "value": _values,
+    "old": _values,
+    "new": _values,
+    "expected": _values,
+    "default": _values,
+    "name": lambda world: "s",
+    "hash_mask": lambda world: (1 << 64) - 1,
+    "path": lambda world: world.path(),
+    "where": _arena_file,
+    "capacity": lambda world: 4 << 20,
+    "bulk": lambda world: True,
+    "region": lambda world: world.arena().region,
+    "exception": lambda world: (None, None, None),
+    # topics
+    "ConcurrentTrie.open.arena": _topic_arena,
+    "ConcurrentTrie.unlink.arena": _topic_arena,
+    "ConcurrentTrie.create.arena": lambda world: world.shared(),
+    "ConcurrentTrie.open.name": lambda world: "t",
+    "ConcurrentTrie.open.dialect": lambda world: None,
+    "ConcurrentTrie.unlink.name": lambda world: "t",
+    "ConcurrentTrie.subscribers": lambda world: pa.array([7, 8]),
+    "ConcurrentTrie.numbers": lambda world: np.array([1, 2], np.uint64),
+    "arena": lambda world: world.arena(),
+    "dialect": lambda world: "amqp",
+    "overlaps.dialect": lambda world: AMQP,
+    "subsumes.dialect": lambda world: AMQP,
+    "without_subsumed.dialect": lambda world: AMQP,
+    "get_dialect.dialect": lambda world: "mqtt",
+    "topics": lambda world: pa.array(["a.b", "x.y"]),
+    "InvertedBitmap.topics.topics": lambda world: ["a.b"],
+    "topic": lambda world: "a.b",
+    "pattern": lambda world: "a.*",
+    "patterns": lambda world: pa.array(["a.b", "c.*"]),
+    "subscribe_many.patterns": lambda world: ["a.b", "c.*"],
+    "without_subsumed.patterns": lambda world: ["a.b", "a.*"],
+    "MaskIndex.build.subscribers": lambda world: [1, 2],
+    "MaskIndex.open.path": _index,
+    "MaskIndex.of.subscriptions": lambda world: [Subscription(1, "a.b", 1)],
+    "MaskIndex.buffer": lambda world: None,
+    "MaskIndex.numbering": lambda world: None,
+    "MaskIndex.arrays": lambda world: {},
+    "Dialect.matches.pattern": lambda world: AMQP.pattern("a.*"),
+    "Dialect.words": lambda world: ("a", "b"),
+    "Pattern.words": lambda world: ("a",),
+    "subscriber": lambda world: 5,
+    "subscription": _first,
+    "queue": lambda world: None,
+    "row": lambda world: True,
+    "prefix": lambda world: None,
+    "earlier": lambda world: world.subject,
+    "matcher": lambda world: VARIANTS["LockedTrie"]["filled"](world),
+    "overlapping.pattern": lambda world: "a.#",
+    "criteria": lambda world: {"a": 1},
+    "fields": lambda world: {"a": 1, "b": 2},
+    "every": lambda world: True,
+    "RemoteInterest.key": VARIANTS["RoutedSubKey"]["one"],
+    "RemoteInterest.dialect": lambda world: "nats",
+    "TopicFilter.patterns": lambda world: ["a.b"],
+    "weight": lambda world: 1,
+    "route": lambda world: "r",
+    "account": lambda world: "acc",
+    "group": lambda world: "g",
+    "members": lambda world: [Subscription(1, "a.b", 1)],
+    "pick": lambda world: None,
+    "text": lambda world: "a.b",
+    "one": lambda world: "a.*",
+    "other": lambda world: world.subject,
+    "overlaps.other": lambda world: "a.b",
+    "wide": lambda world: "a.*",
+    "narrow": lambda world: "a.b",
+    "most_groups": lambda world: 48,
+    "check": lambda world: True,
+    "cached": lambda world: True,
+    "entries": lambda world: 16,
+    "sweep": lambda world: 4,
+    "block": lambda world: 256,
+    "reduce": lambda world: True,
+    # rings
+    "RingBuffer.capacity": lambda world: 8,
+    "weak": lambda world: False,
+    "stall_timeout": lambda world: 0.05,
+    "RingBuffer.value": lambda world: 5,
+    "RingBuffer.values": lambda world: [5, 6],
+    "most": lambda world: 2,
+    # histories
+    "history": _HISTORY,
+    "check_many.columns": VARIANTS["Columns"]["two"],
+    "check_many.history": lambda world: ["x", "x"],
+    "model": lambda world: "map",
+    "timeout": lambda world: 5.0,
+    "memory": lambda world: 1 << 30,
+    "budget": lambda world: None,
+    "engine": lambda world: "auto",
+    "criterion": lambda world: "linearizability",
+    "marked": lambda world: (),
+    "read_history.path": _log,
+    "format": lambda world: "jsonl",
+    "read_history.model": lambda world: None,
+    "histories": lambda world: [_HISTORY(world)],
+    "judged": lambda world: [VARIANTS["Judged"]["one"](world)],
+    "open_at": lambda world: "start",
+    "History.operations": lambda world: _HISTORY(world).operations,
+    "History.result": lambda world: [None, 2],
+    "History.process": lambda world: [0, 1],
+    "History.f": lambda world: ["put", "get"],
+    "History.arguments": lambda world: [[1, 1], [2, None]],
+    "History.invoke": lambda world: [1, 3],
+    "History.return_": lambda world: [2, 4],
+    "Columns.of.process": lambda world: [0, 1],
+    "Columns.of.f": lambda world: ["put", "get"],
+    "Columns.of.arguments": lambda world: [[1, 1], [2, None]],
+    "Columns.of.result": lambda world: [None, 2],
+    "Columns.of.invoke": lambda world: np.array([1, 3]),
+    "Columns.of.return_": lambda world: np.array([2, 4]),
+    "History.row": lambda world: 0,
+    "Column.row": lambda world: 0,
+    "Columns.row": lambda world: 0,
+    "Recorder.history.name": lambda world: "h",
+    "model_hint": lambda world: None,
+    "object": lambda world: None,
+    "process": lambda world: 3,
+    "f": lambda world: "get",
+    "arguments": lambda world: (1,),
+    "result": lambda world: None,
+    "invoke": lambda world: 10,
+    "return_": lambda world: 20,
+    "Column.of.values": lambda world: [1, 2],
+    "rows": lambda world: np.array([0]),
+    "absent": lambda world: np.array([True, False]),
+    "low": lambda world: 0,
+    "high": lambda world: 2,
+    "number": lambda world: 0,
+    "save.text": lambda world: "text",
+    "source": lambda world: "",
+    "steps": lambda world: (),
+    "on_part": lambda world: None,
+    "linearizable.model": lambda world: "map",
+    "linearizable.threads": lambda world: (2, 3),
+    "linearizable.operations": lambda world: None,
+    "linearizable.arguments": lambda world: None,
+    "stateful.operations": lambda world: None,
+    "stateful.arguments": lambda world: None,
+    "make": lambda world: dict,
+    "methods": lambda world: None,
+    "most_calls": lambda world: 4,
+    "repeats": lambda world: 1,
+    "programs": lambda world: 2,
+    "seconds": lambda world: 1.0,
+    "yielding": lambda world: 0.1,
+    "derandomize": lambda world: True,
+    # explorer
+    "explore.target": VARIANTS["Target"]["counter"],
+    "explore.scenario": lambda world: "increment | increment",
+    "strategy": lambda world: None,
+    "seed": lambda world: 1,
+    "schedules": lambda world: 5,
+    "bound": lambda world: None,
+    "script": lambda world: "",
+    "plain": lambda world: False,
+    "progress": lambda world: False,
+    "fsck.progress": lambda world: print,
+    "minimise": lambda world: False,
+    "on_progress": lambda world: None,
+    "case": lambda world: {},
+    "find": lambda world: None,
+    "scenario": VARIANTS["Scenario"]["two"],
+    "Scenario.text": lambda world: "increment | read",
+    "rng": lambda world: __import__("random").Random(1),
+    "fresh": lambda world: iter(range(100)),
+    "threads": lambda world: 2,
+    "each": VARIANTS["Invocation"]["one"],
+    "Target.keys": lambda world: "",
+    "Target.name": lambda world: "increment",
+    # fsck
+    "fsck.path": _arena_file,
+    "fsck.name": lambda world: None,
+    "inspect.path": _arena_file,
+    "inspect.name": lambda world: None,
+    "repair": lambda world: False,
+    "counted_bytes": lambda world: 1 << 20,
+    # recipes
+    "check_columns.history": lambda world: ["x", "x"],
+    "check_columns.process": lambda world: np.array([0, 1]),
+    "check_columns.f": lambda world: ["put", "get"],
+    "check_columns.invoke": lambda world: np.array([1, 3]),
+    "check_columns.return_": lambda world: np.array([2, 4]),
+    "check_columns.result": lambda world: [None, 2],
+    "first": lambda world: [1, 1],
+    "second": lambda world: [2, None],
+    "codes": lambda world: np.array([0, 1, 0]),
+    "table": lambda world: ["a", "b"],
+    "times": lambda world: None,
+    "build_index.subscribers": lambda world: [1, 2],
+    "topic_columns.subscribers": lambda world: pa.array([7, 8]),
+    "map_columns.keys": lambda world: [1, 2],
+    "map_columns.values": lambda world: [1, 2],
+    "size": lambda world: 64,
+    # compiled functions
+    "kernel.function": lambda world: _addition,
+    **{name: (lambda world: np.uint64(3)) for name in ("word", "floors", "h", "level", "bitmap", "flag")},
+    **{name: (lambda world: 0) for name in ("mem", "at", "a", "b", "typingctx", "address", "length", "count")},
+}  # fmt: skip
+
+
+def _addition(one: Any, other: Any) -> Any:
+    return one + other
+
+
+def good(owner: str, call: str, parameter: str) -> Make | None:
+    """Return what makes a right argument for a parameter, None if nobody has said."""
+    short = owner.rpartition(".")[2]
+    names = (f"{short}.{call}.{parameter}", f"{short}.{parameter}", f"{call}.{parameter}", parameter)
+    return next((GOOD[name] for name in names if name in GOOD), None)

@@ -1,0 +1,515 @@
+"""The objects that are called: of each public class, in each state that an object of the class can be in."""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import pickle
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+
+from latchfree import (
+    AMQP,
+    PRESENT,
+    Arena,
+    CachedMatcher,
+    Codec,
+    ConcurrentTrie,
+    Ctrie,
+    FieldMatcher,
+    FieldSubscription,
+    InvertedBitmap,
+    LockedTrie,
+    MaskIndex,
+    NaiveMatcher,
+    OptimizedInvertedBitmap,
+    QueueGroups,
+    RemoteInterest,
+    RingBuffer,
+    RoutedSubKey,
+    Snapshot,
+    Subscription,
+    TopicFilter,
+)
+from latchfree.topics import Difference, Kind, Random, RoundRobin, Stats, Sticky
+from latchfree_explore import Exploration, Failure, Invocation, Scenario, Target
+from latchfree_explore import Operation as ExploredOperation
+from latchfree_explore.examples.counter import COUNTER
+from latchfree_fsck import Report, fsck, inspect
+from latchfree_lincheck import Column, Columns, History, Operation, Recorder, check, check_many, judge_parts
+
+_SIZE: Final = 4 << 20
+
+#: The classes whose calls are made on the trie of topics and on the other engines.
+MATCHERS: Final = {
+    "ConcurrentTrie": ConcurrentTrie,
+    "LockedTrie": LockedTrie,
+    "NaiveMatcher": NaiveMatcher,
+    "InvertedBitmap": InvertedBitmap,
+    "OptimizedInvertedBitmap": OptimizedInvertedBitmap,
+}
+
+
+class TextCodec(Codec[Any]):
+    """A codec of somebody's own, which encodes anything to what `repr` says."""
+
+    name = "boundary-text"
+    word = False
+
+    def encode(self, value: Any) -> bytes:
+        return repr(value).encode()
+
+    def decode(self, stored: Any) -> Any:
+        return bytes(stored).decode()
+
+
+class LyingCodec(Codec[Any]):
+    """A codec that encodes to the object itself, whatever it is."""
+
+    name = "boundary-lying"
+    word = False
+
+    def encode(self, value: Any) -> Any:
+        return value
+
+    def decode(self, stored: Any) -> Any:
+        return stored
+
+
+class LyingWords(LyingCodec):
+    """A codec that says words."""
+
+    name = "boundary-lying-words"
+    word = True
+
+
+class World:
+    """What a program of one call needs: a folder, arenas, and the object that is called.
+
+    Attributes
+    ----------
+    subject : object
+        The object that is called, None for a function.
+    acted : bool
+        Whether an argument has acted on the object.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.subject: Any = None
+        self.acted = False
+        self._numbers = itertools.count()
+        self._shared: list[Arena] = []
+
+    # parts of objects ----------------------------------------------------------------------------------------------
+
+    def path(self, end: str = "file") -> Path:
+        return self.folder / f"{next(self._numbers)}.{end}"
+
+    def arena(self) -> Arena:
+        return Arena.anonymous(_SIZE)
+
+    def shared(self) -> Arena:
+        arena = Arena.create(path=self.path("arena"), capacity=_SIZE)
+        self._shared.append(arena)
+        return arena
+
+    def closed_arena(self) -> Arena:
+        arena = self.shared()
+        Ctrie.create(arena, "s", keys=int, values=int)
+        arena.close()
+        return arena
+
+    def full_arena(self) -> Arena:
+        arena = self.arena()
+        filler = Ctrie(keys=int, values=bytes, arena=arena)
+        for number in range(1 << 20):
+            try:
+                filler[number] = bytes(60_000)
+            except MemoryError:
+                break
+        self.filler = filler
+        return arena
+
+    def other_map(self) -> Ctrie:
+        return Ctrie({1: 2}, keys=int, values=int, arena=self.arena())
+
+    def other_ring(self) -> RingBuffer:
+        return RingBuffer(4)
+
+    def subscription(self, *fields: Any) -> Subscription:
+        return Subscription(*fields)
+
+    def dialect(self, **changes: Any) -> Any:
+        import dataclasses
+
+        return dataclasses.replace(AMQP, **changes)
+
+    def codec(self, name: str) -> Any:
+        return {"LyingCodec": LyingCodec, "LyingWords": LyingWords}[name]()
+
+    # what arguments do ---------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Close the object, or its arena."""
+        self.acted = True
+        if isinstance(self.subject, Snapshot):
+            self.subject.close()
+        arena = arena_of(self.subject)
+        if arena is not None and arena.shared:
+            arena.close()
+
+    def use(self) -> None:
+        """Use the object: change, snapshot, read."""
+        if self.acted:
+            return
+        self.acted = True
+        subject = self.subject
+        if isinstance(subject, Ctrie):
+            kept = dict(subject.readonly_snapshot())
+            for key in kept:
+                subject.pop(key, None)
+            subject.update(kept)
+            list(subject.items())
+        elif isinstance(subject, RingBuffer):
+            subject.put_many(subject.get_many(2))
+        elif hasattr(subject, "subscribe") and hasattr(subject, "match") and not isinstance(subject, FieldMatcher):
+            subject.match("a.b")
+            subject.subscribe("a.#", 77)
+            subject.match_many(pa.array(["a.b", "x.y"]))
+            list(subject.subscriptions())
+
+    def collect(self) -> None:
+        """Collect garbage, and free the nodes that can be freed."""
+        gc.collect()
+        arena = arena_of(self.subject)
+        if arena is not None and not arena.closed:
+            for _ in range(3):
+                arena.collect()
+
+    def closing(self, elements: list[Any]) -> Iterator[Any]:
+        """Yield elements, and close the object after the first."""
+        for at, element in enumerate(elements):
+            if at == 1:
+                self.close()
+            yield element
+
+    def finish(self) -> None:
+        """Close the arenas and remove their files."""
+        self.subject = None
+        for arena in self._shared:
+            arena.close()
+        for file in self.folder.iterdir():
+            if file.is_file():
+                file.unlink()
+
+
+def arena_of(thing: Any) -> Arena | None:
+    """Return the arena that an object lives in."""
+    if isinstance(thing, Arena):
+        return thing
+    for name in ("arena", "_arena"):
+        found = getattr(thing, name, None)
+        if isinstance(found, Arena):
+            return found
+    store = getattr(thing, "_store", None)
+    return store.arena if store is not None and isinstance(getattr(store, "arena", None), Arena) else None
+
+
+# variants: the objects of a class ------------------------------------------------------------------------------------
+
+
+def _filled(trie: Any, keys: Any, values: Any) -> Any:
+    for key, value in zip(keys, values, strict=True):
+        trie[key] = value
+    return trie
+
+
+def _map(world: World, keys: Any, values: Any) -> Ctrie:
+    sample: dict[Any, list[Any]] = {int: [1, 2, 3], str: ["a", "b", "c"], bytes: [b"a", b"b", b"c"]}
+    any_of = [1, "b", (3, 4)]
+    made = Ctrie(keys=keys, values=values, arena=world.arena())
+    return _filled(made, sample.get(keys, any_of), sample.get(values, any_of))
+
+
+def _named(world: World) -> Ctrie:
+    return _filled(Ctrie.create(world.shared(), "s", keys=int, values=int), [1, 2, 3], [1, 2, 3])
+
+
+def _closed(make: Callable[[World], Any]) -> Callable[[World], Any]:
+    def closed(world: World) -> Any:
+        made = make(world)
+        arena = arena_of(made)
+        assert arena is not None
+        arena.close()
+        return made
+
+    return closed
+
+
+def _pickled(make: Callable[[World], Any]) -> Callable[[World], Any]:
+    def pickled(world: World) -> Any:
+        world.original = make(world)
+        made = pickle.loads(pickle.dumps(world.original))
+        arena = arena_of(made)
+        if arena is not None and arena is not arena_of(world.original):
+            world._shared.append(arena)
+        return made
+
+    return pickled
+
+
+def _unlinked_map(world: World) -> Ctrie:
+    made = _named(world)
+    Ctrie.unlink(made.arena, "s")
+    return made
+
+
+def _file_gone(world: World) -> Ctrie:
+    made = _named(world)
+    made.arena.unlink()
+    return made
+
+
+def _full_map(world: World) -> Ctrie:
+    return Ctrie(keys=int, values=bytes, arena=world.full_arena())
+
+
+def _snapshot(make: Callable[[World], Any], *, close: str = "") -> Callable[[World], Any]:
+    def snapshot(world: World) -> Any:
+        made = world.map = make(world)
+        taken = made.readonly_snapshot() if isinstance(made, Ctrie) else made.snapshot()
+        if close == "snapshot":
+            taken.close()
+        elif close == "arena":
+            made.arena.close()
+        return taken
+
+    return snapshot
+
+
+def _subscribed(matcher: Any, *, texts: bool = False) -> Any:
+    matcher.subscribe("a.b", 1)
+    matcher.subscribe("a.*", 2)
+    matcher.subscribe("#", "ann" if texts else 3, queue="q")
+    return matcher
+
+
+def _topics(world: World) -> ConcurrentTrie:
+    return _subscribed(ConcurrentTrie(arena=world.arena()), texts=True)
+
+
+def _shared_topics(world: World) -> ConcurrentTrie:
+    return _subscribed(ConcurrentTrie.create(world.shared(), "t"), texts=True)
+
+
+def _mqtt(world: World) -> ConcurrentTrie:
+    trie: ConcurrentTrie = ConcurrentTrie("mqtt", arena=world.arena())
+    trie.subscribe("$share/g/a/b", 1)
+    trie.subscribe("a/+", 2)
+    trie.subscribe("#", 3)
+    return trie
+
+
+def _unlinked_topics(world: World) -> ConcurrentTrie:
+    made = _shared_topics(world)
+    ConcurrentTrie.unlink(made.arena, "t")
+    return made
+
+
+def _ring(world: World, *, shared: bool = False, weak: bool = False) -> RingBuffer:
+    ring = RingBuffer(8, weak=weak, arena=world.shared() if shared else world.arena(), stall_timeout=0.05)
+    ring.put_many([1, 2, 3])
+    return ring
+
+
+def _index(world: World) -> MaskIndex:
+    return MaskIndex.build(["a.b", "a.*", "#", "a.b"], [1, 2, 3, 4])
+
+
+def _saved_index(world: World) -> MaskIndex:
+    path = world.path("index")
+    MaskIndex.build(["a.b", "a.*", "#"], ["ann", "bob", "cy"]).save(path)
+    return MaskIndex.open(path)
+
+
+def _arena(world: World) -> Arena:
+    arena = world.shared()
+    Ctrie.create(arena, "s", keys=int, values=int)[1] = 1
+    return arena
+
+
+def _history() -> History:
+    return History("h", [Operation(0, "put", (1, 2), None, 1, 4), Operation(1, "get", (1,), 2, 2, 6)], "map")
+
+
+def _columns() -> Columns:
+    import numpy as np
+
+    times = np.array([1, 3]), np.array([2, 4])
+    return Columns.of(np.array([0, 1]), ["put", "get"], ([1, 1], [2, None]), [None, 2], *times, None)
+
+
+def _key() -> RoutedSubKey:
+    return RoutedSubKey("r", "acc", "a.>", "q")
+
+
+def _interest() -> RemoteInterest:
+    interest = RemoteInterest()
+    interest.apply(_key(), 2)
+    return interest
+
+
+def _fields() -> FieldMatcher:
+    matcher = FieldMatcher()
+    matcher.subscribe({"a": 1, "b": PRESENT}, "s")
+    return matcher
+
+
+def _failure() -> Failure:
+    return Failure(Scenario.parse("increment | increment"), [0, 1], [], _history(), "not linearizable", "m")
+
+
+_MAPS: Final[dict[str, Callable[[World], Any]]] = {
+    "ints": lambda world: _map(world, int, int),
+    "texts": lambda world: _map(world, str, str),
+    "bytes": lambda world: _map(world, bytes, bytes),
+    "ints to bytes": lambda world: _map(world, int, bytes),
+    "texts to ints": lambda world: _map(world, str, int),
+    "pickled things": lambda world: _map(world, "pickle", "pickle"),
+    "own codec": lambda world: _map(world, TextCodec(), TextCodec()),
+    "lying codec": lambda world: Ctrie(keys=LyingCodec(), values=LyingCodec(), arena=world.arena()),
+    "named": _named,
+    "closed": _closed(_named),
+    "unlinked": _unlinked_map,
+    "file gone": _file_gone,
+    "pickled": _pickled(_named),
+    "full": _full_map,
+    "snapshot": lambda world: _named(world).snapshot(),
+}
+
+_TOPICS: Final[dict[str, Callable[[World], Any]]] = {
+    "private": _topics,
+    "mqtt": _mqtt,
+    "shared": _shared_topics,
+    "closed": _closed(_shared_topics),
+    "unlinked": _unlinked_topics,
+    "pickled": _pickled(_shared_topics),
+    "full": lambda world: ConcurrentTrie(arena=world.full_arena()),
+}
+
+#: The variants of each class: name -> maker. A class of records needs one.
+VARIANTS: Final[dict[str, dict[str, Callable[[World], Any]]]] = {
+    "Arena": {
+        "private": lambda world: world.arena(),
+        "shared": _arena,
+        "closed": lambda world: world.closed_arena(),
+        "pickled": _pickled(_arena),
+    },
+    "Ctrie": _MAPS,
+    "Snapshot": {
+        "ints": _snapshot(_MAPS["ints"]),
+        "texts": _snapshot(_MAPS["texts"]),
+        "things": _snapshot(_MAPS["pickled things"]),
+        "named": _snapshot(_named),
+        "closed": _snapshot(_named, close="snapshot"),
+        "arena closed": _snapshot(_named, close="arena"),
+    },
+    "RingBuffer": {
+        "strict": _ring,
+        "weak": lambda world: _ring(world, weak=True),
+        "shared": lambda world: _ring(world, shared=True),
+        "closed": _closed(lambda world: _ring(world, shared=True)),
+        "pickled": _pickled(lambda world: _ring(world, shared=True)),
+    },
+    "ConcurrentTrie": _TOPICS,
+    "TrieSnapshot": {
+        "private": _snapshot(_topics),
+        "shared": _snapshot(_shared_topics),
+        "closed": _snapshot(_shared_topics, close="snapshot"),
+        "arena closed": _snapshot(_shared_topics, close="arena"),
+    },
+    "CopiedSnapshot": {"copied": lambda world: _subscribed(LockedTrie()).snapshot()},
+    "MaskIndex": {"built": _index, "saved": _saved_index, "pickled": _pickled(_index)},
+    **{
+        name: {"filled": lambda world, kind=kind: _subscribed(kind())}
+        for name, kind in MATCHERS.items()
+        if name != "ConcurrentTrie"
+    },
+    "CachedMatcher": {
+        "trie": lambda world: CachedMatcher(_topics(world)),
+        "locked": lambda world: CachedMatcher(_subscribed(LockedTrie())),
+    },
+    "QueueGroups": {"trie": lambda world: QueueGroups(_topics(world))},
+    "RemoteInterest": {"filled": lambda world: _interest()},
+    "FieldMatcher": {"filled": lambda world: _fields()},
+    "TopicFilter": {"filled": lambda world: TopicFilter(["a.b", "a.*"])},
+    "Dialect": {"amqp": lambda world: AMQP, "own": lambda world: world.dialect(longest=1 << 40)},
+    "Pattern": {"parsed": lambda world: AMQP.pattern("a.*.#")},
+    "Kind": {"one": lambda world: Kind.ONE},
+    "Subscription": {"one": lambda world: Subscription(1, "a.b", 1)},
+    "FieldSubscription": {"one": lambda world: FieldSubscription((("a", 1),), True, "s")},
+    "RoutedSubKey": {"one": lambda world: _key()},
+    "Stats": {"one": lambda world: Stats("e", "amqp", 1, 1, 1)},
+    "Difference": {"one": lambda world: Difference(frozenset(), frozenset())},
+    "Random": {"one": lambda world: Random(1)},
+    "RoundRobin": {"one": lambda world: RoundRobin()},
+    "Sticky": {"one": lambda world: Sticky()},
+    "History": {
+        "objects": lambda world: _history(),
+        "columns": lambda world: History.of_columns(
+            "h", process=[0, 1], f=["put", "get"], arguments=[[1, 1], [2, None]], result=[None, 2], invoke=[1, 3],
+            return_=[2, 4],
+        ),
+    },
+    "Operation": {
+        "judged": lambda world: Operation(0, "put", (1, 2), None, 1, 4),
+        "explored": lambda world: ExploredOperation(COUNTER.operation("increment").kernel),
+    },
+    "Recorder": {"one": lambda world: Recorder()},
+    "Column": {"numbers": lambda world: Column.of([1, 2, 3]), "texts": lambda world: Column.of(["a", "b", "a"])},
+    "Columns": {"two": lambda world: _columns()},
+    "Verdict": {"ok": lambda world: check(_history())},
+    "Verdicts": {"two": lambda world: check_many(_columns(), ["x", "x"])},
+    "Judged": {"one": lambda world: judge_parts(_history())},
+    "Part": {"one": lambda world: judge_parts(_history()).parts[0]},
+    "Exploration": {"empty": lambda world: Exploration("t", "dpor", 0)},
+    "Failure": {"one": lambda world: _failure()},
+    "Invocation": {"one": lambda world: Invocation("increment")},
+    "Scenario": {"two": lambda world: Scenario.parse("increment | increment")},
+    "Memory": {"one": lambda world: COUNTER.prepare(2, "")},
+    "Target": {"counter": lambda world: COUNTER, "no setup": lambda world: Target("t", "map", {})},
+    "Report": {"one": lambda world: Report("w")},
+    "Structure": {"one": lambda world: fsck(path=_left(world)).structures[0]},
+    "Inspection": {"one": lambda world: inspect(path=_left(world))},
+}  # fmt: skip
+
+
+def _left(world: World) -> Path:
+    arena = _arena(world)
+    path = Path(arena.region.where)
+    arena.close()
+    return path
+
+
+def contents(thing: Any) -> Any:
+    """Return what an object holds, as plain values; None for one that holds nothing, or is closed."""
+    arena = arena_of(thing)
+    if (arena is not None and arena.closed) or getattr(thing, "closed", False) is True:
+        return None
+    if isinstance(thing, Ctrie | Snapshot):
+        return sorted(map(repr, thing.items())), len(thing)
+    if isinstance(thing, RingBuffer):
+        values = thing.get_many(thing.capacity)
+        assert thing.put_many(values) == len(values)
+        return values.tolist()
+    if isinstance(thing, Arena):
+        return sorted(thing.structures())
+    if hasattr(thing, "subscriptions") and not isinstance(thing, type | Stats):
+        held = list(thing.subscriptions())
+        assert len(thing) == len(held), "len is not the number of subscriptions"
+        return sorted(map(repr, held))
+    return None
