@@ -157,7 +157,8 @@ class Dialect:
 
     def _checked(self, text: str | bytes, error: type[InvalidText], defect_of: Callable[[str], rules.Defect]) -> str:
         if isinstance(text, str):
-            text = str.__str__(text)  # a subclass may encode and split as it likes
+            if type(text) is not str:
+                text = str.__str__(text)  # a subclass may encode and split as it likes
             try:
                 size = len(text.encode())
             except UnicodeEncodeError as fault:

@@ -123,7 +123,7 @@ class Reader(Generic[S]):
     def _text_of(self, topic: str | bytes) -> bytes:
         """Return a topic in UTF-8, checked."""
         self._store.dialect.topic(topic)
-        return exact_bytes(topic)
+        return topic.encode() if type(topic) is str else exact_bytes(topic)
 
     def _words_of(self, scratch: Scratch, text: bytes, hold: Frozen | None, *, most: int = _EVERYTHING) -> list[int]:
         """Match a valid topic; return the words for the subscribers."""

@@ -7,9 +7,6 @@ A pool is a list. Its ``pop`` and ``append`` are single steps of the interpreter
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,9 +18,9 @@ _EVERYTHING = (1 << 64) - 2
 #: I-nodes on the way to a digit, at most.
 _LEVELS = 11
 
-#: Sets that the pool keeps with their arrays, and the bytes that the arrays of such a set may have.
+#: Sets that the pool keeps with their arrays, and the words that the arrays of such a set may have.
 _READY = 8
-_LARGE = 4 << 20
+_LARGE = 1 << 19
 
 
 class Scratch:
@@ -41,6 +38,8 @@ class Scratch:
         A topic's words, and a collection.
     row : ndarray of int64
         The subscribers of one topic.
+    large : bool
+        Whether the arrays are too large to be kept.
     subscribes, unsubscribes, matches, matched : int
         How often calls with this set did each.
     """
@@ -68,17 +67,13 @@ class Scratch:
         self.grow()
         self.make_room(64)
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the arrays that may be large."""
-        return 8 * (2 * self._letters + self._path + 7 * self._subscriptions)
-
     def make_room(self, length: int, words: int = 8) -> None:
         """Have room for a text of `length` bytes, and for the descent of a pattern of `words` words."""
         path = 2 * _LEVELS * (words + 2) + 4
         if length <= self._letters and path <= self._path:
             return
         self._letters, self._path = max(length, self._letters), max(path, self._path)
+        self._measure()
         starts, digits = _words(self._letters + 3), _words(self._letters + 3)
         self.descent = Descent(starts, digits, _words(self._path))
         self.buffers = self.buffers._replace(starts=starts, digits=digits)
@@ -86,8 +81,12 @@ class Scratch:
     def grow(self) -> None:
         """Have twice the room for a collection."""
         self._subscriptions *= 2
+        self._measure()
         self.row = np.empty(self._subscriptions, np.int64)
         self.buffers = self._new_buffers(self.buffers.starts, self.buffers.digits)
+
+    def _measure(self) -> None:
+        self.large = 2 * self._letters + self._path + 7 * self._subscriptions > _LARGE
 
     def _new_buffers(self, starts: NDArray[np.uint64], digits: NDArray[np.uint64]) -> Buffers:
         room = self._subscriptions
@@ -101,6 +100,22 @@ class Scratch:
         """Return the subscribers, or the S-nodes, of one topic."""
         values: list[int] = self.row[: self.offsets[1]].tolist()
         return values
+
+
+class Loan:
+    """A set for a ``with`` block."""
+
+    __slots__ = ("_pool", "_scratch")
+
+    def __init__(self, pool: Scratches) -> None:
+        self._pool = pool
+
+    def __enter__(self) -> Scratch:
+        self._scratch = self._pool.lend()
+        return self._scratch
+
+    def __exit__(self, *exception: object) -> None:
+        self._pool.take_back(self._scratch)
 
 
 class Scratches:
@@ -130,20 +145,15 @@ class Scratches:
 
     def take_back(self, scratch: Scratch) -> None:
         """End a loan."""
-        if len(self._ready) < _READY and scratch.nbytes <= _LARGE:
+        if not scratch.large and len(self._ready) < _READY:
             self._ready.append(scratch)
         else:
             scratch.empty()
             self._empty.append(scratch)
 
-    @contextmanager
-    def lent(self) -> Iterator[Scratch]:
+    def lent(self) -> Loan:
         """Lend a set for a ``with`` block."""
-        scratch = self.lend()
-        try:
-            yield scratch
-        finally:
-            self.take_back(scratch)
+        return Loan(self)
 
     def total(self, count: str) -> int:
         """Return one count, of all calls together."""
