@@ -6,7 +6,7 @@ from latchfree import Arena, Ctrie
 from latchfree_fsck import fsck, inspect
 
 DAEMON = """
-    import os, sys
+    import os, sys, time
     from pathlib import Path
     from latchfree import Arena, Ctrie
 
@@ -20,8 +20,10 @@ DAEMON = """
         (folder / "saying").rename(folder / word)
 
     def wait_for(word):
+        end = time.monotonic() + 300  # the test may be gone
         while not (folder / word).exists():
-            pass
+            assert time.monotonic() < end
+            time.sleep(0.01)
 
     def live():
         os.closerange(0, 4096)

@@ -386,7 +386,11 @@ def _claimed(words: Any) -> Iterator[tuple[int, int]]:
 def _close(region: Region, cell: Any, lender: Lender, holdings: Any) -> None:
     """Give back all that this opening holds in a region, and close the region; calls find no participant any more."""
     lender.closing = True
-    for holding in sorted(holdings, key=lambda holding: holding.rank):
+    held: list[Holding] = []
+    while not held and len(holdings):
+        with suppress(RuntimeError):  # another thread holds one thing more
+            held = sorted(holdings, key=lambda holding: holding.rank)
+    for holding in held:
         holding.end()
     cell[0] = 0
     lender.release_all()
