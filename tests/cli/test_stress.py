@@ -52,7 +52,7 @@ def test_json() -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["stack"], "no target is called 'stack'; the targets are ctrie, topic-trie"),
+        (["stack"], "no target is called 'stack'; the targets are ctrie, topic-trie, lifecycle"),
         (["ctrie", "--shape", "cube"], "unknown shape 'cube'"),
         (["topic-trie", "--shape", "tree"], "unknown shape 'tree' of topic-trie; there are: apart, together, deep"),
         (["topic-trie", "--mutant", "W1"], "mutant W1 is one of ctrie, not of topic-trie"),

@@ -1,28 +1,32 @@
-"""``latchfree stress``: run an object on real threads, record what happens and judge the history."""
+"""``latchfree stress``: run an object on real threads and judge what was recorded; or run lives of processes."""
 
 import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from latchfree_cli import exits
 from latchfree_cli.frame import examples
+from latchfree_cli.lifecycle_runs import stress_lifecycle
 from latchfree_cli.settings import Outcome, Settings
 
 if TYPE_CHECKING:
     from latchfree_evidence.stress.result import StressResult
 
 TARGETS: Final = {"ctrie": "map", "topic-trie": "topic-index:mqtt"}
-"""What can be stressed, and the sequential model it is judged by."""
+"""What can be stressed on threads, and the sequential model it is judged by."""
+LIFECYCLE: Final = "lifecycle"
 
 
 @examples(
     "latchfree stress ctrie --threads 4 --operations 100000",
     "latchfree stress topic-trie --mutant C3",
+    "latchfree stress lifecycle --programs 200",
 )
 def stress(
     settings: Settings,
-    target: Annotated[str, typer.Argument(metavar="TARGET", help=f"What to stress: {', '.join(TARGETS)}.")],
+    target: Annotated[str, typer.Argument(metavar="TARGET", help=f"What to stress: {', '.join(TARGETS)}, lifecycle.")],
     threads: Annotated[int, typer.Option(min=2, help="Threads.")] = 4,
     operations: Annotated[
         int | None,
@@ -35,13 +39,28 @@ def stress(
         typer.Option(metavar="NAME", help="bare, jittered or poisoned; default: bare and jittered in turn."),
     ] = None,
     mutant: Annotated[str | None, typer.Option(metavar="ID", help="Run a seeded bug: see latchfree mutants.")] = None,
+    programs: Annotated[
+        int | None, typer.Option(min=1, help="lifecycle: programs; default: 300, of a given one 20 runs.")
+    ] = None,
+    program: Annotated[Path | None, typer.Option(metavar="FILE", help="lifecycle: run this program.")] = None,
 ) -> Outcome:
     """Run an object on real threads, record it and judge the history.
 
     A seed repeats the operations. The operating system chooses the schedule, so a run cannot be repeated exactly.
+
+    The target lifecycle runs random programs of processes that open, close, fork, exec, exit, stop and are killed. A
+    failing program is made small and written to a file.
     """
+    of_threads = (operations, shape, memory, mutant)
+    if target == LIFECYCLE:
+        if any(option is not None for option in of_threads):
+            raise exits.Stop(exits.USAGE, "lifecycle takes --programs, or --program FILE")
+        return stress_lifecycle(settings, programs, program)
     if target not in TARGETS:
-        raise exits.Stop(exits.USAGE, f"no target is called {target!r}; the targets are {', '.join(TARGETS)}")
+        known = ", ".join((*TARGETS, LIFECYCLE))
+        raise exits.Stop(exits.USAGE, f"no target is called {target!r}; the targets are {known}")
+    if programs is not None or program is not None:
+        raise exits.Stop(exits.USAGE, "only lifecycle takes --programs and --program")
     from latchfree_evidence.stress import run_stress
 
     seed = settings.chosen_seed

@@ -18,6 +18,7 @@ from typing import Final
 from latchfree_evidence.stress.lifecycle import ledger as columns
 from latchfree_evidence.stress.lifecycle.descent import children, kill_all
 from latchfree_evidence.stress.lifecycle.judge import Finding
+from latchfree_evidence.stress.lifecycle.keeper import keep
 from latchfree_evidence.stress.lifecycle.ledger import ENDING, KEEPER, PROCESSES, RESTING, RUNNING, TOLD_TO_END, Ledger
 from latchfree_evidence.stress.lifecycle.process import live
 from latchfree_evidence.stress.lifecycle.program import Program
@@ -222,20 +223,3 @@ class Conductor:
     def end_all(self) -> None:
         """Kill whoever is left."""
         kill_all()
-
-
-def keep(folder: Path, program: Program) -> None:
-    """Have the arena open, and do nothing, until told to close."""
-    import faulthandler
-
-    from latchfree import Arena
-    from latchfree_evidence.stress.lifecycle.state import place
-
-    faulthandler.enable()
-    faulthandler.register(signal.SIGUSR2, all_threads=True)
-    ledger = Ledger(folder / "ledger")
-    arena = Arena.open(place(folder, program["arena"]))
-    ledger.begin(KEEPER, columns.RUNNING)
-    while not ledger.rows[KEEPER, columns.GO_ON]:
-        time.sleep(_LOOK)
-    arena.close()

@@ -80,22 +80,22 @@ class Driver:
         assert self._server.stdin is not None
         waiting = iter(programs)
         running: dict[str, Program] = {}
-        exhausted = False
-        while True:
-            while not exhausted and len(running) < self.jobs:
-                program = next(waiting, None)
-                if program is None:
-                    exhausted = True
-                    break
-                folder = self._new_folder()
-                save(program, folder / "program.json")
-                running[str(folder)] = program
-                self._server.stdin.write(f"{folder}\n")
-                self._server.stdin.flush()
-            if not running:
-                return
-            done = Path(self._answer())
-            yield running.pop(str(done)), self._judged(done)
+        try:
+            while True:
+                while len(running) < self.jobs and (program := next(waiting, None)) is not None:
+                    folder = self._new_folder()
+                    save(program, folder / "program.json")
+                    running[str(folder)] = program
+                    self._server.stdin.write(f"{folder}\n")
+                    self._server.stdin.flush()
+                if not running:
+                    return
+                done = self._answer()
+                yield running.pop(done), self._judged(Path(done))
+        except GeneratorExit:  # enough is known; the server still answers for those that run
+            for _ in running:
+                self._answer()
+            raise
 
     def _new_folder(self) -> Path:
         self._number += 1

@@ -22,7 +22,7 @@ from latchfree import Arena, ConcurrentTrie, Ctrie, RingStalled
 from latchfree_evidence.stress.lifecycle import ledger as columns
 from latchfree_evidence.stress.lifecycle.ledger import ABSENT, KEYS, LANES, PROCESSES, STRUCTURES, Ledger
 from latchfree_evidence.stress.lifecycle.program import Program
-from latchfree_evidence.stress.lifecycle.state import CODECS, PRECIOUS, own_name, place
+from latchfree_evidence.stress.lifecycle.state import CODECS, PRECIOUS, RING_FILE, own_name, place
 from latchfree_evidence.stress.lifecycle.work import contents, name_of
 from latchfree_fsck import fsck
 
@@ -144,7 +144,9 @@ def _differences_of(held: dict[Any, int], what: str, who: int, acknowledged: Any
 
 def _ring(folder: Path, ledger: Ledger) -> list[str]:
     """Return what is wrong with the values that were taken from the ring, and with those that are left there."""
-    ring = pickle.loads((folder / "ring.pickle").read_bytes())
+    if not (folder / RING_FILE).exists():
+        return []
+    ring = pickle.loads((folder / RING_FILE).read_bytes())
     values = ledger.taken[ledger.taken > 0].tolist()
     with suppress(RingStalled):  # a cell of a process that was killed
         values += ring.get_many(1 << 10).tolist()

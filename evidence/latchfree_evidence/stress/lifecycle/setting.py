@@ -1,18 +1,18 @@
-"""What a program finds: an arena with structures, a ring, and a structure that was sent."""
+"""What a program finds: an arena with structures, one that was sent, and a ring if somebody keeps the arena open."""
 
 from __future__ import annotations
 
 import pickle
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from latchfree import Arena, ConcurrentTrie, Ctrie, RingBuffer
 from latchfree_evidence.stress.lifecycle.ledger import NOBODY, STRUCTURES, Ledger
 from latchfree_evidence.stress.lifecycle.program import Program
-from latchfree_evidence.stress.lifecycle.state import CODECS, created, place
+from latchfree_evidence.stress.lifecycle.state import CODECS, RING_FILE, created, place
 from latchfree_evidence.stress.lifecycle.work import Writer
 
-RING: tuple[int, float] = (64, 0.05)
+RING: Final = (64, 0.05)
 """Capacity of the ring, and seconds until a cell counts as stuck."""
 
 
@@ -23,6 +23,14 @@ def furnish(arena: Arena) -> dict[str, Any]:
     return made
 
 
+def offer_ring(folder: Path, arena: Arena) -> RingBuffer:
+    """Make a ring for all processes, and leave it where they find it; it lives as long as its maker keeps it."""
+    capacity, patience = RING
+    ring = RingBuffer(capacity, arena=arena, stall_timeout=patience)
+    (folder / RING_FILE).write_bytes(pickle.dumps(ring))
+    return ring
+
+
 def prepare(folder: Path, program: Program) -> None:
     """Make the arena of a program, and what is in it."""
     with created(place(folder, program["arena"])) as arena:
@@ -31,7 +39,4 @@ def prepare(folder: Path, program: Program) -> None:
         writer = Writer(Ledger(folder / "ledger"), NOBODY, 0)
         for what in STRUCTURES[:3]:
             writer.work(structures[what], what, "put", 12)
-        capacity, patience = RING
-        ring = RingBuffer(capacity, arena=arena, stall_timeout=patience)
-        (folder / "ring.pickle").write_bytes(pickle.dumps(ring))
         (folder / "mail.pickle").write_bytes(pickle.dumps(("ints", structures["ints"])))

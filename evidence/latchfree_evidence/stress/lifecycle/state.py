@@ -20,6 +20,7 @@ CODECS: Final[dict[str, Any]] = {
     "texts": {"keys": str, "values": str},
     "own": {"keys": str, "values": int},
 }
+RING_FILE: Final = "ring.pickle"
 PRECIOUS: Final = b"a file that nobody may touch\n"
 
 
@@ -155,9 +156,9 @@ class Process:
         return [found.get(name, columns.ABSENT) for name in self.main.names(what)]
 
     def own_ring(self) -> Any:
-        """Return the ring of the program, attached anew if its arena was closed."""
-        if self.ring is None:
-            self.ring = pickle.loads((self.folder / "ring.pickle").read_bytes())
+        """Return the ring of the program, attached anew if its arena was closed; None if nobody keeps one."""
+        if self.ring is None and (self.folder / RING_FILE).exists():
+            self.ring = pickle.loads((self.folder / RING_FILE).read_bytes())
         return self.ring
 
     def take_stock(self) -> None:

@@ -146,6 +146,8 @@ def ring(process: Process, step: Step) -> None:
     many = 5 if step["how"] == "many" else 1
     for _ in range(4):
         queue = process.own_ring()
+        if queue is None:
+            return
         first = int(row[columns.HAS_PUT]) + 1
         values = [process.who << 32 | n for n in range(first, first + many)]
         room = TAKEN - int(row[columns.GOT])
