@@ -13,7 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from latchfree_evidence.stress.lifecycle import ledger as columns
 from latchfree_evidence.stress.lifecycle.descent import children, kill_all
@@ -27,7 +27,8 @@ from latchfree_evidence.stress.lifecycle.watch import GONE, Watch, state_of
 _LOOK: Final = 0.004
 _FAREWELL: Final = 0.3
 
-Task = Callable[[], None]
+Task: TypeAlias = Callable[[], object]
+"""What a process does after the fork; it may return another task."""
 
 
 class Conductor:
@@ -99,8 +100,8 @@ class Conductor:
             time.sleep(_LOOK)
         return None
 
-    def end_the_rest(self) -> None:
-        """Have the keeper close and end, and end the processes that rest."""
+    def end_the_rest(self) -> Task | None:
+        """Have the keeper close and end, and end the processes that rest; return None, as nothing is forked."""
         rows = self.ledger.rows
         for who, pid in self.living().items():
             if rows[who, columns.STATE] == RESTING:
@@ -112,6 +113,7 @@ class Conductor:
             self.reap()
             self.look_for_hangs()
             time.sleep(_LOOK)
+        return None
 
     # looks -----------------------------------------------------------------------------------------------------
 

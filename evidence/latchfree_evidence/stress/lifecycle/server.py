@@ -36,6 +36,9 @@ from latchfree_evidence.stress.lifecycle.warming import warm
 
 READY: Final = "ready"
 _LOOK: Final = 0.01
+_COMPILED: Final = 8.0
+"""Seconds of processor time that nobody needs who finds everything compiled."""
+_AGAIN: Final = "LATCHFREE_LIFECYCLE_COMPILED"
 _STDERR_SHOWN: Final = 12_000
 
 
@@ -45,6 +48,9 @@ def serve(folder: Path) -> Task | None:
     ended: list[int] = []
     signal.signal(signal.SIGTERM, lambda number, frame: ended.append(number))
     warm()
+    if time.process_time() > _COMPILED and not os.environ.get(_AGAIN):
+        # A process that has compiled is large, and slow to fork and to end. What it has compiled is on the disk.
+        os.execve(sys.executable, [sys.executable, "-m", __spec__.name, str(folder)], {**os.environ, _AGAIN: "1"})
     gc.freeze()
     print(READY, flush=True)
     running: dict[int, str] = {}
@@ -97,7 +103,7 @@ def conduct(folder: Path) -> Task | None:
         lambda: conductor.run_apart(lambda: _prepare(folder), "making the arena"),
         conductor.run_processes,
         lambda: conductor.run_apart(lambda: look_at_life(folder, program), "opening the arena beside the keeper"),
-        lambda: conductor.end_the_rest(),  # type: ignore[func-returns-value]
+        conductor.end_the_rest,
         lambda: conductor.run_apart(lambda: look_at_remains(folder, program), "opening what is left"),
     ]
     for part in parts:
@@ -136,7 +142,7 @@ def _write_result(folder: Path, conductor: Conductor, seconds: float) -> None:
 
 
 if __name__ == "__main__":
-    task = serve(Path(sys.argv[1]))
-    while task is not None:
-        task = task()  # type: ignore[func-returns-value]
+    task: object = serve(Path(sys.argv[1]))
+    while callable(task):
+        task = task()
     sys.stderr.flush()
