@@ -83,7 +83,7 @@ def test_a_seed_repeats_the_programs(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("fault", "kind", "words"),
     [
-        ("lie", "loss", "ints: key 0 is 0x0, acknowledged 0x100000001"),
+        ("lie", "loss", "ints: key 0 is 0x0, acknowledged"),
         ("hang", "hang", "process 0 takes more than 5 s for step 2 of its steps"),
         ("crash", "signal", "process 0 died of SIGSEGV"),
         ("abort", "signal", "process 0 died of SIGTERM"),
@@ -93,7 +93,7 @@ def test_a_seed_repeats_the_programs(tmp_path: Path) -> None:
     ],
 )
 def test_a_fault_of_each_kind_is_found(driver: Driver, fault: str, kind: str, words: str) -> None:
-    found = judged(driver, of_steps([use("texts"), {"do": f"fault:{fault}"}], [use("topics")])).findings
+    found = judged(driver, of_steps([use("texts"), {"do": f"fault:{fault}"}])).findings
     assert (kind, words) in [(each, words if words in text else text) for each, text in found], found
 
 

@@ -146,11 +146,14 @@ class Conductor:
 
     def judge_status(self, who: int | None, status: int) -> None:
         """Note a process that ended as it should not."""
-        fate = 0 if who is None else int(self.ledger.rows[who, columns.FATE])
+        # A daemon has left its seat to its grandchild: who was killed there is not known any more.
+        fates = (
+            self.ledger.rows[:, columns.FATE].tolist() if who is None else [int(self.ledger.rows[who, columns.FATE])]
+        )
         name = "a process" if who is None else f"process {who}" if who != KEEPER else "the keeper"
         if os.WIFSIGNALED(status):
             number = os.WTERMSIG(status)
-            if not (number == signal.SIGKILL and fate in (signal.SIGKILL, TOLD_TO_END)):
+            if not (number == signal.SIGKILL and {signal.SIGKILL, TOLD_TO_END} & set(fates)):
                 self.find("signal", f"{name} died of {signal.Signals(number).name}")
         elif os.WEXITSTATUS(status):
             self.find("exception", f"{name} ended with exit code {os.WEXITSTATUS(status)}")

@@ -71,6 +71,8 @@ class Process:
         Whether the process may find its arena closed: it was forked without free descriptors, or a handler closed.
     handling : bool
         Whether a signal handler runs, which has one lane: handlers do not nest.
+    forking : bool
+        Whether a fork is under way.
     """
 
     def __init__(self, folder: Path, program: Program, who: int, steps: list[Step]) -> None:
@@ -81,7 +83,7 @@ class Process:
         self.kept: list[Any] = []
         self.precious: list[tuple[int, int]] = []
         self.exhausted: tuple[int, int] | None = None
-        self.at_a_loss = self.handling = False
+        self.at_a_loss = self.handling = self.forking = False
         self.ring: Any = None
         self.writers()
 

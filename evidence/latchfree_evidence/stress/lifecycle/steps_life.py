@@ -28,7 +28,9 @@ _LOOK: Final = 0.002
 
 def fork(process: Process, step: Step) -> None:
     """Fork a child with steps of its own; maybe wait for the child's end."""
+    process.forking = True
     child = os.fork()
+    process.forking = False
     if child == 0:
         become(process, step["who"], step["steps"])
         return
@@ -108,6 +110,7 @@ def stop(process: Process, step: Step) -> None:
 
 def daemonize(process: Process, step: Step) -> None:
     """Fork twice, lead a session, close all descriptors; the numbers become those of other files."""
+    process.forking = True
     child = os.fork()
     if child:
         wait_for(process, child, None)
@@ -115,6 +118,7 @@ def daemonize(process: Process, step: Step) -> None:
     os.setsid()
     if os.fork():
         os._exit(0)
+    process.forking = False
     process.ledger.begin(process.who, RUNNING)
     process.at_a_loss = process.at_a_loss or process.exhausted is not None
     lose_descriptors(process, step)
@@ -200,6 +204,8 @@ def _close(process: Process, step: Step) -> None:
 
 
 def _fork(process: Process, step: Step) -> None:
+    if process.forking:
+        return  # a fork from within the handlers of a fork is not one of the lives that are promised
     child = os.fork()
     if child == 0:
         os._exit(0)
