@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gc
 import itertools
 import pickle
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Final
 
 import pyarrow as pa
@@ -144,9 +146,11 @@ class World:
         return Subscription(*fields)
 
     def dialect(self, **changes: Any) -> Any:
-        import dataclasses
-
-        return dataclasses.replace(AMQP, **changes)
+        """Return a dialect with other fields, or what looks like one if no dialect has such fields."""
+        try:
+            return dataclasses.replace(AMQP, **changes)
+        except (TypeError, ValueError):
+            return SimpleNamespace(**changes)
 
     def codec(self, name: str) -> Any:
         return {"LyingCodec": LyingCodec, "LyingWords": LyingWords}[name]()
