@@ -10,8 +10,7 @@ import pytest
 
 from latchfree_evidence.stress.lifecycle import program as programs
 from latchfree_evidence.stress.lifecycle.campaign import run_lifecycle
-from latchfree_evidence.stress.lifecycle.driver import Driver
-from latchfree_evidence.stress.lifecycle.judgement import Judged
+from latchfree_evidence.stress.lifecycle.driver import Driver, Judged
 from latchfree_evidence.stress.lifecycle.program import Program, Step, generate
 from latchfree_evidence.stress.lifecycle.shrink import shrink, size
 from latchfree_evidence.stress.lifecycle.watch import Watch

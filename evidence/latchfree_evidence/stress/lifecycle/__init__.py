@@ -20,6 +20,8 @@ keeper       a process that has the arena open all the time
 watch        when a step takes too long, also on a busy machine
 conductor    runs the processes of one program
 judge        looks at the arena afterwards
+warming      uses everything once, so that it is compiled
+descent      descendants and files: how to have none
 server       forks a conductor for each program, having compiled everything once
 driver       feeds the server, and leaves nothing behind
 shrink       makes a failing program small

@@ -6,8 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from latchfree_evidence.stress.lifecycle.driver import Driver
-from latchfree_evidence.stress.lifecycle.judgement import Judged
+from latchfree_evidence.stress.lifecycle.driver import Driver, Judged
 from latchfree_evidence.stress.lifecycle.program import Program, generate
 from latchfree_evidence.stress.lifecycle.shrink import SECONDS, shrink_failing, size
 
