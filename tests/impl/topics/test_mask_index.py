@@ -234,3 +234,13 @@ def test_a_probe_ends_however_few_patterns_there_are():
         assert index.match_many([f"a/{k}" for k in range(3000)]).to_pylist() == [
             [k] if k < count else [] for k in range(3000)
         ]
+
+
+def test_bytes_that_lie_about_their_length_are_measured():
+    class Lying(bytes):
+        def __len__(self) -> int:
+            return 1 << 40
+
+    index = MaskIndex.build(["a.b"], [1])
+    assert index.match(Lying(b"a.b")) == {1}
+    assert index.has_interest(Lying(b"a.b"))

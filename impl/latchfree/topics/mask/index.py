@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from latchfree.extras import optional
 from latchfree.topics.columns import check_texts, text_column
-from latchfree.topics.dialects import DIALECTS, Dialect, get_dialect
+from latchfree.topics.dialects import DIALECTS, Dialect, exact_bytes, get_dialect
 from latchfree.topics.errors import FrozenMatcher, InvalidTopic
 from latchfree.topics.mask import layout
 from latchfree.topics.mask.build import arrays_of, byte_column
@@ -289,7 +289,7 @@ class MaskIndex(Snapshot[S]):
     def _one(self, topic: str | bytes) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
         """Return a topic as a column of one row: its bytes, checked, and where the row starts and ends."""
         self._dialect.topic(topic)
-        data = topic.encode() if isinstance(topic, str) else topic
+        data = exact_bytes(topic)
         return np.frombuffer(data or b"\0", np.uint8), np.array([0, len(data)], np.int64)
 
     def _search_one(self, topic: str | bytes, *, names_only: bool = False) -> list[int]:
