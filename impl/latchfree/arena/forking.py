@@ -48,8 +48,8 @@ _open: weakref.WeakSet[Heir] = weakref.WeakSet()
 _compiling: Any = global_compiler_lock
 #: Held while the process forks. Reentrant: a region may be finalized at any point.
 _forking = threading.RLock()
-#: The regions a child is about to inherit.
-_bequests: list[tuple[Heir, Bequest]] = []
+#: The regions a child is about to inherit, for each fork under way: a signal handler may fork in the midst of a fork.
+_forks: list[list[tuple[Heir, Bequest]] | None] = []
 
 
 def enroll(region: Heir) -> None:
@@ -70,30 +70,40 @@ def _before() -> None:
     # First: whoever compiles may have to finalize a region. In the child, a lock held by another thread would stay so.
     _compiling.acquire()
     _forking.acquire()
+    bequests: list[tuple[Heir, Bequest]] = []
+    _forks.append(bequests)
     for region in list(_open):
         with suppress(OSError):
-            _bequests.append((region, region.bequeath()))
+            bequests.append((region, region.bequeath()))
 
 
 def _after_in_parent() -> None:
-    for _, bequest in _bequests:
-        # spec: Lifecycle!ForkParent
-        os.close(bequest.fd)
+    _close(_forks.pop())
     _release()
 
 
 def _after_in_child() -> None:
-    bequests = {id(region): bequest for region, bequest in _bequests}
-    for region in list(_open):
-        bequest = bequests.get(id(region))
-        region.inherit(bequest)
-        if bequest is None:
-            _open.discard(region)
+    bequests = _forks.pop()
+    if bequests is not None:
+        found = {id(region): bequest for region, bequest in bequests}
+        for region in list(_open):
+            bequest = found.get(id(region))
+            region.inherit(bequest)
+            if bequest is None:
+                _open.discard(region)
+        # Of forks in whose midst this child was forked, nothing is left to inherit.
+        for k, outer in enumerate(_forks):
+            _close(outer)
+            _forks[k] = None
     _release()
 
 
+def _close(bequests: list[tuple[Heir, Bequest]] | None) -> None:
+    for _, bequest in bequests or ():
+        os.close(bequest.fd)
+
+
 def _release() -> None:
-    _bequests.clear()
     _forking.release()
     _compiling.release()
 

@@ -77,24 +77,30 @@ class Call:
         if lender.is_late and not lender.under_way:
             lender.when_idle()
 
+    def __del__(self) -> None:
+        # A signal handler may raise between two steps of entering or leaving.
+        lender = getattr(self, "_lender", None)
+        if lender is not None and id(self) in lender.under_way:
+            self.__exit__()
+
 
 class Loan(Call):
     """A call under way with a slot of its own; entering yields the word offset of the slot."""
 
     __slots__ = ("_age", "_slot")
 
+    def __init__(self, lender: Lender) -> None:
+        self._lender = lender
+        self._age, self._slot = lender.age, 0
+
     def __enter__(self) -> int:
         lender = self._lender
-        self._age, self._slot = lender.age, 0
         Call.__enter__(self)
         try:
-            self._slot = lender.free.pop()
-        except IndexError:
-            try:
-                self._slot = lender.another()
-            except BaseException:
-                self.__exit__()
-                raise
+            self._slot = lender.take()
+        except BaseException:
+            self.__exit__()
+            raise
         return self._slot
 
     def __exit__(self, *exception: object) -> None:
@@ -185,6 +191,13 @@ class Lender:
         """Give all slots back; the caller has stopped all calls."""
         for slot in list(self._states):
             self.release(slot)
+
+    def take(self) -> int:
+        """Return a slot for a call."""
+        try:
+            return self.free.pop()
+        except IndexError:
+            return self.another()
 
     def another(self, *, wait: bool = True) -> int:
         """Return a slot, of the arena or of a call that has just ended.

@@ -3,6 +3,7 @@
 import gc
 import os
 import signal
+import sys
 import threading
 import time
 
@@ -202,6 +203,43 @@ def test_closed_in_the_midst_of_its_own_call_an_arena_is_closed_at_the_end_of_th
         assert not shared.closed
     assert shared.closed
     shared.close()
+
+
+@pytest.mark.parametrize("enter", ["lend", "call"])
+def test_an_interrupt_between_any_two_steps_leaves_no_call_under_way(shared, enter):
+    """Ctrl-C raises anywhere; a call that seems to be under way for ever would keep the arena open for ever."""
+    with shared.lend():
+        pass
+    interrupted, steps = True, 0
+    while interrupted:
+        interrupted, left = False, steps
+
+        def trace(frame, event, argument):
+            nonlocal interrupted, left
+            if frame.f_code.co_filename != lending.__file__ or frame.f_code.co_name == "__del__":
+                return None
+            if event == "line":
+                left -= 1
+                if left < 0 and not interrupted:
+                    interrupted = True
+                    raise KeyboardInterrupt
+            return trace
+
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            with getattr(shared, enter)():
+                pass
+        except KeyboardInterrupt:
+            pass
+        finally:
+            sys.settrace(before)
+        # The reaper's calls come and go.
+        assert threading.get_ident() not in shared._lender.under_way.values(), f"interrupted before step {steps}"
+        steps += 1
+    assert steps > 5
+    shared.close()
+    assert shared.closed
 
 
 def test_a_closed_arena_lends_nothing(shared):

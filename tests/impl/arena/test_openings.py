@@ -10,6 +10,7 @@ import pytest
 
 from latchfree import Arena, Ctrie
 from latchfree.arena import reaper
+from latchfree.arena.region import Region
 
 pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 
@@ -154,6 +155,35 @@ def test_a_child_goes_on_when_its_parent_is_gone(trie, path):
     gone, there = map(int, said.split(b".")[:2])
     assert trie.arena.region.is_dead(gone)
     assert not trie.arena.region.is_dead(there)
+    os.close(read)
+    os.close(write)
+
+
+def test_a_handler_that_forks_in_the_midst_of_a_fork(trie, path, monkeypatch):
+    """The child of the handler, the child and the parent have an opening each; none closes another's descriptor."""
+    read, write = os.pipe()
+    inherit, inner = Region.inherit, []
+
+    def interrupted(region, bequest):
+        if not inner:
+            inner.append(True)
+            assert in_child(lambda: os.write(write, b"%d." % trie.arena.identity) and len(trie) == 0) == 0
+        inherit(region, bequest)
+
+    monkeypatch.setattr(Region, "inherit", interrupted)
+
+    def child():
+        os.write(write, b"%d." % trie.arena.identity)
+        trie[1] = 1
+        return bool(inner) and not trie.arena.region.is_dead(trie.arena.identity) and trie.arena.region.others()
+
+    assert in_child(child) == 0
+    said = b""
+    while said.count(b".") < 2:
+        said += os.read(read, 100)
+    identities = {trie.arena.identity, *map(int, said.split(b".")[:2])}
+    assert len(identities) == 3
+    assert dict(trie) == {1: 1}
     os.close(read)
     os.close(write)
 
