@@ -23,7 +23,7 @@ from latchfree_support.publishing import publish_file
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-PACKAGES: Final = ("latchfree", "latchfree_model", "latchfree_lincheck", "latchfree_spark")
+PACKAGES: Final = ("latchfree_support", "latchfree", "latchfree_model", "latchfree_lincheck", "latchfree_spark")
 """The packages that the jobs import on a worker."""
 
 _EPOCH: Final = (2020, 1, 1, 0, 0, 0)

@@ -9,7 +9,6 @@ REVIEWED = {
     "latchfree.arena.directory": {"entry_point(kernel)"},
     "latchfree.arena.lending": {"entry_point(adopt)", "entry_point(claim)", "entry_point(release)"},
     "latchfree.arena.sealing": {"entry_point(read)", "entry_point(swap)"},
-    "latchfree.ctrie.backup": {"call('destroy')"},
     "latchfree.ctrie.holds": {"call('destroy')"},
     "latchfree.ctrie.recovery": {
         "call('adopt')",

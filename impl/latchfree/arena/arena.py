@@ -325,6 +325,11 @@ class Arena:
         """Whether `close` was called."""
         return self.region.closed
 
+    @property
+    def closing(self) -> bool:
+        """Whether `close` was called, though it may still wait for calls that are under way."""
+        return self._lender.closing
+
     def close(self) -> None:
         """Stop using a shared arena: its structures cannot be used in this process any more. Closing twice is no error.
 

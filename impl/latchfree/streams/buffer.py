@@ -331,7 +331,7 @@ class RingBuffer:
     def _missing(self) -> LatchfreeError:
         """Return the error of a call of a ring that is not there any more."""
         where = self._arena.region.where
-        if self._arena.closed:
+        if self._arena.closing:
             return ArenaClosed(f"{where} is closed; open it again with Arena.open")
         if self._closed:
             return RingGone(f"this ring in {where} was closed here; use another one")

@@ -157,7 +157,7 @@ def test_a_closed_arena_refuses_every_operation(shared_name):
         lambda: list(snapshot),
         lambda: len(snapshot),
         lambda: Ctrie(keys=int, values=int, arena=arena),
-        arena.participant,
+        lambda: arena.lend().__enter__(),
         arena.interpreter_participant,
         arena.collect,
     ]

@@ -119,6 +119,7 @@ def daemonize(process: Process, step: Step) -> None:
     if os.fork():
         os._exit(0)
     process.forking = False
+    process.snapshots.clear()  # they are the parent's
     process.ledger.begin(process.who, RUNNING)
     process.at_a_loss = process.at_a_loss or process.exhausted is not None
     lose_descriptors(process, step)

@@ -6,6 +6,7 @@ pieces in its arrays, until `latchfree arena fsck`.
 
 import numpy as np
 
+from latchfree.arena.kernels.blocks import give_spares
 from latchfree.arena.kernels.freelists import CLASSES, class_size, piece_of, put_back, refill, size_class
 from latchfree.arena.kernels.participants import FREE
 from latchfree.arena.layout import (
@@ -64,6 +65,8 @@ def gather(mem: Handle, me: Word, other: Word, starts: Array, ends: Array) -> Wo
     """Take the free pieces of the caller's slots, of slots without owner, and of shared lists; return how many."""
     found = _empty_owner(mem, me, starts, ends, _0)
     if other != _0:
+        # The caller may lack nothing but blocks to retire into, which must be of one piece.
+        give_spares(mem, other)
         found = _empty_owner(mem, other, starts, ends, found)
     for k in range(load(mem, H_CLAIMED)):
         slot = _FIRST + np.uint64(k) * _STRIDE
