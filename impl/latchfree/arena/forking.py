@@ -78,6 +78,7 @@ def _before() -> None:
 
 
 def _after_in_parent() -> None:
+    # spec: Lifecycle!ForkParent -- the child alone keeps its opening from here on.
     _close(_forks.pop())
     _release()
 
