@@ -19,7 +19,7 @@ import secrets
 import stat
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Final, cast
 
@@ -35,6 +35,8 @@ from latchfree.errors import ArenaInvalid
 #: How often an opening asks for a byte, and the seconds in between, while `fsck` has them all.
 _ASKS: Final = 50
 _NAP: Final = 0.02
+
+_FLAGS: Final = os.O_RDWR | os.O_CLOEXEC | os.O_NOCTTY | os.O_NOFOLLOW
 
 
 class Region:
@@ -153,7 +155,7 @@ class Region:
         """
         target = locate(name=name, path=path)
         filelocks.require_linux()
-        fd = os.open(target, os.O_RDWR | os.O_CLOEXEC | os.O_NOCTTY | os.O_NOFOLLOW)
+        fd = os.open(target, _FLAGS)
         try:
             if not stat.S_ISREG(os.fstat(fd).st_mode):
                 raise ArenaInvalid(f"{target}: not an arena: not a regular file")
@@ -206,7 +208,7 @@ class Region:
             assert self.fd is not None
             yield self.fd
             return
-        fd = os.open(self.where, os.O_RDWR | os.O_CLOEXEC | os.O_NOCTTY | os.O_NOFOLLOW)
+        fd = os.open(self.where, _FLAGS)
         try:
             if self.fd is None or not self._is_of_file(fd):
                 raise FileNotFoundError(errno.ENOENT, "closed, or another file has taken its place", self.where)
@@ -253,27 +255,24 @@ class Region:
         """
         if not forking.dismiss(self):  # a child forked from here on does not have it
             return
-        own, fd, head = self._has_descriptor(), self.fd, None
-        try:
+        own = self.fd if self._has_descriptor() else None
+        with ExitStack() as at_end:
+            if own is not None:
+                # spec: Lifecycle!CloseEnd
+                at_end.callback(os.close, own)
+            head, fd = None, -1
             if clean:
-                with suppress(OSError):  # without another descriptor: as if killed
-                    fd = fd if own else os.open(self.where, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
-                    assert fd is not None
-                    if self._is_of_file(fd):
-                        head = Memory(fd, header.HEADER_BYTES)
+                with suppress(OSError):  # without a descriptor: as if killed
+                    fd = at_end.enter_context(self._descriptor())
+                    head = Memory(fd, header.HEADER_BYTES)
             self.fd = None
             # spec: Lifecycle!CloseHide -- a late writer does not reach the file any more.
             self._memory.hide()
-            if own and fd is not None:
+            if own is not None:
                 # spec: Lifecycle!CloseUnlock -- before looking for others: of two that close, one sees nobody.
-                filelocks.give_back(fd)
-            if head is not None and fd is not None:
+                filelocks.give_back(own)
+            if head is not None:
                 self._leave(head.words, fd)
-        finally:
-            self.fd = None
-            if fd is not None and (own or head is not None):
-                # spec: Lifecycle!CloseEnd
-                os.close(fd)
 
     def _leave(self, words: NDArray[np.uint64], fd: int) -> None:
         def to_disk() -> None:

@@ -101,6 +101,16 @@ def test_a_descriptor_closed_underneath_and_used_for_another_file(trie, path, tm
     assert len(contents(path)) == 200_000
 
 
+def test_closed_where_another_file_has_taken_the_place_no_descriptor_is_left(trie, path, tmp_path):
+    (tmp_path / "other").write_bytes(b"hello")
+    os.close(trie.arena.region.fd)
+    (tmp_path / "other").rename(path)
+    before = sorted(os.listdir("/proc/self/fd"))
+    trie.arena.close()
+    assert sorted(os.listdir("/proc/self/fd")) == before
+    assert path.read_bytes() == b"hello"
+
+
 def test_a_program_that_is_replaced_is_dead(trie, path):
     """Its descriptors are closed at exec, and its mapping is gone, though the process goes on."""
     read, write = os.pipe()
