@@ -202,12 +202,12 @@ class Arena:
         if self._cell[0] == 0:
             if not getattr(sys, "_is_gil_enabled", lambda: True)():
                 raise RuntimeError("single calls rely on the interpreter lock; free-threaded Python is not supported")
-            self.check_open()
-            slot = self._lender.another(wait=False)
-            chosen = self._chosen.setdefault(self._lender.age, slot)  # one step: two threads may come here together
-            if chosen != slot:
-                self._lender.take_back(slot)
-            self._cell[0] = chosen
+            with self.call():  # whoever closes the arena waits until the cell is filled, and empties it
+                slot = self._lender.another(wait=False)
+                chosen = self._chosen.setdefault(self._lender.age, slot)  # one step: two threads may come here together
+                if chosen != slot:
+                    self._lender.take_back(slot)
+                self._cell[0] = chosen
         return int(self._cell[0])
 
     def check_open(self) -> None:

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from latchfree import Arena, Ctrie
+from latchfree import Arena, ArenaClosed, Ctrie
 from latchfree.arena import reaper
 from latchfree.arena.region import Region
 
@@ -209,6 +209,23 @@ def test_unclosed_arenas_that_are_collected_while_one_is_opened(trie, path):
     del cycle
     gc.collect()
     assert not trie.arena.region.others()
+
+
+def test_a_call_between_the_steps_of_closing_finds_the_arena_closed(trie, monkeypatch):
+    release_all, errors = trie.arena._lender.release_all, []
+
+    def call_and_release_all():
+        for call in (lambda: trie.put(1, 1), lambda: trie.arena.collect()):
+            with pytest.raises(ArenaClosed) as error:
+                call()
+            errors.append(error)
+        release_all()
+
+    monkeypatch.setattr(trie.arena._lender, "release_all", call_and_release_all)
+    trie.arena.close()
+    with pytest.raises(ArenaClosed):
+        trie.put(1, 1)
+    assert len(errors) == 2
 
 
 def test_closed_twice_by_threads_at_once(path):
