@@ -88,10 +88,12 @@ def _after_in_child() -> None:
     if bequests is not None:
         found = {id(region): bequest for region, bequest in bequests}
         for region in list(_open):
-            bequest = found.get(id(region))
+            bequest = found.pop(id(region), None)
             region.inherit(bequest)
             if bequest is None:
                 _open.discard(region)
+        for bequest in found.values():  # for a region that was closed, by a finalizer, after the bequest was made
+            os.close(bequest.fd)
         # Of forks in whose midst this child was forked, nothing is left to inherit.
         for k, outer in enumerate(_forks):
             _close(outer)

@@ -21,7 +21,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Final, cast
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -190,10 +190,14 @@ class Region:
         except OSError:
             return False
 
-    def _has_descriptor(self) -> bool:
-        """Return whether the descriptor still is that of the opening: a daemonizer closes what it does not know."""
-        # To another opening of the file the own byte seems taken.
-        return self._is_of_file(self.fd) and not filelocks.is_taken(cast(int, self.fd), self.identity)
+    def _own_descriptor(self) -> int | None:
+        """Return the descriptor if it still is that of the opening: a daemonizer closes what it does not know."""
+        fd = self.fd  # read once: a thread, or a finalizer between two steps, may close the region
+        with suppress(OSError):
+            # To another opening of the file the own byte seems taken.
+            if fd is not None and self._is_of_file(fd) and not filelocks.is_taken(fd, self.identity):
+                return fd
+        return None
 
     @contextmanager
     def _descriptor(self) -> Iterator[int]:
@@ -204,9 +208,9 @@ class Region:
         OSError
             If there is none to be had.
         """
-        if self._has_descriptor():
-            assert self.fd is not None
-            yield self.fd
+        own = self._own_descriptor()
+        if own is not None:
+            yield own
             return
         fd = os.open(self.where, _FLAGS)
         try:
@@ -255,7 +259,7 @@ class Region:
         """
         if not forking.dismiss(self):  # a child forked from here on does not have it
             return
-        own = self.fd if self._has_descriptor() else None
+        own = self._own_descriptor()
         with ExitStack() as at_end:
             if own is not None:
                 # spec: Lifecycle!CloseEnd
@@ -298,9 +302,9 @@ class Region:
 
     def __del__(self) -> None:
         # Without `close`: as if the process had been killed.
-        fd = getattr(self, "fd", None)
-        if fd is not None and self._has_descriptor():
-            os.close(fd)
+        own = self._own_descriptor() if hasattr(self, "fd") else None
+        if own is not None:
+            os.close(own)
 
     def __repr__(self) -> str:
         return f"<Region {self.where}, {self.words.nbytes:,} bytes{', closed' if self.closed else ''}>"
@@ -316,14 +320,17 @@ class Region:
         with self._descriptor() as fd:
             opening = filelocks.reopen(fd)
         try:
-            return Bequest(opening, _take_identity(opening, asks=1), self._has_descriptor())
+            if not self._is_of_file(opening):  # a finalizer has closed the region, and the number was used again
+                raise FileNotFoundError(errno.ENOENT, "closed meanwhile", self.where)
+            return Bequest(opening, _take_identity(opening, asks=1), self._own_descriptor() is not None)
         except BaseException:
             os.close(opening)
             raise
 
     def inherit(self, bequest: Bequest | None) -> None:
         """Go on in a forked child with the opening made for the child; without one the region is closed there."""
-        fd, own = self.fd, self._has_descriptor() if bequest is None else bequest.replaces
+        fd = self.fd
+        own = self._own_descriptor() is not None if bequest is None else bequest.replaces
         if bequest is None:  # out of descriptors: the child must not pass for its parent
             self._memory.hide()
             self.fd = None
