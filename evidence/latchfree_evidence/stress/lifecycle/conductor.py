@@ -178,18 +178,20 @@ class Conductor:
     def let_go_on(self) -> None:
         """Continue the processes that have been stopped for long enough."""
         rows, now = self.ledger.rows, time.monotonic()
-        stopped = {who: pid for who, pid in self.living().items() if rows[who, columns.STOP]}
-        stopped = {who: pid for who, pid in stopped.items() if state_of(pid) == "T"}
+        seats = {pid: who for who, pid in self.living().items()}
+        # One without a seat has left it to a daemon: it goes on at once.
+        stopped = {pid: seats.get(pid) for pid in children() | set(seats) if state_of(pid) == "T"}
         if not stopped:
             return
-        idle = {pid for who, pid in self.living().items() if self.is_idle(who)} | set(stopped.values())
-        for who, pid in stopped.items():
-            since = self.resumed.setdefault(who, now)
-            until = int(rows[who, columns.STOP]) - 1
-            if (until and now - since > until / 1000) or (not until and not set(self.living().values()) - idle):
-                rows[who, columns.STOP] = 0
-                rows[who, columns.SINCE] = time.monotonic_ns()
-                del self.resumed[who]
+        idle = {pid for pid, who in seats.items() if self.is_idle(who)} | set(stopped)
+        for pid, who in stopped.items():
+            since = self.resumed.setdefault(pid, now)
+            until = -1 if who is None else int(rows[who, columns.STOP]) - 1
+            if (until and now - since > until / 1000) or (not until and not set(seats) - idle):
+                if who is not None:
+                    rows[who, columns.STOP] = 0
+                    rows[who, columns.SINCE] = time.monotonic_ns()
+                del self.resumed[pid]
                 os.kill(pid, signal.SIGCONT)
 
     def is_idle(self, who: int) -> bool:

@@ -104,7 +104,9 @@ def _life(rng: random.Random, seats: Any, depth: int) -> list[Step]:
                 who = next(seats, None) if depth < 2 else None
                 if who is None:
                     continue
-                steps.append({"do": kind, "who": who, "steps": _life(rng, seats, depth + 1), "wait": _half(rng)})
+                life, wait = _life(rng, seats, depth + 1), _half(rng)
+                # Who rests does not end before the program does.
+                steps.append({"do": kind, "who": who, "steps": life, "wait": wait and life[-1:] != [{"do": "rest"}]})
             else:
                 steps.append({"do": kind, **_details(rng, kind)})
         (last,) = rng.choices(tuple(_LAST), tuple(_LAST.values()))
