@@ -423,7 +423,9 @@ def _after_fork_in_child() -> None:
             # The slots are the parent's, and so was any thread that was at work.
             arena._cell[0] = 0
             arena._finalizer.detach()
-            if not arena.closed:
+            if arena.closed:  # or no descriptor was left to open it once more
+                arena._lender.closing = True
+            else:
                 arena._share()
         else:
             # The memory is a copy, and so are the slots of threads that do not exist here.

@@ -22,7 +22,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from threading import get_ident
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from numba import types
 
@@ -58,6 +58,7 @@ class Call:
     """A call under way, which keeps the arena open."""
 
     __slots__ = ("_lender",)
+    borrows: ClassVar = False
 
     def __init__(self, lender: Lender) -> None:
         self._lender = lender
@@ -65,7 +66,7 @@ class Call:
     def __enter__(self) -> int:
         lender = self._lender
         # spec: Lifecycle!Lend, Lifecycle!AdoptBegin -- entered before the look at `closing`.
-        lender.under_way[id(self)] = get_ident()
+        lender.under_way[id(self)] = get_ident(), self.borrows
         if lender.closing:
             self.__exit__()
             lender.refuse()
@@ -88,6 +89,7 @@ class Loan(Call):
     """A call under way with a slot of its own; entering yields the word offset of the slot."""
 
     __slots__ = ("_age", "_slot")
+    borrows: ClassVar = True
 
     def __init__(self, lender: Lender) -> None:
         self._lender = lender
@@ -123,7 +125,7 @@ class Lender:
     Attributes
     ----------
     under_way : dict
-        The thread of each call.
+        The thread of each call, and whether the call has a slot.
     free : list of int
         Slots that no call has.
     closing : bool
@@ -142,7 +144,7 @@ class Lender:
         self._release_dead = release_dead
         self.age = -1
         self._incarnations = itertools.count()
-        self.under_way: dict[int, int] = {}
+        self.under_way: dict[int, tuple[int, bool]] = {}
         self.free: list[int] = []
         self.closing = self.is_late = False
         self.when_idle: Callable[[], object] = int
@@ -155,7 +157,7 @@ class Lender:
         self.age += 1
         self._states: dict[int, int] = {}
         self.free = []
-        self.under_way = {call: thread for call, thread in self.under_way.items() if thread == me}
+        self.under_way = {call: whose for call, whose in self.under_way.items() if whose[0] == me}
 
     # slots ----------------------------------------------------------------------------------------------------
 
@@ -229,8 +231,8 @@ class Lender:
             time.sleep(_NAP)
 
     def _is_nested(self) -> bool:
-        me = get_ident()
-        return sum(thread == me for thread in list(self.under_way.values())) > 1
+        mine = get_ident(), True
+        return sum(whose == mine for whose in list(self.under_way.values())) > 1
 
     def take_back(self, slot: int) -> None:
         """Have a slot that a call has finished with."""
@@ -257,7 +259,7 @@ class Lender:
         me = get_ident()
         until = None if patience is None else time.monotonic() + patience
         # spec: Lifecycle!CloseWait -- after `closing` was set (mutant O4).
-        while any(thread != me for thread in list(self.under_way.values())):
+        while any(thread != me for thread, _ in list(self.under_way.values())):
             if until is not None and time.monotonic() > until:
                 return False
             time.sleep(_NAP)

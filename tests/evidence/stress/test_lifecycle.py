@@ -91,6 +91,9 @@ def test_a_seed_repeats_the_programs(tmp_path: Path) -> None:
         ("scribble", "file", "an unrelated file has 4,096 bytes instead of 29"),
         ("complain", "complaint", "RuntimeError: raised in a finalizer"),
         ("break_seal", "exception", "a process ended with exit code 1"),
+        pytest.param("spin", "hang", "process 0 takes more than 5 s for step 2", marks=pytest.mark.slow),
+        ("damage", "damage", "ints"),
+        ("keep_memory", "memory", "are kept for nobody"),
     ],
 )
 def test_a_fault_of_each_kind_is_found(driver: Driver, fault: str, kind: str, words: str) -> None:

@@ -235,7 +235,7 @@ def test_an_interrupt_between_any_two_steps_leaves_no_call_under_way(shared, ent
         finally:
             sys.settrace(before)
         # The reaper's calls come and go.
-        assert threading.get_ident() not in shared._lender.under_way.values(), f"interrupted before step {steps}"
+        assert threading.get_ident() not in dict(shared._lender.under_way.values()), f"interrupted before step {steps}"
         steps += 1
     assert steps > 5
     shared.close()

@@ -25,6 +25,9 @@ from latchfree_evidence.stress.lifecycle.program import Program
 from latchfree_evidence.stress.lifecycle.watch import GONE, Watch, state_of
 
 _LOOK: Final = 0.004
+_LOOKS: Final = 3
+_ALTOGETHER: Final = 600.0
+"""Seconds after which a program that does not end is judged, whatever its processes seem to wait for."""
 _FAREWELL: Final = 0.3
 
 Task: TypeAlias = Callable[[], object]
@@ -78,6 +81,8 @@ class Conductor:
             self.signal_at_times()
             self.let_go_on()
             self.look_for_hangs()
+            if time.monotonic() - self.began > _ALTOGETHER:
+                self.find("hang", f"the program takes more than {_ALTOGETHER:g} s")
             time.sleep(_LOOK)
         self.reap()
         for who, status in enumerate(self.ledger.rows[:, columns.STATUS].tolist()):
@@ -123,11 +128,15 @@ class Conductor:
         return {who: pid for who, pid in enumerate(pids) if pid and state_of(pid) not in GONE}
 
     def busy(self) -> bool:
-        """Return whether any process is still to end."""
+        """Return whether any process is still to end; the kernel may leave children out of one list, while some end."""
         rows = self.ledger.rows
-        idle = {int(rows[KEEPER, columns.PID])}
-        idle |= {int(row[columns.PID]) for row in rows if row[columns.STATE] == RESTING}
-        return bool(children() - idle)
+        for _ in range(_LOOKS):
+            idle = {int(rows[KEEPER, columns.PID])}
+            idle |= {int(row[columns.PID]) for row in rows if row[columns.STATE] == RESTING}
+            if (children() | set(self.living().values())) - idle:
+                return True
+            time.sleep(_LOOK)
+        return False
 
     def reap(self) -> bool:
         """Take the exit statuses of our children that have ended, and judge them; return whether there were any."""

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+import numpy as np
+
 from latchfree_evidence.stress.lifecycle.ledger import STRUCTURES
 from latchfree_evidence.stress.lifecycle.program import Step
 from latchfree_evidence.stress.lifecycle.state import PRECIOUS, Process
@@ -50,9 +52,12 @@ def _abort(process: Process, step: Step) -> None:
 
 
 def _damage(process: Process, step: Step) -> None:
-    """Write into the arena where a structure is."""
-    structure = process.structure("a", "ints")
-    process.opening("a").arena.words[structure._store.trie :][:4] = 0xFFFF_FFFF
+    """Change a key in the arena, so that it is not where its hash leads."""
+    structure, words = process.structure("a", "ints"), process.opening("a").arena.words
+    value = process.ledger.value(process.who)
+    structure.put(0, value)
+    for at in np.flatnonzero(words == value).tolist():
+        words[at - 1] ^= 1 << 40
 
 
 def _break_seal(process: Process, step: Step) -> None:
@@ -64,10 +69,16 @@ def _break_seal(process: Process, step: Step) -> None:
 
 
 def _keep_memory(process: Process, step: Step) -> None:
-    """Take memory that nothing refers to, and say nothing about it."""
+    """Take memory, and forget in the arena who has it."""
     from latchfree import RingBuffer
+    from latchfree.arena.layout import H_RINGS
+    from latchfree.streams.kernels.roster import TABLE_WORDS
 
-    RingBuffer(1 << 15, arena=process.opening("a").arena)
+    arena = process.opening("a").arena
+    process.kept.append(RingBuffer(1 << 15, arena=arena))
+    roster = arena.words[int(arena.words[H_RINGS]) :][: int(TABLE_WORDS)]
+    roster[roster == arena.identity] = 0
+    os._exit(0)
 
 
 def _scribble(process: Process, step: Step) -> None:

@@ -52,7 +52,7 @@ def serve(folder: Path) -> Task | None:
         # A process that has compiled is large, and slow to fork and to end. What it has compiled is on the disk.
         os.execve(sys.executable, [sys.executable, "-m", __spec__.name, str(folder)], {**os.environ, _AGAIN: "1"})
     gc.freeze()
-    print(READY, flush=True)
+    _tell(READY)
     running: dict[int, str] = {}
     buffer = b""
     while not ended and os.getppid() != 1:
@@ -69,10 +69,18 @@ def serve(folder: Path) -> Task | None:
                 running[pid] = line.decode()
         for pid in _ended():
             if pid in running:
-                print(running.pop(pid), flush=True)
+                _tell(running.pop(pid))
     kill_all()
     clean_up(folder)
     return None
+
+
+def _tell(line: str) -> None:
+    """Print a line; if the driver was killed, the end of the input says so, too."""
+    try:
+        print(line, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is still to be flushed
 
 
 def _ended() -> list[int]:

@@ -96,10 +96,11 @@ class Reader(Generic[S]):
 
         See `Matcher.match_many`.
         """
-        column = text_column(topics)
-        hold = self._held()
-        root = 0 if hold is None else hold.root
-        with self._scratches.lent() as scratch:
+        # One call to the end: Arrow gives up the interpreter lock, and does not survive the interpreter's end then.
+        with self._store.arena.call(), self._scratches.lent() as scratch:
+            column = text_column(topics)
+            hold = self._held()
+            root = 0 if hold is None else hold.root
             offsets, values = bulk.match(self._store, scratch, column, root)
             if self._subscribers.all_inline(values):
                 lists = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(values))

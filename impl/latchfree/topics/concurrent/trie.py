@@ -241,7 +241,7 @@ class ConcurrentTrie(Reader[S]):
         ArenaFull
             If there is no room; ``done`` says how many rows took effect.
         """
-        with self._scratches.lent() as scratch:
+        with self.arena.call(), self._scratches.lent() as scratch:
             return bulk.subscribe(self._store, scratch, patterns, subscribers)
 
     def unsubscribe(self, subscription: Subscription[S]) -> None:
@@ -282,7 +282,7 @@ class ConcurrentTrie(Reader[S]):
         ArenaFull
             If there is no room; ``done`` says how many rows took effect.
         """
-        with self._scratches.lent() as scratch:
+        with self.arena.call(), self._scratches.lent() as scratch:
             bulk.unsubscribe(self._store, scratch, patterns, numbers, self._subscribers.release)
 
     def unsubscribe_all(self, subscriber: S) -> list[Subscription[S]]:
