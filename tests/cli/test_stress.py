@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -102,3 +103,62 @@ def test_interrupt() -> None:
         _, stderr = interrupt(process)
     assert process.returncode == exits.INTERRUPTED
     assert stderr.endswith("latchfree: interrupted\n")
+
+
+def test_lifecycle_prints_what_was_run() -> None:
+    result = CliRunner().invoke(app, ["stress", "lifecycle", "--programs", "2", "--seed", "20120225"])
+    assert result.exit_code == exits.OK, result.output
+    first, second = result.stdout.splitlines()
+    assert first == "stress lifecycle: seed 20120225"
+    assert second.startswith("stress lifecycle: ok: 2 programs of ")
+
+
+def test_lifecycle_as_json() -> None:
+    result = CliRunner().invoke(app, ["stress", "lifecycle", "--programs", "1", "--seed", "20120225", "--json"])
+    document = json.loads(result.stdout)
+    assert (document["verdict"], document["target"], document["programs"]) == ("ok", "lifecycle", 1)
+    assert document["seed"] == 20120225
+    assert document["failure"] is None
+
+
+def test_lifecycle_of_a_program_that_fails(tmp_path: Path) -> None:
+    steps = [{"do": "pause", "for": 1}, {"do": "fault:crash"}]
+    program = {
+        "format": "latchfree lifecycle 1", "seed": 5, "number": 3, "arena": "path", "keeper": False,
+        "processes": [{"who": 0, "steps": steps}], "signals": [],
+    }  # fmt: skip
+    (tmp_path / "program.json").write_text(json.dumps(program))
+    arguments = ["stress", "lifecycle", "--program", "program.json", "-o", "found"]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == exits.VIOLATION, result.output
+    assert "process 0 died of SIGSEGV" in result.stdout
+    command = result.stdout.splitlines()[-1].split()
+    assert command == ["latchfree", "stress", "lifecycle", "--program", "found/lifecycle-5-3.json"]
+    small = json.loads((tmp_path / "found/lifecycle-5-3.json").read_text())
+    assert [each["steps"] for each in small["processes"]] == [[{"do": "fault:crash"}]]
+    (tmp_path / "program.json").write_text("{}")
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == exits.USAGE
+    assert "program.json: not a program of `latchfree stress lifecycle`" in result.stderr
+
+
+def test_interrupted_lifecycle_leaves_no_process_and_no_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    with start(["stress", "lifecycle", "--programs", "1000000"]) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("stress lifecycle: seed ")
+        while not list(tmp_path.glob("lifecycle-*/lifecycle-*")):
+            assert process.poll() is None
+            time.sleep(0.05)
+        _, stderr = interrupt(process)
+    assert process.returncode == exits.INTERRUPTED
+    assert stderr.endswith("latchfree: interrupted\n")
+    assert list(tmp_path.iterdir()) == []
+    assert not [path for path in Path("/proc").glob("[0-9]*/cmdline") if str(tmp_path).encode() in _content(path)]
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""

@@ -1,32 +1,16 @@
 """The census of an arena: exact while nothing runs, and never a signal, whatever runs or whatever the words are."""
 
-import os
 import random
-import signal
 import threading
 
 import numpy as np
 import pytest
+from children import in_child
 
 from latchfree import Arena, Ctrie
 from latchfree.arena import layout
 from latchfree.arena.census import census
 from latchfree.arena.kernels.blocks import COUNT, ENTRIES, LINK
-
-
-def in_child(body):
-    """Run a function in a forked process, so that a signal is a failure of the test and not of all tests."""
-    child = os.fork()
-    if child == 0:
-        try:
-            body()
-            os._exit(0)
-        except BaseException as error:
-            print(repr(error), flush=True)
-        finally:
-            os._exit(1)
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    assert code == 0, f"the child ended by {signal.Signals(-code).name if code < 0 else f'exit {code}'}"
 
 
 def used(seed=1, capacity=4 << 20):

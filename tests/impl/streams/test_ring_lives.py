@@ -11,6 +11,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from children import in_child
 from threads_together import together
 
 from latchfree import Arena, ArenaInvalid, Ctrie
@@ -38,20 +39,6 @@ def either(request, shared_name):
 def shared(shared_name):
     with Arena.create(name=shared_name, capacity=64 << 20) as arena:
         yield arena
-
-
-def in_child(body):
-    """Run a function in a forked process, which must end in good order."""
-    child = os.fork()
-    if child == 0:
-        try:
-            body()
-            os._exit(0)
-        except BaseException as error:
-            print(repr(error), flush=True)
-        finally:
-            os._exit(1)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def eventually(condition, step=lambda: None):
