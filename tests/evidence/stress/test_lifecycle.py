@@ -46,7 +46,6 @@ def use(what: str = "ints", how: str = "put") -> Step:
 # programs ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow  # until a campaign has shown that neither the programs nor their judge fail by chance
 def test_random_programs() -> None:
     result = run_lifecycle(200, seed=SEED)
     assert result.verdict == "ok", f"{result.reason}\n{result.judged and result.judged.stderr}\n{result.failure}"
@@ -61,7 +60,6 @@ def test_many_random_programs() -> None:
     assert result.verdict == "ok", f"{result.reason}\n{result.judged and result.judged.stderr}\n{result.failure}"
 
 
-@pytest.mark.slow  # as above
 @pytest.mark.parametrize("path", SAVED, ids=lambda path: path.stem)
 def test_programs_that_once_failed(driver: Driver, path: Path) -> None:
     for _, result in driver.run([programs.load(path)] * 3):
