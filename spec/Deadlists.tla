@@ -12,6 +12,11 @@
 (* state.  The generation is part of an empty head, so that a CAS cannot   *)
 (* mistake an empty list for that of an earlier snapshot in the same slot. *)
 (* A block goes from one list to another without grace.                    *)
+(*                                                                         *)
+(* A search reads every slot.  So a process keeps what its last one found, *)
+(* for the other nodes that die in that generation: since then the newest  *)
+(* snapshot may have been dropped, which RetireHead and RetireCheck find   *)
+(* out, but no newer one below that generation can be taken any more.      *)
 (***************************************************************************)
 EXTENDS Epochs
 
@@ -56,13 +61,24 @@ Death(l)   == l.unlinked[1][2]
 Search(l) == [l EXCEPT !.pc = "RetireScan", !.j = 1, !.k = 0, !.s = 0, !.h = <<>>]
 NoneSees(a, l) == RetireAll(a, [l EXCEPT !.limb = {NextOne(l)}, !.unlinked = Tail(@),
                                          !.j = 0, !.k = 0, !.s = 0, !.e = 0, !.h = <<>>])
+\* Of the snapshots older than the death the newest is of generation l.s, in slot l.k, or there is none.
+Found(a, l) == IF l.k = 0 \/ l.s < a.node[NextOne(l)].birth THEN NoneSees(a, l)
+               ELSE Goto(a, [l EXCEPT !.j = 0, !.e = 0], "RetireHead")
+\* Note that; is what was noted about this death?
+Remember(a, l) == [l EXCEPT !.known = <<Death(l), l.k, l.s>>]
+Remembers(l)   == l.known[1] = Death(l)
+Recall(l)      == [l EXCEPT !.k = l.known[2], !.s = l.known[3]]
 \* Read REGISTERED: without snapshots the node goes to the epochs.
 RetireCount(p) == LET l == L[p] IN At(p, "RetireCount") /\
-    Apply(p, IF arena.registered = 0 THEN NoneSees(arena, l) ELSE Out(arena, Search(l)))
+    Apply(p, IF arena.registered = 0 THEN NoneSees(arena, l)
+             ELSE IF ~Remembers(l) THEN Out(arena, Search(l))
+             ELSE IF l.known[2] = 0 THEN NoneSees(arena, l) ELSE Goto(arena, l, "RetireKnown"))
+\* Read GEN of the slot that was remembered: search again if its snapshot is gone.
+RetireKnown(p) == LET l == L[p] IN At(p, "RetireKnown") /\
+    Apply(p, IF arena.slot[l.known[2]].gen = l.known[3] THEN Found(arena, Recall(l)) ELSE Out(arena, Search(l)))
 \* Go on after slot l.j.  The best candidate decides: the generation that was read with it, not a later one.
 Scanned(a, l) == IF l.j < Slots THEN Out(a, [l EXCEPT !.pc = "RetireScan", !.j = @ + 1, !.e = 0])
-                 ELSE IF l.k = 0 \/ l.s < a.node[NextOne(l)].birth THEN NoneSees(a, l)
-                 ELSE Goto(a, [l EXCEPT !.j = 0, !.e = 0], "RetireHead")
+                 ELSE Found(a, Remember(a, l))
 \* Read GEN of one slot, in search of the newest snapshot older than the death.
 RetireScan(p) == LET l == L[p]  g == arena.slot[l.j].gen IN At(p, "RetireScan") /\
     Apply(p, IF Newer(g, l) /\ g < Death(l) THEN Goto(arena, [l EXCEPT !.e = g], "RetireScanHead") ELSE Scanned(arena, l))
@@ -141,7 +157,8 @@ SweepRecheck(p) == LET l == L[p] IN At(p, "SweepRecheck") /\
              ELSE Goto(arena, [l EXCEPT !.j = 0], l.fin))
 DeadlistStep(p) ==
     \/ Register(p) \/ RegisterCount(p) \/ RegisterPublish(p)
-    \/ RetireCount(p) \/ RetireScan(p) \/ RetireScanHead(p) \/ RetireHead(p) \/ RetireCheck(p) \/ RetirePush(p)
+    \/ RetireCount(p) \/ RetireKnown(p) \/ RetireScan(p) \/ RetireScanHead(p)
+    \/ RetireHead(p) \/ RetireCheck(p) \/ RetirePush(p)
     \/ DropMark(p) \/ SweepLock(p) \/ SweepScan(p) \/ SweepClose(p) \/ SweepPrev(p) \/ SweepClear(p)
     \/ SweepUncount(p) \/ SweepFree(p) \/ SweepHead(p) \/ SweepMove(p) \/ SweepUnlock(p) \/ SweepRecheck(p)
 =============================================================================

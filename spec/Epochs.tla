@@ -58,6 +58,8 @@ Advance  == [op |-> "advance", key |-> ""]     \* the epoch, if all others keep 
 PinToRead == TRUE
 
 (******************************** Registers ********************************)
+\* Deadlists: no search of a snapshot has ended yet.
+Unknown == <<0, 0, 0>>
 Idle == [pc   |-> "idle",
          op   |-> NoOp,    \* the operation
          todo |-> <<>>,    \* and those after it
@@ -84,6 +86,8 @@ Idle == [pc   |-> "idle",
          k    |-> 0,       \* the snapshot slot in hand
          s    |-> 0,       \* its generation
          h    |-> <<>>,    \* what its HEAD was
+         known |-> Unknown, \* what the last search found: <<d, k, s>>, of the snapshots older than d the newest
+                           \*   is of generation s, in slot k (0: none)
          list |-> <<>>,    \* the deadlist taken from a dropped slot
          prev |-> <<0, 0>>,\* the next older snapshot: its slot and its generation
          fin  |-> "",      \* what to do after a drop
@@ -92,8 +96,8 @@ Idle == [pc   |-> "idle",
          hk   |-> 0]       \*   and its slot
 
 Out(a, l) == [a |-> a, l |-> l]
-\* Between operations only the snapshot is kept.
-Rest(l) == [Idle EXCEPT !.held = l.held, !.hk = l.hk, !.seen = l.seen, !.todo = l.todo]
+\* Between operations only the snapshot is kept, and what the last search found.
+Rest(l) == [Idle EXCEPT !.held = l.held, !.hk = l.hk, !.seen = l.seen, !.todo = l.todo, !.known = l.known]
 \* The next operation of the program: its first access is a step of its own.
 Begin(l) ==
     IF l.todo = <<>> THEN Rest(l)
@@ -105,9 +109,12 @@ Begin(l) ==
                [] op.op = "read"    -> IF PinToRead THEN [read EXCEPT !.pc = "PinLoad", !.next = "GcasReadMain"]
                                        ELSE [read EXCEPT !.pc = "GcasReadMain"]
                [] OTHER             -> [b EXCEPT !.pc = "PinLoad", !.next = "ReadRoot"]
+\* A process that will unlink nothing more forgets what the last search found, so that there are fewer states.
+Unlinks(op) == op.op \in {"inc", "snapshot", "clear"}
+Forgetful(l) == IF \E n \in DOMAIN l.todo : Unlinks(l.todo[n]) THEN l ELSE [l EXCEPT !.known = Unknown]
 \* Go on at pc, which may be the end of the operation.
 Goto(a, l, pc) == Out(a, IF pc # "Done" THEN [l EXCEPT !.pc = pc]
-                         ELSE IF l.pinned THEN [Rest(l) EXCEPT !.pc = "Unpin", !.op = l.op, !.pinned = TRUE]
+                         ELSE IF l.pinned THEN [Forgetful(Rest(l)) EXCEPT !.pc = "Unpin", !.op = l.op, !.pinned = TRUE]
                          ELSE Begin(l))
 \* Go on at l.next when all that was unlinked is retired or on a deadlist.
 RetireAll(a, l) == IF l.limb # {} THEN Goto(a, l, "RetireReadEpoch")

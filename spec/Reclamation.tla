@@ -100,10 +100,12 @@ RdcssReturned(a, l) ==
     LET g == a.node[a.node[l.d].nv].birth
         l1 == [Restarted(l) EXCEPT !.limb = {l.d}, !.next = "Done", !.r = l.r]
         snap == [l1 EXCEPT !.held = l.r, !.hk = l.k]
+        \* The root of generation g came right after l.r, so no other snapshot is in between.
+        known == [snap EXCEPT !.known = <<g, l.k, a.node[l.r].birth>>]
     IN  IF a.node[l.d].status = "ABORT"
         THEN RetireAll(a, [Failed(l) EXCEPT !.limb = l.made])
         ELSE IF l.op.op = "clear" THEN CallGcasRead(a, l, l.r, "raze")
-        ELSE IF RegisterFirst THEN Kill(a, snap, {l.r}, g)
+        ELSE IF RegisterFirst THEN Kill(a, known, {l.r}, g)
         ELSE LET late == Kill(a, snap, {l.r}, g)
              IN  Goto(late.a, [late.l EXCEPT !.s = a.node[l.r].birth], "Register")
 \* The whole tree X below the old root is unlinked.

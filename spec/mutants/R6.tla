@@ -5,7 +5,12 @@
 (* again.  Dropped in between, the snapshot has none, and the killer takes *)
 (* it that no snapshot at all sees the node, although an older one does.   *)
 (*                                                                         *)
-(* The generation has to be the one read in the search.                    *)
+(* The generation has to be the one read in the search.  That also holds   *)
+(* for what the killer remembers of the search (R6_Remember; here reading  *)
+(* GEN again is part of the step).  The dead node at hand may be too young *)
+(* for any snapshot, so that nothing is pushed and no search corrects what *)
+(* is remembered; then an empty slot looks as remembered, and the next     *)
+(* dead node as if no snapshot saw it.                                     *)
 (***************************************************************************)
 EXTENDS Reclamation
 
@@ -21,6 +26,9 @@ R6_RetireCheck(p) == LET l == L[p]  g == arena.slot[l.k].gen IN At(p, "RetireChe
                   ELSE Goto(arena, [l EXCEPT !.s = g], "RetireHead")
              ELSE IF g # l.s THEN Out(arena, Search(l)) ELSE Goto(arena, l, "RetirePush"))
 
+R6_Remember(a, l) == [l EXCEPT !.known = <<Death(l), l.k, IF l.k = 0 THEN 0 ELSE a.slot[l.k].gen>>]
+
 SThenT == <<"s", "t">>
 DropWhileUpdating == [s |-> <<>>, t |-> <<Drop>>, w |-> <<Inc("top")>>]
+DropBetweenUpdates == [s |-> <<>>, t |-> <<Inc("top"), Drop>>, w |-> <<Inc("top"), Inc("low")>>]
 =============================================================================

@@ -71,7 +71,8 @@ def remember(mem: Handle, me: Word, death: Word, slot: Word, gen: Word) -> None:
 
     This may have been so at any time after the root came to `death`. Since then that snapshot may have been dropped,
     which `push_block` finds out, but no newer one can be there: a root of a generation in between is not the root any
-    more. `gen` is what the search has read: the slot may have another generation by now, or none (mutant R6).
+    more. `gen` is what the search has read: the slot may have another generation by now, or none (mutant R6). For
+    another death this says nothing, since snapshots may be in between (mutant R7).
     """
     # A thread killed in between leaves nothing that its successor could mistake.
     poke(mem, me + _KNOWN, NIL)
@@ -85,7 +86,7 @@ def remember(mem: Handle, me: Word, death: Word, slot: Word, gen: Word) -> None:
 @kernel
 def _is_there(mem: Handle, slot: Word, gen: Word) -> Flag:
     """Return whether a snapshot that was found earlier is still there, so that no block goes further than it has to."""
-    # spec: none -- spares a search that would find the same; push_block decides.
+    # spec: Reclamation!RetireKnown -- any order would do: a search would find the same, and push_block decides.
     return slot == NIL or load_seq(mem, slot + GEN) == gen
 
 
