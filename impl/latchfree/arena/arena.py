@@ -12,7 +12,7 @@ import os
 import sys
 import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cache
 from typing import Any, Final, Protocol
@@ -391,16 +391,18 @@ def _claimed(words: Any) -> Iterator[tuple[int, int]]:
 def _close(region: Region, cell: Any, lender: Lender, holdings: Any) -> None:
     """Give back all that this opening holds in a region, and close the region; calls find no participant any more."""
     lender.closing = True
-    held: list[Holding] = []
-    while not held and len(holdings):
-        with suppress(RuntimeError):  # another thread holds one thing more
-            held = sorted(holdings, key=lambda holding: holding.rank)
-    for holding in held:
+    for holding in _sorted(holdings):
         holding.end()
     cell[0] = 0
     lender.release_all()
     with suppress(OSError):
         region.close()
+
+
+def _sorted(holdings: Iterable[Holding]) -> list[Holding]:
+    while True:
+        with suppress(RuntimeError):  # another thread holds one thing more
+            return sorted(holdings, key=lambda holding: holding.rank)
 
 
 def _at_exit() -> None:

@@ -121,7 +121,7 @@ def test_time_in_which_a_process_is_busy_counts_little(monkeypatch: pytest.Monke
     clock, wanted = [0], [0]
     monkeypatch.setattr("time.monotonic_ns", lambda: clock[0])
     monkeypatch.setattr("latchfree_evidence.stress.lifecycle.watch.wanted", lambda pid: wanted[0])
-    monkeypatch.setattr("latchfree_evidence.stress.lifecycle.watch.state_of", lambda pid: "S")
+    monkeypatch.setattr("latchfree_evidence.stress.lifecycle.watch.is_ready", lambda pid: False)
 
     def looks(busy: bool, seconds: int) -> bool:
         found = False

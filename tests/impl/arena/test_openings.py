@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+import weakref
 from pathlib import Path
 
 import pytest
@@ -293,6 +294,17 @@ def test_a_call_between_the_steps_of_closing_finds_the_arena_closed(trie, monkey
     with pytest.raises(ArenaClosed):
         trie.put(1, 1)
     assert len(errors) == 2
+
+
+def test_an_interrupt_in_the_callback_of_a_holding_that_is_gone_leaves_the_arena_able_to_close(trie):
+    class Holding:
+        rank = 0
+
+    holding = Holding()
+    trie.arena.holdings.data.add(weakref.ref(holding))  # as if the callback, which discards it, had been interrupted
+    del holding
+    trie.arena.close()
+    assert trie.arena.closed
 
 
 def test_closed_twice_by_threads_at_once(path):

@@ -4,13 +4,15 @@ Example: a step has taken 8 seconds by the clock. For 6 of them its process was 
 counts as 2 seconds and more; a process that waits for a lock for 8 seconds counts as 8.
 
 A stretch of time counts in full if the threads of the process ran or wished to run in less than a quarter of it, and
-the process is not in the midst of reading or writing a disk. It counts as a tenth otherwise, so that a process that is
-busy for ever is found, too. If the watcher itself was late, the stretch counts as if the watcher had been in time.
+none wishes to run, or is in the midst of reading or writing a disk, at its end. It counts as a tenth otherwise, so that
+a process that is busy for ever is found, too. If the watcher itself was late, the stretch counts as if the watcher had
+been in time.
 """
 
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -29,9 +31,23 @@ _MOST: Final = 0.5
 def state_of(pid: int) -> str:
     """Return the letter of a process's state, "" if there is no process."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+        return _state(Path(f"/proc/{pid}"))
     except (OSError, IndexError):
         return ""
+
+
+def is_ready(pid: int) -> bool:
+    """Return whether a thread of a process runs, waits for a processor, or waits for a disk."""
+    # The kernel counts a wait for a processor only when the wait is over.
+    with suppress(OSError, IndexError):  # threads come and go
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            if _state(task) in ("R", "D"):
+                return True
+    return False
+
+
+def _state(process: Path) -> str:
+    return (process / "stat").read_text().rsplit(")", 1)[1].split()[0]
 
 
 def wanted(pid: int) -> int:
@@ -63,7 +79,7 @@ class Watch:
         wants = wanted(pid)
         if self._looked:
             passed = (now - self._looked) / 1e9
-            busy = wants - self._wanted > (now - self._looked) / 4 or state_of(pid) == "D"
+            busy = wants - self._wanted > (now - self._looked) / 4 or is_ready(pid)
             self.idle += min(passed, _MOST) * (_SHARE_OF_BUSY if busy else 1.0)
         self._looked, self._wanted = now, wants
         return self.idle > LIMIT
