@@ -73,18 +73,19 @@ def _use(uses: Array, first: Word, size: Word, what: int) -> None:
 
 
 @kernel
-def _free(uses: Array, first: Word, size: Word, bad: Array) -> Flag:
+def _claim(uses: Array, first: Word, size: Word, what: int, bad: Array) -> Flag:
+    """Note a use of words; False, and a fault, if their use is known already."""
     if not _all_unknown(uses, first, size):
         bad[0] += 1
         return False
-    _use(uses, first, size, FREE)
+    _use(uses, first, size, what)
     return True
 
 
 @kernel
 def _free_list(mem: Handle, node: Word, size: Word, uses: Array, bad: Array) -> Flag:
     while node != _0:
-        if not _free(uses, node, size, bad):
+        if not _claim(uses, node, size, FREE, bad):
             return False
         node = peek(mem, node)
     return True
@@ -101,7 +102,7 @@ def note_free(mem: Handle, uses: Array, bad: Array) -> None:
     for p in range(peek(mem, H_CLAIMED)):
         me = _TABLE + np.uint64(p) * _STRIDE
         if peek(mem, me + P_BUMP) < peek(mem, me + P_LIMIT):
-            _free(uses, peek(mem, me + P_BUMP), peek(mem, me + P_LIMIT) - peek(mem, me + P_BUMP), bad)
+            _claim(uses, peek(mem, me + P_BUMP), peek(mem, me + P_LIMIT) - peek(mem, me + P_BUMP), FREE, bad)
         for c in range(CLASSES):
             _free_list(mem, peek(mem, me + P_FREE + np.uint64(c)), class_size(np.uint64(c)), uses, bad)
 
@@ -159,20 +160,10 @@ def note_waiting(mem: Handle, trees: Array, uses: Array, bad: Array) -> Word:
 
 
 @kernel
-def _wait(uses: Array, first: Word, size: Word, bad: Array) -> Flag:
-    """Note words that wait to be freed; False, and a fault, if their use is known already."""
-    if not _all_unknown(uses, first, size):
-        bad[0] += 1
-        return False
-    _use(uses, first, size, WAITING)
-    return True
-
-
-@kernel
 def note_rings(mem: Handle, uses: Array, bad: Array) -> None:
     """Note the rings that dead openings have left, and the tables that list them."""
     table = peek(mem, H_RINGS)
-    while table != _0 and _wait(uses, table, roster.TABLE_WORDS, bad):
+    while table != _0 and _claim(uses, table, roster.TABLE_WORDS, WAITING, bad):
         for k in range(roster.SLOTS):
             at = peek(mem, table + roster.FIRST_SLOT + np.uint64(k) * roster.SLOT_WORDS + roster.RING)
             if at == _0:
@@ -182,10 +173,10 @@ def note_rings(mem: Handle, uses: Array, bad: Array) -> None:
                 continue
             mask = peek(mem, at + ring.MASK)
             header = peek(mem, at + ring.HEADER)
-            if mask > _MASKS or at - header > _HEADROOM or not _wait(uses, header, roster.HEADER_WORDS, bad):
+            if mask > _MASKS or at - header > _HEADROOM or not _claim(uses, header, roster.HEADER_WORDS, WAITING, bad):
                 bad[0] += 1
                 continue
-            _wait(uses, peek(mem, at + ring.CELLS), round_up((mask + _1) << CELL_SHIFT), bad)
+            _claim(uses, peek(mem, at + ring.CELLS), round_up((mask + _1) << CELL_SHIFT), WAITING, bad)
         table = peek(mem, table + roster.NEXT)
 
 

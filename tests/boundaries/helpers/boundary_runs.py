@@ -66,9 +66,11 @@ def run(
     outcome = Outcome()
     number, at, calling = -1, start, ""
     while True:
-        with tempfile.TemporaryFile() as errors:
+        # The folder is ours: a worker that is killed leaves nothing.
+        folder = tempfile.TemporaryDirectory(prefix="boundary-", dir="/dev/shm", ignore_cleanup_errors=True)
+        with tempfile.TemporaryFile() as errors, folder as name:
             worker = subprocess.Popen(
-                [sys.executable, "-m", "boundary_worker", *map(str, (seed, each, at, step))],
+                [sys.executable, "-m", "boundary_worker", *map(str, (seed, each, at, step, name))],
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 env=os.environ | {"PYTHONPATH": os.pathsep.join([str(HELPERS), *sys.path])},

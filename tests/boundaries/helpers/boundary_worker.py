@@ -11,7 +11,6 @@ import gc
 import os
 import signal
 import sys
-import tempfile
 import traceback
 import warnings
 from collections.abc import Iterator
@@ -157,19 +156,19 @@ def main() -> None:
     os.dup2(1, 3)
     os.dup2(2, 1)
     every = list(programs(seed)) if each == 0 else quick(seed, each)
-    with tempfile.TemporaryDirectory(prefix="boundary-", dir="/dev/shm") as name:
-        os.chdir(name)
-        for number in range(start, len(every), step):
-            program = every[number]
-            say("C", number, str(program))
-            try:
-                wrong = run(program, Path(name))
-            except Exception:
-                wrong = f"the program itself fails: {traceback.format_exc()}"
-            if wrong:
-                say("F", number, wrong.replace("\n", "\\n"))
-            if number % 64 < step:
-                gc.collect()
+    folder = Path(sys.argv[5])
+    os.chdir(folder)
+    for number in range(start, len(every), step):
+        program = every[number]
+        say("C", number, str(program))
+        try:
+            wrong = run(program, folder)
+        except Exception:
+            wrong = f"the program itself fails: {traceback.format_exc()}"
+        if wrong:
+            say("F", number, wrong.replace("\n", "\\n"))
+        if number % 64 < step:
+            gc.collect()
     say("D", len(every))
     sys.stdout.flush()
     os._exit(0)
