@@ -255,8 +255,8 @@ def callback(signature: Any, function: Callable[..., Any]) -> Any:
     compiled = CFunc(function, (arguments, result), locals={}, options={})
     folder = _cache_folder(function, _variant_of(function))
     if folder is not None:
-        with _cache_dir(folder):
+        with _cache_dir(folder), suppress(RuntimeError):  # out of descriptors, for example: compiling needs none
             compiled.enable_caching()
-        _mind_handles(compiled, foreign=True)
+            _mind_handles(compiled, foreign=True)
     compiled.compile()
     return compiled

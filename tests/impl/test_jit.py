@@ -3,6 +3,7 @@
 import ctypes
 import os
 import re
+import resource
 import subprocess
 import sys
 import threading
@@ -297,6 +298,21 @@ def test_a_script_and_a_module_run_by_name_see_an_edit_of_what_they_import(tmp_p
 
 def _triple(x):
     return 3 * x
+
+
+def _double(x):
+    return 2 * x
+
+
+def test_a_callback_is_compiled_without_descriptors():
+    jit.callback(types.int64(types.int64), _double)  # numba imports what it needs
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, limits[1]))
+    try:
+        compiled = jit.callback(types.int64(types.int64), _triple)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(compiled.address)(14) == 42
 
 
 def test_a_callback_is_a_c_function():
