@@ -67,7 +67,7 @@ class Call:
         lender = self._lender
         # spec: Lifecycle!Lend, Lifecycle!AdoptBegin -- entered before the look at `closing`.
         lender.under_way[id(self)] = get_ident(), self.borrows
-        if lender.closing:
+        if lender.closing and not lender.goes_on():
             self.__exit__()
             lender.refuse()
         return 0
@@ -242,6 +242,11 @@ class Lender:
             self.release(slot)
 
     # closing --------------------------------------------------------------------------------------------------
+
+    def goes_on(self) -> bool:
+        """Return whether this thread enters a call in the midst of another one, which keeps the arena open."""
+        me = get_ident()
+        return not self._region.closed and sum(thread == me for thread, _ in list(self.under_way.values())) > 1
 
     def stop(self, *, patience: float | None = None, exiting: bool = False) -> bool:
         """Let no call begin, and wait for the calls of other threads; return whether no call is under way.

@@ -183,21 +183,23 @@ class Region:
         """Whether `close` was called."""
         return self.fd is None and self.shared
 
-    def _is_of_file(self, fd: int | None) -> bool:
+    def _is_of_file(self, fd: int) -> bool:
         """Return whether a descriptor is one of the arena's file."""
         try:
-            return fd is not None and os.path.samestat(os.fstat(fd), self._file)
+            return os.path.samestat(os.fstat(fd), self._file)
         except OSError:
             return False
 
     def _own_descriptor(self) -> int | None:
         """Return the descriptor if it still is that of the opening: a daemonizer closes what it does not know."""
         fd = self.fd  # read once: a thread, or a finalizer between two steps, may close the region
-        with suppress(OSError):
+        if fd is None:
+            return None
+        try:
             # To another opening of the file the own byte seems taken.
-            if fd is not None and self._is_of_file(fd) and not filelocks.is_taken(fd, self.identity):
-                return fd
-        return None
+            return fd if self._is_of_file(fd) and not filelocks.is_taken(fd, self.identity) else None
+        except OSError:
+            return None
 
     @contextmanager
     def _descriptor(self) -> Iterator[int]:
