@@ -86,16 +86,17 @@ class Arena:
         self.holdings: weakref.WeakSet[Holding] = weakref.WeakSet()
         self._lender = Lender(region, weakref.WeakMethod(self._release_dead))
         self._chosen: dict[int, int] = {}
-        _arenas.add(self)
         if self.shared:
-            self._share()
+            prepared()
+            self._finalize_at_end()
+        _arenas.add(self)  # after the finalizer: a signal handler may fork between any two steps
+        if self.shared:
+            self._reaper = reaper.start(self)
 
-    def _share(self) -> None:
-        prepared()
+    def _finalize_at_end(self) -> None:
         self._finalizer = weakref.finalize(self, _close, self.region, self._cell, self._lender, self.holdings)
         self._finalizer.atexit = False
         self._lender.when_idle = self._finalizer
-        self._reaper = reaper.start(self)
 
     @classmethod
     def anonymous(cls, capacity: int | None = None) -> Arena:
@@ -428,7 +429,8 @@ def _after_fork_in_child() -> None:
             if arena.closed:  # or no descriptor was left to open it once more
                 arena._lender.closing = True
             else:
-                arena._share()
+                arena._finalize_at_end()
+                arena._reaper = reaper.start(arena)
         else:
             # The memory is a copy, and so are the slots of threads that do not exist here.
             for slot, _ in list(_claimed(arena.words)):

@@ -16,6 +16,7 @@ import pytest
 from children import in_child
 
 from latchfree import Arena, ArenaClosed, Ctrie, RingBuffer
+from latchfree.arena import arena as arena_module
 from latchfree.arena import reaper
 from latchfree.arena.region import Region
 
@@ -294,6 +295,36 @@ def test_a_call_between_the_steps_of_closing_finds_the_arena_closed(trie, monkey
     with pytest.raises(ArenaClosed):
         trie.put(1, 1)
     assert len(errors) == 2
+
+
+def test_a_handler_that_forks_in_the_midst_of_opening(trie, path):
+    """In the child an arena that is half open when the process forks is opened to the end, as in the parent."""
+    before, steps, interrupted = sys.gettrace(), 0, True
+    while interrupted:
+        interrupted, left = False, steps
+
+        def trace(frame, event, argument):
+            nonlocal interrupted, left
+            if frame.f_code.co_filename != arena_module.__file__ or interrupted:
+                return None
+            if event == "line":
+                left -= 1
+                if left < 0:
+                    interrupted = True
+                    in_child(lambda: not errors)
+            return trace
+
+        errors = []
+        hook, sys.unraisablehook = sys.unraisablehook, errors.append
+        sys.settrace(trace)
+        try:
+            Arena.open(path).close()
+        finally:
+            sys.settrace(before)
+            sys.unraisablehook = hook
+        assert not errors
+        steps += 1
+    assert steps > 20
 
 
 def test_an_interrupt_in_the_callback_of_a_holding_that_is_gone_leaves_the_arena_able_to_close(trie):
