@@ -299,7 +299,7 @@ def test_a_call_between_the_steps_of_closing_finds_the_arena_closed(trie, monkey
 
 def test_a_handler_that_forks_in_the_midst_of_opening(trie, path):
     """In the child an arena that is half open when the process forks is opened to the end, as in the parent."""
-    before, steps, interrupted = sys.gettrace(), 0, True
+    before, steps, interrupted, errors = sys.gettrace(), 0, True, []
     while interrupted:
         interrupted, left = False, steps
 
@@ -314,7 +314,6 @@ def test_a_handler_that_forks_in_the_midst_of_opening(trie, path):
                     in_child(lambda: not errors)
             return trace
 
-        errors = []
         hook, sys.unraisablehook = sys.unraisablehook, errors.append
         sys.settrace(trace)
         try:
