@@ -211,7 +211,7 @@ class Lender:
         """
         until = 0.0
         while True:
-            if len(self._states) - len(self.free) < _MOST or self._is_nested() or not wait:
+            if len(self._states) - len(self.free) < _MOST or sum(self._own_calls()) > 1 or not wait:
                 slot = self.claim()
                 if slot:
                     return slot
@@ -230,9 +230,10 @@ class Lender:
                     ) from None
             time.sleep(_NAP)
 
-    def _is_nested(self) -> bool:
-        mine = get_ident(), True
-        return sum(whose == mine for whose in list(self.under_way.values())) > 1
+    def _own_calls(self) -> list[bool]:
+        """Return of each call of this thread that is under way whether it has a slot."""
+        me = get_ident()
+        return [borrows for thread, borrows in list(self.under_way.values()) if thread == me]
 
     def take_back(self, slot: int) -> None:
         """Have a slot that a call has finished with."""
@@ -245,8 +246,7 @@ class Lender:
 
     def goes_on(self) -> bool:
         """Return whether this thread enters a call in the midst of another one, which keeps the arena open."""
-        me = get_ident()
-        return not self._region.closed and sum(thread == me for thread, _ in list(self.under_way.values())) > 1
+        return not self._region.closed and len(self._own_calls()) > 1
 
     def stop(self, *, patience: float | None = None, exiting: bool = False) -> bool:
         """Let no call begin, and wait for the calls of other threads; return whether no call is under way.

@@ -331,17 +331,17 @@ class Region:
 
     def inherit(self, bequest: Bequest | None) -> None:
         """Go on in a forked child with the opening made for the child; without one the region is closed there."""
-        fd = self.fd
-        own = self._own_descriptor() is not None if bequest is None else bequest.replaces
         if bequest is None:  # out of descriptors: the child must not pass for its parent
+            own = self._own_descriptor()
             self._memory.hide()
             self.fd = None
-            if own and fd is not None:
-                os.close(fd)
+            if own is not None:
+                os.close(own)
             return
+        fd = self.fd
         # spec: Lifecycle!ForkRemap -- without unlocking, for the lock is the parent's (mutant O12).
         self._memory.show(bequest.fd)
-        if own and fd is not None:
+        if bequest.replaces and fd is not None:
             os.dup2(bequest.fd, fd, inheritable=False)
             os.close(bequest.fd)
         else:
