@@ -31,6 +31,8 @@ PIPE_CLOSED: Final = 141
 """The reader of standard output or standard error has gone, as in ``latchfree spec --list | head -1``."""
 
 OF_VERDICT: Final = {"ok": OK, "violation": VIOLATION, "unknown": INCONCLUSIVE, "not run": INCONCLUSIVE}
+_OF_TOOLS: Final = (("latchfree_model.tlc.tools", "ToolMissing"), ("latchfree_spark.errors", "ClusterError"))
+"""Errors of tools and machines, by the module that defines them."""
 SEVERITY: Final = ("violation", "unknown", "not run", "ok")
 
 
@@ -67,8 +69,11 @@ def translate(error: Exception) -> Stop | None:
         return Stop(TOOL, str(error) if isinstance(error, MissingExtra) else fix_for(error.name))
     if isinstance(error, OSError) and error.filename is not None:
         return Stop(USAGE, f"{error.filename}: {error.strerror}")
-    tools = sys.modules.get("latchfree_model.tlc.tools")  # not loaded: then nobody can have raised its error
-    return Stop(TOOL, str(error)) if tools is not None and isinstance(error, tools.ToolMissing) else None
+    for module, name in _OF_TOOLS:
+        loaded = sys.modules.get(module)  # not loaded: then nobody can have raised its error
+        if loaded is not None and isinstance(error, getattr(loaded, name)):
+            return Stop(TOOL, str(error))
+    return None
 
 
 def defect(error: BaseException) -> Stop:

@@ -1,0 +1,17 @@
+"""The errors of a cluster that is not as a job needs it: whatever raises one publishes nothing, and exits with 70."""
+
+from __future__ import annotations
+
+from latchfree.errors import LatchfreeError
+
+
+class ClusterError(LatchfreeError, RuntimeError):
+    """The machines of a cluster did not do what the job relies on; the message names them and the way out."""
+
+
+class NotShared(ClusterError):
+    """An executor does not see the folder or the files that the driver sees."""
+
+
+class RowsLost(ClusterError):
+    """Fewer or more rows can be read than were written: some are on a disk that the driver does not see."""
