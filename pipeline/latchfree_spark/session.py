@@ -1,17 +1,24 @@
-"""Open Spark sessions that suit the jobs: local by default, on the loopback interface only.
+"""Open Spark sessions that suit the jobs: by default on this machine, over the loopback interface only.
 
-Workers inherit the path of the driver and import the same sources, so they find the code that the driver compiled.
+Example: ``spark-submit --master yarn job.py`` calls `spark_session()`, which names no master. The session is one of
+YARN, and the driver's address is what Spark finds: another host could not reach a loopback address.
+
+A setting has the value that the caller gives, else the one that the environment gives (`configured`), else ours, else
+Spark's. Workers on this machine inherit the path of the driver and import the same sources, so they find the code that
+the driver compiled.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+import threading
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
+from latchfree_spark.configured import configured, is_loopback, is_submitted
 from latchfree_spark.java import java_home
 
 if TYPE_CHECKING:
@@ -21,7 +28,6 @@ if TYPE_CHECKING:
 ATTEMPTS: Final = 4
 
 _COMMON: Final = {
-    "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
@@ -31,10 +37,16 @@ _COMMON: Final = {
     "spark.driver.extraJavaOptions": "-XX:+UseParallelGC -Xshare:auto -XX:-UsePerfData",
 }
 
-_LOCAL: Final = {
+_LOOPBACK: Final = {
+    "spark.ui.enabled": "false",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
 }
+"""For masters on this machine only."""
+
+
+class SessionRefused(ValueError):
+    """A session that cannot be opened as it was asked for; nothing was started."""
 
 
 def cores() -> int:
@@ -54,9 +66,10 @@ def spark_session(
         Name of the application.
     master : str, optional
         Anything Spark knows: ``local[2]``, ``spark://host:7077``, ``yarn``; ``sc://host:port`` is Spark Connect. By
-        default all processors of this machine, each task tried four times, no network but loopback.
+        default the master that spark-submit or Spark's configuration names, else all processors of this machine, each
+        task tried four times, no network but loopback.
     conf : mapping of str to str, optional
-        Settings that override the ones made here.
+        Settings that override all others.
 
     Yields
     ------
@@ -66,6 +79,9 @@ def spark_session(
     ------
     ToolMissing
         If there is no Java 17 or later (Spark Connect needs none).
+    SessionRefused
+        If a Spark Connect server does not let clients change a setting, or this process has run Spark on the loopback
+        interface only and the master is elsewhere.
     """
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")
@@ -74,44 +90,113 @@ def spark_session(
     if running is not None:
         yield running
         return
-    session = (
-        _remote(app, master, conf or {}) if (master or "").startswith("sc://") else _classic(app, master, conf or {})
-    )
+    session = _opened(app, master, dict(conf or {}))
     try:
         yield session
     finally:
         session.stop()
 
 
-def _remote(app: str, address: str | None, conf: Mapping[str, str]) -> SparkSession:
+def _opened(app: str, master: str | None, conf: dict[str, str]) -> SparkSession:
+    before = {} if (master or "").startswith("sc://") else configured()
+    address = master or conf.pop("spark.remote", None) or conf.get("spark.master") or before.get("spark.remote")
+    if address is not None and address.startswith("sc://"):
+        return _remote(app, address, conf)
+    conf.pop("spark.master", None)
+    return _classic(app, address, conf, before)
+
+
+def _remote(app: str, address: str, conf: Mapping[str, str]) -> SparkSession:
+    from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
-    builder = SparkSession.builder.remote(str(address)).appName(app)
+    session = SparkSession.builder.remote(address).appName(app).getOrCreate()
     for name, value in conf.items():
-        builder = builder.config(name, value)
-    return builder.getOrCreate()
-
-
-def _classic(app: str, master: str | None, conf: Mapping[str, str]) -> SparkSession:
-    from pyspark.sql import SparkSession
-
-    _prepare_environment()
-    local = master is None or master.startswith("local") or "127.0.0.1" in master
-    settings = {**_COMMON, **(_LOCAL if local else {}), **conf}
-    builder = SparkSession.builder.appName(app).master(master or f"local[{cores()},{ATTEMPTS}]")
-    for name, value in settings.items():
-        builder = builder.config(name, value)
-    session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
+        try:
+            session.conf.set(name, value)
+        except PySparkException as error:
+            session.stop()
+            what = str(error).strip().partition("\n")[0]
+            raise SessionRefused(
+                f"the server {address} does not take the setting {name}={value}: {what}; "
+                "set it where the server is started, or leave it out"
+            ) from None
     return session
 
 
-def _prepare_environment() -> None:
-    """Set the variables that the Java virtual machine and its workers inherit."""
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    # Of the small virtual machine that only puts the command of the driver's together.
-    os.environ.setdefault("SPARK_LAUNCHER_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData")
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
-    os.environ["JAVA_HOME"] = str(java_home())
-    os.environ["PYTHONPATH"] = os.pathsep.join(folder for folder in sys.path if folder)
+def _classic(app: str, master: str | None, conf: Mapping[str, str], before: Mapping[str, str]) -> SparkSession:
+    from pyspark.sql import SparkSession
+
+    chosen = {} if master is None and "spark.master" in before else {"spark.master": master or default_master()}
+    settings = chosen | chosen_settings({**before, **chosen}, conf)
+    loopback = is_loopback({**before, **settings}["spark.master"])
+    builder = SparkSession.builder.appName(app)
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    with _environment(loopback, {**before, **settings}):
+        session = builder.getOrCreate()
+    if "spark.log.level" not in {**before, **settings}:
+        session.sparkContext.setLogLevel("ERROR")
+    return session
+
+
+def default_master() -> str:
+    """Return the master of a session for which nobody names one: this machine."""
+    return f"local[{cores()},{ATTEMPTS}]"
+
+
+def chosen_settings(before: Mapping[str, str], conf: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings to ask for: those of the caller, and ours that the environment `before` does not make.
+
+    Parameters
+    ----------
+    before : mapping of str to str
+        What the environment sets, the master among it.
+    conf : mapping of str to str
+        What the caller sets.
+    """
+    ours = {**_COMMON, **(_LOOPBACK if is_loopback(before["spark.master"]) else {})}
+    return {**{name: value for name, value in ours.items() if name not in before}, **conf}
+
+
+_starting = threading.Lock()
+_on_loopback = False
+"""Whether this process has started a virtual machine that knows the loopback interface only."""
+
+
+@contextmanager
+def _environment(loopback: bool, settings: Mapping[str, str]) -> Iterator[None]:
+    """Set the variables that the virtual machine and its workers inherit, while they start."""
+    global _on_loopback
+    with _starting:
+        from pyspark import SparkContext
+
+        started = SparkContext._gateway is not None
+        if started and _on_loopback and not loopback:
+            raise SessionRefused(
+                f"{settings['spark.master']}: this process has run Spark on the loopback interface, where other hosts "
+                "do not reach it; start a new process for this master"
+            )
+        wanted = {
+            # Of the small virtual machine that only puts the command of the driver's together.
+            "SPARK_LAUNCHER_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData",
+            "PYSPARK_PYTHON": settings.get("spark.pyspark.python", sys.executable),
+            "PYSPARK_DRIVER_PYTHON": sys.executable,
+            **({"SPARK_LOCAL_IP": "127.0.0.1"} if loopback else {}),
+        }
+        changed = {name: value for name, value in wanted.items() if name not in os.environ}
+        changed["PYTHONPATH"] = os.pathsep.join(folder for folder in sys.path if folder)
+        if not started and not is_submitted():
+            changed["JAVA_HOME"] = str(java_home())
+        before = dict(os.environ)
+        os.environ.update(changed)
+        os.environ.pop("SPARK_REMOTE", None)  # a server that the caller's master wins over
+        try:
+            yield
+            _on_loopback = _on_loopback or (not started and "SPARK_LOCAL_IP" in changed)
+        finally:
+            for name in (*changed, "SPARK_REMOTE"):
+                if name in before:
+                    os.environ[name] = before[name]
+                else:
+                    os.environ.pop(name, None)

@@ -1,14 +1,22 @@
 """Masters that are not this process: workers that do not share the driver's path."""
 
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from lincheck_random import random_history
 from pipeline_jobs import content, run, verdicts
-from pipeline_processes import cluster, daemon, driver, free_port, kill, wait_for
+from pipeline_processes import SPARK, cluster, daemon, driver, free_port, kill, wait_for
 
 from latchfree_lincheck import write_history
 from latchfree_spark.check import Options
 from latchfree_spark.check.files import done_chunks
 from latchfree_spark.check.manifest import partial_folder
+from latchfree_spark.java import java_home
 
 pytestmark = pytest.mark.cluster
 
@@ -51,3 +59,61 @@ def test_spark_connect(expected, tmp_path):
         job = driver(address, tmp_path / "x.jsonl", tmp_path / "out", tmp_path / "driver.log", chunks=CHUNKS)
         assert job.wait(1200) == 0, (tmp_path / "driver.log").read_text()[-3000:]
     assert content(tmp_path / "out") == expected
+
+
+TOLD = Path(__file__).parent / "helpers" / "pipeline_told.py"
+
+
+def told(*command, **environment):
+    """Run a program that opens a session; return what the session was told."""
+    path = os.pathsep.join(folder for folder in sys.path if folder)
+    inherited = {name: value for name, value in os.environ.items() if name not in ("SPARK_LOCAL_IP", "JAVA_HOME")}
+    run = subprocess.run(
+        [str(part) for part in command],
+        env={**inherited, "PYTHONPATH": path, "PYSPARK_PYTHON": sys.executable, **environment},
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600, check=False,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr[-3000:]
+    (line,) = [line for line in run.stdout.splitlines() if line.startswith("TOLD ")]
+    return json.loads(line.removeprefix("TOLD "))
+
+
+def test_the_master_and_settings_of_spark_submit_are_left_alone(tmp_path):
+    command = (
+        SPARK / "bin" / "spark-submit", "--master", "local[1,3]", "--conf", "spark.task.maxFailures=7",
+        "--conf", "spark.ui.enabled=true", "--conf", "spark.driver.bindAddress=127.0.0.1", TOLD,
+    )  # fmt: skip
+    session = told(*command, JAVA_HOME=str(java_home()), SPARK_HOME=str(SPARK), SPARK_LOCAL_IP="127.0.0.1")
+    assert (session["master"], session["spark.task.maxFailures"]) == ("local[1,3]", "7")
+    assert session["ui"].startswith("http")
+    assert session["rows"] == 499500
+
+
+def test_the_master_of_the_file_of_defaults_is_left_alone(tmp_path):
+    (tmp_path / "spark-defaults.conf").write_text("spark.master local[1,2]\nspark.sql.session.timeZone CET\n")
+    session = told(sys.executable, TOLD, SPARK_CONF_DIR=str(tmp_path))
+    assert (session["master"], session["spark.sql.session.timeZone"]) == ("local[1,2]", "CET")
+    assert session["ui"] is None
+    assert session["spark.driver.host"] == "127.0.0.1"
+
+
+def own_address():
+    """Return an address of this machine that is not a loopback one, None if there is none."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # sends nothing
+        except OSError:
+            return None
+        host = probe.getsockname()[0]
+        return None if host.startswith("127.") else host
+
+
+def test_workers_elsewhere_are_told_an_address_they_can_reach(tmp_path):
+    host = own_address()
+    if host is None:
+        pytest.skip("this machine has the loopback interface only")
+    conf = {"spark.executor.memory": "512m", "spark.cores.max": "1"}
+    with cluster(tmp_path, workers=1, host=host) as (address, _):
+        session = told(sys.executable, TOLD, address, json.dumps(conf))
+    assert not session["spark.driver.host"].startswith(("127.", "localhost"))
+    assert session["rows"] == 499500

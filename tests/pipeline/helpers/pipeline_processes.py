@@ -78,13 +78,19 @@ def kill(process):
 
 
 @contextmanager
-def cluster(folder, workers=2):
+def cluster(folder, workers=2, host="127.0.0.1"):
     """Run a master and workers of one core each; yield the master's address and the workers."""
     port = free_port()
-    address = f"spark://127.0.0.1:{port}"
-    ports = ("--host", "127.0.0.1", "--webui-port", "0")
+    address = f"spark://{host}:{port}"
+    ports = ("--host", host, "--webui-port", "0")
     with daemon(
-        folder / "master.log", "spark-class", "org.apache.spark.deploy.master.Master", *ports, "--port", str(port)
+        folder / "master.log",
+        "spark-class",
+        "org.apache.spark.deploy.master.Master",
+        *ports,
+        "--port",
+        str(port),
+        SPARK_LOCAL_IP=host,
     ):
         wait_for(lambda: "New state: ALIVE" in (folder / "master.log").read_text())
         started = []
@@ -101,7 +107,7 @@ def cluster(folder, workers=2):
                     address,
                 )
                 log = folder / f"worker{number}.log"
-                running = daemon(log, *command, SPARK_WORKER_DIR=str(folder / f"work{number}"))
+                running = daemon(log, *command, SPARK_WORKER_DIR=str(folder / f"work{number}"), SPARK_LOCAL_IP=host)
                 started.append((running, running.__enter__()))
             wait_for(lambda: (folder / "master.log").read_text().count("Registering worker") == workers)
             yield address, [process for _, process in started]

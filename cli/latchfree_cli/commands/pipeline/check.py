@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from latchfree_cli import exits
+from latchfree_cli.commands.pipeline import spark_options
 from latchfree_cli.frame import examples
 from latchfree_cli.settings import Outcome, Settings
 
@@ -42,16 +43,15 @@ def check(
     chunks: Annotated[int | None, typer.Option("--chunks", min=1, help="Pieces of work; default: by size.")] = None,
     partitions: Annotated[int | None, typer.Option("--partitions", min=1, help="Tasks; default: one a chunk.")] = None,
     keep_going: Annotated[bool, typer.Option("--keep-going", help="Count what cannot be read and go on.")] = False,
-    master: Annotated[
-        str | None, typer.Option("--master", help="Where Spark runs: local[4], spark://..., sc://...; default: here.")
-    ] = None,
+    master: spark_options.Master = None,
+    conf: spark_options.Conf = None,
+    ui: spark_options.Ui = False,
 ) -> Outcome:
     """Judge whether millions of recorded histories are linearizable.
 
     OUT holds a table of verdicts, the failing histories, whole and shrunk, and summary.html. A job that is interrupted
     goes on where it was when it is started again.
     """
-    from latchfree_spark import spark_session
     from latchfree_spark.check import BadInput, JobRefused, Options, check_files
 
     try:
@@ -61,7 +61,7 @@ def check(
                 inputs,
                 output,
                 options,
-                open_session=lambda: spark_session("latchfree pipeline check", master=master),
+                open_session=spark_options.opener(settings, "latchfree pipeline check", master, conf, ui),
                 chunks=chunks,
                 partitions=partitions,
                 keep_going=keep_going,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from latchfree_cli import exits
+from latchfree_cli.commands.pipeline import spark_options
 from latchfree_cli.frame import examples
 from latchfree_cli.settings import Outcome, Report, Settings
 from latchfree_cli.topic_files import subscriptions as read_subscriptions
@@ -56,9 +57,9 @@ def match(
     keep_going: Annotated[
         bool, typer.Option("--keep-going", help="Count what is no message and go on; exit code 3.")
     ] = False,
-    master: Annotated[
-        str | None, typer.Option("--master", help="Where Spark runs: local[4], spark://..., sc://...; default: here.")
-    ] = None,
+    master: spark_options.Master = None,
+    conf: spark_options.Conf = None,
+    ui: spark_options.Ui = False,
 ) -> Outcome:
     """Match messages with subscriptions on Spark; --out names the folder to write.
 
@@ -67,14 +68,14 @@ def match(
     """
     from latchfree.topics import DIALECTS
     from latchfree_spark import match as jobs
-    from latchfree_spark import spark_session
 
+    open_session = spark_options.opener(settings, "latchfree pipeline match", master, conf, ui)
     (rules,) = exits.named("dialect", DIALECTS, [dialect], "latchfree pipeline match --help")
     try:
         with settings.progress(f"reading {subscriptions}") as report:
             table = jobs.SubscriptionTable(subscriptions, lambda path: _index(path, rules, report))
             if stream:
-                with spark_session("latchfree pipeline match", master=master) as spark:
+                with open_session() as spark:
                     report(f"waiting for messages in {messages}")
                     done = jobs.match_stream(
                         spark, table, messages, settings.out, topic=topic_column, schema=schema, every=every,
@@ -89,7 +90,7 @@ def match(
             found = jobs.find(messages, topic_column, schema=schema, keep_going=keep_going)
             index, _ = table.now()
             report("starting Spark")
-            with spark_session("latchfree pipeline match", master=master) as spark:
+            with open_session() as spark:
                 report(f"matching {messages}")
                 summary = jobs.match_messages(
                     spark, index, found, settings.out, deliveries=deliveries, counts=counts, keep_going=keep_going

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from latchfree_cli import exits
+from latchfree_cli.commands.pipeline import spark_options
 from latchfree_cli.frame import examples
 from latchfree_cli.settings import Outcome, Settings
 
@@ -33,22 +34,22 @@ def sketch(
         typer.Option("--schema", metavar="DDL", help="Columns of the messages; default: what the files say."),
     ] = None,
     keep_going: Annotated[bool, typer.Option("--keep-going", help="Leave unreadable files out.")] = False,
-    master: Annotated[
-        str | None, typer.Option("--master", help="Where Spark runs: local[4], spark://..., sc://...; default: here.")
-    ] = None,
+    master: spark_options.Master = None,
+    conf: spark_options.Conf = None,
+    ui: spark_options.Ui = False,
 ) -> Outcome:
     """Estimate distinct topics and subscribers, heavy topics and quantiles; --out names the folder for the sketches."""
     from latchfree_spark import match as jobs
-    from latchfree_spark import spark_session
     from latchfree_spark.sketch import QUANTILES, Columns, sketch_messages
 
+    open_session = spark_options.opener(settings, "latchfree pipeline sketch", master, conf, ui)
     columns = Columns(time_column, window, size_column, subscribers_column)
     try:
         with settings.progress(f"reading {messages}") as report:
             jobs.refuse_existing(settings.out)
             found = jobs.find(messages, topic_column, schema=schema, keep_going=keep_going)
             report("starting Spark")
-            with spark_session("latchfree pipeline sketch", master=master) as spark:
+            with open_session() as spark:
                 report(f"sketching {messages}")
                 total = sketch_messages(spark, found, settings.out, columns, heavy=heavy)
     except jobs.NoMessages as error:
