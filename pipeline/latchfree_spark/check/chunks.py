@@ -1,4 +1,4 @@
-"""Judge chunk by chunk: a chunk holds all histories whose names have the same remainder of their hash.
+"""Judge chunk by chunk: a chunk holds all histories whose sources and names have the same remainder of their hash.
 
 The verdicts of a chunk are published as one file, so a chunk is done or not done, never half done. A worker skips a
 chunk that is done.
@@ -33,7 +33,7 @@ _NOTHING: Final = pa.RecordBatch.from_pylist([], schema=DONE)
 
 
 def judge_chunks(batches: Iterable[Any], job: Job) -> Iterator[Any]:
-    """Judge fragments sorted by chunk and history; yield a row for each chunk, and empty batches as signs of life."""
+    """Judge fragments in order of chunk, source and history; yield a row for each chunk, and empty signs of life."""
     chunk: _Chunk | None = None
     for number, table in _whole(batches):
         if chunk is None or chunk.number != number:
@@ -53,9 +53,10 @@ def _whole(batches: Iterable[Any]) -> Iterator[tuple[int, Any]]:
             continue
         table = pa.Table.from_batches([batch])
         names = table["history"].combine_chunks().dictionary_encode().indices.fill_null(-1).to_numpy()
-        chunks = table["chunk"].to_numpy()
-        changes = np.flatnonzero((names[1:] != names[:-1]) | (chunks[1:] != chunks[:-1])) + 1
-        if kept and _last(kept[-1]) != (chunks[0], table["history"][0].as_py()):
+        chunks, sources = table["chunk"].to_numpy(), table["source"].to_numpy()
+        differ = (names[1:] != names[:-1]) | (chunks[1:] != chunks[:-1]) | (sources[1:] != sources[:-1])
+        changes = np.flatnonzero(differ) + 1
+        if kept and _identity(kept[-1], -1) != _identity(table, 0):
             yield from _by_chunk(pa.concat_tables(kept))
             kept = []
         if len(changes):
@@ -66,8 +67,8 @@ def _whole(batches: Iterable[Any]) -> Iterator[tuple[int, Any]]:
         yield from _by_chunk(pa.concat_tables(kept))
 
 
-def _last(table: Any) -> tuple[int, str | None]:
-    return table["chunk"][-1].as_py(), table["history"][-1].as_py()
+def _identity(table: Any, row: int) -> tuple[int, int, str | None]:
+    return table["chunk"][row].as_py(), table["source"][row].as_py(), table["history"][row].as_py()
 
 
 def _by_chunk(table: Any) -> Iterator[tuple[int, Any]]:
@@ -97,7 +98,7 @@ class _Chunk:
             self._rows.append(bare(None, "error", text))
         if not named.any():
             return
-        batch = unpack(table if named.all() else table.filter(named))
+        batch = unpack(table if named.all() else table.filter(named), self._job.sources)
         sizes = np.diff(batch.bounds)
         giant = sizes > self._job.options.giant
         for begin, end in _pieces(giant, self._attempts.careful):

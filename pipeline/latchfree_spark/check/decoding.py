@@ -35,8 +35,8 @@ class Batch:
 
     Parameters
     ----------
-    names, models : list
-        Of each history.
+    names, models, sources : list
+        Of each history; a history is known by its source and its name.
     problems : list of (str or None)
         What is known to be wrong with each.
     bounds : int64[histories + 1]
@@ -53,6 +53,7 @@ class Batch:
     bounds: Ints
     rows: dict[str, Any]
     files: Ints
+    sources: list[str]
 
     def __len__(self) -> int:
         return len(self.names)
@@ -63,14 +64,32 @@ class Batch:
         rows = {name: self.rows[name].slice(low, high - low) for name in LISTS}
         mine = slice(begin, end)
         bounds = self.bounds[begin : end + 1] - low
-        return Batch(self.names[mine], self.models[mine], self.problems[mine], bounds, rows, self.files[low:high])
+        return Batch(
+            self.names[mine],
+            self.models[mine],
+            self.problems[mine],
+            bounds,
+            rows,
+            self.files[low:high],
+            self.sources[mine],
+        )
 
 
-def unpack(table: Any) -> Batch:
-    """Return the histories of a table of fragments; the fragments of a history stand together."""
+def unpack(table: Any, sources: Sequence[str] = ()) -> Batch:
+    """Return the histories of a table of fragments; the fragments of a history stand together.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        Fragments, all with a history.
+    sources : sequence of str, optional
+        The names of the sources; "" for all, if not given.
+    """
     history = table["history"].combine_chunks().dictionary_encode()
     codes = history.indices.to_numpy()
-    begins = np.flatnonzero(np.concatenate([[True], codes[1:] != codes[:-1]]))
+    source = table["source"].to_numpy()
+    changes = (codes[1:] != codes[:-1]) | (source[1:] != source[:-1])
+    begins = np.flatnonzero(np.concatenate([[True], changes]))
     lengths = pc.fill_null(pc.list_value_length(table["invoke"]), 0).to_numpy().astype(np.int64)
     ends = np.concatenate([[0], np.cumsum(lengths)])
     rows = {name: _flat(table[name].combine_chunks(), lengths) for name in LISTS}
@@ -81,6 +100,7 @@ def unpack(table: Any) -> Batch:
         ends[np.append(begins, len(codes))],
         rows,
         np.repeat(table["file"].to_numpy(), lengths),
+        [sources[number] if sources else "" for number in source[begins].tolist()],
     )
 
 

@@ -16,6 +16,7 @@ from latchfree_support.publishing import publish_file
 VERDICTS: Final = pa.schema(
     [
         ("history", pa.string()),
+        ("source", pa.string()),
         ("verdict", pa.string()),
         ("reason", pa.string()),
         ("engine", pa.string()),
@@ -25,9 +26,9 @@ VERDICTS: Final = pa.schema(
         ("saved", pa.string()),
     ]
 )
-"""The table of verdicts; rows of one chunk are in order of the histories' names."""
+"""The table of verdicts; rows of one chunk are in order of sources and names."""
 
-SECONDS: Final = pa.schema([("history", pa.string()), ("seconds", pa.float64())])
+SECONDS: Final = pa.schema([("history", pa.string()), ("source", pa.string()), ("seconds", pa.float64())])
 """Times depend on the machine: their own table keeps the table of verdicts the same on every machine."""
 
 
@@ -52,7 +53,8 @@ def publish_table(path: Path, table: Any) -> None:
     publish(path, lambda file: pq.write_table(table, file, compression="zstd"))
 
 
-def file_name(history: str) -> str:
+def file_name(history: str, source: str = "") -> str:
     """Return a name for files about a history: readable, short, and different for different histories."""
-    digest = hashlib.sha256(history.encode("utf-8", "surrogatepass")).hexdigest()[:10]
+    identity = f"{source}\0{history}" if source else history
+    digest = hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:10]
     return f"{re.sub(r'[^A-Za-z0-9.-]+', '_', history)[-60:].lstrip('.')}-{digest}"

@@ -60,7 +60,7 @@ def set_aside(alone: Batch, job: Job) -> Row | None:
             **{each: alone.rows[each].take(pa.array(order)) for each in (*TEXT, *TIMES)},
             "model": pa.array([name] * count),
         }
-    )
+    ).replace_schema_metadata({"source": alone.sources[0]})
     cuts = _cuts(part[order], max(1, job.options.giant // SHARE))
 
     def write(file: BinaryIO) -> None:
@@ -68,7 +68,7 @@ def set_aside(alone: Batch, job: Job) -> Row | None:
             for low, high in pairwise(cuts):
                 writer.write_table(table.slice(low, high - low), row_group_size=high - low)
 
-    publish(Path(job.folder, "giants", f"{file_name(alone.names[0])}.parquet"), write)
+    publish(Path(job.folder, "giants", f"{file_name(alone.names[0], alone.sources[0])}.parquet"), write)
     return None
 
 
@@ -147,7 +147,8 @@ def _judge_group(giant: str, number: int, job: Job) -> None:
         return
     attempts = Attempts(Path(job.folder, "attempts", job.run, f"{giant}.{number}"))
     table = pq.ParquetFile(Path(job.folder, "giants", f"{giant}.parquet")).read_row_group(number, use_threads=False)
-    alone = unpack(pa.Table.from_batches([pack(as_rows(table, 1), 0)]))
+    source = table.schema.metadata[b"source"].decode()
+    alone = unpack(pa.Table.from_batches([pack(as_rows(table, 1), 0)]), [source])
     (row,) = carefully(alone, job, attempts)
     if row["verdict"] == "violation":
         save(alone, 0, job, f"{giant}-part{number}")

@@ -3,11 +3,17 @@
 A *unit* is read by one worker: some row groups of a Parquet file, some bytes of a JSON Lines file, or a whole file of
 another format. A row is known by its file and its *place*: the number of a row of a Parquet file, the byte at which a
 line of text begins.
+
+A *source* is a namespace of histories. Each file is one, since each of two nightly runs counts from h0; but the parts
+that one writer made together (``part-00000-...``, as Spark and Hadoop name them) are one, the folder. Under `join` all
+files are one source, which has no name.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -16,6 +22,9 @@ from typing import Any, Final
 
 UNIT: Final = 32 << 20
 """Bytes that one worker reads at a time, about."""
+
+_PART: Final = re.compile(r"part-(?:[a-z]-)?\d{5}|part\.\d+\.parquet$")
+"""How the names of parts begin that a job of Spark or Hadoop writes; the second is what Dask writes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +43,8 @@ class Unit:
         The task that reads the unit.
     problem : str
         What is wrong with the file, if that is known already.
+    source : int
+        Number of the file's source.
     """
 
     file: int
@@ -42,9 +53,10 @@ class Unit:
     end: int
     task: int
     problem: str = ""
+    source: int = 0
 
 
-UNIT_SCHEMA: Final = "file int, format string, begin bigint, end bigint, task int, problem string"
+UNIT_SCHEMA: Final = "file int, format string, begin bigint, end bigint, task int, problem string, source int"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +75,8 @@ class Inputs:
         Bytes of all files.
     fingerprint : str
         Changes with the files' names, sizes and times of change.
+    sources : tuple of str
+        The names of the sources, in order of their first files.
     """
 
     files: tuple[str, ...]
@@ -71,10 +85,11 @@ class Inputs:
     problems: tuple[str, ...]
     size: int
     fingerprint: str
+    sources: tuple[str, ...] = ()
 
 
-def find(inputs: Sequence[str | Path]) -> Inputs:
-    """Look at files, folders (all files below, but for hidden ones) and patterns."""
+def find(inputs: Sequence[str | Path], *, join: bool = False) -> Inputs:
+    """Look at files, folders (all files below, but for hidden ones) and patterns; `join` makes all one source."""
     problems: list[str] = []
     found: set[Path] = set()
     for name in inputs:
@@ -83,6 +98,7 @@ def find(inputs: Sequence[str | Path]) -> Inputs:
             problems.append(f"{name}: expected a file, a folder with files or a pattern that fits some, got nothing")
         found.update(mine)
     files = sorted(found)
+    sources, source_of = ([""], [0] * len(files)) if join else _sources(files)
     digest = hashlib.sha256()
     formats: list[str] = []
     units: list[Unit] = []
@@ -95,9 +111,25 @@ def find(inputs: Sequence[str | Path]) -> Inputs:
         if problem:
             problems.append(problem)
         for begin, end, size in pieces:
-            units.append(Unit(number, kind, begin, end, read // UNIT, problem))
+            units.append(Unit(number, kind, begin, end, read // UNIT, problem, source_of[number]))
             read += size
-    return Inputs(tuple(map(str, files)), tuple(formats), tuple(units), tuple(problems), read, digest.hexdigest()[:16])
+    return Inputs(
+        tuple(map(str, files)),
+        tuple(formats),
+        tuple(units),
+        tuple(problems),
+        read,
+        digest.hexdigest()[:16],
+        tuple(sources),
+    )
+
+
+def _sources(files: Sequence[Path]) -> tuple[list[str], list[int]]:
+    """Return the names of the sources, below the folder that holds them all, and the number of each file's source."""
+    homes = [file.parent if _PART.match(file.name) else file for file in files]
+    numbers = {home: number for number, home in enumerate(dict.fromkeys(homes))}
+    root = os.path.commonpath([home.parent for home in numbers]) if numbers else ""
+    return [str(home.relative_to(root)) for home in numbers], [numbers[home] for home in homes]
 
 
 def _expand(name: str) -> Iterator[Path]:

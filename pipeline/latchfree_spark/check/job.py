@@ -91,12 +91,12 @@ def check_files(
     """
     started = time.monotonic()
     out = Path(out).absolute()
-    found = find(inputs)
+    found = find(inputs, join=options.join)
     if found.problems and not keep_going:
         raise BadInput(found.problems)
     manifest = describe(found, options, chunks)
     with work_folder(out, manifest) as folder:
-        job = Job(options, str(folder), found.files, found.formats, uuid.uuid4().hex[:12])
+        job = Job(options, str(folder), found.files, found.formats, uuid.uuid4().hex[:12], found.sources)
         _Driver(job, found, manifest["chunks"], partitions, hang, report).run(open_session)
         if find(inputs).fingerprint != found.fingerprint:
             raise BadInput([f"the input files were changed while they were read; remove {folder} and start again"])
@@ -133,7 +133,7 @@ class _Driver:
             for number in self._missing_chunks():  # no history has such a name
                 publish_rows([], folder, number)
             rows = [giants.fold(folder, giant) for giant in giants.groups(folder)]
-            publish_rows(sorted(rows, key=lambda row: row["history"].encode()), folder, GIANTS)
+            publish_rows(sorted(rows, key=lambda row: (row["source"], row["history"].encode())), folder, GIANTS)
 
     def _missing_chunks(self) -> list[int]:
         return sorted({*range(self._chunks)} - done_chunks(self._job.folder))
@@ -175,12 +175,12 @@ class _Driver:
         fragments = units.repartitionById(tasks, "task").mapInArrow(
             on_workers(spark, "latchfree_spark.check.reading:read_units", self._job), FRAGMENT_SCHEMA
         )
-        chunk = F.pmod(F.xxhash64("history"), F.lit(self._chunks)).cast("int")
+        chunk = F.pmod(F.xxhash64("source", "history"), F.lit(self._chunks)).cast("int")
         numbered = fragments.withColumn("chunk", chunk)
         if len(missing) < self._chunks:
             numbered = numbered.where(F.col("chunk").isin(missing))
         sorted_ = numbered.repartitionById(self._partitions, "chunk").sortWithinPartitions(
-            "chunk", "history", "file", "first"
+            "chunk", "source", "history", "file", "first"
         )
         done = sorted_.mapInArrow(
             on_workers(spark, "latchfree_spark.check.chunks:judge_chunks", self._job), DONE_SCHEMA

@@ -62,14 +62,16 @@ def judge_batch(batch: Batch, job: Job) -> list[Row]:
 def carefully(alone: Batch, job: Job, attempts: Attempts) -> list[Row]:
     """Judge one history, unless it killed its workers."""
     (name,) = alone.names
-    if attempts.fatal(name):
+    known = file_name(name, alone.sources[0])
+    if attempts.fatal(known):
         reason = f"its worker died or hung {FATAL} times while judging it alone"
-        return [bare(name, "unknown", reason, int(alone.bounds[-1]))]
-    attempts.begin(name)
+        return [bare(name, "unknown", reason, int(alone.bounds[-1]), alone.sources[0])]
+    attempts.begin(known)
     try:
         rows = judge_batch(alone, job)
     except Exception as failure:
-        rows = [bare(name, "unknown", f"judging it failed: {type(failure).__name__}: {failure}", int(alone.bounds[-1]))]
+        text = f"judging it failed: {type(failure).__name__}: {failure}"
+        rows = [bare(name, "unknown", text, int(alone.bounds[-1]), alone.sources[0])]
     attempts.end()
     return rows
 
@@ -93,6 +95,7 @@ def _rows(batch: Batch, numbers: list[int], verdicts: Any, job: Job) -> Iterable
             number,
             {
                 "history": batch.names[number],
+                "source": batch.sources[number],
                 "verdict": verdict,
                 "reason": reason,
                 "engine": engine,
@@ -107,13 +110,15 @@ def _rows(batch: Batch, numbers: list[int], verdicts: Any, job: Job) -> Iterable
 
 def error(batch: Batch, number: int, text: str) -> Row:
     """Return the row of a history that is malformed or that its model cannot read."""
-    return bare(batch.names[number], "error", text, int(batch.bounds[number + 1] - batch.bounds[number]))
+    operations = int(batch.bounds[number + 1] - batch.bounds[number])
+    return bare(batch.names[number], "error", text, operations, batch.sources[number])
 
 
-def bare(history: str | None, verdict: str, reason: str, operations: int = 0) -> Row:
+def bare(history: str | None, verdict: str, reason: str, operations: int = 0, source: str = "") -> Row:
     """Return a row without an engine."""
     return {
         "history": history,
+        "source": source,
         "verdict": verdict,
         "reason": reason,
         "engine": "",
@@ -159,7 +164,7 @@ def file_of(batch: Batch, number: int, job: Job) -> str:
 def save(batch: Batch, number: int, job: Job, stem: str = "") -> str:
     """Save a failing history whole and, if that is possible in time, shrunk; return the file's name in the folder."""
     model = str(model_of(batch, number, job))
-    name = f"failing/{stem or file_name(batch.names[number])}.jsonl"
+    name = f"failing/{stem or file_name(batch.names[number], batch.sources[number])}.jsonl"
     path = Path(job.folder) / name
     text = "".join(lines(batch, number, model))
     publish(path, text.encode())

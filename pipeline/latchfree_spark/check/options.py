@@ -60,6 +60,9 @@ class Options:
         Of each chunk so many failing histories are saved and shrunk; the table has all.
     judge : str
         Who judges, as ``module:function``; see `latchfree_spark.check.judging.judge`.
+    join : bool
+        One name is one history, in whatever files. By default a history is known by its source and its name, so that a
+        second file which counts from h0 again has histories of its own.
     """
 
     model: str | None = None
@@ -70,6 +73,7 @@ class Options:
     memory: int = 1 << 30
     saved: int = 100
     judge: str = JUDGE
+    join: bool = False
 
     def __post_init__(self) -> None:
         if not self.by or self.by != LEVELS[: len(self.by)]:
@@ -94,6 +98,8 @@ class Job:
         The input files, in the order in which rows count, and their formats.
     run : str
         Names this run of the driver.
+    sources : tuple of str
+        The names of the sources; without any, all histories are of one source without a name.
     """
 
     options: Options
@@ -101,3 +107,4 @@ class Job:
     files: tuple[str, ...]
     formats: tuple[str, ...]
     run: str
+    sources: tuple[str, ...] = ()

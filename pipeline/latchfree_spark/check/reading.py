@@ -52,7 +52,7 @@ def read_units(batches: Iterable[Any], job: Job) -> Iterator[Any]:
                 yield from _read(unit, path, job.options.model)
             except Damaged as damage:
                 names: list[str | None] = [None, *_names(path, unit.format)]
-                yield problem(unit.file, damage.place, str(damage), names)
+                yield problem(unit.file, damage.place, str(damage), names, unit.source)
 
 
 def _read(unit: Unit, path: Path, model: str | None) -> Iterator[Any]:
@@ -87,10 +87,10 @@ def _read_parquet(unit: Unit, path: Path) -> Iterator[Any]:
                 first += batch.num_rows
                 waiting.append(rows)
                 if not _is_scattered(rows) or sum(map(len, waiting)) >= GATHERED:
-                    yield from _packed(waiting, unit.file)
+                    yield from _packed(waiting, unit)
         except (pa.ArrowException, OSError, ValueError) as error:
             raise Damaged(first, f"{path}: row group {group}: {first_line(error)}") from None
-    yield from _packed(waiting, unit.file)
+    yield from _packed(waiting, unit)
 
 
 def _is_scattered(rows: Any) -> bool:
@@ -100,10 +100,10 @@ def _is_scattered(rows: Any) -> bool:
     return bool(_SCATTERED * changes > len(names))
 
 
-def _packed(waiting: list[Any], file: int) -> Iterator[Any]:
+def _packed(waiting: list[Any], unit: Unit) -> Iterator[Any]:
     """Yield the gathered operations as fragments, not too many at a time, and forget them."""
     if any(map(len, waiting)):
-        fragments = pack(pa.concat_tables(waiting), file)
+        fragments = pack(pa.concat_tables(waiting), unit.file, unit.source)
         at_once = max(1, BATCH * len(fragments) // sum(map(len, waiting)))
         for begin in range(0, len(fragments), at_once):
             yield fragments.slice(begin, at_once)
@@ -123,14 +123,14 @@ def _read_lines(unit: Unit, path: Path) -> Iterator[Any]:
             except HistoryFormatError as error:
                 if not isinstance(name, str):
                     raise Damaged(place, str(error)) from None
-                yield problem(unit.file, place, str(error), [name])
+                yield problem(unit.file, place, str(error), [name], unit.source)
             continue
         _append(columns, record, place)
         if len(columns["place"]) == BATCH:
-            yield pack(pa.table(columns, schema=ROWS), unit.file)
+            yield pack(pa.table(columns, schema=ROWS), unit.file, unit.source)
             columns = {name: [] for name in ROWS.names}
     if columns["place"]:
-        yield pack(pa.table(columns, schema=ROWS), unit.file)
+        yield pack(pa.table(columns, schema=ROWS), unit.file, unit.source)
 
 
 def _read_whole(unit: Unit, path: Path, model: str | None) -> Iterator[Any]:
@@ -138,14 +138,14 @@ def _read_whole(unit: Unit, path: Path, model: str | None) -> Iterator[Any]:
     try:
         histories = read_history(path, unit.format, model)
     except HistoryFormatError as error:
-        yield problem(unit.file, 0, str(error), [str(path)])
+        yield problem(unit.file, 0, str(error), [str(path)], unit.source)
         return
     for history in histories:
         columns: dict[str, list[Any]] = {name: [] for name in ROWS.names}
         for number, record in enumerate(records(history)):
             _append(columns, record | {"history": str(path)}, number)
         if columns["place"]:
-            yield pack(pa.table(columns, schema=ROWS), unit.file)
+            yield pack(pa.table(columns, schema=ROWS), unit.file, unit.source)
 
 
 def _append(columns: dict[str, list[Any]], record: dict[str, Any], place: int) -> None:

@@ -40,6 +40,8 @@ class Summary:
         Rows about histories, at most `LISTED`; ``replay`` in the row of a failing history is a command.
     seconds : float
         How long this start of the job took.
+    warnings : tuple of str
+        What is no problem and yet may not be as it was meant.
     """
 
     out: Path
@@ -50,6 +52,7 @@ class Summary:
     unknown: tuple[dict[str, Any], ...]
     slowest: tuple[dict[str, Any], ...]
     seconds: float
+    warnings: tuple[str, ...] = ()
 
     @property
     def histories(self) -> int:
@@ -73,12 +76,14 @@ def summarize(folder: Path, out: Path, options: Options, inputs: Inputs, seconds
         tuple(_listed(named, "unknown")),
         tuple(_slowest(named, times)),
         seconds,
+        tuple(_repeated(named)),
     )
     document = {
         "histories": summary.histories,
         "operations": summary.operations,
         "verdicts": summary.verdicts,
         "problems": list(summary.problems[:LISTED]),
+        "warnings": list(summary.warnings),
         "failing": failing,
         "unknown": list(summary.unknown),
         "slowest": list(summary.slowest),
@@ -108,7 +113,7 @@ def _read(folder: Path, kind: str) -> Any:
 
 
 def _listed(table: Any, verdict: str) -> list[dict[str, Any]]:
-    columns = ["history", "reason", "engine", "operations", "failing", "saved"]
+    columns = ["history", "source", "reason", "engine", "operations", "failing", "saved"]
     chosen = table.filter(pc.equal(table["verdict"], verdict)).select(columns)
     # Those that were saved come first: they can be looked at.
     order = pc.sort_indices(chosen, [("saved", "ascending"), ("history", "ascending")])
@@ -118,10 +123,29 @@ def _listed(table: Any, verdict: str) -> list[dict[str, Any]]:
 
 def _slowest(verdicts: Any, times: Any) -> list[dict[str, Any]]:
     order = pc.select_k_unstable(times, SLOWEST, [("seconds", "descending")])
-    seconds = {row["history"]: row["seconds"] for row in times.take(order).to_pylist() if row["history"] is not None}
-    names = pa.array(list(seconds), pa.string())
-    columns = ["history", "verdict", "engine", "operations", "states"]
-    rows = verdicts.filter(pc.is_in(verdicts["history"], names)).select(columns).to_pylist()
-    return sorted(
-        ({**row, "seconds": round(seconds[row["history"]], 6)} for row in rows), key=lambda row: -row["seconds"]
-    )
+    seconds = {
+        (row["source"], row["history"]): row["seconds"]
+        for row in times.take(order).to_pylist()
+        if row["history"] is not None
+    }
+    names = pa.array([name for _, name in seconds], pa.string())
+    columns = ["history", "source", "verdict", "engine", "operations", "states"]
+    rows = [
+        {**row, "seconds": round(seconds[row["source"], row["history"]], 6)}
+        for row in verdicts.filter(pc.is_in(verdicts["history"], names)).select(columns).to_pylist()
+        if (row["source"], row["history"]) in seconds
+    ]
+    return sorted(rows, key=lambda row: -row["seconds"])
+
+
+def _repeated(verdicts: Any) -> list[str]:
+    """Return a warning if histories of different sources have one name."""
+    counts = pc.value_counts(verdicts["history"])
+    more = counts.filter(pc.greater(counts.field("counts"), 1))
+    if not len(more):
+        return []
+    name = more[0]["values"].as_py()
+    return [
+        f"{len(more):,} names, such as {name!r}, are in several sources, and were taken for a history in each; "
+        "if a name is one history in all files, say --join"
+    ]

@@ -29,15 +29,18 @@ ROWS: Final = pa.schema(
 """One row an operation; process, arguments and result are JSON text."""
 
 FRAGMENTS: Final = pa.schema(
-    [("file", pa.int32()), ("first", pa.int64()), ("history", pa.string()), ("model", pa.string())]
-    + [("problem", pa.string())]
+    [("source", pa.int32()), ("file", pa.int32()), ("first", pa.int64()), ("history", pa.string())]
+    + [("model", pa.string()), ("problem", pa.string())]
     + [(name, pa.list_(pa.string())) for name in TEXT]
     + [(name, pa.list_(pa.int64())) for name in (*TIMES, "place")]
 )
-"""One row a fragment; `problem` says what is wrong with the history, or with the file if there is no history."""
+"""One row a fragment; `problem` says what is wrong with the history, or with the file if there is no history.
+
+A history is known by its source and its name: the histories h0 of two files are two histories.
+"""
 
 FRAGMENT_SCHEMA: Final = ", ".join(
-    ["file int", "first bigint", "history string", "model string", "problem string"]
+    ["source int", "file int", "first bigint", "history string", "model string", "problem string"]
     + [f"{name} array<string>" for name in TEXT]
     + [f"`{name}` array<bigint>" for name in (*TIMES, "place")]
 )
@@ -87,7 +90,7 @@ def as_rows(table: Any, first: int) -> Any:
     return pa.table(columns, schema=ROWS)
 
 
-def pack(rows: Any, file: int) -> Any:
+def pack(rows: Any, file: int, source: int = 0) -> Any:
     """Return a table of rows, all with a history's name, as one batch of fragments in order of first appearance."""
     named = rows["history"].combine_chunks().dictionary_encode()
     codes = named.indices.to_numpy()
@@ -99,6 +102,7 @@ def pack(rows: Any, file: int) -> Any:
     columns = {name: pa.ListArray.from_arrays(bounds, rows[name].combine_chunks()) for name in LISTS}
     if rows["object"].null_count == len(codes):
         columns["object"] = pa.nulls(len(begins), pa.list_(pa.string()))
+    columns["source"] = pa.array(np.full(len(begins), source, np.int32))
     columns["file"] = pa.array(np.full(len(begins), file, np.int32))
     columns["first"] = rows["place"].take(begins).combine_chunks()
     columns["history"] = named.dictionary.take(pa.array(codes[begins]))
@@ -120,10 +124,11 @@ def _models(models: Any, begins: Any, count: int) -> Any:
     return pa.array(first, pa.string())
 
 
-def problem(file: int, place: int, text: str, histories: list[str | None]) -> Any:
+def problem(file: int, place: int, text: str, histories: list[str | None], source: int = 0) -> Any:
     """Return fragments with the problem of some histories, or of a file (None)."""
     count = len(histories)
     columns = [
+        pa.array(np.full(count, source, np.int32)),
         pa.array(np.full(count, file, np.int32)),
         pa.array(np.full(count, place, np.int64)),
         pa.array(histories, pa.string()),

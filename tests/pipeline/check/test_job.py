@@ -123,12 +123,29 @@ def test_bad_input_ends_the_job_or_is_counted(spark, tmp_path):
     odd.write_text(odd.read_text().replace('"get"', '"fetch"'))
     with pytest.raises(BadInput) as told:
         run(spark, [tmp_path / "in"], tmp_path / "out")
-    assert [text.split(" ")[0] for text in told.value.problems[:2]] == [f"{torn}:2:", f"{odd}:2:"]
+    assert {text.split(" ")[0] for text in told.value.problems[:2]} == {f"{torn}:2:", f"{odd}:2:"}
     assert not (tmp_path / "out").exists()
     summary = run(spark, [tmp_path / "in"], tmp_path / "out", keep_going=True)
     assert summary.verdicts == {"ok": 1, "violation": 0, "unknown": 0, "error": 2}
     assert list(summary.problems) == list(told.value.problems[:2])
     assert str(torn) in (tmp_path / "out" / "summary.html").read_text()
+
+
+def test_two_files_that_count_from_zero(spark, tmp_path):
+    for night in (1, 2):
+        write_history(tmp_path / f"{night}.jsonl", [put_and_get(f"h{number}", night) for number in range(5)])
+    summary = run(spark, [tmp_path / "1.jsonl", tmp_path / "2.jsonl"], tmp_path / "out")
+    assert summary.verdicts == {"ok": 10, "violation": 0, "unknown": 0, "error": 0}
+    assert {(row["source"], row["history"]) for row in summary.slowest} == {
+        (f"{night}.jsonl", f"h{number}") for night in (1, 2) for number in range(5)
+    }
+    (warning,) = summary.warnings
+    assert warning.startswith("5 names, such as 'h")
+    parts = [tmp_path / f"part-0000{night}.jsonl" for night in (1, 2)]
+    for night, part in enumerate(parts, 1):
+        (tmp_path / f"{night}.jsonl").rename(part)
+    joined = run(spark, parts, tmp_path / "joined", keep_going=True)  # where a process calls twice at once
+    assert (joined.verdicts["error"], joined.operations, joined.warnings) == (5, 20, ())
 
 
 def test_nothing_to_read(spark, tmp_path):

@@ -58,10 +58,34 @@ def test_a_history_in_several_files_is_one(tmp_path):
     history = put_and_get("h", operations=9)
     for number, operation in enumerate(history.operations):
         write_history(tmp_path / f"{number}.jsonl", [type(history)("h", [operation])])
-    job, table = fragments([tmp_path], tmp_path)
+    job, table = fragments([tmp_path], tmp_path, Options("map", join=True))
     assert len(table) == 10
     found = judged(table, job, tmp_path / "out", rows=2)
     assert (found["h"]["verdict"], found["h"]["operations"]) == ("ok", 10)
+
+
+def test_a_file_that_counts_from_zero_again_has_histories_of_its_own(tmp_path):
+    """Two nights write h0. Taken for one history, the second get sees what the other night has put: a violation."""
+    for night in (1, 2):
+        write_history(tmp_path / f"{night}.parquet", [put_and_get("h0", night, operations=6), put_and_get("h1")])
+    for join, giant, rows in ((False, 100, 1), (False, 100, 9), (False, 4, 9), (True, 100, 9)):
+        options = Options("map", join=join, giant=giant)
+        job, table = fragments(sorted(tmp_path.glob("*.parquet")), tmp_path, options)
+        out = tmp_path / f"{join}{giant}{rows}"
+        list(judge_chunks(shuffled(table, 2, rows), replace(job, folder=str(out))))
+        found = {(row["source"], row["history"]): row["verdict"] for row in verdicts(out)}
+        if join:
+            assert found == {("", "h0"): "error", ("", "h1"): "error"}  # a process calls twice at once
+        elif giant == 100:
+            assert found == {(f"{night}.parquet", name): "ok" for night in (1, 2) for name in ("h0", "h1")}
+        else:
+            asked = [{"giant": each, "part": 0} for each in groups(out)]
+            list(judge_groups([pa.RecordBatch.from_pylist(asked)], replace(job, folder=str(out))))
+            rows_of = [fold(out, giant) for giant in groups(out)]
+            assert {(row["source"], row["history"], row["operations"]) for row in rows_of} == {
+                ("1.parquet", "h0", 7),
+                ("2.parquet", "h0", 7),
+            }
 
 
 def test_what_is_wrong_is_told_as_the_local_reader_tells_it(tmp_path):

@@ -85,6 +85,19 @@ def test_a_log_is_one_history_called_what_the_file_is(tmp_path):
     assert text.startswith(f"{name}:5: expected")
 
 
+def test_each_file_is_a_source_and_the_parts_of_one_writer_are_one(tmp_path):
+    names = ["a.jsonl", "b/a.jsonl", "c/part-00000-77ab.c000.jsonl", "c/part-00001-77ab.c000.jsonl", "c/part-r-00002"]
+    for name in names:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        write_history(tmp_path / name, [put_and_get("h0")], "jsonl")
+    found = find([tmp_path])
+    assert found.sources == ("a.jsonl", "b/a.jsonl", "c")
+    assert [(unit.file, unit.source) for unit in found.units] == [(0, 0), (1, 1), (2, 2), (3, 2), (4, 2)]
+    assert find([tmp_path / "c"]).sources == ("c",)
+    joined = find([tmp_path], join=True)
+    assert (joined.sources, {unit.source for unit in joined.units}) == (("",), {0})
+
+
 def test_folders_patterns_and_files(tmp_path):
     for name in ("a.jsonl", "below/b.jsonl", ".hidden/c.jsonl", "below/_temporary"):
         (tmp_path / name).parent.mkdir(exist_ok=True)

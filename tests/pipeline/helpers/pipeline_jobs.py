@@ -17,8 +17,9 @@ from latchfree_spark.check.tables import FRAGMENTS
 
 def fragments(inputs, folder, options=None):
     """Read files; return the job and the fragments, as one table."""
-    found = find(inputs)
-    job = Job(options or Options("map"), str(folder), found.files, found.formats, "run")
+    options = options or Options("map")
+    found = find(inputs, join=options.join)
+    job = Job(options, str(folder), found.files, found.formats, "run", found.sources)
     units = pa.RecordBatch.from_pylist([asdict(unit) for unit in found.units])
     return job, pa.Table.from_batches(list(read_units([units], job)), FRAGMENTS)
 
@@ -26,11 +27,22 @@ def fragments(inputs, folder, options=None):
 def shuffled(table, chunks, rows):
     """Return batches of so many fragments, sorted as Spark sorts them."""
     names = table["history"].to_pylist()
-    numbers = [0 if name is None else zlib.crc32(name.encode()) % chunks for name in names]
+    sources = table["source"].to_pylist()
+    numbers = [
+        0 if name is None else zlib.crc32(f"{source} {name}".encode()) % chunks
+        for source, name in zip(sources, names, strict=True)
+    ]
     files, firsts = table["file"].to_pylist(), table["first"].to_pylist()
     order = sorted(
         range(len(names)),
-        key=lambda row: (numbers[row], (names[row] or "").encode(), names[row] is not None, files[row], firsts[row]),
+        key=lambda row: (
+            numbers[row],
+            sources[row],
+            names[row] is not None,
+            (names[row] or "").encode(),
+            files[row],
+            firsts[row],
+        ),
     )
     numbered = table.append_column("chunk", pa.array(numbers, pa.int32())).take(order).combine_chunks()
     return numbered.to_batches(max_chunksize=rows)

@@ -42,6 +42,7 @@ def check(
     ] = 1024,
     chunks: Annotated[int | None, typer.Option("--chunks", min=1, help="Pieces of work; default: by size.")] = None,
     partitions: Annotated[int | None, typer.Option("--partitions", min=1, help="Tasks; default: one a chunk.")] = None,
+    join: Annotated[bool, typer.Option("--join", help="A name is one history in all files, not one in each.")] = False,
     keep_going: Annotated[bool, typer.Option("--keep-going", help="Count what cannot be read and go on.")] = False,
     master: spark_options.Master = None,
     conf: spark_options.Conf = None,
@@ -55,7 +56,9 @@ def check(
     from latchfree_spark.check import BadInput, JobRefused, Options, check_files
 
     try:
-        options = Options(model, tuple(by.split(",")), giant, settings.timeout or TIMEOUT, budget, memory << 20)
+        options = Options(
+            model, tuple(by.split(",")), giant, settings.timeout or TIMEOUT, budget, memory << 20, join=join
+        )
         with settings.progress("pipeline check: looking at the input") as show:
             summary = check_files(
                 inputs,
@@ -84,6 +87,8 @@ def _bar(done: int, total: int) -> str:
 
 def _told(settings: Settings, summary: "Summary") -> Outcome:
     counts = ", ".join(f"{count:,} {name}" for name, count in summary.verdicts.items() if count) or "none"
+    for warning in summary.warnings:
+        settings.say(f"warning: {warning}")
     for problem in summary.problems[:_SHOWN]:
         settings.say(f"could not be read: {problem}")
     for row in summary.unknown[:_SHOWN]:
@@ -98,6 +103,7 @@ def _told(settings: Settings, summary: "Summary") -> Outcome:
         "operations": summary.operations,
         "verdicts": summary.verdicts,
         "problems": list(summary.problems[:_LISTED]),
+        "warnings": list(summary.warnings),
         "failing": list(summary.failing),
         "unknown": list(summary.unknown),
         "seconds": round(summary.seconds, 3),
