@@ -28,6 +28,7 @@ import numpy as np
 from numba.core import sigutils
 from numba.core.ccallback import CFunc
 
+from latchfree_support.private import private_folder
 from latchfree_support.sources import digest_of
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -55,12 +56,23 @@ def set_variant(name: str, modules: tuple[str, ...]) -> None:
 
 
 def cache_root() -> Path:
-    """Folder that holds one cache per source hash: ``$NUMBA_CACHE_DIR``, else the user's cache folder."""
+    """Folder that holds one cache per source hash: ``$NUMBA_CACHE_DIR``, else the user's cache folder.
+
+    Where the user's cache folder cannot be written, as in a container without a home, it is a folder of the user's own
+    in the temporary directory.
+    """
     configured = os.environ.get("NUMBA_CACHE_DIR")
     if configured:
         return Path(configured) / "latchfree"
-    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(base) / "latchfree"
+    base = os.environ.get("XDG_CACHE_HOME")
+    # Without a home this leaves "~", which the fallback replaces.
+    return _writable_root(base or str(Path(os.path.expanduser("~"), ".cache")))  # noqa: PTH111
+
+
+@functools.cache
+def _writable_root(base: str) -> Path:
+    root = Path(base, "latchfree")
+    return root if root.is_absolute() and _usable(root) else private_folder() or root
 
 
 #: Settings of numba that change machine code and are not in numba's own key.

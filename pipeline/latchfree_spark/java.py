@@ -13,8 +13,8 @@ import subprocess
 from pathlib import Path
 from typing import Final
 
-from latchfree.jit import cache_root
 from latchfree_model.tlc.tools import find_java
+from latchfree_spark.places import kept
 from latchfree_support.publishing import published_file
 
 MODULE: Final = "jdk.incubator.vector"
@@ -31,7 +31,9 @@ def java_home() -> Path:
     """
     java = find_java().resolve()
     home = java.parents[1]
-    return home if lists_module(home) or takes_what_spark_asks(java) else wrapped(java, cache_root() / "java")
+    if lists_module(home) or takes_what_spark_asks(java):
+        return home
+    return kept(lambda root: wrapped(java, root / "java"))
 
 
 def lists_module(home: Path) -> bool:

@@ -1,8 +1,9 @@
 """Ship these packages to workers that have none of ours.
 
-Workers of a local session inherit the path of the driver. Workers of another master get an archive, which each host
-unpacks once into its cache folder, under the hash of the archive. numba caches compiled code for sources in a folder
-that stays, not for sources inside an archive; so the first task of a host compiles, and all others load.
+Workers of a local session import from the folders of the driver. Workers of another master get an archive, which each
+host unpacks once into its cache folder, under the hash of the archive (`unpacking`). numba caches compiled code for
+sources in a folder that stays, not for sources inside an archive; so the first task of a host compiles, and all others
+load.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ import importlib.util
 import io
 import pickle
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from latchfree.jit import cache_root
+from latchfree_spark.places import kept
+from latchfree_spark.unpacking import Worker, bootstrap
 from latchfree_support.publishing import publish_file
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ PACKAGES: Final = ("latchfree_support", "latchfree", "latchfree_model", "latchfr
 """The packages that the jobs import on a worker."""
 
 _EPOCH: Final = (2020, 1, 1, 0, 0, 0)
-
-Worker = Callable[[Iterable[Any]], Iterator[Any]]
 
 
 def on_workers(spark: SparkSession, function: str, *arguments: Any) -> Worker:
@@ -43,51 +42,18 @@ def on_workers(spark: SparkSession, function: str, *arguments: Any) -> Worker:
     *arguments : object
         Anything that pickles.
     """
-    return _bootstrap(_shipped(spark), function, pickle.dumps(arguments))
-
-
-def _bootstrap(archive: str, function: str, arguments: bytes) -> Worker:
-    """Return a function that is pickled by value and imports what it needs: a worker may have nothing of ours yet."""
-
-    def run(batches: Iterable[Any]) -> Iterator[Any]:
-        import importlib
-        import os
-        import pickle
-        import shutil
-        import sys
-        import uuid
-        import zipfile
-        from pathlib import Path
-
-        if archive:
-            base = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-            home = Path(base) / "latchfree" / "packages" / archive.removesuffix(".zip")
-            if not home.exists():
-                from pyspark import SparkFiles
-
-                partial = home.with_name(f".{uuid.uuid4().hex}")
-                with zipfile.ZipFile(SparkFiles.get(archive)) as packed:
-                    packed.extractall(partial)
-                try:
-                    partial.rename(home)
-                except OSError:  # another worker was faster
-                    shutil.rmtree(partial)
-            if str(home) not in sys.path:
-                sys.path.insert(0, str(home))
-        module, _, name = function.partition(":")
-        yield from getattr(importlib.import_module(module), name)(batches, *pickle.loads(arguments))
-
-    return run
+    archive = _shipped(spark)
+    return bootstrap(archive, () if archive else _folders(), function, pickle.dumps(arguments))
 
 
 def _shipped(spark: SparkSession) -> str:
     """Ship the packages unless workers share the driver's path; return the archive's name, "" if none is needed."""
     if not is_foreign(spark):
         return ""
-    archive = packed()
+    archive = _packed().name
     if archive not in _sent(spark):
         _sent(spark).add(archive)
-        path = str(cache_root() / "packages" / archive)
+        path = str(_packed())
         if hasattr(spark, "_jsparkSession"):
             spark.sparkContext.addFile(path)
         else:
@@ -114,24 +80,39 @@ def is_foreign(spark: SparkSession) -> bool:
     return is_remote(spark) or not str(spark.sparkContext.master).startswith("local")
 
 
-@functools.cache
-def packed() -> str:
-    """Write an archive of the packages' sources to the cache folder; return its name, which holds a hash of it."""
+def _home_of(package: str) -> Path:
+    """Return the folder of a package."""
+    specification = importlib.util.find_spec(package)
+    assert specification is not None
+    assert specification.origin is not None
+    return Path(specification.origin).parent
+
+
+def _folders() -> tuple[str, ...]:
+    """Return the folders that the driver imports the packages from."""
+    return tuple(dict.fromkeys(str(_home_of(package).parent) for package in PACKAGES))
+
+
+def packed() -> Path:
+    """Write an archive of the packages' sources to a cache folder; its name holds a hash of it."""
     held = io.BytesIO()
     with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
-        for package in PACKAGES:
-            specification = importlib.util.find_spec(package)
-            assert specification is not None
-            assert specification.origin is not None
-            home = Path(specification.origin).parent
+        for home in map(_home_of, PACKAGES):
             for file in sorted(home.rglob("*")):
                 if file.is_file() and "__pycache__" not in file.parts:
                     entry = zipfile.ZipInfo(str(file.relative_to(home.parent)), _EPOCH)
                     archive.writestr(entry, file.read_bytes(), zipfile.ZIP_DEFLATED)
     content = held.getvalue()
     name = f"latchfree-{hashlib.sha256(content).hexdigest()[:16]}.zip"
-    path = cache_root() / "packages" / name
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        publish_file(path, content)
-    return name
+
+    def write(root: Path) -> Path:
+        path = root / "packages" / name
+        if not path.is_file() or path.read_bytes() != content:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            publish_file(path, content)
+        return path
+
+    return kept(write)
+
+
+_packed = functools.cache(packed)

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 from pyspark import cloudpickle
 
-from latchfree.jit import cache_root
-from latchfree_spark.shipping import PACKAGES, _bootstrap, packed
+from latchfree_spark.shipping import PACKAGES, packed
+from latchfree_spark.unpacking import bootstrap
 
 WORKER = """
 import sys
@@ -43,7 +43,7 @@ print(*{name.partition(".")[0] for name in sys.modules if name.startswith("latch
 
 
 def test_the_sources_are_all_there_and_always_the_same_bytes():
-    path = cache_root() / "packages" / packed()
+    path = packed()
     with zipfile.ZipFile(path) as archive:
         names = archive.namelist()
     for package in PACKAGES:
@@ -52,14 +52,13 @@ def test_the_sources_are_all_there_and_always_the_same_bytes():
     assert not any("__pycache__" in name for name in names)
     content = path.read_bytes()
     path.unlink()
-    packed.cache_clear()
-    assert packed() == path.name
+    assert packed() == path
     assert path.read_bytes() == content
 
 
 def test_what_is_shipped_imports_nothing_else_of_ours():
     """Also not in a function that is called on a worker only."""
-    with zipfile.ZipFile(cache_root() / "packages" / packed()) as archive:
+    with zipfile.ZipFile(packed()) as archive:
         sources = {name: archive.read(name).decode() for name in archive.namelist() if name.endswith((".py", ".pyi"))}
     imported = {
         (name, module.partition(".")[0])
@@ -81,7 +80,7 @@ def imports(node: ast.AST) -> list[str]:
 
 def test_what_is_shipped_is_all_that_the_jobs_need(tmp_path):
     """Every module of the jobs is imported where nothing but the archive is ours."""
-    with zipfile.ZipFile(cache_root() / "packages" / packed()) as archive:
+    with zipfile.ZipFile(packed()) as archive:
         archive.extractall(tmp_path)
         modules = [name.removesuffix(".py").replace("/", ".") for name in archive.namelist() if name.endswith(".py")]
     worker = subprocess.run(
@@ -97,12 +96,12 @@ def test_what_is_shipped_is_all_that_the_jobs_need(tmp_path):
 
 def test_a_host_compiles_once(tmp_path):
     returns = np.array([3, 4]), np.array([True, True])
-    run = _bootstrap(packed(), "latchfree_lincheck.history.order:order_events", cloudpickle.dumps(returns))
+    run = bootstrap(packed().name, (), "latchfree_lincheck.history.order:order_events", cloudpickle.dumps(returns))
     (tmp_path / "run").write_bytes(cloudpickle.dumps(run))
     told = []
     for _ in range(2):
         worker = subprocess.run(
-            [sys.executable, "-c", WORKER, tmp_path / "run", cache_root() / "packages"],
+            [sys.executable, "-c", WORKER, tmp_path / "run", packed().parent],
             env={
                 **{n: v for n, v in os.environ.items() if n != "PYTHONPATH"},
                 "NUMBA_CACHE_DIR": str(tmp_path / "cache"),
@@ -113,7 +112,7 @@ def test_a_host_compiles_once(tmp_path):
             check=True,
         )
         told.append(worker.stdout.splitlines())
-    home = tmp_path / "cache" / "latchfree" / "packages" / packed().removesuffix(".zip")
+    home = tmp_path / "cache" / "latchfree" / "packages" / packed().stem
     assert [lines[0] for lines in told] == ["[0, 2, 1, 3]"] * 2
     assert [lines[1] for lines in told] == [str(home / "latchfree_lincheck" / "history" / "order.py")] * 2
     assert [lines[2] for lines in told] == ["0 of 1", "1 of 1"]
