@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final
 
 from latchfree_spark.configured import configured, is_loopback, is_submitted
 from latchfree_spark.java import java_home
+from latchfree_spark.scratch import scratch_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -159,6 +160,16 @@ def chosen_settings(before: Mapping[str, str], conf: Mapping[str, str]) -> dict[
     return {**{name: value for name, value in ours.items() if name not in before}, **conf}
 
 
+def _machine_options(settings: Mapping[str, str]) -> str:
+    """Return the options of the virtual machine to start: its temporary files are in a folder that we look after."""
+    given = os.environ.get("SPARK_SUBMIT_OPTS", "")
+    option = "-Djava.io.tmpdir="
+    if option in given + settings.get("spark.driver.extraJavaOptions", ""):
+        return given
+    folder = scratch_folder()
+    return f"{given} {option}{folder}".strip() if folder else given
+
+
 _starting = threading.Lock()
 _on_loopback = False
 """Whether this process has started a virtual machine that knows the loopback interface only."""
@@ -188,6 +199,7 @@ def _environment(loopback: bool, settings: Mapping[str, str]) -> Iterator[None]:
         changed["PYTHONPATH"] = os.pathsep.join(folder for folder in sys.path if folder)
         if not started and not is_submitted():
             changed["JAVA_HOME"] = str(java_home())
+            changed["SPARK_SUBMIT_OPTS"] = _machine_options(settings)
         before = dict(os.environ)
         os.environ.update(changed)
         os.environ.pop("SPARK_REMOTE", None)  # a server that the caller's master wins over

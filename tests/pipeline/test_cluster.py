@@ -5,6 +5,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -95,6 +96,25 @@ def test_the_master_of_the_file_of_defaults_is_left_alone(tmp_path):
     assert (session["master"], session["spark.sql.session.timeZone"]) == ("local[1,2]", "CET")
     assert session["ui"] is None
     assert session["spark.driver.host"] == "127.0.0.1"
+
+
+def test_a_driver_killed_with_its_virtual_machine_leaves_nothing_for_long(tmp_path):
+    """Shuffle files, artifacts and files to be shipped are removed when the next driver starts."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as temporary:
+        environment = {"TMPDIR": temporary, "SPARK_SUBMIT_OPTS": ""}
+        with (tmp_path / "killed.log").open("w") as log:
+            killed = subprocess.Popen(
+                [sys.executable, TOLD, "local[1]", "{}", "linger"],
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **environment},
+                stdout=log, stderr=log, start_new_session=True,
+            )  # fmt: skip
+        wait_for(lambda: killed.poll() is not None or "TOLD" in (tmp_path / "killed.log").read_text())
+        (left,) = Path(temporary).glob("latchfree-*/spark/*")
+        kill(killed)
+        assert {"spark", "blockmgr", "artifacts"} <= {each.name.partition("-")[0] for each in left.iterdir()}
+        assert told(sys.executable, TOLD, "local[1]", **environment)["rows"] == 499500
+        assert not left.exists()
+        assert [each.name for each in Path(temporary).iterdir()] == [f"latchfree-{os.geteuid()}"]
 
 
 def own_address():

@@ -1,7 +1,8 @@
-"""Open a session and print what the session was told, as JSON: ``pipeline_told.py [MASTER [CONF]]``."""
+"""Open a session and print what the session was told, as JSON: ``pipeline_told.py [MASTER [CONF [linger]]]``."""
 
 import json
 import sys
+import time
 
 from latchfree_spark import spark_session
 
@@ -11,4 +12,7 @@ with spark_session(
     context = spark.sparkContext
     told = {"master": context.master, "ui": context.uiWebUrl, **dict(context.getConf().getAll())}
     told["rows"] = spark.range(1000, numPartitions=2).selectExpr("sum(id)").first()[0]
-    print("TOLD", json.dumps(told))
+    spark.addArtifacts(__file__, file=True)
+    print("TOLD", json.dumps(told), flush=True)
+    if "linger" in sys.argv:
+        time.sleep(600)
