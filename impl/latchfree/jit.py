@@ -8,10 +8,14 @@ handle also depends on the module that defines the handle, so that module's dige
 Numba saves in two steps, first the index of a function, then the code under the number that the index gave it. Two
 processes that compile one function for two types could both take the same number, and one would load the other's code.
 So a process saves while it holds a lock on the folder.
+
+A process that ends takes LLVM's memory with it, also from under a thread that compiles at that moment. So the end of
+the interpreter waits for that thread, and no other thread begins to compile.
 """
 
 from __future__ import annotations
 
+import atexit
 import fcntl
 import functools
 import hashlib
@@ -27,6 +31,7 @@ import numba
 import numpy as np
 from numba.core import sigutils
 from numba.core.ccallback import CFunc
+from numba.core.compiler_lock import global_compiler_lock
 
 from latchfree_support.private import private_folder
 from latchfree_support.sources import digest_of
@@ -272,3 +277,7 @@ def callback(signature: Any, function: Callable[..., Any]) -> Any:
             _mind_handles(compiled, foreign=True)
     compiled.compile()
     return compiled
+
+
+#: Never released. Registered by the first import, so what other modules do at the end comes before it.
+atexit.register(global_compiler_lock.acquire)  # type: ignore[no-untyped-call]

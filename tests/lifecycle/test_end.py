@@ -183,3 +183,31 @@ for map in (again, third):
 """
     assert run(source, path) == "refused\nrefused\n"
     assert whole(path)
+
+
+def test_a_daemon_thread_compiles(path):
+    """LLVM's memory went with the process, under the thread that used it: SIGSEGV or SIGABRT."""
+    source = """
+import threading, time
+import latchfree.jit
+from llvmlite import binding
+from numba.core.compiler_lock import global_compiler_lock
+
+text = ["define i64 @work(i64 %a0) {", *(f"%a{n} = add i64 %a{n - 1}, {n}" for n in range(1, 300_000)), "ret i64 %a9 }"]
+text = "\\n".join(text)
+begun = threading.Event()
+
+def compile():
+    with global_compiler_lock:
+        until = time.monotonic() + 3
+        while time.monotonic() < until:
+            begun.set()
+            binding.parse_assembly(text)
+        print("compiled", flush=True)
+
+threading.Thread(target=compile, daemon=True).start()
+assert begun.wait(600)
+print("end", flush=True)
+"""
+    with Program(source, path) as program:
+        assert program.ended(0) == "end\ncompiled\n"
