@@ -280,4 +280,4 @@ def callback(signature: Any, function: Callable[..., Any]) -> Any:
 
 
 #: Never released. Registered by the first import, so what other modules do at the end comes before it.
-atexit.register(global_compiler_lock.acquire)  # type: ignore[no-untyped-call]
+atexit.register(global_compiler_lock.acquire)

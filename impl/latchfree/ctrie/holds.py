@@ -71,10 +71,11 @@ class Hold:
     rank = 1  # closing an arena ends the private tries first, which take their snapshots along
 
     def __init__(self, trie: Registered, slot: int) -> None:
-        self.slot = slot
         self.trie = trie
         if trie.shared:
             self._identity = trie.arena.identity
+        self.slot = slot  # last: a signal handler may raise between any two steps, and `end` is called all the same
+        if trie.shared:
             trie.arena.holdings.add(self)
 
     @property
@@ -84,7 +85,7 @@ class Hold:
 
     def end(self, finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
         """Give the snapshot back."""
-        slot = self.slot
+        slot = getattr(self, "slot", 0)
         if slot == 0 or finalizing():
             return
         self.slot = 0
@@ -152,6 +153,8 @@ class Owner:
 
     def end(self, finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
         """Destroy the trie and everything made from it."""
+        if not hasattr(self, "_destroy"):  # a signal handler raised while this was made
+            return
         arena = self._arena
         if finalizing() or self.gone or arena.closed or (arena.shared and arena.identity != self._identity):
             return

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from latchfree_evidence.stress.lifecycle import ledger as columns
-from latchfree_evidence.stress.lifecycle.descent import children, kill_all
+from latchfree_evidence.stress.lifecycle.descent import children, descendants, kill_all
 from latchfree_evidence.stress.lifecycle.judge import Finding
 from latchfree_evidence.stress.lifecycle.keeper import keep
 from latchfree_evidence.stress.lifecycle.ledger import ENDING, KEEPER, PROCESSES, RESTING, RUNNING, TOLD_TO_END, Ledger
@@ -189,7 +189,7 @@ class Conductor:
         rows, now = self.ledger.rows, time.monotonic()
         seats = {pid: who for who, pid in self.living().items()}
         # One without a seat has left it to a daemon: it goes on at once.
-        stopped = {pid: seats.get(pid) for pid in children() | set(seats) if state_of(pid) == "T"}
+        stopped = {pid: seats.get(pid) for pid in descendants() | set(seats) if state_of(pid) == "T"}
         if not stopped:
             return
         idle = {pid for pid, who in seats.items() if self.is_idle(who)} | set(stopped)

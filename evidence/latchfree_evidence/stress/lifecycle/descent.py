@@ -26,6 +26,20 @@ def children() -> set[int]:
     return set(map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()))
 
 
+def descendants() -> set[int]:
+    """Return the children of this process, their children, and so on."""
+    found: set[int] = set()
+    waiting = [*children()]
+    while waiting:
+        pid = waiting.pop()
+        if pid not in found:
+            found.add(pid)
+            with suppress(OSError):  # processes and threads come and go
+                for task in Path(f"/proc/{pid}/task").iterdir():
+                    waiting += map(int, (task / "children").read_text().split())
+    return found
+
+
 def kill_all() -> None:
     """Kill all descendants; those who are adopted meanwhile, too."""
     while True:

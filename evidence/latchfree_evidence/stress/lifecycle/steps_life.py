@@ -54,13 +54,12 @@ def become(process: Process, who: int, steps: list[Step]) -> None:
     signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def wait_for(process: Process, child: int, who: int | None) -> None:
+def wait_for(process: Process, child: int, who: int) -> None:
     """Wait for a child; the time does not count as this process's."""
-    process.row[columns.WAITING] = who is not None
+    process.row[columns.WAITING] = 1
     try:
         _, status = os.waitpid(child, 0)
-        if who is not None:
-            process.ledger.rows[who, columns.STATUS] = status + 1
+        process.ledger.rows[who, columns.STATUS] = status + 1
     except ChildProcessError:
         pass
     finally:
@@ -113,7 +112,8 @@ def daemonize(process: Process, step: Step) -> None:
     process.forking = True
     child = os.fork()
     if child:
-        wait_for(process, child, None)
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(child, 0)  # the row may be the daemon's by now
         os._exit(0)
     os.setsid()
     if os.fork():

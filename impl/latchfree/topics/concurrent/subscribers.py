@@ -113,6 +113,8 @@ class Kept:
 
     def end(self) -> None:
         """Let go of what was kept; ending twice is no error."""
+        if not hasattr(self, "_reading"):  # a signal handler raised while this was made
+            return
         self.read()
         key, self._key = self._key, 0
         if key and self._table is not None:
