@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from latchfree_spark.check.attempts import Attempts
-from latchfree_spark.check.decoding import Batch, unpack
+from latchfree_spark.check.decoding import Batch, spoil, unpack
 from latchfree_spark.check.files import SECONDS, VERDICTS, chunk_file, publish_table
 from latchfree_spark.check.giants import set_aside
 from latchfree_spark.check.judging import Row, bare, carefully, judge_batch, save
@@ -84,21 +84,26 @@ class _Chunk:
         self._job = job
         self._rows: list[Row] = []
         self._saved = 0
+        self._damaged: dict[int, str] = {}
         self._heard = time.monotonic()
         self._path = chunk_file(job.folder, "verdicts", number)
         self._done = self._path.exists()
         self._attempts = None if self._done else Attempts(Path(job.folder, "attempts", job.run, str(number)))
 
     def add(self, table: Any) -> Iterator[Any]:
-        """Judge whole histories; a row without a history says what is wrong with a file."""
+        """Judge whole histories; a row without a history says that a file is damaged, or what is wrong with it."""
         if self._attempts is None:
             return
         named = np.asarray(table["history"].is_valid())
-        for text in dict.fromkeys(table.filter(~named)["problem"].to_pylist()):
-            self._rows.append(bare(None, "error", text))
+        for row in table.filter(~named).select(["file", "problem", "for_chunk"]).to_pylist():
+            if row["for_chunk"] is None:
+                self._rows.append(bare(None, "error", row["problem"]))
+            else:
+                self._damaged.setdefault(row["file"], row["problem"])
         if not named.any():
             return
         batch = unpack(table if named.all() else table.filter(named), self._job.sources)
+        spoil(batch, self._damaged)
         sizes = np.diff(batch.bounds)
         giant = sizes > self._job.options.giant
         for begin, end in _pieces(giant, self._attempts.careful):

@@ -6,7 +6,7 @@ Each distinct JSON text of a batch is parsed once. A malformed row is a problem 
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -22,8 +22,9 @@ from latchfree_lincheck.formats.record import dumps, freeze, loads
 from latchfree_lincheck.history import History, Operation
 from latchfree_lincheck.history.columns import MISSING, NONE, Column, Columns
 from latchfree_model import UNKNOWN
+from latchfree_spark.check.inputs import CUT
 from latchfree_spark.check.options import Job
-from latchfree_spark.check.reading import lines_of
+from latchfree_spark.check.places import Byte
 from latchfree_spark.check.tables import LISTS, TEXT
 
 Ints = npt.NDArray[np.int64]
@@ -102,6 +103,15 @@ def unpack(table: Any, sources: Sequence[str] = ()) -> Batch:
         np.repeat(table["file"].to_numpy(), lengths),
         [sources[number] if sources else "" for number in source[begins].tolist()],
     )
+
+
+def spoil(batch: Batch, damaged: Mapping[int, str]) -> None:
+    """Give each history with a row in a damaged file that file's problem, unless the history has one."""
+    rows = np.flatnonzero(np.isin(batch.files, list(damaged)))
+    owners, first = np.unique(np.searchsorted(batch.bounds, rows, "right") - 1, return_index=True)
+    for owner, row in zip(owners.tolist(), rows[first].tolist(), strict=True):
+        if batch.problems[owner] is None:
+            batch.problems[owner] = damaged[int(batch.files[row])]
 
 
 def _flat(column: Any, lengths: Ints) -> Any:
@@ -247,36 +257,25 @@ def lines(batch: Batch, number: int, model: str | None) -> list[str]:
     return found
 
 
-def history_of(batch: Batch, number: int, model: str | None, job: Job, *, numbered: bool = False) -> History:
-    """Return one history, operation by operation; `numbered` finds the lines of text files, which takes a while.
+def history_of(batch: Batch, number: int, model: str | None, job: Job) -> History:
+    """Return one history, operation by operation.
 
     Raises
     ------
     HistoryFormatError
-        If it is none, or the model does not have one of its calls; names file and line if they are numbered.
+        If it is none, or the model does not have one of its calls; names the file and the row, line or byte.
     """
     low, high = int(batch.bounds[number]), int(batch.bounds[number + 1])
     get = {name: batch.rows[name][low:high].to_pylist() for name in LISTS}
     files = batch.files[low:high].tolist()
-    places = _numbered(files, get["place"], job) if numbered else get["place"]
+    cut = {file: job.formats[file] == CUT for file in set(files)}
+    places = [Byte(place) if cut[file] else place for file, place in zip(files, get["place"], strict=True)]
     operations, at = [], {}
     for row in range(high - low):
         operation = _operation({name: get[name][row] for name in LISTS}, Path(job.files[files[row]]), places[row])
         operations.append(operation)
         at[id(operation)] = places[row]
     return finish(Path(job.files[files[0]]), batch.names[number], operations, at, model)
-
-
-def _numbered(files: list[int], places: list[int], job: Job) -> list[int]:
-    """Return the line of each place of a JSON Lines file; other places are numbers already."""
-    lines: dict[tuple[int, int], int] = {}
-    for file in set(files):
-        if job.formats[file] == "jsonl":
-            mine = [place for place, each in zip(places, files, strict=True) if each == file]
-            lines |= {
-                (file, place): line for place, line in zip(sorted(mine), lines_of(job.files[file], mine), strict=True)
-            }
-    return [lines.get(each, each[1]) for each in zip(files, places, strict=True)]
 
 
 def _operation(row: dict[str, Any], path: Path, line: int) -> Operation:

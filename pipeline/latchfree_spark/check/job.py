@@ -7,16 +7,18 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from latchfree_spark.check import giants
+from latchfree_spark.check.changes import changes, retract
 from latchfree_spark.check.chunks import DONE_SCHEMA, publish_rows
 from latchfree_spark.check.files import chunk_file, done_chunks
 from latchfree_spark.check.inputs import UNIT_SCHEMA, Inputs, find
 from latchfree_spark.check.manifest import describe, finish, work_folder
 from latchfree_spark.check.options import BadInput, Job, Options
+from latchfree_spark.check.sample import first_look
 from latchfree_spark.check.summary import Summary, summarize
 from latchfree_spark.check.tables import FRAGMENT_SCHEMA
 from latchfree_spark.check.warming import start_warming
@@ -94,12 +96,19 @@ def check_files(
     found = find(inputs, join=options.join)
     if found.problems and not keep_going:
         raise BadInput(found.problems)
+    if not keep_going:
+        wrong = first_look(Job(options, "", found.files, found.formats, "", found.sources), found)
+        if wrong:
+            raise BadInput([*wrong, "all of the first histories are wrong: nothing was judged; --keep-going goes on"])
     manifest = describe(found, options, chunks)
     with work_folder(out, manifest) as folder:
-        job = Job(options, str(folder), found.files, found.formats, uuid.uuid4().hex[:12], found.sources)
+        count = manifest["chunks"]
+        job = Job(options, str(folder), found.files, found.formats, uuid.uuid4().hex[:12], found.sources, count)
         _Driver(job, found, manifest["chunks"], partitions, hang, report).run(open_session)
-        if find(inputs).fingerprint != found.fingerprint:
-            raise BadInput([f"the input files were changed while they were read; remove {folder} and start again"])
+        seen = changes(found)
+        if seen.changed:
+            found = replace(found, problems=(*found.problems, *retract(folder, found, seen.changed)))
+        found = replace(found, warnings=(*found.warnings, *seen.warnings()))
         summary = summarize(folder, out, options, found, time.monotonic() - started)
         if summary.problems and not keep_going:
             raise BadInput([*summary.problems, f"all else is judged: --keep-going takes it up from {folder}"])
@@ -176,7 +185,7 @@ class _Driver:
             on_workers(spark, "latchfree_spark.check.reading:read_units", self._job), FRAGMENT_SCHEMA
         )
         chunk = F.pmod(F.xxhash64("source", "history"), F.lit(self._chunks)).cast("int")
-        numbered = fragments.withColumn("chunk", chunk)
+        numbered = fragments.withColumn("chunk", F.coalesce("for_chunk", chunk))
         if len(missing) < self._chunks:
             numbered = numbered.where(F.col("chunk").isin(missing))
         sorted_ = numbered.repartitionById(self._partitions, "chunk").sortWithinPartitions(

@@ -149,7 +149,7 @@ def unknown_model(name: str | None) -> str:
 def said(batch: Batch, number: int, job: Job, otherwise: str) -> str:
     """Return the problem of a history, with file and line."""
     try:
-        history_of(batch, number, model_of(batch, number, job), job, numbered=True)
+        history_of(batch, number, model_of(batch, number, job), job)
     except HistoryFormatError as error:
         return str(error)
     return f"{file_of(batch, number, job)}: {batch.names[number]}: {otherwise}"

@@ -14,7 +14,7 @@ JUDGE: Final = "latchfree_spark.check.judging:judge"
 """The function that judges by default."""
 
 
-TOLD: Final = 20
+TOLD: Final = 100
 """Problems that an error's text names, at most."""
 
 
@@ -100,6 +100,8 @@ class Job:
         Names this run of the driver.
     sources : tuple of str
         The names of the sources; without any, all histories are of one source without a name.
+    chunks : int
+        How many pieces the work is cut into.
     """
 
     options: Options
@@ -108,3 +110,4 @@ class Job:
     formats: tuple[str, ...]
     run: str
     sources: tuple[str, ...] = ()
+    chunks: int = 1

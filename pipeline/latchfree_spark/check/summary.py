@@ -16,6 +16,7 @@ from latchfree_spark.check.files import publish
 from latchfree_spark.check.inputs import Inputs
 from latchfree_spark.check.options import Options
 from latchfree_spark.check.page import page
+from latchfree_spark.check.places import first_problems
 
 SLOWEST: Final = 20
 LISTED: Final = 1000
@@ -35,7 +36,7 @@ class Summary:
     operations : int
         Of all histories.
     problems : tuple of str
-        What could not be read, each once.
+        What could not be read, each once: those that come first, and how many there are besides.
     failing, unknown, slowest : tuple of dict
         Rows about histories, at most `LISTED`; ``replay`` in the row of a failing history is a command.
     seconds : float
@@ -66,17 +67,19 @@ def summarize(folder: Path, out: Path, options: Options, inputs: Inputs, seconds
     named = verdicts.filter(pc.is_valid(verdicts["history"]))
     counts = {each["values"]: each["counts"] for each in pc.value_counts(named["verdict"]).to_pylist()}
     failing = [{**row, **_files(folder, out, row["saved"], options.model)} for row in _listed(named, "violation")]
-    problems = [*inputs.problems, *verdicts.filter(pc.equal(verdicts["verdict"], "error"))["reason"].to_pylist()]
+    reasons = verdicts.filter(pc.equal(verdicts["verdict"], "error"))["reason"].unique().to_pylist()
+    problems, known = first_problems([*inputs.problems, *reasons], inputs.cut)
+    problems += [f"and {known - len(problems):,} more"] if known > len(problems) else []
     summary = Summary(
         out,
         {name: counts.get(name, 0) for name in ("ok", "violation", "unknown", "error")},
         pc.sum(named["operations"]).as_py() or 0,
-        tuple(dict.fromkeys(problems)),
+        tuple(problems),
         tuple(failing),
         tuple(_listed(named, "unknown")),
         tuple(_slowest(named, times)),
         seconds,
-        tuple(_repeated(named)),
+        (*inputs.warnings, *_repeated(named)),
     )
     document = {
         "histories": summary.histories,

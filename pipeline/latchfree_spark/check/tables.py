@@ -6,8 +6,9 @@ write the operations of a history together, so a history of twenty operations is
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -33,16 +34,19 @@ FRAGMENTS: Final = pa.schema(
     + [("model", pa.string()), ("problem", pa.string())]
     + [(name, pa.list_(pa.string())) for name in TEXT]
     + [(name, pa.list_(pa.int64())) for name in (*TIMES, "place")]
+    + [("for_chunk", pa.int32())]
 )
 """One row a fragment; `problem` says what is wrong with the history, or with the file if there is no history.
 
-A history is known by its source and its name: the histories h0 of two files are two histories.
+A history is known by its source and its name: the histories h0 of two files are two histories. A row with `for_chunk`
+tells that chunk that all histories of the file are incomplete; other rows go to the chunk of their source and history.
 """
 
 FRAGMENT_SCHEMA: Final = ", ".join(
     ["source int", "file int", "first bigint", "history string", "model string", "problem string"]
     + [f"{name} array<string>" for name in TEXT]
     + [f"`{name}` array<bigint>" for name in (*TIMES, "place")]
+    + ["for_chunk int"]
 )
 
 
@@ -52,7 +56,7 @@ def open_parquet(path: str | Path) -> Any:
     Raises
     ------
     HistoryFormatError
-        If it is none, or a column is missing, unknown or of the wrong type.
+        If it is none, or a column is missing or of the wrong type.
     """
     try:
         file = pq.ParquetFile(path)
@@ -65,13 +69,35 @@ def open_parquet(path: str | Path) -> Any:
         if name not in schema.names:
             raise HistoryFormatError(path, 1, f"the column {name!r}", f"only {', '.join(schema.names)}")
     for name in schema.names:
-        if name not in KNOWN:
-            raise HistoryFormatError(path, 1, f"the columns {', '.join(KNOWN)}", repr(name))
-        kind = str(schema.field(name).type).removeprefix("large_")
-        expected = "int64" if name in TIMES else "string"
-        if kind not in (expected, "null"):
-            raise HistoryFormatError(path, 1, f"a column {name!r} of {expected}", kind)
+        if name in KNOWN and not _fits(name, schema.field(name).type):
+            expected = "integers" if name in TIMES else "text"
+            raise HistoryFormatError(path, 1, f"a column {name!r} of {expected}", str(schema.field(name).type))
     return file
+
+
+def _fits(name: str, kind: Any) -> bool:
+    """Return whether a column's values can be read: text or integers, in any of Arrow's ways to hold them."""
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    if pa.types.is_null(kind):
+        return True
+    if pa.types.is_integer(kind):
+        return name in (*TIMES, "process")
+    return name not in TIMES and any(is_text(kind) for is_text in _IS_TEXT)
+
+
+_IS_TEXT: Final = (
+    pa.types.is_string,
+    pa.types.is_large_string,
+    pa.types.is_string_view,
+    pa.types.is_binary,
+    pa.types.is_large_binary,
+)
+
+
+def extra_columns(schema: Any) -> list[str]:
+    """Return the columns that are not read."""
+    return [name for name in schema.names if name not in KNOWN]
 
 
 def first_line(error: BaseException) -> str:
@@ -108,6 +134,7 @@ def pack(rows: Any, file: int, source: int = 0) -> Any:
     columns["history"] = named.dictionary.take(pa.array(codes[begins]))
     columns["model"] = _models(rows["model"], begins, len(codes))
     columns["problem"] = pa.nulls(len(begins), pa.string())
+    columns["for_chunk"] = pa.nulls(len(begins), pa.int32())
     return pa.RecordBatch.from_arrays([columns[name] for name in FRAGMENTS.names], schema=FRAGMENTS)
 
 
@@ -124,16 +151,26 @@ def _models(models: Any, begins: Any, count: int) -> Any:
     return pa.array(first, pa.string())
 
 
-def problem(file: int, place: int, text: str, histories: list[str | None], source: int = 0) -> Any:
-    """Return fragments with the problem of some histories, or of a file (None)."""
-    count = len(histories)
-    columns = [
-        pa.array(np.full(count, source, np.int32)),
-        pa.array(np.full(count, file, np.int32)),
-        pa.array(np.full(count, place, np.int64)),
-        pa.array(histories, pa.string()),
-        pa.nulls(count, pa.string()),
-        pa.array([text] * count, pa.string()),
-        *(pa.nulls(count, FRAGMENTS.field(name).type) for name in LISTS),
-    ]
-    return pa.RecordBatch.from_arrays(columns, schema=FRAGMENTS)
+class Problem(NamedTuple):
+    """What is wrong at a place of a file: with a history, or with the file; `chunk` asks to tell that chunk of it."""
+
+    place: int
+    history: str | None
+    text: str
+    chunk: int | None = None
+
+
+def problems(file: int, source: int, rows: Sequence[Problem]) -> Any:
+    """Return fragments with problems and without operations."""
+    count = len(rows)
+    columns = {
+        "source": pa.array(np.full(count, source, np.int32)),
+        "file": pa.array(np.full(count, file, np.int32)),
+        "first": pa.array([row.place for row in rows], pa.int64()),
+        "history": pa.array([row.history for row in rows], pa.string()),
+        "model": pa.nulls(count, pa.string()),
+        "problem": pa.array([row.text for row in rows], pa.string()),
+        "for_chunk": pa.array([row.chunk for row in rows], pa.int32()),
+        **{name: pa.nulls(count, FRAGMENTS.field(name).type) for name in LISTS},
+    }
+    return pa.RecordBatch.from_arrays([columns[name] for name in FRAGMENTS.names], schema=FRAGMENTS)

@@ -11,10 +11,10 @@ from pipeline_jobs import fragments, put_and_get
 
 from latchfree_lincheck import write_history
 from latchfree_lincheck.formats import HistoryFormatError, read_history
-from latchfree_spark.check import Options, inputs, reading
-from latchfree_spark.check.decoding import history_of, unpack
+from latchfree_spark.check import Options, found, inputs, reading, sample
+from latchfree_spark.check.decoding import history_of, spoil, unpack
 from latchfree_spark.check.inputs import find
-from latchfree_spark.check.reading import lines_of
+from latchfree_spark.check.places import first_problems, lines_of, with_lines
 
 JEPSEN = """INFO  jepsen.util - 0\t:invoke\t:write\t3
 INFO  jepsen.util - 0\t:ok\t:write\t3
@@ -24,17 +24,26 @@ INFO  jepsen.util - 1\t:ok\t:read\t3
 
 
 def read(paths, folder):
-    """Return the histories that a job reads, by name, and the problems of histories and files."""
+    """Return the histories that a job reads, by name, and the problems of histories and files, by line."""
     job, table = fragments(paths, folder, Options())
-    problems = {(row["history"], row["problem"]) for row in table.to_pylist() if row["problem"]}
-    names = dict.fromkeys(name for name in table["history"].to_pylist() if name is not None)
+    told = [row for row in table.to_pylist() if row["problem"] and row["for_chunk"] is None]
+    problems = {(row["history"], row["problem"]) for row in told}
+    damaged = {}
+    for row in table.filter(table["for_chunk"].is_valid()).to_pylist():
+        assert (row["history"], row["for_chunk"]) == (None, 0)
+        damaged.setdefault(row["file"], row["problem"])
     found = {}
-    for name in names:
-        if not any(each == name for each, _ in problems):
-            mine = table.filter(pa.compute.equal(table["history"], name))
-            order = pa.compute.sort_indices(mine, [("file", "ascending"), ("first", "ascending")])
-            found[name] = history_of(unpack(mine.take(order)), 0, None, job, numbered=True)
-    return found, problems
+    for name in dict.fromkeys(name for name in table["history"].to_pylist() if name is not None):
+        mine = table.filter(pa.compute.equal(table["history"], name))
+        order = pa.compute.sort_indices(mine, [("file", "ascending"), ("first", "ascending")])
+        batch = unpack(mine.take(order))
+        spoil(batch, damaged)
+        if batch.problems[0]:
+            problems.add((name, batch.problems[0]))
+        else:
+            found[name] = history_of(batch, 0, None, job)
+    cut = find(paths).cut
+    return found, {(name, text) for name, problem in problems for text in with_lines([problem], cut)}
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
@@ -165,7 +174,7 @@ def test_a_damaged_row_group_taints_the_file(tmp_path):
     assert text.startswith(f"{path}: row group 1: ")
 
 
-@pytest.mark.parametrize("how", ["cut", "no column", "wrong type", "unknown column", "text"])
+@pytest.mark.parametrize("how", ["cut", "no column", "wrong type", "text"])
 def test_a_parquet_file_that_is_none_is_told_before_the_job(tmp_path, how):
     path = tmp_path / "x.parquet"
     write_history(path, [put_and_get("h")])
@@ -178,7 +187,6 @@ def test_a_parquet_file_that_is_none_is_told_before_the_job(tmp_path, how):
         changed = {
             "no column": lambda: table.drop_columns(["f"]),
             "wrong type": lambda: table.set_column(4, "invoke", table["f"]),
-            "unknown column": lambda: table.append_column("more", table["f"]),
         }
         pq.write_table(changed[how](), path)
     (told,) = find([path]).problems
@@ -194,6 +202,153 @@ def test_a_row_without_a_history(tmp_path):
     pq.write_table(table.set_column(0, "history", pa.array(["a", "a", None, "b"])), path, row_group_size=2)
     _, problems = read([path], tmp_path)
     assert problems == {(name, f'{path}:3: expected a string as "history", got null') for name in (None, "a", "b")}
+
+
+def test_what_is_wrong_with_many_lines_is_counted_and_the_file_is_read_once(tmp_path, monkeypatch):
+    """A file was read again for the number of each malformed line, and for the names in each damaged unit."""
+    monkeypatch.setattr(inputs, "UNIT", 4000)
+    monkeypatch.setattr(found, "_PULSE", 16)
+    path = tmp_path / "x.jsonl"
+    wrong = [number for number in range(3000) if number % 100]
+    texts = ["{ not JSON" if number % 100 else line(f"h{number}") for number in range(3000)]
+    path.write_text("\n".join(texts) + "\n")
+    opened = []
+    really = Path.open
+    monkeypatch.setattr(Path, "open", lambda self, *given, **more: opened.append(self) or really(self, *given, **more))
+    _, table = fragments([path], tmp_path, Options("map"), chunks=3)
+    units = len(find([path]).units)
+    assert units > 5
+    assert opened.count(path) == units
+    told = [row["problem"] for row in table.to_pylist() if row["problem"] and row["for_chunk"] is None]
+    assert len(told) <= 101 * units
+    texts, count = first_problems(told, find([path]).cut)
+    assert count == len(wrong)
+    assert [text.split(" ")[0] for text in texts] == [f"{path}:{number + 1}:" for number in wrong[:100]]
+    assert len(table.filter(table["for_chunk"].is_valid())) == 3 * units
+    assert set(table["history"].drop_null().to_pylist()) == {f"h{number}" for number in range(0, 3000, 100)}
+
+
+def test_only_the_first_malformed_line_of_a_history_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(found, "AT_ONCE", 5)
+    path = tmp_path / "x.jsonl"
+    path.write_text("".join(line(f"h{number % 20}", f=None) + "\n" for number in range(100)))
+    _, table = fragments([path], tmp_path)
+    first = {}
+    for row in table.to_pylist():
+        first.setdefault(row["history"], row["problem"])
+    assert len(first) == 20
+    for number in range(20):
+        assert first[f"h{number}"].startswith(f"{path}:{number + 1}: expected a string as")
+
+
+def test_problems_come_in_order_of_files_and_lines(tmp_path):
+    path = tmp_path / "x.jsonl"
+    path.write_text("a\nbb\nccc\nd\n")
+    texts = [f"{path}:@9: d", "y:10: b", "y:9: a", f"{path}:@2: two and, on line @5, y:@7: u", "y:12: 1,234 more"]
+    told, count = first_problems([*texts, texts[0]], [str(path)])
+    assert told == [f"{path}:2: two and, on line 3, y:3: u", f"{path}:4: d", "y:9: a", "y:10: b"]
+    assert count == 1238
+    assert with_lines(["gone:@7: x", "other:@7: x"], ["gone"]) == ["gone:@7: x", "other:@7: x"]
+
+
+def test_a_wrong_model_is_seen_before_the_job(tmp_path, monkeypatch):
+    path, other = tmp_path / "x.jsonl", tmp_path / "y.parquet"
+    write_history(path, [put_and_get(f"h{number}") for number in range(7)])
+    write_history(other, [put_and_get(f"h{number}") for number in range(7)])
+
+    def look(paths, model):
+        job, _ = fragments(paths, tmp_path, Options(model))
+        return sample.first_look(job, find(paths))
+
+    assert look([path, other], "map") == []
+    wrong = look([path, other], "queue")
+    with pytest.raises(HistoryFormatError) as told:
+        read_history(path, model="queue")
+    assert (wrong[0], len(wrong)) == (str(told.value), 14)
+    assert "say what to check against: --model map|" in look([path], None)[0]
+    monkeypatch.setattr(sample, "HISTORIES", 3)
+    assert len(look([path, other], "queue")) == 3
+    path.write_text("{\n" * 500)
+    wrong = look([path], "map")
+    assert (len(wrong), wrong[0].split(" ")[0], wrong[-1]) == (101, f"{path}:1:", "and 400 more")
+    monkeypatch.undo()
+    assert look([path, other], "map") == []  # there is something to judge
+
+
+TYPES = {
+    "dictionary": lambda column: column.dictionary_encode(),
+    "large": lambda column: column.cast(pa.large_string()),
+    "view": lambda column: column.cast(pa.string_view()),
+    "binary": lambda column: column.cast(pa.binary()),
+}
+
+
+@pytest.mark.parametrize("text", TYPES)
+@pytest.mark.parametrize("integer", ["int32", "uint64", "int16"])
+def test_columns_of_any_type_that_holds_the_values(tmp_path, text, integer):
+    histories = [random_history("map", seed) for seed in range(20)]
+    write_history(tmp_path / "x.parquet", histories)
+    table = pq.read_table(tmp_path / "x.parquet")
+    for name in table.column_names:
+        change = TYPES[text] if table[name].type == pa.string() else lambda column: column.cast(integer)
+        table = table.set_column(table.column_names.index(name), name, change(table[name]))
+    table = table.append_column("host", pa.array([1.5] * len(table)))
+    other = tmp_path / "y.parquet"
+    pq.write_table(table.drop_columns(["object", "model"]), other, row_group_size=9)
+    pq.write_table(table, tmp_path / "z.parquet")
+    assert find([other, tmp_path / "z.parquet"]).warnings == ("2 files have columns that are not read: 'host'",)
+    for paths in ([other], [tmp_path / "z.parquet"]):
+        found, problems = read(paths, tmp_path)
+        assert not problems
+        assert list(found.values()) == read_history(tmp_path / "x.parquet")
+
+
+def test_a_number_that_does_not_fit_is_damage(tmp_path):
+    path = tmp_path / "x.parquet"
+    write_history(path, [put_and_get("h")])
+    table = pq.read_table(path)
+    times = pa.array([0, 2**63 + 5], pa.uint64())
+    pq.write_table(table.set_column(table.column_names.index("invoke"), "invoke", times), path)
+    found, problems = read([path], tmp_path)
+    assert not found
+    assert {name for name, _ in problems} == {None, "h"}
+    assert all(text.startswith(f"{path}: row group 0: ") for _, text in problems)
+
+
+def test_files_with_and_without_optional_columns(tmp_path):
+    histories = [put_and_get(f"h{number}") for number in range(3)]
+    for number, drop in enumerate((["object"], ["model"], ["object", "model"])):
+        path = tmp_path / f"{number}.parquet"
+        write_history(path, [histories[number]])
+        pq.write_table(pq.read_table(path).drop_columns(drop), path)
+    found, problems = read([tmp_path], tmp_path)
+    assert not problems
+    assert list(found.values()) == histories
+
+
+@pytest.mark.parametrize("suffix", ["jsonl.gz", "ndjson.zst", "json.gz", "jsonl.bz2", "jsonl.lz4"])
+def test_compressed_lines(tmp_path, monkeypatch, suffix):
+    monkeypatch.setattr(inputs, "UNIT", 300)
+    histories = [random_history("map", seed) for seed in range(20)]
+    plain, path = tmp_path / "x.jsonl", tmp_path / f"y.{suffix}"
+    write_history(plain, histories)
+    content = plain.read_bytes()
+    with pa.output_stream(str(path), compression=inputs.compression(path)) as file:
+        file.write(content)
+    assert len(find([path]).units) == 1
+    found, problems = read([path], tmp_path)
+    assert not problems
+    assert list(found.values()) == read_history(plain)
+    with pa.output_stream(str(path), compression=inputs.compression(path)) as file:
+        file.write(content + b"{\n")
+    found, problems = read([path], tmp_path)
+    assert not found
+    (text,) = {text for _, text in problems}
+    assert text.startswith(f"{path}:{1 + content.count(b'%c' % 10)}: expected a JSON object, got '{{'")
+    path.write_bytes(path.read_bytes()[:-5])
+    found, problems = read([path], tmp_path)
+    assert not found
+    assert any(name is None and text.startswith(f"{path}: ") for name, text in problems)
 
 
 def test_line_numbers(tmp_path):

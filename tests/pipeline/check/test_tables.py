@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from latchfree_lincheck.history.columns import MISSING
 from latchfree_model import UNKNOWN
 from latchfree_spark.check.decoding import decode, unpack
-from latchfree_spark.check.tables import FRAGMENTS, LISTS, ROWS, pack, problem
+from latchfree_spark.check.tables import FRAGMENTS, LISTS, ROWS, Problem, pack, problems
 
 values = st.none() | st.integers(-3, 3) | st.booleans() | st.text(max_size=2) | st.lists(st.integers(0, 2), max_size=2)
 row = st.fixed_dictionaries(
@@ -86,8 +86,9 @@ def test_what_cannot_be_read_is_wrong_in_its_row_only():
 
 
 def test_a_problem_has_no_rows():
-    table = pa.Table.from_batches([problem(3, 9, "what", [None, "h"])])
+    table = pa.Table.from_batches([problems(3, 1, [Problem(9, None, "what", 2), Problem(9, "h", "what")])])
     assert table.schema == FRAGMENTS
+    assert [table[name].to_pylist() for name in ("source", "file", "for_chunk")] == [[1, 1], [3, 3], [2, None]]
     batch = unpack(table.slice(1))
     assert (batch.names, batch.problems, batch.bounds.tolist()) == (["h"], ["what"], [0, 0])
     assert not len(decode(batch)[0].invoke)

@@ -15,11 +15,11 @@ from latchfree_spark.check.reading import read_units
 from latchfree_spark.check.tables import FRAGMENTS
 
 
-def fragments(inputs, folder, options=None):
+def fragments(inputs, folder, options=None, chunks=1):
     """Read files; return the job and the fragments, as one table."""
     options = options or Options("map")
     found = find(inputs, join=options.join)
-    job = Job(options, str(folder), found.files, found.formats, "run", found.sources)
+    job = Job(options, str(folder), found.files, found.formats, "run", found.sources, chunks)
     units = pa.RecordBatch.from_pylist([asdict(unit) for unit in found.units])
     return job, pa.Table.from_batches(list(read_units([units], job)), FRAGMENTS)
 
@@ -29,8 +29,8 @@ def shuffled(table, chunks, rows):
     names = table["history"].to_pylist()
     sources = table["source"].to_pylist()
     numbers = [
-        0 if name is None else zlib.crc32(f"{source} {name}".encode()) % chunks
-        for source, name in zip(sources, names, strict=True)
+        zlib.crc32(f"{source} {name}".encode()) % chunks if for_chunk is None else for_chunk
+        for source, name, for_chunk in zip(sources, names, table["for_chunk"].to_pylist(), strict=True)
     ]
     files, firsts = table["file"].to_pylist(), table["first"].to_pylist()
     order = sorted(

@@ -1,0 +1,159 @@
+"""Read operations from JSON Lines, plain or compressed: one pass, whatever is wrong.
+
+A file that is read in one unit has numbered lines. In a file that is cut into units a line is known by the byte at
+which it begins (`places.Byte`). A compressed file cannot be cut.
+
+A unit ends where the file ended when the job began. If the file grows, a line that was half written then is left to the
+next run, and the driver says that the file has grown.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, Final, cast
+
+import pyarrow as pa
+
+from latchfree_lincheck.formats import HistoryFormatError
+from latchfree_lincheck.formats.record import EXPECTED, Collector, dumps
+from latchfree_spark.check.found import Found
+from latchfree_spark.check.inputs import CUT, Unit, compression
+from latchfree_spark.check.places import Byte
+from latchfree_spark.check.tables import ROWS, pack
+
+_FIELDS: Final = {*EXPECTED, "result"}
+_INTEGERS: Final = range(-(2**63) + 1, 2**63)
+_BUFFER: Final = 1 << 20
+
+
+def read_lines(unit: Unit, path: Path, found: Found, batch: int) -> Iterator[Any]:
+    """Yield the operations of a unit as fragments, at most `batch` of them at a time; note what is wrong."""
+    columns = empty()
+    for place, raw in _lines(unit, path):
+        try:
+            record = _parse(path, place, raw)
+        except HistoryFormatError as error:
+            found.of_file(place, str(error))
+            yield from found.passing()
+            continue
+        if record is None:
+            continue
+        if not _fits(record) and _is_wrong(path, place, record, found):
+            yield from found.passing()
+            continue
+        append(columns, record, place)
+        if len(columns["place"]) == batch:
+            yield pack(pa.table(columns, schema=ROWS), unit.file, unit.source)
+            columns = empty()
+    if columns["place"]:
+        yield pack(pa.table(columns, schema=ROWS), unit.file, unit.source)
+
+
+def empty() -> dict[str, list[Any]]:
+    """Return the columns of `ROWS`, without rows."""
+    return {name: [] for name in ROWS.names}
+
+
+def append(columns: dict[str, list[Any]], record: dict[str, Any], place: int) -> None:
+    """Append the operation of a record."""
+    columns["history"].append(record["history"])
+    columns["model"].append(record.get("model"))
+    columns["process"].append(dumps(record["process"]))
+    columns["f"].append(record["f"])
+    columns["arguments"].append(dumps(record["arguments"]))
+    columns["result"].append(dumps(record["result"]) if "result" in record else None)
+    columns["object"].append(record.get("object"))
+    columns["invoke"].append(record["invoke"])
+    columns["return"].append(record["return"])
+    columns["place"].append(place)
+
+
+def _lines(unit: Unit, path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines that begin in a unit, each with its place."""
+    with _open(path) as file:
+        at = 0
+        if unit.begin:
+            file.seek(unit.begin - 1)
+            at = unit.begin - 1 + len(file.readline())
+        for number, raw in enumerate(file, 1):
+            if at >= unit.end:
+                return
+            after = at + len(raw)
+            if after > unit.size:  # it was half written when the job began
+                return
+            yield (Byte(at) if unit.format == CUT else number), raw
+            at = after
+
+
+def _open(path: Path) -> BinaryIO:
+    kind = compression(path)
+    if kind is None:
+        return path.open("rb", buffering=_BUFFER)
+    stream: Any = pa.input_stream(str(path), compression=kind)
+    return cast(BinaryIO, io.BufferedReader(stream, _BUFFER))
+
+
+def _reject(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON")
+
+
+_DECODER: Final = json.JSONDecoder(parse_constant=_reject)
+
+
+def _parse(path: Path, place: int, raw: bytes) -> dict[str, Any] | None:
+    """Return the object of a line, None for a blank one; raise HistoryFormatError if it is none."""
+    what = "a JSON object"
+    is_first = place == (0 if isinstance(place, Byte) else 1)
+    try:
+        text = raw.decode("utf-8-sig" if is_first else "utf-8").strip()
+        if not text:
+            return None
+        record = _DECODER.decode(text)
+        if isinstance(record, dict):
+            return record
+        got = repr(record)[:60]
+    except UnicodeDecodeError as error:
+        what, got = "UTF-8 text", str(error)
+    except (ValueError, RecursionError) as error:
+        got = f"{text[:60]!r} ({error})"
+        if not raw.endswith(b"\n"):
+            what, got = f"{what} on the last line, ended by a newline", f"{text[-60:]!r}, which is cut off"
+    raise HistoryFormatError(path, place, what, got)
+
+
+def _fits(record: dict[str, Any]) -> bool:
+    """Return whether a record has the fields of an operation, each of its type."""
+    if not record.keys() <= _FIELDS:
+        return False
+    get = record.get
+    finish = record.get("return", "")
+    return (
+        type(get("history")) is str
+        and type(get("process")) in (int, str)
+        and type(get("f")) is str
+        and type(get("arguments")) is list
+        and type(get("invoke")) is int
+        and record["invoke"] in _INTEGERS
+        and (finish is None or (type(finish) is int and finish in _INTEGERS))
+        and (get("object") is None or type(record["object"]) is str)
+        and (get("model") is None or type(record["model"]) is str)
+    )
+
+
+def _is_wrong(path: Path, place: int, record: dict[str, Any], found: Found) -> bool:
+    """Note what is wrong with a record; return False if nothing is."""
+    name = record.get("history")
+    if isinstance(name, str) and found.knows(name):
+        return True
+    try:
+        Collector(path, None).add(place, record)
+    except HistoryFormatError as error:
+        if isinstance(name, str):
+            found.of_history(name, place, str(error))
+        else:
+            found.of_file(place, str(error))
+        return True
+    return False
