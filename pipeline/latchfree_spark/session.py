@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import os
 import sys
+import sysconfig
 import threading
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from latchfree_spark.configured import configured, is_loopback, is_submitted
@@ -160,6 +162,14 @@ def chosen_settings(before: Mapping[str, str], conf: Mapping[str, str]) -> dict[
     return {**{name: value for name, value in ours.items() if name not in before}, **conf}
 
 
+def _own_path() -> list[str]:
+    """Return the path of this program without the standard library, which another interpreter could not load."""
+    library = {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")}
+    library |= {str(Path(folder, "lib-dynload")) for folder in library}
+    packed = "python{}{}.zip".format(*sys.version_info[:2])
+    return [folder for folder in sys.path if folder and folder not in library and Path(folder).name != packed]
+
+
 def _machine_options(settings: Mapping[str, str]) -> str:
     """Return the options of the virtual machine to start: its temporary files are in a folder that we look after."""
     given = os.environ.get("SPARK_SUBMIT_OPTS", "")
@@ -196,7 +206,7 @@ def _environment(loopback: bool, settings: Mapping[str, str]) -> Iterator[None]:
             **({"SPARK_LOCAL_IP": "127.0.0.1"} if loopback else {}),
         }
         changed = {name: value for name, value in wanted.items() if name not in os.environ}
-        changed["PYTHONPATH"] = os.pathsep.join(folder for folder in sys.path if folder)
+        changed["PYTHONPATH"] = os.pathsep.join(_own_path())
         if not started and not is_submitted():
             changed["JAVA_HOME"] = str(java_home())
             changed["SPARK_SUBMIT_OPTS"] = _machine_options(settings)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -115,6 +116,45 @@ def test_a_driver_killed_with_its_virtual_machine_leaves_nothing_for_long(tmp_pa
         assert told(sys.executable, TOLD, "local[1]", **environment)["rows"] == 499500
         assert not left.exists()
         assert [each.name for each in Path(temporary).iterdir()] == [f"latchfree-{os.geteuid()}"]
+
+
+def another_python():
+    """Return a Python of this machine that is newer than this one, None if there is none."""
+    for minor in range(sys.version_info[1] + 1, 20):
+        found = [*Path(sys.base_prefix).parent.glob(f"3.{minor}.*/bin/python"), shutil.which(f"python3.{minor}")]
+        for each in filter(None, found):
+            return str(each), f"3.{minor}"
+    return None
+
+
+def refused_by(python, tmp_path):
+    """Run the command with another Python for its workers; return its exit code and what it says."""
+    (tmp_path / "messages.csv").write_text("topic\na/b\n")
+    command = ("-m", "latchfree_cli", "pipeline", "sketch", "messages.csv", "-o", "out", "--master", "local[1]")
+    run = subprocess.run(
+        [sys.executable, *command],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYSPARK_PYTHON": python},
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert not (tmp_path / "out").exists()
+    return run.returncode, run.stderr.splitlines()[-1]
+
+
+def test_workers_with_another_python(tmp_path):
+    found = another_python()
+    if found is None:
+        pytest.skip("this machine has no newer Python")
+    python, version = found
+    code, said = refused_by(python, tmp_path)
+    assert code == 70
+    assert f"has Python {version}, and the driver has Python " in said
+    assert "set PYSPARK_PYTHON" in said
+
+
+def test_workers_without_a_python(tmp_path):
+    code, said = refused_by("/nowhere/python", tmp_path)
+    assert code == 70
+    assert "has no /nowhere/python, which PYSPARK_PYTHON" in said
 
 
 def own_address():

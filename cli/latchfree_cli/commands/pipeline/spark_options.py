@@ -42,14 +42,23 @@ def opener(
 
     @contextmanager
     def opened() -> "Iterator[SparkSession]":
-        from latchfree_spark import session
+        from latchfree_spark import session, workers
 
         try:
             with session.spark_session(app, master=master, conf=given) as spark:
                 if ui and hasattr(spark, "sparkContext"):
                     settings.note(f"Spark's pages: {spark.sparkContext.uiWebUrl}")
+                workers.require_same_python(spark)
                 yield spark
         except session.SessionRefused as error:
             raise exits.Stop(exits.USAGE, str(error)) from None
+        except workers.WorkersDiffer as error:
+            raise exits.Stop(exits.TOOL, str(error)) from None
+        except Exception as error:
+            # Of a host that joined later, for instance.
+            said = workers.explained(str(error)) if type(error).__module__.startswith(("pyspark", "py4j")) else None
+            if said is None:
+                raise
+            raise exits.Stop(exits.TOOL, said) from None
 
     return opened
