@@ -99,7 +99,7 @@ def _hosts(spark: SparkSession) -> list[str]:
     """Return the hosts with executors, as far as the driver knows."""
     if is_remote(spark):
         return []
-    infos = spark.sparkContext._jsc.sc().statusTracker().getExecutorInfos()  # type: ignore[attr-defined]
+    infos = spark.sparkContext._jsc.sc().statusTracker().getExecutorInfos()
     return sorted({str(info.host()) for info in infos})
 
 
