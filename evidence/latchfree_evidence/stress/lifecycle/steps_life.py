@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
+from latchfree import Arena, ArenaClosed
 from latchfree_evidence.stress.lifecycle import ledger as columns
 from latchfree_evidence.stress.lifecycle.ledger import EXECUTING, RESTING, RUNNING
 from latchfree_evidence.stress.lifecycle.program import Step
@@ -182,9 +183,13 @@ def _use(process: Process, step: Step) -> None:
     for opening in list(process.openings.values()):
         for what, structure in list(opening.structures.items()):
             if what != "own" and not opening.arena.closed:
-                process.handler.write(structure, what, 0)
-                process.handler.work(structure, what, "scan", 1)
-                process.handler.work(structure, what, "many", 1)
+                try:
+                    process.handler.write(structure, what, 0)
+                    process.handler.work(structure, what, "scan", 1)
+                    process.handler.work(structure, what, "many", 1)
+                except ArenaClosed:
+                    if not opening.arena._lender.closing:  # the step in whose midst this handler runs may close it
+                        raise
 
 
 def _open(process: Process, step: Step) -> None:
@@ -193,8 +198,6 @@ def _open(process: Process, step: Step) -> None:
 
 
 def _opened(process: Process) -> Any:
-    from latchfree import Arena
-
     return Arena.open(process.where)
 
 
