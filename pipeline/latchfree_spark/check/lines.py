@@ -5,6 +5,9 @@ which it begins (`places.Byte`). A compressed file cannot be cut.
 
 A unit ends where the file ended when the job began. If the file grows, a line that was half written then is left to the
 next run, and the driver says that the file has grown.
+
+No unit reads further than its end and one line, and no line of more than `LONGEST` bytes is held: a file without line
+ends is read once, too.
 """
 
 from __future__ import annotations
@@ -28,12 +31,17 @@ _FIELDS: Final = {*EXPECTED, "result"}
 _INTEGERS: Final = range(-(2**63) + 1, 2**63)
 _BUFFER: Final = 1 << 20
 
+LONGEST: Final = 64 << 20
+"""Bytes of a line, at most."""
+
 
 def read_lines(unit: Unit, path: Path, found: Found, batch: int) -> Iterator[Any]:
     """Yield the operations of a unit as fragments, at most `batch` of them at a time; note what is wrong."""
     columns = empty()
     for place, raw in _lines(unit, path):
         try:
+            if raw is None:
+                raise HistoryFormatError(path, place, f"a line of at most {LONGEST:,} bytes", "a longer one")
             record = _parse(path, place, raw)
         except HistoryFormatError as error:
             found.of_file(place, str(error))
@@ -71,21 +79,35 @@ def append(columns: dict[str, list[Any]], record: dict[str, Any], place: int) ->
     columns["place"].append(place)
 
 
-def _lines(unit: Unit, path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines that begin in a unit, each with its place."""
+def _lines(unit: Unit, path: Path) -> Iterator[tuple[int, bytes | None]]:
+    """Yield the lines that begin in a unit, each with its place; None for one that is too long."""
     with _open(path) as file:
-        at = 0
+        at, number = 0, 0
         if unit.begin:
             file.seek(unit.begin - 1)
-            at = unit.begin - 1 + len(file.readline())
-        for number, raw in enumerate(file, 1):
-            if at >= unit.end:
+            at = _skip(file, unit.begin - 1, unit.end)
+        while at < unit.end:
+            raw = file.readline(LONGEST)
+            after, number = at + len(raw), number + 1
+            if not raw or after > unit.size:  # it was half written when the job began
                 return
-            after = at + len(raw)
-            if after > unit.size:  # it was half written when the job began
-                return
-            yield (Byte(at) if unit.format == CUT else number), raw
-            at = after
+            place = Byte(at) if unit.format == CUT else number
+            if len(raw) == LONGEST and not raw.endswith(b"\n"):
+                yield place, None
+                at = _skip(file, after, unit.end)
+            else:
+                yield place, raw
+                at = after
+
+
+def _skip(file: BinaryIO, at: int, end: int) -> int:
+    """Read the rest of a line, but not if it goes on after `end`; return where the next one begins."""
+    while at < end:
+        raw = file.readline(_BUFFER)
+        at += len(raw)
+        if not raw or raw.endswith(b"\n"):
+            break
+    return at
 
 
 def _open(path: Path) -> BinaryIO:

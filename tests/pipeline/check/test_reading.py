@@ -11,7 +11,7 @@ from pipeline_jobs import fragments, put_and_get
 
 from latchfree_lincheck import write_history
 from latchfree_lincheck.formats import HistoryFormatError, read_history
-from latchfree_spark.check import Options, found, inputs, reading, sample
+from latchfree_spark.check import Options, found, inputs, lines, reading, sample
 from latchfree_spark.check.decoding import history_of, spoil, unpack
 from latchfree_spark.check.inputs import find
 from latchfree_spark.check.places import first_problems, lines_of, with_lines
@@ -226,6 +226,24 @@ def test_what_is_wrong_with_many_lines_is_counted_and_the_file_is_read_once(tmp_
     assert [text.split(" ")[0] for text in texts] == [f"{path}:{number + 1}:" for number in wrong[:100]]
     assert len(table.filter(table["for_chunk"].is_valid())) == 3 * units
     assert set(table["history"].drop_null().to_pylist()) == {f"h{number}" for number in range(0, 3000, 100)}
+
+
+@pytest.mark.parametrize("unit", [300, 1 << 20])
+def test_a_line_without_an_end_is_neither_held_nor_read_by_each_unit(tmp_path, monkeypatch, unit):
+    monkeypatch.setattr(inputs, "UNIT", unit)
+    monkeypatch.setattr(lines, "LONGEST", 200)
+    monkeypatch.setattr(lines, "_BUFFER", 64)
+    path = tmp_path / "x.jsonl"
+    path.write_text("\n".join([line("a"), "x" * 2000, line("b"), "y" * 199, "z" * 3000]))
+    _, table = fragments([path], tmp_path)
+    told = [row["problem"] for row in table.to_pylist() if row["problem"] and row["for_chunk"] is None]
+    texts, _ = first_problems(told, find([path]).cut)
+    assert [text.removeprefix(f"{path}:")[:24] for text in texts] == [
+        "2: expected a line of at",
+        "4: expected a JSON objec",
+        "5: expected a line of at",
+    ]
+    assert sorted(table["history"].drop_null().to_pylist()) == ["a", "b"]
 
 
 def test_only_the_first_malformed_line_of_a_history_is_told(tmp_path, monkeypatch):

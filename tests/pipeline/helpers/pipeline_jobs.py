@@ -44,7 +44,9 @@ def shuffled(table, chunks, rows):
             firsts[row],
         ),
     )
-    numbered = table.append_column("chunk", pa.array(numbers, pa.int32())).take(pa.array(order, pa.int64())).combine_chunks()
+    numbered = (
+        table.append_column("chunk", pa.array(numbers, pa.int32())).take(pa.array(order, pa.int64())).combine_chunks()
+    )
     return numbered.to_batches(max_chunksize=rows)
 
 
