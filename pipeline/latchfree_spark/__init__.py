@@ -12,13 +12,13 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from latchfree_spark.frames import check
+    from latchfree_spark.frames import check, match, register, sketch
     from latchfree_spark.session import spark_session
 
-__all__ = ["check", "spark_session"]
+__all__ = ["check", "match", "register", "sketch", "spark_session"]
 
-_HOME = {"spark_session": "session"}
-_PACKAGES = ("check",)
+_HOME = {"register": "frames.sql", "spark_session": "session"}
+_PACKAGES = ("check", "match", "sketch")
 
 
 def __getattr__(name: str) -> Any:

@@ -81,7 +81,8 @@ def check(
         raise ValueError(problem)
     if model is None and "model" not in df.columns:
         raise ValueError(f"{unknown_model(None).replace('--model ', 'model=')}; or add a column model")
-    return verdicts_of(fragments_of(df, by), naming(df.schema, by, output_names()), options, partitions)
+    names = naming(df.schema, by, output_names())
+    return verdicts_of(fragments_of(canonical(df, by), names), names, options, partitions)
 
 
 def output_names() -> list[str]:
@@ -89,14 +90,10 @@ def output_names() -> list[str]:
     return [column.split(" ")[0] for column in OUTPUT.split(", ")]
 
 
-def fragments_of(df: DataFrame, by: Sequence[str]) -> DataFrame:
-    """Return the operations of a table as fragments of histories, under the names `key(0)`, ..."""
-    names = naming(df.schema, by, output_names())
-    rows = canonical(df, by)
-    schema = _renamed(names, [key(number) for number in range(len(by))])
-    return rows.mapInArrow(
-        on_workers(df.sparkSession, f"{packed.__module__}:packed", len(by)), _with(schema, FRAGMENT_DDL)
-    )
+def fragments_of(rows: DataFrame, names: StructType) -> DataFrame:
+    """Return operations with columns as `canonical` makes them as fragments of histories, named `key(0)`, ..."""
+    schema = with_fields(_renamed(names, [key(number) for number in range(len(names))]), FRAGMENT_DDL)
+    return rows.mapInArrow(on_workers(rows.sparkSession, f"{packed.__module__}:packed", len(names)), schema)
 
 
 def verdicts_of(fragments: DataFrame, names: StructType, options: Options, partitions: int | None) -> DataFrame:
@@ -106,7 +103,7 @@ def verdicts_of(fragments: DataFrame, names: StructType, options: Options, parti
     run: Any = on_workers(
         fragments.sparkSession, "latchfree_spark.frames.judging:judged", options, tuple(names.fieldNames())
     )
-    return dealt.sortWithinPartitions(*keys).mapInArrow(run, _with(names, OUTPUT))
+    return dealt.sortWithinPartitions(*keys).mapInArrow(run, with_fields(names, OUTPUT))
 
 
 def _renamed(fields: StructType, names: Sequence[str]) -> StructType:
@@ -115,7 +112,7 @@ def _renamed(fields: StructType, names: Sequence[str]) -> StructType:
     return StructType([StructField(name, field.dataType) for name, field in zip(names, fields.fields, strict=True)])
 
 
-def _with(first: StructType, ddl: str) -> StructType:
+def with_fields(first: StructType, ddl: str) -> StructType:
     """Return a schema with more columns, which are text, numbers, or lists of them."""
     from pyspark.sql.types import ArrayType, DoubleType, LongType, StringType, StructField, StructType
 

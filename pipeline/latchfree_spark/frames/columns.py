@@ -71,8 +71,8 @@ def naming(schema: StructType, by: Sequence[str], taken: Sequence[str]) -> Struc
     return StructType(fields)
 
 
-def canonical(frame: DataFrame, by: Sequence[str]) -> DataFrame:
-    """Return a table with the columns `key(0)`, ... and the operation as text and integers.
+def canonical(frame: DataFrame, by: Sequence[str], more: Sequence[str] = ()) -> DataFrame:
+    """Return a table with the columns `key(0)`, ..., the operation as text and integers, and `more` columns.
 
     Raises
     ------
@@ -90,7 +90,7 @@ def canonical(frame: DataFrame, by: Sequence[str]) -> DataFrame:
             chosen.append(f"CAST({quoted(name)} AS STRING) AS {quoted(_checked(schema, name))}")
         else:
             chosen.append(f"{_json(schema, name)} AS {quoted(name)}")
-    return frame.selectExpr(*chosen)
+    return frame.selectExpr(*chosen, *map(quoted, more))
 
 
 assert {*TEXT, *TIMES, "model"} == {*KNOWN[1:]}

@@ -1,5 +1,6 @@
 """Match tables and streams of messages with subscriptions on Spark."""
 
+from latchfree_spark.callable import make_callable
 from latchfree_spark.match.batch import Summary, match_messages, refuse_existing
 from latchfree_spark.match.errors import BadMessages, BadSubscriptions, NoMessages, OutputExists
 from latchfree_spark.match.messages import Messages, find
@@ -20,3 +21,5 @@ __all__ = [
     "match_stream",
     "refuse_existing",
 ]
+
+make_callable(__name__)

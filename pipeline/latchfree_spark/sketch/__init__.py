@@ -1,6 +1,9 @@
 """Estimate counts of messages in constant memory, with Spark's own sketches."""
 
+from latchfree_spark.callable import make_callable
 from latchfree_spark.sketch.count_min import CountMin
 from latchfree_spark.sketch.job import QUANTILES, Columns, Total, sketch_messages
 
 __all__ = ["QUANTILES", "Columns", "CountMin", "Total", "sketch_messages"]
+
+make_callable(__name__)

@@ -108,11 +108,22 @@ def sketch_messages(
     columns = columns or Columns()
     out = Path(out).absolute()
     refuse_existing(out)
-    frame = _chosen(messages.read(spark), messages.topic, columns)
+    windows = sketched(messages.read(spark), messages.topic, columns, heavy)
     out.parent.mkdir(parents=True, exist_ok=True)
     with published_folder(out) as work:
-        _windows(frame, heavy).write.parquet(uri(str(work / "windows")))
+        windows.write.parquet(uri(str(work / "windows")))
         return _total(spark, work, heavy)
+
+
+def sketched(frame: DataFrame, topic: str, columns: Columns, heavy: int) -> DataFrame:
+    """Return the sketches of a table of messages and what they estimate: a row for each window.
+
+    Raises
+    ------
+    BadMessages
+        If a column is missing or of another type.
+    """
+    return _windows(_chosen(frame, topic, columns), heavy)
 
 
 def _chosen(frame: DataFrame, topic: str, columns: Columns) -> DataFrame:

@@ -1,0 +1,99 @@
+"""Histories at a URI that is no path: judged, counted, and judged once only, night by night."""
+
+import json
+
+import pytest
+from lincheck_random import random_history
+from pipeline_jobs import put_and_get
+from pipeline_webhdfs import webhdfs
+
+from latchfree_lincheck import check as local
+from latchfree_lincheck import write_history
+from latchfree_spark.check import BadInput, Options
+from latchfree_spark.errors import RowsLost
+from latchfree_spark.frames.uris import check_uris
+
+OPTIONS = Options("map", saved=2)
+
+
+def rows(spark, out):
+    return [row.asDict() for row in spark.read.parquet(f"{out}/verdicts").collect()]
+
+
+def test_nights_on_a_file_system_that_is_no_path(spark, tmp_path):
+    first = [random_history("map", seed) for seed in range(30)]
+    second = [random_history("map", seed) for seed in range(20, 50)]  # counts from the same names again
+    expected = {}
+    with webhdfs(tmp_path / "remote") as (root, requests):
+        (tmp_path / "remote" / "runs" / "night1").mkdir(parents=True)
+        write_history(tmp_path / "remote/runs/night1/part-00000-x.jsonl", first[:15])
+        write_history(tmp_path / "remote/runs/night1/part-00001-x.jsonl", first[15:])
+        expected |= {("night1", history.name): local(history, "map").verdict for history in first}
+        done = check_uris(spark, [f"{root}/runs"], f"{root}/out", OPTIONS, date="2026-01-01")
+        assert (done.histories, done.known, sum(done.verdicts.values())) == (30, 0, 30)
+        write_history(tmp_path / "remote/runs/night2.parquet", second)
+        expected |= {("night2.parquet", history.name): local(history, "map").verdict for history in second}
+        again = check_uris(spark, [f"{root}/runs"], f"{root}/out/", OPTIONS, date="2026-01-02", rounds=2)
+        assert (again.histories, again.known, sum(again.verdicts.values())) == (60, 30, 30)
+        third = check_uris(spark, [f"{root}/runs"], f"{root}/out", OPTIONS, date="2026-01-03")
+        assert (third.histories, third.known, sum(third.verdicts.values())) == (60, 60, 0)
+        found = rows(spark, f"{root}/out")
+        assert len(found) == 60
+        assert {(row["source"], row["history"]): row["verdict"] for row in found} == expected
+        assert {(row["source"], str(row["date"])) for row in found} == {
+            ("night1", "2026-01-01"),
+            ("night2.parquet", "2026-01-02"),
+        }
+        failing = spark.read.parquet(f"{root}/out/failing").select("source", "history").distinct().collect()
+        assert 2 <= len(failing) <= 6
+        assert all(expected[row["source"], row["history"]] == "violation" for row in failing)
+        runs = [json.loads(row["value"]) for row in spark.read.text(f"{root}/out/summary.json").collect()]
+        assert sorted(run["date"] for run in runs) == ["2026-01-01", "2026-01-02", "2026-01-03"]
+    assert {"OPEN", "CREATE", "RENAME"} <= {op for op, _ in requests}
+
+
+def test_what_cannot_be_judged_is_taken_up_when_it_is_mended(spark, tmp_path):
+    source = tmp_path / "in"
+    source.mkdir()
+    write_history(source / "good.jsonl", [put_and_get("h1"), put_and_get("h2")])
+    write_history(source / "torn.jsonl", [put_and_get("h1", seen=8), put_and_get("h2")])
+    whole = (source / "torn.jsonl").read_text()
+    (source / "torn.jsonl").write_text(whole[:-20])
+    write_history(source / "odd.jsonl", [put_and_get("h1")])
+    (source / "odd.jsonl").write_text((source / "odd.jsonl").read_text().replace('"get"', '"fetch"'))
+    uri, out = source.as_uri(), (tmp_path / "out").as_uri()
+    with pytest.raises(BadInput) as told:
+        check_uris(spark, [uri], out, OPTIONS)
+    assert [problem.split(": ")[0] for problem in told.value.problems[:2]] == ["odd.jsonl", "torn.jsonl"]
+    assert "expected a JSON object" in told.value.problems[1]
+    assert {(row["source"], row["verdict"]) for row in rows(spark, out)} == {("good.jsonl", "ok")}
+    (source / "torn.jsonl").write_text(whole)
+    done = check_uris(spark, [uri], out, OPTIONS, keep_going=True)
+    assert (done.histories, done.known) == (5, 2)
+    assert {(row["source"], row["history"]): row["verdict"] for row in rows(spark, out)} == {
+        ("good.jsonl", "h1"): "ok",
+        ("good.jsonl", "h2"): "ok",
+        ("torn.jsonl", "h1"): "violation",
+        ("torn.jsonl", "h2"): "ok",
+        ("odd.jsonl", "h1"): "error",
+    }
+
+
+def test_a_table_with_a_row_twice_or_of_another_input_is_told(spark, tmp_path):
+    write_history(tmp_path / "x.jsonl", [put_and_get("h1"), put_and_get("h2")])
+    uri, out = (tmp_path / "x.jsonl").as_uri(), (tmp_path / "out").as_uri()
+    check_uris(spark, [uri], out, OPTIONS, date="2026-01-01")
+    write_history(tmp_path / "x.jsonl", [put_and_get("h1"), put_and_get("h2", operations=3)])
+    with pytest.raises(BadInput, match="1 histories have more or fewer operations now"):
+        check_uris(spark, [uri], out, OPTIONS)
+    (part,) = (tmp_path / "out" / "verdicts" / "date=2026-01-01").glob("*.parquet")
+    part.with_name("copy.parquet").write_bytes(part.read_bytes())
+    with pytest.raises(RowsLost, match="of 2 histories in the input 0 have no row and 2 more than one"):
+        check_uris(spark, [uri], out, OPTIONS)
+
+
+def test_nothing_to_read(spark, tmp_path):
+    (tmp_path / "in").mkdir()
+    with pytest.raises(BadInput, match="there are no files"):
+        check_uris(spark, [(tmp_path / "in").as_uri()], (tmp_path / "out").as_uri(), OPTIONS)
+    assert not (tmp_path / "out").exists()
