@@ -80,7 +80,7 @@ def _canonical(frame: DataFrame) -> DataFrame:
 def _frames(spark: SparkSession, name: str, alone: bool, model: str | None) -> Iterator[DataFrame]:
     """Yield a table for each kind of file below a URI."""
     listed = spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(name)
-    found = sorted(row[0] for row in listed.selectExpr("_metadata.file_path").collect())
+    found = sorted(row["path"] for row in listed.select("path").collect())
     if not found:
         raise BadInput([f"{name}: there are no files"])
     root = name.rstrip("/") if alone and not re.search(r"[*?\[{]", name) else ""
@@ -106,15 +106,16 @@ def _source(root: str) -> str:
 
     That is the file, or the folder of part files that one job wrote together, below `root`.
     """
-    home = f"regexp_replace(_metadata.file_path, '{_PART}', '')"
+    path = "url_decode(replace(_metadata.file_path, '+', '%2B'))"
+    home = f"regexp_replace({path}, '{_PART}', '')"
     if not root:
         return home
     # Spark writes file:/x as file:///x; whatever comes before the path does not count.
-    path = re.sub(r"^[A-Za-z][\w+.-]*:(//[^/]*)?", "", root).replace("\\", "\\\\").replace("'", "\\'")
+    top = re.sub(r"^[A-Za-z][\w+.-]*:(//[^/]*)?", "", root).replace("\\", "\\\\").replace("'", "\\'")
     below = f"regexp_replace({home}, '^[A-Za-z][A-Za-z0-9+.-]*:(//[^/]*)?', '')"
     return (
-        f"CASE WHEN {below} = '{path}' THEN regexp_extract({below}, '([^/]*)$', 1)"
-        f" WHEN startswith({below}, '{path}/') THEN substring({below}, {len(path) + 2}) ELSE {home} END"
+        f"CASE WHEN {below} = '{top}' THEN regexp_extract({below}, '([^/]*)$', 1)"
+        f" WHEN startswith({below}, '{top}/') THEN substring({below}, {len(top) + 2}) ELSE {home} END"
     )
 
 

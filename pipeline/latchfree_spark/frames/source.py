@@ -8,8 +8,9 @@ a history into another one. The classes are made inside a function, so that they
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -78,8 +79,8 @@ def data_source(spark: SparkSession) -> type[DataSource]:
     return Latchfree
 
 
-def look(paths: Iterable[str]) -> Iterator[tuple[Inputs, int]]:
-    """Yield the pieces that tasks read: what there is, and the number of a task.
+def look(paths: Iterable[str]) -> Iterator[bytes]:
+    """Yield the pieces that tasks read, pickled: Spark hands them to a worker before it has these packages.
 
     Raises
     ------
@@ -90,10 +91,11 @@ def look(paths: Iterable[str]) -> Iterator[tuple[Inputs, int]]:
     if found.problems:
         raise BadInput(found.problems)
     for task in dict.fromkeys(unit.task for unit in found.units):
-        yield found, task
+        mine = tuple(unit for unit in found.units if unit.task == task)
+        yield pickle.dumps(replace(found, units=mine))
 
 
-def operations(pieces: Iterable[tuple[Inputs, int]]) -> Iterator[Any]:
+def operations(pieces: Iterable[bytes]) -> Iterator[Any]:
     """Yield record batches with the operations of some pieces.
 
     Raises
@@ -101,9 +103,10 @@ def operations(pieces: Iterable[tuple[Inputs, int]]) -> Iterator[Any]:
     BadInput
         If a file is damaged, or a row is no operation.
     """
-    for found, task in pieces:
+    for piece in pieces:
+        found: Inputs = pickle.loads(piece)
         job = Job(Options(), "", found.files, found.formats, "", found.sources)
-        units = [asdict(unit) for unit in found.units if unit.task == task]
+        units = [asdict(unit) for unit in found.units]
         for batch in read_units([pa.RecordBatch.from_pylist(units)], job):
             problems = [text for text in batch["problem"].unique().to_pylist() if text is not None]
             if problems:

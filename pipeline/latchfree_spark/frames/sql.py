@@ -70,10 +70,11 @@ def _aggregate(spark: SparkSession) -> Any:
     if hasattr(F, "arrow_udf"):
         linearizable.__annotations__ = {**dict.fromkeys(names, pa.Array), "return": str}
         return F.arrow_udf(linearizable, "string")
-    import pandas as pd
+    import pandas as pd  # type: ignore[import-untyped]
+    from pyspark.sql.pandas.functions import pandas_udf
 
     linearizable.__annotations__ = {**dict.fromkeys(names, pd.Series), "return": str}
-    return F.pandas_udf(linearizable, "string")
+    return pandas_udf(linearizable, "string")
 
 
 def of_columns(columns: Sequence[Any]) -> Iterator[str]:

@@ -183,10 +183,11 @@ class _Job:
         found = verdicts_of(new, _names(), self._options, self._partitions).persist()
         try:
             found = self._tainted(found)
+            self._tell(found, keep_going)
             kept = found if keep_going else found.where("verdict != 'error'")
             dated = kept.selectExpr("*", f"'{self._date}' AS date")
+            # Last: when a folder that was read has grown, Spark computes what it holds anew, and nothing is new.
             dated.write.mode("append").partitionBy("date").parquet(f"{self._out}/verdicts")
-            self._tell(found, keep_going)
         finally:
             found.unpersist()
 
@@ -293,8 +294,8 @@ class _Job:
         if "violation" in by:
             bad = found.where("verdict = 'violation'").select(*BY).orderBy(*BY).limit(self._options.saved)
             ops = self._rows.alias("f").join(bad.alias("d"), F.expr(_SAME), "left_semi").drop("problem")
-            named = ops.withColumnsRenamed({"by0": "source", "by1": "history"}).withColumn("date", F.lit(self._date))
-            named.write.mode("append").partitionBy("date").parquet(f"{self._out}/failing")
+            called = ops.withColumnsRenamed({"by0": "source", "by1": "history"}).withColumn("date", F.lit(self._date))
+            called.write.mode("append").partitionBy("date").parquet(f"{self._out}/failing")
 
 
 def _names() -> StructType:

@@ -63,7 +63,7 @@ def test_messages_and_subscriptions_that_are_none(spark):
     for subscriptions, text in (
         ([], "there are no subscriptions"),
         ([("a/#/b", 1)], "a/#/b"),
-        ([("a", 1), ("b", "x")], ""),
+        ([("a", 1), ("b", "x")], "subscribers"),
         (frame, "expected a column pattern of subscriptions, got number, topic"),
     ):
         with pytest.raises(BadSubscriptions, match=text):

@@ -25,11 +25,11 @@ class _Handler(BaseHTTPRequestHandler):
         name = unquote(address.path).removeprefix("/webhdfs/v1")
         return name, self.server.folder / name.lstrip("/"), asked
 
-    def _send(self, code, content=b"", kind="application/json", **headers):
+    def _send(self, code, content=b"", **headers):
+        """Answer without a Content-Type: the client in PySpark's wheel lacks a class to parse one."""
         if not isinstance(content, bytes):
             content = json.dumps(content).encode()
         self.send_response(code)
-        self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(content)))
         for header, value in headers.items():
             self.send_header(header, value)
@@ -68,7 +68,7 @@ class _Handler(BaseHTTPRequestHandler):
             content = path.read_bytes()[begin:]
             if "length" in asked:
                 content = content[: int(asked["length"])]
-            self._send(200, content, "application/octet-stream")
+            self._send(200, content)
         elif op == "GETCONTENTSUMMARY":
             files = [each for each in path.rglob("*") if each.is_file()]
             size = sum(each.stat().st_size for each in files)

@@ -1,12 +1,12 @@
 """``latchfree pipeline check``: judge millions of histories on Spark."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from latchfree_cli import exits
 from latchfree_cli.commands.pipeline import spark_options
+from latchfree_cli.commands.pipeline.uris import check_by_uri, is_uri
 from latchfree_cli.frame import examples
 from latchfree_cli.settings import Outcome, Settings
 
@@ -23,12 +23,13 @@ _LISTED: Final = 1000
 
 @examples(
     "latchfree pipeline check histories/ verdicts --model map",
+    "latchfree pipeline check s3a://lab/runs s3a://lab/verdicts --model map",
     'latchfree pipeline check "runs/*.jsonl" verdicts --master "local[2]"',
 )
 def check(
     settings: Settings,
     inputs: Annotated[list[str], typer.Argument(metavar="IN...", help="Files, folders or patterns of histories.")],
-    output: Annotated[Path, typer.Argument(metavar="OUT", help="A folder that is not there yet.")],
+    output: Annotated[str, typer.Argument(metavar="OUT", help="A folder that is not there yet, or a URI.")],
     model: Annotated[str | None, typer.Option("--model", help="Sequential model: map, register, ...")] = None,
     by: Annotated[
         str, typer.Option("--by", help="What large histories may be split by: history,object,key.")
@@ -44,6 +45,9 @@ def check(
     partitions: Annotated[int | None, typer.Option("--partitions", min=1, help="Tasks; default: one a chunk.")] = None,
     join: Annotated[bool, typer.Option("--join", help="A name is one history in all files, not one in each.")] = False,
     keep_going: Annotated[bool, typer.Option("--keep-going", help="Count what cannot be read and go on.")] = False,
+    incremental: Annotated[
+        bool, typer.Option("--incremental", help="Append what OUT does not have yet; URIs are always judged so.")
+    ] = False,
     master: spark_options.Master = None,
     conf: spark_options.Conf = None,
     ui: spark_options.Ui = False,
@@ -51,7 +55,8 @@ def check(
     """Judge whether millions of recorded histories are linearizable.
 
     OUT holds a table of verdicts, the failing histories, whole and shrunk, and summary.html. A job that is interrupted
-    goes on where it was when it is started again.
+    goes on where it was when it is started again. If IN or OUT is a URI, as in s3a://lab/runs, Spark reads and writes
+    it, and OUT may have the table of earlier runs: only new histories are judged.
     """
     from latchfree_spark.check import BadInput, JobRefused, Options, check_files
 
@@ -59,12 +64,18 @@ def check(
         options = Options(
             model, tuple(by.split(",")), giant, settings.timeout or TIMEOUT, budget, memory << 20, join=join
         )
+        opened = spark_options.opener(settings, "latchfree pipeline check", master, conf, ui)
+        if incremental or any(map(is_uri, (*inputs, output))):
+            return check_by_uri(
+                settings, inputs, output, options, opened,
+                rounds=chunks, partitions=partitions, keep_going=keep_going,
+            )  # fmt: skip
         with settings.progress("pipeline check: looking at the input") as show:
             summary = check_files(
                 inputs,
                 output,
                 options,
-                open_session=spark_options.opener(settings, "latchfree pipeline check", master, conf, ui),
+                open_session=opened,
                 chunks=chunks,
                 partitions=partitions,
                 keep_going=keep_going,

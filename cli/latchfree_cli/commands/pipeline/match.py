@@ -66,8 +66,8 @@ def match(
     A table of messages needs a folder that is not there; all of it appears at once. A stream goes on where it was when
     it is started again with the same folder.
     """
+    import latchfree_spark.match as jobs
     from latchfree.topics import DIALECTS
-    from latchfree_spark import match as jobs
 
     open_session = spark_options.opener(settings, "latchfree pipeline match", master, conf, ui)
     (rules,) = exits.named("dialect", DIALECTS, [dialect], "latchfree pipeline match --help")

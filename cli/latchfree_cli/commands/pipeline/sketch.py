@@ -39,7 +39,7 @@ def sketch(
     ui: spark_options.Ui = False,
 ) -> Outcome:
     """Estimate distinct topics and subscribers, heavy topics and quantiles; --out names the folder for the sketches."""
-    from latchfree_spark import match as jobs
+    import latchfree_spark.match as jobs
     from latchfree_spark.sketch import QUANTILES, Columns, sketch_messages
 
     open_session = spark_options.opener(settings, "latchfree pipeline sketch", master, conf, ui)

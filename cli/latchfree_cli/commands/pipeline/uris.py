@@ -1,0 +1,88 @@
+"""``latchfree pipeline check`` with URIs: Spark reads and writes, and only new histories are judged."""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from latchfree_cli import exits
+from latchfree_cli.settings import Outcome, Settings
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from latchfree_spark.check import Options
+    from latchfree_spark.frames.uris import Run
+
+_SHOWN: Final = 10
+
+
+def is_uri(name: str) -> bool:
+    """Return whether a name has the scheme of a file system, as in ``s3a://lab/runs``."""
+    return "://" in name
+
+
+def check_by_uri(
+    settings: Settings,
+    inputs: Sequence[str],
+    output: str,
+    options: "Options",
+    open_session: "Callable[[], AbstractContextManager[SparkSession]]",
+    *,
+    rounds: int | None,
+    partitions: int | None,
+    keep_going: bool,
+) -> Outcome:
+    """Judge the histories that the table of verdicts at a URI does not have."""
+    from latchfree_spark.check import BadInput
+    from latchfree_spark.errors import ClusterError
+    from latchfree_spark.frames.uris import check_uris
+
+    if options.join:
+        raise exits.Stop(exits.USAGE, "--join is for paths; with URIs a history is known by its source and its name")
+    try:
+        with settings.progress("pipeline check: starting Spark") as show, open_session() as spark:
+            run = check_uris(
+                spark,
+                [_addressed(name) for name in inputs],
+                _addressed(output),
+                options,
+                rounds=rounds or 1,
+                partitions=partitions,
+                keep_going=keep_going,
+                report=show,
+            )
+    except (BadInput, ValueError) as error:
+        raise exits.Stop(exits.USAGE, str(error)) from None
+    except ClusterError as error:
+        raise exits.Stop(exits.TOOL, str(error)) from None
+    except Exception as error:
+        if type(error).__module__.partition(".")[0] not in ("pyspark", "py4j"):
+            raise
+        what = str(error).strip().partition("\n")[0]
+        raise exits.Stop(exits.TOOL, f"Spark failed: {what}; start again to judge what {output} lacks") from None
+    return _told(settings, run)
+
+
+def _addressed(name: str) -> str:
+    return name if is_uri(name) else f"file://{Path(name).absolute()}"
+
+
+def _told(settings: Settings, run: "Run") -> Outcome:
+    for problem in run.problems[:_SHOWN]:
+        settings.say(f"could not be read: {problem}")
+    for rows, verdict in ((run.unknown, "unknown"), (run.failing, "violation")):
+        for row in rows[:_SHOWN]:
+            settings.say(f"{row['source']}: {row['history']}: {verdict}: {row['reason']}")
+    judged = sum(run.verdicts.values())
+    counts = ", ".join(f"{count:,} {name}" for name, count in run.verdicts.items() if count) or "none"
+    settings.note(f"{run.histories:,} histories, {run.known:,} of them known; {judged:,} judged: {counts}")
+    settings.note(f"{run.out}/verdicts/date={run.date}")
+    payload = asdict(run) | {"seconds": round(run.seconds, 3)}
+    if run.verdicts["violation"]:
+        return Outcome("violation", payload)
+    if not judged or judged == run.verdicts["error"]:
+        settings.say("nothing new was checked")
+        return Outcome("nothing", payload)
+    return Outcome("unknown" if run.verdicts["unknown"] or run.problems else "ok", payload)
