@@ -71,10 +71,11 @@ def _aggregate(spark: SparkSession) -> Any:
         linearizable.__annotations__ = {**dict.fromkeys(names, pa.Array), "return": str}
         return F.arrow_udf(linearizable, "string")
     import pandas as pd  # type: ignore[import-untyped]
-    from pyspark.sql.pandas.functions import pandas_udf
+    from pyspark.sql.pandas import functions
 
     linearizable.__annotations__ = {**dict.fromkeys(names, pd.Series), "return": str}
-    return pandas_udf(linearizable, "string")
+    make: Any = functions.pandas_udf
+    return make(linearizable, "string")
 
 
 def of_columns(columns: Sequence[Any]) -> Iterator[str]:
