@@ -34,14 +34,24 @@ _SCATTERED: Final = 4
 """Operations that follow each other in one history, on average, are scattered if they are fewer."""
 
 
-def read_units(batches: Iterable[Any], job: Job) -> Iterator[Any]:
-    """Read the units that the rows of `batches` name; yield batches of fragments."""
+def read_units(batches: Iterable[Any], job: Job, at_once: int | None = None) -> Iterator[Any]:
+    """Read the units that the rows of `batches` name; yield batches of fragments.
+
+    Parameters
+    ----------
+    batches : iterable of pyarrow.RecordBatch
+        Units.
+    job : Job
+        The files.
+    at_once : int, optional
+        Operations that are read and gathered at a time, at most, by who wants the first ones only.
+    """
     for batch in batches:
         for row in batch.to_pylist():
-            yield from _read(Unit(**row), job)
+            yield from _read(Unit(**row), job, at_once or BATCH, at_once or GATHERED)
 
 
-def _read(unit: Unit, job: Job) -> Iterator[Any]:
+def _read(unit: Unit, job: Job, size: int, gathered: int) -> Iterator[Any]:
     path = Path(job.files[unit.file])
     found = Found(unit, str(path), job.chunks)
     try:
@@ -49,9 +59,9 @@ def _read(unit: Unit, job: Job) -> Iterator[Any]:
             found.of_file(0, unit.problem)
             _name_all(unit, path, found)
         elif unit.format == "parquet":
-            yield from _read_parquet(unit, path, found)
+            yield from _read_parquet(unit, path, found, size, gathered)
         elif unit.format in ("jsonl", CUT):
-            yield from read_lines(unit, path, found, BATCH)
+            yield from read_lines(unit, path, found, size)
         else:
             yield from _read_whole(unit, path, found, job.options.model)
     except OSError as error:
@@ -59,7 +69,7 @@ def _read(unit: Unit, job: Job) -> Iterator[Any]:
     yield from found.rest()
 
 
-def _read_parquet(unit: Unit, path: Path, found: Found) -> Iterator[Any]:
+def _read_parquet(unit: Unit, path: Path, found: Found, size: int, gathered: int) -> Iterator[Any]:
     try:
         file = open_parquet(path)
     except HistoryFormatError as error:
@@ -71,12 +81,12 @@ def _read_parquet(unit: Unit, path: Path, found: Found) -> Iterator[Any]:
         at = first
         first += file.metadata.row_group(group).num_rows
         try:
-            for batch in file.iter_batches(BATCH, row_groups=[group], use_threads=False):
+            for batch in file.iter_batches(size, row_groups=[group], use_threads=False):
                 batch.validate(full=True)
                 rows = as_rows(pa.Table.from_batches([batch]), at)
                 at += batch.num_rows
                 waiting.append(_named(rows, path, found))
-                if not _is_scattered(rows) or sum(map(len, waiting)) >= GATHERED:
+                if not _is_scattered(rows) or sum(map(len, waiting)) >= gathered:
                     yield from _packed(waiting, unit)
         except (pa.ArrowException, OSError, ValueError) as error:
             text = f"{path}: row group {group}: {first_line(error)}"

@@ -31,13 +31,17 @@ UNITS: Final = 100
 _BYTES: Final = 1 << 20
 """Of a unit of lines."""
 
+_OPERATIONS: Final = 1 << 12
+"""Operations that are read at a time."""
+
 
 def first_look(job: Job, inputs: Inputs) -> list[str]:
     """Return what is wrong with the first histories if all of them are wrong, else nothing."""
     problems: list[str] = []
     histories = 0
     for unit in inputs.units[:UNITS]:
-        for batch in read_units([pa.RecordBatch.from_pylist([asdict(_beginning(unit))])], job):
+        asked = pa.RecordBatch.from_pylist([asdict(_beginning(unit))])
+        for batch in read_units([asked], job, _OPERATIONS):
             named = batch.filter(batch["history"].is_valid())
             problems += batch.filter(pc.is_null(batch["history"]))["problem"].to_pylist()
             whole = unpack(pa.Table.from_batches([named]), job.sources) if len(named) else None

@@ -293,6 +293,20 @@ def test_a_wrong_model_is_seen_before_the_job(tmp_path, monkeypatch):
     assert look([path, other], "map") == []  # there is something to judge
 
 
+def test_the_first_look_does_not_gather_what_is_scattered(tmp_path, monkeypatch):
+    """Each row of a large file is of another history: the look ends with the first batch of rows."""
+    monkeypatch.setattr(sample, "_OPERATIONS", 50)
+    path = tmp_path / "x.parquet"
+    write_history(path, [put_and_get(f"h{number}") for number in range(200)])
+    table = pq.read_table(path)
+    pq.write_table(table.take([*range(0, 400, 2), *range(1, 400, 2)]), path)
+    job, _ = fragments([path], tmp_path)
+    asked = []
+    monkeypatch.setattr(sample, "history_of", lambda batch, *given: asked.append(len(batch)))
+    assert sample.first_look(job, find([path])) == []
+    assert asked == [50]
+
+
 TYPES = {
     "dictionary": lambda column: column.dictionary_encode(),
     "large": lambda column: column.cast(pa.large_string()),
