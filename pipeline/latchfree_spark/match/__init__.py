@@ -4,8 +4,10 @@ from latchfree_spark.callable import make_callable
 from latchfree_spark.match.batch import Summary, match_messages, refuse_existing
 from latchfree_spark.match.errors import BadMessages, BadSubscriptions, NoMessages, OutputExists
 from latchfree_spark.match.messages import Messages, find
+from latchfree_spark.match.ship import Shipped, ship
 from latchfree_spark.match.stream import Progress, match_stream
 from latchfree_spark.match.table import SubscriptionTable
+from latchfree_spark.match.worker import with_subscribers
 
 __all__ = [
     "BadMessages",
@@ -14,12 +16,15 @@ __all__ = [
     "NoMessages",
     "OutputExists",
     "Progress",
+    "Shipped",
     "SubscriptionTable",
     "Summary",
     "find",
     "match_messages",
     "match_stream",
     "refuse_existing",
+    "ship",
+    "with_subscribers",
 ]
 
 make_callable(__name__)

@@ -1,7 +1,8 @@
 """Match a table of messages with subscriptions: the output appears whole or not at all.
 
 The output is written to a hidden folder beside its final place, which is renamed when complete. A killed run leaves a
-folder ``.latchfree-*.tmp`` that nobody reads.
+folder ``.latchfree-*.tmp`` that nobody reads. Before the work each executor must see that folder and the messages
+(`probe`), and before the renaming each table must have the rows that were counted (`account`).
 
 ``OUT/matches``      the messages, with ``subscribers`` (a list, each once) and ``fan_out``
 ``OUT/deliveries``   if asked for: one row for each message and subscriber
@@ -14,15 +15,22 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from latchfree_spark.match.blame import blamed
+from latchfree_spark.accounts import account
+from latchfree_spark.errors import ClusterError
+from latchfree_spark.match.blame import blamed, first_defect
 from latchfree_spark.match.errors import BadMessages, NoMessages, OutputExists, UnreadableFile
 from latchfree_spark.match.messages import Messages, uri
+from latchfree_spark.match.progress import shown
 from latchfree_spark.match.ship import ship
-from latchfree_spark.match.worker import SUBSCRIBERS, with_subscribers
+from latchfree_spark.match.worker import SUBSCRIBERS
+from latchfree_spark.match.writing import FAN_OUT, PAIRS, ROWS, Counts, sums, write_matches
+from latchfree_spark.probe import probe
 from latchfree_support.publishing import published_folder
 
 if TYPE_CHECKING:
@@ -30,8 +38,8 @@ if TYPE_CHECKING:
 
     from latchfree.topics import MaskIndex
 
-FAN_OUT: Final = "fan_out"
 SUBSCRIBER: Final = "subscriber"
+_ALL: Final = "messages of all topics"
 
 
 @dataclass(frozen=True)
@@ -68,6 +76,7 @@ def match_messages(
     deliveries: bool = False,
     counts: bool = True,
     keep_going: bool = False,
+    report: Callable[[str], None] | None = None,
 ) -> Summary:
     """Match messages with an index and write the subscribers of each message.
 
@@ -86,6 +95,8 @@ def match_messages(
         Also write the counts of subscribers and topics.
     keep_going : bool
         Count messages without a valid topic, and leave out damaged files, instead of failing at the first.
+    report : function, optional
+        Gets a line each second: how far the job is.
 
     Raises
     ------
@@ -94,6 +105,8 @@ def match_messages(
         Naming file and row, or line.
     NoMessages
     BadSubscriptions
+    NotShared, RowsLost
+        If workers do not write where the driver reads; nothing is published.
     """
     out = Path(out).absolute()
     refuse_existing(out)
@@ -101,14 +114,20 @@ def match_messages(
     refuse_columns(frame)
     out.parent.mkdir(parents=True, exist_ok=True)
     with published_folder(out) as work:
+        probe(spark, work, messages.files)
         shipped = ship(spark, index, work / "index")
         while True:
-            found = with_subscribers(frame, shipped, kind_of(index), messages.topic, keep_going=keep_going)
             try:
-                total, matches, bad = write_matches(found, work / "matches")
+                with shown(spark, report, "matching", messages.total):
+                    done = write_matches(
+                        frame, shipped, kind_of(index), messages.topic, work / "matches",
+                        keep_going=keep_going, expected=messages.total,
+                    )  # fmt: skip
                 break
+            except ClusterError:
+                raise
             except Exception as error:
-                reason = blamed(error, spark, messages, index.dialect)
+                reason = blamed(error, partial(first_defect, spark, messages, index.dialect))
                 if not (keep_going and isinstance(reason, UnreadableFile)):
                     raise reason from error
                 fewer = messages.without(reason.file, str(reason))
@@ -117,11 +136,12 @@ def match_messages(
             messages = fewer
             frame = messages.read(spark)
             shutil.rmtree(work / "matches", ignore_errors=True)
-        if not total:
+        if not done.messages:
             raise NoMessages(f"{', '.join(messages.files[:3])}: there are no messages")
-        if deliveries or counts:
-            _derive(spark, work, messages.topic, deliveries, counts)
-        summary = Summary(total, matches, bad, messages.unreadable, shipped.version, index.dialect.name)
+        with shown(spark, report, "counting", done.messages):
+            _derive(spark, work, messages.topic, done, deliveries=deliveries, by=counts)
+        version, dialect = shipped.version, index.dialect.name
+        summary = Summary(done.messages, done.matches, done.bad, messages.unreadable, version, dialect)
         (work / "summary.json").write_text(json.dumps({"format": "latchfree-match", "version": 1, **asdict(summary)}))
         shutil.rmtree(work / "index")
     return summary
@@ -145,36 +165,25 @@ def kind_of(index: MaskIndex) -> str:
     return "bigint" if str(index.match_many([]).type.value_type) == "int64" else "string"
 
 
-def write_matches(found: DataFrame, folder: Path) -> tuple[int, int, int]:
-    """Write messages with their subscribers; return how many there are, how many pairs, and how many had no topic."""
-    from pyspark.sql import Observation
-    from pyspark.sql import functions as F
-
-    seen = Observation("matches")
-    fan_out = found.withColumn(FAN_OUT, F.size(SUBSCRIBERS))
-    observed = fan_out.observe(
-        seen,
-        F.count(F.lit(1)).alias("messages"),
-        F.coalesce(F.sum(FAN_OUT), F.lit(0)).alias("matches"),
-        F.count_if(F.col(SUBSCRIBERS).isNull()).alias("bad"),
-    )
-    observed.write.parquet(uri(str(folder)))
-    return seen.get["messages"], seen.get["matches"], seen.get["bad"]
-
-
-def _derive(spark: SparkSession, work: Path, topic: str, deliveries: bool, counts: bool) -> None:
-    """Write what follows from the matches."""
+def _derive(spark: SparkSession, work: Path, topic: str, counts: Counts, *, deliveries: bool, by: bool) -> None:
+    """Write what follows from the matches, and see whether it adds up to them."""
     from pyspark.sql import functions as F
 
     matches = spark.read.parquet(uri(str(work / "matches")))
+    pairs, each = {PAIRS: counts.matches}, F.explode(SUBSCRIBERS).alias(SUBSCRIBER)
     if deliveries:
         others = [name for name in matches.columns if name not in (SUBSCRIBERS, FAN_OUT)]
-        rows = matches.select(*[F.col(f"`{name}`") for name in others], F.explode(SUBSCRIBERS).alias(SUBSCRIBER))
-        rows.write.parquet(uri(str(work / "deliveries")))
-    if counts:
-        each = matches.select(F.explode(SUBSCRIBERS).alias(SUBSCRIBER)).groupBy(SUBSCRIBER)
-        each.agg(F.count(F.lit(1)).alias("messages")).write.parquet(uri(str(work / "subscribers")))
-        by_topic = matches.groupBy(F.col(f"`{topic}`").alias("topic")).agg(
-            F.count(F.lit(1)).alias("messages"), F.coalesce(F.sum(FAN_OUT), F.lit(0)).alias("deliveries")
-        )
-        by_topic.write.parquet(uri(str(work / "topics")))
+        folder = work / "deliveries"
+        matches.select(*[F.col(f"`{name}`") for name in others], each).write.parquet(uri(str(folder)))
+        account(spark, folder, pairs, {PAIRS: sums(spark, folder, {SUBSCRIBER: "string"})[ROWS]})
+    if by:
+        folder = work / "subscribers"
+        heard = matches.select(each).groupBy(SUBSCRIBER).agg(F.count(F.lit(1)).alias(ROWS))
+        heard.write.parquet(uri(str(folder)))
+        account(spark, folder, pairs, sums(spark, folder, {ROWS: "bigint"}, {PAIRS: ROWS}))
+        folder = work / "topics"
+        added = F.coalesce(F.sum(FAN_OUT), F.lit(0)).alias(PAIRS)
+        by_topic = matches.groupBy(F.col(f"`{topic}`").alias("topic")).agg(F.count(F.lit(1)).alias(ROWS), added)
+        by_topic.write.parquet(uri(str(folder)))
+        found = sums(spark, folder, {ROWS: "bigint", PAIRS: "bigint"}, {_ALL: ROWS, PAIRS: PAIRS})
+        account(spark, folder, {_ALL: counts.messages, **pairs}, found)

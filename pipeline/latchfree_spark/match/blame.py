@@ -9,31 +9,44 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import unquote, urlsplit
+from typing import TYPE_CHECKING, Final
 
+from latchfree_spark.match.checkpoint import local
 from latchfree_spark.match.errors import BadMessages, UnreadableFile
 from latchfree_spark.match.messages import Messages
 from latchfree_spark.shipping import on_workers
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
     from latchfree.topics import Dialect
 
 _UNREAD: Final = re.compile(r"FAILED_READ_FILE\S* Encountered error while reading file (.+?)\. ")
+_JUDGE: Final = "latchfree_spark.match.invalid:defects"
+_HEADER: Final = re.compile(r"CSV header[\s\S]*?CSV file: (\S+)")
 _CAUSE: Final = re.compile(r"^Caused by: [^:\n]*: (.*)$", re.MULTILINE)
 
 
-def blamed(error: Exception, spark: SparkSession, messages: Messages, dialect: Dialect) -> Exception:
-    """Return the error that names the row or the file behind a failed job, or `error` itself if there is none."""
+def blamed(error: Exception, place: Callable[[], str | None]) -> Exception:
+    """Return the error that names the row or the file behind a failed job, or `error` itself if there is none.
+
+    Parameters
+    ----------
+    error : Exception
+        The job's.
+    place : function
+        Finds the first row that is no message.
+    """
     text = str(error)
     if "InvalidTopic" in text or "topics must not be null" in text:
-        place = first_defect(spark, messages, dialect)
-        if place is not None:
-            return BadMessages(place)
+        found = place()
+        if found is not None:
+            return BadMessages(found)
+    header = _HEADER.search(text)
+    if header:
+        return UnreadableFile(local(header[1]), "its columns are not those of the other files")
     unread = _UNREAD.search(text)
     if unread:
         causes = _CAUSE.findall(text)
@@ -41,58 +54,41 @@ def blamed(error: Exception, spark: SparkSession, messages: Messages, dialect: D
     return error
 
 
-def defect(text: object, dialect: Dialect) -> str | None:
-    """Return what is wrong with a topic."""
-    from latchfree.topics import InvalidTopic
-
-    if text is None:
-        return "there is no topic"
-    try:
-        dialect.topic(str(text))
-    except InvalidTopic as error:
-        return str(error)
-    return None
-
-
 def first_defect(spark: SparkSession, messages: Messages, dialect: Dialect) -> str | None:
-    """Return the first row that is no message, by file and row or line, and what is wrong; None if all are good."""
+    """Return the first row that is no message, by file and row or line, and what is wrong; None if all are good.
+
+    One pass: each task stops looking at a file after its first bad row.
+    """
     from pyspark.sql import functions as F
 
     parquet = messages.format == "parquet"
-    row = F.col("_metadata.row_index") if parquet else F.lit(0).cast("long")
-    places = messages.read(spark).select(
-        F.col("_metadata.file_path").alias("file"), row.alias("row"), F.col(messages.topic).alias("topic")
-    )
-
-    judge = on_workers(spark, f"{__name__}:defects", dialect.name)
-    found = places.mapInArrow(judge, "file string, row long, topic string, problem string")
-    first = found.orderBy("file", "row").limit(1).collect()
-    if not first:
-        return None
-    file = local(first[0].file)
-    if parquet:
-        return f"{file}, row {first[0].row + 1:,}: {first[0].problem}"
-    line = _line_of(file, messages, first[0].topic)
-    return f"{file}{f', line {line:,}' if line else ''}: {first[0].problem}"
-
-
-def defects(batches: Iterator[Any], dialect: str) -> Iterator[Any]:
-    """Yield the rows of record batches that are no messages, with what is wrong as one more column."""
-    import pyarrow as pa
-
-    from latchfree.topics import get_dialect
-
-    rules = get_dialect(dialect)
-    for batch in batches:
-        problems = [defect(text, rules) for text in batch.column("topic").to_pylist()]
-        yield batch.append_column("problem", pa.array(problems, pa.string())).filter(
-            pa.array([problem is not None for problem in problems])
+    row = F.col("_metadata.row_index" if parquet else "_metadata.file_block_start")
+    judge = on_workers(spark, _JUDGE, dialect.name)
+    found = []
+    for frame in messages.frames(spark):
+        places = frame.select(
+            F.col("_metadata.file_path").alias("file"), row.alias("row"), F.col(f"`{messages.topic}`").alias("topic")
         )
+        bad = places.mapInArrow(judge, "file string, row long, topic string, problem string")
+        found += bad.orderBy("file", "row").limit(1).collect()
+    if not found:
+        return None
+    first = min(found, key=lambda each: (each.file, each.row))
+    file = local(first.file)
+    if parquet:
+        return f"{file}, row {first.row + 1:,}: {first.problem}"
+    line = _line_of(file, messages, first.topic)
+    return f"{file}{f', line {line:,}' if line else ''}: {first.problem}"
 
 
-def local(address: str) -> str:
-    """Return the path of a file that Spark names; addresses of other file systems as they are."""
-    return unquote(urlsplit(address).path) if address.startswith("file:") else address
+def first_defect_of(spark: SparkSession, frame: DataFrame, topic: str, dialect: Dialect) -> str | None:
+    """Return what is wrong with a row of a table that has no files; None if all are good."""
+    from pyspark.sql import functions as F
+
+    judge = on_workers(spark, _JUDGE, dialect.name)
+    rows = frame.select(F.lit("").alias("file"), F.lit(0).cast("long").alias("row"), F.col(f"`{topic}`").alias("topic"))
+    found = rows.mapInArrow(judge, "file string, row long, topic string, problem string").first()
+    return found.problem if found else None
 
 
 def _line_of(file: str, messages: Messages, text: str | None) -> int | None:

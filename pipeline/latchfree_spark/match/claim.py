@@ -48,7 +48,7 @@ def claimed(out: Path, started: dict[str, str]) -> Iterator[None]:
         if settings.exists():
             before = json.loads(settings.read_text())
             for name, value in started.items():
-                if before[name] != value:
+                if before.get(name, value) != value:
                     raise OutputExists(f"{out} has a stream whose {name} was {before[name]}, not {value}")
             if any((out / "matches").glob(f"{BATCH}=*")) and not (out / "_checkpoint" / "offsets").is_dir():
                 raise OutputExists(f"{out} has matches but no checkpoint, so what was matched is unknown; remove it")

@@ -1,17 +1,22 @@
-"""Find the files of messages, and read them as a table of Spark.
+"""Find the files of messages, and read them as a table of Spark that has all their columns.
 
-Spark takes the columns of a folder of Parquet from one file and fills what others lack with nulls, so the footer of
-each file is read first.
+Spark takes the columns of a folder of Parquet from one file, and refuses a file of CSV whose header differs from the
+first one. So footers and headers are read first (`columns`). Parquet that differs is read with Spark's
+``mergeSchema``, CSV that differs group by group; a file that lacks a column has nulls there.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from latchfree_spark.match.columns import Seen, alike, footers, headers
 from latchfree_spark.match.errors import BadMessages, NoMessages
+from latchfree_spark.match.worker import refuse_topic
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -42,6 +47,10 @@ class Messages:
         The columns, as in ``id long, topic string``; by default found in the files.
     unreadable : tuple of str
         What is wrong with each of the files that were left out.
+    groups : tuple of tuple of str
+        The files in groups of the same columns.
+    rows : mapping of str to int, optional
+        How many rows each file has, if the files say it.
     """
 
     files: tuple[str, ...]
@@ -49,16 +58,32 @@ class Messages:
     topic: str = "topic"
     schema: str | None = None
     unreadable: tuple[str, ...] = ()
+    groups: tuple[tuple[str, ...], ...] = ()
+    rows: Mapping[str, int] | None = None
 
     @property
     def options(self) -> dict[str, str]:
         """Return the options with which Spark reads the files."""
-        return _OPTIONS[self.format]
+        merged = self.format == "parquet" and (len(self.groups) > 1 or any("://" in file for file in self.files))
+        return {**_OPTIONS[self.format], **({"mergeSchema": "true"} if merged else {})}
+
+    @property
+    def total(self) -> int | None:
+        """How many rows the files have, if all say it."""
+        return None if self.rows is None else sum(self.rows[file] for file in self.files)
 
     def without(self, file: str, why: str) -> Messages:
         """Return the messages without one of the files."""
         files = tuple(each for each in self.files if str(Path(each).absolute()) != file)
-        return replace(self, files=files, unreadable=(*self.unreadable, why))
+        groups = tuple(tuple(each for each in group if each in files) for group in self.groups)
+        left = tuple(group for group in groups if group)
+        return replace(self, files=files, unreadable=(*self.unreadable, why), groups=left)
+
+    def parts(self) -> tuple[Messages, ...]:
+        """Return tables that Spark can read in one go each; together they are these messages."""
+        if self.format != "csv" or not self.groups:
+            return (self,)
+        return tuple(replace(self, files=group, groups=(group,)) for group in self.groups)
 
     def read(self, spark: SparkSession) -> DataFrame:
         """Return the table.
@@ -68,21 +93,25 @@ class Messages:
         BadMessages
             If it has no column of topics that is text.
         """
-        reader = spark.read.format(self.format).options(**self.options)
-        if self.schema is not None:
-            reader = reader.schema(self.schema)
-        return self.prepared(reader.load([uri(file) for file in self.files]), ", ".join(self.files[:3]))
+        return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), self.frames(spark))
+
+    def frames(self, spark: SparkSession) -> list[DataFrame]:
+        """Return the table of each of the parts; such a table knows the file of each row."""
+        made = []
+        for part in self.parts():
+            reader = spark.read.format(part.format).options(**part.options)
+            if part.schema is not None:
+                reader = reader.schema(part.schema)
+            frame = reader.load([uri(file) for file in part.files])
+            made.append(part.prepared(frame, ", ".join(part.files[:3])))
+        return made
 
     def prepared(self, frame: DataFrame, source: str) -> DataFrame:
         """Return a table that was read from these files with its column of topics checked."""
         if self.format == "text":
             frame = frame.withColumnRenamed("value", self.topic)
         frame = frame.drop("_corrupt_record")
-        kinds = dict(frame.dtypes)
-        if self.topic not in kinds:
-            raise BadMessages(f"{source}: expected a column {self.topic}, got {', '.join(kinds)}; see --topic-column")
-        if kinds[self.topic] != "string":
-            raise BadMessages(f"{source}: the column {self.topic} must be text, not {kinds[self.topic]}")
+        refuse_topic(frame, self.topic, source)
         return frame
 
 
@@ -119,14 +148,35 @@ def find(path: str, topic: str = "topic", *, schema: str | None = None, keep_goi
             f"{path}: there are files of several formats ({', '.join(sorted(kinds))}); name one by a glob"
         )
     kind = FORMATS[kinds.pop()]
-    unreadable: list[str] = []
-    if kind == "parquet":
-        found = [(file, _footer_defect(file, topic)) for file in files]
-        unreadable = [defect for _, defect in found if defect]
-        files = [file for file, defect in found if not defect]
-        if unreadable and not (keep_going and files):
-            raise BadMessages(unreadable[0])
-    return Messages(tuple(files), kind, topic, schema, tuple(unreadable))
+    if kind not in ("parquet", "csv"):
+        return Messages(tuple(files), kind, topic, schema)
+    seen = footers(files, topic) if kind == "parquet" else headers(files, topic)
+    if kind == "csv" and schema is not None:
+        _refuse_headers(seen)
+    good, unreadable = [each for each in seen if not each.defect], tuple(each.defect for each in seen if each.defect)
+    if unreadable and not (keep_going and good):
+        raise BadMessages(unreadable[0])
+    rows = {each.file: each.rows for each in good if each.rows is not None} if kind == "parquet" else None
+    return Messages(tuple(each.file for each in good), kind, topic, schema, unreadable, tuple(alike(good)), rows)
+
+
+def suffixes(messages: Messages) -> list[str]:
+    """Return the suffixes of files of a format."""
+    return [suffix for suffix, kind in FORMATS.items() if kind == messages.format]
+
+
+def kinds_of(path: str) -> set[str]:
+    """Return the formats of the files that a path names."""
+    return {FORMATS[file.suffix.lower()] for file in _files(path)}
+
+
+def _refuse_headers(seen: list[Seen]) -> None:
+    """Raise if CSV files differ in their columns: one schema cannot be that of all."""
+    first, *others = [each for each in seen if each.columns] or [Seen("", "")]
+    for each in others:
+        if each.columns != first.columns:
+            one, other = (", ".join(name for name, _ in file.columns) for file in (first, each))
+            raise BadMessages(f"{each.file}: the columns are {other}, and {one} in {first.file}; leave --schema out")
 
 
 def _files(path: str) -> list[Path]:
@@ -151,23 +201,6 @@ def _files(path: str) -> list[Path]:
 
 def _hidden(path: Path) -> bool:
     return any(part.startswith(("_", ".")) for part in path.parts if part != "..")
-
-
-def _footer_defect(file: str, topic: str) -> str | None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        schema = pq.read_schema(file)
-    except (pa.ArrowException, OSError) as error:
-        return f"{file}: no Parquet, {error}"
-    if topic not in schema.names:
-        return f"{file}: expected a column {topic}, got {', '.join(schema.names)}; see --topic-column"
-    kind = schema.field(topic).type
-    value = kind.value_type if pa.types.is_dictionary(kind) else kind
-    if not (pa.types.is_string(value) or pa.types.is_large_string(value)):
-        return f"{file}: the column {topic} must be text, not {kind}"
-    return None
 
 
 def uri(path: str) -> str:

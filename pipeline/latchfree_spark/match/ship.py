@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import tempfile
+import uuid
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,19 +39,28 @@ class Shipped:
     path: str
 
 
-def ship(spark: SparkSession, index: MaskIndex, folder: Path) -> Shipped:
+def ship(spark: SparkSession, index: MaskIndex, folder: Path | None = None) -> Shipped:
     """Write an index to a folder and make it readable for all workers.
+
+    Parameters
+    ----------
+    spark : SparkSession
+    index : MaskIndex
+    folder : Path, optional
+        By default a temporary one that ends with Spark's driver, or with this process.
 
     Raises
     ------
     BadSubscriptions
         If it cannot be saved: its subscribers are of mixed types, or its dialect is one of your own.
     """
+    folder = temporary(spark) if folder is None else folder
     folder.mkdir(parents=True, exist_ok=True)
-    unnamed = folder / "new.index"
+    unnamed = folder / f"new-{uuid.uuid4().hex}.index"
     try:
         index.save(unnamed)
     except TypeError as error:
+        unnamed.unlink(missing_ok=True)
         raise BadSubscriptions(str(error)) from None
     with unnamed.open("rb") as file:
         version = hashlib.file_digest(file, functools.partial(hashlib.blake2b, digest_size=8)).hexdigest()
@@ -59,6 +70,22 @@ def ship(spark: SparkSession, index: MaskIndex, folder: Path) -> Shipped:
     elif is_foreign(spark):
         spark.sparkContext.addFile(str(path))
     return Shipped(version, str(path))
+
+
+def temporary(spark: SparkSession) -> Path:
+    """Return a folder for the indexes of a session.
+
+    Where the driver is a Java process it is in a folder that this process removes at its end, also if Python is killed.
+    With Spark Connect it is removed when Python ends.
+    """
+    if is_remote(spark):
+        return Path(_kept().name)
+    return Path(str(getattr(spark.sparkContext, "_temp_dir", None) or _kept().name)) / "latchfree"
+
+
+@functools.cache
+def _kept() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="latchfree-")
 
 
 @functools.lru_cache(maxsize=2)

@@ -1,11 +1,14 @@
-"""Match a stream of files of messages: each message exactly once, also across restarts.
+"""Match a stream of messages: each message exactly once, also across restarts.
 
-Spark's checkpoint names the files of batch N before the batch runs. A batch is written to a folder of its own, which is
-renamed to ``batch=N`` when complete; a batch that exists is skipped. So a crash before the rename repeats the batch,
-and a crash after the rename finds the batch done. Before each batch the stream looks for changed subscriptions. All
-rows of a batch are matched with one version of the index, whose name the rows hold.
+Spark's checkpoint names the files of batch N, or the offsets of another source, before the batch runs. A batch is
+written under a private name, brought to disk, and renamed to ``batch=N`` when complete; a batch that is complete is
+skipped. So a crash before the rename repeats the batch, and a crash after the rename finds the batch done. Before each
+batch the stream looks for changed subscriptions. All rows of a batch are matched with one version of the index, whose
+name the rows hold.
 
-``OUT/matches/batch=N``   the messages, with ``subscribers``, ``fan_out`` and ``index``
+Invariant: ``batch=N`` has as many rows as were read for batch N, and these are as many as its files have.
+
+``OUT/matches/batch=N``   the messages, with ``subscribers``, ``fan_out`` and ``index``; ``_batch.json`` lists the files
 ``OUT/_indexes.jsonl``    the versions of the index: their files, and from which batch on they are in use
 ``OUT/_checkpoint``       Spark's; ``OUT/_stream.json`` what the stream was started with
 """
@@ -14,21 +17,26 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from latchfree_spark.match.batch import kind_of, refuse_columns, write_matches
-from latchfree_spark.match.blame import blamed
+from latchfree_spark.errors import ClusterError
+from latchfree_spark.match.batch import kind_of, refuse_columns
+from latchfree_spark.match.blame import blamed, first_defect, first_defect_of
+from latchfree_spark.match.checkpoint import files_of, replaced
 from latchfree_spark.match.claim import BATCH, claimed
 from latchfree_spark.match.errors import BadMessages, BadSubscriptions
-from latchfree_spark.match.messages import FORMATS, Messages, find, uri
 from latchfree_spark.match.ship import Shipped, ship
+from latchfree_spark.match.source import Source, described
 from latchfree_spark.match.table import SubscriptionTable
-from latchfree_spark.match.worker import with_subscribers
+from latchfree_spark.match.writing import write_matches
+from latchfree_spark.probe import probe
 from latchfree_spark.shipping import is_remote
+from latchfree_support.publishing import published_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -36,6 +44,8 @@ if TYPE_CHECKING:
     from latchfree.topics import MaskIndex
 
 INDEX: Final = "index"
+LIST: Final = "_batch.json"
+"""The files of a batch with their sizes, and its counts."""
 _LOOK: Final = 1
 """Seconds between looks at whether to stop."""
 
@@ -50,6 +60,10 @@ class Progress:
         Batches and messages, pairs of message and subscriber, and messages without a valid topic.
     indexes : list of str
         The versions of the index in use, in order.
+    replaced : list of str
+        Files that were written again after they were read: what they hold now was not matched.
+    rate : float
+        Messages a second in the last batch.
     """
 
     batches: int = 0
@@ -57,6 +71,8 @@ class Progress:
     matches: int = 0
     bad: int = 0
     indexes: list[str] = field(default_factory=list)
+    replaced: list[str] = field(default_factory=list)
+    rate: float = 0.0
 
 
 def match_stream(
@@ -67,6 +83,9 @@ def match_stream(
     *,
     topic: str = "topic",
     schema: str | None = None,
+    format: str | None = None,
+    options: Mapping[str, str] | None = None,
+    select: Sequence[str] = (),
     available_now: bool = False,
     every: float = 1.0,
     max_files: int | None = None,
@@ -75,7 +94,7 @@ def match_stream(
     report: Callable[[Progress], None] = lambda progress: None,
     warn: Callable[[str], None] = lambda text: None,
 ) -> Progress:
-    """Match the files of messages that appear in a folder, until stopped.
+    """Match the files of messages that appear in a folder, or what another source brings, until stopped.
 
     Parameters
     ----------
@@ -83,11 +102,18 @@ def match_stream(
     table : SubscriptionTable
         The subscriptions. A version that cannot be read is reported and left out until the next one.
     source : str
-        A folder or a glob. Files must appear complete, by a rename.
+        A folder or a glob. Files must appear complete, by a rename. With a format: what is loaded, "" for nothing.
     out : path
         A folder that is not there, or that of the same stream, which goes on where it was.
     topic, schema : str
         The column with the topics; the columns, by default as in the files that are there.
+    format : str, optional
+        Any source of Spark's: ``kafka``, ``rate``, ``socket``; by default files. Each message is matched once if the
+        source can be read again from an offset, as Kafka can.
+    options : mapping of str to str, optional
+        What the source is told, as ``{"kafka.bootstrap.servers": "host:9092", "subscribe": "readings"}``.
+    select : sequence of str
+        Expressions of SQL, the columns of the messages; by default those of the source.
     available_now : bool
         End after all messages that are there.
     every : float
@@ -108,19 +134,27 @@ def match_stream(
     OutputExists
         If the folder is that of another job, or is in use.
     BadMessages, BadSubscriptions, NoMessages
+    NotShared, RowsLost
+        If workers do not write where the driver reads; the batch is not published.
     """
     if is_remote(spark):
         raise ValueError("streams need a session of their own: Spark Connect runs batches where this code is not")
     out = Path(out).absolute()
-    messages = _described(spark, source, topic, schema)
+    made, columns = described(spark, source, topic, schema, format, options, select)
+    refuse_columns(columns)
+    for name in (INDEX, BATCH):
+        if name in columns.columns:
+            raise BadMessages(f"{source}: the messages have a column {name}, a name that is written; rename it")
     first = table.now()
     started = {"source": source, "topic": topic, "dialect": first[0].dialect.name, "subscribers": kind_of(first[0])}
-    with claimed(out, started):
-        stream = _Stream(spark, table, messages, source, out, keep_going, warn, report)
+    with claimed(out, {**started, "format": format or "files"}):
+        probe(spark, out)
+        stream = _Stream(spark, table, made, out, keep_going, warn, report)
         stream.take(*first)
+        stream.look_back()
         trigger: dict[str, Any] = {"availableNow": True} if available_now else {"processingTime": f"{every} seconds"}
         query = (
-            _reader(spark, messages, source, max_files)
+            made.reader(spark, max_files)
             .writeStream.foreachBatch(stream.each)
             .option("checkpointLocation", f"file://{out / '_checkpoint'}")
             .trigger(**trigger)
@@ -133,6 +167,7 @@ def match_stream(
             raise (stream.failure or error) from None
         finally:
             query.stop()
+        stream.look_back()
         return stream.progress
 
 
@@ -143,8 +178,7 @@ class _Stream:
         self,
         spark: SparkSession,
         table: SubscriptionTable,
-        messages: Messages,
-        source: str,
+        source: Source,
         out: Path,
         keep_going: bool,
         warn: Callable[[str], None],
@@ -152,7 +186,6 @@ class _Stream:
     ) -> None:
         self.spark = spark
         self.table = table
-        self.messages = messages
         self.source = source
         self.out = out
         self.keep_going = keep_going
@@ -163,6 +196,23 @@ class _Stream:
         self.file = ""
         self.index: MaskIndex
         self.shipped: Shipped
+        for left in (out / "matches").glob(".latchfree-*.tmp"):
+            shutil.rmtree(left)
+
+    @property
+    def checkpoint(self) -> Path:
+        """Spark's notes."""
+        return self.out / "_checkpoint"
+
+    def look_back(self) -> None:
+        """Name the files that were written again after they were read."""
+        for each in replaced(self.checkpoint):
+            if each.path not in self.progress.replaced:
+                self.progress.replaced.append(each.path)
+                self.warn(
+                    f"{each.path} was written again after it was read, and what it holds now is not in the output;"
+                    f" give new files new names"
+                )
 
     def take(self, index: MaskIndex, identity: Any) -> None:
         """Put an index into use, and remove the files of earlier versions."""
@@ -189,33 +239,50 @@ class _Stream:
         """Write one batch, unless it exists."""
         try:
             self.write(batch, number)
+        except ClusterError as error:
+            self.failure = error
+            raise
         except Exception as error:
             with suppress(Exception):
-                again = find(self.source, self.messages.topic, schema=self.messages.schema, keep_going=True)
-                self.failure = blamed(error, self.spark, again, self.index.dialect)
+                self.failure = blamed(error, lambda: self.place(batch, number))
             self.failure = self.failure or error
             raise
 
+    def place(self, batch: DataFrame, number: int) -> str | None:
+        """Return the place of the first row of a batch that is no message."""
+        source, dialect = self.source, self.index.dialect
+        if not source.format:
+            return first_defect(self.spark, source.of(self.spark, files_of(self.checkpoint, number)), dialect)
+        frame = source.prepared(batch)
+        found = first_defect_of(self.spark, frame, source.messages.topic, dialect)
+        return found and f"{source.format} {source.address}, batch {number:,}: {found}".replace(" ,", ",")
+
     def write(self, batch: DataFrame, number: int) -> None:
         """Match a batch and publish it by a rename."""
-        from pyspark.sql import functions as F
-
         final = self.out / "matches" / f"{BATCH}={number}"
         if final.exists():
-            return
+            if is_complete(final):
+                return
+            self.warn(f"{final} is incomplete and is written again")
+            shutil.rmtree(final)
+        started = time.monotonic()
         self.look()
-        part = self.out / "_parts" / str(number)
-        shutil.rmtree(part, ignore_errors=True)
-        frame = self.messages.prepared(batch, self.source)
-        kind, topic = kind_of(self.index), self.messages.topic
-        found = with_subscribers(frame, self.shipped, kind, topic, keep_going=self.keep_going)
-        total, matches, bad = write_matches(found.withColumn(INDEX, F.lit(self.shipped.version)), part)
-        self.name_index(number)
+        source = self.source
+        messages = source.of(self.spark, [] if source.format else files_of(self.checkpoint, number))
+        expected = None if source.select else messages.total
         final.parent.mkdir(exist_ok=True)
-        part.rename(final)
+        with published_folder(final) as part:
+            counts = write_matches(
+                source.prepared(batch), self.shipped, kind_of(self.index), messages.topic, part,
+                keep_going=self.keep_going, constants={INDEX: self.shipped.version}, expected=expected,
+            )  # fmt: skip
+            sizes = {file.name: file.stat().st_size for file in part.glob("*.parquet")}
+            (part / LIST).write_text(json.dumps({**asdict(counts), INDEX: self.shipped.version, "files": sizes}))
+            self.name_index(number)
         done = self.progress
-        done.batches, done.messages = done.batches + 1, done.messages + total
-        done.matches, done.bad = done.matches + matches, done.bad + bad
+        done.batches, done.messages = done.batches + 1, done.messages + counts.messages
+        done.matches, done.bad = done.matches + counts.matches, done.bad + counts.bad
+        done.rate = counts.messages / max(time.monotonic() - started, 1e-9)
         self.report(done)
 
     def name_index(self, number: int) -> None:
@@ -227,29 +294,10 @@ class _Stream:
                 file.write(json.dumps({"index": version, "file": self.file, "batch": number}) + "\n")
 
 
-def _described(spark: SparkSession, source: str, topic: str, schema: str | None) -> Messages:
-    """Return the messages with the format and columns given, else those of the first files."""
-    if schema is None:
-        messages = find(source, topic)
-        frame = messages.read(spark)
-        kinds = ", ".join(f"`{name}` {kind}" for name, kind in frame.dtypes)
-        schema = "value string" if messages.format == "text" else kinds
-        described = Messages((), messages.format, topic, schema)
-    else:
-        described = Messages((), FORMATS.get(Path(source).suffix, "parquet"), topic, schema)
-        frame = described.prepared(spark.createDataFrame([], schema), source)
-    refuse_columns(frame)
-    for name in (INDEX, BATCH):
-        if name in frame.columns:
-            raise BadMessages(f"{source}: the messages have a column {name}, a name that is written; rename it")
-    return described
-
-
-def _reader(spark: SparkSession, messages: Messages, source: str, max_files: int | None) -> DataFrame:
-    suffixes = ",".join(suffix for suffix, kind in FORMATS.items() if kind == messages.format)
-    reader = spark.readStream.format(messages.format).options(**messages.options).schema(str(messages.schema))
-    reader = reader.option("recursiveFileLookup", "true").option("pathGlobFilter", f"*{{{suffixes}}}")
-    if max_files is not None:
-        reader = reader.option("maxFilesPerTrigger", max_files)
-    folder = Path(source)
-    return reader.load(uri(source) if folder.is_dir() else f"file://{folder.absolute()}")
+def is_complete(folder: Path) -> bool:
+    """Return whether a batch has all files that its list names, each of its size."""
+    try:
+        sizes = json.loads((folder / LIST).read_text())["files"]
+        return all((folder / name).stat().st_size == size for name, size in sizes.items())
+    except (OSError, ValueError, LookupError, TypeError):
+        return False

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-from latchfree_spark.match.blame import defect
+from latchfree_spark.match.errors import BadMessages
+from latchfree_spark.match.invalid import defect
 from latchfree_spark.match.ship import Shipped, opened
 from latchfree_spark.shipping import on_workers
 
@@ -37,8 +38,22 @@ def with_subscribers(
         The column with the topics.
     keep_going : bool
         Give messages whose topic is missing or invalid null for subscribers, instead of failing.
+
+    Returns
+    -------
+    DataFrame
+        Nothing runs before it is read.
+
+    Raises
+    ------
+    BadMessages
+        If there is no such column, or it is not text, or there is a column of the name that is added.
     """
     from pyspark.sql.types import ArrayType, LongType, StringType, StructType
+
+    refuse_topic(frame, topic)
+    if SUBSCRIBERS in frame.columns:
+        raise BadMessages(f"the messages have a column {SUBSCRIBERS}, a name that is written; rename it")
 
     schema = StructType(list(frame.schema.fields)).add(
         SUBSCRIBERS, ArrayType(LongType() if kind == "bigint" else StringType())
@@ -46,6 +61,15 @@ def with_subscribers(
 
     run = on_workers(frame.sparkSession, f"{__name__}:matched", shipped, topic, keep_going)
     return frame.mapInArrow(run, schema)
+
+
+def refuse_topic(frame: DataFrame, topic: str, source: str = "the messages") -> None:
+    """Raise BadMessages if a table has no column of topics that is text."""
+    kinds = dict(frame.dtypes)
+    if topic not in kinds:
+        raise BadMessages(f"{source}: expected a column {topic}, got {', '.join(kinds)}; see --topic-column")
+    if kinds[topic] != "string":
+        raise BadMessages(f"{source}: the column {topic} must be text, not {kinds[topic]}")
 
 
 def matched(batches: Iterator[Any], shipped: Shipped, topic: str, keep_going: bool) -> Iterator[Any]:

@@ -14,13 +14,19 @@ Spark's own, see `CountMin`.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from latchfree_spark.accounts import account
 from latchfree_spark.match.batch import refuse_existing
 from latchfree_spark.match.errors import BadMessages, NoMessages
 from latchfree_spark.match.messages import Messages, uri
+from latchfree_spark.match.progress import shown
+from latchfree_spark.match.worker import refuse_topic
+from latchfree_spark.match.writing import ROWS, sums
+from latchfree_spark.probe import probe
 from latchfree_spark.sketch.count_min import CountMin
 from latchfree_support.publishing import published_folder
 
@@ -86,7 +92,13 @@ class Total:
 
 
 def sketch_messages(
-    spark: SparkSession, messages: Messages, out: Path | str, columns: Columns | None = None, *, heavy: int = 10
+    spark: SparkSession,
+    messages: Messages,
+    out: Path | str,
+    columns: Columns | None = None,
+    *,
+    heavy: int = 10,
+    report: Callable[[str], None] | None = None,
 ) -> Total:
     """Sketch messages and write the sketches.
 
@@ -100,36 +112,61 @@ def sketch_messages(
     columns : Columns, optional
     heavy : int
         How many of the topics seen most are named.
+    report : function, optional
+        Gets a line each second: how far the job is.
 
     Raises
     ------
     OutputExists, BadMessages, NoMessages
+    NotShared, RowsLost
+        If workers do not write where the driver reads; nothing is published.
     """
-    columns = columns or Columns()
+    from pyspark.sql import Observation
+    from pyspark.sql import functions as F
+
     out = Path(out).absolute()
     refuse_existing(out)
     windows = sketched(messages.read(spark), messages.topic, columns, heavy)
     out.parent.mkdir(parents=True, exist_ok=True)
-    with published_folder(out) as work:
-        windows.write.parquet(uri(str(work / "windows")))
+    with published_folder(out) as work, shown(spark, report, "sketching", messages.total):
+        probe(spark, work, messages.files)
+        made = Observation("sketched")
+        counted = windows.observe(
+            made, F.count(F.lit(1)).alias("windows"), F.coalesce(F.sum(ROWS), F.lit(0)).alias(ROWS)
+        )
+        counted.write.parquet(uri(str(work / "windows")))
+        there = sums(spark, work / "windows", {ROWS: "bigint"}, {"all": ROWS})
+        found = {"windows": there[ROWS], ROWS: there["all"]}
+        account(spark, work / "windows", {name: int(value) for name, value in made.get.items()}, found)
         return _total(spark, work, heavy)
 
 
-def sketched(frame: DataFrame, topic: str, columns: Columns, heavy: int) -> DataFrame:
-    """Return the sketches of a table of messages and what they estimate: a row for each window.
+def sketched(frame: DataFrame, topic: str = "topic", columns: Columns | None = None, heavy: int = 10) -> DataFrame:
+    """Return the sketches of a table of messages, one row for each window; nothing runs before the table is read.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Rows without a topic are left out. Rows without a time make a window of their own, whose start is null.
+    topic : str
+        The column with the topics.
+    columns : Columns, optional
+    heavy : int
+        How many of the topics seen most are named.
 
     Raises
     ------
     BadMessages
-        If a column is missing or of another type.
+        If there is no such column, or it is of another type.
     """
-    return _windows(_chosen(frame, topic, columns), heavy)
+    return _windows(_chosen(frame, topic, columns or Columns()), heavy)
 
 
 def _chosen(frame: DataFrame, topic: str, columns: Columns) -> DataFrame:
     """Return the window, topic, size and subscribers of messages, under fixed names."""
     from pyspark.sql import functions as F
 
+    refuse_topic(frame, topic)
     kinds = dict(frame.dtypes)
     for option, name in (("time", columns.time), ("size", columns.size), ("subscribers", columns.subscribers)):
         if name is not None and name not in kinds:
@@ -139,8 +176,10 @@ def _chosen(frame: DataFrame, topic: str, columns: Columns) -> DataFrame:
     if columns.time is not None:
         if not kinds[columns.time].startswith("timestamp"):
             raise BadMessages(f"the column {columns.time} must be a timestamp, not {kinds[columns.time]}")
-        window = F.window(F.col(f"`{columns.time}`"), columns.window)
-        start, end = window["start"], window["end"]
+        time = F.col(f"`{columns.time}`")
+        # Spark leaves out rows whose time is null; they get any time first, and lose it again.
+        window = F.window(F.coalesce(time, F.lit(0).cast("timestamp").cast(kinds[columns.time])), columns.window)
+        start, end = (F.when(time.isNotNull(), window[name]) for name in ("start", "end"))
     size = nothing.cast("bigint")
     if columns.size is not None:
         given = F.col(f"`{columns.size}`")

@@ -5,8 +5,9 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pyspark
@@ -45,12 +46,12 @@ def wait_for(condition, seconds=600.0):
 
 
 @contextmanager
-def daemon(log, *command, **environment):
-    """Run a Spark daemon, with all that it starts in a process group of its own."""
+def daemon(log, *command, prefix=(), **environment):
+    """Run a Spark daemon, with all that it starts in a process group of its own; see `hiding` for prefixes."""
     inherited = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     with Path(log).open("w") as file:
         process = subprocess.Popen(
-            [SPARK / "bin" / command[0], *command[1:]],
+            [*prefix, SPARK / "bin" / command[0], *command[1:]],
             env={
                 **inherited,
                 "JAVA_HOME": str(java_home()),
@@ -77,9 +78,25 @@ def kill(process):
         process.wait()
 
 
+def hiding(folder):
+    """Return what runs a command in a mount namespace of its own, where an empty folder is in place of `folder`."""
+    mount = 'mount --make-rprivate / && mount -t tmpfs none "$0" && exec "$@"'
+    return ("unshare", "-m" if os.getuid() == 0 else "-Urm", "sh", "-c", mount, str(folder))
+
+
+def can_hide():
+    """Whether this system lets a test have mount namespaces."""
+    with tempfile.TemporaryDirectory() as folder, suppress(OSError):
+        return subprocess.run([*hiding(folder), "true"], capture_output=True, check=False).returncode == 0
+    return False
+
+
 @contextmanager
-def cluster(folder, workers=2, host="127.0.0.1"):
-    """Run a master and workers of one core each; yield the master's address and the workers."""
+def cluster(folder, workers=2, host="127.0.0.1", hidden=None):
+    """Run a master and workers of one core each; yield the master's address and the workers.
+
+    The last worker does not see the folder `hidden`.
+    """
     port = free_port()
     address = f"spark://{host}:{port}"
     ports = ("--host", host, "--webui-port", "0")
@@ -107,7 +124,9 @@ def cluster(folder, workers=2, host="127.0.0.1"):
                     address,
                 )
                 log = folder / f"worker{number}.log"
-                running = daemon(log, *command, SPARK_WORKER_DIR=str(folder / f"work{number}"), SPARK_LOCAL_IP=host)
+                prefix = hiding(hidden) if hidden is not None and number == workers - 1 else ()
+                where = {"SPARK_WORKER_DIR": str(folder / f"work{number}"), "SPARK_LOCAL_IP": host}
+                running = daemon(log, *command, prefix=prefix, **where)
                 started.append((running, running.__enter__()))
             wait_for(lambda: (folder / "master.log").read_text().count("Registering worker") == workers)
             yield address, [process for _, process in started]

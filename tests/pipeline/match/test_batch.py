@@ -10,8 +10,20 @@ import pytest
 from message_files import brute, index_of, random_patterns, random_topics, write
 
 from latchfree.topics import get_dialect
-from latchfree_spark.match import BadMessages, BadSubscriptions, NoMessages, OutputExists, find, match_messages
+from latchfree_spark.errors import RowsLost
+from latchfree_spark.match import (
+    BadMessages,
+    BadSubscriptions,
+    NoMessages,
+    OutputExists,
+    batch,
+    find,
+    match_messages,
+    worker,
+    writing,
+)
 from latchfree_spark.match.blame import first_defect
+from latchfree_spark.shipping import on_workers
 
 
 def table(folder, name="matches"):
@@ -169,3 +181,51 @@ def test_a_file_that_is_damaged_inside_is_named_or_left_out(spark, tmp_path):
     (folder / "good.parquet").unlink()
     with pytest.raises(BadMessages, match=r"torn\.parquet: cannot be read"):
         match_messages(spark, index, find(str(folder)), tmp_path / "again", keep_going=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "torn"),
+    [("matches", True), ("matches", False), ("deliveries", False), ("subscribers", False), ("topics", False)],
+)
+def test_rows_that_are_not_there_are_missed(spark, tmp_path, monkeypatch, name, torn):
+    real = writing.sums
+
+    def lose(spark, folder, *others):
+        if folder.name == name:
+            file = max(folder.glob("*.parquet"), key=lambda path: path.stat().st_size)
+            file.write_bytes(b"PAR1") if torn else file.unlink()
+        return real(spark, folder, *others)
+
+    for module in (writing, batch):
+        monkeypatch.setattr(module, "sums", lose)
+    messages = find(str(write(tmp_path / "in", ".parquet", ["a", "b/c"] * 50, files=2)))
+    more = {"deliveries": name == "deliveries", "counts": name in ("subscribers", "topics")}
+    with pytest.raises(
+        RowsLost, match="cannot be read" if torn else r"counted, .* there\. Nothing was published"
+    ) as lost:
+        match_messages(spark, index_of(["#"], [1]), messages, tmp_path / "out", **more)
+    assert f"/{name}: " in str(lost.value)
+    assert [path.name for path in tmp_path.iterdir()] == ["in"]
+
+
+def test_input_that_shrinks_while_it_is_read_is_missed(spark, tmp_path):
+    messages = find(str(write(tmp_path / "in", ".parquet", ["a"] * 10)))
+    write(tmp_path / "in", ".parquet", ["a"] * 7)
+    with pytest.raises(RowsLost, match=r"10 messages counted, 7 there\. the files were changed"):
+        match_messages(spark, index_of(["#"], [1]), messages, tmp_path / "out")
+    assert [path.name for path in tmp_path.iterdir()] == ["in"]
+
+
+def test_a_task_that_is_tried_again_counts_once(spark, rng, tmp_path, monkeypatch):
+    def dying(spark, function, *arguments):
+        assert function.endswith(":matched")
+        return on_workers(spark, "message_workers:dies_once", str(tmp_path / "died"), *arguments)
+
+    monkeypatch.setattr(worker, "on_workers", dying)
+    topics = random_topics(rng, 5000)
+    messages = find(str(write(tmp_path / "in", ".parquet", topics, files=3)))
+    summary = match_messages(spark, index_of(["#", "a"], [1, 2]), messages, tmp_path / "out")
+    assert (tmp_path / "died").exists()
+    assert summary.messages == len(topics)
+    assert sorted(row["id"] for row in table(tmp_path / "out")) == list(range(len(topics)))
+    assert summary.matches == sum(map(len, brute(["#", "a"], [1, 2], topics)))

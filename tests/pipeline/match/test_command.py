@@ -1,6 +1,7 @@
 """``latchfree pipeline match`` and ``sketch``: what they write and say, and the exit codes of what they refuse."""
 
 import json
+import os
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -9,6 +10,7 @@ from typer.testing import CliRunner
 
 from latchfree_cli import exits
 from latchfree_cli.app import app
+from latchfree_spark.match import writing
 
 pytestmark = pytest.mark.usefixtures("spark")
 
@@ -44,10 +46,14 @@ def test_match_then_sketch(files):
 def test_stream_and_json(files):
     (files / "in" / "n.parquet").write_bytes((files / "in" / "m.parquet").read_bytes())
     options = ("--stream", "--available-now", "--max-files", 1, "--json")
+    os.utime("in/n.parquet", (1, 1))  # as rsync and tar bring them
     document = json.loads(run("match", "-s", "s.csv", "-m", "in", "-o", "out", *options).stdout)
     assert (document["verdict"], document["batches"], document["messages"], document["matches"]) == ("ok", 2, 8, 10)
     again = run("match", "-s", "s.csv", "-m", "in", "-o", "out", *options)
     assert (again.exit_code, json.loads(again.stdout)["messages"]) == (exits.NOTHING, 0)
+    source = ("--format", "rate-micro-batch", "--option", "rowsPerBatch=5", "--select", "'a/b' AS topic")
+    result = run("match", "-s", "s.csv", "-o", "rated", "--stream", "--available-now", *source)
+    assert (result.exit_code, result.stdout) == (exits.OK, "5 messages, 10 matches, in 1 batches -> rated/matches\n")
 
 
 def test_keep_going_says_what_was_left_out(files):
@@ -63,6 +69,15 @@ def test_keep_going_says_what_was_left_out(files):
     assert "broken.parquet" in result.stderr
 
 
+def test_rows_that_are_lost_are_no_defect_of_ours(files, monkeypatch):
+    monkeypatch.setattr(writing, "sums", lambda spark, *others: {"messages": 2, "deliveries": 5})
+    result = run("match", "-s", "s.csv", "-m", "in", "-o", "out")
+    assert result.exit_code == exits.TOOL
+    assert "4 messages counted, 2 there. Nothing was published" in result.stderr.replace("\n", " ")
+    assert "defect" not in result.stderr
+    assert not (files / "out").exists()
+
+
 def test_what_is_refused(files):
     (files / "bad.csv").write_text("pattern\na/#/b\n")
     (files / "none.csv").write_text("pattern\n")
@@ -76,6 +91,9 @@ def test_what_is_refused(files):
         (exits.NOTHING, "no file of messages", "match", "-s", "s.csv", "-m", "empty"),
         (exits.USAGE, "no dialect is called", "match", "-s", "s.csv", "-m", "in", "-d", "kafka"),
         (exits.USAGE, "a column subject, got topic", "match", "-s", "s.csv", "-m", "in", "--topic-column", "subject"),
+        (exits.USAGE, "there are no messages; name them", "match", "-s", "s.csv"),
+        (exits.USAGE, "are of streams; add --stream", "match", "-s", "s.csv", "--format", "kafka"),
+        (exits.USAGE, "an --option is KEY=VALUE", "match", "-s", "s.csv", "--option", "subscribe"),
         (exits.USAGE, "no column at for --time-column", "sketch", "in", "--time-column", "at"),
     ):  # fmt: skip
         result = run(*arguments, "-o", "out")

@@ -26,6 +26,26 @@ def test_the_name_is_the_content(spark, tmp_path):
     assert not is_remote(spark)
 
 
+def test_a_table_without_folder_or_file(spark):
+    from latchfree_spark.match import BadMessages
+
+    shipped = ship(spark, index_of(["a/#", "+/b"], [1, 2]))
+    frame = spark.sql("SELECT 'a/b' AS name, 7 AS size UNION ALL SELECT 'c', 8")
+    found = with_subscribers(frame, shipped, "bigint", "name")
+    assert found.columns == ["name", "size", "subscribers"]
+    found.createOrReplaceTempView("found")
+    assert [row.size for row in spark.sql("SELECT size FROM found WHERE array_contains(subscribers, 2)").collect()] == [
+        7
+    ]
+    assert Path(shipped.path).is_relative_to(spark.sparkContext._temp_dir)
+    with pytest.raises(BadMessages, match="expected a column topic, got name, size"):
+        with_subscribers(frame, shipped, "bigint")
+    with pytest.raises(BadMessages, match="the column size must be text, not int"):
+        with_subscribers(frame, shipped, "bigint", "size")
+    with pytest.raises(BadMessages, match="a column subscribers, a name that is written"):
+        with_subscribers(found, shipped, "bigint", "name")
+
+
 def test_a_worker_that_does_not_see_the_folder(spark, tmp_path):
     shipped = ship(spark, index_of(["x/+"], [7]), tmp_path)
     spark.sparkContext.addFile(shipped.path)

@@ -8,8 +8,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from latchfree_spark.errors import RowsLost
 from latchfree_spark.match import BadMessages, NoMessages, OutputExists, find
-from latchfree_spark.sketch import Columns, CountMin, sketch_messages
+from latchfree_spark.sketch import Columns, CountMin, job, sketch_messages, sketched
 
 COUNT, WINDOWS = 40_000, 3
 MIDNIGHT = datetime.datetime(2026, 11, 22, tzinfo=datetime.UTC)
@@ -137,3 +138,26 @@ def test_what_is_refused(spark, tmp_path):
     (tmp_path / "out").mkdir()
     with pytest.raises(OutputExists):
         sketch_messages(spark, messages, tmp_path / "out")
+
+
+def test_rows_without_a_time_are_counted(spark):
+    frame = spark.sql("SELECT * FROM VALUES ('a', timestamp'2026-01-01 00:10'), ('b', NULL), ('c', NULL) AS (name, at)")
+    rows = sketched(frame, "name", Columns(time="at", window="1 hour"), 2).collect()
+    assert [(row.start is None, row.messages) for row in rows] == [(True, 2), (False, 1)]
+    with pytest.raises(BadMessages, match="expected a column topic, got name, at"):
+        sketched(frame)
+
+
+def test_windows_that_are_not_there_are_missed(spark, tmp_path, monkeypatch):
+    real = job.sums
+
+    def lose(spark, folder, *others):
+        for file in folder.glob("*.parquet"):
+            file.unlink()
+        return real(spark, folder, *others)
+
+    monkeypatch.setattr(job, "sums", lose)
+    (tmp_path / "t.txt").write_text("a\nb\na\n")
+    with pytest.raises(RowsLost, match="1 windows counted, 0 there; 3 messages counted, 0 there"):
+        sketch_messages(spark, find(str(tmp_path / "t.txt")), tmp_path / "out")
+    assert [path.name for path in tmp_path.iterdir()] == ["t.txt"]

@@ -1,5 +1,6 @@
 """``latchfree pipeline match``: who gets which message, on Spark, for tables and streams."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 @examples(
     "latchfree pipeline match -s subscriptions.csv -m log.parquet -o matched",
     "latchfree pipeline match -s subscriptions.csv -m new/ -o matched --stream",
+    "latchfree pipeline match -s subscriptions.csv -o matched --stream --format kafka "
+    "--option kafka.bootstrap.servers=host:9092 --option subscribe=readings",
 )
 def match(
     settings: Settings,
@@ -33,7 +36,7 @@ def match(
     ],
     messages: Annotated[
         str, typer.Option("--messages", "-m", help="Parquet, CSV, JSONL or lines: a file, a folder or a glob.")
-    ],
+    ] = "",
     dialect: Annotated[str, typer.Option("--dialect", "-d", help="amqp, nats or mqtt.")] = "mqtt",
     topic_column: Annotated[str, typer.Option("--topic-column", help="The column with the topics.")] = "topic",
     schema: Annotated[
@@ -54,6 +57,18 @@ def match(
     max_files: Annotated[
         int | None, typer.Option("--max-files", min=1, help="With --stream: files in a batch at most.")
     ] = None,
+    format: Annotated[
+        str | None,
+        typer.Option("--format", metavar="NAME", help="With --stream: a source of Spark's, as kafka; default: files."),
+    ] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option("--option", metavar="KEY=VALUE", help="What the source of a stream is told; as often as needed."),
+    ] = None,
+    select: Annotated[
+        list[str] | None,
+        typer.Option("--select", metavar="SQL", help="With --stream: a column of the messages; as often as needed."),
+    ] = None,
     keep_going: Annotated[
         bool, typer.Option("--keep-going", help="Count what is no message and go on; exit code 3.")
     ] = False,
@@ -66,6 +81,11 @@ def match(
     A table of messages needs a folder that is not there; all of it appears at once. A stream goes on where it was when
     it is started again with the same folder.
     """
+    options = _options(option or ())
+    if not stream and (format or option or select):
+        raise exits.Stop(exits.USAGE, "--format, --option and --select are of streams; add --stream")
+    if not messages and not format:
+        raise exits.Stop(exits.USAGE, "there are no messages; name them with --messages, or with --stream --format")
     import latchfree_spark.match as jobs
     from latchfree.topics import DIALECTS
 
@@ -76,15 +96,15 @@ def match(
             table = jobs.SubscriptionTable(subscriptions, lambda path: _index(path, rules, report))
             if stream:
                 with open_session() as spark:
-                    report(f"waiting for messages in {messages}")
+                    report(f"waiting for messages in {messages or format}")
                     done = jobs.match_stream(
                         spark, table, messages, settings.out, topic=topic_column, schema=schema, every=every,
                         available_now=available_now, max_files=max_files, keep_going=keep_going,
-                        report=lambda done: report(f"{done.messages:,} messages, {done.matches:,} matches"),
-                        warn=settings.warn,
+                        format=format, options=options, select=select or (), warn=settings.warn,
+                        report=lambda done: report(f"{_totals(done)}, {done.rate:,.0f} a second in the last batch"),
                     )  # fmt: skip
                 settings.say(f"{_totals(done)}, in {done.batches:,} batches -> {settings.out / 'matches'}")
-                verdict = "unknown" if done.bad else "ok"
+                verdict = "unknown" if done.bad or done.replaced else "ok"
                 return Outcome(verdict if done.messages else "nothing", asdict(done))
             jobs.refuse_existing(settings.out)
             found = jobs.find(messages, topic_column, schema=schema, keep_going=keep_going)
@@ -93,8 +113,9 @@ def match(
             with open_session() as spark:
                 report(f"matching {messages}")
                 summary = jobs.match_messages(
-                    spark, index, found, settings.out, deliveries=deliveries, counts=counts, keep_going=keep_going
-                )
+                    spark, index, found, settings.out,
+                    deliveries=deliveries, counts=counts, keep_going=keep_going, report=report,
+                )  # fmt: skip
     except jobs.NoMessages as error:
         raise exits.Stop(exits.NOTHING, str(error)) from None
     except (jobs.BadMessages, jobs.BadSubscriptions, jobs.OutputExists) as error:
@@ -103,6 +124,14 @@ def match(
         settings.warn(f"left out: {reason}")
     settings.say(f"{_totals(summary)} -> {settings.out / 'matches'}")
     return Outcome("unknown" if summary.bad or summary.unreadable else "ok", asdict(summary))
+
+
+def _options(given: Sequence[str]) -> dict[str, str]:
+    """Return options by their names."""
+    made = dict(each.partition("=")[::2] for each in given)
+    if any("=" not in each for each in given):
+        raise exits.Stop(exits.USAGE, "an --option is KEY=VALUE, as --option subscribe=readings")
+    return made
 
 
 def _totals(done: "Progress | Summary") -> str:

@@ -51,7 +51,7 @@ def sketch(
             report("starting Spark")
             with open_session() as spark:
                 report(f"sketching {messages}")
-                total = sketch_messages(spark, found, settings.out, columns, heavy=heavy)
+                total = sketch_messages(spark, found, settings.out, columns, heavy=heavy, report=report)
     except jobs.NoMessages as error:
         raise exits.Stop(exits.NOTHING, str(error)) from None
     except (jobs.BadMessages, jobs.OutputExists) as error:
