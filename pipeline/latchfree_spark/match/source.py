@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from latchfree_spark.match.checkpoint import Read
 from latchfree_spark.match.columns import footers
@@ -134,12 +134,14 @@ def described(
     """
     if format in FORMATS.values():
         raise BadMessages(f"files of the format {format} are known by their suffix; leave --format out")
+    if select and not format:
+        raise BadMessages("--select is for the sources of --format; files say what their columns are, see --schema")
     if format:
         source = Source(address, Messages((), format, topic, schema), format, dict(options or {}), tuple(select))
         return source, source.prepared(source.reader(spark))
-    more: dict[str, Any] = {"options": dict(options or {}), "select": tuple(select)}
+    told = dict(options or {})
     if schema is not None:
-        source = Source(address, Messages((), _kind(address), topic, schema), **more)
+        source = Source(address, Messages((), _kind(address), topic, schema), options=told)
         return source, source.prepared(spark.createDataFrame([], schema))
     messages = find(address, topic)
     if len(messages.groups) > 1 and messages.format == "csv":
@@ -149,8 +151,8 @@ def described(
     kinds = ", ".join(f"`{name}` {kind}" for name, kind in frame.dtypes)
     schema = "value string" if messages.format == "text" else kinds
     columns = None if messages.format == "text" else frozenset(name.lower() for name in frame.columns)
-    source = Source(address, Messages((), messages.format, topic, schema), columns=columns, **more)
-    return source, frame.selectExpr(*select) if select else frame
+    source = Source(address, Messages((), messages.format, topic, schema), columns=columns, options=told)
+    return source, frame
 
 
 def _kind(address: str) -> str:

@@ -365,6 +365,8 @@ def test_a_source_with_offsets(job, spark):
         match_stream(spark, table, "", job.folder / "new", topic="value", **given)
     with pytest.raises(BadMessages, match="known by their suffix; leave --format out"):
         match_stream(spark, table, str(job.folder / "in"), job.folder / "new", format="parquet")
+    with pytest.raises(BadMessages, match="--select is for the sources of --format"):
+        match_stream(spark, table, str(job.folder / "in"), job.folder / "new", select=["topic"])
     assert not (job.folder / "new").exists()
 
 

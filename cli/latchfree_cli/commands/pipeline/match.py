@@ -67,7 +67,7 @@ def match(
     ] = None,
     select: Annotated[
         list[str] | None,
-        typer.Option("--select", metavar="SQL", help="With --stream: a column of the messages; as often as needed."),
+        typer.Option("--select", metavar="SQL", help="With --format: a column of the messages; as often as needed."),
     ] = None,
     keep_going: Annotated[
         bool, typer.Option("--keep-going", help="Count what is no message and go on; exit code 3.")
