@@ -229,3 +229,12 @@ def test_a_task_that_is_tried_again_counts_once(spark, rng, tmp_path, monkeypatc
     assert summary.messages == len(topics)
     assert sorted(row["id"] for row in table(tmp_path / "out")) == list(range(len(topics)))
     assert summary.matches == sum(map(len, brute(["#", "a"], [1, 2], topics)))
+
+
+@pytest.mark.parametrize("suffix", [".txt", ".parquet"])
+def test_rows_that_workers_drop_are_missed(spark, tmp_path, monkeypatch, suffix):
+    monkeypatch.setattr(worker, "on_workers", lambda spark, _, *rest: on_workers(spark, "message_workers:drops", *rest))
+    messages = find(str(write(tmp_path / "in", suffix, ["a"] * 10)))
+    with pytest.raises(RowsLost, match="10 messages counted, 9 there"):
+        match_messages(spark, index_of(["#"], [1]), messages, tmp_path / "out", counts=False)
+    assert [path.name for path in tmp_path.iterdir()] == ["in"]
