@@ -17,6 +17,7 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from latchfree_spark.modules import folders, send_files
 from latchfree_spark.places import kept
 from latchfree_spark.unpacking import Worker, bootstrap
 from latchfree_support.publishing import publish_file
@@ -43,13 +44,14 @@ def on_workers(spark: SparkSession, function: str, *arguments: Any) -> Worker:
         Anything that pickles.
     """
     archive = _shipped(spark)
-    return bootstrap(archive, () if archive else _folders(), function, pickle.dumps(arguments))
+    return bootstrap(archive, () if archive else (*_folders(), *folders()), function, pickle.dumps(arguments))
 
 
 def _shipped(spark: SparkSession) -> str:
     """Ship the packages unless workers share the driver's path; return the archive's name, "" if none is needed."""
     if not is_foreign(spark):
         return ""
+    send_files(spark, _sent(spark))
     archive = _packed().name
     if archive not in _sent(spark):
         _sent(spark).add(archive)

@@ -10,6 +10,7 @@ import typer
 from latchfree_cli import exits
 from latchfree_cli.frame import examples
 from latchfree_cli.history_files import model_of, read_file
+from latchfree_cli.own_models import own_models
 from latchfree_cli.settings import Outcome, Settings
 
 if TYPE_CHECKING:
@@ -24,7 +25,12 @@ if TYPE_CHECKING:
 def check(
     settings: Settings,
     files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Files of histories.")],
-    model: Annotated[str | None, typer.Option("--model", help="Sequential model: map, register, ...")] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", help="Sequential model: map, register, ...; your own is module:Name.")
+    ] = None,
+    py_files: Annotated[
+        str | None, typer.Option("--py-files", metavar="FILE,...", help="Modules, zips or wheels of your own.")
+    ] = None,
     format_: Annotated[str | None, typer.Option("--format", help="File format; default: recognised.")] = None,
     criterion: Annotated[
         str, typer.Option("--criterion", help="linearizability, sequential-consistency, ...")
@@ -37,6 +43,7 @@ def check(
     A malformed file ends the command before any verdict.
     """
     _require_known(criterion, engine)
+    own_models(py_files, model)
     read = {file: read_file(file, format_, model) for file in files}
     jobs = [(file, history, model_of(file, history, model)) for file in read for history in read[file]]
     entries: list[dict[str, object]] = []
@@ -71,6 +78,7 @@ def check(
                     entry["artefact"] = str(path)
                 settings.write(f"check/{_file_name(file, history)}.txt", verdict.explain() + "\n")
                 chosen = [] if criterion == "linearizability" else ["--criterion", criterion]
+                chosen += ["--py-files", py_files] if py_files else []
                 reproduce = shlex.join(["latchfree", "check", str(path), "--model", name, *chosen])
             entries.append(entry)
     if not any(entry["operations"] for entry in entries):

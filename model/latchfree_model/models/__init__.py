@@ -46,8 +46,14 @@ MODELS: Final[MappingProxyType[str, SequentialModel[Any]]] = MappingProxyType({
 """Every model, by name."""
 
 
+LOADED: Final[dict[str, SequentialModel[Any]]] = {}
+"""Models of the user's own that were loaded, by ``module:Name``."""
+
+
 def get_model(name: str) -> SequentialModel[Any]:
     """Return the model called `name`: a name of `MODELS`, ``bounded-queue:CAPACITY`` or ``topic-index:DIALECT``.
+
+    A model of your own that `latchfree_model.models.loading.load_model` has loaded is known, too.
 
     Raises
     ------
@@ -61,6 +67,8 @@ def get_model(name: str) -> SequentialModel[Any]:
         return _registered(BoundedQueueModel(int(parameter)))
     if colon and kind == "topic-index":
         return _registered(TopicIndexModel(parameter))
+    if name in LOADED:
+        return LOADED[name]
     raise ValueError(
         f"no model is called {name!r}; the models are {', '.join(MODELS)}, bounded-queue:CAPACITY, topic-index:DIALECT"
     )

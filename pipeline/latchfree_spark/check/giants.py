@@ -49,7 +49,7 @@ def set_aside(alone: Batch, job: Job) -> Row | None:
         if wrong.any():
             raise ValueError("a row is malformed")
         _validate(alone.names[0], columns)
-        part = _parts(columns, str(name), job.options.by)
+        part = _parts(columns, str(name), job.options.divisible_by)
     except (ValueError, TypeError) as reason:
         return error(alone, 0, said(alone, 0, job, str(reason)))
     order = np.argsort(part, kind="stable")

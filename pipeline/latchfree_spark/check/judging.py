@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,10 +14,12 @@ from latchfree_lincheck import shrink, write_history
 from latchfree_lincheck.formats import HistoryFormatError
 from latchfree_lincheck.history.columns import Columns
 from latchfree_model import MODELS, get_model
+from latchfree_model.models.loading import load_model
 from latchfree_spark.check.attempts import FATAL, Attempts
+from latchfree_spark.check.criteria import judge_by
 from latchfree_spark.check.decoding import Batch, decode, history_of, lines
 from latchfree_spark.check.files import file_name, publish
-from latchfree_spark.check.options import Job, Options
+from latchfree_spark.check.options import LINEARIZABILITY, Job, Options
 
 SHRINKING: Final = 5.0
 """Seconds that shrinking one history may take."""
@@ -28,6 +31,8 @@ def judge(columns: Columns, history: Any, model: str, options: Options) -> Any:
     """Return the verdicts on histories that are given as columns; see `latchfree_lincheck.check_many`."""
     from latchfree_lincheck import check_many
 
+    if options.criterion != LINEARIZABILITY:
+        return judge_by(columns, history, model, options)
     return check_many(columns, history, model, timeout=options.timeout, memory=options.memory, budget=options.budget)
 
 
@@ -132,7 +137,12 @@ def bare(history: str | None, verdict: str, reason: str, operations: int = 0, so
 
 def model_of(batch: Batch, number: int, job: Job) -> str | None:
     """Return the name of a history's model: as asked for, else as its file implies."""
-    return job.options.model or batch.models[number]
+    asked = job.options.model
+    if asked is None:
+        return batch.models[number]
+    with suppress(ValueError):  # `unknown_model` says why
+        load_model(asked)  # one of the user's own: in this process nobody has loaded it yet
+    return asked
 
 
 def unknown_model(name: str | None) -> str:
@@ -168,6 +178,8 @@ def save(batch: Batch, number: int, job: Job, stem: str = "") -> str:
     path = Path(job.folder) / name
     text = "".join(lines(batch, number, model))
     publish(path, text.encode())
+    if job.options.criterion != LINEARIZABILITY:  # shrinking keeps what is not linearizable, no other violation
+        return name
     try:
         small = shrink(history_of(batch, number, model, job), model, timeout=SHRINKING, memory=job.options.memory)
     except ValueError:  # not shown to be a violation in that time

@@ -6,9 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from latchfree_lincheck.criteria import CRITERIA
+
 LEVELS: Final = ("history", "object", "key")
 """What work may be split by, coarsest first."""
 
+
+LINEARIZABILITY: Final = "linearizability"
 
 JUDGE: Final = "latchfree_spark.check.judging:judge"
 """The function that judges by default."""
@@ -63,6 +67,10 @@ class Options:
     join : bool
         One name is one history, in whatever files. By default a history is known by its source and its name, so that a
         second file which counts from h0 again has histories of its own.
+    criterion : str
+        What is asked of a history: a name of `latchfree_lincheck.criteria.CRITERIA`.
+    py_files : tuple of str
+        Files with modules of the user's own, each with a digest; see `latchfree_spark.modules`.
     """
 
     model: str | None = None
@@ -74,14 +82,25 @@ class Options:
     saved: int = 100
     judge: str = JUDGE
     join: bool = False
+    criterion: str = LINEARIZABILITY
+    py_files: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
+        if self.criterion not in CRITERIA:
+            raise ValueError(f"no criterion is called {self.criterion!r}; choose one of {', '.join(CRITERIA)}")
+        if self.budget is not None and self.criterion != LINEARIZABILITY:
+            raise ValueError(f"a budget is for linearizability; give a timeout with {self.criterion}")
         if not self.by or self.by != LEVELS[: len(self.by)]:
             known = " or ".join(",".join(LEVELS[:n]) for n in range(1, len(LEVELS) + 1))
             raise ValueError(f"work is split by {known}, not by {','.join(self.by)!r}")
         for name in ("giant", "timeout", "memory"):
             if getattr(self, name) <= 0:
                 raise ValueError(f"{name} must be above 0, not {getattr(self, name)}")
+
+    @property
+    def divisible_by(self) -> tuple[str, ...]:
+        """What a giant may be split by: the other criteria are not local, or not in the parts of an object."""
+        return self.by if self.criterion == LINEARIZABILITY else LEVELS[:1]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from latchfree_spark.check.files import publish
 from latchfree_spark.check.inputs import Inputs
-from latchfree_spark.check.options import Options
+from latchfree_spark.check.options import LINEARIZABILITY, Options
 from latchfree_spark.check.page import page
 from latchfree_spark.check.places import first_problems
 
@@ -66,7 +66,7 @@ def summarize(folder: Path, out: Path, options: Options, inputs: Inputs, seconds
     verdicts, times = _read(folder, "verdicts"), _read(folder, "seconds")
     named = verdicts.filter(pc.is_valid(verdicts["history"]))
     counts = {each["values"]: each["counts"] for each in pc.value_counts(named["verdict"]).to_pylist()}
-    failing = [{**row, **_files(folder, out, row["saved"], options.model)} for row in _listed(named, "violation")]
+    failing = [{**row, **_files(folder, out, row["saved"], options)} for row in _listed(named, "violation")]
     reasons = verdicts.filter(pc.equal(verdicts["verdict"], "error"))["reason"].unique().to_pylist()
     problems, known = first_problems([*inputs.problems, *reasons], inputs.cut)
     problems += [f"and {known - len(problems):,} more"] if known > len(problems) else []
@@ -98,17 +98,22 @@ def summarize(folder: Path, out: Path, options: Options, inputs: Inputs, seconds
     return summary
 
 
-def _files(folder: Path, out: Path, saved: str | None, model: str | None) -> dict[str, str | None]:
+def _files(folder: Path, out: Path, saved: str | None, options: Options) -> dict[str, str | None]:
     """Return the file of the shrunk history, if there is one, and the command that judges the whole history again."""
     if saved is None:
         return {"small": None, "replay": None}
     small = saved.rsplit(".", 1)[0] + "-small.jsonl"
-    return {"small": small if (folder / small).exists() else None, "replay": replay(out, saved, model)}
+    return {"small": small if (folder / small).exists() else None, "replay": replay(out, saved, options)}
 
 
-def replay(out: Path, saved: str, model: str | None) -> str:
+def replay(out: Path, saved: str, options: Options) -> str:
     """Return the command that judges a saved history again."""
-    return shlex.join(["latchfree", "check", str(out / saved), *(["--model", model] if model else [])])
+    chosen = ["--model", options.model] if options.model else []
+    if options.criterion != LINEARIZABILITY:
+        chosen += ["--criterion", options.criterion]
+    if options.py_files:
+        chosen += ["--py-files", ",".join(path for path, _ in options.py_files)]
+    return shlex.join(["latchfree", "check", str(out / saved), *chosen])
 
 
 def _read(folder: Path, kind: str) -> Any:

@@ -8,6 +8,7 @@ from latchfree_cli import exits
 from latchfree_cli.commands.pipeline import spark_options
 from latchfree_cli.commands.pipeline.uris import check_by_uri, is_uri
 from latchfree_cli.frame import examples
+from latchfree_cli.own_models import own_models
 from latchfree_cli.settings import Outcome, Settings
 
 if TYPE_CHECKING:
@@ -30,7 +31,16 @@ def check(
     settings: Settings,
     inputs: Annotated[list[str], typer.Argument(metavar="IN...", help="Files, folders or patterns of histories.")],
     output: Annotated[str, typer.Argument(metavar="OUT", help="A folder that is not there yet, or a URI.")],
-    model: Annotated[str | None, typer.Option("--model", help="Sequential model: map, register, ...")] = None,
+    *,
+    model: Annotated[
+        str | None, typer.Option("--model", help="Sequential model: map, register, ...; your own is module:Name.")
+    ] = None,
+    py_files: Annotated[
+        str | None, typer.Option("--py-files", metavar="FILE,...", help="Modules, zips or wheels of your own.")
+    ] = None,
+    criterion: Annotated[
+        str, typer.Option("--criterion", help="linearizability, sequential-consistency, ...")
+    ] = "linearizability",
     by: Annotated[
         str, typer.Option("--by", help="What large histories may be split by: history,object,key.")
     ] = "history,object,key",
@@ -61,8 +71,17 @@ def check(
     from latchfree_spark.check import BadInput, JobRefused, Options, check_files
 
     try:
+        files = own_models(py_files, model)
         options = Options(
-            model, tuple(by.split(",")), giant, settings.timeout or TIMEOUT, budget, memory << 20, join=join
+            model,
+            tuple(by.split(",")),
+            giant,
+            settings.timeout or TIMEOUT,
+            budget,
+            memory << 20,
+            join=join,
+            criterion=criterion,
+            py_files=files,
         )
         opened = spark_options.opener(settings, "latchfree pipeline check", master, conf, ui)
         if incremental or any(map(is_uri, (*inputs, output))):
