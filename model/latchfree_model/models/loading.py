@@ -41,7 +41,7 @@ def load_model(name: str) -> SequentialModel[Any]:
             raise ValueError(f"{error}; a model of your own is module:Name") from None
     try:
         found = getattr(importlib.import_module(module), attribute)
-        made = found() if inspect.isclass(found) else found
+        made: Any = found() if inspect.isclass(found) else found
     except ModuleNotFoundError as error:
         raise ValueError(f"the model {name!r}: {error}; name the file with --py-files, or set PYTHONPATH") from None
     except Exception as error:
@@ -51,4 +51,5 @@ def load_model(name: str) -> SequentialModel[Any]:
         what = ", ".join(missing) or "name"
         raise ValueError(f"{name!r} is no model: it has no {what}; derive it from latchfree_model.SequentialModel")
     LOADED[name] = made
-    return made  # type: ignore[no-any-return]
+    loaded: SequentialModel[Any] = made
+    return loaded

@@ -1,4 +1,7 @@
-"""Judge millions of recorded histories on Spark; see `check_files`, and `latchfree_spark.frames.check` for tables."""
+"""Judge millions of recorded histories on Spark; see `check_files`, and `latchfree_spark.frames.check` for tables.
+
+Each file is one step of a job, or what several steps share.
+"""
 
 from latchfree_spark.callable import make_callable
 from latchfree_spark.check.job import check_files
