@@ -1,6 +1,6 @@
 """Judge millions of recorded histories on Spark; see `check_files`, and `latchfree_spark.frames.check` for tables.
 
-Each file is one step of a job, or what several steps share.
+A job has many steps: each file is one of them, or what several steps share.
 """
 
 from latchfree_spark.callable import make_callable

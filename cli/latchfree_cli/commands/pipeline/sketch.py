@@ -17,6 +17,7 @@ def sketch(
     messages: Annotated[
         str, typer.Argument(help="Parquet, CSV, JSONL or lines: a file, a folder or a glob; also what match wrote.")
     ],
+    *,
     topic_column: Annotated[str, typer.Option("--topic-column", help="The column with the topics.")] = "topic",
     time_column: Annotated[
         str | None, typer.Option("--time-column", help="A timestamp, by which windows are cut; default: one window.")

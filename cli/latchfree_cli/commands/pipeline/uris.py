@@ -41,6 +41,8 @@ def check_by_uri(
 
     if options.join:
         raise exits.Stop(exits.USAGE, "--join is for paths; with URIs a history is known by its source and its name")
+    if options.criterion != "linearizability":
+        raise exits.Stop(exits.USAGE, "--criterion is for paths; with URIs histories are judged by linearizability")
     try:
         with settings.progress("pipeline check: starting Spark") as show, open_session() as spark:
             run = check_uris(
