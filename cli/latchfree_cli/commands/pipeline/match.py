@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 @examples(
     "latchfree pipeline match -s subscriptions.csv -m log.parquet -o matched",
     "latchfree pipeline match -s subscriptions.csv -m new/ -o matched --stream",
-    "latchfree pipeline match -s subscriptions.csv -o matched --stream --format kafka "
-    "--option kafka.bootstrap.servers=host:9092 --option subscribe=readings",
+    "latchfree pipeline match -s s.csv -o matched --stream --format kafka",
 )
 def match(
     settings: Settings,
