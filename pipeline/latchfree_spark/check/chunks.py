@@ -1,48 +1,50 @@
-"""Judge chunk by chunk: a chunk holds all histories whose sources and names have the same remainder of their hash.
+"""Judge chunk by chunk: a chunk holds all histories whose names have the same remainder of their hash.
 
-The verdicts of a chunk are published as one file, so a chunk is done or not done, never half done. A worker skips a
-chunk that is done.
+The verdicts of a chunk are published as one file, so a chunk is done or not done, never half done; then it is reported.
+Which chunks are to be judged, the driver says: a file that a worker finds may be another job's.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from latchfree_spark.check.attempts import Attempts
+from latchfree_spark.check import reports
+from latchfree_spark.check.apart import judge_apart
 from latchfree_spark.check.decoding import Batch, spoil, unpack
 from latchfree_spark.check.files import SECONDS, VERDICTS, chunk_file, publish_table
 from latchfree_spark.check.giants import set_aside
-from latchfree_spark.check.judging import Row, bare, carefully, judge_batch, save
+from latchfree_spark.check.judging import Row, bare, judge_steadily
+from latchfree_spark.check.meters import Meters
 from latchfree_spark.check.options import Job
+from latchfree_spark.check.saving import locate, save
+from latchfree_spark.check.tables import MARKS, marks
+from latchfree_spark.task import attempt
 
-DONE: Final = pa.schema([("chunk", pa.int32()), ("histories", pa.int64())])
-DONE_SCHEMA: Final = "chunk int, histories bigint"
-
-_PULSE: Final = 1.0
-"""Seconds between two signs of life, if there is anything to wait for."""
-
-_NOTHING: Final = pa.RecordBatch.from_pylist([], schema=DONE)
+UNMETERED: Final = Meters()
 
 
-def judge_chunks(batches: Iterable[Any], job: Job) -> Iterator[Any]:
-    """Judge fragments in order of chunk, source and history; yield a row for each chunk, and empty signs of life."""
+def judge_chunks(batches: Iterable[Any], job: Job, meters: Meters = UNMETERED) -> Iterator[Any]:
+    """Judge fragments in order of chunk, source and history; yield the reports of each chunk and of the units."""
     chunk: _Chunk | None = None
+    careful = attempt() > 0
+    meters.began(attempt())
     for number, table in _whole(batches):
+        if number == MARKS:
+            yield reports.batch([reports.unit_read(*mark) for mark in marks(table)])
+            continue
         if chunk is None or chunk.number != number:
             if chunk is not None:
-                yield chunk.finish()
-            chunk = _Chunk(number, job)
-        yield from chunk.add(table)
+                yield chunk.finish(meters)
+            chunk = _Chunk(number, job, careful)
+        chunk.add(table)
     if chunk is not None:
-        yield chunk.finish()
+        yield chunk.finish(meters)
 
 
 def _whole(batches: Iterable[Any]) -> Iterator[tuple[int, Any]]:
@@ -79,21 +81,17 @@ def _by_chunk(table: Any) -> Iterator[tuple[int, Any]]:
 
 
 class _Chunk:
-    def __init__(self, number: int, job: Job) -> None:
+    def __init__(self, number: int, job: Job, careful: bool) -> None:
         self.number = number
         self._job = job
+        self._careful = careful
         self._rows: list[Row] = []
+        self._reports: list[dict[str, Any]] = []
         self._saved = 0
         self._damaged: dict[int, str] = {}
-        self._heard = time.monotonic()
-        self._path = chunk_file(job.folder, "verdicts", number)
-        self._done = self._path.exists()
-        self._attempts = None if self._done else Attempts(Path(job.folder, "attempts", job.run, str(number)))
 
-    def add(self, table: Any) -> Iterator[Any]:
+    def add(self, table: Any) -> None:
         """Judge whole histories; a row without a history says that a file is damaged, or what is wrong with it."""
-        if self._attempts is None:
-            return
         named = np.asarray(table["history"].is_valid())
         for row in table.filter(~named).select(["file", "problem", "for_chunk"]).to_pylist():
             if row["for_chunk"] is None:
@@ -104,44 +102,45 @@ class _Chunk:
             return
         batch = unpack(table if named.all() else table.filter(named), self._job.sources)
         spoil(batch, self._damaged)
-        sizes = np.diff(batch.bounds)
-        giant = sizes > self._job.options.giant
-        for begin, end in _pieces(giant, self._attempts.careful):
+        giant = np.diff(batch.bounds) > self._job.options.giant
+        for begin, end in _pieces(giant):
             some = batch.part(begin, end)
             if giant[begin]:
-                row = set_aside(some, self._job)
-                self._rows += [] if row is None else [row]
-            elif self._attempts.careful:
-                self._keep(some, carefully(some, self._job, self._attempts))
+                self._set_aside(some)
+            elif self._careful:
+                for number, row in enumerate(judge_apart(some, self._job)):
+                    self._keep(some, number, row)
             else:
-                self._keep(some, judge_batch(some, self._job))
-            if time.monotonic() - self._heard > _PULSE:
-                self._heard = time.monotonic()
-                yield _NOTHING
+                for each, rows in judge_steadily(some, self._job):
+                    for number, row in enumerate(rows):
+                        self._keep(each, number, row)
 
-    def _keep(self, batch: Batch, rows: list[Row]) -> None:
-        for number, row in enumerate(rows):
-            if row["verdict"] == "violation" and self._saved < self._job.options.saved:
-                row["saved"] = save(batch, number, self._job)
+    def _set_aside(self, alone: Batch) -> None:
+        aside = set_aside(alone, self._job)
+        if isinstance(aside, dict):
+            self._rows.append(aside)
+        else:
+            self._reports.append(reports.giant_set_aside(*aside))
+
+    def _keep(self, batch: Batch, number: int, row: Row) -> None:
+        if row["verdict"] == "violation":
+            locate(batch, number, row, self._job)
+            if self._saved < self._job.options.saved:
+                save(batch, number, row, self._job)
                 self._saved += 1
-        self._rows += rows
+        self._rows.append(row)
 
-    def finish(self) -> Any:
-        """Publish the chunk; the verdicts come last."""
-        if self._attempts is not None:
-            publish_rows(self._rows, self._job.folder, self.number)
-            self._attempts.forget()
-        counts = [[self.number], [len(self._rows)]]
-        return pa.RecordBatch.from_arrays(
-            [pa.array(count, kind) for count, kind in zip(counts, DONE.types, strict=True)], schema=DONE
-        )
+    def finish(self, meters: Meters) -> Any:
+        """Publish the chunk and return the reports; the verdicts come last."""
+        meters.judged(self._rows)
+        publish_rows(self._rows, self._job.folder, self.number)
+        return reports.batch([*self._reports, reports.chunk_judged(self.number, len(self._rows))])
 
 
-def _pieces(giant: npt.NDArray[np.bool_], careful: bool) -> list[tuple[int, int]]:
-    """Return ranges of histories: each giant by itself, others together unless they are judged carefully."""
-    count = len(giant)
-    apart = np.ones(max(0, count - 1), np.bool_) if careful else giant[1:] | giant[:-1]
-    return list(pairwise([0, *(np.flatnonzero(apart) + 1).tolist(), count]))
+def _pieces(giant: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Return ranges of histories: each giant by itself, others together."""
+    apart = giant[1:] | giant[:-1]
+    return list(pairwise([0, *(np.flatnonzero(apart) + 1).tolist(), len(giant)]))
 
 
 def publish_rows(rows: list[Row], folder: str, chunk: int) -> None:

@@ -23,7 +23,10 @@ VERDICTS: Final = pa.schema(
         ("operations", pa.int64()),
         ("states", pa.int64()),
         ("failing", pa.int64()),
+        ("object", pa.string()),
+        ("key", pa.string()),
         ("saved", pa.string()),
+        ("reproduce", pa.string()),
     ]
 )
 """The table of verdicts; rows of one chunk are in order of sources and names."""
@@ -32,9 +35,13 @@ SECONDS: Final = pa.schema([("history", pa.string()), ("source", pa.string()), (
 """Times depend on the machine: their own table keeps the table of verdicts the same on every machine."""
 
 
+GIANTS: Final = -1
+"""The chunk of the giants' verdicts."""
+
+
 def chunk_file(folder: str | Path, kind: str, chunk: int) -> Path:
     """Return the file with the ``verdicts`` or the ``seconds`` of a chunk; the verdicts are written last."""
-    return Path(folder) / kind / f"chunk-{chunk:05}.parquet"
+    return Path(folder) / kind / ("giants.parquet" if chunk == GIANTS else f"chunk-{chunk:05}.parquet")
 
 
 def done_chunks(folder: str | Path) -> set[int]:

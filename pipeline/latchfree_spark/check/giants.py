@@ -21,12 +21,15 @@ import pyarrow.parquet as pq
 from latchfree_lincheck import History
 from latchfree_lincheck.history.columns import Columns
 from latchfree_model import UNKNOWN, Call, get_model
-from latchfree_spark.check.attempts import Attempts
+from latchfree_spark.check import reports
+from latchfree_spark.check.apart import judge_apart
 from latchfree_spark.check.decoding import Batch, Ints, decode, unpack
 from latchfree_spark.check.files import file_name, publish
-from latchfree_spark.check.judging import Row, carefully, error, file_of, model_of, said, save, unknown_model
-from latchfree_spark.check.options import Job
+from latchfree_spark.check.judging import Row, error, file_of, judge_batch, model_of, said, unknown_model
+from latchfree_spark.check.options import Job, Options
+from latchfree_spark.check.saving import command, locate, save_small
 from latchfree_spark.check.tables import TEXT, TIMES, as_rows, pack
+from latchfree_spark.task import attempt, ends_after
 
 SHARE: Final = 8
 """A row group has at least this fraction of the operations that make a giant."""
@@ -37,8 +40,11 @@ SEVERITY: Final = ("error", "violation", "unknown", "ok")
 GROUP_SCHEMA: Final = "giant string, part int"
 
 
-def set_aside(alone: Batch, job: Job) -> Row | None:
-    """Write a giant, part by part, for `judge_groups`; return the row of a giant that cannot be judged."""
+def set_aside(alone: Batch, job: Job) -> Row | tuple[str, int]:
+    """Write a giant, part by part, for `judge_groups`; return its name there and its groups.
+
+    Of a giant that cannot be judged, return the row.
+    """
     name = model_of(alone, 0, job)
     problem = alone.problems[0] or unknown_model(name)
     if problem:
@@ -68,8 +74,9 @@ def set_aside(alone: Batch, job: Job) -> Row | None:
             for low, high in pairwise(cuts):
                 writer.write_table(table.slice(low, high - low), row_group_size=high - low)
 
-    publish(Path(job.folder, "giants", f"{file_name(alone.names[0], alone.sources[0])}.parquet"), write)
-    return None
+    stem = file_name(alone.names[0], alone.sources[0])
+    publish(Path(job.folder, "giants", f"{stem}.parquet"), write)
+    return stem, len(cuts) - 1
 
 
 def _validate(name: str, columns: Columns) -> None:
@@ -134,29 +141,33 @@ def group_file(folder: str | Path, giant: str, number: int) -> Path:
 
 
 def judge_groups(batches: Iterable[Any], job: Job) -> Iterator[Any]:
-    """Judge the groups that the rows of `batches` name; yield the rows back, done."""
+    """Judge the groups that the rows of `batches` name; yield a report on each."""
+    careful = attempt() > 0
     for batch in batches:
         for asked in batch.to_pylist():
-            _judge_group(asked["giant"], asked["part"], job)
-        yield batch
+            row = _judge_group(asked["giant"], asked["part"], job, careful)
+            text = json.dumps(row, ensure_ascii=False)
+            publish(group_file(job.folder, asked["giant"], asked["part"]), text.encode())
+            yield reports.batch([reports.group_judged(asked["giant"], asked["part"], text)])
 
 
-def _judge_group(giant: str, number: int, job: Job) -> None:
-    path = group_file(job.folder, giant, number)
-    if path.exists():
-        return
-    attempts = Attempts(Path(job.folder, "attempts", job.run, f"{giant}.{number}"))
+def _judge_group(giant: str, number: int, job: Job, careful: bool) -> Row:
     table = pq.ParquetFile(Path(job.folder, "giants", f"{giant}.parquet")).read_row_group(number, use_threads=False)
     source = table.schema.metadata[b"source"].decode()
     alone = unpack(pa.Table.from_batches([pack(as_rows(table, 1), 0)]), [source])
-    (row,) = carefully(alone, job, attempts)
+    if careful:
+        (row,) = judge_apart(alone, job)
+    else:
+        with ends_after(job.hang):
+            (row,) = judge_batch(alone, job)
     if row["verdict"] == "violation":
-        save(alone, 0, job, f"{giant}-part{number}")
-    publish(path, json.dumps(row, ensure_ascii=False).encode())
-    attempts.forget()
+        locate(alone, 0, row, job)
+        if job.options.saved:
+            save_small(alone, 0, job, Path(job.folder, "failing", f"{giant}.parquet"))
+    return row
 
 
-def fold(folder: str | Path, giant: str) -> Row:
+def fold(folder: str | Path, giant: str, options: Options) -> Row:
     """Return the verdict on a giant from those on its groups; keep the giant itself if it fails."""
     file = Path(folder, "giants", f"{giant}.parquet")
     metadata = pq.ParquetFile(file).metadata
@@ -172,5 +183,6 @@ def fold(folder: str | Path, giant: str) -> Row:
         row["failing"] += sum(metadata.row_group(number).num_rows for number in range(worst))
     if row["verdict"] == "violation":
         row["saved"] = f"failing/{giant}.parquet"
+        row["reproduce"] = command(row["saved"], options)
         publish(Path(folder, row["saved"]), file.read_bytes())
     return row

@@ -11,17 +11,21 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from latchfree_spark.check import giants
+from latchfree_spark.check import giants, reports
 from latchfree_spark.check.changes import changes, retract
-from latchfree_spark.check.chunks import DONE_SCHEMA, publish_rows
-from latchfree_spark.check.files import chunk_file, done_chunks
+from latchfree_spark.check.chunks import publish_rows
+from latchfree_spark.check.files import GIANTS, chunk_file, done_chunks, publish
 from latchfree_spark.check.inputs import UNIT_SCHEMA, Inputs, find
 from latchfree_spark.check.manifest import describe, finish, work_folder
+from latchfree_spark.check.meters import Meters
 from latchfree_spark.check.options import BadInput, Job, Options
+from latchfree_spark.check.reports import Reports
 from latchfree_spark.check.sample import first_look
 from latchfree_spark.check.summary import Summary, summarize
-from latchfree_spark.check.tables import FRAGMENT_SCHEMA
+from latchfree_spark.check.tables import FRAGMENT_SCHEMA, MARKS
 from latchfree_spark.check.warming import start_warming
+from latchfree_spark.errors import RowsLost
+from latchfree_spark.probe import probe
 from latchfree_spark.shipping import is_foreign, on_workers
 
 if TYPE_CHECKING:
@@ -34,9 +38,6 @@ BYTES_AT_ONCE: Final = 32 << 20
 
 _LOOK: Final = 0.5
 """Seconds between two looks at how far the work is."""
-
-GIANTS: Final = 99_999
-"""The number of the chunk that holds the giants' verdicts."""
 
 
 class Report(Protocol):
@@ -80,7 +81,8 @@ def check_files(
     keep_going : bool
         Judge what can be judged, and count the rest in the summary.
     hang : float, optional
-        Seconds without a sign of life after which a worker is killed; by default twice the timeout, and a minute.
+        Seconds that the judging of a few histories may take; then the worker counts as hanging, and ends. By default
+        twice the timeout, and a minute.
     report : callable, optional
         Told how many chunks of how many are done.
 
@@ -88,6 +90,8 @@ def check_files(
     ------
     BadInput
         If anything cannot be read, unless told to keep going. The verdicts found so far are kept for a next start.
+    RowsLost
+        If workers report more than this program sees; see `latchfree_spark.check.reports`.
     JobRefused
         If the output is there already, or the unfinished work of another job.
     """
@@ -103,13 +107,21 @@ def check_files(
     manifest = describe(found, options, chunks)
     with work_folder(out, manifest) as folder:
         count = manifest["chunks"]
-        job = Job(options, str(folder), found.files, found.formats, uuid.uuid4().hex[:12], found.sources, count)
-        _Driver(job, found, manifest["chunks"], partitions, hang, report).run(open_session)
+        patience = hang or 2 * options.timeout + 60
+        run = uuid.uuid4().hex[:12]
+        job = Job(options, str(folder), found.files, found.formats, run, found.sources, count, patience)
+        driver = _Driver(job, found, count, partitions, report)
+        driver.run(open_session)
         seen = changes(found)
         if seen.changed:
             found = replace(found, problems=(*found.problems, *retract(folder, found, seen.changed)))
         found = replace(found, warnings=(*found.warnings, *seen.warnings()))
         summary = summarize(folder, out, options, found, time.monotonic() - started)
+        if driver.reports.units and summary.operations != driver.reports.operations:
+            raise RowsLost(
+                f"{driver.reports.operations:,} operations were read, and the verdicts are on {summary.operations:,}; "
+                f"nothing was published: remove {folder} and start again"
+            )
         if summary.problems and not keep_going:
             raise BadInput([*summary.problems, f"all else is judged: --keep-going takes it up from {folder}"])
         finish(folder, out)
@@ -117,31 +129,33 @@ def check_files(
 
 
 class _Driver:
-    def __init__(
-        self, job: Job, inputs: Inputs, chunks: int, partitions: int | None, hang: float | None, report: Report
-    ) -> None:
+    def __init__(self, job: Job, inputs: Inputs, chunks: int, partitions: int | None, report: Report) -> None:
         self._job = job
         self._inputs = inputs
         self._chunks = chunks
         self._partitions = partitions or chunks
-        self._hang = int(hang or 2 * job.options.timeout + 60)
         self._report = report
+        self.reports = Reports()
 
     def run(self, open_session: Callable[[], Any]) -> None:
         """Judge what is not judged yet."""
         folder = self._job.folder
-        if len(done_chunks(folder) - {GIANTS}) < self._chunks or not chunk_file(folder, "verdicts", GIANTS).exists():
+        if self._missing_chunks() or not chunk_file(folder, "verdicts", GIANTS).exists():
             if self._inputs.units:
                 warming = start_warming(self._job, self._inputs.units[0])
                 with open_session() as session:
-                    spark = prepared(session, self._hang)
-                    if not is_foreign(spark):
+                    spark = prepared(session)
+                    if is_foreign(spark):
+                        probe(spark, Path(folder), self._job.files)
+                    else:
                         warming.join()  # so that workers need not compile the same
-                    self._until_done(lambda: self._judge_chunks(spark), self._missing_chunks)
-                    self._until_done(lambda: self._judge_giants(spark), self._missing_groups)
+                    if self._missing_chunks():
+                        self._judge_chunks(spark)
+                    if self._missing_groups():
+                        self._judge_groups(spark)
             for number in self._missing_chunks():  # no history has such a name
                 publish_rows([], folder, number)
-            rows = [giants.fold(folder, giant) for giant in giants.groups(folder)]
+            rows = [giants.fold(folder, giant, self._job.options) for giant in giants.groups(folder)]
             publish_rows(sorted(rows, key=lambda row: (row["source"], row["history"].encode())), folder, GIANTS)
 
     def _missing_chunks(self) -> list[int]:
@@ -156,68 +170,59 @@ class _Driver:
             if not giants.group_file(folder, giant, number).exists()
         ]
 
-    def _until_done(self, work: Callable[[], object], missing: Callable[[], list[Any]]) -> None:
-        """Repeat the work until it succeeds; a failed attempt ends the job only if the attempt made no progress."""
-        before: tuple[int, int] | None = None
-        while missing():
-            try:
-                work()
-                return
-            except Exception:
-                after = len(missing()), self._notes()
-                if after == before:
-                    raise
-                before = after
-
-    def _notes(self) -> int:
-        """Return the number of notes on suspected histories: each note brings a history closer to a verdict."""
-        folder = Path(self._job.folder, "attempts", self._job.run)
-        return sum(file.read_text().count("judge ") for file in folder.glob("*")) if folder.exists() else 0
-
     def _judge_chunks(self, spark: SparkSession) -> None:
         from pyspark.sql import functions as F
 
         missing = self._missing_chunks()
+        meters = Meters.of(spark)
         rows = [tuple(asdict(unit).values()) for unit in self._inputs.units]
         units = spark.createDataFrame(rows, UNIT_SCHEMA)
         tasks = 1 + max(unit.task for unit in self._inputs.units)
         fragments = units.repartitionById(tasks, "task").mapInArrow(
             on_workers(spark, "latchfree_spark.check.reading:read_units", self._job), FRAGMENT_SCHEMA
         )
-        chunk = F.pmod(F.xxhash64("source", "history"), F.lit(self._chunks)).cast("int")
-        numbered = fragments.withColumn("chunk", F.coalesce("for_chunk", chunk))
+        hashed = F.pmod(F.xxhash64("history"), F.lit(self._chunks)).cast("int")
+        numbered = fragments.withColumn("chunk", F.coalesce("for_chunk", hashed))
         if len(missing) < self._chunks:
-            numbered = numbered.where(F.col("chunk").isin(missing))
+            numbered = numbered.where(F.col("chunk").isin([*missing, MARKS]))
         sorted_ = numbered.repartitionById(self._partitions, "chunk").sortWithinPartitions(
             "chunk", "source", "history", "file", "first"
         )
         done = sorted_.mapInArrow(
-            on_workers(spark, "latchfree_spark.check.chunks:judge_chunks", self._job), DONE_SCHEMA
+            on_workers(spark, "latchfree_spark.check.chunks:judge_chunks", self._job, meters), reports.DDL
         )
-        with self._watched("check"):
-            done.collect()
+        with self._watched("check", meters):
+            self.reports.add(row.asDict() for row in done.collect())
+        self.reports.settle(self._inputs.units, self._job.folder)
 
-    def _judge_giants(self, spark: SparkSession) -> None:
+    def _judge_groups(self, spark: SparkSession) -> None:
         missing = self._missing_groups()
         table = spark.createDataFrame(
             [(giant, number, at) for at, (giant, number) in enumerate(missing)], f"{giants.GROUP_SCHEMA}, at int"
         )
         work = on_workers(spark, "latchfree_spark.check.giants:judge_groups", self._job)
         done: DataFrame = (
-            table.repartitionById(len(missing), "at").select("giant", "part").mapInArrow(work, giants.GROUP_SCHEMA)
+            table.repartitionById(len(missing), "at").select("giant", "part").mapInArrow(work, reports.DDL)
         )
-        with self._watched("check giants"):
-            done.collect()
+        with self._watched("check giants", Meters()):
+            self.reports.add(row.asDict() for row in done.collect())
+        for giant, number in missing:
+            if (giant, number) not in self.reports.groups:
+                raise RowsLost(f"part {number} of {giant} was dealt out and not reported as judged")
+            publish(giants.group_file(self._job.folder, giant, number), self.reports.groups[giant, number].encode())
 
     @contextmanager
-    def _watched(self, text: str) -> Iterator[None]:
+    def _watched(self, what: str, meters: Meters) -> Iterator[None]:
         """Report the progress of the work from a thread of its own."""
         over = threading.Event()
+        began, before = time.monotonic(), len(done_chunks(self._job.folder))
 
         def look() -> None:
             while not over.wait(_LOOK):
-                done = len(done_chunks(self._job.folder) - {GIANTS})
-                self._report(text, done, self._chunks)
+                done, seconds = len(done_chunks(self._job.folder)), time.monotonic() - began
+                left = seconds / (done - before) * (self._chunks - done) if done > before else 0.0
+                parts = [what, meters.told(seconds), f"{left:,.0f} s left" if left else ""]
+                self._report(", ".join(filter(None, parts)), done, self._chunks)
 
         watcher = threading.Thread(target=look, daemon=True)
         watcher.start()
@@ -228,14 +233,12 @@ class _Driver:
             watcher.join()
 
 
-def prepared(session: SparkSession, hang: int) -> SparkSession:
+def prepared(session: SparkSession) -> SparkSession:
     """Return a session of the same application with the settings of these jobs."""
     spark = session.newSession()
     for name, value in {
         "spark.sql.execution.arrow.maxRecordsPerBatch": FRAGMENTS_AT_ONCE,
         "spark.sql.execution.arrow.maxBytesPerBatch": BYTES_AT_ONCE,
-        "spark.sql.execution.pyspark.udf.idleTimeoutSeconds": hang,
-        "spark.sql.execution.pyspark.udf.killOnIdleTimeout": "true",
     }.items():
         spark.conf.set(name, str(value))
     return spark

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
-from latchfree_lincheck import shrink, write_history
 from latchfree_lincheck.formats import HistoryFormatError
 from latchfree_lincheck.history.columns import Columns
 from latchfree_model import MODELS, get_model
 from latchfree_model.models.loading import load_model
-from latchfree_spark.check.attempts import FATAL, Attempts
 from latchfree_spark.check.criteria import judge_by
-from latchfree_spark.check.decoding import Batch, decode, history_of, lines
-from latchfree_spark.check.files import file_name, publish
+from latchfree_spark.check.decoding import Batch, decode, history_of
 from latchfree_spark.check.options import LINEARIZABILITY, Job, Options
+from latchfree_spark.task import ends_after
 
-SHRINKING: Final = 5.0
-"""Seconds that shrinking one history may take."""
+FIRST: Final = 256
+"""Histories that are judged at a time, at first."""
+
+SLICE: Final = 2.0
+"""Seconds after which fewer are judged at a time."""
 
 Row = dict[str, Any]
 
@@ -64,21 +65,18 @@ def judge_batch(batch: Batch, job: Job) -> list[Row]:
     return [found[number] for number in range(len(batch))]
 
 
-def carefully(alone: Batch, job: Job, attempts: Attempts) -> list[Row]:
-    """Judge one history, unless it killed its workers."""
-    (name,) = alone.names
-    known = file_name(name, alone.sources[0])
-    if attempts.fatal(known):
-        reason = f"its worker died or hung {FATAL} times while judging it alone"
-        return [bare(name, "unknown", reason, int(alone.bounds[-1]), alone.sources[0])]
-    attempts.begin(known)
-    try:
-        rows = judge_batch(alone, job)
-    except Exception as failure:
-        text = f"judging it failed: {type(failure).__name__}: {failure}"
-        rows = [bare(name, "unknown", text, int(alone.bounds[-1]), alone.sources[0])]
-    attempts.end()
-    return rows
+def judge_steadily(batch: Batch, job: Job) -> Iterator[tuple[Batch, list[Row]]]:
+    """Judge slices of about a second each, so that a worker that hangs is told from one that has much to do."""
+    begin, size = 0, FIRST
+    while begin < len(batch):
+        some = batch.part(begin, min(begin + size, len(batch)))
+        started = time.monotonic()
+        with ends_after(job.hang):
+            rows = judge_batch(some, job)
+        yield some, rows
+        begin += size
+        took = time.monotonic() - started
+        size = size * 4 if took < SLICE / 4 else max(1, size // 2) if took > SLICE else size
 
 
 def _rows(batch: Batch, numbers: list[int], verdicts: Any, job: Job) -> Iterable[tuple[int, Row]]:
@@ -107,7 +105,10 @@ def _rows(batch: Batch, numbers: list[int], verdicts: Any, job: Job) -> Iterable
                 "operations": int(batch.bounds[number + 1] - batch.bounds[number]),
                 "states": states,
                 "failing": failing if verdict == "violation" and failing >= 0 else None,
+                "object": None,
+                "key": None,
                 "saved": None,
+                "reproduce": None,
                 "seconds": seconds,
             },
         )
@@ -130,7 +131,10 @@ def bare(history: str | None, verdict: str, reason: str, operations: int = 0, so
         "operations": operations,
         "states": 0,
         "failing": None,
+        "object": None,
+        "key": None,
         "saved": None,
+        "reproduce": None,
         "seconds": 0.0,
     }
 
@@ -169,23 +173,6 @@ def file_of(batch: Batch, number: int, job: Job) -> str:
     """Return the file in which a history begins."""
     row = int(batch.bounds[number])
     return job.files[batch.files[row]] if row < len(batch.files) else "input"
-
-
-def save(batch: Batch, number: int, job: Job, stem: str = "") -> str:
-    """Save a failing history whole and, if that is possible in time, shrunk; return the file's name in the folder."""
-    model = str(model_of(batch, number, job))
-    name = f"failing/{stem or file_name(batch.names[number], batch.sources[number])}.jsonl"
-    path = Path(job.folder) / name
-    text = "".join(lines(batch, number, model))
-    publish(path, text.encode())
-    if job.options.criterion != LINEARIZABILITY:  # shrinking keeps what is not linearizable, no other violation
-        return name
-    try:
-        small = shrink(history_of(batch, number, model, job), model, timeout=SHRINKING, memory=job.options.memory)
-    except ValueError:  # not shown to be a violation in that time
-        return name
-    write_history(path.with_name(f"{path.stem}-small.jsonl"), [small], "jsonl")
-    return name
 
 
 def _resolve(name: str) -> Any:

@@ -16,7 +16,7 @@ from latchfree_spark.check.files import publish
 from latchfree_spark.check.inputs import Inputs
 from latchfree_spark.check.options import JobRefused, Options
 
-LAYOUT: Final = 1
+LAYOUT: Final = 2
 """Version of the folder's layout."""
 
 CHUNK: Final = 4 << 20
@@ -86,8 +86,7 @@ def _differences(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
 
 def finish(folder: Path, out: Path) -> None:
     """Remove the files that only the work needed, and give the finished work its name."""
-    for name in ("attempts", "giants"):
-        shutil.rmtree(folder / name, ignore_errors=True)
+    shutil.rmtree(folder / "giants", ignore_errors=True)
     for leftover in folder.rglob(".*"):
         leftover.unlink()
     (folder / "lock").unlink()

@@ -121,6 +121,8 @@ class Job:
         The names of the sources; without any, all histories are of one source without a name.
     chunks : int
         How many pieces the work is cut into.
+    hang : float
+        Seconds that the judging of a few histories may take before their worker counts as hanging.
     """
 
     options: Options
@@ -130,3 +132,4 @@ class Job:
     run: str
     sources: tuple[str, ...] = ()
     chunks: int = 1
+    hang: float = 180.0

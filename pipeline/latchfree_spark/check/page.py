@@ -46,7 +46,7 @@ def page(document: dict[str, Any], title: str) -> str:
         _table(["verdict", "histories", ""], totals),
         _section(
             "Failing histories",
-            ["history", "operations", "why", "files", "to see it again"],
+            ["history", "operations", "why", "where", "files", "to see it again"],
             map(_failing, document["failing"]),
         ),
         _section("Undecided", ["history", "operations", "why"], map(_undecided, document["unknown"])),
@@ -62,10 +62,12 @@ def page(document: dict[str, Any], title: str) -> str:
 
 
 def _failing(row: dict[str, Any]) -> list[str]:
-    named = (("whole", row["saved"]), ("shrunk", row["small"]))
+    named = (("whole", row["saved"]), ("shrunk", row["small"]), ("drawn", row["page"]))
     links = " ".join(f'<a href="{quote(file)}">{name}</a>' for name, file in named if file)
     command = f"<code>{html.escape(row['replay'])}</code>" if row["replay"] else "in the input only"
-    return [html.escape(row["history"]), _number(row["operations"]), html.escape(row["reason"]), links, command]
+    where = " ".join(f"{name} {row[name]}" for name in ("object", "key") if row[name] is not None)
+    texts = [html.escape(row["reason"]), html.escape(where)]
+    return [html.escape(row["history"]), _number(row["operations"]), *texts, links, command]
 
 
 def _undecided(row: dict[str, Any]) -> list[str]:

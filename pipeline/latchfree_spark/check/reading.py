@@ -22,7 +22,7 @@ from latchfree_spark.check.inputs import CUT, Unit
 from latchfree_spark.check.lines import append, empty, read_lines
 from latchfree_spark.check.options import Job
 from latchfree_spark.check.places import NAMED
-from latchfree_spark.check.tables import ROWS, as_rows, first_line, open_parquet, pack
+from latchfree_spark.check.tables import ROWS, as_rows, first_line, mark, open_parquet, pack
 
 BATCH: Final = 1 << 17
 """Operations that are read at a time, at most."""
@@ -35,7 +35,7 @@ _SCATTERED: Final = 4
 
 
 def read_units(batches: Iterable[Any], job: Job, at_once: int | None = None) -> Iterator[Any]:
-    """Read the units that the rows of `batches` name; yield batches of fragments.
+    """Read the units that the rows of `batches` name; yield batches of fragments, and a mark after each unit.
 
     Parameters
     ----------
@@ -48,7 +48,12 @@ def read_units(batches: Iterable[Any], job: Job, at_once: int | None = None) -> 
     """
     for batch in batches:
         for row in batch.to_pylist():
-            yield from _read(Unit(**row), job, at_once or BATCH, at_once or GATHERED)
+            unit = Unit(**row)
+            operations = 0
+            for fragments in _read(unit, job, at_once or BATCH, at_once or GATHERED):
+                operations += pc.sum(pc.list_value_length(fragments["invoke"])).as_py() or 0
+                yield fragments
+            yield mark(unit.file, unit.begin, operations)
 
 
 def _read(unit: Unit, job: Job, size: int, gathered: int) -> Iterator[Any]:

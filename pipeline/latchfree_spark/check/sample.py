@@ -43,7 +43,7 @@ def first_look(job: Job, inputs: Inputs) -> list[str]:
         asked = pa.RecordBatch.from_pylist([asdict(_beginning(unit))])
         for batch in read_units([asked], job, _OPERATIONS):
             named = batch.filter(batch["history"].is_valid())
-            problems += batch.filter(pc.is_null(batch["history"]))["problem"].to_pylist()
+            problems += batch.filter(pc.is_null(batch["history"]))["problem"].drop_null().to_pylist()
             whole = unpack(pa.Table.from_batches([named]), job.sources) if len(named) else None
             for problem in _problems(whole, job):
                 if problem is None:

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import json
-import shlex
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import pyarrow as pa
+import numpy as np
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from latchfree_spark.check.files import publish
 from latchfree_spark.check.inputs import Inputs
-from latchfree_spark.check.options import LINEARIZABILITY, Options
+from latchfree_spark.check.options import Options
 from latchfree_spark.check.page import page
 from latchfree_spark.check.places import first_problems
+from latchfree_spark.check.saving import command
+from latchfree_spark.check.showing import add_pages
+from latchfree_spark.errors import RowsLost
+
+_COLUMNS: Final = ["history", "source", "reason", "engine", "operations", "failing", "object", "key", "saved"]
+_SLOW: Final = ["history", "source", "verdict", "engine", "operations", "states"]
+_DISTINCT: Final = 200_000
+"""Problems that are compared to find those that come first, at most; others are only counted."""
 
 SLOWEST: Final = 20
 LISTED: Final = 1000
@@ -63,29 +71,30 @@ class Summary:
 
 def summarize(folder: Path, out: Path, options: Options, inputs: Inputs, seconds: float) -> Summary:
     """Read the tables in `folder`, which is about to be called `out`; write ``summary.json`` and ``summary.html``."""
-    verdicts, times = _read(folder, "verdicts"), _read(folder, "seconds")
-    named = verdicts.filter(pc.is_valid(verdicts["history"]))
-    counts = {each["values"]: each["counts"] for each in pc.value_counts(named["verdict"]).to_pylist()}
-    failing = [{**row, **_files(folder, out, row["saved"], options)} for row in _listed(named, "violation")]
-    reasons = verdicts.filter(pc.equal(verdicts["verdict"], "error"))["reason"].unique().to_pylist()
-    problems, known = first_problems([*inputs.problems, *reasons], inputs.cut)
-    problems += [f"and {known - len(problems):,} more"] if known > len(problems) else []
+    found = _Found()
+    for file in sorted((folder / "verdicts").glob("*.parquet")):
+        found.add(pq.read_table(file), pq.read_table(folder / "seconds" / file.name))
+    failing = [{**row, **_files(folder, out, row["saved"], options)} for row in found.listed["violation"]]
+    add_pages(folder, failing, options)
+    problems, known = first_problems([*inputs.problems, *found.problems], inputs.cut)
+    unnamed = known + found.unnamed - len(problems)
+    problems += [f"and {unnamed:,} more"] if unnamed else []
     summary = Summary(
         out,
-        {name: counts.get(name, 0) for name in ("ok", "violation", "unknown", "error")},
-        pc.sum(named["operations"]).as_py() or 0,
+        {name: found.counts[name] for name in ("ok", "violation", "unknown", "error")},
+        found.operations,
         tuple(problems),
         tuple(failing),
-        tuple(_listed(named, "unknown")),
-        tuple(_slowest(named, times)),
+        tuple(found.listed["unknown"]),
+        tuple({**row, "seconds": round(row["seconds"], 6)} for row in found.slowest),
         seconds,
-        (*inputs.warnings, *_repeated(named)),
+        (*inputs.warnings, *found.warnings()),
     )
     document = {
         "histories": summary.histories,
         "operations": summary.operations,
         "verdicts": summary.verdicts,
-        "problems": list(summary.problems[:LISTED]),
+        "problems": list(summary.problems),
         "warnings": list(summary.warnings),
         "failing": failing,
         "unknown": list(summary.unknown),
@@ -98,62 +107,62 @@ def summarize(folder: Path, out: Path, options: Options, inputs: Inputs, seconds
     return summary
 
 
+class _Found:
+    """What is gathered from the chunks, one at a time: a summary needs no more memory for more histories."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self.operations = 0
+        self.problems: dict[str, None] = {}
+        self.unnamed = 0
+        self.listed: dict[str, list[dict[str, Any]]] = {"violation": [], "unknown": []}
+        self.slowest: list[dict[str, Any]] = []
+        self.repeated = 0
+        self.example = ""
+
+    def add(self, verdicts: Any, times: Any) -> None:
+        """Take in the two tables of a chunk, which have their rows in the same order."""
+        wrong = verdicts.filter(pc.equal(verdicts["verdict"], "error"))["reason"].unique().to_pylist()
+        for text in wrong:
+            if text in self.problems or len(self.problems) < _DISTINCT:
+                self.problems[text] = None
+            else:
+                self.unnamed += 1
+        named = np.flatnonzero(np.asarray(verdicts["history"].is_valid()))
+        verdicts, seconds = verdicts.take(named), times["seconds"].to_numpy()[named]
+        for each in pc.value_counts(verdicts["verdict"]).to_pylist():
+            self.counts[each["values"]] += each["counts"]
+        self.operations += pc.sum(verdicts["operations"]).as_py() or 0
+        names = pc.value_counts(verdicts["history"])  # a name is in one chunk, whatever its source
+        more = names.filter(pc.greater(names.field("counts"), 1))
+        self.repeated += len(more)
+        self.example = more[0]["values"].as_py() if len(more) else self.example
+        for verdict, rows in self.listed.items():
+            chosen = verdicts.filter(pc.equal(verdicts["verdict"], verdict)).select(_COLUMNS)
+            rows += chosen.slice(0, LISTED).to_pylist()
+            # Those that were saved come first: they can be looked at.
+            rows.sort(key=lambda row: (row["saved"] is None, row["history"].encode()))
+            del rows[LISTED:]
+        for at in np.argsort(-seconds, kind="stable")[:SLOWEST].tolist():
+            self.slowest.append({**verdicts.slice(at, 1).select(_SLOW).to_pylist()[0], "seconds": float(seconds[at])})
+        self.slowest.sort(key=lambda row: (-row["seconds"], row["history"]))
+        del self.slowest[SLOWEST:]
+
+    def warnings(self) -> list[str]:
+        """Return what to warn of: a name in several sources."""
+        if not self.repeated:
+            return []
+        return [
+            f"{self.repeated:,} names, such as {self.example!r}, are in several sources, and were taken for a history "
+            "in each; if a name is one history in all files, say --join"
+        ]
+
+
 def _files(folder: Path, out: Path, saved: str | None, options: Options) -> dict[str, str | None]:
     """Return the file of the shrunk history, if there is one, and the command that judges the whole history again."""
     if saved is None:
         return {"small": None, "replay": None}
     small = saved.rsplit(".", 1)[0] + "-small.jsonl"
-    return {"small": small if (folder / small).exists() else None, "replay": replay(out, saved, options)}
-
-
-def replay(out: Path, saved: str, options: Options) -> str:
-    """Return the command that judges a saved history again."""
-    chosen = ["--model", options.model] if options.model else []
-    if options.criterion != LINEARIZABILITY:
-        chosen += ["--criterion", options.criterion]
-    if options.py_files:
-        chosen += ["--py-files", ",".join(path for path, _ in options.py_files)]
-    return shlex.join(["latchfree", "check", str(out / saved), *chosen])
-
-
-def _read(folder: Path, kind: str) -> Any:
-    return pa.concat_tables(pq.read_table(file) for file in sorted((folder / kind).glob("*.parquet")))
-
-
-def _listed(table: Any, verdict: str) -> list[dict[str, Any]]:
-    columns = ["history", "source", "reason", "engine", "operations", "failing", "saved"]
-    chosen = table.filter(pc.equal(table["verdict"], verdict)).select(columns)
-    # Those that were saved come first: they can be looked at.
-    order = pc.sort_indices(chosen, [("saved", "ascending"), ("history", "ascending")])
-    rows: list[dict[str, Any]] = chosen.take(order.slice(0, LISTED)).to_pylist()
-    return rows
-
-
-def _slowest(verdicts: Any, times: Any) -> list[dict[str, Any]]:
-    order = pc.select_k_unstable(times, SLOWEST, [("seconds", "descending")])
-    seconds = {
-        (row["source"], row["history"]): row["seconds"]
-        for row in times.take(order).to_pylist()
-        if row["history"] is not None
-    }
-    names = pa.array([name for _, name in seconds], pa.string())
-    columns = ["history", "source", "verdict", "engine", "operations", "states"]
-    rows = [
-        {**row, "seconds": round(seconds[row["source"], row["history"]], 6)}
-        for row in verdicts.filter(pc.is_in(verdicts["history"], names)).select(columns).to_pylist()
-        if (row["source"], row["history"]) in seconds
-    ]
-    return sorted(rows, key=lambda row: -row["seconds"])
-
-
-def _repeated(verdicts: Any) -> list[str]:
-    """Return a warning if histories of different sources have one name."""
-    counts = pc.value_counts(verdicts["history"])
-    more = counts.filter(pc.greater(counts.field("counts"), 1))
-    if not len(more):
-        return []
-    name = more[0]["values"].as_py()
-    return [
-        f"{len(more):,} names, such as {name!r}, are in several sources, and were taken for a history in each; "
-        "if a name is one history in all files, say --join"
-    ]
+    if not (folder / saved).exists():
+        raise RowsLost(f"a worker reported {saved}, which is not in {folder} as this program sees it")
+    return {"small": small if (folder / small).exists() else None, "replay": command(str(out / saved), options)}

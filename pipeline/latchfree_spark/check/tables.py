@@ -39,8 +39,12 @@ FRAGMENTS: Final = pa.schema(
 """One row a fragment; `problem` says what is wrong with the history, or with the file if there is no history.
 
 A history is known by its source and its name: the histories h0 of two files are two histories. A row with `for_chunk`
-tells that chunk that all histories of the file are incomplete; other rows go to the chunk of their source and history.
+goes to that chunk: it tells that all histories of the file are incomplete, or, in the chunk `MARKS`, it ends a unit.
+Other rows go to the chunk of their history's name.
 """
+
+MARKS: Final = -1
+"""The chunk of marks."""
 
 FRAGMENT_SCHEMA: Final = ", ".join(
     ["source int", "file int", "first bigint", "history string", "model string", "problem string"]
@@ -174,3 +178,23 @@ def problems(file: int, source: int, rows: Sequence[Problem]) -> Any:
         **{name: pa.nulls(count, FRAGMENTS.field(name).type) for name in LISTS},
     }
     return pa.RecordBatch.from_arrays([columns[name] for name in FRAGMENTS.names], schema=FRAGMENTS)
+
+
+def mark(file: int, begin: int, operations: int) -> Any:
+    """Return the fragment that ends a unit: it says how many operations the unit has."""
+    columns = {
+        "source": pa.array([0], pa.int32()),
+        "file": pa.array([file], pa.int32()),
+        "first": pa.array([begin], pa.int64()),
+        "for_chunk": pa.array([MARKS], pa.int32()),
+        "place": pa.ListArray.from_arrays(pa.array([0, 1], pa.int32()), pa.array([operations], pa.int64())),
+    }
+    return pa.RecordBatch.from_arrays(
+        [columns.get(field.name, pa.nulls(1, field.type)) for field in FRAGMENTS], schema=FRAGMENTS
+    )
+
+
+def marks(table: Any) -> list[tuple[int, int, int]]:
+    """Return file, begin and operations of each mark."""
+    rows = table.select(["file", "first", "place"]).to_pylist()
+    return [(row["file"], row["first"], row["place"][0]) for row in rows]

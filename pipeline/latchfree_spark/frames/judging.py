@@ -8,6 +8,7 @@ the order of a table's rows nor its partitions make a difference to a verdict.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
@@ -15,13 +16,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from latchfree_spark.check.apart import judge_apart
 from latchfree_spark.check.decoding import Batch, unpack
-from latchfree_spark.check.judging import Row, bare, judge_batch
+from latchfree_spark.check.judging import Row, judge_steadily
 from latchfree_spark.check.options import Job, Options
 from latchfree_spark.check.tables import FRAGMENTS, LISTS, TEXT
 from latchfree_spark.frames.columns import key
 from latchfree_spark.frames.packing import changes
 from latchfree_spark.frames.witness import Witnesses
+from latchfree_spark.task import attempt
 
 VERDICTS: Final = pa.schema(
     [
@@ -66,7 +69,7 @@ def judged(batches: Iterable[Any], options: Options, names: tuple[str, ...]) -> 
 
 def verdicts(table: Any, begins: Any, options: Options, witnesses: Witnesses) -> list[Row]:
     """Return a row for each history of a table of fragments; the first fragments of histories are given."""
-    job = Job(options, "", (FILE,), ("table",), "")
+    job = Job(options, "", (FILE,), ("table",), "", hang=2 * options.timeout + 60)
     batch = ordered(_batch(table, begins))
     rows = _judge(batch, job)
     for number, row in enumerate(rows):
@@ -157,11 +160,8 @@ def _ranks(column: Any) -> Any:
 
 
 def _judge(batch: Batch, job: Job) -> list[Row]:
-    """Judge a batch; if that fails, judge its histories one by one, so that a defect costs one verdict."""
-    try:
-        return judge_batch(batch, job)
-    except Exception as failure:
-        if len(batch) == 1:
-            reason = f"judging it failed: {type(failure).__name__}: {failure}"
-            return [bare(batch.names[0], "unknown", reason, int(batch.bounds[-1]))]
-    return [row for number in range(len(batch)) for row in _judge(batch.part(number, number + 1), job)]
+    """Judge a batch; if that has failed, judge its histories one by one, so that a defect costs one verdict."""
+    if attempt() == 0:
+        with suppress(Exception):
+            return [row for _, rows in judge_steadily(batch, job) for row in rows]
+    return list(judge_apart(batch, job))

@@ -111,7 +111,9 @@ def operations(pieces: Iterable[bytes]) -> Iterator[Any]:
             problems = [text for text in batch["problem"].unique().to_pylist() if text is not None]
             if problems:
                 raise BadInput(problems)
-            yield flat(batch, found.sources)
+            operations = batch.filter(batch["history"].is_valid())  # the rest is a mark
+            if len(operations):
+                yield flat(operations, found.sources)
 
 
 def flat(fragments: Any, sources: tuple[str, ...]) -> Any:

@@ -12,8 +12,9 @@ from typing import Final
 from latchfree_lincheck import shrink
 from latchfree_lincheck.formats.record import dumps, records
 from latchfree_spark.check.decoding import Batch, history_of
-from latchfree_spark.check.judging import SHRINKING, model_of
+from latchfree_spark.check.judging import model_of
 from latchfree_spark.check.options import Job, Options
+from latchfree_spark.check.saving import SHRINKING
 
 SECONDS: Final = 60.0
 """Seconds that a partition may shrink histories for."""

@@ -13,6 +13,7 @@ from latchfree_spark.check.changes import changes, retract
 from latchfree_spark.check.chunks import judge_chunks
 from latchfree_spark.check.inputs import find
 from latchfree_spark.check.reading import read_units
+from latchfree_spark.check.tables import MARKS
 
 
 def lines(name):
@@ -130,5 +131,5 @@ def test_a_unit_of_a_vanished_file_is_a_problem_of_the_file(tmp_path):
     path.unlink()
     units = pa.RecordBatch.from_pylist([asdict(found.units[0])])
     rows = [row for batch in read_units([units], made) for row in batch.to_pylist()]
-    assert [(row["history"], row["for_chunk"]) for row in rows] == [(None, None), (None, 0)]
+    assert [(row["history"], row["for_chunk"]) for row in rows] == [(None, None), (None, 0), (None, MARKS)]
     assert rows[0]["problem"].startswith(f"{path}: ")

@@ -11,7 +11,7 @@ from pipeline_jobs import content, put_and_get, run, verdicts
 
 from latchfree_lincheck import check, read_history, write_history
 from latchfree_spark.check import BadInput, JobRefused, Options
-from latchfree_spark.check.files import chunk_file
+from latchfree_spark.check.files import GIANTS, chunk_file
 from latchfree_spark.check.manifest import partial_folder
 
 MARKED = 666
@@ -72,7 +72,7 @@ def test_done_chunks_are_not_judged_again(spark, tmp_path):
     for chunk in (0, 2):
         chunk_file(left, "verdicts", chunk).write_bytes(whole[f"chunk-{chunk:05}.parquet"])
     chunk_file(left, "verdicts", 1).unlink()
-    chunk_file(left, "verdicts", 99_999).unlink()
+    chunk_file(left, "verdicts", GIANTS).unlink()
     (left / "verdicts" / ".chunk-00001.parquet.cut").write_bytes(b"PAR1")
     run(spark, [tmp_path / "x.jsonl"], out, options)
     again = content(out)
@@ -102,15 +102,24 @@ def test_unfinished_work_of_another_job_is_refused(spark, tmp_path):
     assert not out.exists()
 
 
-@pytest.mark.parametrize(("judge", "hang"), [("dies", None), pytest.param("hangs", 10.0, marks=pytest.mark.slow)])
-def test_a_history_that_kills_its_worker_is_unknown(spark, tmp_path, judge, hang):
+@pytest.mark.parametrize(
+    ("judge", "hang", "told"),
+    [
+        ("dies", None, "its process died of SIGKILL, 2 times, while judging it alone"),
+        pytest.param(
+            "hangs", 10.0, "its process was silent for 10 s, 2 times, while judging it alone", marks=pytest.mark.slow
+        ),
+        ("raises", None, "judging it failed: RuntimeError: a defect of the judge"),
+    ],
+)
+def test_a_history_that_kills_its_worker_is_unknown(spark, tmp_path, judge, hang, told):
     histories = [put_and_get(f"h{number}") for number in range(8)] + [put_and_get("deadly", MARKED)]
     write_history(tmp_path / "x.jsonl", histories)
     options = Options("map", judge=f"pipeline_judges:{judge}")
     summary = run(spark, [tmp_path / "x.jsonl"], tmp_path / "out", options, hang=hang, chunks=2)
     assert summary.verdicts == {"ok": 8, "violation": 0, "unknown": 1, "error": 0}
     (row,) = summary.unknown
-    assert (row["history"], row["reason"]) == ("deadly", "its worker died or hung 2 times while judging it alone")
+    assert (row["history"], row["reason"]) == ("deadly", told)
 
 
 def test_bad_input_ends_the_job_or_is_counted(spark, tmp_path):

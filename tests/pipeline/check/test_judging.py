@@ -81,7 +81,7 @@ def test_a_file_that_counts_from_zero_again_has_histories_of_its_own(tmp_path):
         else:
             asked = [{"giant": each, "part": 0} for each in groups(out)]
             list(judge_groups([pa.RecordBatch.from_pylist(asked)], replace(job, folder=str(out))))
-            rows_of = [fold(out, giant) for giant in groups(out)]
+            rows_of = [fold(out, each, options) for each in groups(out)]
             assert {(row["source"], row["history"], row["operations"]) for row in rows_of} == {
                 ("1.parquet", "h0", 7),
                 ("2.parquet", "h0", 7),
@@ -181,7 +181,7 @@ def test_giants_are_judged_in_parts(tmp_path, kind, levels):
     list(judge_groups([pa.RecordBatch.from_pylist(asked)], job))
     assert all(group_file(job.folder, each["giant"], each["part"]).exists() for each in asked)
     for giant in giants:
-        row = fold(job.folder, giant)
+        row = fold(job.folder, giant, options)
         history = next(each for each in histories if each.name == row["history"])
         verdict = check(history, options.model)
         assert (row["verdict"], row["operations"]) == (verdict.verdict, len(history))

@@ -120,3 +120,11 @@ def test_tables_that_are_no_operations_are_refused_by_name(spark):
     for table, options, text in wrong:
         with pytest.raises(ValueError, match=text):
             latchfree_spark.check(table, **{"model": "map", **options})
+
+
+def test_a_history_that_kills_its_worker_is_unknown(spark):
+    rows = rows_of([put_and_get(f"h{number}", 666 if number == 3 else 1) for number in range(6)])
+    table = latchfree_spark.check(frame_of(spark, rows), "map", partitions=2, judge="pipeline_judges:dies")
+    found = {row["history"]: (row["verdict"], row["reason"]) for row in table.collect()}
+    assert found.pop("h3") == ("unknown", "its process died of SIGKILL, 2 times, while judging it alone")
+    assert {verdict for verdict, _ in found.values()} == {"ok"}

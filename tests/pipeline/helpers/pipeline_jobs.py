@@ -5,6 +5,7 @@ from contextlib import nullcontext
 from dataclasses import asdict
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from latchfree_lincheck import History, Operation
@@ -15,13 +16,14 @@ from latchfree_spark.check.reading import read_units
 from latchfree_spark.check.tables import FRAGMENTS
 
 
-def fragments(inputs, folder, options=None, chunks=1):
-    """Read files; return the job and the fragments, as one table."""
+def fragments(inputs, folder, options=None, chunks=1, *, marked=False):
+    """Read files; return the job and the fragments, as one table, with or without the marks."""
     options = options or Options("map")
     found = find(inputs, join=options.join)
     job = Job(options, str(folder), found.files, found.formats, "run", found.sources, chunks)
     units = pa.RecordBatch.from_pylist([asdict(unit) for unit in found.units])
-    return job, pa.Table.from_batches(list(read_units([units], job)), FRAGMENTS)
+    table = pa.Table.from_batches(list(read_units([units], job)), FRAGMENTS)
+    return job, table if marked else table.filter(pc.or_(table["history"].is_valid(), table["problem"].is_valid()))
 
 
 def shuffled(table, chunks, rows):
@@ -29,8 +31,8 @@ def shuffled(table, chunks, rows):
     names = table["history"].to_pylist()
     sources = table["source"].to_pylist()
     numbers = [
-        zlib.crc32(f"{source} {name}".encode()) % chunks if for_chunk is None else for_chunk
-        for source, name, for_chunk in zip(sources, names, table["for_chunk"].to_pylist(), strict=True)
+        (0 if name is None else zlib.crc32(name.encode()) % chunks) if for_chunk is None else for_chunk
+        for name, for_chunk in zip(names, table["for_chunk"].to_pylist(), strict=True)
     ]
     files, firsts = table["file"].to_pylist(), table["first"].to_pylist()
     order = sorted(

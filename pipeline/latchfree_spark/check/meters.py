@@ -1,0 +1,62 @@
+"""Count what workers do while a job runs: Spark's accumulators bring the counts to the driver when a task ends.
+
+The counts are for people who watch. A task that runs twice counts twice, so no verdict and no account depends on them;
+see `latchfree_spark.check.reports`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from latchfree_spark.shipping import is_remote
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from latchfree_spark.check.judging import Row
+
+
+@dataclass(frozen=True, slots=True)
+class Meters:
+    """Accumulators, or None each where there are none: Spark Connect, and outside Spark.
+
+    Parameters
+    ----------
+    histories, operations, unknown : Accumulator, optional
+        What was judged, and how many histories could not be decided.
+    retries : Accumulator, optional
+        Tasks that were begun again because their worker died, hung or failed.
+    """
+
+    histories: Any = None
+    operations: Any = None
+    unknown: Any = None
+    retries: Any = None
+
+    @classmethod
+    def of(cls, spark: SparkSession) -> Meters:
+        """Make the accumulators of a job."""
+        if is_remote(spark):
+            return cls()
+        return cls(*(spark.sparkContext.accumulator(0) for _ in range(4)))
+
+    def began(self, attempt: int) -> None:
+        """Count an attempt at a task that is not the first."""
+        if self.retries is not None and attempt > 0:
+            self.retries.add(1)
+
+    def judged(self, rows: list[Row]) -> None:
+        """Count the rows of a chunk."""
+        if self.histories is not None:
+            self.histories.add(len(rows))
+            self.operations.add(sum(row["operations"] for row in rows))
+            self.unknown.add(sum(row["verdict"] == "unknown" for row in rows))
+
+    def told(self, seconds: float) -> str:
+        """Return the counts for a line of progress, "" where there are none."""
+        if self.histories is None or not self.histories.value:
+            return ""
+        count = self.histories.value
+        retries = f", {self.retries.value:,} tasks begun again" if self.retries.value else ""
+        return f"{count:,} histories, {count / max(seconds, 0.001):,.0f} a second{retries}"

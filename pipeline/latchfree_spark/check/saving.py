@@ -1,0 +1,83 @@
+"""Save a failing history, whole and shrunk, in bounded time.
+
+The whole history is written first. A long history is shrunk in a child process that is killed when its time is over:
+a single judgement of a long history may take longer than the time that shrinking has.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from latchfree_lincheck import History, shrink, write_history
+from latchfree_lincheck.formats.record import dumps, freeze
+from latchfree_model import UNKNOWN, Call
+from latchfree_model.models.loading import load_model
+from latchfree_spark.check.apart import within
+from latchfree_spark.check.child import ChildLost
+from latchfree_spark.check.decoding import Batch, history_of, lines
+from latchfree_spark.check.files import file_name, publish
+from latchfree_spark.check.judging import Row, model_of
+from latchfree_spark.check.options import LINEARIZABILITY, Job, Options
+
+SHRINKING: Final = 5.0
+"""Seconds that shrinking one history may take."""
+
+LONG: Final = 2_000
+"""Operations of a history that is shrunk in a child process."""
+
+
+def locate(batch: Batch, number: int, row: Row, job: Job) -> None:
+    """Put into the row of a violation which object and key the operation touches that no order explains."""
+    if row["failing"] is None or job.options.criterion != LINEARIZABILITY:
+        return
+    at = int(batch.bounds[number]) + row["failing"]
+    f, arguments = batch.rows["f"][at].as_py(), json.loads(batch.rows["arguments"][at].as_py())
+    model = load_model(str(model_of(batch, number, job)))
+    key = model.partition(Call(f, tuple(freeze(argument) for argument in arguments), UNKNOWN))
+    row["object"] = batch.rows["object"][at].as_py()
+    row["key"] = None if key is None else dumps(key)
+
+
+def save(batch: Batch, number: int, row: Row, job: Job) -> None:
+    """Save a failing history whole and, if that is possible in time, shrunk; put the file's name into the row."""
+    name = f"failing/{file_name(batch.names[number], batch.sources[number])}.jsonl"
+    publish(Path(job.folder) / name, "".join(lines(batch, number, str(model_of(batch, number, job)))).encode())
+    save_small(batch, number, job, Path(job.folder) / name)
+    row["saved"] = name
+    row["reproduce"] = command(name, job.options)
+
+
+def command(file: str, options: Options) -> str:
+    """Return the command that judges a saved history again."""
+    chosen = ["--model", options.model] if options.model else []
+    if options.criterion != LINEARIZABILITY:
+        chosen += ["--criterion", options.criterion]
+    if options.py_files:
+        chosen += ["--py-files", ",".join(path for path, _ in options.py_files)]
+    return shlex.join(["latchfree", "check", file, *chosen])
+
+
+def save_small(batch: Batch, number: int, job: Job, whole: Path) -> None:
+    """Save a failing history shrunk, beside the whole one, if that is possible in time."""
+    if job.options.criterion != LINEARIZABILITY:  # shrinking keeps what is not linearizable, no other violation
+        return
+    path = whole.with_name(f"{whole.stem}-small.jsonl")
+    if batch.bounds[number + 1] - batch.bounds[number] > LONG:
+        with suppress(ChildLost):
+            within(2 * SHRINKING, lambda: _shrink(batch, number, job, path))
+    else:
+        _shrink(batch, number, job, path)
+
+
+def _shrink(batch: Batch, number: int, job: Job, path: Path) -> None:
+    model = str(model_of(batch, number, job))
+    try:
+        history: History = history_of(batch, number, model, job)
+        small = shrink(history, model, timeout=SHRINKING, memory=job.options.memory)
+    except ValueError:  # not shown to be a violation in that time
+        return
+    write_history(path, [small], "jsonl")
