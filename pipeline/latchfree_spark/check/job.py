@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -101,15 +100,14 @@ def check_files(
     if found.problems and not keep_going:
         raise BadInput(found.problems)
     if not keep_going:
-        wrong = first_look(Job(options, "", found.files, found.formats, "", found.sources), found)
+        wrong = first_look(Job(options, "", found.files, found.formats, found.sources), found)
         if wrong:
             raise BadInput([*wrong, "all of the first histories are wrong: nothing was judged; --keep-going goes on"])
     manifest = describe(found, options, chunks)
     with work_folder(out, manifest) as folder:
         count = manifest["chunks"]
         patience = hang or 2 * options.timeout + 60
-        run = uuid.uuid4().hex[:12]
-        job = Job(options, str(folder), found.files, found.formats, run, found.sources, count, patience)
+        job = Job(options, str(folder), found.files, found.formats, found.sources, count, patience)
         driver = _Driver(job, found, count, partitions, report)
         driver.run(open_session)
         seen = changes(found)

@@ -115,8 +115,6 @@ class Job:
         Where work is written until all is done; workers see it at the same path.
     files, formats : tuple of str
         The input files, in the order in which rows count, and their formats.
-    run : str
-        Names this run of the driver.
     sources : tuple of str
         The names of the sources; without any, all histories are of one source without a name.
     chunks : int
@@ -129,7 +127,6 @@ class Job:
     folder: str
     files: tuple[str, ...]
     formats: tuple[str, ...]
-    run: str
     sources: tuple[str, ...] = ()
     chunks: int = 1
     hang: float = 180.0

@@ -69,7 +69,7 @@ def judged(batches: Iterable[Any], options: Options, names: tuple[str, ...]) -> 
 
 def verdicts(table: Any, begins: Any, options: Options, witnesses: Witnesses) -> list[Row]:
     """Return a row for each history of a table of fragments; the first fragments of histories are given."""
-    job = Job(options, "", (FILE,), ("table",), "", hang=2 * options.timeout + 60)
+    job = Job(options, "", (FILE,), ("table",), hang=2 * options.timeout + 60)
     batch = ordered(_batch(table, begins))
     rows = _judge(batch, job)
     for number, row in enumerate(rows):

@@ -105,7 +105,7 @@ def operations(pieces: Iterable[bytes]) -> Iterator[Any]:
     """
     for piece in pieces:
         found: Inputs = pickle.loads(piece)
-        job = Job(Options(), "", found.files, found.formats, "", found.sources)
+        job = Job(Options(), "", found.files, found.formats, found.sources)
         units = [asdict(unit) for unit in found.units]
         for batch in read_units([pa.RecordBatch.from_pylist(units)], job):
             problems = [text for text in batch["problem"].unique().to_pylist() if text is not None]

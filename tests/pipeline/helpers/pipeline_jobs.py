@@ -20,7 +20,7 @@ def fragments(inputs, folder, options=None, chunks=1, *, marked=False):
     """Read files; return the job and the fragments, as one table, with or without the marks."""
     options = options or Options("map")
     found = find(inputs, join=options.join)
-    job = Job(options, str(folder), found.files, found.formats, "run", found.sources, chunks)
+    job = Job(options, str(folder), found.files, found.formats, found.sources, chunks)
     units = pa.RecordBatch.from_pylist([asdict(unit) for unit in found.units])
     table = pa.Table.from_batches(list(read_units([units], job)), FRAGMENTS)
     return job, table if marked else table.filter(pc.or_(table["history"].is_valid(), table["problem"].is_valid()))
