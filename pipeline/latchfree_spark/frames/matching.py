@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import atexit
-import functools
-import shutil
-import tempfile
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from latchfree_spark.frames.columns import quoted
@@ -67,7 +62,7 @@ def match(
     if SUBSCRIBERS in kinds:
         raise BadMessages(f"the messages have a column {SUBSCRIBERS}, a name that is written; rename it")
     index = _index(subscriptions, dialect)
-    shipped = ship(df.sparkSession, index, Path(tempfile.mkdtemp(dir=_home())))
+    shipped = ship(df.sparkSession, index)
     return with_subscribers(df, shipped, kind_of(index), topic, keep_going=keep_going)
 
 
@@ -139,11 +134,3 @@ def _index(subscriptions: Any, dialect: str) -> MaskIndex:
         return MaskIndex.build([pattern for pattern, _ in pairs], [each for _, each in pairs], DIALECTS[dialect])
     except (InvalidPattern, TypeError) as error:
         raise BadSubscriptions(str(error)) from None
-
-
-@functools.cache
-def _home() -> Path:
-    """Return a folder for indexes that stays until the process ends: a table may be evaluated at any time."""
-    folder = tempfile.mkdtemp(prefix="latchfree-indexes-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return Path(folder)

@@ -69,7 +69,6 @@ def check(
     it, and OUT may have the table of earlier runs: only new histories are judged.
     """
     from latchfree_spark.check import BadInput, JobRefused, Options, check_files
-    from latchfree_spark.errors import ClusterError
 
     try:
         files = own_models(py_files, model)
@@ -103,8 +102,6 @@ def check(
             )
     except (BadInput, JobRefused, ValueError) as error:
         raise exits.Stop(exits.USAGE, str(error)) from None
-    except ClusterError as error:
-        raise exits.Stop(exits.TOOL, str(error)) from None
     except Exception as error:
         if type(error).__module__.partition(".")[0] not in ("pyspark", "py4j"):
             raise

@@ -36,7 +36,6 @@ def check_by_uri(
 ) -> Outcome:
     """Judge the histories that the table of verdicts at a URI does not have."""
     from latchfree_spark.check import BadInput
-    from latchfree_spark.errors import ClusterError
     from latchfree_spark.frames.uris import check_uris
 
     if options.join:
@@ -57,8 +56,6 @@ def check_by_uri(
             )
     except (BadInput, ValueError) as error:
         raise exits.Stop(exits.USAGE, str(error)) from None
-    except ClusterError as error:
-        raise exits.Stop(exits.TOOL, str(error)) from None
     except Exception as error:
         if type(error).__module__.partition(".")[0] not in ("pyspark", "py4j"):
             raise
