@@ -13,8 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from latchfree_spark.places import kept
-from latchfree_support.publishing import publish_file
+from latchfree_spark.places import kept_archive
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -63,14 +62,4 @@ def send_files(spark: SparkSession, done: set[str]) -> None:
 
 def as_zip(wheel: Path) -> Path:
     """Return a copy of a wheel whose name says that it is an archive."""
-    content = wheel.read_bytes()
-    name = f"{wheel.stem}-{hashlib.sha256(content).hexdigest()[:16]}.zip"
-
-    def write(root: Path) -> Path:
-        copy = root / "packages" / name
-        if not copy.is_file() or copy.read_bytes() != content:
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            publish_file(copy, content)
-        return copy
-
-    return kept(write)
+    return kept_archive(wheel.stem, wheel.read_bytes())

@@ -9,7 +9,6 @@ load.
 from __future__ import annotations
 
 import functools
-import hashlib
 import importlib.util
 import io
 import pickle
@@ -18,9 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from latchfree_spark.modules import folders, send_files
-from latchfree_spark.places import kept
+from latchfree_spark.places import kept_archive
 from latchfree_spark.unpacking import Worker, bootstrap
-from latchfree_support.publishing import publish_file
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -104,17 +102,7 @@ def packed() -> Path:
                 if file.is_file() and "__pycache__" not in file.parts:
                     entry = zipfile.ZipInfo(str(file.relative_to(home.parent)), _EPOCH)
                     archive.writestr(entry, file.read_bytes(), zipfile.ZIP_DEFLATED)
-    content = held.getvalue()
-    name = f"latchfree-{hashlib.sha256(content).hexdigest()[:16]}.zip"
-
-    def write(root: Path) -> Path:
-        path = root / "packages" / name
-        if not path.is_file() or path.read_bytes() != content:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            publish_file(path, content)
-        return path
-
-    return kept(write)
+    return kept_archive("latchfree", held.getvalue())
 
 
 _packed = functools.cache(packed)
