@@ -148,13 +148,15 @@ def test_the_memory_of_2000_short_threads_comes_back(either):
         return either.allocated
 
     for _ in range(5):
-        together(*[body] * 8)
+        together(body)
     before, used = settled(), either.used
+    for _ in range(100):
+        together(body)
+    assert either.used == used, "one after the other, threads use the same bytes again"
     for _ in range(250):
         together(*[body] * 8)
-    assert settled() <= 1.01 * before
-    assert either.census().limbo == 0
-    assert either.used <= 1.5 * used
+    eventually(lambda: settled() <= 1.01 * before and either.census().limbo == 0)
+    assert either.used <= 8 * used, "what overlaps, and no more"
 
 
 # whose it is ---------------------------------------------------------------------------------------------------------
