@@ -19,7 +19,7 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 
-from latchfree.arena import layout, reaper
+from latchfree.arena import forking, layout, reaper
 from latchfree.arena.census import Census, census
 from latchfree.arena.directory import Directory
 from latchfree.arena.entry import Entry
@@ -68,6 +68,8 @@ class Arena:
         The whole region.
     base : int
         Address at which this process sees word 0.
+    number : int
+        A number that no other arena has, whoever opens it.
     participant_address : int
         Address of the word that holds `interpreter_participant`, 0 before its first use.
     """
@@ -78,6 +80,7 @@ class Arena:
         self.shared = region.shared
         self.capacity = region.words.nbytes
         self.base: int = region.words.ctypes.data
+        self.number = int(region.words[layout.H_IDENTITY])
         self._cell = np.zeros(1, np.uint64)
         self.participant_address: int = self._cell.ctypes.data
         #: Called with a test of which openings are dead, for structures to give back what those held.
@@ -357,7 +360,7 @@ class Arena:
                 "a private arena cannot be pickled: its memory is this process's; "
                 "use Arena.create(name=...) to share one"
             )
-        return _reopened, (self.region.where, int(self.words[layout.H_IDENTITY]))
+        return _reopened, (self.region.where, self.number)
 
     def __repr__(self) -> str:
         closed = ", closed" if self.closed else ""
@@ -368,15 +371,15 @@ _arenas: weakref.WeakSet[Arena] = weakref.WeakSet()
 _reopened_here: weakref.WeakValueDictionary[tuple[str, int], Arena] = weakref.WeakValueDictionary()
 
 
-def _reopened(where: str, identity: int) -> Arena:
+def _reopened(where: str, number: int) -> Arena:
     """Return the arena at a path, opened once in this process however often it is unpickled."""
-    arena = _reopened_here.get((where, identity))
+    arena = _reopened_here.get((where, number))
     if arena is None or arena.closed:
         arena = Arena(Region.open(path=where))
-        if int(arena.words[layout.H_IDENTITY]) != identity:
+        if arena.number != number:
             arena.close()
             raise ArenaInvalid(f"{where}: another arena has taken the place of the one that was pickled")
-        _reopened_here[where, identity] = arena
+        _reopened_here[where, number] = arena
     return arena
 
 
@@ -439,5 +442,5 @@ def _after_fork_in_child() -> None:
                     arena.words[slot + int(layout.P_STATE)] = 0
 
 
-os.register_at_fork(after_in_child=_after_fork_in_child)
+forking.in_child(_after_fork_in_child)
 atexit.register(_at_exit)

@@ -121,7 +121,9 @@ class Directory:
 
     def entries(self) -> list[Entry]:
         """Return the entries of all structures, by name."""
-        found = {entry.name: entry for entry in map(parse_entry, ready(self._rows()))}  # one may have been made anew
+        with self._call():
+            rows = self._rows()
+        found = {entry.name: entry for entry in map(parse_entry, ready(rows))}  # one may have been made anew
         return [found[name] for name in sorted(found)]
 
     def _look_up(self, name: str) -> tuple[int, Words]:
@@ -142,7 +144,8 @@ class Directory:
         ValueError
             If it is of another kind than the one given.
         """
-        found = parse_entry(self._look_up(name)[1])
+        with self._call():
+            found = parse_entry(self._look_up(name)[1])
         if kind is not None and found.kind != kind:
             raise ValueError(
                 f"structure {name!r} is a {name_of(found.kind)}, not a {name_of(kind)}; "

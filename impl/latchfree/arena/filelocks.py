@@ -89,6 +89,10 @@ def others(fd: int, identity: int) -> bool:
     return _is_taken(fd, 0, identity) or _is_taken(fd, identity + 1, IDENTITIES)
 
 
-def reopen(fd: int) -> int:
-    """Return a descriptor of a new opening of the same file, without locks, whatever has become of its name."""
-    return os.open(f"/proc/self/fd/{fd}", os.O_RDWR | os.O_CLOEXEC)
+def reopen(fd: int, descriptors: list[int]) -> int:
+    """Return a descriptor of a new opening of the same file, without locks, whatever has become of its name.
+
+    The descriptor is appended to `descriptors` in the step that makes it: no signal handler comes in between.
+    """
+    descriptors.extend(map(os.open, [f"/proc/self/fd/{fd}"], [os.O_RDWR | os.O_CLOEXEC]))
+    return descriptors[-1]

@@ -6,17 +6,29 @@ and goes on when the server is killed.
 Invariant: when `os.fork` returns, parent and child share no opening. The child's opening is made, and alive, before
 the fork; so nobody takes the child for dead at any instant. A child for which there was no descriptor left finds the
 region closed.
+
+A signal handler may raise between any two steps of a hook, for example on Ctrl-C. Python then prints the exception and
+goes on with the next hook. So each hook is registered several times, and each time goes on where it was interrupted.
+What must not come apart (a lock is taken, and this is noted) is one call of a built-in function, in which no handler
+runs.
 """
 
 from __future__ import annotations
 
+import functools
+import operator
 import os
 import threading
 import weakref
+from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from numba.core.compiler_lock import global_compiler_lock
+
+#: How often each hook is registered: handlers have to raise as often in one fork to leave the hook's work undone.
+_TIMES: Final = 4
 
 
 class Bequest(NamedTuple):
@@ -37,19 +49,54 @@ class Bequest(NamedTuple):
 class Heir(Protocol):
     """A region, as far as a fork goes."""
 
-    def bequeath(self) -> Bequest:
-        """Open the region once more; raise `OSError` if there is no descriptor left."""
+    def bequeath(self, descriptors: list[int]) -> Bequest:
+        """Open the region once more; raise `OSError` if there is no descriptor left.
 
-    def inherit(self, bequest: Bequest | None) -> None:
-        """Go on in the child with the opening made for the child; None: close the region there."""
+        Each new descriptor is appended to the list, in the same step as the descriptor is made.
+        """
+
+    def inherit(self, bequest: Bequest | None, descriptors: list[int]) -> None:
+        """Go on in the child with the opening made for the child; None: close the region there.
+
+        What the region keeps is removed from the list; the rest is closed later. May be called again with the same
+        bequest.
+        """
 
 
 _open: weakref.WeakSet[Heir] = weakref.WeakSet()
-_compiling: Any = global_compiler_lock
 #: Held while the process forks. Reentrant: a region may be finalized at any point.
 _forking = threading.RLock()
-#: The regions a child is about to inherit, for each fork under way: a signal handler may fork in the midst of a fork.
-_forks: list[list[tuple[Heir, Bequest]] | None] = []
+# The compiler's first: whoever compiles may have to finalize a region. In the child, a lock that another thread holds
+# would stay so.
+_LOCKS: Final[tuple[Any, ...]] = (global_compiler_lock._lock, _forking)
+_acquire: Final[Callable[[Any], bool]] = type(_forking).acquire
+_release: Final[Callable[[Any], None]] = type(_forking).release
+
+
+class _Fork:
+    """What was done so far for one fork."""
+
+    def __init__(self) -> None:
+        self.parent = os.getpid()
+        self.locks: list[Any] = []
+        self.descriptors: list[int] = []
+        self.bequests: dict[Heir, Bequest] = {}
+        self.inherited = False
+
+
+class _Thread(threading.local):
+    """The forks that this thread has under way, by level: a signal handler may fork in the midst of a fork."""
+
+    def __init__(self) -> None:
+        self.levels: list[None] = []
+        self.forks: dict[int, _Fork] = {}
+
+    @property
+    def level(self) -> int:
+        return len(self.levels)
+
+
+_thread = _Thread()
 
 
 def enroll(region: Heir) -> None:
@@ -66,49 +113,69 @@ def dismiss(region: Heir) -> bool:
         return found
 
 
+def in_child(hook: Callable[[], None]) -> None:
+    """Have each forked child call a function, again if the function was interrupted; regions are inherited before."""
+    done = [os.getpid()]
+
+    def once() -> None:
+        if done[0] != os.getpid():
+            hook()
+            done[0] = os.getpid()
+
+    for _ in range(_TIMES):
+        os.register_at_fork(after_in_child=once)
+
+
 def _before() -> None:
-    # First: whoever compiles may have to finalize a region. In the child, a lock held by another thread would stay so.
-    _compiling.acquire()
-    _forking.acquire()
-    bequests: list[tuple[Heir, Bequest]] = []
-    _forks.append(bequests)
+    fork = _thread.forks.get(_thread.level)
+    if fork is None or fork.parent != os.getpid():
+        fork = _thread.forks[_thread.level] = _Fork()
+    fork.locks.extend(filter(_acquire, _LOCKS[len(fork.locks) :]))  # in one step
     for region in list(_open):
-        with suppress(OSError):
-            bequests.append((region, region.bequeath()))
+        if region not in fork.bequests:
+            with suppress(OSError):
+                fork.bequests[region] = region.bequeath(fork.descriptors)
 
 
 def _after_in_parent() -> None:
     # spec: Lifecycle!ForkParent -- the child alone keeps its opening from here on.
-    _close(_forks.pop())
-    _release()
+    fork = _thread.forks.get(_thread.level)
+    if fork is not None and fork.parent == os.getpid():
+        _finish(fork)
+        del _thread.forks[_thread.level]
 
 
-def _after_in_child() -> None:
-    bequests = _forks.pop()
-    if bequests is not None:
-        found = {id(region): bequest for region, bequest in bequests}
+def _inherit() -> None:
+    fork = _thread.forks.get(_thread.level) or _Fork()
+    if not fork.inherited:
         for region in list(_open):
-            bequest = found.pop(id(region), None)
-            region.inherit(bequest)
+            bequest = fork.bequests.get(region)
+            region.inherit(bequest, fork.descriptors)
             if bequest is None:
                 _open.discard(region)
-        for bequest in found.values():  # for a region that was closed, by a finalizer, after the bequest was made
-            os.close(bequest.fd)
-        # Of forks in whose midst this child was forked, nothing is left to inherit.
-        for k, outer in enumerate(_forks):
-            _close(outer)
-            _forks[k] = None
-    _release()
+        fork.inherited = True
+    # Of forks in whose midst this child was forked, nothing is left to inherit.
+    for begun in [fork, *_thread.forks.values()]:
+        begun.bequests.clear()
+        _finish(begun)
 
 
-def _close(bequests: list[tuple[Heir, Bequest]] | None) -> None:
-    for _, bequest in bequests or ():
-        os.close(bequest.fd)
+def _finish(fork: _Fork) -> None:
+    _empty(fork.descriptors, os.close)
+    _empty(fork.locks, _release)
 
 
-def _release() -> None:
-    _forking.release()
-    _compiling.release()
+def _empty(items: list[Any], function: Callable[[Any], object]) -> None:
+    """Call a built-in function with each item, the last one first; the item is removed in the same step."""
+    deque(map(function, map(items.pop, [-1] * len(items))), maxlen=0)
 
 
-os.register_at_fork(before=_before, after_in_parent=_after_in_parent, after_in_child=_after_in_child)
+# `_thread.levels.append(None)` and `_thread.levels.pop(-1)`, in built-in functions only: no handler runs in between.
+_ascend = functools.partial(functools.reduce, operator.call, (operator.attrgetter("levels.append"), _thread, None))
+_descend = functools.partial(functools.reduce, operator.call, (operator.attrgetter("levels.pop"), _thread, -1))
+
+in_child(_inherit)
+for _ in range(_TIMES):
+    os.register_at_fork(before=_before, after_in_parent=_after_in_parent)
+# Hooks before the fork are called in reverse order, those after the fork in order: so these are the outermost.
+os.register_at_fork(before=_ascend, after_in_parent=_descend, after_in_child=_descend)

@@ -311,8 +311,13 @@ class Region:
     def __repr__(self) -> str:
         return f"<Region {self.where}, {self.words.nbytes:,} bytes{', closed' if self.closed else ''}>"
 
-    def bequeath(self) -> Bequest:
+    def bequeath(self, descriptors: list[int]) -> Bequest:
         """Open the region once more, for a child that is about to be forked.
+
+        Parameters
+        ----------
+        descriptors : list of int
+            The descriptor of the new opening is appended.
 
         Raises
         ------
@@ -320,32 +325,38 @@ class Region:
             If there is no descriptor left.
         """
         with self._descriptor() as fd:
-            opening = filelocks.reopen(fd)
-        try:
-            if not self._is_of_file(opening):  # a finalizer has closed the region, and the number was used again
-                raise FileNotFoundError(errno.ENOENT, "closed meanwhile", self.where)
-            return Bequest(opening, _take_identity(opening, asks=1), self._own_descriptor() is not None)
-        except BaseException:
-            os.close(opening)
-            raise
+            opening = filelocks.reopen(fd, descriptors)
+        if not self._is_of_file(opening):  # a finalizer has closed the region, and the number was used again
+            raise FileNotFoundError(errno.ENOENT, "closed meanwhile", self.where)
+        return Bequest(opening, _take_identity(opening, asks=1), self._own_descriptor() is not None)
 
-    def inherit(self, bequest: Bequest | None) -> None:
-        """Go on in a forked child with the opening made for the child; without one the region is closed there."""
+    def inherit(self, bequest: Bequest | None, descriptors: list[int]) -> None:
+        """Go on in a forked child with the opening made for the child; without one the region is closed there.
+
+        A signal handler may raise between any two steps; then all are done once more.
+
+        Parameters
+        ----------
+        bequest : Bequest or None
+        descriptors : list of int
+            A descriptor that the region keeps is removed.
+        """
         if bequest is None:  # out of descriptors: the child must not pass for its parent
-            own = self._own_descriptor()
             self._memory.hide()
-            self.fd = None
+            own = self._own_descriptor()
             if own is not None:
                 os.close(own)
+            self.fd = None
             return
         fd = self.fd
         # spec: Lifecycle!ForkRemap -- without unlocking, for the lock is the parent's (mutant O12).
         self._memory.show(bequest.fd)
         if bequest.replaces and fd is not None:
             os.dup2(bequest.fd, fd, inheritable=False)
-            os.close(bequest.fd)
         else:
             self.fd = bequest.fd
+            with suppress(ValueError):
+                descriptors.remove(bequest.fd)
         self.identity = bequest.identity
 
 

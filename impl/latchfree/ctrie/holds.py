@@ -20,12 +20,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Final, Protocol
 
 from latchfree.arena import Arena
 from latchfree.ctrie.kernels.entry_points import call
 from latchfree.ctrie.kernels.registry import FROZEN
 from latchfree.ctrie.recovery import reclaim
+from latchfree.errors import ArenaClosed
 
 _FROZEN: Final = int(FROZEN)
 
@@ -161,6 +163,7 @@ class Owner:
         self._ended = True
         reclaim(arena, self._trie, lambda identity: True)
         slot = 0 if self._parent is None else self._parent.slot
-        self._destroy(arena.base, self._trie, arena.interpreter_participant(), slot)
+        with suppress(ArenaClosed):  # by a signal handler, since the look above: then the trie goes with the arena
+            self._destroy(arena.base, self._trie, arena.interpreter_participant(), slot)
 
     __del__ = end

@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from latchfree.arena import Arena
-from latchfree.arena.layout import H_IDENTITY
 from latchfree.errors import ArenaClosed, ArenaInvalid, LatchfreeError
 from latchfree.streams.errors import RingGone, RingStalled
 from latchfree.streams.kernels import ring as r
@@ -123,15 +122,16 @@ class RingBuffer:
         self._ring, self._number = (owner.ring, owner.number) if isinstance(owner, Owner) else (ring, number)
         self._place = np.uint64(self._base), np.uint64(self._ring), np.uint64(self._number)
         self._calls = calls()
-        self._capacity = int(arena.words[self._ring + int(r.MASK)]) + 1
-        self._weak = bool(arena.words[self._ring + int(r.WEAK)])
+        with arena.call():
+            self._capacity = int(arena.words[self._ring + int(r.MASK)]) + 1
+            self._weak = bool(arena.words[self._ring + int(r.WEAK)])
         self._closed = False
         if arena.shared:
             arena.holdings.add(self)
 
     @classmethod
     def _reopened(cls, arena: Arena, identity: int, ring: int, number: int, stall_timeout: float) -> RingBuffer:
-        if arena.words[H_IDENTITY] != identity:
+        if arena.number != identity:
             raise ArenaInvalid(
                 f"{arena.region.where}: not the arena that this ring is in: another one has taken its place"
             )
@@ -151,8 +151,7 @@ class RingBuffer:
             )
         if self._closed:
             raise self._missing()
-        identity = int(arena.words[H_IDENTITY])
-        return RingBuffer._reopened, (arena, identity, self._ring, self._number, self._seconds)
+        return RingBuffer._reopened, (arena, arena.number, self._ring, self._number, self._seconds)
 
     # one value -----------------------------------------------------------------------------------------------
 

@@ -8,7 +8,6 @@ Invariant: an `Owner` gives its ring back once, in the process that made it.
 
 from __future__ import annotations
 
-import os
 import secrets
 import weakref
 from collections.abc import Callable
@@ -16,7 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from latchfree.arena import Arena
+from latchfree.arena import Arena, forking
 from latchfree.arena.layout import H_RINGS
 from latchfree.arena.patience import Patience
 from latchfree.errors import ArenaClosed, ArenaFull
@@ -147,4 +146,4 @@ def _after_fork_in_child() -> None:
         owner.disown()
 
 
-os.register_at_fork(after_in_child=_after_fork_in_child)
+forking.in_child(_after_fork_in_child)

@@ -214,11 +214,11 @@ def in_child(body):
             os._exit(code)
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
-def interrupted(region, bequest):
+def interrupted(region, *bequest):
     if not inner:
         inner.append(True)
         assert in_child(lambda: os.write(write, b"%d." % arena.identity) and len(trie) == 0) == 0
-    inherit(region, bequest)
+    inherit(region, *bequest)
 
 def child():
     os.write(write, b"%d." % arena.identity)

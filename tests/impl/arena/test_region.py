@@ -457,7 +457,7 @@ def test_a_child_can_compile_though_it_was_forked_while_another_thread_did():
 def test_a_child_that_could_not_inherit_does_not_unlock_for_its_parent(path, monkeypatch):
     region = Region.create(path=path, capacity=CAPACITY)
 
-    def fail(_):
+    def fail(*_):
         raise OSError(errno.EMFILE, "too many open files")
 
     monkeypatch.setattr("latchfree.arena.filelocks.reopen", fail)

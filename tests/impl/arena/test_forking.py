@@ -1,0 +1,101 @@
+"""A signal handler that raises in the midst of a fork, or of the hooks around it, leaves parent and child whole."""
+
+import os
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from children import in_child
+
+from latchfree import Arena, Ctrie, RingBuffer
+from latchfree.arena import forking
+from latchfree.jit import global_compiler_lock
+
+pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+
+HOOKS = {"_before", "_after_in_parent", "once", "_inherit", "_finish", "_empty", "bequeath", "inherit", "reopen"}
+
+
+class Handler:
+    """Raises once: when as many steps of this package's have been made as said."""
+
+    def __init__(self, after, *, finely):
+        self.left, self.finely, self.raised = after, finely, False
+        self.before, self.hook = sys.gettrace(), sys.unraisablehook
+
+    def __enter__(self):
+        sys.unraisablehook = lambda told: None
+        sys.settrace(self)
+        return self
+
+    def __exit__(self, *_):
+        sys.settrace(self.before)
+        sys.unraisablehook = self.hook
+
+    def __call__(self, frame, event, argument):
+        if self.raised or "/latchfree/" not in frame.f_code.co_filename or frame.f_code.co_name == "_run":
+            return None
+        frame.f_trace_opcodes = self.finely and frame.f_code.co_name in HOOKS
+        if event in ("call", "opcode" if frame.f_trace_opcodes else "line"):
+            self.left -= 1
+            if self.left < 0:
+                self.raised = True
+                raise KeyboardInterrupt
+        return self
+
+
+def descriptors():
+    return sorted(each.name for each in Path("/proc/self/fd").iterdir())
+
+
+def assert_free_locks():
+    found = []
+
+    def take():
+        for lock in (global_compiler_lock._lock, forking._forking):
+            found.append(lock.acquire(timeout=60))
+            lock.release()
+
+    thread = threading.Thread(target=take)
+    thread.start()
+    thread.join()
+    assert found == [True, True]
+    assert forking._thread.levels == []
+
+
+@pytest.mark.parametrize("finely", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_an_interrupt_at_any_step_of_a_fork(tmp_path, finely):
+    with (
+        Arena.create(path=tmp_path / "one", capacity=32 << 20) as one,
+        Arena.create(path=tmp_path / "two", capacity=32 << 20) as two,
+    ):
+        tries = [Ctrie.create(arena, "stock", keys=int, values=int) for arena in (one, two)]
+        ring = RingBuffer(8, arena=one)
+        for trie in tries:
+            trie[0] = 0
+        identities, before = {one.identity, two.identity}, descriptors()
+
+        def child():
+            sys.settrace(None)
+            assert_free_locks()
+            assert identities.isdisjoint({one.identity, two.identity})
+            for trie in tries:
+                trie[os.getpid()] = 1
+                assert trie.arena.region.others()
+            assert ring._owner.ring == 0, "the ring is the parent's"
+            assert descriptors() == before
+            return True
+
+        steps, interrupted = 0, True
+        while interrupted:
+            with Handler(steps, finely=finely) as handler:
+                in_child(child)
+            assert_free_locks()
+            assert descriptors() == before
+            interrupted = handler.raised
+            steps += 1
+        assert steps > 100
+        assert ring.try_put(1)
+        assert not one.collect()
+        assert len(tries[0]) == len(tries[1]) == steps + 1

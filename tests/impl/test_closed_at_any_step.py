@@ -1,0 +1,121 @@
+"""A signal handler closes the arena at any step of a call: the call does its work whole, or raises `ArenaClosed`."""
+
+import pickle
+import sys
+
+import pytest
+
+from latchfree import Arena, ArenaClosed, ConcurrentTrie, Ctrie, RingBuffer
+
+CALLS = {
+    "structures": lambda s: sorted(s.arena.structures()),
+    "collect": lambda s: s.arena.collect(),
+    "adopt": lambda s: s.arena.adopt(),
+    "merge": lambda s: s.arena.merge(),
+    "open a map": lambda s: Ctrie.open(s.arena, "stock") is not None,
+    "open topics": lambda s: ConcurrentTrie.open(s.arena, "topics") is not None,
+    "create a map": lambda s: len(Ctrie.create(s.arena, "other", keys=int, values=int)),
+    "create topics": lambda s: len(ConcurrentTrie.create(s.arena, "others")),
+    "make a ring": lambda s: RingBuffer(8, arena=s.arena).capacity,
+    "unlink a map": lambda s: Ctrie.unlink(s.arena, "stock"),
+    "unlink topics": lambda s: ConcurrentTrie.unlink(s.arena, "topics"),
+    "get": lambda s: s.stock["1"],
+    "get nothing": lambda s: s.stock.get("x"),
+    "contains": lambda s: "2" in s.stock,
+    "put": lambda s: s.stock.put("3", [3]),
+    "remove": lambda s: s.stock.remove("1"),
+    "pop": lambda s: s.stock.pop("2"),
+    "set default": lambda s: s.stock.setdefault("4", [4]),
+    "replace if equal": lambda s: s.stock.replace("1", [1], [2]),
+    "popitem": lambda s: len(s.stock.popitem()),
+    "clear": lambda s: s.stock.clear(),
+    "len": lambda s: len(s.stock),
+    "get many": lambda s: s.stock.get_many(["1", "2"]),
+    "put many": lambda s: s.stock.put_many(["1", "5"], [[1], [5]]),
+    "remove many": lambda s: list(s.stock.remove_many(["1", "5"])),
+    "items": lambda s: sorted(s.stock.items()),
+    "keys": lambda s: sorted(s.stock),
+    "snapshot": lambda s: sorted(s.stock.snapshot().items()),
+    "read-only snapshot": lambda s: sorted(s.stock.readonly_snapshot().items()),
+    "subscribe": lambda s: s.topics.subscribe("a/c", 3).pattern,
+    "unsubscribe": lambda s: s.topics.unsubscribe(s.second),
+    "match": lambda s: sorted(s.topics.match("a/b")),
+    "matching": lambda s: sorted(each.pattern for each in s.topics.matching("a/b")),
+    "has interest": lambda s: s.topics.has_interest("a/b"),
+    "match many": lambda s: [sorted(each) for each in s.topics.match_many(["a/b", "c"])],
+    "pickle a map": lambda s: pickle.dumps(s.stock) == s.pickled[0],
+    "pickle a ring": lambda s: pickle.dumps(s.ring) == s.pickled[1],
+    "ring put": lambda s: s.ring.try_put(1),
+    "ring get": lambda s: s.ring.try_get(),
+    "ring put many": lambda s: s.ring.put_many([1, 2, 3]),
+    "ring get many": lambda s: s.ring.get_many(3).tolist(),
+    "ring length": lambda s: len(s.ring),
+}
+
+
+class Structures:
+    def __init__(self, path):
+        self.arena = Arena.create(path=path, capacity=8 << 20)
+        self.stock = Ctrie.create(self.arena, "stock", keys=str)
+        self.stock.update({"1": [1], "2": [2]})
+        self.topics = ConcurrentTrie.create(self.arena, "topics")
+        self.topics.subscribe("a/b", 1)
+        self.second = self.topics.subscribe("a/#", 2)
+        self.ring = RingBuffer(8, arena=self.arena)
+        self.ring.put_many([7, 8])
+        self.pickled = pickle.dumps(self.stock), pickle.dumps(self.ring)
+
+
+class Handler:
+    """Closes the arena when as many lines of this package have been run as said."""
+
+    def __init__(self, arena, after):
+        self.arena, self.left = arena, after
+
+    def __call__(self, frame, event, argument):
+        if "/latchfree/" not in frame.f_code.co_filename:
+            return None
+        if event == "line":
+            self.left -= 1
+            if self.left < 0:
+                sys.settrace(None)
+                self.arena.close()
+                return None
+        return self
+
+
+def called(call, structures, after):
+    """What the call returns, or ArenaClosed; and whether the handler ran."""
+    before, handler = sys.gettrace(), Handler(structures.arena, after)
+    sys.settrace(handler)
+    try:
+        found = call(structures)
+    except ArenaClosed:
+        found = ArenaClosed
+    finally:
+        sys.settrace(before)
+    return found, handler.left < 0
+
+
+def closed_at_steps(folder, call, onward):
+    right, _ = called(call, Structures(folder / "whole"), 1 << 30)
+    ran, step = True, 0
+    while ran:
+        structures = Structures(folder / f"{step}")
+        found, ran = called(call, structures, step)
+        assert found in ([right, ArenaClosed] if ran else [right]), f"closed before line {step}"
+        structures.arena.close()
+        assert structures.arena.closed
+        step = onward(step)
+    assert step > 2
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_handler_that_closes_the_arena(tmp_path, name):
+    closed_at_steps(tmp_path, CALLS[name], lambda step: step + 1 + step // 5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CALLS)
+def test_a_handler_that_closes_the_arena_at_each_step(tmp_path, name):
+    closed_at_steps(tmp_path, CALLS[name], lambda step: step + 1)
