@@ -1,4 +1,8 @@
-"""A signal handler closes the arena at any step of a call: the call does its work whole, or raises `ArenaClosed`."""
+"""A signal handler comes at any step of a call.
+
+If it closes the arena, the call does its work whole, or raises `ArenaClosed`. If it raises, the arena is as good as
+before; memory that was taken and not yet handed on may be lost until a repair.
+"""
 
 import pickle
 import sys
@@ -6,6 +10,7 @@ import sys
 import pytest
 
 from latchfree import Arena, ArenaClosed, ConcurrentTrie, Ctrie, RingBuffer
+from latchfree_fsck import fsck
 
 CALLS = {
     "structures": lambda s: sorted(s.arena.structures()),
@@ -67,10 +72,10 @@ class Structures:
 
 
 class Handler:
-    """Closes the arena when as many lines of this package have been run as said."""
+    """Acts when as many lines of this package have been run as said."""
 
-    def __init__(self, arena, after):
-        self.arena, self.left = arena, after
+    def __init__(self, act, after):
+        self.act, self.left = act, after
 
     def __call__(self, frame, event, argument):
         if "/latchfree/" not in frame.f_code.co_filename:
@@ -79,30 +84,34 @@ class Handler:
             self.left -= 1
             if self.left < 0:
                 sys.settrace(None)
-                self.arena.close()
+                self.act()
                 return None
         return self
 
 
-def called(call, structures, after):
-    """What the call returns, or ArenaClosed; and whether the handler ran."""
-    before, handler = sys.gettrace(), Handler(structures.arena, after)
+def interrupt():
+    raise KeyboardInterrupt
+
+
+def called(call, structures, after, act):
+    """What the call returns or raises, and whether the handler ran."""
+    before, handler = sys.gettrace(), Handler(act, after)
     sys.settrace(handler)
     try:
         found = call(structures)
-    except ArenaClosed:
-        found = ArenaClosed
+    except (ArenaClosed, KeyboardInterrupt) as error:
+        found = type(error)
     finally:
         sys.settrace(before)
     return found, handler.left < 0
 
 
 def closed_at_steps(folder, call, onward):
-    right, _ = called(call, Structures(folder / "whole"), 1 << 30)
+    right, _ = called(call, Structures(folder / "whole"), 1 << 30, None)
     ran, step = True, 0
     while ran:
         structures = Structures(folder / f"{step}")
-        found, ran = called(call, structures, step)
+        found, ran = called(call, structures, step, structures.arena.close)
         assert found in ([right, ArenaClosed] if ran else [right]), f"closed before line {step}"
         structures.arena.close()
         assert structures.arena.closed
@@ -110,12 +119,67 @@ def closed_at_steps(folder, call, onward):
     assert step > 2
 
 
+def interrupted_at_steps(folder, call, onward):
+    ran, step = True, 0
+    while ran:
+        structures = Structures(folder / f"{step}")
+        found, ran = called(call, structures, step, interrupt)
+        assert ran or found is not KeyboardInterrupt
+        still_good(structures)
+        structures.arena.close()
+        assert structures.arena.closed, f"interrupted before line {step}"
+        report = fsck(path=folder / f"{step}", repair=True)
+        assert report.clean or (report.repaired and report.memory.leaked < 100), f"interrupted before line {step}"
+        step = onward(step)
+    assert step > 2
+
+
+def still_good(structures):
+    s = structures
+    if "stock" in s.arena.structures():
+        assert s.stock.put_many(["7", "8"], [[7], [8]]) is not False
+        assert s.stock.get_many(["7", "8"]) == [[7], [8]]
+        assert s.stock["7"] == [7]
+        assert len(s.stock.readonly_snapshot()) == len(s.stock)
+    if "topics" in s.arena.structures():
+        s.topics.subscribe("b", 5)
+        assert s.topics.match("b") == {5}
+    assert s.ring.try_put(5)
+    assert len(s.ring) >= 1
+
+
+def geometric(step):
+    return step + 1 + step // 5
+
+
+def next_one(step):
+    return step + 1
+
+
 @pytest.mark.parametrize("name", CALLS)
 def test_a_handler_that_closes_the_arena(tmp_path, name):
-    closed_at_steps(tmp_path, CALLS[name], lambda step: step + 1 + step // 5)
+    closed_at_steps(tmp_path, CALLS[name], geometric)
+
+
+@pytest.fixture
+def finalizers_may_be_interrupted(monkeypatch):
+    monkeypatch.setattr(sys, "unraisablehook", lambda told: None)
+
+
+@pytest.mark.usefixtures("finalizers_may_be_interrupted")
+@pytest.mark.parametrize("name", ["create a map", "put many", "snapshot", "match", "unlink topics", "make a ring"])
+def test_a_handler_that_raises(tmp_path, name):
+    interrupted_at_steps(tmp_path, CALLS[name], geometric)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CALLS)
 def test_a_handler_that_closes_the_arena_at_each_step(tmp_path, name):
-    closed_at_steps(tmp_path, CALLS[name], lambda step: step + 1)
+    closed_at_steps(tmp_path, CALLS[name], next_one)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("finalizers_may_be_interrupted")
+@pytest.mark.parametrize("name", CALLS)
+def test_a_handler_that_raises_at_each_step(tmp_path, name):
+    interrupted_at_steps(tmp_path, CALLS[name], next_one)
