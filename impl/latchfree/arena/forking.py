@@ -81,7 +81,7 @@ class _Fork:
         self.locks: list[Any] = []
         self.descriptors: list[int] = []
         self.bequests: dict[Heir, Bequest] = {}
-        self.inherited = False
+        self.child = 0  # once it has inherited
 
 
 class _Thread(threading.local):
@@ -146,14 +146,16 @@ def _after_in_parent() -> None:
 
 
 def _inherit() -> None:
-    fork = _thread.forks.get(_thread.level) or _Fork()
-    if not fork.inherited:
+    fork = _thread.forks.get(_thread.level)
+    if fork is None or fork.child not in (0, os.getpid()):
+        fork = _Fork()  # each of the hooks before the fork was interrupted: there is nothing to inherit
+    if not fork.child:
         for region in list(_open):
             bequest = fork.bequests.get(region)
             region.inherit(bequest, fork.descriptors)
             if bequest is None:
                 _open.discard(region)
-        fork.inherited = True
+        fork.child = os.getpid()
     # Of forks in whose midst this child was forked, nothing is left to inherit.
     for begun in [fork, *_thread.forks.values()]:
         begun.bequests.clear()

@@ -99,3 +99,19 @@ def test_an_interrupt_at_any_step_of_a_fork(tmp_path, finely):
         assert ring.try_put(1)
         assert not one.collect()
         assert len(tries[0]) == len(tries[1]) == steps + 1
+
+
+def test_a_child_for_which_no_hook_came_to_its_end_does_not_pass_for_its_parent(tmp_path):
+    with Arena.create(path=tmp_path / "one", capacity=32 << 20) as one:
+
+        def child():
+            left = forking._thread.forks[1]
+            assert left.child == os.getpid()
+            left.child = os.getppid()  # as what this process finds that a child of its own left so
+            forking._ascend()
+            forking._inherit()
+            forking._descend()
+            return one.closed
+
+        in_child(child)
+        assert not one.closed
