@@ -22,9 +22,6 @@ from latchfree_spark.check.tables import Problem, problems
 AT_ONCE: Final = 4096
 """Histories with a problem that are kept at a time."""
 
-_PULSE: Final = 1 << 16
-"""Problems of a file between two signs of life."""
-
 
 class Found:
     """The problems of one unit.
@@ -63,11 +60,9 @@ class Found:
         self._more += count
 
     def passing(self) -> Iterator[Any]:
-        """Yield the problems of histories, if they have become many; yield an empty sign of life now and then."""
+        """Yield the problems of histories, if they have become many."""
         if len(self._histories) >= AT_ONCE:
             yield self._send(self._take())
-        elif self._more and self._more % _PULSE == 0:
-            yield self._send([])
 
     def rest(self) -> Iterator[Any]:
         """Yield all that was not sent yet, at the end of the unit."""

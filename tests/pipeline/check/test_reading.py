@@ -207,7 +207,6 @@ def test_a_row_without_a_history(tmp_path):
 def test_what_is_wrong_with_many_lines_is_counted_and_the_file_is_read_once(tmp_path, monkeypatch):
     """A file was read again for the number of each malformed line, and for the names in each damaged unit."""
     monkeypatch.setattr(inputs, "UNIT", 4000)
-    monkeypatch.setattr(found, "_PULSE", 16)
     path = tmp_path / "x.jsonl"
     wrong = [number for number in range(3000) if number % 100]
     texts = ["{ not JSON" if number % 100 else line(f"h{number}") for number in range(3000)]

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from latchfree_cli import exits
 from latchfree_cli.commands.pipeline import spark_options
+from latchfree_cli.commands.pipeline.endings import ending
 from latchfree_cli.commands.pipeline.uris import check_by_uri, is_uri
 from latchfree_cli.frame import examples
 from latchfree_cli.own_models import own_models
@@ -68,9 +68,9 @@ def check(
     goes on where it was when it is started again. If IN or OUT is a URI, as in s3a://lab/runs, Spark reads and writes
     it, and OUT may have the table of earlier runs: only new histories are judged.
     """
-    from latchfree_spark.check import BadInput, JobRefused, Options, check_files
+    from latchfree_spark.check import Options, check_files
 
-    try:
+    with ending(f"start again to go on from {output}.partial"):
         files = own_models(py_files, model)
         options = Options(
             model,
@@ -100,13 +100,6 @@ def check(
                 keep_going=keep_going,
                 report=lambda text, done, total: show(f"{text} {_bar(done, total)} {done} of {total} chunks"),
             )
-    except (BadInput, JobRefused, ValueError) as error:
-        raise exits.Stop(exits.USAGE, str(error)) from None
-    except Exception as error:
-        if type(error).__module__.partition(".")[0] not in ("pyspark", "py4j"):
-            raise
-        what = str(error).strip().partition("\n")[0]
-        raise exits.Stop(exits.TOOL, f"Spark failed: {what}; start again to go on from {output}.partial") from None
     return _told(settings, summary)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from latchfree_cli import exits
+from latchfree_cli.commands.pipeline.endings import ending
 from latchfree_cli.settings import Outcome, Settings
 
 if TYPE_CHECKING:
@@ -35,32 +36,27 @@ def check_by_uri(
     keep_going: bool,
 ) -> Outcome:
     """Judge the histories that the table of verdicts at a URI does not have."""
-    from latchfree_spark.check import BadInput
     from latchfree_spark.frames.uris import check_uris
 
     if options.join:
         raise exits.Stop(exits.USAGE, "--join is for paths; with URIs a history is known by its source and its name")
     if options.criterion != "linearizability":
         raise exits.Stop(exits.USAGE, "--criterion is for paths; with URIs histories are judged by linearizability")
-    try:
-        with settings.progress("pipeline check: starting Spark") as show, open_session() as spark:
-            run = check_uris(
-                spark,
-                [_addressed(name) for name in inputs],
-                _addressed(output),
-                options,
-                rounds=rounds or 1,
-                partitions=partitions,
-                keep_going=keep_going,
-                report=show,
-            )
-    except (BadInput, ValueError) as error:
-        raise exits.Stop(exits.USAGE, str(error)) from None
-    except Exception as error:
-        if type(error).__module__.partition(".")[0] not in ("pyspark", "py4j"):
-            raise
-        what = str(error).strip().partition("\n")[0]
-        raise exits.Stop(exits.TOOL, f"Spark failed: {what}; start again to judge what {output} lacks") from None
+    with (
+        ending(f"start again to judge what {output} lacks"),
+        settings.progress("pipeline check: starting Spark") as show,
+        open_session() as spark,
+    ):
+        run = check_uris(
+            spark,
+            [_addressed(name) for name in inputs],
+            _addressed(output),
+            options,
+            rounds=rounds or 1,
+            partitions=partitions,
+            keep_going=keep_going,
+            report=show,
+        )
     return _told(settings, run)
 
 
