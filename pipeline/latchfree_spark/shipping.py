@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from latchfree_spark.modules import folders, send_files
+from latchfree_spark.needs import here
 from latchfree_spark.places import kept_archive
 from latchfree_spark.unpacking import Worker, bootstrap
 
@@ -42,7 +43,8 @@ def on_workers(spark: SparkSession, function: str, *arguments: Any) -> Worker:
         Anything that pickles.
     """
     archive = _shipped(spark)
-    return bootstrap(archive, () if archive else (*_folders(), *folders()), function, pickle.dumps(arguments))
+    found = () if archive else (*_folders(), *folders())
+    return bootstrap(archive, found, function, pickle.dumps(arguments), tuple(here().items()))
 
 
 def _shipped(spark: SparkSession) -> str:

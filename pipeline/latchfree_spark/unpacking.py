@@ -19,7 +19,13 @@ from typing import Any
 Worker = Callable[[Iterable[Any]], Iterator[Any]]
 
 
-def bootstrap(archive: str, folders: tuple[str, ...], function: str, arguments: bytes) -> Worker:
+def bootstrap(
+    archive: str,
+    folders: tuple[str, ...],
+    function: str,
+    arguments: bytes,
+    driver: tuple[tuple[str, str | None], ...] = (),
+) -> Worker:
     """Return a function for `DataFrame.mapInArrow`.
 
     Parameters
@@ -32,6 +38,8 @@ def bootstrap(archive: str, folders: tuple[str, ...], function: str, arguments: 
         ``module:function``.
     arguments : bytes
         Pickled.
+    driver : tuple of (str, str or None), optional
+        What the driver runs, which the worker must have; see `latchfree_spark.needs`.
     """
 
     def run(batches: Iterable[Any]) -> Iterator[Any]:
@@ -126,6 +134,8 @@ def bootstrap(archive: str, folders: tuple[str, ...], function: str, arguments: 
 
             sys.path.insert(0, home_of(Path(SparkFiles.get(archive))))
         sys.path[:0] = [folder for folder in folders if folder not in sys.path]
+        if driver:
+            importlib.import_module("latchfree_spark.needs").require_as(driver)
         module, _, name = function.partition(":")
         yield from getattr(importlib.import_module(module), name)(batches, *pickle.loads(arguments))
 

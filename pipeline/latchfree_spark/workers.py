@@ -4,7 +4,8 @@ Example: the driver runs Python 3.11 and an executor's ``python3`` is 3.9. Funct
 differs, so Spark refuses them in the midst of a job with a long traceback. Here a job of one row a core asks first, and
 the error names the host, both versions and the setting.
 
-A host that joins later, or that gets none of these rows, is not asked: Spark's own check of the versions remains.
+A host that joins later, or that gets none of these rows, is not asked, and nobody is asked for a table that is
+evaluated later: then a worker finds out by itself (`needs`), after Spark's own check of the versions of Python.
 """
 
 from __future__ import annotations
@@ -13,26 +14,16 @@ import json
 import re
 import sys
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, Final
 
+from latchfree_spark.needs import NEEDED, WorkersDiffer, differences, here
 from latchfree_spark.shipping import is_foreign, is_remote
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-NEEDED: Final = ("numpy", "pyarrow", "numba", "llvmlite", "lazy_loader")
-"""Distributions that the jobs need on an executor."""
-
-SAME: Final = ("numba",)
-"""Distributions whose version must begin with the same two numbers: compiled code depends on them."""
-
 _MOST: Final = 256
 """Rows that ask, at most."""
-
-
-class WorkersDiffer(RuntimeError):
-    """Executors whose Python cannot run the jobs; nothing was read or written."""
 
 
 def require_same_python(spark: SparkSession) -> None:
@@ -42,24 +33,9 @@ def require_same_python(spark: SparkSession) -> None:
     """
     if not is_foreign(spark) and spark.sparkContext.pythonExec == sys.executable:
         return
-    problems = sorted({problem for told in _asked(spark) for problem in differences(told)})
+    problems = sorted({problem for told in _asked(spark) for problem in differences(told, here())})
     if problems:
         raise WorkersDiffer("\n".join(problems))
-
-
-def here() -> dict[str, Any]:
-    """Return what the driver runs."""
-    return {
-        "python": "{}.{}".format(*sys.version_info[:2]),
-        **{name: _version(name) for name in NEEDED},
-    }
-
-
-def _version(name: str) -> str | None:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
 
 
 def _asked(spark: SparkSession) -> list[dict[str, Any]]:
@@ -103,29 +79,6 @@ def _hosts(spark: SparkSession) -> list[str]:
     return sorted({str(info.host()) for info in infos})
 
 
-def differences(told: dict[str, Any]) -> list[str]:
-    """Return why a worker cannot run the jobs: sentences with its host, what it has, and the fix."""
-    mine = here()
-    where = f"{told['host']}: {told['executable']}"
-    fix = "set PYSPARK_PYTHON to a Python that has it on every host"
-    if told["python"] != mine["python"]:
-        return [
-            f"{where} is Python {told['python']}, and the driver is Python {mine['python']}: functions are sent as "
-            f"byte code, which differs; set PYSPARK_PYTHON to a Python {mine['python']} that is on every host"
-        ]
-    problems = [f"{where} has no {name}, which the jobs need; {fix}" for name in NEEDED if not told[name]]
-    for name in SAME:
-        if told[name] and _series(told[name]) != _series(mine[name] or ""):
-            problems.append(
-                f"{where} has {name} {told[name]}, and the driver has {mine[name]}; install the same version"
-            )
-    return problems
-
-
-def _series(text: str) -> list[str]:
-    return text.split(".")[:2]
-
-
 def explained(text: str, hosts: Sequence[str] = ()) -> str | None:
     """Return what an error of Spark says about the Python of a worker, None if it is about something else.
 
@@ -136,6 +89,9 @@ def explained(text: str, hosts: Sequence[str] = ()) -> str | None:
     hosts : sequence of str
         Where workers are, if the error does not say so.
     """
+    itself = re.search(r"\bWorkersDiffer: (.*)", text)
+    if itself:
+        return itself[1].strip()
     host = re.search(r"\(TID \d+\) \((\S+) executor", text)
     where = host[1] if host else f"a worker ({', '.join(hosts)})" if hosts else "a worker"
     mine = here()["python"]

@@ -2,14 +2,18 @@
 
 import ast
 import os
+import socket
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
 import numpy as np
+import py4j
+import pyspark
 from pyspark import cloudpickle
 
+from latchfree_spark.needs import NEEDED, here
 from latchfree_spark.shipping import PACKAGES, packed
 from latchfree_spark.unpacking import bootstrap
 
@@ -39,6 +43,21 @@ for name, module in list(sys.modules.items()):
     if name.startswith("latchfree"):
         assert module.__file__.startswith(sys.argv[1]), module.__file__
 print(*{name.partition(".")[0] for name in sys.modules if name.startswith("latchfree")})
+"""
+
+
+BARE = """
+import sys
+import pyspark
+from pyspark import cloudpickle
+
+pyspark.SparkFiles.get = lambda name: sys.argv[2] + "/" + name
+run = cloudpickle.loads(open(sys.argv[1], "rb").read())
+try:
+    list(run([]))
+except Exception as error:
+    print(type(error).__module__, type(error).__name__)
+    print(error)
 """
 
 
@@ -118,3 +137,22 @@ def test_a_host_compiles_once(tmp_path):
     assert [lines[2] for lines in told] == ["0 of 1", "1 of 1"]
     assert [each.name for each in home.parent.iterdir()] == [home.name]
     assert Path(home, "latchfree_spark", "py.typed").exists()
+
+
+def test_a_worker_without_the_packages_says_so_by_name(tmp_path):
+    """Before it imports anything of ours that needs them, also where the driver has asked nobody."""
+    (tmp_path / "site").mkdir()
+    for package in (pyspark, py4j):
+        (tmp_path / "site" / package.__name__).symlink_to(Path(package.__file__).parent)
+    run = bootstrap(packed().name, (), "latchfree_spark.frames.judging:judged", b"", tuple(here().items()))
+    (tmp_path / "run").write_bytes(cloudpickle.dumps(run))
+    worker = subprocess.run(
+        [sys.executable, "-S", "-c", BARE, tmp_path / "run", packed().parent],
+        env={**os.environ, "PYTHONPATH": str(tmp_path / "site"), "NUMBA_CACHE_DIR": str(tmp_path / "cache")},
+        cwd=tmp_path, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    kind, *problems = worker.stdout.splitlines()
+    assert kind == "latchfree_spark.needs WorkersDiffer"
+    where = f"{socket.gethostname()}: {sys.executable} has no"
+    fix = "which the jobs need; set PYSPARK_PYTHON to a Python that has it on every host"
+    assert problems == [f"{where} {name}, {fix}" for name in NEEDED]

@@ -4,7 +4,8 @@ import sys
 
 import pytest
 
-from latchfree_spark.workers import NEEDED, differences, explained, here, require_same_python
+from latchfree_spark.needs import NEEDED, WorkersDiffer, differences, here, require_as
+from latchfree_spark.workers import explained, require_same_python
 
 MINE = "{}.{}".format(*sys.version_info[:2])
 FIX = f"set PYSPARK_PYTHON to a Python {MINE} that is on every host"
@@ -17,25 +18,25 @@ def told(**more):
 
 def test_the_driver_has_what_the_jobs_need():
     assert all(here()[name] for name in NEEDED)
-    assert differences(told()) == []
+    assert differences(told(), here()) == []
 
 
 def test_another_python():
-    (problem,) = differences(told(python="3.9", numba=None))
+    (problem,) = differences(told(python="3.9", numba=None), here())
     assert "node7: /usr/bin/python3 is Python 3.9, and the driver is Python " + MINE in problem
     assert f"set PYSPARK_PYTHON to a Python {MINE}" in problem
 
 
 @pytest.mark.parametrize("name", NEEDED)
 def test_a_package_that_is_missing(name):
-    (problem,) = differences(told(**{name: None}))
+    (problem,) = differences(told(**{name: None}), here())
     assert problem.startswith(f"node7: /usr/bin/python3 has no {name}, which the jobs need; set PYSPARK_PYTHON")
 
 
 def test_another_numba():
-    (problem,) = differences(told(numba="0.1.2"))
+    (problem,) = differences(told(numba="0.1.2"), here())
     assert problem.startswith(f"node7: /usr/bin/python3 has numba 0.1.2, and the driver has {here()['numba']}")
-    assert differences(told(numba=here()["numba"] + ".post1")) == []
+    assert differences(told(numba=here()["numba"] + ".post1"), here()) == []
 
 
 TASK = "Task 0 in stage 0.0 failed, most recent failure: Lost task 0.0 in stage 0.0 (TID 3) (10.0.0.7 executor 1): "
@@ -71,6 +72,17 @@ def test_what_a_python_says_that_does_not_start():
 def test_other_errors_are_not_explained():
     assert explained(TASK + "ValueError: 3") is None
     assert explained(TASK + "ModuleNotFoundError: No module named 'mine'") is None
+
+
+def test_what_a_worker_says_itself():
+    text = "PythonException: Traceback\n  File x\nlatchfree_spark.needs.WorkersDiffer: node7: it has no numba\n\n\tat x"
+    assert explained(text) == "node7: it has no numba"
+
+
+def test_a_worker_compares_itself_with_the_driver():
+    require_as(tuple(here().items()))
+    with pytest.raises(WorkersDiffer, match=rf"{sys.executable} has numba .*, and the driver has 0\.1\.2; install the"):
+        require_as(tuple({**here(), "numba": "0.1.2"}.items()))
 
 
 def test_executors_that_run_the_same_python(spark):

@@ -3,7 +3,8 @@
 Example: a folder has a Parquet file, JSON Lines and a log of Jepsen. The table has a row for each operation of all of
 them, with the columns of the Parquet format and ``source``, which tells a history from one with the same name in
 another file. A file that cannot be read, and a row that is no operation, fail the query by name: a row less might turn
-a history into another one. The classes are made inside a function, so that they reach workers by value.
+a history into another one. So does a file that has another size where it is read than where it was looked at: that
+host has another file at the path. The classes are made inside a function, so that they reach workers by value.
 """
 
 from __future__ import annotations
@@ -11,17 +12,19 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from latchfree_spark.check.inputs import Inputs, find
+from latchfree_spark.check.inputs import CUT, Inputs, compression, find
 from latchfree_spark.check.options import BadInput, Job, Options
 from latchfree_spark.check.reading import read_units
 from latchfree_spark.check.tables import TEXT, TIMES
 from latchfree_spark.shipping import on_workers
+from latchfree_spark.task import host
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -37,6 +40,8 @@ SCHEMA: Final = pa.schema(
     + [("object", pa.string()), ("model", pa.string())]
 )
 """One row an operation; process, arguments and result are JSON text."""
+
+_FIX: Final = "a file must be the same on all hosts, and must not change while it is read"
 
 DDL: Final = ", ".join(f"`{field.name}` {'bigint' if field.type == pa.int64() else 'string'}" for field in SCHEMA)
 
@@ -105,6 +110,7 @@ def operations(pieces: Iterable[bytes]) -> Iterator[Any]:
     """
     for piece in pieces:
         found: Inputs = pickle.loads(piece)
+        _refuse_others(found)
         job = Job(Options(), "", found.files, found.formats, found.sources)
         units = [asdict(unit) for unit in found.units]
         for batch in read_units([pa.RecordBatch.from_pylist(units)], job):
@@ -114,6 +120,23 @@ def operations(pieces: Iterable[bytes]) -> Iterator[Any]:
             operations = batch.filter(batch["history"].is_valid())  # the rest is a mark
             if len(operations):
                 yield flat(operations, found.sources)
+
+
+def _refuse_others(found: Inputs) -> None:
+    """Raise BadInput unless this host has the files that were looked at; lines may have grown since."""
+    problems = []
+    for number in dict.fromkeys(unit.file for unit in found.units):
+        file, size = found.files[number], found.stamps[number].size
+        grows = found.formats[number] in ("jsonl", CUT) and not compression(Path(file))
+        try:
+            there = Path(file).stat().st_size
+        except OSError as error:
+            problems.append(f"{file} on {host()}: {error.strerror}; {_FIX}")
+        else:
+            if there < size or (there > size and not grows):
+                problems.append(f"{file} on {host()}: {there:,} bytes, and {size:,} where it was looked at; {_FIX}")
+    if problems:
+        raise BadInput(problems)
 
 
 def flat(fragments: Any, sources: tuple[str, ...]) -> Any:

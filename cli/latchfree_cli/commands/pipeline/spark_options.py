@@ -42,7 +42,7 @@ def opener(
 
     @contextmanager
     def opened() -> "Iterator[SparkSession]":
-        from latchfree_spark import session, workers
+        from latchfree_spark import needs, session, workers
 
         try:
             with session.spark_session(app, master=master, conf=given) as spark:
@@ -52,7 +52,7 @@ def opener(
                 yield spark
         except session.SessionRefused as error:
             raise exits.Stop(exits.USAGE, str(error)) from None
-        except workers.WorkersDiffer as error:
+        except needs.WorkersDiffer as error:
             raise exits.Stop(exits.TOOL, str(error)) from None
         except Exception as error:
             # Of a host that joined later, for instance.
