@@ -20,12 +20,12 @@ from latchfree_spark.match import (
     Progress,
     SubscriptionTable,
     match_stream,
-    stream,
+    stream_batches,
     writing,
 )
 from latchfree_spark.match.checkpoint import files_of, replaced
 from latchfree_spark.match.claim import claimed
-from latchfree_spark.match.stream import LIST, is_complete
+from latchfree_spark.match.stream_batches import LIST, is_complete
 
 
 class Crash(Exception):
@@ -86,11 +86,11 @@ def test_goes_on_where_it_was(job, rng):
 
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_a_crash_on_either_side_of_the_rename(job, monkeypatch, when):
-    real = stream._Stream.write
+    real = stream_batches.Batches.write
 
     def write_then_crash(self, batch, number):
         if number == 1 and when == "before":
-            monkeypatch.setattr(stream._Stream, "name_index", crash)
+            monkeypatch.setattr(stream_batches.Batches, "name_index", crash)
         real(self, batch, number)
         if number == 1:
             raise Crash("after")
@@ -99,7 +99,7 @@ def test_a_crash_on_either_side_of_the_rename(job, monkeypatch, when):
         raise Crash("before")
 
     with monkeypatch.context():
-        monkeypatch.setattr(stream._Stream, "write", write_then_crash)
+        monkeypatch.setattr(stream_batches.Batches, "write", write_then_crash)
         with pytest.raises(Crash, match=when):
             job()
     monkeypatch.undo()
@@ -237,14 +237,14 @@ def test_what_a_batch_read_is_what_it_wrote(job, monkeypatch):
 
 
 def test_a_batch_that_is_incomplete_is_not_done(job, monkeypatch):
-    real = stream._Stream.write
+    real = stream_batches.Batches.write
 
     def write_then_crash(self, batch, number):
         real(self, batch, number)
         raise Crash("after")
 
     with monkeypatch.context() as patched:
-        patched.setattr(stream._Stream, "write", write_then_crash)
+        patched.setattr(stream_batches.Batches, "write", write_then_crash)
         with pytest.raises(Crash):
             job()
     done = job.folder / "out" / "matches" / "batch=0"
