@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from latchfree_spark.check import reports
 from latchfree_spark.check.apart import judge_apart
-from latchfree_spark.check.decoding import Batch, spoil, unpack
+from latchfree_spark.check.batch import Batch, spoil, unpack
 from latchfree_spark.check.files import SECONDS, VERDICTS, chunk_file, publish_table
 from latchfree_spark.check.giants import set_aside
 from latchfree_spark.check.judging import Row, bare, judge_steadily

@@ -1,8 +1,4 @@
-"""Save a failing history, whole and shrunk, in bounded time.
-
-The whole history is written first. A long history is shrunk in a child process that is killed when its time is over:
-a single judgement of a long history may take longer than the time that shrinking has.
-"""
+"""Save a failing history: whole first, then shrunk, which takes bounded time and may come to nothing."""
 
 from __future__ import annotations
 
@@ -10,24 +6,16 @@ import json
 import shlex
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
 
-from latchfree_lincheck import History, shrink, write_history
 from latchfree_lincheck.formats.record import dumps, freeze
 from latchfree_model import UNKNOWN, Call
 from latchfree_model.models.loading import load_model
-from latchfree_spark.check.apart import within
-from latchfree_spark.check.child import ChildLost
-from latchfree_spark.check.decoding import Batch, history_of, lines
+from latchfree_spark.check.batch import Batch
 from latchfree_spark.check.files import file_name, publish
 from latchfree_spark.check.judging import Row, model_of
 from latchfree_spark.check.options import LINEARIZABILITY, Job, Options
-
-SHRINKING: Final = 5.0
-"""Seconds that shrinking one history may take."""
-
-LONG: Final = 2_000
-"""Operations of a history that is shrunk in a child process."""
+from latchfree_spark.check.shrinking import NotShrunk, shrunk
+from latchfree_spark.check.single import lines
 
 
 def locate(batch: Batch, number: int, row: Row, job: Job) -> None:
@@ -65,19 +53,5 @@ def save_small(batch: Batch, number: int, job: Job, whole: Path) -> None:
     """Save a failing history shrunk, beside the whole one, if that is possible in time."""
     if job.options.criterion != LINEARIZABILITY:  # shrinking keeps what is not linearizable, no other violation
         return
-    path = whole.with_name(f"{whole.stem}-small.jsonl")
-    if batch.bounds[number + 1] - batch.bounds[number] > LONG:
-        with suppress(ChildLost):
-            within(2 * SHRINKING, lambda: _shrink(batch, number, job, path))
-    else:
-        _shrink(batch, number, job, path)
-
-
-def _shrink(batch: Batch, number: int, job: Job, path: Path) -> None:
-    model = str(model_of(batch, number, job))
-    try:
-        history: History = history_of(batch, number, model, job)
-        small = shrink(history, model, timeout=SHRINKING, memory=job.options.memory)
-    except ValueError:  # not shown to be a violation in that time
-        return
-    write_history(path, [small], "jsonl")
+    with suppress(NotShrunk):
+        publish(whole.with_name(f"{whole.stem}-small.jsonl"), shrunk(batch, number, job).encode())

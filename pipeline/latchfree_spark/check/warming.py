@@ -9,7 +9,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from latchfree_spark.check.decoding import unpack
+from latchfree_spark.check.batch import unpack
 from latchfree_spark.check.inputs import Unit
 from latchfree_spark.check.judging import judge_batch
 from latchfree_spark.check.options import JUDGE, Job

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from latchfree_spark.check.apart import judge_apart
-from latchfree_spark.check.decoding import Batch, unpack
+from latchfree_spark.check.batch import Batch, unpack
 from latchfree_spark.check.judging import Row, judge_steadily
 from latchfree_spark.check.options import Job, Options
 from latchfree_spark.check.tables import FRAGMENTS, LISTS, TEXT
@@ -73,7 +73,7 @@ def verdicts(table: Any, begins: Any, options: Options, witnesses: Witnesses) ->
     batch = ordered(_batch(table, begins))
     rows = _judge(batch, job)
     for number, row in enumerate(rows):
-        row["witness"] = witnesses.of(batch, number, job) if row["verdict"] == "violation" else None
+        witnesses.show(batch, number, row, job)
     return rows
 
 

@@ -1,7 +1,8 @@
 """Witnesses: small histories that show why a history is not linearizable, as text of JSON Lines.
 
 To shrink a history takes up to seconds, so a partition shrinks so many of its violations, for so long, and only
-histories that are not too long to be copied. Every violation has its verdict whatever becomes of its witness.
+histories that are not too long to be copied. Every violation has its verdict whatever becomes of its witness; where one
+of these limits has cost the witness, the reason of the row says so.
 """
 
 from __future__ import annotations
@@ -9,12 +10,11 @@ from __future__ import annotations
 import time
 from typing import Final
 
-from latchfree_lincheck import shrink
-from latchfree_lincheck.formats.record import dumps, records
-from latchfree_spark.check.decoding import Batch, history_of
-from latchfree_spark.check.judging import model_of
+from latchfree_spark.check import shrinking
+from latchfree_spark.check.batch import Batch
+from latchfree_spark.check.judging import Row
 from latchfree_spark.check.options import Job, Options
-from latchfree_spark.check.saving import SHRINKING
+from latchfree_spark.check.shrinking import NotShrunk, shrunk
 
 SECONDS: Final = 60.0
 """Seconds that a partition may shrink histories for."""
@@ -36,19 +36,23 @@ class Witnesses:
         self._left = options.saved
         self._seconds = SECONDS
 
-    def of(self, batch: Batch, number: int, job: Job) -> str | None:
-        """Return the witness of a violation, None if there is none within the bounds."""
-        size = int(batch.bounds[number + 1] - batch.bounds[number])
-        if self._left <= 0 or self._seconds <= 0 or size > LONGEST:
-            return None
+    def show(self, batch: Batch, number: int, row: Row, job: Job) -> None:
+        """Put the witness into the row of a violation, or the limit that has cost it into the reason."""
+        row["witness"] = None
+        if row["verdict"] != "violation" or self._left <= 0:
+            return
         self._left -= 1
         begun = time.monotonic()
-        model = str(model_of(batch, number, job))
         try:
-            history = history_of(batch, number, model, job)
-            small = shrink(history, model, timeout=min(SHRINKING, self._seconds), memory=job.options.memory)
-            return "".join(f"{dumps(record)}\n" for record in records(small))
-        except ValueError:  # not shown to be a violation in that time
-            return None
+            row["witness"] = self._of(batch, number, job)
+        except NotShrunk as why:
+            row["reason"] += f"; no witness: {why}"
         finally:
             self._seconds -= time.monotonic() - begun
+
+    def _of(self, batch: Batch, number: int, job: Job) -> str:
+        if batch.bounds[number + 1] - batch.bounds[number] > LONGEST:
+            raise NotShrunk(f"it has more than {LONGEST:,} operations")
+        if self._seconds <= 0:
+            raise NotShrunk(f"the witnesses of its partition took {SECONDS:g} s already")
+        return shrunk(batch, number, job, min(shrinking.SECONDS, self._seconds))
