@@ -23,6 +23,9 @@ CHUNK: Final = 4 << 20
 """Bytes of input for each chunk, about."""
 FEWEST, MOST = 4, 1024
 
+NAMED: Final = 5
+"""Files of nobody that are named, at most."""
+
 
 def partial_folder(out: Path) -> Path:
     """Return the folder that holds the work for `out` until all of the work is done."""
@@ -65,6 +68,9 @@ def work_folder(out: Path, manifest: dict[str, Any]) -> Iterator[Path]:
 def _take_up(folder: Path, manifest: dict[str, Any]) -> None:
     file = folder / "manifest.json"
     if not file.exists():
+        others = sorted(each.name for each in folder.iterdir() if each.name != "lock" and not each.name.startswith("."))
+        if others:  # perhaps of a second attempt at a task that has outlived its job: nobody knows of which job
+            raise JobRefused(f"{folder}: it has {', '.join(others[:NAMED])}, and no manifest.json; remove the folder")
         publish(file, (json.dumps(manifest, indent=1) + "\n").encode())
         return
     before = json.loads(file.read_text())
@@ -88,7 +94,7 @@ def finish(folder: Path, out: Path) -> None:
     """Remove the files that only the work needed, and give the finished work its name."""
     shutil.rmtree(folder / "giants", ignore_errors=True)
     for leftover in folder.rglob(".*"):
-        leftover.unlink()
+        leftover.unlink(missing_ok=True)  # a second attempt at a task may still be at work
     (folder / "lock").unlink()
     if out.exists():
         raise JobRefused(f"{out}: expected an output folder that is not there yet; the result is in {folder}")

@@ -1,4 +1,4 @@
-"""How a check ends: errors of Spark's, wrong input, and all others."""
+"""How a check begins and ends: work of nobody, errors of Spark's, wrong input, and all others."""
 
 import pytest
 from pyspark.errors import PySparkRuntimeError, PySparkValueError
@@ -6,6 +6,8 @@ from pyspark.errors import PySparkRuntimeError, PySparkValueError
 from latchfree_cli import exits
 from latchfree_cli.commands.pipeline.endings import ending
 from latchfree_spark.check import BadInput, JobRefused
+from latchfree_spark.check.files import chunk_file, publish
+from latchfree_spark.check.manifest import partial_folder, work_folder
 
 LOST = "Job aborted\nand the stack of it"
 
@@ -29,3 +31,19 @@ def test_the_exit_code_and_the_line(error, code, said):
 def test_a_defect_of_ours_passes():
     with pytest.raises(KeyError), ending("start again"):
         raise KeyError("x")
+
+
+def test_work_of_nobody_is_not_taken_up(tmp_path):
+    """A second attempt at a task may outlive its job, and write a chunk to a folder that it makes anew."""
+    folder = partial_folder(tmp_path / "out")
+    chunk = chunk_file(folder, "verdicts", 1)
+    publish(chunk, b"PAR1")
+    with pytest.raises(JobRefused) as refused, work_folder(tmp_path / "out", {}):
+        pass
+    assert str(refused.value) == f"{folder}: it has verdicts, and no manifest.json; remove the folder"
+    assert chunk.exists()
+    chunk.unlink()
+    chunk.parent.rmdir()
+    (folder / ".manifest.json.cut").write_bytes(b"{")
+    with work_folder(tmp_path / "out", {}) as made:
+        assert (made / "manifest.json").exists()
