@@ -8,6 +8,9 @@ in one session for each number of cores; the smallest figure of each stands. Not
 Part ``check``: seconds to check histories of 20 operations, the whole command from its start to its end, beside the
 library in one process on some of the same files.
 
+Part ``growth``, only if asked for: the check of each of ``--sizes`` histories, what grows with them, and one giant;
+see ``pipeline_growth``.
+
 ``--kill N`` kills the driver of the check N times at random moments, starts it again each time, and compares the
 verdicts with those of a run that nobody disturbed.
 """
@@ -30,10 +33,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pipeline_data import OPERATIONS, write_histories, write_messages
+from pipeline_growth import growth_part
 from soak import Figure, show
 from tree_time import tree_time
 
-PARTS = ("match", "check")
+PARTS = ("match", "check", "growth")
+_USUAL = "match,check"
 _TIMEOUT = 1800
 _FILES = 4
 _SAMPLE = 2000
@@ -177,6 +182,13 @@ def check_part(given: argparse.Namespace, folder: Path) -> list[Figure]:
     return figures
 
 
+def grown_part(given: argparse.Namespace, folder: Path) -> list[Figure]:
+    """Measure how checking grows, and print it; nothing is asked of it."""
+    cores = given.cores[0]
+    growth_part(given.sizes, given.giant, given.seed, folder, lambda data, out: checker(data, out, cores))
+    return []
+
+
 def library(data: Path) -> float:
     """Seconds for each of some histories, checked in this process."""
     import pyarrow.compute as pc
@@ -225,16 +237,19 @@ def kill_part(given: argparse.Namespace, data: Path, folder: Path, expected: dic
 def main(argv: Sequence[str] | None = None) -> int:
     """Run and print; 1 if something asked for was missed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--parts", default=",".join(PARTS), help=f"comma-separated, of: {', '.join(PARTS)}")
+    parser.add_argument("--parts", default=_USUAL, help=f"comma-separated, of {', '.join(PARTS)}; default: {_USUAL}")
     parser.add_argument("--cores", default="2,1", metavar="N[,N]", help="default: 2,1")
     parser.add_argument("--messages", type=int, default=2_000_000, help="default: 2,000,000")
     parser.add_argument("--subscriptions", type=int, default=100_000, help="default: 100,000")
     parser.add_argument("--histories", type=int, default=1_000_000, help="default: 1,000,000")
+    parser.add_argument("--sizes", default="1000000,2000000,4000000", help="of the growth; default: 1M, 2M and 4M")
+    parser.add_argument("--giant", type=int, default=2_000_000, help="operations of the giant; default: 2,000,000")
     parser.add_argument("--kill", type=int, default=0, metavar="N", help="kill the driver of the check N times")
     parser.add_argument("--rounds", type=int, default=5, help="of the steps of matching (default: 5)")
     parser.add_argument("--seed", type=int, default=1, help="of the data (default: 1)")
     parser.add_argument("--measure", type=Path, metavar="FOLDER", help="measure matching of the data there; JSON")
     given = parser.parse_args(argv)
+    given.sizes = [int(size) for size in given.sizes.split(",")]
     given.cores = [int(cores) for cores in given.cores.split(",")]
     if given.measure:
         print(json.dumps(matching(given.measure, given.cores[0], given.rounds)))
@@ -243,7 +258,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     folder = Path(tempfile.mkdtemp(prefix="latchfree-pipeline-"))
     try:
         print(f"load before: {os.getloadavg()[0]:.1f}; seed {given.seed}")
-        for part, run in (("match", match_part), ("check", check_part)):
+        for part, run in zip(PARTS, (match_part, check_part, grown_part), strict=True):
             if part in given.parts.split(","):
                 figures += run(given, folder)
     finally:

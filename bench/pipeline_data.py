@@ -47,6 +47,30 @@ def write_histories(folder: Path, histories: int, files: int, seed: int, wrong: 
         pq.write_table(table, folder / f"part{part:03d}.parquet")
 
 
+def write_giant(path: Path, operations: int, seed: int) -> None:
+    """Write one linearizable history of a map, all of its operations on one key, by processes that overlap."""
+    rng = np.random.default_rng(seed)
+    puts = rng.random(operations) < 0.4
+    values = rng.integers(0, _VALUES, operations)
+    last = np.maximum.accumulate(np.where(puts, np.arange(operations), -1))
+    before = np.append(-1, last[:-1])
+    results = np.where(before < 0, _VALUES, values[before])
+    reach = _STEP * _PROCESSES // 2
+    effect = np.arange(operations) * _STEP + reach
+    table = pa.table(
+        {
+            "history": pa.array(["giant"]).take(pa.array(np.zeros(operations, np.int64))),
+            "process": _coded(np.arange(operations) % _PROCESSES, list(range(_PROCESSES))),
+            "f": _coded(puts.astype(int), ["get", "put"], plain=True),
+            "arguments": _coded(np.where(puts, values, _VALUES), [*(["k", value] for value in range(_VALUES)), ["k"]]),
+            "result": _coded(results, [*range(_VALUES), None]),
+            "invoke": pa.array(effect - rng.integers(1, reach, operations)),
+            "return": pa.array(effect + rng.integers(1, reach, operations)),
+        }
+    )
+    pq.write_table(table, path)
+
+
 def _histories(numbers: np.ndarray, rng: np.random.Generator, share: float) -> pa.Table:
     count = len(numbers)
     state = np.full((count, _KEYS), _VALUES)  # the last code stands for none
