@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -40,3 +41,5 @@ def test_tables_of_a_server_elsewhere(tmp_path):
     assert told["files"] == told["aggregate"] == told["function"] == expected
     assert told["match"] == {"a/b": ["ann", "bob"], "c": ["bob"]}
     assert told["sketch"] == 2
+    assert told["differs"].startswith(f"{socket.gethostname()}: {sys.executable} has numba ")
+    assert told["differs"].endswith(", and the driver has 0.1.2; install the same version")
