@@ -31,7 +31,11 @@ PIPE_CLOSED: Final = 141
 """The reader of standard output or standard error has gone, as in ``latchfree spec --list | head -1``."""
 
 OF_VERDICT: Final = {"ok": OK, "violation": VIOLATION, "unknown": INCONCLUSIVE, "not run": INCONCLUSIVE}
-_OF_TOOLS: Final = (("latchfree_model.tlc.tools", "ToolMissing"), ("latchfree_spark.errors", "ClusterError"))
+_OF_TOOLS: Final = (
+    ("latchfree_model.tlc.tools", "ToolMissing"),
+    ("latchfree_spark.errors", "ClusterError"),
+    ("latchfree_spark.errors", "SparkTooOld"),
+)
 """Errors of tools and machines, by the module that defines them."""
 SEVERITY: Final = ("violation", "unknown", "not run", "ok")
 

@@ -15,3 +15,7 @@ class NotShared(ClusterError):
 
 class RowsLost(ClusterError):
     """Fewer or more rows can be read than were written: some are on a disk that the driver does not see."""
+
+
+class SparkTooOld(LatchfreeError, RuntimeError):
+    """Spark lacks what was asked for; the message has its version, the one that is needed, and the command for it."""

@@ -13,8 +13,9 @@ import subprocess
 from pathlib import Path
 from typing import Final
 
-from latchfree_model.tlc.tools import find_java
+from latchfree_model.tlc.tools import ToolMissing, find_java, java_version
 from latchfree_spark.places import kept
+from latchfree_spark.versions import here, newest_java, said
 from latchfree_support.publishing import published_file
 
 MODULE: Final = "jdk.incubator.vector"
@@ -27,9 +28,15 @@ def java_home() -> Path:
     Raises
     ------
     ToolMissing
-        If there is no such Java.
+        If there is no such Java, or PySpark is older than the Java that is found.
     """
     java = find_java().resolve()
+    newest = newest_java()
+    if newest is not None and java_version(java) > newest:
+        raise ToolMissing(
+            f"{java} is version {java_version(java)}, and Spark {said(here())} runs on Java 17 to {newest}; "
+            "set JAVA_HOME to one of these"
+        )
     home = java.parents[1]
     if lists_module(home) or takes_what_spark_asks(java):
         return home

@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from latchfree_spark import versions
 from latchfree_spark.configured import configured, is_loopback, is_submitted
 from latchfree_spark.java import java_home
 from latchfree_spark.scratch import scratch_folder
@@ -82,10 +83,13 @@ def spark_session(
     ------
     ToolMissing
         If there is no Java 17 or later (Spark Connect needs none).
+    SparkTooOld
+        If PySpark is older than `versions.OLDEST`. If it is newer than `versions.NEWEST`, there is a warning.
     SessionRefused
         If a Spark Connect server does not let clients change a setting, or this process has run Spark on the loopback
         interface only and the master is elsewhere.
     """
+    versions.look("latchfree")
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")
         from pyspark.sql import SparkSession

@@ -26,9 +26,10 @@ from latchfree_spark.check.warming import start_warming
 from latchfree_spark.errors import RowsLost
 from latchfree_spark.probe import probe
 from latchfree_spark.shipping import is_foreign, on_workers
+from latchfree_spark.versions import dealt
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 FRAGMENTS_AT_ONCE: Final = 4096
 """Fragments that a worker is sent at a time, at most; histories, if each is in one file."""
@@ -176,14 +177,14 @@ class _Driver:
         rows = [tuple(asdict(unit).values()) for unit in self._inputs.units]
         units = spark.createDataFrame(rows, UNIT_SCHEMA)
         tasks = 1 + max(unit.task for unit in self._inputs.units)
-        fragments = units.repartitionById(tasks, "task").mapInArrow(
+        fragments = dealt(units, tasks, "task").mapInArrow(
             on_workers(spark, "latchfree_spark.check.reading:read_units", self._job), FRAGMENT_SCHEMA
         )
         hashed = F.pmod(F.xxhash64("history"), F.lit(self._chunks)).cast("int")
         numbered = fragments.withColumn("chunk", F.coalesce("for_chunk", hashed))
         if len(missing) < self._chunks:
             numbered = numbered.where(F.col("chunk").isin([*missing, MARKS]))
-        sorted_ = numbered.repartitionById(self._partitions, "chunk").sortWithinPartitions(
+        sorted_ = dealt(numbered, self._partitions, "chunk").sortWithinPartitions(
             "chunk", "source", "history", "file", "first"
         )
         done = sorted_.mapInArrow(
@@ -199,9 +200,7 @@ class _Driver:
             [(giant, number, at) for at, (giant, number) in enumerate(missing)], f"{giants.GROUP_SCHEMA}, at int"
         )
         work = on_workers(spark, "latchfree_spark.check.giants:judge_groups", self._job)
-        done: DataFrame = (
-            table.repartitionById(len(missing), "at").select("giant", "part").mapInArrow(work, reports.DDL)
-        )
+        done = dealt(table, len(missing), "at").select("giant", "part").mapInArrow(work, reports.DDL)
         with self._watched("check giants", Meters()):
             self.reports.add(row.asDict() for row in done.collect())
         for giant, number in missing:

@@ -118,7 +118,7 @@ def _index(subscriptions: Any, dialect: str) -> MaskIndex:
         return subscriptions
     if dialect not in DIALECTS:
         raise BadSubscriptions(f"no dialect is called {dialect!r}; choose one of {', '.join(DIALECTS)}")
-    if hasattr(subscriptions, "toArrow"):
+    if hasattr(subscriptions, "selectExpr"):
         missing = [name for name in ("pattern", "subscriber") if name not in subscriptions.columns]
         if missing:
             raise BadSubscriptions(

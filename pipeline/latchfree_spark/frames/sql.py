@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
+from latchfree_spark import versions
 from latchfree_spark.check.judging import Row
 from latchfree_spark.check.options import Options
 from latchfree_spark.check.tables import KNOWN
@@ -43,15 +44,10 @@ def register(spark: SparkSession) -> None:
 
     Raises
     ------
-    ValueError
-        If this PySpark has no Python data sources or no table functions, before 4.0.
+    SparkTooOld
+        If this Spark has no Python data sources or no table functions, before 4.0; nothing is registered.
     """
-    import pyspark
-
-    if int(pyspark.__version__.split(".")[0]) < 4:
-        raise ValueError(
-            f"register needs PySpark 4.0 or later, not {pyspark.__version__}; use latchfree_spark.check(df)"
-        )
+    versions.require("register", versions.TABLE_FUNCTIONS, versions.of(spark), "latchfree_spark.check(df) works here")
     spark.udf.register(AGGREGATE, _aggregate(spark))
     spark.udtf.register(TABLE, _table_function(spark))
     spark.dataSource.register(data_source(spark))

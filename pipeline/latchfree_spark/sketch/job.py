@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from latchfree_spark import versions
 from latchfree_spark.accounts import account
 from latchfree_spark.match.batch import refuse_existing
 from latchfree_spark.match.errors import BadMessages, NoMessages
@@ -27,21 +28,19 @@ from latchfree_spark.match.progress import shown
 from latchfree_spark.match.worker import refuse_topic
 from latchfree_spark.match.writing import ROWS, sums
 from latchfree_spark.probe import probe
+from latchfree_spark.sketch import by_python, by_spark
+from latchfree_spark.sketch.bounds import CONFIDENCE, PRECISION, SEED, SHARE
 from latchfree_spark.sketch.count_min import CountMin
 from latchfree_support.publishing import published_folder
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
-PRECISION: Final = 12
-"""Binary logarithm of the registers of HLL: a standard error of 1.04 / sqrt(4096), 1.6 %."""
-RANKS: Final = 200
-"""KLL's k: ranks are off by at most 1.33 % with 99 % confidence."""
-TRACKED: Final = 10_000
-"""Frequent items: counts are exact up to so many topics; beyond, any topic of over 1 in 2,000 messages is named."""
-SHARE, CONFIDENCE, SEED = 0.001, 0.99, 1
-"""Count-Min: too large by at most this share of all messages, with this confidence."""
-QUANTILES: Final = (0.5, 0.9, 0.99)
+ORDER: Final = (
+    "start", "end", "windows", "messages", "topics_hll", "heavy_items", "topics_count_min", "sizes_kll",
+    "fan_outs_kll", "subscribers_hll", "topics", "subscribers", "heavy", "sizes", "fan_outs",
+)  # fmt: skip
+"""The columns of the output, windows' and total's."""
 
 
 @dataclass(frozen=True)
@@ -163,7 +162,7 @@ def sketched(frame: DataFrame, topic: str = "topic", columns: Columns | None = N
 
 
 def _chosen(frame: DataFrame, topic: str, columns: Columns) -> DataFrame:
-    """Return the window, topic, size and subscribers of messages, under fixed names."""
+    """Return the window, topic, size, subscribers and their number of messages, under fixed names."""
     from pyspark.sql import functions as F
 
     refuse_topic(frame, topic)
@@ -192,6 +191,8 @@ def _chosen(frame: DataFrame, topic: str, columns: Columns) -> DataFrame:
         F.col(f"`{topic}`").alias("topic"), start.alias("start"), end.alias("end"), size.alias("size"),
         subscribers.alias("subscribers"),
     )  # fmt: skip
+    listed = F.col("subscribers").isNotNull()
+    chosen = chosen.withColumn("fan_out", F.when(listed, F.size("subscribers").cast("bigint")))
     return chosen.where(F.col("topic").isNotNull())
 
 
@@ -199,41 +200,35 @@ def _windows(frame: DataFrame, heavy: int) -> DataFrame:
     """Return one row for each window."""
     from pyspark.sql import functions as F
 
+    native = versions.has_sketches(frame.sparkSession)
     counted = frame.groupBy("start", "end").agg(
         F.count(F.lit(1)).alias("messages"),
         F.hll_sketch_agg("topic", PRECISION).alias("topics_hll"),
-        F.call_function("approx_top_k_accumulate", F.col("topic"), F.lit(TRACKED)).alias("heavy_items"),
-        F.count_min_sketch("topic", SHARE, CONFIDENCE, SEED).alias("topics_count_min"),
-        F.kll_sketch_agg_bigint("size", RANKS).alias("sizes_kll"),
-        F.kll_sketch_agg_bigint(F.size("subscribers").cast("bigint"), RANKS).alias("fan_outs_kll"),
+        F.count_min_sketch("topic", F.lit(SHARE), F.lit(CONFIDENCE), F.lit(SEED)).alias("topics_count_min"),
+        *(by_spark.accumulated() if native else ()),
     )
     each = frame.select("start", "end", F.explode("subscribers").alias("subscriber"))
-    subscribers = each.groupBy("start", "end").agg(F.hll_sketch_agg("subscriber", PRECISION).alias("subscribers_hll"))
-    subscribers = subscribers.withColumnsRenamed({"start": "s", "end": "e"})
-    joined = counted.join(subscribers, counted["start"].eqNullSafe(subscribers["s"]), "left").drop("s", "e")
-    return _estimated(joined, heavy).orderBy("start")
+    subscribers = each.groupBy("start").agg(F.hll_sketch_agg("subscriber", PRECISION).alias("subscribers_hll"))
+    joined = _beside(counted, subscribers)
+    made = by_spark.estimated(joined, heavy) if native else _beside(joined, by_python.accumulated(frame, heavy))
+    return _ordered(made).orderBy("start")
 
 
-def _estimated(frame: DataFrame, heavy: int) -> DataFrame:
-    """Add the estimates of the sketches."""
+def _beside(windows: DataFrame, more: DataFrame) -> DataFrame:
+    """Return windows with more columns, null where `more` has no row."""
+    more = more.withColumnRenamed("start", "s")
+    return windows.join(more, windows["start"].eqNullSafe(more["s"]), "left").drop("s")
+
+
+def _ordered(frame: DataFrame) -> DataFrame:
+    """Return the sketches and the estimates in the order of the output."""
     from pyspark.sql import functions as F
 
-    listed = F.kll_sketch_get_n_bigint("fan_outs_kll") > 0
-    ranks = F.array(*[F.lit(rank) for rank in QUANTILES])
-    return (
-        frame.withColumn("topics", F.hll_sketch_estimate("topics_hll"))
-        .withColumn("subscribers", F.when(listed, F.coalesce(F.hll_sketch_estimate("subscribers_hll"), F.lit(0))))
-        .withColumn("heavy", F.call_function("approx_top_k_estimate", F.col("heavy_items"), F.lit(heavy)))
-        .withColumn("sizes", _quantiles("sizes_kll", ranks))
-        .withColumn("fan_outs", _quantiles("fan_outs_kll", ranks))
+    made = frame.withColumn("topics", F.hll_sketch_estimate("topics_hll")).withColumn(
+        "subscribers",
+        F.when(F.col("fan_outs").isNotNull(), F.coalesce(F.hll_sketch_estimate("subscribers_hll"), F.lit(0))),
     )
-
-
-def _quantiles(sketch: str, ranks: Column) -> Column:
-    from pyspark.sql import functions as F
-
-    filled = F.kll_sketch_get_n_bigint(sketch) > 0
-    return F.when(filled, F.kll_sketch_get_quantile_bigint(sketch, ranks))
+    return made.select(*(name for name in ORDER if name in made.columns))
 
 
 def _total(spark: SparkSession, work: Path, heavy: int) -> Total:
@@ -242,6 +237,7 @@ def _total(spark: SparkSession, work: Path, heavy: int) -> Total:
     from pyspark.sql import functions as F
 
     windows = spark.read.parquet(uri(str(work / "windows")))
+    native = versions.has_sketches(spark)
     united = windows.agg(
         F.count(F.lit(1)).alias("windows"),
         F.sum("messages").alias("messages"),
@@ -249,11 +245,13 @@ def _total(spark: SparkSession, work: Path, heavy: int) -> Total:
         F.max("end").alias("end"),
         F.hll_union_agg("topics_hll").alias("topics_hll"),
         F.hll_union_agg("subscribers_hll").alias("subscribers_hll"),
-        F.call_function("approx_top_k_combine", F.col("heavy_items"), F.lit(TRACKED)).alias("heavy_items"),
-        F.kll_merge_agg_bigint("sizes_kll", RANKS).alias("sizes_kll"),
-        F.kll_merge_agg_bigint("fan_outs_kll", RANKS).alias("fan_outs_kll"),
+        *(by_spark.combined() if native else ()),
     )
-    table = _estimated(united, heavy).toArrow()
+    if native:
+        made = by_spark.estimated(united, heavy)
+    else:
+        made = united.join(by_python.combined(windows, heavy).drop("start"), how="cross")
+    table = versions.arrow_of(_ordered(made))
     row: dict[str, Any] = table.to_pylist()[0]
     if not row["messages"]:
         raise NoMessages("there are no messages with a topic")

@@ -31,8 +31,11 @@ def opener(
 ) -> Callable[[], "AbstractContextManager[SparkSession]"]:
     """Return a function that opens the session that the options ask for.
 
-    A setting of the wrong form ends the command at once, before anything is read.
+    A setting of the wrong form, and a PySpark that is too old, end the command at once, before anything is read.
     """
+    from latchfree_spark import versions
+
+    versions.require(app)
     given = {"spark.ui.enabled": "true"} if ui else {}
     for each in conf or ():
         name, equals, value = each.partition("=")
