@@ -92,10 +92,11 @@ def can_hide():
 
 
 @contextmanager
-def cluster(folder, workers=2, host="127.0.0.1", hidden=None):
+def cluster(folder, workers=2, host="127.0.0.1", hidden=None, apart=False):
     """Run a master and workers of one core each; yield the master's address and the workers.
 
-    The last worker does not see the folder `hidden`.
+    The last worker does not see the folder `hidden`. If they are `apart`, each has a loopback address of its own, so
+    that Spark takes them for different hosts.
     """
     port = free_port()
     address = f"spark://{host}:{port}"
@@ -113,6 +114,7 @@ def cluster(folder, workers=2, host="127.0.0.1", hidden=None):
         started = []
         try:
             for number in range(workers):
+                own = f"127.0.0.{number + 1}" if apart else host
                 command = (
                     "spark-class",
                     "org.apache.spark.deploy.worker.Worker",
@@ -120,12 +122,15 @@ def cluster(folder, workers=2, host="127.0.0.1", hidden=None):
                     "1",
                     "-m",
                     "600m",
-                    *ports,
+                    "--host",
+                    own,
+                    "--webui-port",
+                    "0",
                     address,
                 )
                 log = folder / f"worker{number}.log"
                 prefix = hiding(hidden) if hidden is not None and number == workers - 1 else ()
-                where = {"SPARK_WORKER_DIR": str(folder / f"work{number}"), "SPARK_LOCAL_IP": host}
+                where = {"SPARK_WORKER_DIR": str(folder / f"work{number}"), "SPARK_LOCAL_IP": own}
                 running = daemon(log, *command, prefix=prefix, **where)
                 started.append((running, running.__enter__()))
             wait_for(lambda: (folder / "master.log").read_text().count("Registering worker") == workers)
