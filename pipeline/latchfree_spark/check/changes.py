@@ -2,8 +2,9 @@
 
 Example: a recorder appends to ``run.jsonl`` all night. The job began at 12 MB and reads 12 MB, whatever is added; at
 its end the file has 15 MB. The verdicts stand, and a warning says that there is more to read. A file that appeared
-meanwhile is left to the next run in the same way. But a file that was replaced, or is shorter, or is no plain JSON
-Lines and has grown, may have been read half before and half after: no verdict on its histories stands.
+meanwhile is left to the next run in the same way. But a file that was replaced, or is shorter, or was emptied and
+written again (`beginnings`), or is no plain JSON Lines and has grown, may have been read half before and half after: no
+verdict on its histories stands.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from latchfree_spark.check.beginnings import beginning
 from latchfree_spark.check.files import publish_table
 from latchfree_spark.check.inputs import ENDLESS, Inputs, Stamp, expand, stamp
 
@@ -45,13 +47,13 @@ class Changes(NamedTuple):
         """Yield what was left to the next run."""
         if self.grown:
             yield (
-                f"{_files(self.grown)} grew during the run: what was added is not read, "
+                f"{_files(self.grown)} grew since the job began: what was added is not read, "
                 "and the last histories before it may be incomplete"
             )
         if self.appeared:
-            yield f"{_files(self.appeared)} appeared during the run and were not read"
+            yield f"{_files(self.appeared)} appeared since the job began and were not read"
         if self.vanished:
-            yield f"{_files(self.vanished)} vanished during the run"
+            yield f"{_files(self.vanished)} vanished since the job began"
 
 
 def _files(names: Sequence[str]) -> str:
@@ -59,7 +61,7 @@ def _files(names: Sequence[str]) -> str:
 
 
 def changes(inputs: Inputs) -> Changes:
-    """Look at the input files again; nothing is opened."""
+    """Look at the input files again; only those that grew are opened."""
     with ThreadPoolExecutor(_LOOKERS) as lookers:
         now = list(lookers.map(_stamp, inputs.files))
     lines = {unit.file for unit in inputs.units if unit.size < ENDLESS}
@@ -69,7 +71,8 @@ def changes(inputs: Inputs) -> Changes:
             found["vanished"].append(file)
         elif after != before:
             grown = (number in lines or not before.size) and after.inode == before.inode and after.size > before.size
-            found["grown" if grown else "changed"].append(file)
+            same = grown and (not before.size or beginning(file, before.size) == inputs.beginnings[number])
+            found["grown" if same else "changed"].append(file)
     here = {str(path) for name in inputs.asked for path in expand(name)}
     appeared = sorted(here.difference(inputs.files))
     return Changes(tuple(found["grown"]), tuple(appeared), tuple(found["changed"]), tuple(found["vanished"]))

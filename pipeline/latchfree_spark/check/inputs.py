@@ -21,6 +21,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from latchfree_spark.check.beginnings import beginning
+
 UNIT: Final = 32 << 20
 """Bytes that one worker reads at a time, about."""
 
@@ -112,6 +114,8 @@ class Inputs:
         The files, folders and patterns that were given.
     warnings : tuple of str
         What is left out on purpose.
+    beginnings : tuple of str
+        Of each file that may grow, what tells its content from another one; "" of others. See `beginning`.
     """
 
     files: tuple[str, ...]
@@ -124,6 +128,7 @@ class Inputs:
     stamps: tuple[Stamp, ...] = ()
     asked: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    beginnings: tuple[str, ...] = ()
 
     @property
     def cut(self) -> list[str]:
@@ -166,6 +171,7 @@ def find(inputs: Sequence[str | Path], *, join: bool = False) -> Inputs:
         tuple(look.stamp for look in looks),
         tuple(map(str, inputs)),
         tuple(_left_out(looks)),
+        tuple(look.beginning for look in looks),
     )
 
 
@@ -213,13 +219,14 @@ def stamp(path: str | Path) -> Stamp:
 
 
 class _Look(NamedTuple):
-    """What a look at a file tells: its format, where it is cut (begin, end, bytes), and what is wrong with it."""
+    """What a look at a file tells: its format, where it is cut (begin, end, bytes), what is wrong with it."""
 
     stamp: Stamp
     format: str
     pieces: list[tuple[int, int, int]]
     problem: str = ""
     extra: Sequence[str] = ()
+    beginning: str = ""
 
 
 def _look(path: Path) -> _Look:
@@ -241,7 +248,8 @@ def _look(path: Path) -> _Look:
         if kind == "jsonl":
             cuts = [*range(0, now.size, UNIT), now.size]
             kind = CUT if len(cuts) > 2 else kind
-            return _Look(now, kind, [(begin, end, end - begin) for begin, end in pairwise(cuts)])
+            pieces = [(begin, end, end - begin) for begin, end in pairwise(cuts)]
+            return _Look(now, kind, pieces, beginning=beginning(path, now.size))
         return _Look(now, kind, [(0, now.size, now.size)])
     except HistoryFormatError as error:
         return _Look(now, "parquet" if path.suffix == ".parquet" else "damaged", [(0, 0, now.size)], str(error))

@@ -15,10 +15,11 @@ from latchfree_spark.check.changes import changes, retract
 from latchfree_spark.check.chunks import publish_rows
 from latchfree_spark.check.files import GIANTS, chunk_file, done_chunks, publish
 from latchfree_spark.check.inputs import UNIT_SCHEMA, Inputs, find
-from latchfree_spark.check.manifest import describe, finish, work_folder
+from latchfree_spark.check.manifest import describe, finish, partial_folder, work_folder
 from latchfree_spark.check.meters import Meters
 from latchfree_spark.check.options import BadInput, Job, Options
 from latchfree_spark.check.reports import Reports
+from latchfree_spark.check.resuming import remember, resumed
 from latchfree_spark.check.sample import first_look
 from latchfree_spark.check.summary import Summary, summarize
 from latchfree_spark.check.tables import FRAGMENT_SCHEMA, MARKS
@@ -61,7 +62,7 @@ def check_files(
 ) -> Summary:
     """Judge all histories of some files; write the verdicts and the failing histories to a folder.
 
-    An interrupted job continues when it is started again with the same arguments.
+    An interrupted job continues when it is started again with the same arguments, on the input that it began with.
 
     Parameters
     ----------
@@ -97,7 +98,7 @@ def check_files(
     """
     started = time.monotonic()
     out = Path(out).absolute()
-    found = find(inputs, join=options.join)
+    found = resumed(partial_folder(out), find(inputs, join=options.join))
     if found.problems and not keep_going:
         raise BadInput(found.problems)
     if not keep_going:
@@ -106,6 +107,7 @@ def check_files(
             raise BadInput([*wrong, "all of the first histories are wrong: nothing was judged; --keep-going goes on"])
     manifest = describe(found, options, chunks)
     with work_folder(out, manifest) as folder:
+        remember(folder, found)
         count = manifest["chunks"]
         patience = hang or 2 * options.timeout + 60
         job = Job(options, str(folder), found.files, found.formats, found.sources, count, patience)

@@ -15,6 +15,7 @@ import latchfree
 from latchfree_spark.check.files import publish
 from latchfree_spark.check.inputs import Inputs
 from latchfree_spark.check.options import JobRefused, Options
+from latchfree_spark.check.resuming import INPUTS
 
 LAYOUT: Final = 2
 """Version of the folder's layout."""
@@ -95,6 +96,7 @@ def finish(folder: Path, out: Path) -> None:
     shutil.rmtree(folder / "giants", ignore_errors=True)
     for leftover in folder.rglob(".*"):
         leftover.unlink(missing_ok=True)  # a second attempt at a task may still be at work
+    (folder / INPUTS).unlink(missing_ok=True)
     (folder / "lock").unlink()
     if out.exists():
         raise JobRefused(f"{out}: expected an output folder that is not there yet; the result is in {folder}")

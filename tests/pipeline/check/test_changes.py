@@ -9,6 +9,7 @@ from pipeline_jobs import fragments, put_and_get, run, shuffled, verdicts
 
 from latchfree_lincheck import read_history, write_history
 from latchfree_spark.check import BadInput, inputs, job
+from latchfree_spark.check.beginnings import BLOCK, BLOCKS, beginning
 from latchfree_spark.check.changes import changes, retract
 from latchfree_spark.check.chunks import judge_chunks
 from latchfree_spark.check.inputs import find
@@ -24,7 +25,7 @@ def lines(name):
 
 
 def test_each_kind_of_change(tmp_path):
-    names = ["grown", "shorter", "touched", "replaced", "gone", "same"]
+    names = ["grown", "shorter", "touched", "replaced", "gone", "same", "rewritten"]
     for name in names:
         (tmp_path / f"{name}.jsonl").write_text(lines(name))
     write_history(tmp_path / "rewritten.parquet", [put_and_get("h")])
@@ -36,6 +37,8 @@ def test_each_kind_of_change(tmp_path):
     os.utime(tmp_path / "touched.jsonl", (0, 0))
     (tmp_path / "other").write_text(lines("replaced") * 2)
     (tmp_path / "other").rename(tmp_path / "replaced.jsonl")
+    with (tmp_path / "rewritten.jsonl").open("w") as file:  # the same inode, and longer
+        file.write(lines("other") * 2)
     (tmp_path / "gone.jsonl").unlink()
     (tmp_path / "new.jsonl").write_text(lines("new"))
     write_history(tmp_path / "rewritten.parquet", [put_and_get("h", operations=9)])
@@ -44,8 +47,30 @@ def test_each_kind_of_change(tmp_path):
     assert seen.grown == paths("grown.jsonl")
     assert seen.appeared == paths("new.jsonl")
     assert seen.vanished == paths("gone.jsonl")
-    assert seen.changed == paths("replaced.jsonl", "rewritten.parquet", "shorter.jsonl", "touched.jsonl")
+    rewritten = ("replaced.jsonl", "rewritten.jsonl", "rewritten.parquet")
+    assert seen.changed == paths(*rewritten, "shorter.jsonl", "touched.jsonl")
     assert len(list(seen.warnings())) == 3
+
+
+def test_a_beginning_is_known_by_blocks_of_it(tmp_path):
+    path, size = tmp_path / "x", BLOCK * BLOCKS * 3
+    path.write_bytes(bytes(size))
+    before = beginning(path, size)
+    with path.open("r+b") as file:
+        file.seek(size)
+        file.write(b"more")
+    assert beginning(path, size) == before
+    step = (size - BLOCK) // (BLOCKS - 1)
+    for place, noticed in ((0, True), (step + 5, True), (size - 1, True), (BLOCK + 5, False)):
+        with path.open("r+b") as file:
+            file.seek(place)
+            file.write(b"x")
+            file.flush()
+            assert (beginning(path, size) != before) is noticed, place
+            file.seek(place)
+            file.write(b"\0")
+    assert beginning(path, BLOCK) != beginning(path, BLOCK + 1)
+    assert beginning(tmp_path / "gone", 1) == ""
 
 
 @pytest.mark.parametrize("unit", [50, 1 << 20])
