@@ -11,6 +11,8 @@ from latchfree_lincheck.criteria import CRITERIA
 LEVELS: Final = ("history", "object", "key")
 """What work may be split by, coarsest first."""
 
+GIANT: Final = 100_000
+"""Histories of more operations are judged in parts, if nobody says otherwise."""
 
 LINEARIZABILITY: Final = "linearizability"
 
@@ -75,7 +77,7 @@ class Options:
 
     model: str | None = None
     by: tuple[str, ...] = LEVELS
-    giant: int = 100_000
+    giant: int = GIANT
     timeout: float = 60.0
     budget: int | None = None
     memory: int = 1 << 30

@@ -12,7 +12,7 @@ from latchfree_cli import exits
 from latchfree_cli.app import app
 from latchfree_lincheck import check as local
 from latchfree_lincheck import write_history
-from latchfree_spark.check import BadInput, Options
+from latchfree_spark.check import BadInput, JobRefused, Options
 from latchfree_spark.errors import RowsLost
 from latchfree_spark.frames.uris import check_uris
 
@@ -89,10 +89,44 @@ def test_a_table_with_a_row_twice_or_of_another_input_is_told(spark, tmp_path):
     write_history(tmp_path / "x.jsonl", [put_and_get("h1"), put_and_get("h2", operations=3)])
     with pytest.raises(BadInput, match="1 histories have more or fewer operations now"):
         check_uris(spark, [uri], out, OPTIONS)
-    part = min((tmp_path / "out" / "verdicts" / "date=2026-01-01").glob("*.parquet"))
+    part = min((tmp_path / "out" / "verdicts" / "date=2026-01-01").glob("run=*/*.parquet"))
     part.with_name("copy.parquet").write_bytes(part.read_bytes())
     with pytest.raises(RowsLost, match=r"of 2 histories in the input 0 have no row and [12] more than one"):
         check_uris(spark, [uri], out, OPTIONS)
+
+
+def test_what_a_killed_job_left_unfinished_is_not_taken_up(spark, tmp_path):
+    """Tasks that were done are in `_temporary/0`, and Spark moves what is there to its place with the next job."""
+    write_history(tmp_path / "x.jsonl", [put_and_get("h1"), put_and_get("h2")])
+    uri, out = (tmp_path / "x.jsonl").as_uri(), tmp_path / "out"
+    check_uris(spark, [uri], (tmp_path / "killed").as_uri(), OPTIONS, date="2026-01-01")
+    for part in (tmp_path / "killed" / "verdicts").rglob("*.parquet"):
+        inside = part.relative_to(tmp_path / "killed" / "verdicts")
+        for place in (f"_temporary/0/task_1/{inside}", f"{inside.parent}/_temporary/0/task_1/{inside.name}"):
+            (out / "verdicts" / place).parent.mkdir(parents=True, exist_ok=True)
+            (out / "verdicts" / place).write_bytes(part.read_bytes())
+    done = check_uris(spark, [uri], out.as_uri(), OPTIONS, date="2026-01-01")
+    assert (done.histories, done.known, done.verdicts["ok"]) == (2, 0, 2)
+    assert len(rows(spark, out.as_uri())) == 2
+
+
+def test_a_table_has_verdicts_of_one_model_and_one_set_of_limits(spark, tmp_path):
+    write_history(tmp_path / "x.jsonl", [put_and_get("h1")])
+    uri, out = (tmp_path / "x.jsonl").as_uri(), (tmp_path / "out").as_uri()
+    check_uris(spark, [uri], out, OPTIONS, date="2026-01-01")
+    for options, told in (
+        (Options("register"), 'made with model "map", and this job has model "register"'),
+        (
+            Options("map", budget=9, timeout=5),
+            "made with budget null, timeout 60.0, and this job has budget 9, timeout 5.0",
+        ),
+    ):
+        with pytest.raises(JobRefused, match=told):
+            check_uris(spark, [uri], out, options)
+    # What decides no verdict may differ.
+    again = check_uris(spark, [uri], out, Options("map", saved=7), date="2026-01-02", partitions=3)
+    assert (again.histories, again.known) == (1, 1)
+    assert len(rows(spark, out)) == 1
 
 
 def test_nothing_to_read(spark, tmp_path):
@@ -122,6 +156,16 @@ def test_the_command_goes_on_night_by_night(spark, tmp_path, monkeypatch):
     third = run()
     assert third.exit_code == exits.NOTHING
     assert "3 histories, 3 of them known; 0 judged: none" in third.stdout
-    refused = run("--join")
+    other = run("--timeout", "7")
+    assert other.exit_code == exits.USAGE
+    assert "made with timeout 60.0, and this job has timeout 7.0" in other.stderr
+
+
+@pytest.mark.parametrize(
+    "option", [["--join"], ["--by", "history"], ["--giant", "100000"], ["--criterion", "quiescent-consistency"]]
+)
+def test_an_option_of_paths_is_refused_before_spark_starts(monkeypatch, option):
+    monkeypatch.setattr("latchfree_spark.session.spark_session", None)
+    refused = CliRunner().invoke(app, ["pipeline", "check", "file:///in", "out", "--model", "map", *option])
     assert refused.exit_code == exits.USAGE
-    assert "--join is for paths" in refused.stderr
+    assert f"{option[0]} is for paths" in refused.stderr

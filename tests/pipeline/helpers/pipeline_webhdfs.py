@@ -37,12 +37,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def _missing(self, name):
-        error = {
-            "exception": "FileNotFoundException",
-            "javaClassName": "java.io.FileNotFoundException",
-            "message": f"File does not exist: {name}",
-        }
-        self._send(404, {"RemoteException": error})
+        self._refuse(404, "java.io", "FileNotFoundException", f"File does not exist: {name}")
 
     def _elsewhere(self):
         port = self.server.server_address[1]
@@ -87,15 +82,22 @@ class _Handler(BaseHTTPRequestHandler):
         name, path, asked = self._look()
         op = asked["op"].upper()
         self.server.requests.append((op, name))
-        if op == "CREATE" and "data" not in asked:
+        if not self.server.allows(op, name):
+            self.close_connection = True
+        elif op == "CREATE" and "data" not in asked:
             self._body()
             self._elsewhere()
         elif op == "CREATE":
             content = self._body()
             with self.server.lock:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(content)
-            self._send(201)
+                there = path.exists() and asked.get("overwrite") == "false"
+                if not there:
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    path.write_bytes(content)
+            if there:
+                self._refuse(403, "org.apache.hadoop.fs", "FileAlreadyExistsException", f"{name} already exists")
+            else:
+                self._send(201)
         elif op == "MKDIRS":
             self._body()
             path.mkdir(parents=True, exist_ok=True)
@@ -112,6 +114,9 @@ class _Handler(BaseHTTPRequestHandler):
     def do_DELETE(self):
         name, path, asked = self._look()
         self.server.requests.append((asked["op"].upper(), name))
+        if not self.server.allows("DELETE", name):
+            self.close_connection = True
+            return
         there = path.exists()
         with self.server.lock:
             if path.is_dir():
@@ -140,12 +145,11 @@ class _Handler(BaseHTTPRequestHandler):
         return content
 
     def _unknown(self, op):
-        error = {
-            "exception": "UnsupportedOperationException",
-            "javaClassName": "java.lang.UnsupportedOperationException",
-            "message": f"no operation {op} here",
-        }
-        self._send(400, {"RemoteException": error})
+        self._refuse(400, "java.lang", "UnsupportedOperationException", f"no operation {op} here")
+
+    def _refuse(self, code, package, name, message):
+        error = {"exception": name, "javaClassName": f"{package}.{name}", "message": message}
+        self._send(code, {"RemoteException": error})
 
 
 def _list(path):
@@ -164,11 +168,15 @@ def _status(path, name):
 
 
 @contextmanager
-def webhdfs(folder):
-    """Serve a folder; yield the URI of its root, and the list of requests."""
+def webhdfs(folder, allows=lambda op, name: True):
+    """Serve a folder; yield the URI of its root, and the list of requests.
+
+    A request that would change something is asked about first, and gets no answer if it is not allowed.
+    """
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
     server.daemon_threads = True
     server.folder, server.lock, server.requests = Path(folder), threading.Lock(), []
+    server.allows = allows
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:

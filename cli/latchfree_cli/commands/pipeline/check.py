@@ -4,9 +4,10 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from latchfree_cli import exits
 from latchfree_cli.commands.pipeline import spark_options
 from latchfree_cli.commands.pipeline.endings import ending
-from latchfree_cli.commands.pipeline.uris import check_by_uri, is_uri
+from latchfree_cli.commands.pipeline.uris import check_by_uri
 from latchfree_cli.frame import examples
 from latchfree_cli.own_models import own_models
 from latchfree_cli.settings import Outcome, Settings
@@ -42,11 +43,12 @@ def check(
         str, typer.Option("--criterion", help="linearizability, sequential-consistency, ...")
     ] = "linearizability",
     by: Annotated[
-        str, typer.Option("--by", help="What large histories may be split by: history,object,key.")
-    ] = "history,object,key",
+        str | None, typer.Option("--by", help="What large histories may be split by; default: history,object,key.")
+    ] = None,
     giant: Annotated[
-        int, typer.Option("--giant", min=1, help="Histories of more operations are judged apart.")
-    ] = 100_000,
+        int | None,
+        typer.Option("--giant", min=1, help="Histories of more operations are judged apart; default: 100,000."),
+    ] = None,
     budget: Annotated[int | None, typer.Option("--budget", min=1, help="Steps of the search for each history.")] = None,
     memory: Annotated[
         int, typer.Option("--memory", min=1, metavar="MB", help="Bound on the tables of a search.")
@@ -69,13 +71,21 @@ def check(
     it, and OUT may have the table of earlier runs: only new histories are judged.
     """
     from latchfree_spark.check import Options, check_files
+    from latchfree_spark.check.options import GIANT, LEVELS
+    from latchfree_spark.hadoop import is_uri
 
+    remote = incremental or any(map(is_uri, (*inputs, output)))
+    if remote and (by is not None or giant is not None):
+        option = "--by" if by is not None else "--giant"
+        raise exits.Stop(
+            exits.USAGE, f"{option} is for paths; with URIs one worker judges a history, however long it is"
+        )
     with ending(f"start again to go on from {output}.partial"):
         files = own_models(py_files, model)
         options = Options(
             model,
-            tuple(by.split(",")),
-            giant,
+            LEVELS if by is None else tuple(by.split(",")),
+            GIANT if giant is None else giant,
             settings.timeout or TIMEOUT,
             budget,
             memory << 20,
@@ -84,7 +94,7 @@ def check(
             py_files=files,
         )
         opened = spark_options.opener(settings, "latchfree pipeline check", master, conf, ui)
-        if incremental or any(map(is_uri, (*inputs, output))):
+        if remote:
             return check_by_uri(
                 settings, inputs, output, options, opened,
                 rounds=chunks, partitions=partitions, keep_going=keep_going,

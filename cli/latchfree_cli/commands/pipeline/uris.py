@@ -6,7 +6,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from latchfree_cli import exits
 from latchfree_cli.commands.pipeline.endings import ending
 from latchfree_cli.settings import Outcome, Settings
 
@@ -17,11 +16,6 @@ if TYPE_CHECKING:
     from latchfree_spark.frames.uris import Run
 
 _SHOWN: Final = 10
-
-
-def is_uri(name: str) -> bool:
-    """Return whether a name has the scheme of a file system, as in ``s3a://lab/runs``."""
-    return "://" in name
 
 
 def check_by_uri(
@@ -36,31 +30,28 @@ def check_by_uri(
     keep_going: bool,
 ) -> Outcome:
     """Judge the histories that the table of verdicts at a URI does not have."""
-    from latchfree_spark.frames.uris import check_uris
+    from latchfree_spark.frames.uris import check_uris, refuse_options
 
-    if options.join:
-        raise exits.Stop(exits.USAGE, "--join is for paths; with URIs a history is known by its source and its name")
-    if options.criterion != "linearizability":
-        raise exits.Stop(exits.USAGE, "--criterion is for paths; with URIs histories are judged by linearizability")
-    with (
-        ending(f"start again to judge what {output} lacks"),
-        settings.progress("pipeline check: starting Spark") as show,
-        open_session() as spark,
-    ):
-        run = check_uris(
-            spark,
-            [_addressed(name) for name in inputs],
-            _addressed(output),
-            options,
-            rounds=rounds or 1,
-            partitions=partitions,
-            keep_going=keep_going,
-            report=show,
-        )
+    with ending(f"start again to judge what {output} lacks"):
+        refuse_options(options)
+        with settings.progress("pipeline check: starting Spark") as show, open_session() as spark:
+            run = check_uris(
+                spark,
+                [addressed(name) for name in inputs],
+                addressed(output),
+                options,
+                rounds=rounds or 1,
+                partitions=partitions,
+                keep_going=keep_going,
+                report=show,
+            )
     return _told(settings, run)
 
 
-def _addressed(name: str) -> str:
+def addressed(name: str) -> str:
+    """Return the URI of a path, and a URI as it is."""
+    from latchfree_spark.hadoop import is_uri
+
     return name if is_uri(name) else f"file://{Path(name).absolute()}"
 
 
