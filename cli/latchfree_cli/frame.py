@@ -36,7 +36,8 @@ GLOBAL_OPTIONS: Final[Mapping[str, Any]] = {
         bool | None, typer.Option("--json", help="Print one JSON object.", rich_help_panel=PANEL)
     ],
     "out": Annotated[
-        Path | None, typer.Option("--out", "-o", help="Folder for files, else ./out.", rich_help_panel=PANEL)
+        str | None,
+        typer.Option("--out", "-o", metavar="PATH", help="Folder for files, else ./out.", rich_help_panel=PANEL),
     ],
     "quiet": Annotated[
         bool | None, typer.Option("--quiet", "-q", help="Say less.", rich_help_panel=PANEL)
@@ -131,7 +132,10 @@ def command(function: Callable[..., Outcome]) -> Callable[..., None]:
 
 def _merge(settings: Settings, options: Mapping[str, Any]) -> Settings:
     names = {each.name for each in fields(Settings)}
-    return replace(settings, **{k: v for k, v in options.items() if k in names and v is not None})
+    given: dict[str, Any] = {k: v for k, v in options.items() if k in names and v is not None}
+    if "out" in given:
+        given |= {"out": Path(given["out"]), "address": given["out"]}
+    return replace(settings, **given)
 
 
 def _finish(settings: Settings, run: Callable[[], Outcome]) -> int:

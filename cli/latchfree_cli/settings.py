@@ -35,12 +35,16 @@ class Report(Protocol):
 
 @dataclass(frozen=True)
 class Settings:
-    """The global options, and the consoles they choose."""
+    """The global options, and the consoles they choose.
+
+    `address` is what ``--out`` said: jobs on Spark take a URI there, of which `out` is no path.
+    """
 
     seed: int | None = None
     timeout: float | None = None
     json: bool = False
     out: Path = Path("out")
+    address: str = ""
     quiet: bool = False
     verbose: bool = False
     no_color: bool = False

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from latchfree_spark.errors import RowsLost
-from latchfree_spark.probe import executor
+from latchfree_spark.probe import executor, paths
 from latchfree_spark.shipping import is_foreign, on_workers
 
 if TYPE_CHECKING:
@@ -58,10 +58,11 @@ def account(
 
 
 def held(spark: SparkSession, folder: Path | str) -> list[str]:
-    """Ask executors what they have of a folder that failed, and have them remove it; best effort."""
+    """Ask executors what they have of a folder that failed, and have them remove it; best effort, and none at a URI."""
     rows: list[Any] = []
     with suppress(Exception):
-        ask = on_workers(spark, f"{__name__}:swept", str(folder))
+        (path,) = paths([folder])
+        ask = on_workers(spark, f"{__name__}:swept", path)
         rows = spark.range(0, _TASKS, 1, _TASKS).mapInArrow(ask, "executor string, files long, rows long").collect()
     found: dict[str, tuple[int, int]] = {}
     for row in rows:

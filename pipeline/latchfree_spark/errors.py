@@ -1,4 +1,7 @@
-"""The errors of a cluster that is not as a job needs it: whatever raises one publishes nothing, and exits with 70."""
+"""The errors of outputs that cannot be, and of clusters that are not as a job needs them.
+
+Whatever raises a `ClusterError` publishes nothing, and exits with 70.
+"""
 
 from __future__ import annotations
 
@@ -19,3 +22,11 @@ class RowsLost(ClusterError):
 
 class SparkTooOld(LatchfreeError, RuntimeError):
     """Spark lacks what was asked for; the message has its version, the one that is needed, and the command for it."""
+
+
+class BadOutput(LatchfreeError, ValueError):
+    """Nothing can be published at an address; the message says why."""
+
+
+class OutputExists(LatchfreeError, FileExistsError):
+    """The output exists already, or belongs to another job; the job left it unchanged."""

@@ -58,8 +58,8 @@ def probe(spark: SparkSession, folder: Path | str, files: Sequence[Path | str] =
     """
     if not is_foreign(spark):
         return
-    sizes = {path: Path(path).stat().st_size for path in _paths(files)[:FILES]}
-    (home,) = _paths([folder]) or [""]
+    sizes = {path: Path(path).stat().st_size for path in paths(files)[:FILES]}
+    (home,) = paths([folder]) or [""]
     marks = Path(home, f".latchfree-{secrets.token_hex(8)}.probe") if home else None
     if marks is not None:
         marks.mkdir()
@@ -135,7 +135,7 @@ def refuse(rows: Sequence[Any], marks: Path | None, home: str) -> None:
     )
 
 
-def _paths(given: Sequence[Path | str]) -> list[str]:
+def paths(given: Sequence[Path | str]) -> list[str]:
     """Return the local ones of some paths and addresses."""
     made = []
     for each in map(str, given):

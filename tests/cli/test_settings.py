@@ -46,7 +46,7 @@ def test_global_options_before_and_after_the_command() -> None:
     *_, (before,) = run("--seed", "3", "-o", "x", "probe")
     *_, (after,) = run("probe", "--seed", "3", "-o", "x")
     *_, (both,) = run("--seed", "9", "-o", "x", "probe", "--seed", "3")
-    assert before == after == both == Settings(seed=3, out=Path("x"))
+    assert before == after == both == Settings(seed=3, out=Path("x"), address="x")
     *_, (rest,) = run("--no-color", "-q", "probe", "--timeout", "2.5", "-v", "--json", "--flag")
     assert rest == Settings(no_color=True, quiet=True, timeout=2.5, verbose=True, json=True)
 

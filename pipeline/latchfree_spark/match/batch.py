@@ -1,8 +1,8 @@
 """Match a table of messages with subscriptions: the output appears whole or not at all.
 
-The output is written to a hidden folder beside its final place, which is renamed when complete. A killed run leaves a
-folder ``.latchfree-*.tmp`` that nobody reads. Before the work each executor must see that folder and the messages
-(`probe`), and before the renaming each table must have the rows that were counted (`account`).
+The output is written to a hidden folder beside its final place, which is renamed when complete (`outputs`). A killed
+run leaves a folder ``.latchfree-*.tmp`` that nobody reads. Before the work each executor must see that folder and the
+messages (`probe`), and before the renaming each table must have the rows that were counted (`account`).
 
 ``OUT/matches``      the messages, with ``subscribers`` (a list, each once) and ``fan_out``
 ``OUT/deliveries``   if asked for: one row for each message and subscriber
@@ -14,7 +14,6 @@ folder ``.latchfree-*.tmp`` that nobody reads. Before the work each executor mus
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -23,15 +22,16 @@ from typing import TYPE_CHECKING, Final
 
 from latchfree_spark.accounts import account
 from latchfree_spark.errors import ClusterError
+from latchfree_spark.hadoop import is_uri
 from latchfree_spark.match.blame import blamed, first_defect
-from latchfree_spark.match.errors import BadMessages, NoMessages, OutputExists, UnreadableFile
+from latchfree_spark.match.errors import BadMessages, NoMessages, UnreadableFile
 from latchfree_spark.match.messages import Messages, uri
 from latchfree_spark.match.progress import shown
 from latchfree_spark.match.ship import ship
 from latchfree_spark.match.worker import SUBSCRIBERS
 from latchfree_spark.match.writing import FAN_OUT, PAIRS, ROWS, Counts, sums, write_matches
+from latchfree_spark.outputs import Work, published, refuse_existing
 from latchfree_spark.probe import probe
-from latchfree_support.publishing import published_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -87,8 +87,8 @@ def match_messages(
         With subscribers that are all int or all str.
     messages : Messages
         What `find` found.
-    out : path
-        A folder that is not there yet; on a cluster one that all workers share.
+    out : path or str
+        A folder that is not there yet; on a cluster one that all workers share, or a URI.
     deliveries : bool
         Also write one row for each message and subscriber.
     counts : bool
@@ -100,7 +100,7 @@ def match_messages(
 
     Raises
     ------
-    OutputExists
+    OutputExists, BadOutput
     BadMessages
         Naming file and row, or line.
     NoMessages
@@ -108,19 +108,18 @@ def match_messages(
     NotShared, RowsLost
         If workers do not write where the driver reads; nothing is published.
     """
-    out = Path(out).absolute()
-    refuse_existing(out)
+    if not is_uri(out):
+        refuse_existing(Path(out))
     frame = messages.read(spark)
     refuse_columns(frame)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    with published_folder(out) as work:
-        probe(spark, work, messages.files)
-        shipped = ship(spark, index, work / "index")
+    with published(spark, out) as work:
+        probe(spark, work.home, messages.files)
+        shipped = ship(spark, index, None if work.folder is None else work.folder / "index")
         while True:
             try:
                 with shown(spark, report, "matching", messages.total):
                     done = write_matches(
-                        frame, shipped, kind_of(index), messages.topic, work / "matches",
+                        frame, shipped, kind_of(index), messages.topic, f"{work.home}/matches",
                         keep_going=keep_going, expected=messages.total,
                     )  # fmt: skip
                 break
@@ -135,22 +134,17 @@ def match_messages(
                     raise reason from error
             messages = fewer
             frame = messages.read(spark)
-            shutil.rmtree(work / "matches", ignore_errors=True)
+            work.clear("matches")
         if not done.messages:
             raise NoMessages(f"{', '.join(messages.files[:3])}: there are no messages")
         with shown(spark, report, "counting", done.messages):
             _derive(spark, work, messages.topic, done, deliveries=deliveries, by=counts)
         version, dialect = shipped.version, index.dialect.name
         summary = Summary(done.messages, done.matches, done.bad, messages.unreadable, version, dialect)
-        (work / "summary.json").write_text(json.dumps({"format": "latchfree-match", "version": 1, **asdict(summary)}))
-        shutil.rmtree(work / "index")
+        text = json.dumps({"format": "latchfree-match", "version": 1, **asdict(summary)})
+        work.write("summary.json", text.encode())
+        work.clear("index")
     return summary
-
-
-def refuse_existing(out: Path) -> None:
-    """Raise OutputExists if a folder is there."""
-    if out.exists():
-        raise OutputExists(f"{out} exists; name another folder, or remove it")
 
 
 def refuse_columns(frame: DataFrame) -> None:
@@ -165,25 +159,25 @@ def kind_of(index: MaskIndex) -> str:
     return "bigint" if str(index.match_many([]).type.value_type) == "int64" else "string"
 
 
-def _derive(spark: SparkSession, work: Path, topic: str, counts: Counts, *, deliveries: bool, by: bool) -> None:
+def _derive(spark: SparkSession, work: Work, topic: str, counts: Counts, *, deliveries: bool, by: bool) -> None:
     """Write what follows from the matches, and see whether it adds up to them."""
     from pyspark.sql import functions as F
 
-    matches = spark.read.parquet(uri(str(work / "matches")))
+    matches = spark.read.parquet(uri(f"{work.home}/matches"))
     pairs, each = {PAIRS: counts.matches}, F.explode(SUBSCRIBERS).alias(SUBSCRIBER)
     if deliveries:
         others = [name for name in matches.columns if name not in (SUBSCRIBERS, FAN_OUT)]
-        folder = work / "deliveries"
-        matches.select(*[F.col(f"`{name}`") for name in others], each).write.parquet(uri(str(folder)))
+        folder = f"{work.home}/deliveries"
+        matches.select(*[F.col(f"`{name}`") for name in others], each).write.parquet(uri(folder))
         account(spark, folder, pairs, {PAIRS: sums(spark, folder, {SUBSCRIBER: "string"})[ROWS]})
     if by:
-        folder = work / "subscribers"
+        folder = f"{work.home}/subscribers"
         heard = matches.select(each).groupBy(SUBSCRIBER).agg(F.count(F.lit(1)).alias(ROWS))
-        heard.write.parquet(uri(str(folder)))
+        heard.write.parquet(uri(folder))
         account(spark, folder, pairs, sums(spark, folder, {ROWS: "bigint"}, {PAIRS: ROWS}))
-        folder = work / "topics"
+        folder = f"{work.home}/topics"
         added = F.coalesce(F.sum(FAN_OUT), F.lit(0)).alias(PAIRS)
         by_topic = matches.groupBy(F.col(f"`{topic}`").alias("topic")).agg(F.count(F.lit(1)).alias(ROWS), added)
-        by_topic.write.parquet(uri(str(folder)))
+        by_topic.write.parquet(uri(folder))
         found = sums(spark, folder, {ROWS: "bigint", PAIRS: "bigint"}, {_ALL: ROWS, PAIRS: PAIRS})
         account(spark, folder, {_ALL: counts.messages, **pairs}, found)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from latchfree_spark.match.errors import OutputExists
+from latchfree_spark.errors import OutputExists
 from latchfree_support.publishing import publish_file
 
 BATCH: Final = "batch"

@@ -1,4 +1,4 @@
-"""The errors of matching jobs: bad messages, bad subscriptions, an output that exists."""
+"""The errors of matching jobs: bad messages, bad subscriptions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,3 @@ class NoMessages(LatchfreeError, ValueError):
 
 class BadSubscriptions(LatchfreeError, ValueError):
     """The subscriptions cannot be sent to workers, or there are none."""
-
-
-class OutputExists(LatchfreeError, FileExistsError):
-    """The output exists already, or belongs to another job; the job left it unchanged."""

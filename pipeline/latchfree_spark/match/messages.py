@@ -8,12 +8,13 @@ first one. So footers and headers are read first (`columns`). Parquet that diffe
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from latchfree_spark.match.checkpoint import local
 from latchfree_spark.match.columns import Seen, alike, footers, headers
 from latchfree_spark.match.errors import BadMessages, NoMessages
 from latchfree_spark.match.worker import refuse_topic
@@ -38,7 +39,7 @@ class Messages:
     Parameters
     ----------
     files : tuple of str
-        Paths, or one address of another file system.
+        Paths, or addresses of another file system.
     format : str
         As Spark names it: ``parquet``, ``csv``, ``json`` or ``text``.
     topic : str
@@ -74,7 +75,7 @@ class Messages:
 
     def without(self, file: str, why: str) -> Messages:
         """Return the messages without one of the files."""
-        files = tuple(each for each in self.files if str(Path(each).absolute()) != file)
+        files = tuple(each for each in self.files if _named(each) != file)
         groups = tuple(tuple(each for each in group if each in files) for group in self.groups)
         left = tuple(group for group in groups if group)
         return replace(self, files=files, unreadable=(*self.unreadable, why), groups=left)
@@ -140,14 +141,9 @@ def find(path: str, topic: str = "topic", *, schema: str | None = None, keep_goi
     if "://" in path:
         return Messages((path,), FORMATS.get(Path(path).suffix, "parquet"), topic, schema)
     files = [str(file) for file in _files(path)]
-    kinds = {Path(file).suffix.lower() for file in files}
     if not files:
         raise NoMessages(f"{path}: there is no file of messages ({', '.join(FORMATS)})")
-    if len({FORMATS[kind] for kind in kinds}) > 1:
-        raise BadMessages(
-            f"{path}: there are files of several formats ({', '.join(sorted(kinds))}); name one by a glob"
-        )
-    kind = FORMATS[kinds.pop()]
+    kind = one_format(path, files)
     if kind not in ("parquet", "csv"):
         return Messages(tuple(files), kind, topic, schema)
     seen = footers(files, topic) if kind == "parquet" else headers(files, topic)
@@ -158,6 +154,22 @@ def find(path: str, topic: str = "topic", *, schema: str | None = None, keep_goi
         raise BadMessages(unreadable[0])
     rows = {each.file: each.rows for each in good if each.rows is not None} if kind == "parquet" else None
     return Messages(tuple(each.file for each in good), kind, topic, schema, unreadable, tuple(alike(good)), rows)
+
+
+def one_format(path: str, files: Sequence[str]) -> str:
+    """Return the format of some files, of which a path is the home.
+
+    Raises
+    ------
+    BadMessages
+        If they have several.
+    """
+    kinds = {Path(file).suffix.lower() for file in files}
+    if len({FORMATS[kind] for kind in kinds}) > 1:
+        raise BadMessages(
+            f"{path}: there are files of several formats ({', '.join(sorted(kinds))}); name one by a glob"
+        )
+    return FORMATS[kinds.pop()]
 
 
 def suffixes(messages: Messages) -> list[str]:
@@ -197,6 +209,11 @@ def _files(path: str) -> list[Path]:
         for file in found
         if file.is_file() and file.suffix.lower() in FORMATS and not _hidden(file.relative_to(root))
     )
+
+
+def _named(file: str) -> str:
+    """Return a file as an error of Spark's names it, see `local`."""
+    return local(file) if "://" in file else str(Path(file).absolute())
 
 
 def _hidden(path: Path) -> bool:

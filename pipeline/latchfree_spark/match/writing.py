@@ -43,7 +43,7 @@ def write_matches(
     shipped: Shipped,
     kind: str,
     topic: str,
-    folder: Path,
+    folder: Path | str,
     *,
     keep_going: bool = False,
     constants: Mapping[str, str] | None = None,
@@ -55,7 +55,7 @@ def write_matches(
     ----------
     frame, shipped, kind, topic, keep_going
         As `with_subscribers` takes them.
-    folder : Path
+    folder : path or str
         Where to write; empty, or not there yet.
     constants : mapping of str to str, optional
         Columns that are the same in each row.
@@ -103,14 +103,14 @@ def fan_out() -> Column:
 
 
 def sums(
-    spark: SparkSession, folder: Path, kinds: Mapping[str, str], summed: Mapping[str, str] | None = None
+    spark: SparkSession, folder: Path | str, kinds: Mapping[str, str], summed: Mapping[str, str] | None = None
 ) -> dict[str, int]:
     """Return how many rows a written table has, under `ROWS`, and the sums of columns.
 
     Parameters
     ----------
     spark : SparkSession
-    folder : Path
+    folder : path or str
     kinds : mapping of str to str
         The columns that are read, with their types; Spark cannot find them out where no file is left.
     summed : mapping of str to str

@@ -14,6 +14,7 @@ Spark's own, see `CountMin`.
 from __future__ import annotations
 
 import functools
+import io
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,17 +22,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 from latchfree_spark import versions
 from latchfree_spark.accounts import account
-from latchfree_spark.match.batch import refuse_existing
+from latchfree_spark.hadoop import is_uri
 from latchfree_spark.match.errors import BadMessages, NoMessages
 from latchfree_spark.match.messages import Messages, uri
 from latchfree_spark.match.progress import shown
 from latchfree_spark.match.worker import refuse_topic
 from latchfree_spark.match.writing import ROWS, sums
+from latchfree_spark.outputs import Work, published, refuse_existing
 from latchfree_spark.probe import probe
 from latchfree_spark.sketch import by_python, by_spark
 from latchfree_spark.sketch.bounds import CONFIDENCE, PRECISION, SEED, SHARE
 from latchfree_spark.sketch.count_min import CountMin
-from latchfree_support.publishing import published_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -106,8 +107,8 @@ def sketch_messages(
     spark : SparkSession
     messages : Messages
         What `find` found; rows without a topic are left out.
-    out : path
-        A folder that is not there yet; on a cluster one that all workers share.
+    out : path or str
+        A folder that is not there yet; on a cluster one that all workers share, or a URI.
     columns : Columns, optional
     heavy : int
         How many of the topics seen most are named.
@@ -116,27 +117,27 @@ def sketch_messages(
 
     Raises
     ------
-    OutputExists, BadMessages, NoMessages
+    OutputExists, BadOutput, BadMessages, NoMessages
     NotShared, RowsLost
         If workers do not write where the driver reads; nothing is published.
     """
     from pyspark.sql import Observation
     from pyspark.sql import functions as F
 
-    out = Path(out).absolute()
-    refuse_existing(out)
+    if not is_uri(out):
+        refuse_existing(Path(out))
     windows = sketched(messages.read(spark), messages.topic, columns, heavy)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    with published_folder(out) as work, shown(spark, report, "sketching", messages.total):
-        probe(spark, work, messages.files)
+    with published(spark, out) as work, shown(spark, report, "sketching", messages.total):
+        probe(spark, work.home, messages.files)
         made = Observation("sketched")
         counted = windows.observe(
             made, F.count(F.lit(1)).alias("windows"), F.coalesce(F.sum(ROWS), F.lit(0)).alias(ROWS)
         )
-        counted.write.parquet(uri(str(work / "windows")))
-        there = sums(spark, work / "windows", {ROWS: "bigint"}, {"all": ROWS})
+        folder = f"{work.home}/windows"
+        counted.write.parquet(uri(folder))
+        there = sums(spark, folder, {ROWS: "bigint"}, {"all": ROWS})
         found = {"windows": there[ROWS], ROWS: there["all"]}
-        account(spark, work / "windows", {name: int(value) for name, value in made.get.items()}, found)
+        account(spark, folder, {name: int(value) for name, value in made.get.items()}, found)
         return _total(spark, work, heavy)
 
 
@@ -231,12 +232,12 @@ def _ordered(frame: DataFrame) -> DataFrame:
     return made.select(*(name for name in ORDER if name in made.columns))
 
 
-def _total(spark: SparkSession, work: Path, heavy: int) -> Total:
+def _total(spark: SparkSession, work: Work, heavy: int) -> Total:
     """Merge the sketches of the windows, and write the total."""
     import pyarrow.parquet as pq
     from pyspark.sql import functions as F
 
-    windows = spark.read.parquet(uri(str(work / "windows")))
+    windows = spark.read.parquet(uri(f"{work.home}/windows"))
     native = versions.has_sketches(spark)
     united = windows.agg(
         F.count(F.lit(1)).alias("windows"),
@@ -257,7 +258,9 @@ def _total(spark: SparkSession, work: Path, heavy: int) -> Total:
         raise NoMessages("there are no messages with a topic")
     counts = (CountMin.of(bytes(each[0])) for each in windows.select("topics_count_min").toLocalIterator())
     merged = functools.reduce(CountMin.merge, counts)
-    pq.write_table(table.append_column("topics_count_min", [[bytes(merged)]]), work / "total.parquet")
+    held = io.BytesIO()
+    pq.write_table(table.append_column("topics_count_min", [[bytes(merged)]]), held)
+    work.write("total.parquet", held.getvalue())
     return Total(
         windows=row["windows"],
         messages=row["messages"],

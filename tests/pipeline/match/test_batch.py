@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections import Counter
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -191,8 +192,8 @@ def test_rows_that_are_not_there_are_missed(spark, tmp_path, monkeypatch, name, 
     real = writing.sums
 
     def lose(spark, folder, *others):
-        if folder.name == name:
-            file = max(folder.glob("*.parquet"), key=lambda path: path.stat().st_size)
+        if Path(folder).name == name:
+            file = max(Path(folder).glob("*.parquet"), key=lambda path: path.stat().st_size)
             file.write_bytes(b"PAR1") if torn else file.unlink()
         return real(spark, folder, *others)
 

@@ -2,6 +2,7 @@
 
 import datetime
 from collections import Counter
+from pathlib import Path
 
 import datasketches
 import pyarrow as pa
@@ -152,7 +153,7 @@ def test_windows_that_are_not_there_are_missed(spark, tmp_path, monkeypatch):
     real = job.sums
 
     def lose(spark, folder, *others):
-        for file in folder.glob("*.parquet"):
+        for file in Path(folder).glob("*.parquet"):
             file.unlink()
         return real(spark, folder, *others)
 

@@ -1,13 +1,13 @@
 """``latchfree pipeline match``: who gets which message, on Spark, for tables and streams."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from latchfree_cli import exits
-from latchfree_cli.commands.pipeline import spark_options
+from latchfree_cli.commands.pipeline import places, spark_options
 from latchfree_cli.frame import examples
 from latchfree_cli.settings import Outcome, Report, Settings
 from latchfree_cli.topic_files import subscriptions as read_subscriptions
@@ -34,7 +34,7 @@ def match(
         ),
     ],
     messages: Annotated[
-        str, typer.Option("--messages", "-m", help="Parquet, CSV, JSONL or lines: a file, a folder or a glob.")
+        str, typer.Option("--messages", "-m", help="Parquet, CSV, JSONL or lines: a file, a folder, a glob or a URI.")
     ] = "",
     dialect: Annotated[str, typer.Option("--dialect", "-d", help="amqp, nats or mqtt.")] = "mqtt",
     topic_column: Annotated[str, typer.Option("--topic-column", help="The column with the topics.")] = "topic",
@@ -45,14 +45,17 @@ def match(
     deliveries: Annotated[
         bool, typer.Option("--deliveries", help="Also one row for each message and subscriber.")
     ] = False,
-    counts: Annotated[bool, typer.Option("--counts/--no-counts", help="Count by subscriber and by topic.")] = True,
+    counts: Annotated[
+        bool | None, typer.Option("--counts/--no-counts", help="Count by subscriber and by topic; default: count.")
+    ] = None,
     stream: Annotated[bool, typer.Option("--stream", help="Go on with files that appear, until Ctrl-C.")] = False,
     available_now: Annotated[
         bool, typer.Option("--available-now", help="With --stream: end after the files that are there.")
     ] = False,
     every: Annotated[
-        float, typer.Option("--every", min=0, metavar="SECONDS", help="With --stream: from batch to batch.")
-    ] = 1.0,
+        float | None,
+        typer.Option("--every", min=0, metavar="SECONDS", help="With --stream: from batch to batch; default: 1."),
+    ] = None,
     max_files: Annotated[
         int | None, typer.Option("--max-files", min=1, help="With --stream: files in a batch at most.")
     ] = None,
@@ -77,17 +80,28 @@ def match(
 ) -> Outcome:
     """Match messages with subscriptions on Spark; --out names the folder to write.
 
-    A table of messages needs a folder that is not there; all of it appears at once. A stream goes on where it was when
-    it is started again with the same folder.
+    A table of messages needs a folder that is not there, a path or a URI as s3a://lab/matched; all of it appears at
+    once. A stream goes on where it was when it is started again with the same folder, which is a path.
     """
     options = _options(option or ())
-    if not stream and (format or option or select):
-        raise exits.Stop(exits.USAGE, "--format, --option and --select are of streams; add --stream")
+    streams = {"--format": format, "--option": option, "--select": select, "--available-now": available_now or None}
+    _refuse(
+        stream,
+        streams | {"--every": every, "--max-files": max_files},
+        {"--deliveries": deliveries or None, "--counts": counts},
+    )
     if not messages and not format:
         raise exits.Stop(exits.USAGE, "there are no messages; name them with --messages, or with --stream --format")
     import latchfree_spark.match as jobs
     from latchfree.topics import DIALECTS
+    from latchfree_spark.hadoop import is_uri
 
+    if stream and is_uri(settings.address):
+        raise exits.Stop(exits.USAGE, f"{settings.address}: the output of a stream is a path; a table may have a URI")
+    if stream and is_uri(subscriptions):
+        raise exits.Stop(
+            exits.USAGE, f"{subscriptions}: the subscriptions of a stream are at a path; a table's may be at a URI"
+        )
     open_session = spark_options.opener(settings, "latchfree pipeline match", master, conf, ui)
     (rules,) = exits.named("dialect", DIALECTS, [dialect], "latchfree pipeline match --help")
     try:
@@ -97,7 +111,8 @@ def match(
                 with open_session() as spark:
                     report(f"waiting for messages in {messages or format}")
                     done = jobs.match_stream(
-                        spark, table, messages, settings.out, topic=topic_column, schema=schema, every=every,
+                        spark, table, messages, settings.out, topic=topic_column, schema=schema,
+                        every=1.0 if every is None else every,
                         available_now=available_now, max_files=max_files, keep_going=keep_going,
                         format=format, options=options, select=select or (), warn=settings.warn,
                         report=lambda done: report(f"{_totals(done)}, {done.rate:,.0f} a second in the last batch"),
@@ -105,23 +120,27 @@ def match(
                 settings.say(f"{_totals(done)}, in {done.batches:,} batches -> {settings.out / 'matches'}")
                 verdict = "unknown" if done.bad or done.replaced else "ok"
                 return Outcome(verdict if done.messages else "nothing", asdict(done))
-            jobs.refuse_existing(settings.out)
-            found = jobs.find(messages, topic_column, schema=schema, keep_going=keep_going)
-            index, _ = table.now()
+            out = places.output(settings)
+            found = places.found_here(messages, topic_column, schema=schema, keep_going=keep_going)
+            index = None if is_uri(subscriptions) else table.now()[0]
             report("starting Spark")
             with open_session() as spark:
+                if index is None:
+                    with places.fetched(spark, subscriptions) as copy:
+                        index = _index(copy, rules, report)
+                found = found or places.found_there(spark, messages, topic_column, schema=schema, keep_going=keep_going)
                 report(f"matching {messages}")
                 summary = jobs.match_messages(
-                    spark, index, found, settings.out,
-                    deliveries=deliveries, counts=counts, keep_going=keep_going, report=report,
+                    spark, index, found, out,
+                    deliveries=deliveries, counts=counts is not False, keep_going=keep_going, report=report,
                 )  # fmt: skip
     except jobs.NoMessages as error:
         raise exits.Stop(exits.NOTHING, str(error)) from None
-    except (jobs.BadMessages, jobs.BadSubscriptions, jobs.OutputExists) as error:
+    except (jobs.BadMessages, jobs.BadOutput, jobs.BadSubscriptions, jobs.OutputExists) as error:
         raise exits.Stop(exits.USAGE, str(error)) from None
     for reason in summary.unreadable:
         settings.warn(f"left out: {reason}")
-    settings.say(f"{_totals(summary)} -> {settings.out / 'matches'}")
+    settings.say(f"{_totals(summary)} -> {out}/matches")
     return Outcome("unknown" if summary.bad or summary.unreadable else "ok", asdict(summary))
 
 
@@ -131,6 +150,14 @@ def _options(given: Sequence[str]) -> dict[str, str]:
     if any("=" not in each for each in given):
         raise exits.Stop(exits.USAGE, "an --option is KEY=VALUE, as --option subscribe=readings")
     return made
+
+
+def _refuse(stream: bool, of_streams: Mapping[str, object], of_tables: Mapping[str, object]) -> None:
+    """End the command if an option was given that makes no difference here."""
+    wrong = [name for name, value in (of_tables if stream else of_streams).items() if value is not None]
+    if wrong:
+        kind, way = ("tables", "leave --stream out") if stream else ("streams", "add --stream")
+        raise exits.Stop(exits.USAGE, f"{', '.join(wrong)}: only {kind} of messages have that; {way}")
 
 
 def _totals(done: "Progress | Summary") -> str:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from latchfree_cli import exits
-from latchfree_cli.commands.pipeline import spark_options
+from latchfree_cli.commands.pipeline import places, spark_options
 from latchfree_cli.frame import examples
 from latchfree_cli.settings import Outcome, Settings
 
@@ -15,14 +15,17 @@ from latchfree_cli.settings import Outcome, Settings
 def sketch(
     settings: Settings,
     messages: Annotated[
-        str, typer.Argument(help="Parquet, CSV, JSONL or lines: a file, a folder or a glob; also what match wrote.")
+        str,
+        typer.Argument(help="Parquet, CSV, JSONL or lines: a file, a folder, a glob or a URI; also what match wrote."),
     ],
     *,
     topic_column: Annotated[str, typer.Option("--topic-column", help="The column with the topics.")] = "topic",
     time_column: Annotated[
         str | None, typer.Option("--time-column", help="A timestamp, by which windows are cut; default: one window.")
     ] = None,
-    window: Annotated[str, typer.Option("--window", help="Width of a window.")] = "1 hour",
+    window: Annotated[
+        str | None, typer.Option("--window", help="With --time-column: width of a window; default: 1 hour.")
+    ] = None,
     size_column: Annotated[
         str | None, typer.Option("--size-column", help="The payload, or its size, for quantiles.")
     ] = None,
@@ -39,27 +42,30 @@ def sketch(
     conf: spark_options.Conf = None,
     ui: spark_options.Ui = False,
 ) -> Outcome:
-    """Estimate distinct topics and subscribers, heavy topics and quantiles; --out names the folder for the sketches."""
+    """Estimate distinct topics and subscribers, heavy topics and quantiles; --out names a folder or a URI."""
     import latchfree_spark.match as jobs
     from latchfree_spark.sketch import QUANTILES, Columns, sketch_messages
 
     open_session = spark_options.opener(settings, "latchfree pipeline sketch", master, conf, ui)
-    columns = Columns(time_column, window, size_column, subscribers_column)
+    if window is not None and time_column is None:
+        raise exits.Stop(exits.USAGE, "--window cuts by a column of times; name it with --time-column")
+    columns = Columns(time_column, window or Columns.window, size_column, subscribers_column)
     try:
         with settings.progress(f"reading {messages}") as report:
-            jobs.refuse_existing(settings.out)
-            found = jobs.find(messages, topic_column, schema=schema, keep_going=keep_going)
+            out = places.output(settings)
+            found = places.found_here(messages, topic_column, schema=schema, keep_going=keep_going)
             report("starting Spark")
             with open_session() as spark:
+                found = found or places.found_there(spark, messages, topic_column, schema=schema, keep_going=keep_going)
                 report(f"sketching {messages}")
-                total = sketch_messages(spark, found, settings.out, columns, heavy=heavy, report=report)
+                total = sketch_messages(spark, found, out, columns, heavy=heavy, report=report)
     except jobs.NoMessages as error:
         raise exits.Stop(exits.NOTHING, str(error)) from None
-    except (jobs.BadMessages, jobs.OutputExists) as error:
+    except (jobs.BadMessages, jobs.BadOutput, jobs.OutputExists) as error:
         raise exits.Stop(exits.USAGE, str(error)) from None
     for reason in found.unreadable:
         settings.warn(f"left out: {reason}")
-    settings.say(f"{total.messages:,} messages in {total.windows:,} windows -> {settings.out}")
+    settings.say(f"{total.messages:,} messages in {total.windows:,} windows -> {out}")
     settings.say(f"topics: about {total.topics:,}")
     if total.subscribers is not None:
         settings.say(f"subscribers: about {total.subscribers:,}")
