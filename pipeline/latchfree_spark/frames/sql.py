@@ -41,16 +41,26 @@ def register(spark: SparkSession) -> None:
     - ``spark.read.format("latchfree")``, a data source: files of histories; see `latchfree_spark.frames.source`.
 
     ``process``, ``arguments`` and ``result`` are JSON text or integers, as `latchfree_spark.frames.check` takes them.
+    A session may be given again; other sessions of the application do not see what is registered.
 
     Raises
     ------
     SparkTooOld
         If this Spark has no Python data sources or no table functions, before 4.0; nothing is registered.
     """
+    from pyspark.errors import AnalysisException
+
     versions.require("register", versions.TABLE_FUNCTIONS, versions.of(spark), "latchfree_spark.check(df) works here")
     spark.udf.register(AGGREGATE, _aggregate(spark))
     spark.udtf.register(TABLE, _table_function(spark))
-    spark.dataSource.register(data_source(spark))
+    try:
+        spark.dataSource.register(data_source(spark))
+    except AnalysisException as error:
+        if "DATA_SOURCE_ALREADY_EXISTS" not in str(error):
+            raise
+        # Spark has asked the active session: another one, which has the data source. This makes ours the active one.
+        spark.createDataFrame([], "nothing int")
+        spark.dataSource.register(data_source(spark))
 
 
 def _aggregate(spark: SparkSession) -> Any:

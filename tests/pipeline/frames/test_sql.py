@@ -16,7 +16,10 @@ EXPECTED = {history.name: local(history, "map").verdict for history in HISTORIES
 @pytest.fixture(scope="module")
 def ops(spark):
     """A view of operations, one of them malformed."""
-    latchfree_spark.register(spark)
+    other = spark.newSession()
+    other.createDataFrame([], "nothing int")  # so it is the active one
+    for session in (other, spark, spark):  # again, as a notebook's cell is
+        latchfree_spark.register(session)
     rows = rows_of(HISTORIES)
     rows += [rows_of([put_and_get("odd")])[0] | {"process": "nobody"}]
     frame_of(spark, rows).repartition(3).createOrReplaceTempView("ops")
