@@ -33,7 +33,8 @@ def require_same_python(spark: SparkSession) -> None:
     """
     if not is_foreign(spark) and spark.sparkContext.pythonExec == sys.executable:
         return
-    problems = sorted({problem for told in _asked(spark) for problem in differences(told, here())})
+    mine = here()
+    problems = sorted({problem for told in _asked(spark) for problem in differences(told, mine)})
     if problems:
         raise WorkersDiffer("\n".join(problems))
 

@@ -8,6 +8,7 @@ import pickle
 import sys
 
 import pytest
+from stepping import AtStep, interrupt
 
 from latchfree import Arena, ArenaClosed, ConcurrentTrie, Ctrie, RingBuffer
 from latchfree_fsck import fsck
@@ -71,39 +72,14 @@ class Structures:
         self.pickled = pickle.dumps(self.stock), pickle.dumps(self.ring)
 
 
-class Handler:
-    """Acts when as many lines of this package have been run as said."""
-
-    def __init__(self, act, after):
-        self.act, self.left = act, after
-
-    def __call__(self, frame, event, argument):
-        if "/latchfree/" not in frame.f_code.co_filename:
-            return None
-        if event == "line":
-            self.left -= 1
-            if self.left < 0:
-                sys.settrace(None)
-                self.act()
-                return None
-        return self
-
-
-def interrupt():
-    raise KeyboardInterrupt
-
-
 def called(call, structures, after, act):
     """What the call returns or raises, and whether the handler ran."""
-    before, handler = sys.gettrace(), Handler(act, after)
-    sys.settrace(handler)
-    try:
-        found = call(structures)
-    except (ArenaClosed, KeyboardInterrupt) as error:
-        found = type(error)
-    finally:
-        sys.settrace(before)
-    return found, handler.left < 0
+    with AtStep(act, after) as handler:
+        try:
+            found = call(structures)
+        except (ArenaClosed, KeyboardInterrupt) as error:
+            found = type(error)
+    return found, handler.acted
 
 
 def closed_at_steps(folder, call, onward):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from children import in_child
+from stepping import AtStep, interrupt
 
 from latchfree import Arena, Ctrie, RingBuffer
 from latchfree.arena import forking
@@ -18,32 +19,9 @@ pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threade
 HOOKS = {"_before", "_after_in_parent", "once", "_inherit", "_finish", "_empty", "bequeath", "inherit", "reopen"}
 
 
-class Handler:
-    """Raises once: when as many steps of this package's have been made as said."""
-
-    def __init__(self, after, *, finely):
-        self.left, self.finely, self.raised = after, finely, False
-        self.before, self.hook = sys.gettrace(), sys.unraisablehook
-
-    def __enter__(self):
-        sys.unraisablehook = lambda told: None
-        sys.settrace(self)
-        return self
-
-    def __exit__(self, *_):
-        sys.settrace(self.before)
-        sys.unraisablehook = self.hook
-
-    def __call__(self, frame, event, argument):
-        if self.raised or "/latchfree/" not in frame.f_code.co_filename or frame.f_code.co_name == "_run":
-            return None
-        frame.f_trace_opcodes = self.finely and frame.f_code.co_name in HOOKS
-        if event in ("call", "opcode" if frame.f_trace_opcodes else "line"):
-            self.left -= 1
-            if self.left < 0:
-                self.raised = True
-                raise KeyboardInterrupt
-        return self
+@pytest.fixture
+def hooks_may_be_interrupted(monkeypatch):
+    monkeypatch.setattr(sys, "unraisablehook", lambda told: None)
 
 
 def descriptors(*arenas):
@@ -70,6 +48,7 @@ def assert_free_locks():
     assert forking._thread.levels == []
 
 
+@pytest.mark.usefixtures("hooks_may_be_interrupted")
 @pytest.mark.parametrize("finely", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_an_interrupt_at_any_step_of_a_fork(tmp_path, finely):
     with (
@@ -95,11 +74,11 @@ def test_an_interrupt_at_any_step_of_a_fork(tmp_path, finely):
 
         steps, interrupted = 0, True
         while interrupted:
-            with Handler(steps, finely=finely) as handler:
+            with AtStep(interrupt, steps, within=HOOKS if finely else (), calls=True) as handler:
                 in_child(child)
             assert_free_locks()
             assert descriptors(one, two) == [1, 1]
-            interrupted = handler.raised
+            interrupted = handler.acted
             steps += 1
         assert steps > 100
         assert ring.try_put(1)
