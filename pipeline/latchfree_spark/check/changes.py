@@ -20,7 +20,8 @@ import pyarrow.parquet as pq
 
 from latchfree_spark.check.beginnings import beginning
 from latchfree_spark.check.files import publish_table
-from latchfree_spark.check.inputs import ENDLESS, Inputs, Stamp, expand, stamp
+from latchfree_spark.check.finding import expand
+from latchfree_spark.check.inputs import ENDLESS, Inputs, Stamp, stamp
 
 _LOOKERS: Final = 16
 

@@ -14,7 +14,8 @@ from latchfree_spark.check import giants, reports
 from latchfree_spark.check.changes import changes, retract
 from latchfree_spark.check.chunks import publish_rows
 from latchfree_spark.check.files import GIANTS, chunk_file, done_chunks, publish
-from latchfree_spark.check.inputs import UNIT_SCHEMA, Inputs, find
+from latchfree_spark.check.finding import find
+from latchfree_spark.check.inputs import UNIT_SCHEMA, Inputs
 from latchfree_spark.check.manifest import describe, finish, partial_folder, work_folder
 from latchfree_spark.check.meters import Meters
 from latchfree_spark.check.options import BadInput, Job, Options

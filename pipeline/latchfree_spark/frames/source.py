@@ -19,7 +19,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from latchfree_spark.check.inputs import CUT, Inputs, compression, find
+from latchfree_spark.check.finding import compression, find
+from latchfree_spark.check.inputs import CUT, Inputs
 from latchfree_spark.check.options import BadInput, Job, Options
 from latchfree_spark.check.reading import read_units
 from latchfree_spark.check.tables import TEXT, TIMES

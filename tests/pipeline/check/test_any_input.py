@@ -13,7 +13,7 @@ from pipeline_jobs import fragments, shuffled, verdicts
 
 from latchfree_lincheck import check, read_history
 from latchfree_lincheck.formats import HistoryFormatError
-from latchfree_spark.check import Options, inputs
+from latchfree_spark.check import Options, finding
 from latchfree_spark.check.chunks import judge_chunks
 
 NAMES = ("h0", "h1", "ä", "")
@@ -77,7 +77,7 @@ def expected(lines, path):
 )
 def test_each_history_has_one_row_and_it_is_right(files, unit, chunks, rows, kind):
     with tempfile.TemporaryDirectory() as made, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(inputs, "UNIT", unit)
+        patch.setattr(finding, "UNIT", unit)
         folder = Path(made, "in")
         folder.mkdir()
         sources = {}

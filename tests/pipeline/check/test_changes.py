@@ -8,11 +8,11 @@ import pytest
 from pipeline_jobs import fragments, put_and_get, run, shuffled, verdicts
 
 from latchfree_lincheck import read_history, write_history
-from latchfree_spark.check import BadInput, inputs, job
+from latchfree_spark.check import BadInput, finding, job
 from latchfree_spark.check.beginnings import BLOCK, BLOCKS, beginning
 from latchfree_spark.check.changes import changes, retract
 from latchfree_spark.check.chunks import judge_chunks
-from latchfree_spark.check.inputs import find
+from latchfree_spark.check.finding import find
 from latchfree_spark.check.reading import read_units
 from latchfree_spark.check.tables import MARKS
 
@@ -77,7 +77,7 @@ def test_a_beginning_is_known_by_blocks_of_it(tmp_path):
 @pytest.mark.parametrize("missing", [0, 1, 7])
 def test_a_file_that_grows_is_read_as_far_as_it_was_complete(tmp_path, monkeypatch, unit, missing):
     """A line that was half written when the job began is left to the next run, in whatever unit it is."""
-    monkeypatch.setattr(inputs, "UNIT", unit)
+    monkeypatch.setattr(finding, "UNIT", unit)
     path = tmp_path / "x.jsonl"
     text = "".join(lines(f"h{number}") for number in range(9))
     path.write_text(text[: len(text) - missing])

@@ -1,6 +1,7 @@
 """How a check begins and ends: work of nobody, errors of Spark's, wrong input, and all others."""
 
 import pytest
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkRuntimeError, PySparkValueError
 
 from latchfree_cli import exits
@@ -8,6 +9,7 @@ from latchfree_cli.commands.pipeline.endings import ending
 from latchfree_spark.check import BadInput, JobRefused
 from latchfree_spark.check.files import chunk_file, publish
 from latchfree_spark.check.manifest import partial_folder, work_folder
+from latchfree_spark.match.errors import BadMessages, NoMessages
 
 LOST = "Job aborted\nand the stack of it"
 
@@ -26,6 +28,21 @@ def test_the_exit_code_and_the_line(error, code, said):
     with pytest.raises(exits.Stop) as stop, ending("start again"):
         raise error
     assert (stop.value.code, str(stop.value)) == (code, said)
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [(NoMessages("none"), exits.NOTHING), (BadMessages("none"), exits.USAGE), (Py4JError("none"), exits.TOOL)],
+)
+def test_errors_of_messages(error, code):
+    with pytest.raises(exits.Stop) as stop, ending("again", wrong=(BadMessages,), nothing=(NoMessages,)):
+        raise error
+    assert stop.value.code == code
+
+
+def test_a_defect_among_messages_passes():
+    with pytest.raises(ValueError, match="x"), ending("again", wrong=(BadMessages,), nothing=(NoMessages,)):
+        raise ValueError("x")
 
 
 def test_a_defect_of_ours_passes():

@@ -11,9 +11,9 @@ from pipeline_jobs import fragments, put_and_get
 
 from latchfree_lincheck import write_history
 from latchfree_lincheck.formats import HistoryFormatError, read_history
-from latchfree_spark.check import Options, found, inputs, lines, reading, sample
+from latchfree_spark.check import Options, finding, found, lines, reading, sample
 from latchfree_spark.check.batch import spoil, unpack
-from latchfree_spark.check.inputs import find
+from latchfree_spark.check.finding import find
 from latchfree_spark.check.places import first_problems, lines_of, with_lines
 from latchfree_spark.check.single import history_of
 
@@ -50,7 +50,7 @@ def read(paths, folder):
 @pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
 @pytest.mark.parametrize("unit", [1 << 20, 300])
 def test_the_histories_are_those_of_the_file_however_it_is_cut(tmp_path, monkeypatch, suffix, unit):
-    monkeypatch.setattr(inputs, "UNIT", unit)
+    monkeypatch.setattr(finding, "UNIT", unit)
     histories = [random_history(kind, seed) for kind in ("map", "whole-set", "append-kv") for seed in range(30)]
     path = tmp_path / f"all.{suffix}"
     write_history(path, histories)
@@ -149,7 +149,7 @@ def test_a_malformed_line_is_the_problem_of_its_history(tmp_path, wrong):
 
 @pytest.mark.parametrize("wrong", ["{", "[]", line(history=7), line(history="absent"), '{"history": NaN}', "\udcff"])
 def test_a_line_of_nobody_taints_the_file(tmp_path, monkeypatch, wrong):
-    monkeypatch.setattr(inputs, "UNIT", 40)
+    monkeypatch.setattr(finding, "UNIT", 40)
     path, other = tmp_path / "x.jsonl", tmp_path / "y.jsonl"
     path.write_bytes("\n".join([line("a"), line("b"), wrong, line("c"), ""]).encode("utf-8", "surrogateescape"))
     other.write_text(line("d") + "\n")
@@ -207,7 +207,7 @@ def test_a_row_without_a_history(tmp_path):
 
 def test_what_is_wrong_with_many_lines_is_counted_and_the_file_is_read_once(tmp_path, monkeypatch):
     """A file was read again for the number of each malformed line, and for the names in each damaged unit."""
-    monkeypatch.setattr(inputs, "UNIT", 4000)
+    monkeypatch.setattr(finding, "UNIT", 4000)
     path = tmp_path / "x.jsonl"
     wrong = [number for number in range(3000) if number % 100]
     texts = ["{ not JSON" if number % 100 else line(f"h{number}") for number in range(3000)]
@@ -231,7 +231,7 @@ def test_what_is_wrong_with_many_lines_is_counted_and_the_file_is_read_once(tmp_
 
 @pytest.mark.parametrize("unit", [300, 1 << 20])
 def test_a_line_without_an_end_is_neither_held_nor_read_by_each_unit(tmp_path, monkeypatch, unit):
-    monkeypatch.setattr(inputs, "UNIT", unit)
+    monkeypatch.setattr(finding, "UNIT", unit)
     monkeypatch.setattr(lines, "LONGEST", 200)
     monkeypatch.setattr(lines, "_BUFFER", 64)
     path = tmp_path / "x.jsonl"
@@ -361,18 +361,18 @@ def test_files_with_and_without_optional_columns(tmp_path):
 
 @pytest.mark.parametrize("suffix", ["jsonl.gz", "ndjson.zst", "json.gz", "jsonl.bz2", "jsonl.lz4"])
 def test_compressed_lines(tmp_path, monkeypatch, suffix):
-    monkeypatch.setattr(inputs, "UNIT", 300)
+    monkeypatch.setattr(finding, "UNIT", 300)
     histories = [random_history("map", seed) for seed in range(20)]
     plain, path = tmp_path / "x.jsonl", tmp_path / f"y.{suffix}"
     write_history(plain, histories)
     content = plain.read_bytes()
-    with pa.output_stream(str(path), compression=inputs.compression(path)) as file:
+    with pa.output_stream(str(path), compression=finding.compression(path)) as file:
         file.write(content)
     assert len(find([path]).units) == 1
     found, problems = read([path], tmp_path)
     assert not problems
     assert list(found.values()) == read_history(plain)
-    with pa.output_stream(str(path), compression=inputs.compression(path)) as file:
+    with pa.output_stream(str(path), compression=finding.compression(path)) as file:
         file.write(content + b"{\n")
     found, problems = read([path], tmp_path)
     assert not found

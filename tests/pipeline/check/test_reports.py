@@ -8,7 +8,7 @@ from pipeline_jobs import fragments, put_and_get, run, shuffled, verdicts
 from latchfree_lincheck import write_history
 from latchfree_spark.check import Options, files
 from latchfree_spark.check.chunks import judge_chunks, publish_rows
-from latchfree_spark.check.inputs import find
+from latchfree_spark.check.finding import find
 from latchfree_spark.check.judging import bare
 from latchfree_spark.check.reports import Reports
 from latchfree_spark.check.summary import summarize

@@ -6,7 +6,7 @@ from pipeline_jobs import put_and_get, run, verdicts
 from latchfree_lincheck import write_history
 from latchfree_spark.check import JobRefused, Options, check_files, job
 from latchfree_spark.check.files import chunk_file
-from latchfree_spark.check.inputs import find
+from latchfree_spark.check.finding import find
 from latchfree_spark.check.manifest import partial_folder
 from latchfree_spark.check.resuming import INPUTS, remember, resumed
 

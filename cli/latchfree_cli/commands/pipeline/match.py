@@ -8,6 +8,7 @@ import typer
 
 from latchfree_cli import exits
 from latchfree_cli.commands.pipeline import places, spark_options
+from latchfree_cli.commands.pipeline.endings import ending
 from latchfree_cli.frame import examples
 from latchfree_cli.settings import Outcome, Report, Settings
 from latchfree_cli.topic_files import subscriptions as read_subscriptions
@@ -104,40 +105,37 @@ def match(
         )
     open_session = spark_options.opener(settings, "latchfree pipeline match", master, conf, ui)
     (rules,) = exits.named("dialect", DIALECTS, [dialect], "latchfree pipeline match --help")
-    try:
-        with settings.progress(f"reading {subscriptions}") as report:
-            table = jobs.SubscriptionTable(subscriptions, lambda path: _index(path, rules, report))
-            if stream:
-                with open_session() as spark:
-                    report(f"waiting for messages in {messages or format}")
-                    done = jobs.match_stream(
-                        spark, table, messages, settings.out, topic=topic_column, schema=schema,
-                        every=1.0 if every is None else every,
-                        available_now=available_now, max_files=max_files, keep_going=keep_going,
-                        format=format, options=options, select=select or (), warn=settings.warn,
-                        report=lambda done: report(f"{_totals(done)}, {done.rate:,.0f} a second in the last batch"),
-                    )  # fmt: skip
-                settings.say(f"{_totals(done)}, in {done.batches:,} batches -> {settings.out / 'matches'}")
-                verdict = "unknown" if done.bad or done.replaced else "ok"
-                return Outcome(verdict if done.messages else "nothing", asdict(done))
-            out = places.output(settings)
-            found = places.found_here(messages, topic_column, schema=schema, keep_going=keep_going)
-            index = None if is_uri(subscriptions) else table.now()[0]
-            report("starting Spark")
+    again = f"start again to go on in {settings.out}" if stream else f"{settings.address} is not written; start again"
+    wrong = (jobs.BadMessages, jobs.BadOutput, jobs.BadSubscriptions, jobs.OutputExists)
+    with ending(again, wrong, nothing=(jobs.NoMessages,)), settings.progress(f"reading {subscriptions}") as report:
+        table = jobs.SubscriptionTable(subscriptions, lambda path: _index(path, rules, report))
+        if stream:
             with open_session() as spark:
-                if index is None:
-                    with places.fetched(spark, subscriptions) as copy:
-                        index = _index(copy, rules, report)
-                found = found or places.found_there(spark, messages, topic_column, schema=schema, keep_going=keep_going)
-                report(f"matching {messages}")
-                summary = jobs.match_messages(
-                    spark, index, found, out,
-                    deliveries=deliveries, counts=counts is not False, keep_going=keep_going, report=report,
+                report(f"waiting for messages in {messages or format}")
+                done = jobs.match_stream(
+                    spark, table, messages, settings.out, topic=topic_column, schema=schema,
+                    every=1.0 if every is None else every,
+                    available_now=available_now, max_files=max_files, keep_going=keep_going,
+                    format=format, options=options, select=select or (), warn=settings.warn,
+                    report=lambda done: report(f"{_totals(done)}, {done.rate:,.0f} a second in the last batch"),
                 )  # fmt: skip
-    except jobs.NoMessages as error:
-        raise exits.Stop(exits.NOTHING, str(error)) from None
-    except (jobs.BadMessages, jobs.BadOutput, jobs.BadSubscriptions, jobs.OutputExists) as error:
-        raise exits.Stop(exits.USAGE, str(error)) from None
+            settings.say(f"{_totals(done)}, in {done.batches:,} batches -> {settings.out / 'matches'}")
+            verdict = "unknown" if done.bad or done.replaced else "ok"
+            return Outcome(verdict if done.messages else "nothing", asdict(done))
+        out = places.output(settings)
+        found = places.found_here(messages, topic_column, schema=schema, keep_going=keep_going)
+        index = None if is_uri(subscriptions) else table.now()[0]
+        report("starting Spark")
+        with open_session() as spark:
+            if index is None:
+                with places.fetched(spark, subscriptions) as copy:
+                    index = _index(copy, rules, report)
+            found = found or places.found_there(spark, messages, topic_column, schema=schema, keep_going=keep_going)
+            report(f"matching {messages}")
+            summary = jobs.match_messages(
+                spark, index, found, out,
+                deliveries=deliveries, counts=counts is not False, keep_going=keep_going, report=report,
+            )  # fmt: skip
     for reason in summary.unreadable:
         settings.warn(f"left out: {reason}")
     settings.say(f"{_totals(summary)} -> {out}/matches")

@@ -7,6 +7,7 @@ import typer
 
 from latchfree_cli import exits
 from latchfree_cli.commands.pipeline import places, spark_options
+from latchfree_cli.commands.pipeline.endings import ending
 from latchfree_cli.frame import examples
 from latchfree_cli.settings import Outcome, Settings
 
@@ -50,19 +51,16 @@ def sketch(
     if window is not None and time_column is None:
         raise exits.Stop(exits.USAGE, "--window cuts by a column of times; name it with --time-column")
     columns = Columns(time_column, window or Columns.window, size_column, subscribers_column)
-    try:
-        with settings.progress(f"reading {messages}") as report:
-            out = places.output(settings)
-            found = places.found_here(messages, topic_column, schema=schema, keep_going=keep_going)
-            report("starting Spark")
-            with open_session() as spark:
-                found = found or places.found_there(spark, messages, topic_column, schema=schema, keep_going=keep_going)
-                report(f"sketching {messages}")
-                total = sketch_messages(spark, found, out, columns, heavy=heavy, report=report)
-    except jobs.NoMessages as error:
-        raise exits.Stop(exits.NOTHING, str(error)) from None
-    except (jobs.BadMessages, jobs.BadOutput, jobs.OutputExists) as error:
-        raise exits.Stop(exits.USAGE, str(error)) from None
+    wrong = (jobs.BadMessages, jobs.BadOutput, jobs.OutputExists)
+    again = f"{settings.address} is not written; start again"
+    with ending(again, wrong, nothing=(jobs.NoMessages,)), settings.progress(f"reading {messages}") as report:
+        out = places.output(settings)
+        found = places.found_here(messages, topic_column, schema=schema, keep_going=keep_going)
+        report("starting Spark")
+        with open_session() as spark:
+            found = found or places.found_there(spark, messages, topic_column, schema=schema, keep_going=keep_going)
+            report(f"sketching {messages}")
+            total = sketch_messages(spark, found, out, columns, heavy=heavy, report=report)
     for reason in found.unreadable:
         settings.warn(f"left out: {reason}")
     settings.say(f"{total.messages:,} messages in {total.windows:,} windows -> {out}")
