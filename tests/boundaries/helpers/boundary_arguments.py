@@ -224,6 +224,7 @@ GOOD: Final[dict[str, Make]] = {
     "Column.row": lambda world: 0,
     "Columns.row": lambda world: 0,
     "Recorder.history.name": lambda world: "h",
+    "freeze": lambda world: True,
     "model_hint": lambda world: None,
     "object": lambda world: None,
     "process": lambda world: 3,
