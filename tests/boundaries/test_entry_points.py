@@ -61,8 +61,7 @@ REVIEWED = {
     "latchfree.topics.mask.build": {"grow", "records.write_records", "shapes.scan_patterns", "table.fill_table"},
     "latchfree.topics.mask.index": {"search"},
     # `Column` and `Columns` have checked codes and lengths
-    "latchfree_lincheck.history.history": {"first_overlap"},
-    "latchfree_lincheck.history.order": {"count_events", "find_overlaps", "insert_all", "span"},
+    "latchfree_lincheck.history.order": {"count_events", "find_overlaps", "first_overlap", "insert_all", "span"},
     "latchfree_lincheck.engine.encoding.columns": {"fill", "number_codes", "number_parts"},
     "latchfree_lincheck.engine.encoding.parts": {"group"},
     # rows of the encoding, and tables that the searches make and let grow

@@ -7,7 +7,6 @@ one by one (P-compositionality).
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -18,11 +17,15 @@ from latchfree_lincheck.engine.bounds import MEMORY, Deadline
 from latchfree_lincheck.engine.decide import Decision
 from latchfree_lincheck.engine.engines import ENGINES
 from latchfree_lincheck.history import History
+from latchfree_lincheck.history.compiled_code import clock
 from latchfree_lincheck.history.timeline import Ints
 from latchfree_model import Call, Model, get_model
 
 _LOOK_AT_CLOCK: Final = 1024
 _EXCERPT: Final = 10
+
+TIME_TO_COMPILE: Final = 10.0
+"""Seconds: with a shorter timeout nothing is compiled."""
 
 
 def check(
@@ -43,7 +46,8 @@ def check(
     model : str or Model
         A built-in model's name, or any sequential model.
     timeout : float, optional
-        Seconds after which the verdict is "unknown".
+        Seconds after which the verdict is "unknown". Compiling the engines, once for a machine, is not counted. With a
+        timeout below 10 s nothing is compiled: what no compiled code is there for is judged in plain Python.
     memory : int
         Bytes of search tables after which the verdict is "unknown".
     budget : int, optional
@@ -71,15 +75,20 @@ def check(
     Wing and Gong, "Testing and Verifying Concurrent Objects", 1993; Lowe, "Testing for Linearizability", 2017;
     Horn and Kroening, "Faster Linearizability Checking via P-Compositionality", 2015.
     """
-    started = time.perf_counter()
-    deadline = Deadline(timeout, budget)
+    deadline = Deadline(timeout, budget, compiles=timeout is None or timeout >= TIME_TO_COMPILE)
+    return check_until(deadline, history, model, memory, engine)
+
+
+def check_until(deadline: Deadline, history: History, model: str | Model[Any], memory: int, engine: str) -> Verdict:
+    """Judge whether a history is linearizable, until a deadline; see `check`."""
+    started = clock()
     if isinstance(model, str):
         model = get_model(model)
     chosen = ENGINES.get(engine)
     if chosen is None:
         raise ValueError(f"there is no engine {engine!r}; choose one of {', '.join(ENGINES)}")
-    if budget is not None and budget < 1:
-        raise ValueError(f"a budget of {budget} steps: give at least 1, or None for no bound")
+    if deadline.budget is not None and deadline.budget < 1:
+        raise ValueError(f"a budget of {deadline.budget} steps: give at least 1, or None for no bound")
     if not chosen.accepts(model):
         raise ValueError(f"the engine {engine!r} does not know the model {model.name!r}; use engine='python'")
     decision = chosen.decide(history, model, memory, deadline)
@@ -90,7 +99,7 @@ def check(
         verdict=decision.verdict,
         reason=told.pop("reason", "linearizable") if told else limit_of(decision, memory, deadline),
         operations=len(history),
-        seconds=time.perf_counter() - started,
+        seconds=clock() - started,
         engine=decision.engine,
         why=decision.why,
         steps=deadline.steps,
@@ -143,6 +152,8 @@ def limit_of(decision: Decision, memory: int, deadline: Deadline) -> str:
     """Return why a decision is "unknown"."""
     reasons = {
         "timeout": f"{deadline} reached",
+        "uncompiled": f"{deadline} reached in plain Python: the fast engines are not compiled yet, and a timeout below "
+        f"{TIME_TO_COMPILE:g} s leaves no time to; check once without a timeout",
         "budget": f"budget of {deadline.budget or 0:,} steps reached",
         "memory": f"memory bound of {memory >> 20:,} MB reached",
         "crowded": "more operations are in flight at once than the engine can tell apart",

@@ -7,7 +7,6 @@ the history, so its verdict is the same alone and among others.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -15,14 +14,15 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from latchfree_lincheck.checking.checker import check
-from latchfree_lincheck.engine.bounds import MEMORY
+from latchfree_lincheck.checking.checker import check_until
+from latchfree_lincheck.engine.bounds import MEMORY, Deadline
 from latchfree_lincheck.engine.decide_many import NOWHERE, Decisions, decide_many
 from latchfree_lincheck.engine.encoding.columns import compact, doubtful, encode_columns, unfit
 from latchfree_lincheck.engine.encoding.parts import Parts
 from latchfree_lincheck.engine.monitors import MONITORS
 from latchfree_lincheck.history import History
 from latchfree_lincheck.history.columns import Column, Columns
+from latchfree_lincheck.history.compiled_code import clock
 from latchfree_lincheck.history.order import order_histories
 from latchfree_lincheck.history.timeline import Ints
 from latchfree_model import Call, Model, get_model
@@ -127,7 +127,7 @@ def check_many(
     ----------
     Horn and Kroening, "Faster Linearizability Checking via P-Compositionality", 2015.
     """
-    started = time.perf_counter()
+    started = clock()
     if isinstance(model, str):
         model = get_model(model)
     if budget is not None and budget < 1:
@@ -147,9 +147,9 @@ def check_many(
         _bounds=bounds,
     )
     closely = _sweep(verdicts, columns, bounds, model, memory)
-    verdicts.seconds[:] = (time.perf_counter() - started) / max(len(columns.invoke), 1) * verdicts.operations
+    verdicts.seconds[:] = (clock() - started) / max(len(columns.invoke), 1) * verdicts.operations
     for number in np.flatnonzero(closely).tolist():
-        _check_alone(verdicts, number, model, {"timeout": timeout, "memory": memory, "budget": budget})
+        _check_alone(verdicts, number, model, Deadline(timeout, budget), memory)
     return verdicts
 
 
@@ -213,11 +213,11 @@ def _tell_violations(verdicts: Verdicts, judged: Decisions, columns: Columns, bo
         verdicts.failing[number] = row - int(bounds[each])
 
 
-def _check_alone(verdicts: Verdicts, number: int, model: Model[Any], bounds: dict[str, Any]) -> None:
+def _check_alone(verdicts: Verdicts, number: int, model: Model[Any], deadline: Deadline, memory: int) -> None:
     """Check one history by itself and fill in its row."""
-    started = time.perf_counter()
+    started = clock()
     try:
-        verdict = check(verdicts.one(number), model, **bounds)
+        verdict = check_until(deadline, verdicts.one(number), model, memory, "auto")
     except (ValueError, TypeError) as error:
         verdicts.verdict[number], verdicts.reason[number], verdicts.engine[number] = "error", str(error), ""
         verdicts.states[number] = 0
@@ -227,7 +227,7 @@ def _check_alone(verdicts: Verdicts, number: int, model: Model[Any], bounds: dic
         verdicts.states[number] = verdict.steps
         if verdict.failing is not None:
             verdicts.failing[number] = verdict.failing
-    verdicts.seconds[number] += time.perf_counter() - started
+    verdicts.seconds[number] += clock() - started
 
 
 def _alone(columns: Columns, name: str, low: int, high: int) -> History:

@@ -5,7 +5,6 @@ Compiled threads write rows into arrays as they run; `check_map_log` takes the a
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -20,6 +19,7 @@ from latchfree_lincheck.engine.decide import PLANS, Decision, decide
 from latchfree_lincheck.engine.encoding.parts import Parts
 from latchfree_lincheck.engine.encoding.problem import Meaning
 from latchfree_lincheck.history import History, Operation
+from latchfree_lincheck.history.compiled_code import clock
 from latchfree_lincheck.history.order import order_events
 from latchfree_lincheck.history.timeline import Ints
 from latchfree_model import UNKNOWN, MapModel
@@ -157,7 +157,7 @@ def check_map_log(log: MapLog, *, timeout: float | None = None, memory: int = ME
 
 class _Check:
     def __init__(self, log: MapLog, memory: int) -> None:
-        self._started = time.perf_counter()
+        self._started = clock()
         self._log = log
         self._memory = memory
         self._whole = bool((log.rows[:, 1] >= op.SNAPSHOT).any())
@@ -229,7 +229,7 @@ class _Check:
             verdict=verdict,
             reason=reason,
             operations=len(self._log),
-            seconds=time.perf_counter() - self._started,
+            seconds=clock() - self._started,
             engine=decision.engine,
             why=decision.why,
             **more,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import Any, Final
 
 from latchfree_lincheck.checking.verdict import Verdict
 from latchfree_lincheck.engine.bounds import Deadline
 from latchfree_lincheck.history import History, Operation
+from latchfree_lincheck.history.compiled_code import clock
 from latchfree_model import Model, SequentialModel
 
 MEMORY: Final = 2 << 30
@@ -35,7 +35,7 @@ class Trial:
     """
 
     def __init__(self, criterion: str, history: History, model: Model[Any], timeout: float | None, memory: int) -> None:
-        self._started = time.perf_counter()
+        self._started = clock()
         self._deadline = Deadline(timeout)
         self._memory = memory
         self._kept = self._steps = 0
@@ -91,7 +91,7 @@ class Trial:
         return self.violation(failing, partial, self.model.describe(state, self.calls[failing]))
 
     def _common(self) -> dict[str, Any]:
-        seconds = time.perf_counter() - self._started
+        seconds = clock() - self._started
         return {"operations": len(self.operations), "seconds": seconds, "engine": self.criterion}
 
     def _concurrent(self, failing: Operation) -> list[Operation]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import time
-from typing import Final, Literal
+from collections.abc import Callable
+from typing import Any, Final, Literal
+
+from latchfree_lincheck.history.compiled_code import NotThere, clock, is_there
 
 MEMORY: Final = 2 << 30
 """Default bound on the memory of a search, in bytes."""
 
-GaveUp = Literal["", "timeout", "memory", "budget", "crowded", "large"]
+GaveUp = Literal["", "timeout", "memory", "budget", "crowded", "large", "uncompiled"]
 """Why a search ended without an answer; empty if it has one."""
 
 
@@ -19,25 +21,39 @@ class Expired(Exception):
 class Deadline:
     """The end of all searches of a check: a point in time or a number of steps, whichever comes first, or never.
 
+    Its time stands still while this thread compiles.
+
     Parameters
     ----------
     timeout : float or None
         Seconds from now.
     budget : int, optional
         Steps of all searches together. Unlike time, steps are the same in every run.
+    compiles : bool
+        Whether there is time to compile what is not compiled yet.
     """
 
-    __slots__ = ("at", "budget", "steps", "timeout")
+    __slots__ = ("at", "budget", "compiles", "steps", "timeout")
 
-    def __init__(self, timeout: float | None, budget: int | None = None) -> None:
+    def __init__(self, timeout: float | None, budget: int | None = None, *, compiles: bool = True) -> None:
         self.timeout = timeout
         self.budget = budget
+        self.compiles = compiles
         self.steps = 0
-        self.at = None if timeout is None else time.monotonic() + timeout
+        self.at = None if timeout is None else clock() + timeout
+
+    def may_call(self, *kernels: Callable[..., Any]) -> bool:
+        """Return whether the kernels are compiled, or there is time to compile them."""
+        return self.compiles or all(map(is_there, kernels))
+
+    def require(self, *kernels: Callable[..., Any]) -> None:
+        """Raise NotThere unless the kernels are compiled, or there is time to compile them."""
+        if not self.may_call(*kernels):
+            raise NotThere
 
     def passed(self) -> bool:
         """Return whether it is over."""
-        return self.at is not None and time.monotonic() >= self.at
+        return self.at is not None and clock() >= self.at
 
     def spend(self, steps: int) -> None:
         """Count steps that were taken."""
@@ -53,7 +69,7 @@ class Deadline:
 
     def left(self) -> float | None:
         """Return the seconds until it is over, at least 0; None if it never is."""
-        return None if self.at is None else max(0.0, self.at - time.monotonic())
+        return None if self.at is None else max(0.0, self.at - clock())
 
     def __str__(self) -> str:
         return "no timeout" if self.timeout is None else f"timeout of {self.timeout:g} s"

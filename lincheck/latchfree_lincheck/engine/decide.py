@@ -28,6 +28,7 @@ from latchfree_lincheck.engine.race import race
 from latchfree_lincheck.engine.searcher import Searcher
 from latchfree_lincheck.engine.together import Together, judge_together
 from latchfree_lincheck.engine.wgl.compiled import DepthFirst
+from latchfree_lincheck.history.compiled_code import NotThere
 from latchfree_lincheck.history.timeline import Ints
 
 _TURNS: Final = 20
@@ -111,10 +112,14 @@ def search(
 ) -> tuple[str, Outcome]:
     """Search one part with all searchers that accept it in competition, for some turns or to the end.
 
-    Several searchers get half of the memory each.
+    Several searchers get half of the memory each. Raise NotThere if none is compiled and there is no time to compile.
     """
     share = memory // 2 if len(searchers) > 1 else memory
-    runners = {each.name: each.start(problem, share, deadline) for each in searchers if each.accepts(problem, share)}
+    able = [each for each in searchers if each.accepts(problem, share)]
+    ready = [each for each in able if deadline.may_call(*each.kernels)]
+    if able and not ready:
+        raise NotThere
+    runners = {each.name: each.start(problem, share, deadline) for each in ready}
     return race(runners, deadline, turns)
 
 

@@ -7,7 +7,7 @@ An engine takes a history and a model and returns a decision. The compiled engin
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
 
 from latchfree_lincheck.engine.any_model import CallSearch, by_z3, decide_calls, depth_first
@@ -16,9 +16,11 @@ from latchfree_lincheck.engine.decide import PLANS, Decision, Plan, decide
 from latchfree_lincheck.engine.encoding.encode import encode
 from latchfree_lincheck.engine.encoding.forms import NotEncodable, family
 from latchfree_lincheck.history import History
+from latchfree_lincheck.history.compiled_code import NotThere
 from latchfree_model import Model
 
 _READING: Final = "the history was still being read"
+_UNCOMPILED: Final = "the other engines are not compiled yet, and there is no time to"
 
 
 class Engine(Protocol):
@@ -60,7 +62,8 @@ class CompiledEngine:
         return bool(family(model))
 
     def decide(self, history: History, model: Model[Any], memory: int, deadline: Deadline) -> Decision:
-        """See `Engine`."""
+        """See `Engine`. An engine that is asked for by name is compiled, whatever time that takes."""
+        deadline.compiles = True
         try:
             return self.follow(history, model, memory, deadline)
         except NotEncodable as reason:
@@ -117,8 +120,10 @@ class Automatic:
         try:
             return self.compiled.follow(history, model, memory, deadline)
         except NotEncodable:
-            pass
-        return self.other.decide(history, model, memory, deadline, f"{model.name!r} is not built in")
+            return self.other.decide(history, model, memory, deadline, f"{model.name!r} is not built in")
+        except NotThere:
+            decision = self.other.decide(history, model, memory, deadline, _UNCOMPILED)
+            return replace(decision, gave_up="uncompiled") if decision.gave_up == "timeout" else decision
 
 
 _PLAIN: Final = CallEngine("python", depth_first)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import Any, Protocol
 
 from latchfree_lincheck.engine.bounds import Deadline
 from latchfree_lincheck.engine.encoding.problem import Problem
@@ -18,6 +19,8 @@ class Searcher(Protocol):
         As verdicts name it.
     tells_order : bool
         Whether an answer "linearizable" comes with an order.
+    kernels : tuple of callable
+        What it calls that takes long to compile.
     """
 
     @property
@@ -28,6 +31,11 @@ class Searcher(Protocol):
     @property
     def tells_order(self) -> bool:
         """Whether an answer "linearizable" comes with an order."""
+        ...
+
+    @property
+    def kernels(self) -> tuple[Callable[..., Any], ...]:
+        """What it calls that takes long to compile."""
         ...
 
     def accepts(self, problem: Problem, memory: int) -> bool:

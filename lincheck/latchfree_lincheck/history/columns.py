@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from latchfree_lincheck.history.timeline import Ints
+from latchfree_lincheck.history.values import canonical
 from latchfree_model import UNKNOWN
 
 NONE: Final = -1
@@ -62,7 +63,7 @@ class Column:
             If something in it is not hashable.
         """
         if isinstance(values, Column):
-            return values
+            return values._merged()
         if hasattr(values, "combine_chunks") or hasattr(values, "dictionary_encode"):
             return cls._of_arrow(values)
         mask = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
@@ -97,7 +98,7 @@ class Column:
         if not pa.types.is_dictionary(array.type):
             array = array.dictionary_encode()
         codes = array.indices.fill_null(NONE).to_numpy(zero_copy_only=False).astype(np.int64)
-        return cls(codes, array.dictionary.to_pylist())
+        return cls(codes, array.dictionary.to_pylist())._merged()
 
     @classmethod
     def _of_things(cls, things: Sequence[Any]) -> Column:
@@ -105,9 +106,21 @@ class Column:
         codes = np.empty(len(things), np.int64)
         for at, thing in enumerate(things):
             codes[at] = (
-                NONE if thing is None else MISSING if thing is UNKNOWN else numbers.setdefault(thing, len(numbers))
+                NONE
+                if thing is None
+                else MISSING
+                if thing is UNKNOWN
+                else numbers.setdefault(canonical(thing), len(numbers))
             )
         return cls(codes, list(numbers))
+
+    def _merged(self) -> Column:
+        """Return the column with each thing once in its table, as 0.0 and -0.0 are one thing, and so is each NaN."""
+        if self.table is None or (set(map(type, self.table)) <= {str, int} and len(set(self.table)) == len(self.table)):
+            return self
+        numbers: dict[Hashable, int] = {}
+        places = [numbers.setdefault(canonical(thing), len(numbers)) for thing in self.table]
+        return Column(np.array([*places, MISSING, NONE], np.int64)[self.codes], list(numbers))
 
     def __getitem__(self, row: int) -> Any:
         """Return the thing in a row; UNKNOWN if it is missing."""

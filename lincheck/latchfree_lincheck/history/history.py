@@ -11,6 +11,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from latchfree_lincheck.history.values import canonical
 from latchfree_model import UNKNOWN, Call
 
 if TYPE_CHECKING:
@@ -72,8 +73,8 @@ class Operation:
 
     @property
     def call(self) -> Call:
-        """The operation as a sequential model sees it."""
-        return Call(self.f, self.arguments, self.result)
+        """The operation as a sequential model sees it, with values as `latchfree_lincheck.history.values` has them."""
+        return Call(self.f, tuple(map(canonical, self.arguments)), canonical(self.result))
 
     def __str__(self) -> str:
         text = f"{self.f}({', '.join(map(repr, self.arguments))})"
@@ -155,8 +156,7 @@ class History:
             If times are not integers.
         """
         from latchfree_lincheck.history.columns import Columns
-        from latchfree_lincheck.history.kernels import first_overlap
-        from latchfree_lincheck.history.order import order_events
+        from latchfree_lincheck.history.order import find_overlap, order_events
 
         history = cls(name, (), model_hint)
         columns = Columns.of(process, f, arguments, result, invoke, return_, object)
@@ -165,7 +165,7 @@ class History:
         for row in _wrong_times(*times):
             _validate_alone(history.operation(row))
         history._events = order_events(*times)
-        later, earlier = first_overlap(history._events, columns.process.codes)
+        later, earlier = find_overlap(history._events, columns.process.codes)
         if later >= 0:
             _refuse_overlap(history.operation(later), history.operation(earlier))
         return history

@@ -4,6 +4,8 @@ One history is ordered by counting if its times come from a ticket counter, else
 that come in order of invocation are almost in order, so each is sorted by insertion. A history that takes more than
 `PATIENCE` moves an event is ordered by itself.
 
+A history of up to `SMALL` operations is ordered without compiled code where that is not compiled yet.
+
 `order_histories` also finds the histories that cannot be: an operation returns before it is invoked, or one process
 runs two operations at once.
 """
@@ -15,11 +17,13 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from latchfree_lincheck.history.kernels import count_events, find_overlaps, insert_all, span
+from latchfree_lincheck.history.compiled_code import is_there
+from latchfree_lincheck.history.kernels import count_events, find_overlaps, first_overlap, insert_all, span
 from latchfree_lincheck.history.timeline import Ints
 
 PATIENCE: Final = 64
 _SPARSE: Final = 8
+SMALL: Final = 10_000
 
 
 def order_events(invoke: Ints, return_: Ints, returned: npt.NDArray[np.bool_]) -> Ints:
@@ -27,15 +31,32 @@ def order_events(invoke: Ints, return_: Ints, returned: npt.NDArray[np.bool_]) -
     n = len(invoke)
     if n == 0:
         return np.zeros(0, np.int64)
-    low, high = span(invoke, return_, returned)
-    events = np.empty(n + int(np.count_nonzero(returned)), np.int64)
-    if high - low < _SPARSE * n + 1024:
-        count_events(invoke, return_, returned, low, np.zeros(2 * (high - low) + 3, np.int32), events)
-        return events
+    if n > SMALL or is_there(count_events):
+        low, high = span(invoke, return_, returned)
+        events = np.empty(n + int(np.count_nonzero(returned)), np.int64)
+        if high - low < _SPARSE * n + 1024:
+            count_events(invoke, return_, returned, low, np.zeros(2 * (high - low) + 3, np.int32), events)
+            return events
     done = np.flatnonzero(returned)
     times = np.concatenate([invoke, return_[done]])
     kinds = np.concatenate([2 * np.arange(n), 2 * done + 1])
     return kinds[np.lexsort((kinds & 1, times))]
+
+
+def find_overlap(events: Ints, process: Ints) -> tuple[int, int]:
+    """Return the first operation whose process had not returned from another one, and that one; -1 if there is none."""
+    if len(process) > SMALL or is_there(first_overlap):
+        return first_overlap(events, process)
+    processes, busy = process.tolist(), dict[int, int]()
+    for event in events.tolist():
+        operation = event >> 1
+        if event & 1:
+            del busy[processes[operation]]
+        elif processes[operation] in busy:
+            return operation, busy[processes[operation]]
+        else:
+            busy[processes[operation]] = operation
+    return -1, -1
 
 
 def order_histories(

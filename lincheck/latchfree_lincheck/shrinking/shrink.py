@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Hashable, Sequence
 from typing import Any, Final
 
@@ -80,9 +79,8 @@ class _Shrinker:
 
     def judge(self, operations: Sequence[Operation]) -> Verdict | None:
         """Return the verdict if it is a violation, else None."""
-        left = self._seconds
-        if self._deadline.at is not None:
-            left = min(left, self._deadline.at - time.monotonic())
+        until = self._deadline.left()
+        left = self._seconds if until is None else min(self._seconds, until)
         if left <= 0:
             return None
         verdict = check(History("", operations), self._model, timeout=left, memory=self._memory)

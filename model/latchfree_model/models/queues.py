@@ -122,10 +122,18 @@ class PriorityQueueModel(SequentialModel[Sorted]):
             item = call.arguments[0]
             try:
                 place = bisect_left(state, item)
+                self._require_order(call, state[max(place - 1, 0) : place + 1])
             except TypeError as error:
                 raise ValueError(f"{call}: items of a priority queue must be comparable: {error}") from None
             return None, (*state[:place], item, *state[place:])
         return (state[0], state[1:]) if state else (None, state)
+
+    def _require_order(self, call: Call, neighbours: Sorted) -> None:
+        """Raise ValueError for an item that is neither equal to, less nor more than a neighbour, as NaN is."""
+        item: Any = call.arguments[0]
+        for other in (item, *neighbours):
+            if not (item < other or other < item or (item == other and item <= other)):
+                raise ValueError(f"{call}: {item!r} and {other!r} have no order, as items of a priority queue must")
 
     def effectless(self, call: Call) -> bool:
         """Return whether the call cannot have changed anything, as its result shows."""

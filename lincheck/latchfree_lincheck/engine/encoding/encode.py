@@ -9,6 +9,7 @@ import numpy as np
 from latchfree_lincheck.engine.bounds import Deadline
 from latchfree_lincheck.engine.encoding.columns import doubtful, encode_columns, unfit
 from latchfree_lincheck.engine.encoding.forms import Encoded, NotEncodable, family
+from latchfree_lincheck.engine.encoding.kernels import fill, group
 from latchfree_lincheck.engine.encoding.operations import encode_operations
 from latchfree_lincheck.engine.encoding.parts import Parts
 from latchfree_lincheck.engine.encoding.problem import Meaning
@@ -27,9 +28,12 @@ def encode(model: Model[Any], history: History, deadline: Deadline) -> tuple[Par
         If the model is not built in, a counter may exceed 31 bits, or the items of a priority queue have no order.
     Expired
         If the deadline passes.
+    NotThere
+        If there is no time to compile what is needed.
     """
     if not family(model):
         raise NotEncodable(f"the model {model.name!r} is not built in")
+    deadline.require(group)
     encoded = _rows(model, history, deadline)
     return Parts.of(encoded.part, history.events(), encoded.rows, len(encoded.meaning.first)), encoded.meaning
 
@@ -41,5 +45,6 @@ def _rows(model: Model[Any], history: History, deadline: Deadline) -> Encoded:
         return encode_operations(model, history.operations, deadline)
     for row in np.flatnonzero(doubtful(columns)).tolist():
         model.validate(history.operation(row).call)
+    deadline.require(fill)
     encoded, _ = encode_columns(model, columns, whole)
     return encoded

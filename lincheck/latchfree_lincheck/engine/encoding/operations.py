@@ -1,12 +1,13 @@
 """From operations, one by one, to rows of integers.
 
-Values become small integers by equality, as a dict sees it, which is how the models compare them. A result that the
-model would never accept becomes IMPOSSIBLE.
+Values become small integers by equality, as a dict of canonical values sees it, which is how the models compare them. A
+result that the model would never accept becomes IMPOSSIBLE.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Final, cast
 
 import numpy as np
@@ -18,6 +19,7 @@ from latchfree_lincheck.engine.encoding.forms import FORMS, KEYED, LARGEST, LIST
 from latchfree_lincheck.engine.encoding.problem import Meaning
 from latchfree_lincheck.history import Operation
 from latchfree_lincheck.history.timeline import Ints
+from latchfree_lincheck.history.values import canonical, whole
 from latchfree_model import UNKNOWN, Model, SequentialModel
 
 _LOOK_AT_CLOCK: Final = 1024
@@ -72,17 +74,19 @@ class _Encoder:
                 raise Expired
             name = each.object
             alone = keyed and name not in whole
-            mine = parts[name, each.arguments[0] if alone else None]
+            arguments = tuple(map(canonical, each.arguments))
+            mine = parts[name, arguments[0] if alone else None]
             part[number] = mine
-            filled.append(self._row(each, mine, keyed, alone))
+            filled.append(self._row(each, arguments, mine, keyed, alone))
         rows = np.array(filled, np.int32).reshape(-1, 5)
         if self._family == "priority-queue":
             self._rank(rows)
         return Encoded(rows, part, self._meaning(len(parts)))
 
-    def _row(self, each: Operation, part: int, keyed: bool, alone: bool) -> tuple[int, int, int, int, int]:
+    def _row(
+        self, each: Operation, arguments: tuple[Hashable, ...], part: int, keyed: bool, alone: bool
+    ) -> tuple[int, int, int, int, int]:
         code, kind = self._forms[each.f]
-        arguments = each.arguments
         key, a, b = 0, op.ABSENT, op.ABSENT
         if keyed and arguments:
             if not alone:
@@ -108,7 +112,7 @@ class _Encoder:
                 b = numbers[1]
             elif code == op.ENQUEUE:
                 b = self._capacity
-        return code, key, a, b, self._result(kind, each.result, part)
+        return code, key, a, b, self._result(kind, canonical(each.result), part)
 
     def _result(self, kind: str, result: object, part: int) -> int:
         """Return the number of a result."""
@@ -122,7 +126,7 @@ class _Encoder:
             except TypeError:
                 return op.IMPOSSIBLE  # not hashable, so it was never stored
         if kind == "truth":
-            return int(result) if result in (True, False) else op.IMPOSSIBLE
+            return int(bool(result)) if result in (True, False) else op.IMPOSSIBLE
         if kind == "text":
             return self._text(result, part)
         if kind == "contents":
@@ -137,8 +141,8 @@ class _Encoder:
 
     @staticmethod
     def _whole_number(result: object, zero: int) -> int:
-        whole = isinstance(result, int) or (isinstance(result, float) and result.is_integer())
-        return int(result) + zero if whole and 0 <= result + zero <= LARGEST else op.IMPOSSIBLE  # type: ignore[operator, call-overload]
+        number = whole(result)
+        return number + zero if number is not None and 0 <= number + zero <= LARGEST else op.IMPOSSIBLE
 
     def _find_zero(self, operations: Sequence[Operation]) -> None:
         """Choose the state that stands for 0, so that none is negative."""
@@ -157,6 +161,9 @@ class _Encoder:
             ranked = sorted((number for number in range(len(values)) if known[number]), key=values.__getitem__)  # type: ignore[arg-type]
         except TypeError as error:
             raise NotEncodable(str(error)) from None
+        for less, more in pairwise([*ranked[:1], *ranked]):
+            if not values[less] <= values[more]:  # type: ignore[operator]
+                raise NotEncodable(f"{values[less]!r} and {values[more]!r} have no order")
         rank = np.empty(len(values), np.int32)
         rank[ranked] = np.arange(len(ranked))
         rank[~known] = np.arange(len(ranked), len(values))

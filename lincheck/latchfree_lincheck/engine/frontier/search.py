@@ -164,6 +164,7 @@ class JustInTime:
 
     name = "frontier"
     tells_order = True
+    kernels = (advance,)
 
     def accepts(self, problem: Problem, memory: int) -> bool:
         """Return True: the frontier takes every problem."""

@@ -74,6 +74,7 @@ class KeyByKey:
 
     name = "product"
     tells_order = False
+    kernels = (k.advance,)
 
     def accepts(self, problem: Problem, memory: int) -> bool:
         """Return whether the part is a map with operations on the whole of it, and its tables fit the memory."""

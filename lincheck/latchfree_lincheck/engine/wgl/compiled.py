@@ -229,6 +229,7 @@ class DepthFirst:
 
     name = "wgl"
     tells_order = True
+    kernels = (k.search,)
 
     def accepts(self, problem: Problem, memory: int) -> bool:
         """Return True: the depth-first search takes every problem."""
