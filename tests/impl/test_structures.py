@@ -7,7 +7,6 @@ import sys
 import pytest
 
 from latchfree import Arena, Ctrie
-from latchfree.arena import layout
 from latchfree.structures import CTRIE, STRUCTURES, TOPIC_TRIE, name_of, reclaimers
 
 
@@ -47,7 +46,6 @@ def test_an_arena_is_collected_by_a_process_that_has_loaded_no_structure(shared_
         trie.update({k: k for k in range(1000)})
         trie.clear()
         assert arena.census().deferred == 1
-        assert int(arena.words[arena.interpreter_participant() + int(layout.P_DEFERRED)]) == 0
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "-c", ONLY_THE_ARENA, shared_name]
     done = subprocess.run(command, env=env, check=True, capture_output=True, text=True, timeout=900)
