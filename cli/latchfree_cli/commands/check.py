@@ -12,6 +12,14 @@ from latchfree_cli.frame import examples
 from latchfree_cli.history_files import model_of, read_file
 from latchfree_cli.own_models import own_models
 from latchfree_cli.settings import Outcome, Settings
+from latchfree_cli.transaction_files import (
+    KeyOrder,
+    Level,
+    Transactions,
+    are_transactions,
+    check_transaction_files,
+    require_alone,
+)
 
 if TYPE_CHECKING:
     from latchfree_lincheck import History, Verdict
@@ -21,6 +29,7 @@ if TYPE_CHECKING:
 @examples(
     "latchfree check history.jsonl --model map",
     "latchfree check a.jsonl b.edn --model queue --engine frontier",
+    "latchfree check transactions.edn --level snapshot-isolation",
 )
 def check(
     settings: Settings,
@@ -37,12 +46,20 @@ def check(
     ] = "linearizability",
     engine: Annotated[str, typer.Option("--engine", help="auto, monitor, frontier, wgl, python or smt.")] = "auto",
     memory: Annotated[int, typer.Option("--memory", min=1, metavar="MB", help="Bound on the tables.")] = 2048,
+    *,
+    transactions: Transactions = None,
+    level: Level = None,
+    keys: KeyOrder = None,
 ) -> Outcome:
-    """Judge whether recorded histories are linearizable, or keep a weaker promise.
+    """Judge whether recorded histories are linearizable, or keep a weaker promise; whether transactions are isolated.
 
     A malformed file ends the command before any verdict.
     """
     _require_known(criterion, engine)
+    if are_transactions(files, transactions, level, keys):
+        other = criterion != "linearizability"
+        require_alone(model=model, py_files=py_files, format=format_, criterion=other, engine=engine != "auto")
+        return check_transaction_files(settings, files, transactions, level, keys)
     own_models(py_files, model)
     read = {file: read_file(file, format_, model) for file in files}
     jobs = [(file, history, model_of(file, history, model)) for file in read for history in read[file]]
