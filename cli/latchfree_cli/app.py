@@ -1,49 +1,70 @@
-"""The application: the commands, which live in `latchfree_cli.commands`, one file each."""
+"""The application: the commands, which live in `latchfree_cli.commands`, one file each.
+
+Importing all of them takes a fifth of a second, so `application` makes an application of one command where the command
+line names one of `QUICK`.
+"""
+
+import importlib
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
 import typer
 
-from latchfree_cli.commands.arena import dump, fsck, info
-from latchfree_cli.commands.check import check
-from latchfree_cli.commands.doctor import doctor
-from latchfree_cli.commands.explore import explore
-from latchfree_cli.commands.graph import graph
-from latchfree_cli.commands.match import match
-from latchfree_cli.commands.mutants import mutants
-from latchfree_cli.commands.pipeline import pipeline
-from latchfree_cli.commands.prove import prove
-from latchfree_cli.commands.replay import replay
-from latchfree_cli.commands.show import show
-from latchfree_cli.commands.shrink import shrink
-from latchfree_cli.commands.spec import spec
-from latchfree_cli.commands.stress import stress
-from latchfree_cli.commands.trace import trace
-from latchfree_cli.commands.verify import verify
 from latchfree_cli.frame import add_command, global_settings
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
-app.callback()(global_settings)
-for function in (
-    verify,
-    spec,
-    graph,
-    prove,
-    explore,
-    replay,
-    trace,
-    stress,
-    check,
-    shrink,
-    show,
-    match,
-    mutants,
-    doctor,
-):
-    add_command(app, function)
-
-arena = typer.Typer(
-    no_args_is_help=True, rich_markup_mode="rich", help="Look into shared arenas, check and repair them."
+COMMANDS: Final = (
+    "verify",
+    "spec",
+    "graph",
+    "prove",
+    "explore",
+    "replay",
+    "trace",
+    "stress",
+    "check",
+    "shrink",
+    "show",
+    "match",
+    "mutants",
+    "doctor",
 )
-for arena_function in (info, fsck, dump):
-    add_command(arena, arena_function)
-app.add_typer(arena, name="arena")
-app.add_typer(pipeline, name="pipeline")
+"""In the order of the help; each is a function in a module of its name."""
+
+QUICK: Final = frozenset({"check", "shrink", "show"})
+"""Commands that are run on many files, one after the other."""
+
+
+def application(words: Sequence[str] = ()) -> typer.Typer:
+    """Return the application for a command line: of one command if its first word says so, else of all."""
+    made = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
+    made.callback()(global_settings)
+    if words and words[0] in QUICK:
+        add_command(made, _function(words[0]))
+        return made
+    for name in COMMANDS:
+        add_command(made, _function(name))
+    from latchfree_cli.commands.arena import dump, fsck, info
+    from latchfree_cli.commands.pipeline import pipeline
+
+    arena = typer.Typer(
+        no_args_is_help=True, rich_markup_mode="rich", help="Look into shared arenas, check and repair them."
+    )
+    for function in (info, fsck, dump):
+        add_command(arena, function)
+    made.add_typer(arena, name="arena")
+    made.add_typer(pipeline, name="pipeline")
+    return made
+
+
+def _function(name: str) -> Callable[..., Any]:
+    """Return the function of a command."""
+    function: Callable[..., Any] = getattr(importlib.import_module(f"latchfree_cli.commands.{name}"), name)
+    return function
+
+
+def __getattr__(name: str) -> typer.Typer:
+    """Return `app`, the application of all commands, made when first asked for."""
+    if name != "app":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()["app"] = made = application()
+    return made

@@ -1,7 +1,11 @@
 """Read the histories and choose the model of a file that a command was given."""
 
+import json
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from latchfree_cli import exits
 
@@ -9,12 +13,51 @@ if TYPE_CHECKING:
     from latchfree_lincheck import History
 
 
-def read_file(file: Path, format_: str | None, model: str | None) -> "list[History]":
-    """Return the histories of a file."""
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The options of a command that say how its files are read; see `latchfree_lincheck.read_history`."""
+
+    format: str | None = None
+    model: str | None = None
+    failed: str | None = None
+    keyed: bool = False
+    initial: str | None = None
+
+    def again(self) -> list[str]:
+        """Return the options as words of a command line, but for the model."""
+        given = {"--format": self.format, "--failed": self.failed, "--initial": self.initial}
+        words = [word for option, value in given.items() if value is not None for word in (option, value)]
+        return [*words, *(["--keyed"] if self.keyed else [])]
+
+
+Failed = Annotated[
+    str | None,
+    typer.Option("--failed", metavar="dropped|compared", help="What :fail of a cas means in a Jepsen history."),
+]
+Keyed = Annotated[bool, typer.Option("--keyed", help="Values of a Jepsen history are [key value].")]
+Initial = Annotated[
+    str | None, typer.Option("--initial", metavar="JSON", help="What a register holds at the beginning.")
+]
+
+
+def read_file(file: Path, reading: Reading) -> "list[History]":
+    """Return the histories of a file, or of standard input for ``-``."""
     from latchfree_lincheck import read_history
 
     try:
-        return read_history(file, format=format_, model=model)
+        initial = None if reading.initial is None else json.loads(reading.initial)
+    except ValueError:
+        fix = """give a JSON value, such as 0 or '"a"'"""
+        raise exits.Stop(exits.USAGE, f"--initial {reading.initial!r} is no value; {fix}") from None
+    try:
+        return read_history(
+            file,
+            format=reading.format,
+            model=reading.model,
+            failed=reading.failed,
+            keyed=reading.keyed,
+            initial=initial,
+        )
     except ValueError as error:
         raise exits.Stop(exits.USAGE, str(error)) from None
     except OSError as error:
@@ -34,3 +77,15 @@ def model_of(file: Path, history: "History", model: str | None) -> str:
     except ValueError as error:
         raise exits.Stop(exits.USAGE, str(error)) from None
     return name
+
+
+def kept(file: Path) -> bool:
+    """Return whether a file can be read again: standard input and pipes cannot."""
+    return str(file) != "-" and file.is_file()
+
+
+def stem_of(file: Path) -> str:
+    """Return what files about a file are called."""
+    from latchfree_lincheck.formats.source import stem_of
+
+    return stem_of(file)

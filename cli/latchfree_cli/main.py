@@ -16,9 +16,9 @@ def main() -> None:
 def _command() -> None:
     from typer.main import get_command
 
-    from latchfree_cli.app import app
+    from latchfree_cli.app import application
 
-    get_command(app)(prog_name="latchfree")
+    get_command(application(sys.argv[1:]))(prog_name="latchfree")
 
 
 if __name__ == "__main__":

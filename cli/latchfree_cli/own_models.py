@@ -8,6 +8,8 @@ def own_models(py_files: str | None, model: str | None) -> tuple[tuple[str, str]
 
     A file or a model that is not there ends the command.
     """
+    if py_files is None and (model is None or ":" not in model):
+        return ()
     from latchfree_model.models.loading import load_model
     from latchfree_spark.modules import use_files
 

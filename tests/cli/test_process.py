@@ -129,7 +129,7 @@ def test_a_defect_while_the_commands_are_loaded() -> None:
     before = "import sys\nsys.modules['latchfree_cli.commands.check'] = None\n"
     result = latchfree("doctor", before=before.replace("None", "object()"))
     assert result.returncode == exits.TOOL
-    assert result.stderr.startswith("latchfree: a defect of latchfree: ImportError: ")
+    assert result.stderr.startswith("latchfree: a defect of latchfree: AttributeError: ")
     assert result.stderr.count("\n") == 1
 
 

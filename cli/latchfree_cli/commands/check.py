@@ -9,7 +9,7 @@ import typer
 
 from latchfree_cli import exits
 from latchfree_cli.frame import examples
-from latchfree_cli.history_files import model_of, read_file
+from latchfree_cli.history_files import Failed, Initial, Keyed, Reading, kept, model_of, read_file, stem_of
 from latchfree_cli.own_models import own_models
 from latchfree_cli.settings import Outcome, Settings
 from latchfree_cli.transaction_files import (
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 )
 def check(
     settings: Settings,
-    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Files of histories.")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Files of histories; - is standard input.")],
     model: Annotated[
         str | None, typer.Option("--model", help="Sequential model: map, register, ...; your own is module:Name.")
     ] = None,
@@ -46,6 +46,9 @@ def check(
     ] = "linearizability",
     engine: Annotated[str, typer.Option("--engine", help="auto, monitor, frontier, wgl, python or smt.")] = "auto",
     memory: Annotated[int, typer.Option("--memory", min=1, metavar="MB", help="Bound on the tables.")] = 2048,
+    failed: Failed = None,
+    keyed: Keyed = False,
+    initial: Initial = None,
     *,
     transactions: Transactions = None,
     level: Level = None,
@@ -59,9 +62,11 @@ def check(
     if are_transactions(files, transactions, level, keys):
         other = criterion != "linearizability"
         require_alone(model=model, py_files=py_files, format=format_, criterion=other, engine=engine != "auto")
+        require_alone(failed=failed, keyed=keyed, initial=initial)
         return check_transaction_files(settings, files, transactions, level, keys)
     own_models(py_files, model)
-    read = {file: read_file(file, format_, model) for file in files}
+    reading = Reading(format_, model, failed, keyed, initial)
+    read = {file: read_file(file, reading) for file in files}
     jobs = [(file, history, model_of(file, history, model)) for file in read for history in read[file]]
     entries: list[dict[str, object]] = []
     reproduce = None
@@ -89,14 +94,14 @@ def check(
             else:
                 settings.say(f"{head}\n{verdict.explain()}")
             if verdict.verdict == "violation":
-                path = file
-                if len(read[file]) > 1:
-                    path = _write_alone(settings, file, history)
+                path, how = file, reading.again()
+                if len(read[file]) > 1 or not kept(file):
+                    path, how = _write_alone(settings, file, history), []
                     entry["artefact"] = str(path)
                 settings.write(f"check/{_file_name(file, history)}.txt", verdict.explain() + "\n")
                 chosen = [] if criterion == "linearizability" else ["--criterion", criterion]
                 chosen += ["--py-files", py_files] if py_files else []
-                reproduce = shlex.join(["latchfree", "check", str(path), "--model", name, *chosen])
+                reproduce = shlex.join(["latchfree", "check", str(path), "--model", name, *how, *chosen])
             entries.append(entry)
     if not any(entry["operations"] for entry in entries):
         settings.say("nothing was checked: the files hold no operations")
@@ -146,4 +151,5 @@ def _write_alone(settings: Settings, file: Path, history: "History") -> Path:
 
 
 def _file_name(file: Path, history: "History") -> str:
-    return re.sub(r"[^\w.-]+", "_", file.stem if history.name == file.stem else f"{file.stem}-{history.name}")
+    stem = stem_of(file)
+    return re.sub(r"[^\w.-]+", "_", stem if history.name == stem else f"{stem}-{history.name}")

@@ -9,7 +9,7 @@ import typer
 
 from latchfree_cli import exits
 from latchfree_cli.frame import examples
-from latchfree_cli.history_files import model_of, read_file
+from latchfree_cli.history_files import Failed, Initial, Keyed, Reading, kept, model_of, read_file, stem_of
 from latchfree_cli.settings import Outcome, Settings
 
 if TYPE_CHECKING:
@@ -38,6 +38,9 @@ def show(
     model: Annotated[str | None, typer.Option("--model", help="Sequential model: map, register, ...")] = None,
     format_: Annotated[str | None, typer.Option("--format", help="File format; default: recognised.")] = None,
     open_at: Annotated[OpenAt, typer.Option("--open-at", help="Where the page opens.")] = OpenAt.FIRST_ERROR,
+    failed: Failed = None,
+    keyed: Keyed = False,
+    initial: Initial = None,
 ) -> Outcome:
     """Draw recorded histories: one HTML page with lanes, states and violations.
 
@@ -48,8 +51,11 @@ def show(
     from latchfree_lincheck.show import judge_parts, page, save
 
     path = _target(settings.out, files)
-    replays = [file for file in files if is_replay(file)]
-    read = [(file, history) for file in files if file not in replays for history in read_file(file, format_, model)]
+    reading = Reading(format_, model, failed, keyed, initial)
+    replays = [file for file in files if kept(file) and is_replay(file)]
+    read = [
+        (file, history) for file in dict.fromkeys(files) if file not in replays for history in read_file(file, reading)
+    ]
     jobs = [(file, history, model_of(file, history, model)) for file, history in read]
     judged = [_replayed(settings, file) for file in replays]
     if not judged and not any(len(history) for _, history, _ in jobs):
@@ -71,7 +77,8 @@ def show(
             if one.verdict.verdict != "ok":
                 settings.say(f"{file}: {history.name}: {one.verdict.verdict}\n{one.verdict.explain()}")
             if one.verdict.verdict == "violation":
-                reproduce = shlex.join(["latchfree", "check", str(file), "--model", name])
+                again = ["latchfree", "check", str(file), "--model", name, *reading.again()]
+                reproduce = shlex.join(again) if kept(file) else None
         report("show: writing the page")
         text = page(judged, open_at=open_at.value)
     try:
@@ -126,7 +133,7 @@ def _replayed(settings: Settings, file: Path) -> "Judged":
 
 def _target(out: Path, files: list[Path]) -> Path:
     """Return where the page goes; a file that is read is never overwritten."""
-    path = out if out.suffix.lower() in SUFFIXES else out / f"{files[0].stem}.html"
+    path = out if out.suffix.lower() in SUFFIXES else out / f"{stem_of(files[0])}.html"
     if path.exists() and any(file.exists() and path.samefile(file) for file in files):
         raise exits.Stop(exits.USAGE, f"{path}: would overwrite a history; choose another file with -o REPORT.html")
     return path

@@ -8,7 +8,7 @@ import typer
 
 from latchfree_cli import exits
 from latchfree_cli.frame import examples
-from latchfree_cli.history_files import model_of, read_file
+from latchfree_cli.history_files import Failed, Initial, Keyed, Reading, model_of, read_file, stem_of
 from latchfree_cli.settings import Outcome, Settings
 
 
@@ -19,6 +19,9 @@ def shrink(
     model: Annotated[str | None, typer.Option("--model", help="Sequential model: map, register, ...")] = None,
     format_: Annotated[str | None, typer.Option("--format", help="File format; default: recognised.")] = None,
     history: Annotated[str | None, typer.Option("--history", help="Name of the history, if several.")] = None,
+    failed: Failed = None,
+    keyed: Keyed = False,
+    initial: Initial = None,
 ) -> Outcome:
     """Make a violating history small: leave out operations as long as the rest is a violation.
 
@@ -30,7 +33,8 @@ def shrink(
     from latchfree_lincheck.shrinking import longest_partials
     from latchfree_model import get_model
 
-    histories = [each for each in read_file(file, format_, model) if history in (None, each.name)]
+    reading = Reading(format_, model, failed, keyed, initial)
+    histories = [each for each in read_file(file, reading) if history in (None, each.name)]
     if history is not None and not histories:
         raise exits.Stop(exits.USAGE, f"{file}: there is no history called {history!r}")
     jobs = [(each, model_of(file, each, model)) for each in histories]
@@ -54,7 +58,7 @@ def shrink(
             raise exits.Stop(exits.INCONCLUSIVE, str(error)) from None
         verdict = check(small, against, timeout=settings.timeout)
         partials = longest_partials(small, against, timeout=settings.timeout or 5.0)
-    path = settings.out / "shrink" / f"{file.stem}-small.jsonl"
+    path = settings.out / "shrink" / f"{stem_of(file)}-small.jsonl"
     settings.save(path, lambda path: write_history(path, [small]))
     failing = verdict.failing
     settings.note(f"{file}: {original.name}: {len(original):,} operations, of which {len(small):,} are a violation")

@@ -1,7 +1,7 @@
 """A small reader of EDN, the data notation of Clojure.
 
-Maps become dicts; vectors and lists tuples; sets frozensets; keywords and symbols `Keyword` and `Symbol`; tags are
-dropped. https://github.com/edn-format/edn
+Maps become dicts; vectors and lists tuples; sets frozensets; keywords and symbols `Keyword` and `Symbol`. A vector that
+a tag calls a key and a value becomes a `KeyValue`; other tags are dropped. https://github.com/edn-format/edn
 """
 
 from __future__ import annotations
@@ -21,14 +21,19 @@ _TOKEN: Final = re.compile(
     |(?P<atom>[^\s,;"()\[\]{}\\]+)""",
     re.VERBOSE | re.DOTALL,
 )
-_INTEGER: Final = re.compile(r"([+-]?\d+)N?")
-_DECIMAL: Final = re.compile(r"([+-]?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)M?")
+_INTEGER: Final = re.compile(r"([+-]?(?:0|[1-9][0-9]*))N?")
+_DECIMAL: Final = re.compile(r"([+-]?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?)M?")
 _ESCAPE: Final = re.compile(r"\\(u[0-9A-Fa-f]{4}|.)", re.DOTALL)
 _ESCAPES: Final = {"t": "\t", "r": "\r", "n": "\n", "b": "\b", "f": "\f", "\\": "\\", '"': '"'}
 _CHARACTERS: Final = {
     "newline": "\n", "return": "\r", "space": " ", "tab": "\t", "formfeed": "\f", "backspace": "\b"
 }  # fmt: skip
 _CLOSES: Final = {"{": "}", "#{": "}", "[": "]", "(": ")"}
+_GAP: Final = r"[ \t\r\n,]"
+_SIMPLE: Final = r'("[^"\\]*"|\[[^\[\]{}()"\\;#]*\]|[^\s,;"()\[\]{}\\#]+)'
+_BARE_EVENT: Final = re.compile(r";[^{]*:process\s")
+"""A comment that was a map: one bit tells ``;`` from ``{``."""
+_KEYED: Final = frozenset({"#jepsen.independent/tuple", "#jepsen.independent.Tuple", "#clojure.lang.MapEntry"})
 _MAX_DEPTH: Final = 100
 _MAX_DIGITS: Final = 1000
 
@@ -58,6 +63,12 @@ class Symbol:
     name: str
 
 
+class KeyValue(tuple[Any, Any]):
+    """A value with the key that it belongs to, such as ``#jepsen.independent/tuple [3 nil]``."""
+
+    __slots__ = ()
+
+
 def read_edn(text: str, *, inside: bool = False) -> Iterator[tuple[int, Any]]:
     """Yield the values of a text, each with its line.
 
@@ -73,12 +84,17 @@ def read_edn(text: str, *, inside: bool = False) -> Iterator[tuple[int, Any]]:
     EdnError
         If the text is not EDN.
     """
-    reader = _Reader(text)
-    while (token := reader.next()) is not None:
+    reader = _Reader(text, alike=inside)
+    while True:
+        yield from reader.alike()
+        token = reader.next()
+        if token is None:
+            return
         if inside and token.text in ("[", "("):
             yield from reader.elements(_CLOSES[token.text], token, 0)
         else:
             for value in reader.value(token, 0):
+                reader.learn(value)
                 yield token.line, value
 
 
@@ -90,10 +106,45 @@ class _Token:
 
 
 class _Reader:
-    def __init__(self, text: str) -> None:
+    """Reads forms. Maps at the top that look like the one before them, as most do, are read by one pattern each."""
+
+    def __init__(self, text: str, alike: bool = False) -> None:
         self._text = text
         self._at = 0
         self._line = 1
+        self._learns = alike
+        self._keys: tuple[Keyword, ...] = ()
+        self._like: re.Pattern[str] | None = None
+        self._atoms: dict[str, Any] = {}
+
+    def learn(self, value: Any) -> None:
+        """Note the keys of a map: the next maps may have the same, in the same order."""
+        if self._learns and isinstance(value, dict) and value and all(isinstance(key, Keyword) for key in value):
+            self._keys = tuple(value)
+            pairs = rf"{_GAP}+".join(rf":{re.escape(key.name)}{_GAP}+{_SIMPLE}" for key in self._keys)
+            self._like = re.compile(rf"({_GAP}*)\{{{_GAP}*{pairs}{_GAP}*\}}")
+
+    def alike(self) -> Iterator[tuple[int, dict[Keyword, Any]]]:
+        """Yield the maps that come next and have the keys of the latest one and simple values."""
+        while self._like is not None and (found := self._like.match(self._text, self._at)) is not None:
+            gap, *values = found.groups()
+            line = self._line + gap.count("\n")
+            self._line += self._text.count("\n", self._at, found.end())
+            self._at = found.end()
+            yield line, dict(zip(self._keys, [self._simple(text, line) for text in values], strict=True))
+
+    def _simple(self, text: str, line: int) -> Any:
+        """Return the value of a text without brackets inside brackets, and without escapes."""
+        if text[0] == '"':
+            return text[1:-1]
+        if text in self._atoms:
+            return self._atoms[text]
+        try:
+            ((_, value),) = read_edn(text)
+        except EdnError as error:
+            raise EdnError(line, error.expected, error.got) from None
+        self._atoms[text] = value
+        return value
 
     def next(self) -> _Token | None:
         """Return the next token that is not blank, or None at the end."""
@@ -106,6 +157,8 @@ class _Reader:
             self._line += token.text.count("\n")
             if token.kind != "blank":
                 return token
+            if token.text[0] == ";" and _BARE_EVENT.match(token.text):
+                raise EdnError(token.line, "a map, or a comment that begins otherwise", repr(token.text[:60]))
         return None
 
     def elements(self, close: str, opened: _Token, depth: int) -> Iterator[tuple[int, Any]]:
@@ -113,6 +166,8 @@ class _Reader:
         if depth > _MAX_DEPTH:
             raise EdnError(opened.line, f"at most {_MAX_DEPTH} nested collections", "more")
         while True:
+            if depth == 0:
+                yield from self.alike()
             token = self.next()
             if token is None:
                 raise EdnError(self._line, f"{close!r} for the {opened.text!r} of line {opened.line}", "the end")
@@ -121,6 +176,8 @@ class _Reader:
                     raise EdnError(token.line, repr(close), repr(token.text))
                 return
             for value in self.value(token, depth + 1):
+                if depth == 0:
+                    self.learn(value)
                 yield token.line, value
 
     def value(self, token: _Token, depth: int) -> list[Any]:
@@ -137,11 +194,21 @@ class _Reader:
                 name = token.text[1:]
                 return [chr(int(name[1:], 16)) if len(name) == 5 and name[0] == "u" else _CHARACTERS.get(name, name)]
             case "atom":
+                if token.text.startswith("##"):
+                    raise EdnError(token.line, "a number", f"{token.text}, which is no value of a history")
                 if token.text.startswith("#"):
-                    return [self._one(token, depth)]
+                    return [self._tagged(token, depth)]
                 return [_atom(token)]
             case _:
                 raise EdnError(token.line, "a value", repr(token.text))
+
+    def _tagged(self, tag: _Token, depth: int) -> Any:
+        value = self._one(tag, depth)
+        if tag.text not in _KEYED:
+            return value
+        if not isinstance(value, tuple) or len(value) != 2:
+            raise EdnError(tag.line, f"[key value] after {tag.text}", repr(value)[:60])
+        return KeyValue(value)
 
     def _one(self, before: _Token, depth: int) -> Any:
         """Return the next value, which must come after a tag or ``#_``."""
@@ -161,10 +228,18 @@ class _Reader:
             if opened.text == "{":
                 if len(items) % 2:
                     raise EdnError(opened.line, "a value for every key of a map", f"{len(items)} forms")
-                return dict(zip(items[::2], items[1::2], strict=True))
-            return frozenset(items) if opened.text == "#{" else tuple(items)
+                return self._distinct(opened, items[::2], dict(zip(items[::2], items[1::2], strict=True)))
+            return self._distinct(opened, items, frozenset(items)) if opened.text == "#{" else tuple(items)
         except TypeError:
             raise EdnError(opened.line, "keys and elements that are no maps", "a map") from None
+
+    @staticmethod
+    def _distinct(opened: _Token, items: list[Any], collected: Any) -> Any:
+        if len(collected) < len(items):
+            seen: set[Any] = set()
+            again = next(item for item in items if item in seen or seen.add(item))  # type: ignore[func-returns-value]
+            raise EdnError(opened.line, "each key and element once", f"{again!r} twice")
+        return collected
 
     @staticmethod
     def _escape(token: _Token, escape: str) -> str:

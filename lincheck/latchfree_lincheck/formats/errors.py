@@ -14,9 +14,16 @@ class HistoryFormatError(ValueError):
         The file.
     line : int
         The line, or the row of a table, from 1.
+    expected, got : str
+        What should have been there, and what is.
     """
 
     def __init__(self, file: str | Path, line: int, expected: str, got: str) -> None:
         super().__init__(f"{file}:{line}: expected {expected}, got {got}")
         self.file = str(file)
         self.line = line
+        self.expected = expected
+        self.got = got
+
+    def __reduce__(self) -> tuple[type[HistoryFormatError], tuple[str, int, str, str]]:
+        return HistoryFormatError, (self.file, self.line, self.expected, self.got)

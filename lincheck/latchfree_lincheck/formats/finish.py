@@ -51,9 +51,9 @@ def _defect(error: InvalidOperation, operations: Sequence[Operation], lines: Map
     operation = error.operation
     if operation.return_ is None and operation.result is not UNKNOWN:
         return f"no result of {operation.call}, which is pending", repr(operation.result)
-    if operation.return_ is not None and operation.return_ <= operation.invoke:
+    if operation.return_ is not None and operation.return_ < operation.invoke:
         return (
-            f"{operation.call} to return after its invocation at {operation.invoke}",
+            f"{operation.call} to return at its invocation at {operation.invoke} or later",
             f"a return at {operation.return_}",
         )
     mine = [each for each in operations if each.process == operation.process and each is not operation]

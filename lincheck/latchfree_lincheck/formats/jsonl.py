@@ -3,37 +3,62 @@
 ``{"history": "h", "process": 0, "f": "put", "arguments": ["k", 1], "result": null, "invoke": 1, "return": 2}``
 
 ``"return": null`` is a pending operation; without ``"result"`` the result is unknown; ``"object"`` and ``"model"``
-are optional. Blank lines are skipped.
+are optional, and so is ``"history"``, which is the file's name then. Blank lines are skipped.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from latchfree_lincheck.formats.errors import HistoryFormatError
 from latchfree_lincheck.formats.record import Collector, dumps, loads, records
-from latchfree_lincheck.formats.text import read_lines
+from latchfree_lincheck.formats.source import Source
 from latchfree_lincheck.history import History
 from latchfree_support.publishing import publish_file
 
 
-def read(path: Path, model: str | None = None) -> list[History]:
-    """Read all histories of a JSON Lines file."""
-    collector = Collector(path, model)
-    for line, text in read_lines(path, ends=True):
-        if not text.strip():
-            continue
-        try:
-            record = loads(path, line, text.rstrip("\r\n"), "a JSON object")
-        except HistoryFormatError:
-            if text.endswith("\n"):
-                raise
-            expected = "a JSON object on the last line, ended by a newline"
-            raise HistoryFormatError(path, line, expected, f"{text[-60:]!r}, which is cut off") from None
-        if not isinstance(record, dict):
-            raise HistoryFormatError(path, line, "a JSON object", repr(record)[:60])
+def read(source: Source, model: str | None = None) -> list[History]:
+    """Read all histories of a file of JSON Lines."""
+    collector = Collector(source.path, model, source.stem)
+    for line, record in read_maps(source):
         collector.add(line, record)
     return collector.histories()
+
+
+def read_maps(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the object of each line, with its number.
+
+    Raises
+    ------
+    HistoryFormatError
+        If a line is no JSON object, or the last one is cut off.
+    """
+    lines = source.text.split("\n")
+    _refuse_array(source)
+    for line, text in enumerate(lines, 1):
+        if not text or text.isspace():
+            continue
+        try:
+            record = loads(source.path, line, text.rstrip("\r"), "a JSON object")
+        except HistoryFormatError:
+            if line < len(lines):
+                raise
+            expected = "a JSON object on the last line, ended by a newline"
+            raise HistoryFormatError(source.path, line, expected, f"{text[-60:]!r}, which is cut off") from None
+        if not isinstance(record, dict):
+            raise HistoryFormatError(source.path, line, "a JSON object", repr(record)[:60])
+        yield line, record
+
+
+def _refuse_array(source: Source) -> None:
+    """Raise HistoryFormatError if the file is one JSON array."""
+    blank = len(source.text) - len(source.text.lstrip())
+    if source.text.startswith("[", blank):
+        line = 1 + source.text.count("\n", 0, blank)
+        fix = f"a JSON array; fix: jq -c '.[]' {source.path} > lines.jsonl"
+        raise HistoryFormatError(source.path, line, "JSON Lines, an object on each line", fix)
 
 
 def write(path: Path, histories: list[History]) -> None:

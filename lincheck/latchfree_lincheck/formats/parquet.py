@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from latchfree_lincheck.formats.errors import HistoryFormatError
 from latchfree_lincheck.formats.record import Collector, dumps, loads, records
+from latchfree_lincheck.formats.source import Source
 from latchfree_lincheck.history import History
 from latchfree_support.publishing import publish_file
 
@@ -30,9 +31,10 @@ _TYPES: Final = {
 _OPTIONAL: Final = ("object", "model")
 
 
-def read(path: Path, model: str | None = None) -> list[History]:
+def read(source: Source, model: str | None = None) -> list[History]:
     """Read all histories of a Parquet file."""
-    table = _load(path)
+    path = source.path
+    table = _load(source)
     for column, kind in _TYPES.items():
         if column not in table.column_names:
             if column not in _OPTIONAL:
@@ -47,25 +49,24 @@ def read(path: Path, model: str | None = None) -> list[History]:
     histories = read_columns(table, model)
     if histories is not None:
         return histories
-    collector = Collector(path, model)
+    collector = Collector(source.path, model, source.stem)
     for row, values in enumerate(table.to_pylist(), 1):
         collector.add(row, _parse(path, row, values))
     return collector.histories()
 
 
-def _load(path: Path) -> Any:
+def _load(source: Source) -> Any:
     """Return the table, all of it read and valid; its columns are not looked at yet."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    with path.open("rb") as file:
-        try:
-            table = pq.ParquetFile(file).read()
-            table.validate(full=True)
-            return table
-        except (pa.ArrowException, OSError, ValueError, TypeError, OverflowError, MemoryError) as error:
-            what = str(error).strip().split("\n")[0] or type(error).__name__
-            raise HistoryFormatError(path, 1, "a Parquet file", what) from None
+    try:
+        table = pq.ParquetFile(pa.BufferReader(source.data)).read()
+        table.validate(full=True)
+        return table
+    except (pa.ArrowException, OSError, ValueError, TypeError, OverflowError, MemoryError) as error:
+        what = str(error).strip().split("\n")[0] or type(error).__name__
+        raise HistoryFormatError(source.path, 1, "a Parquet file", what) from None
 
 
 def _parse(path: Path, row: int, values: dict[str, Any]) -> dict[str, Any]:

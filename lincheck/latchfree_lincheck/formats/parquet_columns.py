@@ -6,13 +6,13 @@ once. What is odd is left to `parquet`, which reads row by row and can say in wh
 
 from __future__ import annotations
 
-import json
 from collections.abc import Hashable
 from typing import Any, Final
 
 import numpy as np
 
-from latchfree_lincheck.formats.record import freeze
+from latchfree_lincheck.formats.record import decode
+from latchfree_lincheck.formats.values import freeze
 from latchfree_lincheck.history import History
 from latchfree_lincheck.history.columns import MISSING, NONE, Column
 from latchfree_model import UNKNOWN as SOMETHING
@@ -68,11 +68,7 @@ def _read(name: str, table: Any, model: str | None) -> History:
 
 
 def _parse(text: str) -> Hashable:
-    return freeze(json.loads(text, parse_constant=_reject))
-
-
-def _reject(constant: str) -> None:
-    raise ValueError(f"{constant} is not JSON")
+    return freeze(decode(text))
 
 
 def _number(things: list[Hashable]) -> tuple[list[int], list[Hashable]]:

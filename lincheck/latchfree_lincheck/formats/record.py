@@ -1,20 +1,23 @@
 """One operation as JSON values: what the JSON Lines and Parquet formats share.
 
-Lists become tuples and objects become sorted tuples of pairs, so that arguments are hashable. A snapshot's result
-is a list of [key, value] pairs. The result UNKNOWN is an absent one.
+Values become hashable as `values` says. A snapshot's result is a list of [key, value] pairs or an object. The result
+UNKNOWN is an absent one.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from latchfree_lincheck.formats.errors import HistoryFormatError
 from latchfree_lincheck.formats.finish import finish
+from latchfree_lincheck.formats.values import Object, freeze
 from latchfree_lincheck.history import History, Operation
 from latchfree_model import UNKNOWN
+
+__all__ = ["EXPECTED", "Collector", "decode", "dumps", "freeze", "loads", "records"]
 
 EXPECTED: Final = {
     "history": (str, "a string"),
@@ -31,10 +34,22 @@ _MOST_TIME: Final = 2**63 - 1
 
 
 class Collector:
-    """Gathers operations, in any order, into histories, and tells the line of one that does not fit."""
+    """Gathers operations, in any order, into histories, and tells the line of one that does not fit.
 
-    def __init__(self, path: Path, model: str | None) -> None:
+    Parameters
+    ----------
+    path : Path
+        Their file.
+    model : str, optional
+        The model of all of them.
+    default : str, optional
+        The name of the history that names none; by default the name may not be left out.
+    """
+
+    def __init__(self, path: Path, model: str | None, default: str = "") -> None:
         self._path = path
+        self._default = default
+        self._named = not default
         self._model = model
         self._operations: dict[str, list[Operation]] = {}
         self._lines: dict[int, int] = {}
@@ -50,7 +65,7 @@ class Collector:
         """
         for field, (kind, expected) in EXPECTED.items():
             if field not in record:
-                if field not in _OPTIONAL:
+                if field not in _OPTIONAL and (field != "history" or self._named):
                     got = f"only {', '.join(record)}" if record else "no field"
                     raise HistoryFormatError(self._path, line, f'the field "{field}"', got)
             elif not isinstance(record[field], kind) or isinstance(record[field], bool):
@@ -66,16 +81,26 @@ class Collector:
         operation = Operation(
             record["process"],
             record["f"],
-            tuple(freeze(argument) for argument in record["arguments"]),
+            tuple([freeze(argument) for argument in record["arguments"]]),
             freeze(record["result"]) if "result" in record else UNKNOWN,
             record["invoke"],
             record["return"],
             record.get("object"),
         )
-        self._operations.setdefault(record["history"], []).append(operation)
+        name = record.get("history", self._default)
+        if self._operations and "history" in record and not self._named:
+            raise HistoryFormatError(self._path, line, 'no "history", as in the lines before', repr(name))
+        self._named = "history" in record
+        self._operations.setdefault(name, []).append(operation)
         self._lines[id(operation)] = line
         if record.get("model") is not None:
-            self._hints.setdefault(record["history"], record["model"])
+            self._add_hint(line, name, record["model"])
+
+    def _add_hint(self, line: int, name: str, model: str) -> None:
+        """Note the model that a history names; it may name one."""
+        if self._hints.setdefault(name, model) != model and self._model is None:
+            expected = f"{self._hints[name]!r}, the model of the history {name!r}"
+            raise HistoryFormatError(self._path, line, expected, repr(model))
 
     def histories(self) -> list[History]:
         """Return the histories, in order of their first operation.
@@ -89,15 +114,6 @@ class Collector:
             finish(self._path, name, operations, self._lines, self._model or self._hints.get(name))
             for name, operations in self._operations.items()
         ]
-
-
-def freeze(value: Any) -> Hashable:
-    """Return a JSON value as a hashable one."""
-    if isinstance(value, list):
-        return tuple(freeze(item) for item in value)
-    if isinstance(value, dict):
-        return tuple(sorted((key, freeze(item)) for key, item in value.items()))
-    return value  # type: ignore[no-any-return]
 
 
 def records(history: History) -> Iterable[dict[str, Any]]:
@@ -129,6 +145,8 @@ def records(history: History) -> Iterable[dict[str, Any]]:
 
 
 def _thaw(value: object) -> Any:
+    if isinstance(value, Object):
+        return {_field(key): _thaw(item) for key, item in value.items()}
     if isinstance(value, Mapping):
         return [[_thaw(key), _thaw(item)] for key, item in value.items()]
     if isinstance(value, frozenset | set):
@@ -140,10 +158,16 @@ def _thaw(value: object) -> Any:
     raise TypeError(f"{value!r} is neither text, number, truth value, list nor null")
 
 
+def _field(key: object) -> str:
+    if isinstance(key, str):
+        return key
+    raise TypeError(f"the field {key!r} is no text")
+
+
 def loads(path: Path, line: int, text: str, expected: str) -> Any:
     """Parse JSON text, or raise HistoryFormatError."""
     try:
-        value = json.loads(text, parse_constant=_reject)
+        value = decode(text)
         freeze(value)
         return value
     except ValueError as error:
@@ -153,9 +177,30 @@ def loads(path: Path, line: int, text: str, expected: str) -> Any:
 
 
 def dumps(value: object) -> str:
-    """Return JSON text in one line."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    """Return JSON text in one line; half of a surrogate pair, which has no bytes, is escaped."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    try:
+        text.encode()
+        return text
+    except UnicodeEncodeError:
+        return json.dumps(value, allow_nan=False)
 
 
 def _reject(constant: str) -> None:
     raise ValueError(f"{constant} is not JSON")
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"the field {next(name for name in fields if names.count(name) > 1)!r} twice")
+    return fields
+
+
+_DECODER: Final = json.JSONDecoder(parse_constant=_reject, object_pairs_hook=_distinct)
+
+
+def decode(text: str) -> Any:
+    """Parse JSON text strictly: no NaN, no field twice. Raise ValueError if it is not JSON."""
+    return _DECODER.decode(text)

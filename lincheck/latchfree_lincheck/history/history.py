@@ -2,7 +2,8 @@
 
 Times are integers of one clock that all processes share; only their order matters. An atomic counter read at
 every invocation and return is such a clock; a machine's wall clocks are not, unless they are synchronised.
-Two operations whose times tie are taken to overlap: a coarse clock can hide a violation but never invents one.
+Two operations of different processes whose times tie are taken to overlap: a coarse clock can hide a violation but
+never invents one. A process may call again at the tick of its return (`coarse`).
 """
 
 from __future__ import annotations
@@ -104,7 +105,7 @@ class History:
         operation has a result, two operations of one process overlap, or an operation is listed twice.
     """
 
-    __slots__ = ("_columns", "_events", "_operations", "_times", "model_hint", "name")
+    __slots__ = ("_coarse", "_columns", "_events", "_operations", "_times", "model_hint", "name")
 
     def __init__(self, name: str, operations: Iterable[Operation], model_hint: str | None = None) -> None:
         self.name = name
@@ -165,9 +166,10 @@ class History:
         for row in _wrong_times(*times):
             _validate_alone(history.operation(row))
         history._events = order_events(*times)
-        later, earlier = find_overlap(history._events, columns.process.codes)
+        later, _ = find_overlap(history._events, columns.process.codes)
         if later >= 0:
-            _refuse_overlap(history.operation(later), history.operation(earlier))
+            _require_one_call(map(history.operation, range(len(history))))
+            history._rank(columns.process.codes.tolist())
         return history
 
     @property
@@ -199,7 +201,10 @@ class History:
         )
 
     def times(self) -> Times:
-        """Return the times of invocation and return as arrays, and which operations returned."""
+        """Return the times of invocation and return as arrays, and which operations returned.
+
+        They are ranks where a process calls again at the tick of its return.
+        """
         if self._times is None:
             import numpy as np
 
@@ -207,7 +212,15 @@ class History:
             invoke = np.array([operation.invoke for operation in self.operations], np.int64)
             return_ = np.array([operation.return_ or 0 for operation in self.operations], np.int64)
             self._times = invoke, return_, returned
+            if self._coarse:
+                self._rank([operation.process for operation in self.operations])
         return self._times
+
+    def _rank(self, process: Sequence[Any]) -> None:
+        """Put ranks in place of times: a process calls again at the tick of its return."""
+        from latchfree_lincheck.history.coarse import ranked
+
+        self._times, self._events = ranked(*self.times(), process), None
 
     def events(self) -> Ints:
         """Return invocations (twice the operation's index) and returns (one more) in order of time."""
@@ -218,14 +231,9 @@ class History:
         return self._events
 
     def _validate(self) -> None:
-        last: dict[int | str, Operation] = {}
         for operation in self.operations:
             _validate_alone(operation)
-        for operation in sorted(self.operations, key=lambda each: each.invoke):
-            previous = last.get(operation.process)
-            if previous is not None and (previous.return_ is None or previous.return_ >= operation.invoke):
-                _refuse_overlap(operation, previous)
-            last[operation.process] = operation
+        self._coarse = _require_one_call(self.operations)
 
     def __len__(self) -> int:
         return len(self._operations) if self._columns is None else len(self._columns.invoke)  # type: ignore[arg-type]
@@ -251,13 +259,27 @@ def _validate_alone(operation: Operation) -> None:
     if operation.return_ is None:
         if operation.result is not UNKNOWN:
             raise InvalidOperation(operation, f"it is pending, so it has no result, but {operation.result!r} is given")
-    elif operation.return_ <= operation.invoke:
-        raise InvalidOperation(operation, "it must return after it is invoked")
+    elif operation.return_ < operation.invoke:
+        raise InvalidOperation(operation, "it must not return before it is invoked")
+
+
+def _require_one_call(operations: Iterable[Operation]) -> bool:
+    """Raise InvalidOperation if a process is in two calls at once; return whether one calls as soon as it returned."""
+    last: dict[int | str, Operation] = {}
+    coarse = False
+    for operation in sorted(operations, key=lambda each: (each.invoke, each.return_ is None, each.return_ or 0)):
+        previous = last.get(operation.process)
+        if previous is not None and (previous.return_ is None or previous.return_ >= operation.invoke):
+            if previous.return_ != operation.invoke:
+                _refuse_overlap(operation, previous)
+            coarse = True
+        last[operation.process] = operation
+    return coarse
 
 
 def _wrong_times(invoke: Ints, return_: Ints, returned: Any) -> list[int]:
     """Return the first row that returns before it is invoked, if there is one."""
-    rows: list[int] = (returned & (return_ <= invoke)).nonzero()[0][:1].tolist()
+    rows: list[int] = (returned & (return_ < invoke)).nonzero()[0][:1].tolist()
     return rows
 
 

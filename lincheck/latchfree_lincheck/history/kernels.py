@@ -71,7 +71,7 @@ def insert_all(
                 moves += _insert(times, events, first, end, invoke[row], 2 * row)
             end += 1
             if returned[row]:
-                if return_[row] <= invoke[row]:
+                if return_[row] < invoke[row]:
                     impossible[history] = True
                 if moves <= most:
                     moves += _insert(times, events, first, end, return_[row], 2 * row + 1)

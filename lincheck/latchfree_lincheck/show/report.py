@@ -79,12 +79,12 @@ def save(path: str | Path, text: str) -> None:
     OSError
         If it cannot be written there; nothing is changed then.
     """
-    publish_file(path, text.encode())
+    publish_file(path, text.encode(errors="backslashreplace"))  # half of a surrogate pair has no bytes
 
 
 def _hash(text: str) -> str:
     """Return the digest by which a content security policy allows an inline element."""
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode(errors="backslashreplace")).digest()).decode()
 
 
 def _static(name: str) -> str:

@@ -24,6 +24,7 @@ from typing import Any, Final, TypeGuard, cast
 
 from latchfree_lincheck.formats.edn import EdnError, Keyword, Symbol
 from latchfree_lincheck.formats.errors import HistoryFormatError
+from latchfree_lincheck.formats.source import read_source
 from latchfree_lincheck.transactions.quick_edn import read_maps
 from latchfree_lincheck.transactions.transaction import ENDINGS, Ending, Transaction
 
@@ -34,6 +35,11 @@ _FIELDS: Final = ("process", "transaction", "type", "invoke", "return")
 def read_transactions(path: str | Path) -> list[Transaction]:
     """Read the one history of a file.
 
+    Parameters
+    ----------
+    path : str or Path
+        The file, plain or packed by gzip or zstd; ``-`` is standard input.
+
     Raises
     ------
     HistoryFormatError
@@ -41,13 +47,8 @@ def read_transactions(path: str | Path) -> list[Transaction]:
     OSError
         If the file cannot be read.
     """
-    path = Path(path)
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = 1 + error.object.count(b"\n", 0, error.start)
-        raise HistoryFormatError(path, line, "UTF-8 text", str(error)) from None
-    return parse_transactions(path, text)
+    source = read_source(path)
+    return parse_transactions(source.path, source.text)
 
 
 def parse_transactions(path: Path, text: str) -> list[Transaction]:

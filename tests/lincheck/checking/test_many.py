@@ -246,8 +246,8 @@ def test_a_history_by_itself_and_a_table():
         if found.verdict[number] == "error":
             continue
         assert found.one(number) == History(name, operations)
-    backwards = next(number for number in range(40) if "must return after" in found.reason[number])
-    with pytest.raises(InvalidOperation, match="it must return after it is invoked"):
+    backwards = next(number for number in range(40) if "must not return" in found.reason[number])
+    with pytest.raises(InvalidOperation, match="it must not return before it is invoked"):
         found.one(backwards)
 
 

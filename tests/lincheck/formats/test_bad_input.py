@@ -44,9 +44,8 @@ RECORDS = {
     "a return before the invocation": (
         records({}, {"return": 3}),
         2,
-        "write(1) to return after its invocation at 10, got a return at 3",
+        "write(1) to return at its invocation at 10 or later, got a return at 3",
     ),
-    "a return at the invocation": (records({}, {"return": 10}), 2, "after its invocation at 10, got a return at 10"),
     "the same invocation twice": (
         records({}, {}, {"invoke": 10, "return": 15, "arguments": [2]}),
         3,
@@ -183,7 +182,7 @@ WHOLE = {
 def test_a_half_written_last_line(format, tmp_path):
     lines = WHOLE[format].splitlines()
     path = tmp_path / "cut"
-    cuts = range(17 if format == "jepsen-log" else 1, len(lines[-1]) - (4 if format == "jepsen-log" else 0))
+    cuts = range(17, len(lines[-1]) + 1) if format == "jepsen-log" else range(1, len(lines[-1]))
     for cut in cuts:
         path.write_text("\n".join([*lines[:-1], lines[-1][:cut]]))
         with pytest.raises(HistoryFormatError) as error:
@@ -230,10 +229,10 @@ def test_nesting_without_end(tmp_path):
         read_history(path)
 
 
-def test_values_that_cannot_be_compared_are_no_arguments(tmp_path):
+def test_names_are_no_arguments(tmp_path):
     path = tmp_path / "h.edn"
     path.write_text("{:process 0, :type :invoke, :f :write, :value [{:a 1}]}\n")
-    with pytest.raises(HistoryFormatError, match=r"h\.edn:1: expected arguments of numbers, text and lists"):
+    with pytest.raises(HistoryFormatError, match=r"h\.edn:1: expected the value to write"):
         read_history(path)
 
 

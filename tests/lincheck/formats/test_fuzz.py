@@ -104,8 +104,8 @@ def test_the_formats_are_told_apart(path):
 
 
 def test_a_reader_that_lets_an_error_through_is_caught(path, monkeypatch):
-    def careless(path, model=None):
-        return [History(str(int(path.read_text())), [])]
+    def careless(source, model=None):
+        return [History(str(int(source.text)), [])]
 
     monkeypatch.setattr(_module("jsonl"), "read", careless)
     with pytest.raises(ValueError, match="invalid literal"):

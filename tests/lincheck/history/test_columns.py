@@ -80,7 +80,7 @@ def test_large_numbers_and_text_are_numbered():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"return_": np.array([2, 1, 5])}, "from 1 to 1: it must return after it is invoked"),
+        ({"return_": np.array([2, 0, 5])}, "from 1 to 0: it must not return before it is invoked"),
         ({"invoke": np.array([0, 1, 1]), "return_": np.array([2, 3, 5])}, "process 0.*had not returned from process 0"),
         (
             {"return_": np.ma.masked_array([0, 3, 5], [True, False, False])},

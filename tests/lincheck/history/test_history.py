@@ -11,13 +11,13 @@ from latchfree_model import UNKNOWN
 @pytest.mark.parametrize(
     ("operations", "message"),
     [
-        ([Operation(0, "get", (1,), None, 5, 5)], r"get\(1\) -> None, from 5 to 5: it must return after"),
+        ([Operation(0, "get", (1,), None, 5, 4)], r"get\(1\) -> None, from 5 to 4: it must not return before"),
         ([Operation(0, "get", (1,), None, 5.0, 6)], "times must be integers"),
         ([Operation(0, "get", (1,), None, 5, 1 << 63)], "times must fit 64 bits"),
         ([Operation(0, "get", (1,), None, 5, 6), Operation(0, "get", (1,), None, 5, 6)], "it is listed twice"),
         ([Operation(0, "get", (1,), 7, 5, None)], r"it is pending, so it has no result, but 7 is given"),
         ([Operation(0, "get", (1,), 7, 1, 4), Operation(0, "get", (2,), 7, 3, 5)], r"get\(2\).*had not returned"),
-        ([Operation(0, "get", (1,), 7, 1, 4), Operation(0, "get", (2,), 7, 4, 5)], r"get\(2\).*had not returned"),
+        ([Operation(0, "get", (1,), 7, 1, 4), Operation(0, "get", (2,), 7, 1, 5)], r"get\(2\).*had not returned"),
         (
             [Operation(0, "get", (2,), 7, 3, 5), Operation(0, "put", (1, 1), UNKNOWN, 1, None)],
             r"get\(2\).*still has a pending operation, process 0: put\(1, 1\) pending.*new name",
