@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from latchfree_cli import exits
+from latchfree_cli.history_files import kept, stem_of
 from latchfree_cli.settings import Outcome, Settings
 
 if TYPE_CHECKING:
@@ -37,11 +38,9 @@ def are_transactions(files: list[Path], chosen: str | None, level: str | None, k
 
     for file in files:
         try:
-            if file.is_file():
-                with file.open("rb") as stream:
-                    if holds_transactions(stream.read(SNIFFED).decode("utf-8", "replace")):
-                        return True
-        except OSError:
+            if kept(file) and holds_transactions(_start(file, SNIFFED)):
+                return True
+        except (OSError, ValueError):
             pass  # the reader says it better
     return False
 
@@ -65,7 +64,7 @@ def check_transaction_files(
     entries: list[dict[str, object]] = []
     reproduce = None
     for number, (file, history) in enumerate(histories.items(), start=1):
-        with settings.progress(f"check: history {number} of {len(histories)}, {file.stem}"):
+        with settings.progress(f"check: history {number} of {len(histories)}, {stem_of(file)}"):
             try:
                 report = check_transactions(
                     history, cast("Kind | None", chosen), level=level, keys=cast("Keys", keys or "unordered")
@@ -76,11 +75,11 @@ def check_transaction_files(
         say = settings.note if report.verdict == "ok" and not report.names else settings.say
         say(f"{file}: {report.explain()}")
         if report.names:
-            name = f"check/{file.stem}"
+            name = f"check/{stem_of(file)}"
             settings.write(f"{name}.txt", report.explain(each=len(report.anomalies)) + "\n")
             entry["artefact"] = str(settings.write(f"{name}.html", report.html(str(file))))
             settings.say(f"wrote {entry['artefact']}: open it in a browser")
-        if report.verdict == "violation":
+        if report.verdict == "violation" and kept(file):
             words = ["latchfree", "check", str(file), "--transactions", report.kind, "--level", level]
             reproduce = shlex.join([*words, "--keys", keys] if keys else words)
         entries.append(entry)
@@ -100,7 +99,7 @@ def _entry(file: Path, report: "TransactionReport") -> dict[str, object]:
     """Return what ``--json`` says of a file."""
     return {
         "file": str(file),
-        "history": file.stem,
+        "history": stem_of(file),
         "kind": report.kind,
         "level": report.level,
         "verdict": report.verdict,
@@ -110,3 +109,14 @@ def _entry(file: Path, report: "TransactionReport") -> dict[str, object]:
         "also_not": list(report.also_not),
         "strongest": list(report.strongest),
     }
+
+
+def _start(file: Path, count: int) -> str:
+    """Return how a file begins, decompressed."""
+    with file.open("rb") as stream:
+        start = stream.read(count)
+    if start[:2] == b"\x1f\x8b" or start[:4] == b"\x28\xb5\x2f\xfd":
+        from latchfree_lincheck.formats.source import read_source
+
+        start = read_source(file).data[:count]
+    return start.decode("utf-8", "replace")

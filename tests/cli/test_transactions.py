@@ -1,5 +1,6 @@
 """``latchfree check`` on files of transactions: verdicts by level, pages, and what it refuses."""
 
+import gzip
 import json
 from pathlib import Path
 
@@ -52,6 +53,19 @@ def test_several_files_as_json() -> None:
     good, skew = json.loads(result.stdout)["histories"]
     assert (good["verdict"], good["kind"], good["anomalies"]) == ("ok", "rw-register", [])
     assert (skew["verdict"], skew["anomalies"], skew["not"]) == ("violation", ["G2-item"], ["repeatable-read"])
+
+
+def test_packed_files_and_standard_input() -> None:
+    Path("skew.edn.gz").write_bytes(gzip.compress(SKEW.encode()))
+    result = check("skew.edn.gz")
+    assert result.exit_code == exits.VIOLATION
+    assert Path("out/check/skew.html").exists()
+    Path("torn.edn.gz").write_bytes(gzip.compress(SKEW.encode())[:-9])
+    assert check("torn.edn.gz").exit_code == exits.USAGE
+    piped = CliRunner().invoke(app, ["check", "-", "--level", "serializable"], input=SKEW)
+    assert piped.exit_code == exits.VIOLATION
+    assert "-: violation: not serializable: G2-item" in piped.stdout
+    assert not piped.stdout.splitlines()[-1].startswith("latchfree check")  # nobody can read it again
 
 
 def test_nothing_committed() -> None:

@@ -38,7 +38,7 @@ def read_transactions(path: str | Path) -> list[Transaction]:
     Parameters
     ----------
     path : str or Path
-        The file, plain or packed by gzip or zstd; ``-`` is standard input.
+        The file, plain or packed by gzip or zstd; ``-`` is standard input. A pipe will do: the file is opened once.
 
     Raises
     ------
