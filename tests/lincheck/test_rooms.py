@@ -12,6 +12,7 @@ ROOT = Path(latchfree_lincheck.__file__).parent
 #: What each room may import at import time, besides itself.
 BELOW = {
     "history": set(),
+    "record": {"checking", "formats", "history", "show"},
     "engine": {"history"},
     "checking": {"engine", "history"},
     "formats": {"history"},

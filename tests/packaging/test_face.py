@@ -19,6 +19,7 @@ AS_MODULES = (
     "latchfree.kinds",
     "latchfree.words",
     "latchfree_explore.examples",
+    "latchfree_lincheck.record",
     "latchfree_lincheck.transactions",
 )
 
