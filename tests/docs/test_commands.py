@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,9 @@ COMMAND = re.compile(r"^\s*(?:\$ )?(?:latchfree|pip|python|pytest) [^=({]*$", re
 
 def consoles(page: Path, *, slow: bool) -> bool:
     """Whether a page has console sessions that run."""
-    return any(each.kind == "console" and not each.left_out and each.slow == slow for each in blocks(page))
+    return any(
+        each.kind == "console" and not each.left_out and not each.server and each.slow == slow for each in blocks(page)
+    )
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if consoles(p, slow=False)], ids=lambda p: p.name)
@@ -26,6 +29,16 @@ def test_commands_print_what_the_page_says(page: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("page", [p for p in PAGES if consoles(p, slow=True)], ids=lambda p: p.name)
 def test_slow_commands_print_what_the_page_says(page: Path, tmp_path: Path) -> None:
     wrong = play(page, tmp_path, slow=True)
+    assert not wrong, "\n\n".join(wrong)
+
+
+@pytest.mark.servers
+@pytest.mark.parametrize("page", [p for p in PAGES if any(each.server for each in blocks(p))], ids=lambda p: p.name)
+def test_commands_that_need_servers_print_what_the_page_says(page: Path, tmp_path: Path) -> None:
+    for program in {each.server for each in blocks(page) if each.server}:
+        if shutil.which(program) is None:
+            pytest.skip(f"{program} is not installed")
+    wrong = play(page, tmp_path, slow=False, servers=True)
     assert not wrong, "\n\n".join(wrong)
 
 

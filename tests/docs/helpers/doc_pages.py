@@ -4,6 +4,7 @@ A comment directly before a block says more about the block:
 
     <!-- file: NAME -->          the block is a file that later commands of the page use
     <!-- slow -->                the commands take long: only `pytest -m slow` runs them
+    <!-- servers: PROGRAM -->    the commands need a server's program: only `pytest -m servers` runs them
     <!-- not run: REASON -->     the commands are not run by a test
 
 A line `...` of a page stands for any lines of the output.
@@ -76,6 +77,11 @@ class Block:
     def slow(self) -> bool:
         """Whether only `pytest -m slow` runs the block."""
         return self.note.startswith("slow")
+
+    @property
+    def server(self) -> str | None:
+        """The program without which the block does not run; only `pytest -m servers` runs the block."""
+        return self.note.removeprefix("servers: ") if self.note.startswith("servers: ") else None
 
     @property
     def left_out(self) -> bool:
@@ -188,7 +194,7 @@ class Shell:
         return (done.stdout + done.stderr).replace(str(self.folder), "/data").splitlines()
 
 
-def play(page: Path, folder: Path, *, slow: bool) -> list[str]:
+def play(page: Path, folder: Path, *, slow: bool, servers: bool = False) -> list[str]:
     """Run the console sessions of a page in a folder; return how what was printed differs from the page.
 
     Parameters
@@ -199,6 +205,8 @@ def play(page: Path, folder: Path, *, slow: bool) -> list[str]:
         An empty folder.
     slow
         Whether to run the slow blocks, too. Blocks that are not run at all are left out in any case.
+    servers
+        Whether to run the blocks that need a server's program, too.
 
     Returns
     -------
@@ -210,7 +218,7 @@ def play(page: Path, folder: Path, *, slow: bool) -> list[str]:
     for block in blocks(page):
         if block.file:
             shell.write(block)
-        if block.kind != "console" or block.left_out or (block.slow and not slow):
+        if block.kind != "console" or block.left_out or (block.slow and not slow) or (block.server and not servers):
             continue
         for command, expected in block.commands():
             printed = shell.run(command)
