@@ -2,7 +2,6 @@
 
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -373,7 +372,7 @@ def test_nothing_outlives_a_run_that_is_interrupted(number, tmp_path):
     path.write_text(PROGRAM.format(helpers=str(Path(toy_client.__file__).parent)))
     program = subprocess.Popen(
         [sys.executable, str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "TMPDIR": str(tmp_path)},
     )  # fmt: skip
     pid, folder = program.stdout.readline().split()
     deadline = time.monotonic() + PATIENCE
@@ -391,4 +390,3 @@ def test_nothing_outlives_a_run_that_is_interrupted(number, tmp_path):
             assert time.monotonic() < deadline, f"{each} is left"
             time.sleep(0.01)
     assert Path(folder).exists() == (number == signal.SIGKILL)
-    shutil.rmtree(folder, ignore_errors=True)
