@@ -3,11 +3,13 @@
 from latchfree_model.models import (
     BLOCKED,
     MODELS,
+    NOTHING,
     UNKNOWN,
     AppendKvModel,
     BoundedQueueModel,
     Call,
     CasRegisterModel,
+    CompiledModel,
     CounterModel,
     MapModel,
     Model,
@@ -21,17 +23,20 @@ from latchfree_model.models import (
     StackModel,
     TopicIndexModel,
     define,
+    fits,
     get_model,
 )
 
 __all__ = [
     "BLOCKED",
     "MODELS",
+    "NOTHING",
     "UNKNOWN",
     "AppendKvModel",
     "BoundedQueueModel",
     "Call",
     "CasRegisterModel",
+    "CompiledModel",
     "CounterModel",
     "MapModel",
     "Model",
@@ -45,5 +50,6 @@ __all__ = [
     "StackModel",
     "TopicIndexModel",
     "define",
+    "fits",
     "get_model",
 ]

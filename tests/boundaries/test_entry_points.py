@@ -66,6 +66,7 @@ REVIEWED = {
     "latchfree_lincheck.engine.encoding.parts": {"group"},
     # rows of the encoding, and tables that the searches make and let grow
     "latchfree_lincheck.engine.decide_many": {"fold_parts"},
+    "latchfree_lincheck.engine.dequeues.search": {"k.advance", "k.rehash", "k.write_path"},
     "latchfree_lincheck.engine.frontier.search": {
         "advance",
         "k.longest",
@@ -77,8 +78,10 @@ REVIEWED = {
     "latchfree_lincheck.engine.frontier.sweep": {"advance_parts"},
     "latchfree_lincheck.engine.monitors": {"count_values"},
     "latchfree_lincheck.engine.product.search": {"k.advance", "number"},
-    "latchfree_lincheck.engine.store": {"build", "extend", "fetch", "rehash_nodes"},
-    "latchfree_lincheck.engine.wgl.compiled": {"extend", "k.rehash_memo", "k.search"},
+    "latchfree_lincheck.engine.store": {"build", "extend", "extend_all", "fetch", "rehash_nodes"},
+    "latchfree_lincheck.engine.wgl.compiled": {"k.rehash_memo", "k.search"},
+    # a number of words that the wrapper of the step knows
+    "latchfree_lincheck.engine.own_step": {"callback(_WORD(_POINTER, _POINTER, _POINTER))"},
 }
 
 

@@ -157,3 +157,28 @@ def test_quiet_says_only_what_is_wrong() -> None:
     both = write("both.jsonl", one=GOOD, two=STALE)
     assert check(write("good.jsonl", one=GOOD), "--model", "map", "-q").stdout == ""
     assert "one: ok" not in check(both, "--model", "map", "-q").stdout
+
+
+COMPILED = """
+from latchfree_model import CompiledModel, fits
+
+def step(state, op, argument, result):
+    return (fits(result, state), state) if op == 0 else (True, argument)
+
+def broken(state, op, argument, result):
+    return True, state / 2
+
+cell = CompiledModel("cell", 0, {"load": 0, "store": 1}, step, readonly=["load"])
+halves = CompiledModel("halves", 0, {"load": 0}, broken)
+"""
+
+
+def test_a_compiled_model_of_ones_own() -> None:
+    Path("own_cells.py").write_text(COMPILED)
+    stale: Operations = [(0, "store", [5], None, 0, 1), (1, "load", [], 0, 2, 3)]
+    result = check(write("cells.jsonl", one=stale), "--model", "own_cells:cell", "--py-files", "own_cells.py")
+    assert result.exit_code == exits.VIOLATION, result.output
+    assert "load() returned 0, but the state was 5" in result.stdout
+    result = check("cells.jsonl", "--model", "own_cells:halves", "--py-files", "own_cells.py")
+    assert result.exit_code == exits.USAGE
+    assert "step of 'halves' returns (bool, float64)" in result.output

@@ -13,8 +13,8 @@ from typing import Any, Final, Protocol
 from latchfree_lincheck.engine.any_model import CallSearch, by_z3, decide_calls, depth_first
 from latchfree_lincheck.engine.bounds import Deadline, Expired
 from latchfree_lincheck.engine.decide import PLANS, Decision, Plan, decide
-from latchfree_lincheck.engine.encoding.encode import encode
-from latchfree_lincheck.engine.encoding.forms import NotEncodable, family
+from latchfree_lincheck.engine.encoding.encode import encodable, encode
+from latchfree_lincheck.engine.encoding.forms import NotEncodable
 from latchfree_lincheck.history import History
 from latchfree_lincheck.history.compiled_code import NotThere
 from latchfree_model import Model
@@ -48,7 +48,7 @@ class Engine(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CompiledEngine:
-    """An engine for the built-in models: encodes the history and follows a plan."""
+    """An engine for the built-in models and those that are compiled: encodes the history and follows a plan."""
 
     plan: Plan
 
@@ -58,8 +58,8 @@ class CompiledEngine:
         return self.plan.name
 
     def accepts(self, model: Model[Any]) -> bool:
-        """Return whether the model is built in."""
-        return bool(family(model))
+        """Return whether the model is built in, or compiled."""
+        return encodable(model)
 
     def decide(self, history: History, model: Model[Any], memory: int, deadline: Deadline) -> Decision:
         """See `Engine`. An engine that is asked for by name is compiled, whatever time that takes."""

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from latchfree_lincheck.engine.bounds import Deadline, GaveUp
 from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT, PUT
 from latchfree_lincheck.engine.compiled_models.states import States, build, extend, fetch, rehash_nodes
+from latchfree_lincheck.engine.compiled_models.texts import extend_all
 from latchfree_lincheck.engine.compiled_models.transition import DEPTH, EMPTY, KEYS, SHAPE_FIELDS, Rows
 from latchfree_lincheck.history.timeline import Ints
 
@@ -98,6 +99,11 @@ class Store:
         shape[EMPTY] = self.number(np.full(keys, ABSENT), depth)
         return shape
 
+    def chain(self, words: Ints) -> int:
+        """Return the number of the chain of `words`, the last one on top."""
+        self.room_for_nodes(len(words))
+        return int(extend(self.nodes, self.slots, self.size, ABSENT, words))
+
     def values(self, state: int, depth: int, keys: int) -> Ints:
         """Return the values of a map's keys."""
         return np.array([fetch(self.nodes, depth, state, key) for key in range(keys)], np.int64)
@@ -106,11 +112,22 @@ class Store:
         """Turn indices of texts in rows (what is put, what was read) into states."""
         if not texts:
             return
-        numbers = np.empty(len(texts), np.int64)
-        for index, text in enumerate(texts):
-            self.room_for_nodes(len(text))
-            piece = np.frombuffer(text, np.uint8).astype(np.int64)
-            numbers[index] = extend(self.nodes, self.slots, self.size, ABSENT, piece)
+        order = sorted(range(len(texts)), key=texts.__getitem__)
+        befores, rests, open_ = [], [], list[tuple[bytes, int]]()
+        for place, index in enumerate(order):
+            text = texts[index]
+            while open_ and not text.startswith(open_[-1][0]):
+                open_.pop()
+            before, at = open_[-1] if open_ else (b"", -1)
+            befores.append(at)
+            rests.append(text[len(before) :])
+            open_.append((text, place))
+        bounds = np.concatenate([[0], np.cumsum([len(rest) for rest in rests])])
+        self.room_for_nodes(int(bounds[-1]))
+        numbers, found = np.empty((2, len(texts)), np.int64)
+        pieces = np.frombuffer(b"".join(rests), np.uint8).astype(np.int64)
+        extend_all(self.states(), np.array(befores, np.int64), bounds, pieces, found)
+        numbers[order] = found
         put = (rows[:, 0] == PUT) & (rows[:, 2] >= 0)
         rows[put, 2] = numbers[rows[put, 2]]
         known = rows[:, 4] >= 0

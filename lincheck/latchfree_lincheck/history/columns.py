@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from latchfree_lincheck.history.timeline import Ints
-from latchfree_lincheck.history.values import canonical
 from latchfree_model import UNKNOWN
+from latchfree_model.models.values import canonical
 
 NONE: Final = -1
 MISSING: Final = -2

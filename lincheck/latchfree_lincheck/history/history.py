@@ -12,8 +12,8 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from latchfree_lincheck.history.values import canonical
 from latchfree_model import UNKNOWN, Call
+from latchfree_model.models.values import canonical
 
 if TYPE_CHECKING:
     import numpy as np
@@ -74,7 +74,7 @@ class Operation:
 
     @property
     def call(self) -> Call:
-        """The operation as a sequential model sees it, with values as `latchfree_lincheck.history.values` has them."""
+        """The operation as a sequential model sees it, with values as `latchfree_model.models.values` has them."""
         return Call(self.f, tuple(map(canonical, self.arguments)), canonical(self.result))
 
     def __str__(self) -> str:

@@ -5,21 +5,25 @@ from typing import Any, Final
 
 from latchfree_model.models.append_kv import AppendKvModel
 from latchfree_model.models.base import BLOCKED, UNKNOWN, Call, Model, SequentialModel
+from latchfree_model.models.compiled import CompiledModel
 from latchfree_model.models.map import MapModel
 from latchfree_model.models.nondeterministic import NondeterministicModel, define
 from latchfree_model.models.queues import BoundedQueueModel, PriorityQueueModel, QueueModel, StackModel
 from latchfree_model.models.registers import CasRegisterModel, CounterModel, MutexModel, RegisterModel
 from latchfree_model.models.set import SetModel
 from latchfree_model.models.topic_index import TopicIndexModel
+from latchfree_model.models.words import NOTHING, fits
 
 __all__ = [
     "BLOCKED",
     "MODELS",
+    "NOTHING",
     "UNKNOWN",
     "AppendKvModel",
     "BoundedQueueModel",
     "Call",
     "CasRegisterModel",
+    "CompiledModel",
     "CounterModel",
     "MapModel",
     "Model",
@@ -33,6 +37,7 @@ __all__ = [
     "StackModel",
     "TopicIndexModel",
     "define",
+    "fits",
     "get_model",
 ]
 

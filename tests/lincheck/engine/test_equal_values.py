@@ -11,8 +11,8 @@ from lincheck_random import KINDS, model_of, random_history
 
 from latchfree_lincheck import Columns, History, check, check_many
 from latchfree_lincheck.history.history import Operation
-from latchfree_lincheck.history.values import NAN, canonical, whole
 from latchfree_model import UNKNOWN
+from latchfree_model.models.values import NAN, canonical, whole
 
 ENGINES = ("auto", "monitor", "frontier", "wgl", "python")
 ALIKE = {

@@ -31,6 +31,8 @@ PUSH: Final = 15
 ENQUEUE: Final = 16
 OFFER: Final = 17
 TAKE: Final = 18
+# A call of the user's own model: see `own`.
+OWN: Final = 19
 
 ABSENT: Final = -1
 UNKNOWN_RESULT: Final = -2

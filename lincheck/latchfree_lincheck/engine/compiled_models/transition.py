@@ -23,6 +23,7 @@ from latchfree_lincheck.engine.compiled_models.opcodes import (
     GET,
     INSERT,
     OFFER,
+    OWN,
     PUSH,
     PUT,
     PUT_IF_ABSENT,
@@ -35,6 +36,7 @@ from latchfree_lincheck.engine.compiled_models.opcodes import (
     TAKE,
     UNKNOWN_RESULT,
 )
+from latchfree_lincheck.engine.compiled_models.own import after_own, judge_own
 from latchfree_lincheck.engine.compiled_models.states import cons, extend, fetch, insert, length, update
 from latchfree_lincheck.history.timeline import Ints, int64
 
@@ -91,7 +93,7 @@ def is_read(rows: Rows, number: int) -> bool:
         return bool(result >= 0)
     if code in (REPLACE_IF, REMOVE_IF, INSERT, DELETE, ENQUEUE):
         return bool(result == 0 or (code == REPLACE_IF and result == 1 and a == b))
-    return False
+    return bool(code == OWN and result == 1)
 
 
 @kernel
@@ -99,6 +101,8 @@ def judge(nodes: Ints, shape: Ints, rows: Rows, number: int, state: int) -> tupl
     """Return whether a row is legal in `state`, and the value it leaves at its key."""
     code, result = rows[number, 0], rows[number, 4]
     if code >= PUSH:
+        if code == OWN:
+            return judge_own(nodes, shape, rows[number, 2], state), 0
         return _judge_list(nodes, rows, number, state), 0
     free = result == UNKNOWN_RESULT
     if SNAPSHOT <= code <= APPEND:
@@ -171,7 +175,7 @@ def after(
     pieces: Ints,
     path: Ints,
 ) -> int:
-    """Return the state after a row that writes; `value` is what `judge` returned, `path` is scratch."""
+    """Return the state after a row that writes; `value` is what `judge` returned just before, `path` is scratch."""
     code, a, b = rows[number, 0], rows[number, 2], rows[number, 3]
     if code == CLEAR:
         return shape[EMPTY]  # type: ignore[no-any-return]
@@ -179,6 +183,8 @@ def after(
         return extend(nodes, slots, size, state, pieces[a : a + b])
     if code == TAKE:
         return ABSENT if state == ABSENT else int64(nodes[state, 0])
+    if code == OWN:
+        return after_own(nodes, slots, size, shape)
     if code == PUSH:
         return cons(nodes, slots, size, state, a)
     if code == OFFER:

@@ -13,8 +13,14 @@ from latchfree_lincheck.engine.encoding.kernels import fill, group
 from latchfree_lincheck.engine.encoding.operations import encode_operations
 from latchfree_lincheck.engine.encoding.parts import Parts
 from latchfree_lincheck.engine.encoding.problem import Meaning
+from latchfree_lincheck.engine.encoding.words import encode_words
 from latchfree_lincheck.history import History
-from latchfree_model import Model, SequentialModel
+from latchfree_model import CompiledModel, Model, SequentialModel
+
+
+def encodable(model: Model[Any]) -> bool:
+    """Return whether histories of a model can be rows: it is built in, or compiled."""
+    return bool(family(model)) or isinstance(model, CompiledModel)
 
 
 def encode(model: Model[Any], history: History, deadline: Deadline) -> tuple[Parts, Meaning]:
@@ -31,10 +37,13 @@ def encode(model: Model[Any], history: History, deadline: Deadline) -> tuple[Par
     NotThere
         If there is no time to compile what is needed.
     """
-    if not family(model):
+    if not encodable(model):
         raise NotEncodable(f"the model {model.name!r} is not built in")
     deadline.require(group)
-    encoded = _rows(model, history, deadline)
+    if isinstance(model, CompiledModel):
+        encoded = encode_words(model, history, deadline)
+    else:
+        encoded = _rows(model, history, deadline)
     return Parts.of(encoded.part, history.events(), encoded.rows, len(encoded.meaning.first)), encoded.meaning
 
 

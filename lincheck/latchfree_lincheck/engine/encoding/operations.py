@@ -19,12 +19,12 @@ from latchfree_lincheck.engine.encoding.forms import FORMS, KEYED, LARGEST, LIST
 from latchfree_lincheck.engine.encoding.problem import Meaning
 from latchfree_lincheck.history import Operation
 from latchfree_lincheck.history.timeline import Ints
-from latchfree_lincheck.history.values import canonical, whole
 from latchfree_model import UNKNOWN, Model, SequentialModel
+from latchfree_model.models.values import PLAIN, canonical, whole
 
 _LOOK_AT_CLOCK: Final = 1024
-_CLOSELY: Final = frozenset({"snapshot", "append", "put"})
-"""Calls whose arguments or results only a step of the model looks at."""
+_WRITES: Final = frozenset({"append", "put"})
+"""Calls of the model append-kv that take a string."""
 
 
 class _Numbers(dict[Hashable, int]):
@@ -37,13 +37,17 @@ class _Numbers(dict[Hashable, int]):
 
 def encode_operations(model: SequentialModel[Any], operations: Sequence[Operation], deadline: Deadline) -> Encoded:
     """Turn the operations of one history into rows; see `encode.encode` for what is raised."""
+    takes = model.operations
+    texts = family(model) == "append-kv"
+    usual = type(model).validate is SequentialModel.validate  # names, numbers of arguments, and None where it is stored
     for number, operation in enumerate(operations):
         if number % _LOOK_AT_CLOCK == 0 and deadline.passed():
             raise Expired
-        if operation.f in _CLOSELY:
-            model.step(model.init(), operation.call)
-        else:
+        f, arguments = operation.f, operation.arguments
+        if not usual or takes.get(f) != len(arguments) or None in arguments:
             model.validate(operation.call)
+        if f == "snapshot" or (texts and f in _WRITES and not isinstance(arguments[1], str)):
+            model.step(model.init(), operation.call)
     return _Encoder(model).run(operations, deadline)
 
 
@@ -74,7 +78,9 @@ class _Encoder:
                 raise Expired
             name = each.object
             alone = keyed and name not in whole
-            arguments = tuple(map(canonical, each.arguments))
+            arguments = each.arguments
+            if not PLAIN.issuperset(map(type, arguments)):
+                arguments = tuple(map(canonical, arguments))
             mine = parts[name, arguments[0] if alone else None]
             part[number] = mine
             filled.append(self._row(each, arguments, mine, keyed, alone))
@@ -112,7 +118,7 @@ class _Encoder:
                 b = numbers[1]
             elif code == op.ENQUEUE:
                 b = self._capacity
-        return code, key, a, b, self._result(kind, canonical(each.result), part)
+        return code, key, a, b, self._result(kind, each.result, part)
 
     def _result(self, kind: str, result: object, part: int) -> int:
         """Return the number of a result."""
@@ -120,6 +126,8 @@ class _Encoder:
             return 1
         if result is UNKNOWN or not kind:
             return op.UNKNOWN_RESULT
+        if type(result) not in PLAIN:
+            result = canonical(result)
         if kind == "value":
             try:
                 return op.ABSENT if result is None else self._values[result]

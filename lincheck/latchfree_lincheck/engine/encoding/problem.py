@@ -11,6 +11,7 @@ import numpy as np
 from latchfree_lincheck.engine.compiled_models.opcodes import APPEND, OFFER, PUSH
 from latchfree_lincheck.engine.compiled_models.transition import PartArrays, Rows
 from latchfree_lincheck.engine.encoding.parts import Parts
+from latchfree_lincheck.engine.own_step import Own
 from latchfree_lincheck.history.timeline import Ints, Timeline
 
 NOTHING = np.zeros(0, np.int64)
@@ -25,8 +26,8 @@ class Meaning:
     ----------
     family : str
         The built-in model, without its parameters.
-    kind : "value", "list" or "text"
-        What one key holds.
+    kind : "value", "list", "text" or "words"
+        What one key holds. Words are of a model of the user's own.
     initial : mapping of int to int64[keys]
         For each part with several keys, their values at the beginning.
     first : int64[parts]
@@ -37,15 +38,18 @@ class Meaning:
         The strings appended; an append's a and b are a slice of it.
     texts : mapping of int to sequence of bytes
         If the kind is text, for each part what the values and results >= 0 stand for.
+    own : Own, optional
+        If the kind is words, the compiled step and the calls.
     """
 
     family: str
-    kind: Literal["value", "list", "text"]
+    kind: Literal["value", "list", "text", "words"]
     first: Ints
     initial: Mapping[int, Ints] = field(default_factory=dict)
     contents: Mapping[int, Ints] = field(default_factory=dict)
     pieces: Ints = field(default_factory=lambda: NOTHING)
     texts: Mapping[int, tuple[bytes, ...]] = field(default_factory=dict)
+    own: Own | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +67,12 @@ class Problem:
     """
 
     parts: Parts
-    kind: Literal["value", "list", "text"]
+    kind: Literal["value", "list", "text", "words"]
     initial: Ints
     contents: Ints
     pieces: Ints
     texts: tuple[bytes, ...]
+    own: Own | None = None
 
     @classmethod
     def of(cls, parts: Parts, meaning: Meaning, part: int) -> Problem:
@@ -85,7 +90,7 @@ class Problem:
         )
         initial = meaning.initial.get(part, meaning.first[part : part + 1])
         contents = meaning.contents.get(part, NO_CONTENTS)
-        return cls(alone, meaning.kind, initial, contents, meaning.pieces, meaning.texts.get(part, ()))
+        return cls(alone, meaning.kind, initial, contents, meaning.pieces, meaning.texts.get(part, ()), meaning.own)
 
     def arrays(self, rows: Rows) -> PartArrays:
         """Return the arrays that compiled searches read, with these rows."""
@@ -94,6 +99,8 @@ class Problem:
     @property
     def depth(self) -> int:
         """The depth of the tree that holds the keys."""
+        if self.kind == "words":
+            return 0
         return (len(self.initial) - 1).bit_length()
 
     def timeline(self) -> Timeline:
@@ -105,6 +112,8 @@ class Problem:
         rows = self.parts.rows
         if self.kind == "text":
             return int(np.where(rows[:, 0] == APPEND, rows[:, 3], 0).max(initial=0))
+        if self.kind == "words":
+            return len(self.initial)
         if self.kind == "list":
             return 2 + int(((rows[:, 0] >= PUSH) & (rows[:, 0] <= OFFER)).sum())
         return self.depth

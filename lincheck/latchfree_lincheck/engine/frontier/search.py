@@ -100,9 +100,9 @@ class Frontier:
             if self._problem.texts:
                 tables.number_texts(self._rows, self._problem.texts)
                 self._uses = last_uses(tables.nodes, int(tables.size[0]), parts.events, parts.return_, self._rows)
-            depth = self._problem.depth
-            self._shape = tables.shape(depth, len(self._problem.initial))
-            state = tables.number(self._problem.initial, depth)
+            own, depth, initial = self._problem.own, self._problem.depth, self._problem.initial
+            self._shape = tables.shape(depth, len(initial)) if own is None else own.shape()
+            state = tables.number(initial, depth) if own is None else tables.chain(initial)
             k.start(tables.control, tables.flight, tables.configurations, state, 0)
             while True:
                 why = self._slice(len(parts.events))
@@ -130,6 +130,8 @@ class Frontier:
             self._uses, last, self._deadline.slice(_SLICE),
         )  # fmt: skip
         self._deadline.spend(int(tables.control[k.STEPS]) - before)
+        if self._problem.own is not None:
+            self._problem.own.require_no_failure(self._shape)
         return why
 
     def _found(self, path: int) -> Ints:

@@ -9,7 +9,6 @@ import numpy.typing as npt
 
 from latchfree_lincheck.engine.bounds import Deadline, GaveUp
 from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT, SNAPSHOT
-from latchfree_lincheck.engine.compiled_models.states import extend
 from latchfree_lincheck.engine.compiled_models.transition import Rows
 from latchfree_lincheck.engine.encoding.problem import Problem
 from latchfree_lincheck.engine.outcome import Slices
@@ -104,7 +103,8 @@ class CompiledSearch:
 
     def initial(self) -> Configuration:
         """Return where the history starts."""
-        return Configuration(tuple(self._problem.initial.tolist()) if self._problem.kind == "value" else ())
+        begins = self._problem.kind in ("value", "words")
+        return Configuration(tuple(self._problem.initial.tolist()) if begins else ())
 
     def search(
         self, low: int, high: int, starts: Sequence[Configuration], *, every: bool, budget: int | None
@@ -168,6 +168,8 @@ class CompiledSearch:
             self._deadline.slice(_SLICE),
         )  # fmt: skip
         self._deadline.spend(int(self._control[k.STEPS]) - before)
+        if self._problem.own is not None:
+            self._problem.own.require_no_failure(self._shape)
         return why
 
     def _grow(self, why: int) -> None:
@@ -194,15 +196,13 @@ class CompiledSearch:
         control[k.LOW], control[k.COUNT] = low, high - low
         control[k.GROWTH], control[k.RECORD] = self._growth, self._record
         control[k.KNOWN] = self._known
-        self._shape = tables.shape(self._depth, self._keys)
+        own = self._problem.own
+        self._shape = tables.shape(self._depth, self._keys) if own is None else own.shape()
 
     def _enter(self, state: tuple[int, ...]) -> int:
-        """Return the number of a configuration's state: a map's values, or the values of a list from its end."""
-        tables = self._tables
-        if self._problem.kind == "value":
-            return tables.number(np.array(state, np.int64), self._depth)
-        tables.room_for_nodes(len(state))
-        return int(extend(tables.nodes, tables.slots, tables.size, ABSENT, np.array(state, np.int64)))
+        """Return the number of a configuration's state: a map's values, a list's from its end, or words."""
+        values = np.array(state, np.int64)
+        return self._tables.number(values, self._depth) if self._problem.kind == "value" else self._tables.chain(values)
 
     def _leave(self, number: int) -> tuple[int, ...]:
         """Return what `_enter` takes."""
@@ -236,8 +236,8 @@ class DepthFirst:
         return True
 
     def start(self, problem: Problem, memory: int, deadline: Deadline) -> Slices:
-        """Search one part."""
-        return linearize(CompiledSearch(problem, memory, deadline))
+        """Search one part. Nothing is done before the first turn, as another search may need only one."""
+        return (yield from linearize(CompiledSearch(problem, memory, deadline)))
 
 
 def _earlier_twins(rows: Rows) -> Ints:

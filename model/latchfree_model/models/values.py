@@ -9,7 +9,8 @@ from __future__ import annotations
 import numbers
 from typing import Any, Final
 
-_PLAIN: Final = frozenset({int, str, bool, bytes, type(None)})
+PLAIN: Final = frozenset({int, str, bool, bytes, type(None)})
+"""The types of most values, which are canonical."""
 
 _TRUTHS: Final = frozenset({"bool", "bool_"})
 """NumPy's truth values, which are no numbers."""
@@ -40,7 +41,7 @@ def canonical(value: Any) -> Any:
     A NaN becomes `NAN`, a number of NumPy's becomes Python's, a set a frozen set and a bytearray bytes.
     """
     kind = type(value)
-    if kind in _PLAIN:
+    if kind in PLAIN:
         return value
     if isinstance(value, numbers.Number) or kind.__name__ in _TRUTHS:
         if kind.__module__ == "numpy":

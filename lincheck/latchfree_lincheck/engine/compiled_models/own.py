@@ -1,0 +1,75 @@
+"""A model of the user's own in the compiled searches: its step is called by address.
+
+A state is a chain of words in the store of `states`, the last word on top, so equal states have equal numbers and the
+memos stay exact. A row is ``(OWN, 0, call, 0, whether it changes nothing)``, and the words of calls stand in a table.
+The addresses of the step and of the table, and room for the words of two states, are in `shape`, so the searches are
+compiled once for all models.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from latchfree.jit import kernel
+from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT
+from latchfree_lincheck.engine.compiled_models.states import cons
+from latchfree_lincheck.history.timeline import Ints, int64
+
+# The fields of `shape` after those of built-in models.
+STEP: Final = 3
+"""The address of the step: ``step(call, state, after)``, addresses of words, returns 1, 0 or, if it failed, -1."""
+CALLS: Final = 4
+"""The address of the words of all calls."""
+CALL_WORDS: Final = 5
+"""How many words a call has."""
+WORDS: Final = 6
+"""How many words a state has."""
+FAILED: Final = 7
+"""One more than the call that the step failed on, or 0."""
+HELD: Final = 8
+"""Where the words of a state stand; after them the words of the state after it."""
+
+
+@intrinsic
+def _call_at(typing: Any, address: Any, call: Any, state: Any, after: Any) -> Any:
+    """Call a C function of three pointers that returns an integer."""
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        word = ir.IntType(64)
+        pointer = word.as_pointer()
+        function = builder.inttoptr(arguments[0], ir.FunctionType(word, [pointer] * 3).as_pointer())
+        return builder.call(function, [builder.inttoptr(each, pointer) for each in arguments[1:]])
+
+    return types.int64(types.int64, types.int64, types.int64, types.int64), emit
+
+
+_call: Any = _call_at
+
+
+@kernel
+def judge_own(nodes: Ints, shape: Ints, call: int, state: int) -> bool:
+    """Return whether a call is legal in a state; the words of the next state stay in `shape`."""
+    words = shape[WORDS]
+    at = int64(state)
+    for place in range(words - 1, -1, -1):
+        shape[HELD + place] = nodes[at, 1]
+        at = nodes[at, 0]
+    held = int64(shape.ctypes.data) + 8 * HELD
+    legal = _call(shape[STEP], shape[CALLS] + 8 * shape[CALL_WORDS] * call, held, held + 8 * words)
+    if legal < 0:
+        shape[FAILED] = call + 1
+    return bool(legal > 0)
+
+
+@kernel
+def after_own(nodes: Ints, slots: Ints, size: Ints, shape: Ints) -> int:
+    """Return the state that `judge_own` found last."""
+    state = int64(ABSENT)
+    words = shape[WORDS]
+    for place in range(words):
+        state = int64(cons(nodes, slots, size, state, shape[HELD + words + place]))
+    return int(state)
