@@ -23,7 +23,7 @@ from rich.console import Console
 
 import report
 from latchfree_lincheck import Column, Columns, History, Operation, check, check_many
-from latchfree_model import UNKNOWN, get_model
+from latchfree_model import NOTHING, UNKNOWN, CompiledModel, fits, get_model
 from peers import Unavailable
 from peers.plain_wgl import linearizable
 from peers.porcupine import Porcupine
@@ -64,7 +64,7 @@ def best(run: Callable[[], Any]) -> float:
     return min(found)
 
 
-def ok(history: History, model: str, **options: Any) -> str:
+def ok(history: History, model: str | CompiledModel, **options: Any) -> str:
     """Judge a history that is linearizable; return which engine did."""
     verdict = check(history, model, **options)
     if verdict.verdict != "ok":
@@ -155,6 +155,47 @@ def one_key() -> list[Figure]:
         note = f"{engine}{beside([middle], 'cas-register', ['ok'], ours)}"
         figures.append(Figure("10,000 operations on one key, 8 threads", "s", 0.1, ours, note=note))
     return figures
+
+
+def _cell(state: int, op: int, argument: tuple[int, int], result: int) -> tuple[bool, int]:
+    """Step of a cas-register as somebody's own model: read, write, cas."""
+    if op == 0:
+        return fits(result, state), state
+    if op == 1:
+        return True, argument[0]
+    if state == argument[0]:
+        return fits(result, 1), argument[1]
+    return fits(result, 0), state
+
+
+def own_model() -> Figure:
+    """The register as a model of one's own, beside the one that is built in."""
+    own = CompiledModel("own cas-register", NOTHING, {"read": 0, "write": 1, "cas": 2}, _cell, readonly=["read"])
+    history = record("cas-register", 100_000, threads=8)
+    ours, built_in = best(lambda: ok(history, own)), best(lambda: ok(history, "cas-register"))
+    return Figure("100,000 operations by a model of one's own, beside built in", "times", 3, ours / built_in)
+
+
+def repeats() -> list[Figure]:
+    """Long runs of queues that hold three different items."""
+    figures = []
+    for threads in (4, 16):
+        made = record("queue", 10_000, threads=threads)
+        few = [
+            replace(each, arguments=tuple(_few(thing) for thing in each.arguments), result=_few(each.result))
+            for each in made.operations
+        ]
+        history = History("few", few)
+        engine = ok(history, "queue")
+        seconds = best(lambda history=history: ok(history, "queue"))  # type: ignore[misc]
+        figures.append(
+            Figure(f"10,000 operations of a queue, three items, {threads} threads", "s", 2, seconds, note=engine)
+        )
+    return figures
+
+
+def _few(thing: Any) -> Any:
+    return thing % 3 if isinstance(thing, int) and not isinstance(thing, bool) else thing
 
 
 def many_keys() -> Figure:
@@ -336,6 +377,8 @@ GROUPS: dict[str, Callable[[], Figure | list[Figure]]] = {
     "small": many_small,
     "many": many_at_once,
     "key": one_key,
+    "own": own_model,
+    "repeats": repeats,
     "keys": many_keys,
     "append": append,
     "monitors": monitors,

@@ -7,6 +7,7 @@
 ``frontier``           just-in-time linearization
 ``wgl``                depth-first search
 ``product``            key by key
+``dequeues``           queues, by their dequeues
 ``smt``                Z3
 =====================  ==========================================================================
 

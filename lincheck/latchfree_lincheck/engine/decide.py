@@ -17,6 +17,7 @@ from typing import Final, Literal
 import numpy as np
 
 from latchfree_lincheck.engine.bounds import Deadline, GaveUp
+from latchfree_lincheck.engine.dequeues.search import ByDequeues
 from latchfree_lincheck.engine.encoding.parts import Parts
 from latchfree_lincheck.engine.encoding.problem import Meaning, Problem
 from latchfree_lincheck.engine.frontier.kernels.configurations import BLOCKED, DONE
@@ -63,7 +64,7 @@ class Plan:
 PLANS: Final[Mapping[str, Plan]] = {
     plan.name: plan
     for plan in (
-        Plan("auto", (JustInTime(), DepthFirst(), KeyByKey()), monitors=True, sweeps=True),
+        Plan("auto", (JustInTime(), DepthFirst(), KeyByKey(), ByDequeues()), monitors=True, sweeps=True),
         Plan("monitor", (JustInTime(), DepthFirst()), monitors=True, searches=False),
         Plan("frontier", (JustInTime(),), sweeps=True),
         Plan("wgl", (DepthFirst(),)),

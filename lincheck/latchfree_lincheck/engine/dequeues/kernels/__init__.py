@@ -1,0 +1,1 @@
+"""The compiled code of the search by dequeues."""
