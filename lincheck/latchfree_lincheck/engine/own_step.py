@@ -72,13 +72,19 @@ class Own:
         return shape
 
     def require_no_failure(self, shape: Ints) -> None:
-        """Raise ValueError if the step failed."""
-        if shape[FAILED]:
+        """Raise ValueError if the step failed, or changed a state that it must not."""
+        failed = int(shape[FAILED])
+        if failed:
             words = len(_parts(self.model.init()))
             state = tuple(shape[HELD : HELD + words].tolist())
-            call = tuple(self.calls[shape[FAILED] - 1].tolist())
+            call = tuple(self.calls[abs(failed) - 1].tolist())
+            name, told = self.model.name, self.model.told(call)
+            if failed < 0:
+                raise ValueError(
+                    f"step of {name!r} changes the state on {told}, which readonly or failures say it does not"
+                )
             self.model.apply_words(state if isinstance(self.model.init(), tuple) else state[0], call)
-            raise ValueError(f"step of {self.model.name!r} fails on {self.model.told(call)} when it is compiled")
+            raise ValueError(f"step of {name!r} fails on {told} when it is compiled")
 
 
 def _parts(state: object) -> tuple[object, ...]:

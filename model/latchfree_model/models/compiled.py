@@ -51,12 +51,14 @@ class CompiledModel(SequentialModel[State]):
         by numba; it must depend on nothing else.
     readonly : iterable of str
         Operations that change no state. Naming them makes searches much faster.
+    failures : mapping of str to object, optional
+        Results with which an operation changes no state, such as ``{"cas": False}``. Naming them does the same.
 
     Raises
     ------
     ValueError
-        If the initial state is no word and no tuple of words, there are no operations, a name in `readonly` is no
-        operation, or `step` does not take four arguments.
+        If the initial state is no word and no tuple of words, there are no operations, a name in `readonly` or
+        `failures` is no operation, or `step` does not take four arguments.
     """
 
     def __init__(
@@ -67,10 +69,12 @@ class CompiledModel(SequentialModel[State]):
         step: Callable[[Any, int, Any, int], tuple[bool, Any]],
         *,
         readonly: Iterable[str] = (),
+        failures: Mapping[str, object] = MappingProxyType({}),
     ) -> None:
         self.name = name
         self.operations = MappingProxyType(dict(operations))
         self.readonly = frozenset(readonly)
+        self.failures = MappingProxyType(dict(failures))
         self.function = step
         self.words = Words()
         self._initial = initial
@@ -84,8 +88,9 @@ class CompiledModel(SequentialModel[State]):
             raise ValueError(f"the initial state of {self.name!r} must be an integer of 64 bits or a tuple of them")
         if not self.operations or not all(type(takes) is int and takes >= 0 for takes in self.operations.values()):
             raise ValueError(f"the operations of {self.name!r} must say how many arguments each takes: {{'read': 0}}")
-        if unknown := sorted(self.readonly - set(self.operations)):
-            raise ValueError(f"readonly of {self.name!r} names {unknown[0]!r}, which is no operation of it")
+        for what, named in (("readonly", self.readonly), ("failures", set(self.failures))):
+            if unknown := sorted(named - set(self.operations)):
+                raise ValueError(f"{what} of {self.name!r} names {unknown[0]!r}, which is no operation of it")
         try:
             inspect.signature(self.function).bind(0, 0, 0, 0)
         except TypeError as error:
@@ -138,6 +143,10 @@ class CompiledModel(SequentialModel[State]):
                 f"expected {len(first)} integer(s) of 64 bits"
             )
         return bool(legal), after
+
+    def effectless(self, call: Call) -> bool:
+        """Return whether the call changes no state, as its name or its result tells."""
+        return call.f in self.readonly or (call.f in self.failures and self.failures[call.f] == call.result)
 
     def matches(self, call: Call, expected: object) -> bool:
         """Return whether the result seen is the one expected."""

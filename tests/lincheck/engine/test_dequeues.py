@@ -82,6 +82,7 @@ def test_a_search_that_forgets_a_rule_is_caught(change, monkeypatch):
     python = {name: each.py_func for name, each in compiled.items() if each.__module__ == k.__name__}
     for name, function in python.items():
         monkeypatch.setattr(k, name, function)
+    monkeypatch.setattr(k, "mix", lambda a, b: hash((int(a), int(b))) & 0xFFFF)
     monkeypatch.setattr(k, "lowest_bit", lambda bits: (int(bits) & -int(bits)).bit_length() - 1)
     if change == "options":  # any enqueue that was called may be next
         monkeypatch.setattr(

@@ -108,6 +108,8 @@ HISTORY = History("h", [Operation(0, "go", (1,), None, 0, 1)])
         (faulty(lambda s, op, a, r: (True, s[:2]), initial=(0, 0, 0)), "returns .*state is a tuple of 3 integers"),
         (faulty(lambda s, op, a, r: (True, hash(object()))), "cannot be compiled .*test_own_models.py:"),
         (faulty(lambda s, op, a, r: (True, PLAIN)), "cannot be compiled .*PLAIN"),
+        (faulty(lambda s, op, a, r: (True, s + 1), readonly=["go"]), r"changes the state on go\(1\) -> None"),
+        (faulty(lambda s, op, a, r: (True, s + 1), failures={"go": None}), r"changes the state on go\(1\) -> None"),
         (faulty(raised_inside), r"fails on go\(1\) -> None: ZeroDivisionError"),
     ],
 )
@@ -126,16 +128,16 @@ def test_a_fault_of_a_step_is_named(model, words, engine):
         ({"initial": 1.5}, "initial state of 'm' must be"),
         ({"initial": ()}, "initial state of 'm' must be"),
         ({"operations": {}}, "operations of 'm' must say"),
-        ({"readonly": ["red"]}, "names 'red'"),
+        ({"readonly": ["red"]}, "readonly of 'm' names 'red'"),
+        ({"failures": {"red": 1}}, "failures of 'm' names 'red'"),
         ({"step": lambda state, call: (True, state)}, "must take"),
     ],
 )
 def test_a_model_without_sense_is_refused(given, words):
     sound = {"initial": 0, "operations": {"read": 0}, "step": lambda s, op, a, r: (True, s)}
     made = {**sound, **given}
-    readonly = made.pop("readonly", ())
     with pytest.raises(ValueError, match=words):
-        CompiledModel("m", made["initial"], made["operations"], made["step"], readonly=readonly)
+        CompiledModel("m", **made)
 
 
 @pytest.mark.parametrize("call", [Call("go", (), None), Call("stop", (1,), None), Call("go", (1 << 62,), None)])

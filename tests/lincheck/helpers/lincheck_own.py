@@ -63,7 +63,9 @@ def _acquire(state, who):
 
 
 OWN = {
-    "counter": CompiledModel("counter to 3", 0, {"increment": 0, "read": 0}, _counter, readonly=["read"]),
+    "counter": CompiledModel(
+        "counter to 3", 0, {"increment": 0, "read": 0}, _counter, readonly=["read"], failures={"increment": False}
+    ),
     "lease": CompiledModel(
         "lease", (NOTHING, 0), {"acquire": 1, "release": 1, "holder": 0}, _lease, readonly=["holder"]
     ),

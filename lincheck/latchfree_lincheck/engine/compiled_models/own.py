@@ -29,7 +29,7 @@ CALL_WORDS: Final = 5
 WORDS: Final = 6
 """How many words a state has."""
 FAILED: Final = 7
-"""One more than the call that the step failed on, or 0."""
+"""One more than the call that the step failed on, or minus that if it changed what it may not, or 0."""
 HELD: Final = 8
 """Where the words of a state stand; after them the words of the state after it."""
 
@@ -51,8 +51,11 @@ _call: Any = _call_at
 
 
 @kernel
-def judge_own(nodes: Ints, shape: Ints, call: int, state: int) -> bool:
-    """Return whether a call is legal in a state; the words of the next state stay in `shape`."""
+def judge_own(nodes: Ints, shape: Ints, call: int, state: int, reads: bool) -> bool:
+    """Return whether a call is legal in a state; the words of the next state stay in `shape`.
+
+    A call that is legal and `reads` must leave the state as it is.
+    """
     words = shape[WORDS]
     at = int64(state)
     for place in range(words - 1, -1, -1):
@@ -62,6 +65,10 @@ def judge_own(nodes: Ints, shape: Ints, call: int, state: int) -> bool:
     legal = _call(shape[STEP], shape[CALLS] + 8 * shape[CALL_WORDS] * call, held, held + 8 * words)
     if legal < 0:
         shape[FAILED] = call + 1
+    if reads and legal > 0:
+        for place in range(words):
+            if shape[HELD + words + place] != shape[HELD + place]:
+                shape[FAILED] = -call - 1
     return bool(legal > 0)
 
 

@@ -102,7 +102,7 @@ def judge(nodes: Ints, shape: Ints, rows: Rows, number: int, state: int) -> tupl
     code, result = rows[number, 0], rows[number, 4]
     if code >= PUSH:
         if code == OWN:
-            return judge_own(nodes, shape, rows[number, 2], state), 0
+            return judge_own(nodes, shape, rows[number, 2], state, result == 1), 0
         return _judge_list(nodes, rows, number, state), 0
     free = result == UNKNOWN_RESULT
     if SNAPSHOT <= code <= APPEND:

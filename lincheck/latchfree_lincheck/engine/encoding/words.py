@@ -16,7 +16,7 @@ from latchfree_lincheck.history import History
 from latchfree_lincheck.history.columns import MISSING, NONE, Column, Columns
 from latchfree_lincheck.history.timeline import Ints
 from latchfree_model import CompiledModel
-from latchfree_model.models.words import LOST, NOTHING
+from latchfree_model.models.words import LOST, NEVER, NOTHING
 
 _LOOK_AT_CLOCK: Final = 1024
 
@@ -42,7 +42,10 @@ def encode_words(model: CompiledModel, history: History, deadline: Deadline) -> 
     for row in np.flatnonzero(~returned).tolist():  # equal rows say that lost calls are equal
         rows[row, 2] = first.setdefault(tuple(own.calls[row].tolist()), row)
     reads = np.array([f in model.readonly for f in model.operations])
-    rows[:, 4] = reads[own.calls[:, 0]]
+    failure = np.array(
+        [model.words.word(model.failures[f]) if f in model.failures else NEVER for f in model.operations]
+    )
+    rows[:, 4] = reads[own.calls[:, 0]] | (own.calls[:, -1] == failure[own.calls[:, 0]])
     part, count = _objects(history)
     start = np.array(model.init(), np.int64).reshape(-1)
     initial = dict.fromkeys(range(count), start)
