@@ -31,8 +31,6 @@ _CHARACTERS: Final = {
 _CLOSES: Final = {"{": "}", "#{": "}", "[": "]", "(": ")"}
 _GAP: Final = r"[ \t\r\n,]"
 _SIMPLE: Final = r'("[^"\\]*"|\[[^\[\]{}()"\\;#]*\]|[^\s,;"()\[\]{}\\#]+)'
-_BARE_EVENT: Final = re.compile(r";[^{]*:process\s")
-"""A comment that was a map: one bit tells ``;`` from ``{``."""
 _KEYED: Final = frozenset({"#jepsen.independent/tuple", "#jepsen.independent.Tuple", "#clojure.lang.MapEntry"})
 _MAX_DEPTH: Final = 100
 _MAX_DIGITS: Final = 1000
@@ -157,7 +155,8 @@ class _Reader:
             self._line += token.text.count("\n")
             if token.kind != "blank":
                 return token
-            if token.text[0] == ";" and _BARE_EVENT.match(token.text):
+            if token.text.startswith(";:") or (token.text == ";" and self._at == len(self._text)):
+                # One bit tells ``;`` from ``{``: this was a map.
                 raise EdnError(token.line, "a map, or a comment that begins otherwise", repr(token.text[:60]))
         return None
 

@@ -47,7 +47,7 @@ def read_maps(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
         If the text is not EDN, or something is no map with keywords, or indices do not grow.
     """
     path = source.path
-    latest: tuple[int, int] | None = None
+    latest: tuple[int | None, int] | None = None
     try:
         for line, value in read_edn(source.text, inside=True):
             if not isinstance(value, dict):
@@ -62,14 +62,23 @@ def read_maps(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
         raise HistoryFormatError(path, error.line, error.expected, error.got) from None
 
 
-def _grown(source: Source, line: int, fields: dict[str, Any], latest: tuple[int, int] | None) -> tuple[int, int] | None:
-    """Return the index of a map and its line, which must be greater than the latest one; -1 is none."""
+def _grown(
+    source: Source, line: int, fields: dict[str, Any], latest: tuple[int | None, int] | None
+) -> tuple[int | None, int]:
+    """Return the index of a map, if it has one, and its line.
+
+    The index must be greater than the `latest` one. All maps have an index, or none has; -1 is none.
+    """
     index = fields.get("index")
-    if index is None or index == -1:
-        return latest
-    if not isinstance(index, int) or isinstance(index, bool):
+    index = None if index == -1 else index
+    if index is not None and (not isinstance(index, int) or isinstance(index, bool)):
         raise HistoryFormatError(source.path, line, "an integer as :index", repr(index))
-    if latest is not None and index <= latest[0]:
+    if latest is None:
+        return index, line
+    if (index is None) != (latest[0] is None):
+        article, got = ("no", index) if latest[0] is None else ("an", None)
+        raise HistoryFormatError(source.path, line, f"{article} :index, as in line {latest[1]}", str(got))
+    if index is not None and latest[0] is not None and index <= latest[0]:
         expected = f"an :index greater than {latest[0]}, that of line {latest[1]}"
         raise HistoryFormatError(source.path, line, expected, str(index))
     return index, line

@@ -35,30 +35,24 @@ def read_maps(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
     HistoryFormatError
         If a line is no JSON object, or the last one is cut off.
     """
-    lines = source.text.split("\n")
-    _refuse_array(source)
-    for line, text in enumerate(lines, 1):
-        if not text or text.isspace():
+    begun = False
+    for line, text in source.lines():
+        if text.isspace():
             continue
+        if not begun and text.lstrip().startswith("["):
+            fix = f"a JSON array; fix: jq -c '.[]' {source.path} > lines.jsonl"
+            raise HistoryFormatError(source.path, line, "JSON Lines, an object on each line", fix)
+        begun = True
         try:
-            record = loads(source.path, line, text.rstrip("\r"), "a JSON object")
+            record = loads(source.path, line, text.rstrip("\r\n"), "a JSON object")
         except HistoryFormatError:
-            if line < len(lines):
+            if text.endswith("\n"):
                 raise
             expected = "a JSON object on the last line, ended by a newline"
             raise HistoryFormatError(source.path, line, expected, f"{text[-60:]!r}, which is cut off") from None
         if not isinstance(record, dict):
             raise HistoryFormatError(source.path, line, "a JSON object", repr(record)[:60])
         yield line, record
-
-
-def _refuse_array(source: Source) -> None:
-    """Raise HistoryFormatError if the file is one JSON array."""
-    blank = len(source.text) - len(source.text.lstrip())
-    if source.text.startswith("[", blank):
-        line = 1 + source.text.count("\n", 0, blank)
-        fix = f"a JSON array; fix: jq -c '.[]' {source.path} > lines.jsonl"
-        raise HistoryFormatError(source.path, line, "JSON Lines, an object on each line", fix)
 
 
 def write(path: Path, histories: list[History]) -> None:

@@ -13,7 +13,7 @@ import gzip
 import io
 import sys
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -60,16 +60,23 @@ class Source:
         try:
             return self.data.decode("utf-8-sig")
         except UnicodeDecodeError:
-            raise self._no_text() from None
+            for _ in self.lines():  # raises the error of the first line that is no text
+                pass
+            raise
 
-    def _no_text(self) -> HistoryFormatError:
-        """Return the error of the first line that is no UTF-8."""
-        for number, line in enumerate(self.data.split(b"\n"), 1):
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Yield the lines with their numbers and their ends, without holding all of the text.
+
+        Raises
+        ------
+        HistoryFormatError
+            If a line is not UTF-8.
+        """
+        for number, line in enumerate(io.BytesIO(self.data), 1):
             try:
-                line.decode()
+                yield number, line.decode("utf-8-sig" if number == 1 else "utf-8")
             except UnicodeDecodeError as error:
-                return HistoryFormatError(self.path, number, "UTF-8 text", str(error))
-        raise AssertionError("each line is text, so the file is")
+                raise HistoryFormatError(self.path, number, "UTF-8 text", str(error)) from None
 
 
 def stem_of(path: Path) -> str:

@@ -189,6 +189,8 @@ WRONG = [
     (events((0, "invoke", "write", "foo")), 1, "the value to write, got"),
     (events((0, "invoke", "write", "01")), 1, "a number, a keyword or a symbol, got '01'"),
     (";:process 0, :type :invoke, :f :read}", 1, "a map, or a comment that begins otherwise"),
+    ("{:process 0, :type :info, :index 3}{:process 0, :type :info}", 1, "an :index, as in line 1, got None"),
+    ("{:process 0, :type :info}\n{:process 0, :type :info, :index 3}", 2, "no :index, as in line 1, got 3"),
     ("{:process 0, :type :ok}", 1, "a keyword as :f, got None"),
     ('[{"process" 0, :x 1}]', 1, "keywords as keys, got 'process'"),
     (events((":x", "ok", "write", 1)), 1, "process :x to be running a write, got no invocation"),

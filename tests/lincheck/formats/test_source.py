@@ -119,7 +119,10 @@ def test_packed_files_may_have_several_members(tmp_path):
         (b'[{"history": "h"}]', "expected JSON Lines, an object on each line, got a JSON array; fix: jq -c '.[]'"),
         (b'\n[\n  {"history": "h"}\n]', ":2: expected JSON Lines"),
         (b"\xff\xfe{\x00", ":1: expected "),
-        (b'{"history": "h"}\n\xff', ":2: expected UTF-8 text, got 'utf-8' codec can't decode byte 0xff"),
+        (
+            b'{"process": 0, "f": "f", "arguments": [], "invoke": 1, "return": 2}\n\xff',
+            ":2: expected UTF-8 text, got 'utf-8' codec can't decode byte 0xff",
+        ),
     ],
 )
 def test_what_is_something_else_is_named_with_the_way_out(data, words, tmp_path):
