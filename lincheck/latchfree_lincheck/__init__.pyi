@@ -7,6 +7,7 @@ from .checking.verdict import Verdict
 from .criteria import CRITERIA, judge
 from .criteria.weak_queue import without_excused
 from .engine.decide import NoWitness
+from .failures import NotLinearizable
 from .formats import read_history, write_history
 from .formats.errors import HistoryFormatError
 from .history import History, Operation
@@ -15,14 +16,19 @@ from .history.recorder import Recorder
 from .show import judge_parts, page, save
 from .show.lanes import lanes
 from .shrinking import shrink
-from .testing import NotLinearizable, linearizable, stateful
+from .testing import linearizable, stateful
+from .watching import Event, InvalidEvent, Journal, Monitor
 
 __all__ = [
     "CRITERIA",
     "Column",
     "Columns",
+    "Event",
     "History",
     "HistoryFormatError",
+    "InvalidEvent",
+    "Journal",
+    "Monitor",
     "NoWitness",
     "NotLinearizable",
     "Operation",

@@ -19,8 +19,9 @@ BELOW = {
     "criteria": {"checking", "engine", "history"},
     "shrinking": {"checking", "engine", "history"},
     "show": {"checking", "history"},
-    "testing": {"checking", "criteria", "history", "show"},
     "transactions": {"formats"},
+    "testing": {"checking", "criteria", "failures", "history", "show"},
+    "watching": {"formats", "history"},
 }
 FROM_IMPL = {"latchfree.atomics", "latchfree.jit", "latchfree.kinds"}
 

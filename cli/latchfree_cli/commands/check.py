@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from latchfree_cli import exits
+from latchfree_cli.following import follow_events
 from latchfree_cli.frame import examples
 from latchfree_cli.history_files import Failed, Initial, Keyed, Reading, kept, model_of, read_file, stem_of
 from latchfree_cli.own_models import own_models
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     "latchfree check history.jsonl --model map",
     "latchfree check a.jsonl b.edn --model queue --engine frontier",
     "latchfree check transactions.edn --level snapshot-isolation",
+    "latchfree check --follow events.jsonl --model register",
 )
 def check(
     settings: Settings,
@@ -53,12 +55,21 @@ def check(
     transactions: Transactions = None,
     level: Level = None,
     keys: KeyOrder = None,
+    follow: Annotated[
+        bool, typer.Option("--follow", help="Judge one file of events, or -, while it grows; see docs/watching.md.")
+    ] = False,
+    whole: Annotated[bool, typer.Option("--whole", help="With --follow: do not judge keys apart.")] = False,
 ) -> Outcome:
     """Judge whether recorded histories are linearizable, or keep a weaker promise; whether transactions are isolated.
 
     A malformed file ends the command before any verdict.
     """
     _require_known(criterion, engine)
+    if follow or whole:
+        others = (format_, failed, keyed, initial, transactions, level, keys)
+        plain = not any(others) and (criterion, engine) == ("linearizability", "auto")
+        own_models(py_files, model)
+        return follow_events(settings, files, model, memory << 20, follow=follow, whole=whole, plain=plain)
     if are_transactions(files, transactions, level, keys):
         other = criterion != "linearizability"
         require_alone(model=model, py_files=py_files, format=format_, criterion=other, engine=engine != "auto")

@@ -81,7 +81,7 @@ def _other(value: object) -> object:
     if isinstance(value, CoroutineType):
         value.close()
         raise CannotFreeze("nobody awaited this coroutine; record what it returns: call.result = await ...")
-    if kind.__eq__ is object.__eq__ and not hasattr(kind, "__iter__"):
+    if kind.__eq__ is object.__eq__ and not hasattr(kind, "__iter__") and not hasattr(kind, "__getitem__"):
         return value
     try:
         now = copy.deepcopy(value)
@@ -103,6 +103,8 @@ def _equal(one: object, other: object) -> bool:
         return bool(one == other)
     except ValueError:
         return True
+    except Exception as error:
+        raise CannotFreeze(f"a {type(one).__name__} cannot be compared with its copy ({error}); {_FIX}") from None
 
 
 def _short(value: object) -> str:

@@ -1,7 +1,8 @@
 """Test concurrent classes with Hypothesis: generated programs, shrunk when they fail.
 
-`linearizable` runs concurrent programs on real threads and judges the recorded histories; `stateful` runs sequential
-ones and compares every result with the model. This package needs hypothesis: ``pip install 'latchfree[check]'``.
+`linearizable` runs concurrent programs, on real threads or as tasks on an event loop, and judges the recorded
+histories; `stateful` runs sequential ones and compares every result with the model. This package
+needs hypothesis: ``pip install 'latchfree[check]'``.
 """
 
 try:
@@ -11,7 +12,8 @@ except ModuleNotFoundError as error:
         "latchfree_lincheck.testing needs hypothesis; fix: pip install 'latchfree[check]'", name="hypothesis"
     ) from error
 
-from latchfree_lincheck.testing.concurrent import NotLinearizable, linearizable
+from latchfree_lincheck.failures import NotLinearizable
+from latchfree_lincheck.testing.concurrent import linearizable
 from latchfree_lincheck.testing.sequential import stateful
 
 __all__ = ["NotLinearizable", "linearizable", "stateful"]

@@ -7,22 +7,26 @@ of a program is remembered, and a program seen to fail fails from then on.
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from types import TracebackType
 from typing import Any, Final
 
+import hypothesis
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from latchfree_lincheck.checking.verdict import Verdict
 from latchfree_lincheck.criteria import judge
-from latchfree_lincheck.history import History
-from latchfree_lincheck.show.lanes import lanes
+from latchfree_lincheck.failures import NotLinearizable, cut_text
+from latchfree_lincheck.testing import tasks
+from latchfree_lincheck.testing import threads as real_threads
+from latchfree_lincheck.testing.loop import settled
 from latchfree_lincheck.testing.menu import Menu, Method, Step, Strategy, model_of
-from latchfree_lincheck.testing.threads import program_text, rounds
+from latchfree_lincheck.testing.programs import Program, program_text
 from latchfree_model import Model
-
-Program = tuple[tuple[Step, ...], ...]
 
 JUDGEMENT: Final = 10.0
 """Seconds for the judgement on one history of a few operations."""
@@ -30,29 +34,6 @@ JUDGEMENT: Final = 10.0
 
 MORE_WHEN_FAILED: Final = 5
 """How many times as often a program is run while a failing one is made small."""
-
-
-class NotLinearizable(AssertionError):
-    """A recorded history is a violation, or could not be judged.
-
-    Attributes
-    ----------
-    program : tuple of tuple of Step
-        What each thread called.
-    history : History
-        What happened.
-    verdict : Verdict
-        The judgement on it.
-    """
-
-    def __init__(self, program: Program, history: History, verdict: Verdict, attempt: int) -> None:
-        self.program, self.history, self.verdict = program, history, verdict
-        marked = () if verdict.failing is None else (verdict.failing,)
-        super().__init__(
-            f"{verdict.verdict}: {verdict.reason}\n"
-            f"the program {program_text(program)}\n"
-            f"went wrong in round {attempt + 1}:\n\n{lanes(history, marked)}\n\n{verdict.message}"
-        )
 
 
 def linearizable(
@@ -67,17 +48,20 @@ def linearizable(
     repeats: int = 20,
     programs: int = 50,
     seconds: float = 20.0,
+    shrink_seconds: float = 20.0,
     yielding: float = 0.1,
-    derandomize: bool = True,
+    seed: int | None = None,
 ) -> Callable[[Callable[[], Any]], Callable[[], None]]:
     """Make a test of a class, or of a function that makes an object.
+
+    If a method is declared with ``async def``, the programs are tasks on an event loop, else threads.
 
     Parameters
     ----------
     model : str or Model
         What the object is: a built-in model's name, or a model that lists its operations.
     threads : int or (int, int)
-        How many threads a program has, or at least and at most.
+        How many threads, or tasks, a program has, or at least and at most.
     most_calls : int
         Calls of one thread, at most (about: some calls come in pairs).
     operations, arguments, methods
@@ -89,11 +73,14 @@ def linearizable(
     programs : int
         How many programs are generated.
     seconds : float
-        After that time no further program is run.
+        After that time no further program is generated.
+    shrink_seconds : float
+        How long a smaller program that fails is looked for.
     yielding : float
-        How often a thread gives way, per bytecode of Python code, from 0 to 1.
-    derandomize : bool
-        Whether every run of the test generates the same programs.
+        How often a thread gives way, per bytecode of Python code, from 0 to 1. Tasks give way where they await; if
+        this is 0, they go on in asyncio's order, else in an order that is drawn.
+    seed : int, optional
+        Other programs for other seeds, 0 or more; without a seed, every run of the test generates the same programs.
 
     Returns
     -------
@@ -116,19 +103,22 @@ def linearizable(
     if not 1 <= fewest <= most:
         raise ValueError(f"a program has at least 1 thread, and not more at least than at most; got {threads!r}")
 
+    limits = _Limits(repeats, seconds, shrink_seconds, yielding, 0 if seed is None else seed)
+
     def decorate(make: Callable[[], Any]) -> Callable[[], None]:
-        trials = _Trials(make, menu, criterion, repeats, seconds, yielding)
-        thread = st.deferred(lambda: st.lists(menu.blocks(make()), min_size=1, max_size=most_calls).map(_joined))
+        trials = _Trials(make, menu, criterion, limits)
+        thread = st.deferred(lambda: st.lists(trials.blocks(), min_size=1, max_size=most_calls).map(_joined))
         program = st.lists(thread, min_size=fewest, max_size=most).map(tuple)
 
         def test(program: Program) -> None:
+            __tracebackhide__ = True
             trials.run(program)
 
         test.__name__ = test.__qualname__ = getattr(make, "__name__", "test")
         test.__doc__, test.__module__ = make.__doc__, make.__module__
-        return settings(
+        made = settings(
             max_examples=programs,
-            derandomize=derandomize,
+            derandomize=seed is None,
             database=None,
             deadline=None,
             print_blob=False,
@@ -136,6 +126,7 @@ def linearizable(
             phases=(Phase.generate, Phase.shrink),
             suppress_health_check=list(HealthCheck),
         )(given(program=program)(test))
+        return made if seed is None else hypothesis.seed(seed)(made)
 
     return decorate
 
@@ -144,49 +135,103 @@ def _joined(blocks: Sequence[Sequence[Step]]) -> tuple[Step, ...]:
     return tuple(step for block in blocks for step in block)
 
 
+@dataclass(frozen=True, slots=True)
+class _Limits:
+    """How much is tried; see `linearizable`."""
+
+    repeats: int
+    seconds: float
+    shrink_seconds: float
+    yielding: float
+    seed: int
+
+
 class _Trials:
     """The outcome of each program that was run."""
 
-    def __init__(
-        self,
-        make: Callable[[], Any],
-        menu: Menu,
-        criterion: str,
-        repeats: int,
-        seconds: float,
-        yielding: float,
-    ) -> None:
+    def __init__(self, make: Callable[[], Any], menu: Menu, criterion: str, limits: _Limits) -> None:
         self._make = make
         self._menu = menu
         self._criterion = criterion
-        self._repeats = repeats
-        self._seconds = seconds
-        self._yielding = yielding
+        self._limits = limits
         self._until: float | None = None
+        self._failed = False
+        self._cut = False
         self._outcomes: dict[Program, BaseException | None] = {}
+        self._tracebacks: dict[Program, TracebackType | None] = {}
+
+    @cached_property
+    def _sample(self) -> tuple[Any, bool]:
+        """An object, and whether its methods are coroutines."""
+        target, looped = _made(self._make)
+        return target, looped or self._menu.asynchronous(target)
+
+    def blocks(self) -> Strategy:
+        """Return a strategy for a few steps that one process makes in a row."""
+        return self._menu.blocks(self._sample[0])
 
     def run(self, program: Program) -> None:
         """Run a program unless it was run before; raise what is wrong with it."""
+        __tracebackhide__ = True
         if self._until is None:
-            self._until = time.monotonic() + self._seconds
+            self._until = time.monotonic() + self._limits.seconds
         if program not in self._outcomes:
             if time.monotonic() > self._until:
+                self._cut = self._failed
                 return
-            self._outcomes[program] = self._attempt(program)
+            self._outcomes[program] = outcome = self._attempt(program)
+            if outcome is not None and not self._failed:
+                self._failed = True
+                self._until = time.monotonic() + self._limits.shrink_seconds
         outcome = self._outcomes[program]
         if outcome is not None:
-            raise outcome.with_traceback(None)
+            self._say_if_cut(outcome)
+            raise outcome.with_traceback(self._tracebacks.get(program))
 
     def _attempt(self, program: Program) -> BaseException | None:
         """Run a program; more often once something failed, lest a smaller one that fails seldom be taken to pass."""
-        failed = any(outcome is not None for outcome in self._outcomes.values())
-        repeats = self._repeats * (MORE_WHEN_FAILED if failed else 1)
-        histories = rounds(program, self._make, self._menu.call, repeats=repeats, yielding=self._yielding)
+        limits = self._limits
+        repeats = limits.repeats * (MORE_WHEN_FAILED if self._failed else 1)
+        rounds = tasks.rounds if self._sample[1] else real_threads.rounds
         try:
+            histories = rounds(
+                program, self._make, self._menu.call, repeats=repeats, yielding=limits.yielding, seed=limits.seed
+            )
             for attempt, history in enumerate(histories):
                 verdict = judge(history, self._menu.model, criterion=self._criterion, timeout=JUDGEMENT)
                 if verdict.verdict != "ok":
-                    return NotLinearizable(program, history, verdict, attempt)
+                    head = f"the program {program_text(program)}\nwent wrong in round {attempt + 1}:"
+                    return NotLinearizable(
+                        history, verdict, self._menu.model, criterion=self._criterion, program=program, head=head
+                    )
         except Exception as error:
+            self._tracebacks[program] = error.__traceback__
             return error
         return None
+
+    def _say_if_cut(self, outcome: BaseException) -> None:
+        if not self._cut:
+            return
+        if isinstance(outcome, NotLinearizable):
+            outcome.cut_after = self._limits.shrink_seconds
+        elif (text := cut_text(self._limits.shrink_seconds)) not in getattr(outcome, "__notes__", ()):
+            outcome.add_note(text)
+
+
+def _made(make: Callable[[], Any]) -> tuple[Any, bool]:
+    """Return an object, and whether it can only be made while an event loop runs."""
+    try:
+        target = make()
+    except RuntimeError as error:
+        if "event loop" not in str(error):
+            raise
+    else:
+        if not inspect.isawaitable(target):
+            return target, False
+        if inspect.iscoroutine(target):
+            target.close()
+
+    async def made() -> Any:
+        return await settled(make())
+
+    return tasks.in_a_thread(made, None), True

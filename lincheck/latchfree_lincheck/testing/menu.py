@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -111,6 +112,13 @@ class Menu:
         raise ValueError(
             f"{type(target).__name__} has no method for {missing}; say how to call them: "
             "methods={'put': 'set', 'size': lambda it: len(it)}"
+        )
+
+    def asynchronous(self, target: Any) -> bool:
+        """Return whether a call on an object is a coroutine: a method, or function, declared with ``async def``."""
+        methods = [self.methods.get(name, name) for name in self.available(target)]
+        return any(
+            inspect.iscoroutinefunction(getattr(target, each) if isinstance(each, str) else each) for each in methods
         )
 
     def drawn(self, name: str) -> tuple[Strategy, ...]:

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
+from latchfree_lincheck.testing.loop import SeededLoop
 from latchfree_lincheck.testing.menu import Menu, Method, Step, Strategy, model_of
 from latchfree_model import UNKNOWN, Call, Model
 
@@ -33,7 +34,8 @@ def stateful(
     model : str or Model
         What the object is: a built-in model's name, or a model that lists its operations.
     make : callable
-        Makes the object; its ``close()``, if it has one, is called at the end of a program.
+        Makes the object; its ``aclose()`` or ``close()``, if it has one, is called at the end of a program. It and the
+        methods may be coroutines: they run on an event loop without a network (`latchfree_lincheck.testing.loop`).
     operations, arguments, methods
         Which operations to call, with what, and how; see `latchfree_lincheck.testing.menu.Menu`.
     programs, most_calls : int
@@ -56,14 +58,16 @@ def stateful(
     class Machine(RuleBasedStateMachine):
         def __init__(self) -> None:
             super().__init__()
-            self.target = make()
+            self.loop = SeededLoop()
+            self.target = self.loop.run_until_settled(make())
             self.available = menu.available(self.target)
             self.state = chosen.init()
 
         def teardown(self) -> None:
-            close = getattr(self.target, "close", None)
+            close = getattr(self.target, "aclose", None) or getattr(self.target, "close", None)
             if close is not None:
-                close()
+                self.loop.run_until_settled(close())
+            self.loop.close()
 
     for name in menu.operations or menu.model.operations:
         step = rule(arguments=st.tuples(*menu.drawn(name)))(_rule(name, menu))
@@ -95,7 +99,8 @@ def _rule(name: str, menu: Menu) -> Callable[..., None]:
         possible, _ = model.step(machine.state, Call(name, arguments, UNKNOWN))
         if not possible:
             return
-        call = Call(name, arguments, menu.call(machine.target, Step(name, arguments)))
+        result = machine.loop.run_until_settled(menu.call(machine.target, Step(name, arguments)))
+        call = Call(name, arguments, result)
         legal, machine.state = model.step(machine.state, call)
         assert legal, model.describe(machine.state, call)
 

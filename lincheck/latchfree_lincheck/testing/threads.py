@@ -14,12 +14,13 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
+from types import CoroutineType, FrameType
 from typing import Any, Final
 
 from latchfree_lincheck.history import History
 from latchfree_lincheck.history.recorder import Recorder
 from latchfree_lincheck.testing.menu import Step
+from latchfree_lincheck.testing.programs import stuck
 
 SWITCH_INTERVAL: Final = 1e-6
 """Seconds between two switches of threads, while programs run."""
@@ -30,10 +31,6 @@ STUCK: Final = 10.0
 _OURS: Final = str(Path(__file__).resolve().parents[1])
 
 
-class Stuck(AssertionError):
-    """Threads did not end: they wait for each other, or run for ever."""
-
-
 def rounds(
     program: Sequence[Sequence[Step]],
     make: Callable[[], Any],
@@ -41,6 +38,7 @@ def rounds(
     *,
     repeats: int,
     yielding: float,
+    seed: int,
 ) -> Iterator[History]:
     """Yield the history of each round of a program.
 
@@ -56,6 +54,8 @@ def rounds(
         How many rounds.
     yielding : float
         How often a thread gives way, per bytecode, from 0 to 1.
+    seed : int
+        Where it gives way is drawn from this.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def rounds(
     """
     for number in range(repeats):
         target = make()
-        yield _Round(program, target, call, number, yielding).run()
+        yield _Round(program, target, call, number, yielding, seed).run()
         close = getattr(target, "close", None)
         if close is not None:
             close()
@@ -80,12 +80,14 @@ class _Round:
         call: Callable[[Any, Step], object],
         number: int,
         yielding: float,
+        seed: int,
     ) -> None:
         self._program = program
         self._target = target
         self._call = call
         self._number = number
         self._yielding = yielding
+        self._seed = seed
         self._recorder = Recorder()
         self._barrier = threading.Barrier(len(program))
         self._errors: list[BaseException] = []
@@ -103,25 +105,36 @@ class _Round:
             raise self._errors[0]
         history = self._recorder.history(f"round {self._number}")
         if any(thread.is_alive() for thread in threads):
-            running = "; ".join(str(each) for each in history.operations if each.return_ is None)
-            raise Stuck(f"the program {program_text(self._program)} did not end in {STUCK:g} s: {running}")
+            raise stuck(self._program, history, f" in {STUCK:g} s")
         return history
 
     def _thread(self, process: int) -> None:
-        rng = random.Random(f"{self._number} {process}")
+        rng = random.Random(f"{self._seed} {self._number} {process}")
         try:
             self._barrier.wait(STUCK)
             with _giving_way(rng, self._yielding):
                 for step in self._program[process]:
                     with self._recorder.call(process, step.f, *step.arguments) as recording:
-                        recording.result = self._call(self._target, step)
+                        recording.result = _plain(self._call(self._target, step), step)
         except BaseException as error:
             self._errors.append(error)
 
 
-def program_text(program: Sequence[Sequence[Step]]) -> str:
-    """Return a program in one line: ``add(1); read() || add(1)``."""
-    return " || ".join("; ".join(map(repr, thread)) for thread in program)
+def _plain(result: object, step: Step) -> object:
+    """Return a result that is no coroutine.
+
+    Raises
+    ------
+    TypeError
+        If it is one: the program would have to run as tasks.
+    """
+    if isinstance(result, CoroutineType):
+        result.close()
+        raise TypeError(
+            f"{step} returned a coroutine, but is not declared with `async def`, so the program ran on threads; "
+            f"declare it, or name a function that does: methods={{{step.f!r}: an async function}}"
+        )
+    return result
 
 
 @contextmanager

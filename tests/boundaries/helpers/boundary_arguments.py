@@ -225,6 +225,9 @@ GOOD: Final[dict[str, Make]] = {
     "Columns.row": lambda world: 0,
     "Recorder.history.name": lambda world: "h",
     "freeze": lambda world: True,
+    "event": VARIANTS["Event"]["call"],
+    "split": lambda world: True,
+    "Event.type": lambda world: "invoke",
     "model_hint": lambda world: None,
     "object": lambda world: None,
     "process": lambda world: 3,
@@ -255,6 +258,7 @@ GOOD: Final[dict[str, Make]] = {
     "repeats": lambda world: 1,
     "programs": lambda world: 2,
     "seconds": lambda world: 1.0,
+    "shrink_seconds": lambda world: 1.0,
     "yielding": lambda world: 0.1,
     "derandomize": lambda world: True,
     # explorer

@@ -41,7 +41,19 @@ from latchfree_explore import Exploration, Failure, Invocation, Scenario, Target
 from latchfree_explore import Operation as ExploredOperation
 from latchfree_explore.examples.counter import COUNTER
 from latchfree_fsck import Report, fsck, inspect
-from latchfree_lincheck import Column, Columns, History, Operation, Recorder, check, check_many, judge_parts
+from latchfree_lincheck import (
+    Column,
+    Columns,
+    Event,
+    History,
+    Journal,
+    Monitor,
+    Operation,
+    Recorder,
+    check,
+    check_many,
+    judge_parts,
+)
 
 _SIZE: Final = 4 << 20
 
@@ -474,6 +486,9 @@ VARIANTS: Final[dict[str, dict[str, Callable[[World], Any]]]] = {
         "explored": lambda world: ExploredOperation(COUNTER.operation("increment").kernel),
     },
     "Recorder": {"one": lambda world: Recorder()},
+    "Event": {"call": lambda world: Event("invoke", 3, "get", (1,))},
+    "Monitor": {"one": lambda world: Monitor("map")},
+    "Journal": {"one": lambda world: Journal(world.path("jsonl"))},
     "Column": {"numbers": lambda world: Column.of([1, 2, 3]), "texts": lambda world: Column.of(["a", "b", "a"])},
     "Columns": {"two": lambda world: _columns()},
     "Verdict": {"ok": lambda world: check(_history())},

@@ -123,6 +123,22 @@ class Items:
         return iter(())
 
 
+class Indexed:
+    """Can be iterated by its indices."""
+
+    def __getitem__(self, index):
+        raise IndexError
+
+
+class Incomparable:
+    """Cannot be compared."""
+
+    def __eq__(self, other):
+        raise OSError("far away")
+
+    __hash__ = None
+
+
 class Copies:
     """Refuses to be copied, and to be shown."""
 
@@ -151,6 +167,8 @@ def cycle():
         ((each for each in "a"), r"there is no copy of a generator"),
         (Items(), r"the copy of a Items does not equal it; record what it stands for, such as list\(\.\.\.\)"),
         ([{"a": Items()}], r"^the result, \[\{'a': .*the copy of a Items does not equal it"),
+        (Indexed(), r"the copy of a Indexed does not equal it"),
+        (Incomparable(), r"a Incomparable cannot be compared with its copy \(far away\)"),
         (Copies(), r"a Copies without a repr .*no repr.*: there is no copy of a Copies \(a live connection\)"),
         (cycle(), r"^the result, \[\[\.\.\.\]\]: it is nested too deeply to copy"),
         (asyncio.sleep(0), r"^the result, <coroutine .*nobody awaited this coroutine; .*call.result = await"),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from latchfree_lincheck.testing import NotLinearizable, linearizable
 from latchfree_lincheck.testing import threads as running
+from latchfree_lincheck.testing.stuck import Stuck
 from latchfree_model import define
 
 
@@ -99,7 +100,7 @@ def failure(model, make, **options):
     """Run generated tests of what is wrong until one fails, mostly the first, and return how."""
     for _ in range(10):
         try:
-            linearizable(model, seconds=300, **options)(make)()
+            linearizable(model, **{"seconds": 300, "shrink_seconds": 300, **options})(make)()
         except NotLinearizable as error:
             return error
     raise AssertionError("the threads never met")
@@ -138,6 +139,8 @@ def test_a_sequential_mistake_needs_one_thread():
     ((first, second, third),) = error.program
     assert (first.f, second.f, third.f) == ("enqueue", "enqueue", "dequeue")
     assert (first.arguments, second.arguments) in (((1,), (2,)), ((2,), (1,)))
+    assert error.small is None, "each of the three calls is needed"
+    assert "was cut" not in str(error)
 
 
 def test_a_mutex():
@@ -216,9 +219,7 @@ def test_threads_that_wait_for_each_other_are_named(monkeypatch):
             threading.Event().wait()
 
     monkeypatch.setattr(running, "STUCK", 2.0)
-    with pytest.raises(
-        running.Stuck, match=r"the program .*add\(1\).* did not end in 2 s: .*process 0: add\(1\) pending"
-    ):
+    with pytest.raises(Stuck, match=r"the program .*add\(1\).* did not end in 2 s: .*process 0: add\(1\) pending"):
         linearizable("counter", operations=["add"], programs=1, repeats=1)(Waits)()
 
 
@@ -270,3 +271,47 @@ def test_without_hypothesis_the_error_says_what_to_install():
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=path, check=False)
     assert run.returncode == 1
     assert "needs hypothesis; fix: pip install 'latchfree[check]'" in run.stderr
+
+
+def test_a_failure_has_a_smaller_history_that_is_wrong_by_itself():
+    class Forgets(LockedCounter):
+        def add(self, n):
+            before = super().add(n)
+            return before if before < 4 else 0
+
+    error = failure("counter", Forgets, threads=1)
+    assert len(error.small) < len(error.history)
+    assert "so this part of it is wrong by itself" in str(error)
+
+
+def test_a_cut_search_for_a_smaller_program_says_so():
+    with pytest.raises(NotLinearizable) as caught:
+        linearizable("queue", threads=1, methods=METHODS, seconds=300, shrink_seconds=0)(WrongQueue)()
+    assert "the search for a smaller program was cut after 0 s; shrink_seconds= gives it more" in str(caught.value)
+
+    class Full:
+        def add(self, n):
+            if n == 3:
+                raise OverflowError("full")
+
+    with pytest.raises(OverflowError, match="full") as raised:
+        linearizable("counter", operations=["add"], most_calls=9, seconds=300, shrink_seconds=0)(Full)()
+    assert any("was cut after 0 s" in note for note in raised.value.__notes__)
+    assert raised.traceback[-1].name == "add", "the traceback leads to the user's line"
+
+
+def test_seeds_choose_the_programs():
+    def programs(seed):
+        seen = []
+
+        class Sees(LockedCounter):
+            def add(self, n):
+                seen.append(n)
+                return super().add(n)
+
+        linearizable("counter", threads=1, programs=20, repeats=1, seed=seed)(Sees)()
+        return seen
+
+    assert programs(None) == programs(None)
+    assert programs(1) == programs(1)
+    assert programs(1) != programs(2)

@@ -1,0 +1,90 @@
+"""Lines of a file while it grows, or of a pipe.
+
+Of a file, what is there is read, then what is added, for ever. A file that becomes shorter, or whose name leads to
+another file, is not the history that was begun: both are refused. A pipe ends when nobody writes into it any more.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import stat
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+POLL: Final = 0.05
+"""Seconds between two looks at a file that does not grow."""
+
+LONGEST: Final = 1 << 24
+"""The most bytes of a line."""
+
+_CHUNK: Final = 1 << 16
+
+
+class NotTheSameFile(ValueError):
+    """A file that was followed has been replaced, or made shorter."""
+
+
+def lines(path: str, over: Callable[[], bool] = lambda: False) -> Iterator[bytes | None]:
+    """Yield each line of a file when it is complete, and None when it is open, and when there is no line for now.
+
+    Parameters
+    ----------
+    path : str
+        The file, a named pipe, or ``-`` for standard input.
+    over : callable
+        Whether to stop; asked before each read, so what was read is yielded to its end.
+
+    Raises
+    ------
+    NotTheSameFile
+        A ValueError: if the file becomes shorter, or its name leads to another file.
+    ValueError
+        If a line is longer than `LONGEST`.
+    OSError
+        If it cannot be read.
+    """
+    descriptor = os.dup(sys.stdin.fileno()) if path == "-" else os.open(path, os.O_RDONLY)
+    try:
+        grows = path != "-" and stat.S_ISREG(os.fstat(descriptor).st_mode)
+        rest = b""
+        yield None
+        while not over():
+            if not grows and not select.select([descriptor], [], [], POLL)[0]:
+                yield None
+                continue
+            chunk = os.read(descriptor, _CHUNK)
+            if chunk:
+                if len(rest) > LONGEST:
+                    raise ValueError(f"a line of {path} is longer than {LONGEST >> 20} MB: is this a file of events?")
+                *complete, rest = (rest + chunk).split(b"\n")
+                yield from complete
+                continue
+            if not grows:
+                break
+            yield None
+            _require_the_same(path, descriptor)
+            time.sleep(POLL)
+        if rest.strip() and not grows:
+            yield rest
+    finally:
+        os.close(descriptor)
+
+
+def _require_the_same(path: str, descriptor: int) -> None:
+    """Raise NotTheSameFile unless the name leads to the open file, and that is no shorter than what was read."""
+    here = os.fstat(descriptor)
+    if here.st_size < os.lseek(descriptor, 0, os.SEEK_CUR):
+        raise NotTheSameFile(f"{path} was made shorter while it was followed; follow a file that is only added to")
+    try:
+        now = Path(path).stat()
+    except FileNotFoundError:
+        now = None
+    if now is None or (now.st_dev, now.st_ino) != (here.st_dev, here.st_ino):
+        raise NotTheSameFile(
+            f"{path} was removed, or replaced by another file, while it was followed; "
+            "write one history into one file, without rotation"
+        )
