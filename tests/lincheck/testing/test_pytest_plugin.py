@@ -10,6 +10,9 @@ import pytest
 
 pytest_plugins = "pytester"
 
+#: In-process runs unload modules, after which other files of the same process failed: not in the quick suite.
+pytestmark = pytest.mark.slow
+
 INSTALLED = any(each.name == "latchfree" for each in entry_points(group="pytest11"))
 PLUGIN = () if INSTALLED else ("-p", "latchfree_lincheck.pytest_plugin")
 
@@ -263,7 +266,6 @@ def test_the_plugin_loads_nothing_heavy():
     assert loaded.stdout.strip() == ""
 
 
-@pytest.mark.slow
 def test_workers_of_xdist_report_pages(pytester):
     pytester.makepyfile(
         COUNTERS
