@@ -10,9 +10,6 @@ import pytest
 
 pytest_plugins = "pytester"
 
-#: In-process runs unload modules, after which other files of the same process failed: not in the quick suite.
-pytestmark = pytest.mark.slow
-
 INSTALLED = any(each.name == "latchfree" for each in entry_points(group="pytest11"))
 PLUGIN = () if INSTALLED else ("-p", "latchfree_lincheck.pytest_plugin")
 
@@ -41,35 +38,13 @@ class Right(Racy):
 """
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _loaded(tmp_path_factory):
-    """Load what a failure needs: `pytester` unloads what its runs load, and NumPy can be loaded only once."""
-    from latchfree_lincheck import History, NotLinearizable, Operation, check, linearizable
-    from latchfree_lincheck.pytest_artefacts import saved
-    from latchfree_model import get_model
-
-    linearizable("counter", threads=1, programs=1, repeats=1, operations=["add"])(lambda: _Adds())()
-    history = History("h", [Operation(0, "add", (1,), 5, 1, 2)])
-    error = NotLinearizable(history, check(history, "counter"), get_model("counter"))
-    assert str(error)
-    assert saved(tmp_path_factory.mktemp("loaded"), "test", error)
-
-
-class _Adds:
-    def __init__(self):
-        self.value = 0
-
-    async def add(self, n):
-        self.value += n
-
-
 @pytest.fixture
 def run(pytester):
-    """Run pytest, with the plugin, on a file of tests."""
+    """Run pytest, with the plugin, on a file of tests; in a process of its own, since NumPy can be loaded only once."""
 
     def run(test, *arguments):
         pytester.makepyfile(COUNTERS + test)
-        return pytester.runpytest_inprocess(*PLUGIN, "--strict-markers", "-p", "no:cacheprovider", *arguments)
+        return pytester.runpytest_subprocess(*PLUGIN, "--strict-markers", "-p", "no:cacheprovider", *arguments)
 
     return run
 
@@ -117,6 +92,7 @@ async def test_coroutine(start):
     assert Path(again).read_text().startswith('{"history"')
 
 
+@pytest.mark.slow
 def test_what_the_object_raises_is_shown_without_our_frames(run):
     result = run("""
 class Full:
@@ -165,6 +141,7 @@ def test_nothing(recorder, linearizability):
     assert len(re.findall(r"^page: ", text, re.MULTILINE)) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("marker", "message"),
     [
@@ -184,6 +161,7 @@ def test_it():
     assert re.search(message, text_of(result))
 
 
+@pytest.mark.slow
 def test_the_marker_is_refused_where_it_would_be_ignored(run):
     result = run("""
 import unittest
@@ -198,6 +176,7 @@ class TestOld(unittest.TestCase):
     )
 
 
+@pytest.mark.slow
 def test_methods_and_parameters(run):
     result = run("""
 @pytest.mark.linearizable("counter", programs=3, repeats=2)
@@ -211,6 +190,7 @@ class TestCounters:
     result.assert_outcomes(passed=2)
 
 
+@pytest.mark.slow
 def test_seeds_are_printed_and_used(run):
     test = """
 @pytest.mark.linearizable("counter", threads=2)
@@ -227,6 +207,7 @@ def test_own():
     assert re.search(r"^again: pytest --latchfree-seed=7 '.*::test_racy'$", text_of(result), re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_a_folder_that_cannot_be_written_hides_no_failure(run, pytester):
     pytester.path.joinpath("file").write_text("")
     result = run(
@@ -242,6 +223,7 @@ def test_racy():
     assert re.search(r"^no page: .*File exists", text_of(result), re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_other_failures_look_as_they_do_without_the_plugin(run, pytester):
     test = """
 def helper():
@@ -251,7 +233,7 @@ def test_other():
     helper()
 """
     result = run(test)
-    plain = pytester.runpytest_inprocess("-p", "no:cacheprovider")
+    plain = pytester.runpytest_subprocess("-p", "no:cacheprovider")
     cut = [[line for line in text.outlines if "E  " in line or ".py:" in line] for text in (result, plain)]
     assert cut[0] == cut[1] != []
 
