@@ -234,11 +234,11 @@ def test_only_atomics_emits_instructions():
                 else []
             )
         }
-        assert "llvmlite" not in names or file.name == "atomics.py", file
+        assert "llvmlite" not in names or file.name in ("llvm.py", "build.py"), file
 
 
 def test_kernels_are_compiled_through_the_cache_that_cannot_go_stale():
     for folder in ("support", "impl", "lincheck", "explore", "evidence", "fsck"):
         for file in (ROOT / folder).rglob("*.py"):
-            if file.name != "jit.py":
+            if file.parent.name != "jit":
                 assert "njit" not in file.read_text().replace("@njit function", ""), file

@@ -35,7 +35,7 @@ class StructureKind(NamedTuple):
     reclaim: str
 
 
-_TREES = "latchfree.ctrie.kernels.trees:reclaim"
+_TREES = "latchfree.ctrie.border:reclaim"
 
 CTRIE: Final = 1
 TOPIC_TRIE: Final = 2

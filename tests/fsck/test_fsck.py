@@ -445,19 +445,21 @@ def test_inspect_sees_the_dead(abandoned):
 @pytest.mark.parametrize("left", [4, 5])
 def test_an_entry_of_a_killed_creator_is_found_and_freed(path, left):
     """The trie that was built is lost until the repair."""
-    step = directory.step
-    taken = iter(range(1000))
+    calls = directory.ARENA
 
-    def dies(name):
-        if threading.current_thread() is threading.main_thread() and next(taken) == left:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return step(name)
+    class Dies:
+        taken = iter(range(1000))
+
+        def __getattr__(self, step):
+            if threading.current_thread() is threading.main_thread() and next(self.taken) == left:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return getattr(calls, step)
 
     child = os.fork()
     if child == 0:
         try:
             arena = Arena.open(path)
-            directory.step = dies
+            directory.ARENA = Dies()
             Ctrie.create(arena, "new", keys=int, values=int)
         finally:
             os._exit(1)

@@ -20,6 +20,8 @@ from numba import types
 from threads_together import together
 
 from latchfree import jit
+from latchfree.jit import cache
+from latchfree.jit.lazy import variant_of
 from latchfree.words import mix
 from latchfree_support import sources
 from latchfree_support.sources import reached_from
@@ -155,7 +157,7 @@ def test_only_one_saves_in_a_folder_at_a_time(tmp_path):
 
     def body():
         dispatcher = SimpleNamespace(_cache=Cache())
-        jit._mind_handles(dispatcher, foreign=True)
+        cache._mind_handles(dispatcher, foreign=True)
         for _ in range(50):
             dispatcher._cache.save_overload((), None)
 
@@ -240,34 +242,34 @@ def test_a_handle_inside_of_a_tuple_is_the_handle_of_another_package(tmp_path):
     held = types.NamedTuple((mine, types.int64), Held)
     nested = types.Tuple((types.int64, types.UniTuple(held, 2)))
     for kind in (mine, held, nested, types.Optional(mine), OfItsOwn("mine")):
-        assert jit._owners((types.int64, kind)) == [__name__]
-    assert jit._owners((types.int64, types.UniTuple(types.uint64, 2), types.float64[:])) == []
-    assert jit._owners((numba.typeof(mix),)) == ["latchfree.words"]
+        assert cache._owners((types.int64, kind)) == [__name__]
+    assert cache._owners((types.int64, types.UniTuple(types.uint64, 2), types.float64[:])) == []
+    assert cache._owners((numba.typeof(mix),)) == ["latchfree.words"]
 
 
 def test_threads_that_decorate_at_once_do_not_mix_up_their_folders(tmp_path):
-    before = jit._settings.CACHE_DIR
+    before = cache._settings.CACHE_DIR
 
     def body():
         for number in range(50):
-            with jit._cache_dir(tmp_path / f"{threading.get_ident()}-{number}"):
+            with cache._cache_dir(tmp_path / f"{threading.get_ident()}-{number}"):
                 time.sleep(0)
-                assert str(tmp_path / f"{threading.get_ident()}-{number}") == jit._settings.CACHE_DIR
+                assert str(tmp_path / f"{threading.get_ident()}-{number}") == cache._settings.CACHE_DIR
 
     together(body, body, body)
-    assert before == jit._settings.CACHE_DIR
+    assert before == cache._settings.CACHE_DIR
 
 
 def test_a_function_without_a_module_is_compiled():
     namespace = {}
     exec(compile("def double(x):\n    return 2 * x\n", __file__, "exec"), {"__builtins__": {}}, namespace)
     namespace["double"].__module__ = None
-    assert jit._variant_of(namespace["double"]) == ""
-    assert jit._cache_folder(namespace["double"], "") is not None
+    assert variant_of(namespace["double"]) == ""
+    assert cache._cache_folder(namespace["double"], "") is not None
 
 
 def test_asserts_that_are_left_out_make_other_code(tmp_path):
-    program = "from latchfree import jit; print(jit._toolchain())"
+    program = "from latchfree.jit import cache; print(cache._toolchain())"
     plain, again = (python(program, tmp_path) for _ in range(2))
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, HOMES)), "PYTHONDONTWRITEBYTECODE": "1"}
     for change in ({"PYTHONOPTIMIZE": "1"}, {"NUMBA_BOUNDSCHECK": "1"}, {"NUMBA_OPT": "0"}):

@@ -14,17 +14,17 @@ import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final, Protocol
 
 import numpy as np
 
 from latchfree.arena import forking, layout, reaper
+from latchfree.arena.border import ARENA
 from latchfree.arena.census import Census, census
 from latchfree.arena.directory import Directory
 from latchfree.arena.entry import Entry
-from latchfree.arena.kernels.participants import collect
-from latchfree.arena.lending import Call, Lender, Loan, prepared
+from latchfree.arena.lending import Call, Lender, Loan
 from latchfree.arena.merging import merge
 from latchfree.arena.region import Region
 from latchfree.errors import ArenaInvalid
@@ -90,7 +90,7 @@ class Arena:
         self._lender = Lender(region, weakref.WeakMethod(self._release_dead))
         self._chosen: dict[int, int] = {}
         if self.shared:
-            prepared()
+            ARENA.prepare("claim", "release", "adopt")
             self._finalize_at_end()
         _arenas.add(self)  # after the finalizer: a signal handler may fork between any two steps
         if self.shared:
@@ -99,7 +99,7 @@ class Arena:
     def _finalize_at_end(self) -> None:
         self._finalizer = weakref.finalize(self, _close, self.region, self._cell, self._lender, self.holdings)
         self._finalizer.atexit = False
-        self._lender.when_idle = self._finalizer
+        self._lender.when_idle = partial(_finish, self._finalizer)
 
     @classmethod
     def anonymous(cls, capacity: int | None = None) -> Arena:
@@ -258,7 +258,7 @@ class Arena:
         # spec: Lifecycle!AdoptRead
         for slot, state in list(_claimed(self.words)):
             if is_dead(state >> int(layout.IDENTITY_SHIFT)):
-                released += prepared()[2](self.base, slot, state, self._lender.word())
+                released += ARENA.adopt(self.base, slot, state, self._lender.word())
         return released
 
     # memory ---------------------------------------------------------------------------------------------------
@@ -291,11 +291,10 @@ class Arena:
             merge(self.base, *slots, free // 8 + 1)
 
     def _collect(self, slot: int) -> None:
-        base, me = np.uint64(self.base), np.uint64(slot)
-        collect(base, me)
+        ARENA.collect(self.base, slot)
         if self.words[slot + int(layout.P_DEFERRED)]:
             for reclaim in reclaimers():
-                reclaim(base, me)
+                reclaim(self.base, slot)
 
     @property
     def used(self) -> int:
@@ -342,7 +341,7 @@ class Arena:
         structure and needs no closing.
         """
         if self.shared and self._finalizer.alive and self._lender.stop():
-            self._finalizer()
+            _finish(self._finalizer)
 
     def unlink(self) -> None:
         """Remove the name or file of a shared arena. Processes that have the arena open go on using it."""
@@ -403,6 +402,14 @@ def _close(region: Region, cell: Any, lender: Lender, holdings: Any) -> None:
         region.close()
 
 
+def _finish(finalizer: Any) -> None:
+    """Call a finalizer unless it was called, also at the end of the interpreter, when `weakref.finalize` calls none."""
+    found = finalizer.detach()
+    if found is not None:
+        _, function, arguments, _ = found
+        function(*arguments)
+
+
 def _sorted(holdings: Iterable[Holding]) -> list[Holding]:
     while True:
         with suppress(RuntimeError):  # another thread holds one thing more
@@ -416,7 +423,7 @@ def _at_exit() -> None:
         if not arena.shared:
             continue
         if arena._lender.stop(patience=until - time.monotonic(), exiting=True):
-            arena._finalizer()
+            _finish(arena._finalizer)
         else:
             # spec: Lifecycle!CloseLeave -- the kernel takes the byte back when the threads have ended.
             arena._finalizer.detach()

@@ -11,7 +11,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from latchfree.arena.kernels.counting import DEFERRED_THINGS, FREE, LIMBO, SPARE, TAILS, TORN, TOTALS, count
+from latchfree.arena.border import ARENA
+from latchfree.arena.kernels.counting import DEFERRED_THINGS, FREE, LIMBO, SPARE, TAILS, TORN, TOTALS
 from latchfree.arena.layout import FIRST_NODE
 
 #: Counts, of which two in a row must be the same.
@@ -68,5 +69,5 @@ def census(words: NDArray[np.uint64]) -> Census:
 
 def _count(words: NDArray[np.uint64]) -> tuple[int, list[Any]]:
     totals = np.zeros(TOTALS, np.uint64)
-    top = int(count(np.uint64(words.ctypes.data), np.uint64(len(words)), totals))
+    top = ARENA.count(words.ctypes.data, len(words), totals)
     return top - FIRST_NODE, totals.tolist()

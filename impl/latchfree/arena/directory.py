@@ -22,13 +22,12 @@ import random
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from functools import cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-from numba import types
 
 from latchfree.arena import layout
+from latchfree.arena.border import ARENA
 from latchfree.arena.entry import (
     CREATING,
     FREE,
@@ -45,28 +44,11 @@ from latchfree.arena.entry import (
     ready,
     state_of,
 )
-from latchfree.arena.kernels import entries
 from latchfree.errors import ArenaClosed, DirectoryFull, StructureExists, StructureMissing
-from latchfree.jit import entry_point
 from latchfree.structures import name_of
 
 #: Seconds that a creator waits at most whose proposal was killed.
 _BACKOFF: Final = 0.001
-
-_STEPS: Final[dict[str, tuple[Any, int]]] = {
-    "read": (entries.read, 4),
-    "take": (entries.take, 4),
-    "change": (entries.change, 4),
-    "fill": (entries.fill, 3),
-    "release": (entries.release, 3),
-}
-
-
-@cache
-def step(name: str) -> Callable[..., Any]:
-    """Return a kernel of `latchfree.arena.kernels.entries`, compiled when first asked for."""
-    kernel, arguments = _STEPS[name]
-    return entry_point(kernel, *[types.uint64] * arguments)
 
 
 class Directory:
@@ -100,24 +82,24 @@ class Directory:
     def _rows(self) -> Words:
         """Return a copy of all entries, each as it was at one instant."""
         rows: Words = np.empty((layout.DIRECTORY_ENTRIES, layout.ENTRY_WORDS), np.uint64)
-        step("read")(self._base, layout.DIRECTORY, len(rows), rows.ctypes.data)
+        ARENA.read_entries(self._base, layout.DIRECTORY, len(rows), rows.ctypes.data)
         return rows
 
     def _read(self, at: int) -> Words:
         row: Words = np.empty(layout.ENTRY_WORDS, np.uint64)
-        step("read")(self._base, at, 1, row.ctypes.data)
+        ARENA.read_entries(self._base, at, 1, row.ctypes.data)
         return row
 
     def _take(self, at: int, old: int, new: int) -> bool:
-        return bool(step("take")(self._base, at, old, new))
+        return bool(ARENA.take_entry(self._base, at, old, new))
 
     def _change(self, at: int, old: int, new: int) -> bool:
-        return bool(step("change")(self._base, at, old, new))
+        return bool(ARENA.change_entry(self._base, at, old, new))
 
     def _empty(self, at: int, mine: int) -> None:
         """Make an entry FREE that is CREATING or REMOVED and ours."""
-        step("fill")(self._base, at, 0)
-        step("release")(self._base, at, changed(mine, FREE))
+        ARENA.fill_entry(self._base, at, 0)
+        ARENA.release_entry(self._base, at, changed(mine, FREE))
 
     def entries(self) -> list[Entry]:
         """Return the entries of all structures, by name."""
@@ -193,7 +175,7 @@ class Directory:
         try:
             at, mine = self._claim()
             words = image(entry)
-            step("fill")(self._base, at, words.ctypes.data)
+            ARENA.fill_entry(self._base, at, words.ctypes.data)
             while not self._publish(at, mine, entry.name):
                 time.sleep(random.random() * _BACKOFF)
         except BaseException:

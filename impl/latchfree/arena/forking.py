@@ -25,7 +25,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final, NamedTuple, Protocol
 
-from numba.core.compiler_lock import global_compiler_lock
+from latchfree.jit import when_started
 
 #: How often each hook is registered: handlers have to raise as often in one fork to leave the hook's work undone.
 _TIMES: Final = 4
@@ -66,9 +66,8 @@ class Heir(Protocol):
 _open: weakref.WeakSet[Heir] = weakref.WeakSet()
 #: Held while the process forks. Reentrant: a region may be finalized at any point.
 _forking = threading.RLock()
-# The compiler's first: whoever compiles may have to finalize a region. In the child, a lock that another thread holds
-# would stay so.
-_LOCKS: Final[tuple[Any, ...]] = (global_compiler_lock._lock, _forking)
+#: In the child, a lock that another thread holds would stay so.
+_locks: list[Any] = [_forking]
 _acquire: Final[Callable[[Any], bool]] = type(_forking).acquire
 _release: Final[Callable[[Any], None]] = type(_forking).release
 
@@ -130,11 +129,22 @@ def _before() -> None:
     fork = _thread.forks.get(_thread.level)
     if fork is None or fork.parent != os.getpid():
         fork = _thread.forks[_thread.level] = _Fork()
-    fork.locks.extend(filter(_acquire, _LOCKS[len(fork.locks) :]))  # in one step
+    while fork.locks != _locks:  # the compiler's may have come just now
+        _empty(fork.locks, _release)
+        fork.locks.extend(filter(_acquire, list(_locks)))  # in one step
     for region in list(_open):
         if region not in fork.bequests:
             with suppress(OSError):
                 fork.bequests[region] = region.bequeath(fork.descriptors)
+
+
+def _mind_the_compiler() -> None:
+    """Hold the compiler's lock, too, while the process forks; first, since whoever compiles may finalize a region."""
+    from numba.core.compiler_lock import global_compiler_lock
+
+    with _forking:  # not in the midst of another thread's fork
+        if len(_locks) == 1:
+            _locks.insert(0, global_compiler_lock._lock)
 
 
 def _after_in_parent() -> None:
@@ -176,6 +186,7 @@ def _empty(items: list[Any], function: Callable[[Any], object]) -> None:
 _ascend = functools.partial(functools.reduce, operator.call, (operator.attrgetter("levels.append"), _thread, None))
 _descend = functools.partial(functools.reduce, operator.call, (operator.attrgetter("levels.pop"), _thread, -1))
 
+when_started(_mind_the_compiler)
 in_child(_inherit)
 for _ in range(_TIMES):
     os.register_at_fork(before=_before, after_in_parent=_after_in_parent)

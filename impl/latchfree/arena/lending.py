@@ -20,17 +20,13 @@ import time
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
 from threading import get_ident
 from typing import Any, ClassVar, Final
 
-from numba import types
-
 from latchfree.arena import layout
-from latchfree.arena.kernels.participants import adopt, claim, release
+from latchfree.arena.border import ARENA
 from latchfree.arena.region import Region
 from latchfree.errors import ArenaClosed, ParticipantsExhausted
-from latchfree.jit import entry_point
 
 #: Calls that may have a slot at the same time; a call in the midst of another one is not counted.
 _MOST: Final = 64
@@ -39,19 +35,6 @@ _KEPT: Final = 8
 #: Seconds between two attempts to get a slot, and altogether.
 _NAP: Final = 0.002
 _PATIENCE: Final = 30.0
-
-
-@cache
-def prepared() -> tuple[Callable[..., int], Callable[..., bool], Callable[..., bool]]:
-    """Return `claim`, `release` and `adopt`, compiled now: later there may be no descriptor left to load them."""
-    import numpy.ma  # noqa: F401 -- numba asks for it at the first array
-
-    word = types.uint64
-    return (
-        entry_point(claim, word, word),
-        entry_point(release, word, word, word),
-        entry_point(adopt, word, word, word, word),
-    )
 
 
 class Call:
@@ -169,7 +152,7 @@ class Lender:
     def claim(self) -> int:
         """Claim a slot of the arena for this opening; 0 if there is none."""
         region = self._region
-        slot = prepared()[0](self._base, self.word())
+        slot: int = ARENA.claim(self._base, self.word())
         if slot:
             words = region.words[slot : slot + int(layout.P_PIN)]
             words[layout.P_PID] = os.getpid()
@@ -181,7 +164,7 @@ class Lender:
         """Give a slot back to the arena."""
         state = self._states.pop(slot, 0)
         if state:
-            prepared()[1](self._base, slot, state)
+            ARENA.release(self._base, slot, state)
 
     def release_free(self) -> None:
         """Give the slots that no call has back to the arena."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from latchfree.arena.kernels.pieces import gather, scatter
+from latchfree.arena.border import ARENA
 
 
 def merge(base: int, me: int, other: int, room: int) -> None:
@@ -30,9 +30,9 @@ def merge(base: int, me: int, other: int, room: int) -> None:
     """
     starts = np.zeros(room, np.uint64)
     ends = np.zeros(room, np.uint64)
-    found = int(gather(np.uint64(base), np.uint64(me), np.uint64(other), starts, ends))
+    found = ARENA.gather(base, me, other, starts, ends)
     order = np.argsort(starts[:found])
     starts, ends = starts[:found][order], ends[:found][order]
     first = np.concatenate([[True], starts[1:] != ends[:-1]]) if found else np.zeros(0, bool)
     last = np.concatenate([first[1:], [True]]) if found else first
-    scatter(np.uint64(base), np.uint64(me), starts[first], ends[last])
+    ARENA.scatter(base, me, starts[first], ends[last])

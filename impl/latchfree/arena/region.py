@@ -17,8 +17,9 @@ import errno
 import os
 import secrets
 import stat
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Final
@@ -302,8 +303,11 @@ class Region:
             raise FileNotFoundError(errno.ENOENT, "another file has taken the arena's place", self.where)
         file.unlink()
 
-    def __del__(self) -> None:
-        # Without `close`: as if the process had been killed.
+    def __del__(self, is_ending: Callable[[], bool] = sys.is_finalizing) -> None:
+        # Without `close`: as if the process had been killed. While the interpreter ends, names of modules are gone,
+        # and the kernel is about to do the same.
+        if is_ending():
+            return
         own = self._own_descriptor() if hasattr(self, "fd") else None
         if own is not None:
             os.close(own)

@@ -18,15 +18,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from functools import cache
 from typing import Final
 
-from numba import types
-
 from latchfree.arena import header, layout
+from latchfree.arena.border import ARENA
 from latchfree.arena.entry import Words
-from latchfree.arena.kernels.state import read, swap
-from latchfree.jit import entry_point
 
 _STATE: Final = layout.H_STATE
 #: How often, and how many seconds apart, a closer looks whether another one who is sealing has finished.
@@ -34,20 +30,20 @@ _LOOKS: Final = 20
 _NAP: Final = 0.001
 
 
-@cache
-def prepared() -> tuple[Callable[..., int], Callable[..., bool]]:
-    """Return `read` and `swap`, compiled now: at the closing there may be no descriptor left to load them."""
-    word = types.uint64
-    return entry_point(read, word, word), entry_point(swap, word, word, word, word)
+def prepared() -> None:
+    """Make the calls of this module now: at the closing there may be no descriptor left to load them."""
+    ARENA.prepare("read_state", "swap_state")
 
 
 def _swap(words: Words, old: int, new: int) -> bool:
-    return prepared()[1](words.ctypes.data, int(_STATE), old, new)
+    done: bool = ARENA.swap_state(words.ctypes.data, int(_STATE), old, new)
+    return done
 
 
 def state_of(words: Words) -> int:
     """Return the state word."""
-    return prepared()[0](words.ctypes.data, int(_STATE))
+    state: int = ARENA.read_state(words.ctypes.data, int(_STATE))
+    return state
 
 
 def enter(words: Words) -> bool:

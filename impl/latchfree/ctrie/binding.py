@@ -9,21 +9,14 @@ keeps its context alive.
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
-from numba import types
 from numpy.typing import NDArray
 
-from latchfree.ctrie.kernels.methods import NO_ARGUMENT, ONE_ARGUMENT, SEVERAL
-from latchfree.jit import callback
-
-_METH_NOARGS = 0x0004
-_METH_O = 0x0008
-_METH_FASTCALL = 0x0080
+from latchfree import border
+from latchfree.ctrie.border import TRIE
 
 
 def new_context(base: int, trie: int, me: int, root: int) -> NDArray[np.uint64]:
@@ -49,34 +42,6 @@ def new_context(base: int, trie: int, me: int, root: int) -> NDArray[np.uint64]:
     return np.array([base, trie, me, root, 0, *constants], dtype=np.uint64)
 
 
-class _MethodDef(ctypes.Structure):
-    _fields_ = (
-        ("name", ctypes.c_char_p),
-        ("function", ctypes.c_void_p),
-        ("flags", ctypes.c_int),
-        ("doc", ctypes.c_char_p),
-    )
-
-
-_new_builtin = ctypes.pythonapi.PyCFunction_NewEx
-_new_builtin.restype = ctypes.py_object
-_new_builtin.argtypes = (ctypes.c_void_p, ctypes.py_object, ctypes.py_object)
-
-
-@cache
-def _method(name: str) -> tuple[_MethodDef, Any]:
-    """Return the C description of a builtin, and its code; both live as long as the process."""
-    word = types.uint64
-    if name in SEVERAL:
-        compiled = callback(word(word, word, types.int64), SEVERAL[name])
-        return _MethodDef(name.encode(), compiled.address, _METH_FASTCALL, None), compiled
-    if name in NO_ARGUMENT:
-        compiled = callback(word(word, word), NO_ARGUMENT[name])
-        return _MethodDef(name.encode(), compiled.address, _METH_NOARGS, None), compiled
-    compiled = callback(word(word, word), ONE_ARGUMENT[name])
-    return _MethodDef(name.encode(), compiled.address, _METH_O, None), compiled
-
-
 def builtin(name: str, context: NDArray[np.uint64]) -> Callable[..., Any]:
     """Return a builtin bound to a context.
 
@@ -88,8 +53,8 @@ def builtin(name: str, context: NDArray[np.uint64]) -> Callable[..., Any]:
     ``pop(key)``                                    the value removed, None if there was none
     ``insert(key, value, mode, expected)``          the value replaced, or None
     ``remove(key, mode, expected)``                 the value removed, or None
-    ``freeze()``                                    the slot of a new snapshot
-    ``clear()``, ``drop(slot)``                     None
+    ``freeze_now()``                                the slot of a new snapshot
+    ``clear()``, ``drop_slot(slot)``                None
     ==============================================  ===============================================
 
     All return NotImplemented if they did nothing: an argument is not a plain integer in range, the arena is full, or
@@ -108,11 +73,9 @@ def builtin(name: str, context: NDArray[np.uint64]) -> Callable[..., Any]:
     -------
     callable
     """
-    definition, _ = _method(name)
     bound = context.__array_interface__["data"][0].to_bytes(8, "little")
     # The interpreter keeps a reference to the last argument, which it takes for the module of the builtin.
-    made: Callable[..., Any] = _new_builtin(ctypes.addressof(definition), bound, context)
-    return made
+    return border.builtin(TRIE.definition(name), bound, context)
 
 
 def not_plain(*arguments: Any) -> Any:

@@ -119,7 +119,6 @@ def _blobs(items: Any, codec: Codec[Any], what: str) -> tuple[int, NDArray[np.in
     encoded = list(_encoded(items, codec, what))
     offsets = np.zeros(len(encoded) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), out=offsets[1:])
-    offsets.flags.writeable = False  # as those of Arrow are: one compiled kernel serves both
     data = np.frombuffer(b"".join(encoded), np.uint8)
     return int(data.ctypes.data), offsets, data
 
@@ -170,7 +169,7 @@ def to_column(items: Any, codec: Codec[Any], what: str, limit: int) -> Column:
         raise ValueError(
             f"{what} may have at most {limit} encoded bytes, element {at} has {lengths[at]}: {shown(value)}"
         )
-    return Column((np.uint64(address), offsets), len(lengths), owner, source)
+    return Column((address, offsets), len(lengths), owner, source)
 
 
 def from_words(values: NDArray[np.int64], found: NDArray[np.uint8], source: str) -> Any:

@@ -24,7 +24,7 @@ from contextlib import suppress
 from typing import Any, Final, Protocol
 
 from latchfree.arena import Arena
-from latchfree.ctrie.kernels.entry_points import call
+from latchfree.ctrie.border import TRIE
 from latchfree.ctrie.kernels.registry import FROZEN
 from latchfree.ctrie.recovery import reclaim
 from latchfree.errors import ArenaClosed
@@ -141,7 +141,7 @@ class Owner:
         self._trie = trie
         self._parent = parent
         self._identity = arena.identity
-        self._destroy = call("destroy")  # compiled now, not while an interpreter ends
+        self._destroy = TRIE.destroy  # compiled now, not while an interpreter ends
         if arena.shared:
             arena.holdings.add(self)
 

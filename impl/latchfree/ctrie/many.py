@@ -13,10 +13,9 @@ import numpy as np
 
 from latchfree.arena.patience import Patience
 from latchfree.ctrie import columns
+from latchfree.ctrie.border import TRIE
 from latchfree.ctrie.codecs import MAX_KEY_BYTES, MAX_VALUE_BYTES
-from latchfree.ctrie.kernels import loops
 from latchfree.ctrie.store import Store
-from latchfree.kinds import Word
 
 #: Keys handled between two chances for Ctrl-C.
 _SLICE: Final = 1 << 16
@@ -27,7 +26,7 @@ def _slices(length: int) -> Iterator[tuple[int, int]]:
         yield first, min(first + _SLICE, length)
 
 
-def _work_through(store: Store, first: int, last: int, work: Callable[[Word, int, int], int]) -> None:
+def _work_through(store: Store, first: int, last: int, work: Callable[[int, int, int], int]) -> None:
     """Handle the elements of a slice, making room where the arena is full.
 
     Parameters
@@ -42,7 +41,7 @@ def _work_through(store: Store, first: int, last: int, work: Callable[[Word, int
     patience = Patience(store.arena, bulk=True)
     while first < last:
         with store.arena.lend() as me:
-            done = int(work(np.uint64(me), first, last))
+            done = work(me, first, last)
         first += done
         if first < last and not patience.make_room(progress=done > 0):
             raise store.out_of_room(first)
@@ -51,21 +50,23 @@ def _work_through(store: Store, first: int, last: int, work: Callable[[Word, int
 def get_many(store: Store, keys: Any) -> Any:
     """Look up many keys; see `Ctrie.get_many`."""
     column = columns.to_column(keys, store.keys, "keys", MAX_KEY_BYTES)
-    base, trie = store.base, np.uint64(store.trie)
+    base, trie = store.base, store.trie
     found = np.zeros(column.length, np.uint8)
     if store.values.word:
         out = np.zeros(column.length, np.int64)
+        get_words = TRIE.get_words_w if store.keys.word else TRIE.get_words_b
         for first, last in _slices(column.length):
             with store.arena.lend() as me:
-                loops.get_words(base, trie, np.uint64(me), column.data, first, last, out, found)
+                get_words(base, trie, me, column.data, first, last, out, found)
         return columns.from_words(out, found, column.source)
     offsets = np.zeros(column.length + 1, np.int64)
     data = np.empty(16 * column.length + 64, np.uint8)
+    get_blobs = TRIE.get_blobs_w if store.keys.word else TRIE.get_blobs_b
     for first, last in _slices(column.length):
         at = first
         while True:
             with store.arena.lend() as me:
-                at = int(loops.get_blobs(base, trie, np.uint64(me), column.data, at, last, offsets, data, found))
+                at = get_blobs(base, trie, me, column.data, at, last, offsets, data, found)
             if at == last:
                 break
             data = np.concatenate([data, np.empty(len(data) + MAX_VALUE_BYTES, np.uint8)])
@@ -78,13 +79,14 @@ def put_many(store: Store, keys: Any, values: Any) -> None:
     value_column = columns.to_column(values, store.values, "values", MAX_VALUE_BYTES)
     if key_column.length != value_column.length:
         raise ValueError(f"got {key_column.length} keys but {value_column.length} values")
-    base, trie = store.base, np.uint64(store.trie)
+    base, trie = store.base, store.trie
+    put_all = getattr(TRIE, f"put_all{store.kinds}")
     for first, last in _slices(key_column.length):
         _work_through(
             store,
             first,
             last,
-            lambda me, at, end: loops.put_all(base, trie, me, key_column.data, value_column.data, at, end),
+            lambda me, at, end: put_all(base, trie, me, key_column.data, value_column.data, at, end),
         )
 
 
@@ -92,12 +94,13 @@ def remove_many(store: Store, keys: Any) -> Any:
     """Remove many keys; see `Ctrie.remove_many`."""
     column = columns.to_column(keys, store.keys, "keys", MAX_KEY_BYTES)
     found = np.zeros(column.length, np.uint8)
-    base, trie = store.base, np.uint64(store.trie)
+    base, trie = store.base, store.trie
+    remove_all = TRIE.remove_all_w if store.keys.word else TRIE.remove_all_b
     for first, last in _slices(column.length):
         _work_through(
             store,
             first,
             last,
-            lambda me, at, end: loops.remove_all(base, trie, me, column.data, at, end, found),
+            lambda me, at, end: remove_all(base, trie, me, column.data, at, end, found),
         )
     return columns.from_flags(found, column.source)

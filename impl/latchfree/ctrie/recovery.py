@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from latchfree.arena import Arena
-from latchfree.ctrie.kernels.entry_points import call
+from latchfree.ctrie.border import TRIE
 from latchfree.ctrie.kernels.registry import DROPPED, FIRST_SLOT, FORK, GEN, NEXT, OWNER, STATE, TABLE_SLOTS
 from latchfree.ctrie.kernels.shape import SNAPSHOTS
 
@@ -53,19 +53,19 @@ def reclaim(arena: Arena, trie: int, is_dead: Callable[[int], bool]) -> int:
             continue
         if words[slot + int(STATE)] == DROPPED:
             left_over = True
-        elif call("adopt")(arena.base, slot, owner, identity):
+        elif TRIE.adopt(arena.base, slot, owner, identity):
             if words[slot + int(GEN)] == 0:
-                call("discard")(arena.base, slot)
+                TRIE.discard(arena.base, slot)
                 continue
             fork = int(words[slot + int(FORK)])
             if fork:
                 # The owner of a private trie owned everything made from it.
                 reclaim(arena, fork, lambda identity: True)
-                call("destroy")(arena.base, fork, arena.interpreter_participant(), slot)
-            call("drop")(arena.base, trie, arena.interpreter_participant(), slot)
+                TRIE.destroy(arena.base, fork, arena.interpreter_participant(), slot)
+            TRIE.drop(arena.base, trie, arena.interpreter_participant(), slot)
             dropped += 1
     if left_over:
-        call("sweep")(arena.base, trie, arena.interpreter_participant())
+        TRIE.sweep(arena.base, trie, arena.interpreter_participant())
     return dropped
 
 

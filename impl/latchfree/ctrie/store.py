@@ -18,10 +18,10 @@ from latchfree.arena import Arena
 from latchfree.arena.layout import H_GENERATION
 from latchfree.arena.patience import Patience
 from latchfree.ctrie.binding import builtin, new_context
+from latchfree.ctrie.border import TRIE
 from latchfree.ctrie.codecs import MAX_KEY_BYTES, MAX_VALUE_BYTES, Codec, as_bytes, shown
 from latchfree.ctrie.holds import Hold, Owner
-from latchfree.ctrie.kernels import loops, scan
-from latchfree.ctrie.kernels.entry_points import call
+from latchfree.ctrie.kernels import scan
 from latchfree.ctrie.kernels.insert import FULL
 from latchfree.ctrie.kernels.nodes import LAST_GENERATION
 from latchfree.errors import ArenaFull, GenerationsExhausted
@@ -75,8 +75,10 @@ class Store:
 
     Attributes
     ----------
-    base : numpy.uint64
+    base : int
         Address of the arena.
+    kinds : str
+        The end of the names of calls, as ``_wb`` for keys that are words and values that are blobs.
     shared : bool
         Whether other processes can open the arena.
     freeze_now, clear, drop : callable
@@ -90,7 +92,6 @@ class Store:
         "_bytes",
         "_context",
         "_ints",
-        "_kinds",
         "arena",
         "base",
         "clear",
@@ -100,6 +101,7 @@ class Store:
         "hash_mask",
         "insert",
         "keys",
+        "kinds",
         "name",
         "owner",
         "remove",
@@ -133,14 +135,14 @@ class Store:
             raise TypeError(f"arena must be an Arena, got {type(arena).__name__}")
         self.arena = arena
         self.shared = arena.shared
-        self.base = np.uint64(arena.base)
+        self.base = arena.base
         self.trie = trie
         self.keys = keys
         self.values = values
         self.hash_mask = hash_mask
         self.owner = owner
         self.name = name
-        self._kinds = "_" + "bw"[keys.word] + "bw"[values.word]
+        self.kinds = "_" + "bw"[keys.word] + "bw"[values.word]
         if trie:
             self.settle(trie)
         self._bytes = memoryview(arena.words.data).cast("B")
@@ -150,16 +152,16 @@ class Store:
         """Take the trie at word offset `trie` as the one this store is about."""
         self.trie = trie
         self._context = self._new_context()
-        self.freeze_now = self.builtin("freeze")
+        self.freeze_now = self.builtin("freeze_now")
         self.clear = self.builtin("clear")
-        self.drop = self.builtin("drop")
+        self.drop = self.builtin("drop_slot")
         self.find = _FirstUse(self, "find")
         self.insert = _FirstUse(self, "insert")
         self.remove = _FirstUse(self, "remove")
 
     def bind(self, name: str) -> Callable[..., Any]:
         """Bind ``find``, ``insert`` or ``remove`` for the kinds of keys and values."""
-        made = self.builtin(name + self._kinds)
+        made = self.builtin(name + self.kinds)
         setattr(self, name, made)
         return made
 
@@ -173,7 +175,7 @@ class Store:
 
     def find_below(self, root: int) -> Callable[[Any], Any]:
         """Return the builtin ``find`` on the frozen tree below a root I-node."""
-        return builtin("find" + self._kinds, self._new_context(root))
+        return builtin("find" + self.kinds, self._new_context(root))
 
     @property
     def plain(self) -> bool:
@@ -181,8 +183,8 @@ class Store:
         return self.keys.word and self.values.word
 
     def call(self, name: str, *more: int) -> Any:
-        """Call an entry point on the trie; see `latchfree.ctrie.kernels.entry_points.call`."""
-        return call(name)(self.arena.base, self.trie, self.arena.interpreter_participant(), *more)
+        """Call an entry point on the trie; see `latchfree.ctrie.border`."""
+        return getattr(TRIE, name)(self.arena.base, self.trie, self.arena.interpreter_participant(), *more)
 
     # a full arena -----------------------------------------------------------------------------------------------
 
@@ -246,7 +248,7 @@ class Store:
         """Make an empty trie in the arena and return its word offset."""
         arena = self.arena
         made = self.insist(
-            lambda: call("create")(arena.base, self.hash_mask, arena.interpreter_participant()),
+            lambda: TRIE.create(arena.base, self.hash_mask, arena.interpreter_participant()),
             self.is_full,
             anew=True,
         )
@@ -254,7 +256,7 @@ class Store:
 
     def destroy(self, trie: int) -> None:
         """Free a trie that `new_trie` has made and nobody else has seen."""
-        call("destroy")(self.arena.base, trie, self.arena.interpreter_participant(), 0)
+        TRIE.destroy(self.arena.base, trie, self.arena.interpreter_participant(), 0)
 
     def fork(self) -> Store:
         """Return the store of a private trie that goes on from a snapshot taken now."""
@@ -262,7 +264,7 @@ class Store:
         hold = self.hold()
 
         def attempt() -> Any:
-            return call("fork")(arena.base, hold.slot, arena.interpreter_participant(), self.hash_mask)
+            return TRIE.fork(arena.base, hold.slot, arena.interpreter_participant(), self.hash_mask)
 
         trie = int(self.insist(attempt, self.is_full, anew=True))
         owner = Owner(arena, trie, hold)
@@ -304,11 +306,11 @@ class Store:
         nodes = np.zeros(size, np.uint64)
         words = self.arena.words
         with self.arena.lend() as me:
-            loops.scan_start(self.base, np.uint64(me), np.uint64(hold.root), cursor)
+            TRIE.scan_start(self.base, me, hold.root, cursor)
         found = size
         while found == size:
             with self.arena.lend() as me:
-                found = loops.scan_next(self.base, np.uint64(me), cursor, nodes)
+                found = TRIE.scan_next(self.base, me, cursor, nodes)
             batch = nodes[:found]
             offsets = [] if self.plain else batch.tolist()
             if self.keys.word:
@@ -336,9 +338,9 @@ class Store:
         cursor = np.zeros(scan.CURSOR_WORDS, np.uint64)
         nodes = np.zeros(_BATCH, np.uint64)
         with self.arena.lend() as me:
-            total = loops.scan_count(self.base, np.uint64(me), np.uint64(hold.root), cursor, nodes)
+            total: int = TRIE.scan_count(self.base, me, hold.root, cursor, nodes)
         hold.touch()
-        return int(total)
+        return total
 
 
 def _encoded(codec: Codec[Any], item: Any, what: str, limit: int) -> Any:

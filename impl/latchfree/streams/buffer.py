@@ -20,9 +20,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from latchfree.arena import Arena
 from latchfree.errors import ArenaClosed, ArenaInvalid, LatchfreeError
+from latchfree.streams.border import RING
 from latchfree.streams.errors import RingGone, RingStalled
 from latchfree.streams.kernels import ring as r
-from latchfree.streams.kernels.entry_points import MISSING, NO_COUNT, calls, get_many, put_many
+from latchfree.streams.kernels.entry_points import MISSING, NO_COUNT
 from latchfree.streams.ownership import Nobody, Owner, owner_of, watch
 
 MOST_CAPACITY: Final = 1 << 25
@@ -33,8 +34,6 @@ _LOOKS: Final = 1 << 10
 #: Seconds between two such calls.
 _NAP: Final = 5e-5
 
-_PATIENCE: Final = np.uint64(_LOOKS)
-_0: Final = np.uint64(0)
 
 _DONE, _STALLED, _MISSING, _NO_COUNT = int(r.DONE), int(r.STALLED), int(MISSING), int(NO_COUNT)
 
@@ -88,7 +87,6 @@ class RingBuffer:
         "__weakref__",
         "_arena",
         "_base",
-        "_calls",
         "_capacity",
         "_closed",
         "_number",
@@ -120,8 +118,7 @@ class RingBuffer:
     def _attach(self, arena: Arena, owner: Owner | Nobody, ring: int = 0, number: int = 0) -> None:
         self._arena, self._base, self._owner = arena, arena.base, owner
         self._ring, self._number = (owner.ring, owner.number) if isinstance(owner, Owner) else (ring, number)
-        self._place = np.uint64(self._base), np.uint64(self._ring), np.uint64(self._number)
-        self._calls = calls()
+        self._place = self._base, self._ring, self._number
         with arena.call():
             self._capacity = int(arena.words[self._ring + int(r.MASK)]) + 1
             self._weak = bool(arena.words[self._ring + int(r.WEAK)])
@@ -170,7 +167,7 @@ class RingBuffer:
         value = index(value)
         if not _LEAST <= value <= _MOST:
             raise ValueError(f"a ring buffer holds integers from -2**63 to 2**63 - 1, not {value:#x}")
-        put, until = self._calls.put, 0.0
+        put, until = RING.put, 0.0
         while True:
             me = 0 if self._owner.ring else self._enter()
             outcome = put(self._base, me, self._ring, self._number, value, _LOOKS)
@@ -191,7 +188,7 @@ class RingBuffer:
         ArenaClosed, RingGone
             After its arena was closed, or the ring was given back.
         """
-        get, until = self._calls.get, 0.0
+        get, until = RING.get, 0.0
         while True:
             me = 0 if self._owner.ring else self._enter()
             outcome, value = get(self._base, me, self._ring, self._number, _LOOKS)
@@ -226,7 +223,7 @@ class RingBuffer:
         RingStalled, ArenaClosed, RingGone
             As from `try_put`; none was put.
         """
-        return self._run_batch("put", put_many, _words(values))
+        return self._run_batch("put", RING.put_many, _words(values))
 
     def get_many(self, most: int) -> NDArray[np.int64]:
         """Take values in order until the ring is empty, without the interpreter lock.
@@ -255,7 +252,7 @@ class RingBuffer:
         if most < 0:
             raise ValueError(f"at least 0 values can be taken, not {most:#x}")
         values = np.empty(min(most, self._capacity), np.int64)
-        return values[: self._run_batch("get", get_many, values)]
+        return values[: self._run_batch("get", RING.get_many, values)]
 
     def _run_batch(self, what: str, batch: Callable[..., Any], values: NDArray[np.int64]) -> int:
         """Put or get values until the ring refuses; return how many."""
@@ -266,12 +263,12 @@ class RingBuffer:
             try:
                 if self._closed:
                     raise self._missing()
-                first = np.uint64(done) if done else _0
+                first = done
                 if not self._arena.shared:  # nobody can close it
-                    reached, outcome = batch(base, _0, ring, number, first, _PATIENCE, values)
+                    reached, outcome = batch(base, 0, ring, number, first, _LOOKS, values)
                 else:
                     with self._arena.call() if owner.ring else self._arena.lend() as lent:
-                        reached, outcome = batch(base, np.uint64(lent), ring, number, first, _PATIENCE, values)
+                        reached, outcome = batch(base, lent, ring, number, first, _LOOKS, values)
                 if outcome == _MISSING:
                     raise self._missing()
             except LatchfreeError:
@@ -298,7 +295,7 @@ class RingBuffer:
         return self._weak
 
     def __len__(self) -> int:
-        found = self._calls.count(self._base, 0 if self._owner.ring else self._enter(), self._ring, self._number)
+        found = RING.count(self._base, 0 if self._owner.ring else self._enter(), self._ring, self._number)
         if found == _NO_COUNT:
             raise self._missing()
         return int(found)

@@ -13,14 +13,12 @@ import weakref
 from collections.abc import Callable
 from typing import Any, Final
 
-import numpy as np
-
 from latchfree.arena import Arena, forking
 from latchfree.arena.layout import H_RINGS
 from latchfree.arena.patience import Patience
 from latchfree.errors import ArenaClosed, ArenaFull
+from latchfree.streams.border import RING
 from latchfree.streams.kernels import roster
-from latchfree.streams.kernels.entry_points import adopt, calls, create, sweep
 
 _TABLE_SLOTS: Final = range(int(roster.FIRST_SLOT), int(roster.TABLE_WORDS), int(roster.SLOT_WORDS))
 
@@ -47,14 +45,14 @@ class Owner:
         If the arena has no room.
     """
 
-    __slots__ = ("__weakref__", "_arena", "_calls", "_slot", "number", "ring")
+    __slots__ = ("__weakref__", "_arena", "_slot", "number", "ring")
 
     rank = 1  # after the rings, which refuse calls from then on
 
     def __init__(self, arena: Arena, capacity: int, weak: bool) -> None:
         self.ring = 0
         self._arena = arena
-        self._calls = calls()  # compiled now, not while an interpreter ends
+        RING.prepare("drop", "free")  # not while an interpreter ends
         self.number = secrets.randbits(64) | 1
         patience = Patience(arena)
         while not self._create(capacity, weak):
@@ -72,7 +70,7 @@ class Owner:
         arena = self._arena
         me, identity = arena.interpreter_participant(), arena.identity if arena.shared else 0
         words = (arena.base, me, identity, self.number, capacity - 1, weak)
-        self.ring, self._slot = map(int, create(*map(np.uint64, words)))
+        self.ring, self._slot = RING.create(*words)
         return self.ring != 0
 
     def end(self) -> None:
@@ -85,9 +83,9 @@ class Owner:
         except ArenaClosed:
             return
         if self._slot:
-            self._calls.drop(self._arena.base, me, self._slot)
+            RING.drop(self._arena.base, me, self._slot)
         else:
-            self._calls.free(self._arena.base, me, ring)
+            RING.free(self._arena.base, me, ring)
 
     def __del__(self) -> None:
         if getattr(self, "ring", 0):
@@ -128,7 +126,7 @@ def reclaim(arena: Arena, is_dead: Callable[[int], bool]) -> None:
     is_dead : callable
         Says of the identity of an opening whether the opening is dead.
     """
-    words, base, identity = arena.words, np.uint64(arena.base), np.uint64(arena.identity)
+    words, base, identity = arena.words, arena.base, arena.identity
     table = int(words[H_RINGS])
     if not table:
         return
@@ -136,9 +134,9 @@ def reclaim(arena: Arena, is_dead: Callable[[int], bool]) -> None:
         for slot in _TABLE_SLOTS:
             owner: Any = words[table + slot]
             if owner and owner != identity and is_dead(int(owner)):
-                adopt(base, np.uint64(table + slot), owner, identity)
+                RING.adopt(base, table + slot, owner, identity)
         table = int(words[table + int(roster.NEXT)])
-    sweep(base, np.uint64(arena.interpreter_participant()), identity)
+    RING.sweep(base, arena.interpreter_participant(), identity)
 
 
 def _after_fork_in_child() -> None:

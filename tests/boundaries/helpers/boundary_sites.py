@@ -8,20 +8,22 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from latchfree.border import Border
+
 ROOT: Final = Path(__file__).parents[3]
 
 _COMPILED: Final = ("kernel", "entry", "overload", "intrinsic")
-_ENTRIES: Final = ("call", "calls", "entry_point", "callback", "builtin")
+_ENTRIES: Final = ("entry_point", "callback", "builtin", "border.builtin")
 
 
-def _plain_calls(node: ast.AST) -> Iterator[ast.Call]:
-    """Yield the calls in a module that compiled functions do not make."""
+def _plain_calls(node: ast.AST) -> Iterator[ast.Call | ast.Attribute]:
+    """Yield the calls in a module, and what it takes of a table of calls, but for compiled functions."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.FunctionDef):
             names = {ast.unparse(each).partition("(")[0].rpartition(".")[2] for each in child.decorator_list}
             if names & set(_COMPILED):
                 continue
-        if isinstance(child, ast.Call):
+        if isinstance(child, ast.Call | ast.Attribute):
             yield child
         yield from _plain_calls(child)
 
@@ -37,9 +39,15 @@ def _late(tree: ast.Module) -> dict[str, Any]:
     }
 
 
-def _found(names: dict[str, Any], call: ast.Call) -> str | None:
+def _found(names: dict[str, Any], call: ast.Call | ast.Attribute) -> str | None:
     """Return what a call calls, if that is compiled code or its entry point."""
+    if isinstance(call, ast.Attribute):
+        name = ast.unparse(call)
+        table = names.get(name.partition(".")[0])
+        return name if isinstance(table, Border) and name.count(".") == 1 and call.attr in table.calls else None
     name = ast.unparse(call.func)
+    if name == "getattr" and isinstance(names.get(ast.unparse(call.args[0])), Border):
+        return ast.unparse(call)
     if name in _ENTRIES:
         first = ast.unparse(call.args[0]) if call.args else ""
         return f"{name}({first})"

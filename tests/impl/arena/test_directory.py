@@ -56,20 +56,20 @@ class Mortal:
     def __init__(self, left):
         self.left = left
 
-    def step(self, name):
+    def __getattr__(self, step):
         if self.left == 0:
             raise Killed
         self.left -= 1
-        return STEP(name)
+        return getattr(ARENA, step)
 
 
-STEP = module.step
+ARENA = module.ARENA
 
 
 def killed_at(monkeypatch, left, act):
     """Run `act` by an opening that dies before its step number `left`; return whether it came to that."""
     with monkeypatch.context() as patch:
-        patch.setattr(module, "step", Mortal(left).step)
+        patch.setattr(module, "ARENA", Mortal(left))
         try:
             act()
         except Killed:
@@ -237,16 +237,16 @@ def test_a_stopped_proposal_holds_up_nobody_and_loses(words, monkeypatch):
     made = []
 
     class Stops(Mortal):
-        def step(self, name):
+        def __getattr__(self, step):
             if self.left == 0:
                 self.left = 1 << 30
                 made.append(add(second, "x", 6000))
-            return super().step(name)
+            return super().__getattr__(step)
 
     for left in range(2, 6):
         words[:] = 0
         with monkeypatch.context() as patch:
-            patch.setattr(module, "step", Stops(left).step)
+            patch.setattr(module, "ARENA", Stops(left))
             with pytest.raises(StructureExists):
                 add(first, "x", 5000, dismantle=freed.append)
         assert freed.pop() == 5000
@@ -323,11 +323,11 @@ class Alternating:
         self.rng = rng
         self.turns, self.done = {}, threading.Semaphore(0)
 
-    def step(self, name):
+    def __getattr__(self, step):
         turn = self.turns[threading.get_ident()]
         self.done.release()
         turn.acquire()
-        return STEP(name)
+        return getattr(ARENA, step)
 
     def run(self, bodies):
         ended = []
@@ -379,7 +379,7 @@ def test_steps_that_alternate(words, monkeypatch, seed):
             assert all((entry.name, entry.keys) == ("x", "int") and entry.root in (5001, 5002, 5003) for entry in found)
             counts.append(states(words).count(READY))
 
-    monkeypatch.setattr(module, "step", turns.step)
+    monkeypatch.setattr(module, "ARENA", turns)
     monkeypatch.setattr("time.sleep", lambda seconds: None)
     turns.run([*(lambda me=me: create(me) for me in (1, 2, 3)), remove, look])
     monkeypatch.undo()

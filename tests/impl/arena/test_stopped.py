@@ -51,17 +51,19 @@ def at_once(act):
 
 def stopping(left, act):
     """Return a body that does `act`, and stops its process before step number `left` of the directory."""
-    step = module.step
+    calls = module.ARENA
+
+    class Stopping:
+        def __init__(self):
+            self.taken = iter(range(1_000_000))
+
+        def __getattr__(self, step):
+            if threading.current_thread() is threading.main_thread() and next(self.taken) == left:
+                os.kill(os.getpid(), signal.SIGSTOP)
+            return getattr(calls, step)
 
     def body():
-        taken = iter(range(1_000_000))
-
-        def before(name):
-            if threading.current_thread() is threading.main_thread() and next(taken) == left:
-                os.kill(os.getpid(), signal.SIGSTOP)
-            return step(name)
-
-        module.step = before
+        module.ARENA = Stopping()
         try:
             act()
         except (StructureExists, StructureMissing):

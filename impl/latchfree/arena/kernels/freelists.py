@@ -19,10 +19,7 @@ A participant may be killed between any two instructions. Its private words are 
 by compiler barriers, that a node in its hands is then lost but never in two places.
 """
 
-from typing import Any
-
 import numpy as np
-from numba import types
 
 from latchfree.arena.layout import (
     H_BUMP,
@@ -39,7 +36,7 @@ from latchfree.arena.layout import (
     SHARED_LISTS,
 )
 from latchfree.atomics import barrier, cas, load, peek, poke, prefetch
-from latchfree.jit import kernel
+from latchfree.jit import external, kernel
 from latchfree.kinds import Flag, Handle, Word
 
 _0 = np.uint64(0)
@@ -57,8 +54,8 @@ _RESERVE_SHARE = np.uint64(64)
 _RESERVE_MOST = np.uint64(1 << 16)
 
 # Reserve disk or shared memory for a range of a file now, so that running out is an error and not a signal.
-_madvise: Any = types.ExternalFunction("madvise", types.int32(types.uint64, types.uint64, types.int32))
-_posix_fallocate: Any = types.ExternalFunction("posix_fallocate", types.int32(types.int32, types.int64, types.int64))
+_madvise = external("madvise", "int32(uint64, uint64, int32)")
+_posix_fallocate = external("posix_fallocate", "int32(int32, int64, int64)")
 _POPULATE_WRITE = np.int32(23)
 _PAGES = ~np.uint64(4095)
 

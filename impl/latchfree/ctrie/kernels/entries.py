@@ -18,12 +18,10 @@ next        the bytes of the key, then those of the value, each padded with zero
 from typing import Any
 
 import numpy as np
-from numba import types
-from numba.extending import overload
 
 from latchfree.atomics import peek, poke, read_word
 from latchfree.ctrie.kernels.nodes import HASH_MASK, S_NODE, new_node
-from latchfree.jit import kernel
+from latchfree.jit import kernel, overload
 from latchfree.kinds import Flag, Handle, Key, Value, Word
 from latchfree.words import hash_bytes, mix, tail_word
 
@@ -40,8 +38,9 @@ _7 = np.uint64(7)
 _8 = np.uint64(8)
 
 
-def _is_blob(kind: Any) -> bool:
-    return isinstance(kind, types.BaseTuple)
+def is_blob(kind: Any) -> bool:
+    """Return whether a numba type is that of a blob: a tuple has a count of its elements."""
+    return hasattr(kind, "count")
 
 
 @kernel
@@ -79,7 +78,7 @@ def full_hash(key: Key) -> Word:
 
 @overload(full_hash)
 def _full_hash(key: Any) -> Any:
-    if _is_blob(key):
+    if is_blob(key):
 
         def blob(key: Any) -> Any:
             return hash_bytes(key[0], key[1])
@@ -99,7 +98,7 @@ def stored_hash(mem: Handle, snode: Word, key: Key) -> Word:
 
 @overload(stored_hash)
 def _stored_hash(mem: Any, snode: Any, key: Any) -> Any:
-    if _is_blob(key):
+    if is_blob(key):
 
         def blob(mem: Any, snode: Any, key: Any) -> Any:
             return peek(mem, snode + KEY)
@@ -119,7 +118,7 @@ def same_key(mem: Handle, snode: Word, key: Key) -> Flag:
 
 @overload(same_key)
 def _same_key(mem: Any, snode: Any, key: Any) -> Any:
-    if _is_blob(key):
+    if is_blob(key):
 
         def blob(mem: Any, snode: Any, key: Any) -> Any:
             if peek(mem, snode + KEY_LENGTH) != key[1]:
@@ -141,7 +140,7 @@ def key_words(key: Key) -> Word:
 
 @overload(key_words)
 def _key_words(key: Any) -> Any:
-    if _is_blob(key):
+    if is_blob(key):
 
         def blob(key: Any) -> Any:
             return BLOB_KEY_WORDS + words_for(key[1])
@@ -161,7 +160,7 @@ def value_words(value: Value) -> Word:
 
 @overload(value_words)
 def _value_words(value: Any) -> Any:
-    if _is_blob(value):
+    if is_blob(value):
 
         def blob(value: Any) -> Any:
             return words_for(value[1])
@@ -181,7 +180,7 @@ def stored_key_words(mem: Handle, snode: Word, key: Key) -> Word:
 
 @overload(stored_key_words)
 def _stored_key_words(mem: Any, snode: Any, key: Any) -> Any:
-    if _is_blob(key):
+    if is_blob(key):
 
         def blob(mem: Any, snode: Any, key: Any) -> Any:
             return BLOB_KEY_WORDS + words_for(peek(mem, snode + KEY_LENGTH))
@@ -201,7 +200,7 @@ def same_value(mem: Handle, snode: Word, key: Key, value: Value) -> Flag:
 
 @overload(same_value)
 def _same_value(mem: Any, snode: Any, key: Any, value: Any) -> Any:
-    if _is_blob(value):
+    if is_blob(value):
 
         def blob(mem: Any, snode: Any, key: Any, value: Any) -> Any:
             if peek(mem, snode + VALUE) != value[1]:
@@ -223,7 +222,7 @@ def _write_key(mem: Handle, snode: Word, key: Key, h: Word) -> None:
 
 @overload(_write_key)
 def _write_key_impl(mem: Any, snode: Any, key: Any, h: Any) -> Any:
-    if _is_blob(key):
+    if is_blob(key):
 
         def blob(mem: Any, snode: Any, key: Any, h: Any) -> Any:
             poke(mem, snode + KEY, h)
@@ -245,7 +244,7 @@ def _write_value(mem: Handle, snode: Word, key: Key, value: Value) -> None:
 
 @overload(_write_value)
 def _write_value_impl(mem: Any, snode: Any, key: Any, value: Any) -> Any:
-    if _is_blob(value):
+    if is_blob(value):
 
         def blob(mem: Any, snode: Any, key: Any, value: Any) -> Any:
             poke(mem, snode + VALUE, value[1])

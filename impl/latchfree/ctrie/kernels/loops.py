@@ -6,18 +6,16 @@ A column is an int64 array of words, or a pair (address of the bytes, int64 offs
 from typing import Any
 
 import numpy as np
-from numba import types
-from numba.extending import overload
 
 from latchfree.arena.kernels.epochs import pin, unpin
 from latchfree.atomics import peek
-from latchfree.ctrie.kernels.entries import VALUE, stored_key_words
+from latchfree.ctrie.kernels.entries import VALUE, is_blob, stored_key_words
 from latchfree.ctrie.kernels.insert import ALWAYS, FULL, insert
 from latchfree.ctrie.kernels.lookup import lookup
 from latchfree.ctrie.kernels.nodes import NIL
 from latchfree.ctrie.kernels.remove import remove
 from latchfree.ctrie.kernels.scan import advance, start
-from latchfree.jit import kernel
+from latchfree.jit import kernel, overload
 from latchfree.kinds import Array, Handle, Word
 
 
@@ -28,7 +26,7 @@ def element(column: Array, k: Word) -> Word:
 
 @overload(element)
 def _element(column: Any, k: Any) -> Any:
-    if isinstance(column, types.BaseTuple):
+    if is_blob(column):
 
         def blob(column: Any, k: Any) -> Any:
             start = np.uint64(column[1][k])

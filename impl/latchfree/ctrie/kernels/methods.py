@@ -16,19 +16,17 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import types
-from numba.extending import overload
 
 from latchfree.arena.kernels.epochs import pin, unpin
 from latchfree.atomics import peek
-from latchfree.ctrie.kernels.entries import VALUE, full_hash, placed, stored_key_words
+from latchfree.ctrie.kernels.entries import VALUE, full_hash, is_blob, placed, stored_key_words
 from latchfree.ctrie.kernels.insert import ALWAYS, FULL, insert
 from latchfree.ctrie.kernels.lookup import lookup, lookup_frozen
 from latchfree.ctrie.kernels.nodes import NIL
 from latchfree.ctrie.kernels.registry import drop
 from latchfree.ctrie.kernels.remove import remove
 from latchfree.ctrie.kernels.snapshot import clear, freeze
-from latchfree.jit import kernel
+from latchfree.jit import external, kernel, overload
 from latchfree.kinds import Word
 
 DATA = np.uint64((bytes.__basicsize__ - 1) // 8)  # words from a bytes object to its data, in CPython
@@ -55,10 +53,10 @@ _NOT_IMPLEMENTED = np.uint64(7)
 _WORD = np.int64(0)
 _BLOB = (_0, _0)
 
-_to_int64: Any = types.ExternalFunction("PyLong_AsLongLongAndOverflow", types.int64(types.uint64, types.uint64))
-_from_int64: Any = types.ExternalFunction("PyLong_FromLongLong", types.uint64(types.int64))
-_from_bytes: Any = types.ExternalFunction("PyBytes_FromStringAndSize", types.uint64(types.uint64, types.int64))
-_incref: Any = types.ExternalFunction("Py_IncRef", types.void(types.uint64))
+_to_int64 = external("PyLong_AsLongLongAndOverflow", "int64(uint64, uint64)")
+_from_int64 = external("PyLong_FromLongLong", "uint64(int64)")
+_from_bytes = external("PyBytes_FromStringAndSize", "uint64(uint64, int64)")
+_incref = external("Py_IncRef", "void(uint64)")
 
 
 @kernel
@@ -82,7 +80,7 @@ def decoded(context: Word, thing: Word, like: Any) -> Any:
 
 @overload(decoded)
 def _decoded(context: Any, thing: Any, like: Any) -> Any:
-    if isinstance(like, types.BaseTuple):
+    if is_blob(like):
 
         def blob(context: Any, thing: Any, like: Any) -> Any:
             return (thing + _8 * DATA, peek(thing, _LENGTH))
@@ -102,7 +100,7 @@ def value_object(mem: Word, node: Word, key: Any, like: Any) -> Word:
 
 @overload(value_object)
 def _value_object(mem: Any, node: Any, key: Any, like: Any) -> Any:
-    if isinstance(like, types.BaseTuple):
+    if is_blob(like):
 
         def blob(mem: Any, node: Any, key: Any, like: Any) -> Any:
             at = node + stored_key_words(mem, node, key)
@@ -289,7 +287,7 @@ def _put(bound: Word, arguments: Word, count: Word) -> Word:
 # On the whole trie; what they do is in `latchfree.ctrie.kernels.snapshot` and `registry`.
 
 
-def _freeze(bound: Word, unused: Word) -> Word:
+def _freeze_now(bound: Word, unused: Word) -> Word:
     context = peek(bound, DATA)
     me = participant(context)
     if me == _0:
@@ -314,7 +312,7 @@ def _clear(bound: Word, unused: Word) -> Word:
     return _constant(context, which)
 
 
-def _drop(bound: Word, thing: Word) -> Word:
+def _drop_slot(bound: Word, thing: Word) -> Word:
     context = peek(bound, DATA)
     me = participant(context)
     which = _NOT_IMPLEMENTED
@@ -328,11 +326,11 @@ def _drop(bound: Word, thing: Word) -> Word:
 
 
 #: The bodies by name, and by how many arguments the interpreter passes.
-NO_ARGUMENT: dict[str, Callable[..., Any]] = {"freeze": _freeze, "clear": _clear}
+NO_ARGUMENT: dict[str, Callable[..., Any]] = {"freeze_now": _freeze_now, "clear": _clear}
 ONE_ARGUMENT: dict[str, Callable[..., Any]] = {
     "get": _get,
     "pop": _pop,
-    "drop": _drop,
+    "drop_slot": _drop_slot,
     "find_ww": _find_ww,
     "find_wb": _find_wb,
     "find_bw": _find_bw,

@@ -3,15 +3,11 @@
 In each, `me` is the participant that the caller pins while he uses a ring of another opening, or 0 for his own.
 """
 
-from functools import cache
-from typing import Any, NamedTuple
-
 import numpy as np
-from numba import types
 
 from latchfree.arena.kernels.freelists import give, round_up, take
 from latchfree.atomics import poke, store
-from latchfree.jit import entry, entry_point, kernel
+from latchfree.jit import entry, kernel
 from latchfree.kinds import Array, Handle, Word
 from latchfree.streams.kernels import ring as r
 from latchfree.streams.kernels import roster
@@ -134,26 +130,3 @@ def get_many(
     count, outcome = r.get_batch(mem, ring, values[np.int64(first) :], patience)
     roster.leave(mem, me)
     return first + count, outcome
-
-
-class Calls(NamedTuple):
-    """Entry points as C functions, callable without numba's dispatch."""
-
-    put: Any
-    get: Any
-    count: Any
-    free: Any
-    drop: Any
-
-
-@cache
-def calls() -> Calls:
-    """Return the C functions, compiled at the first call."""
-    word = types.uint64
-    return Calls(
-        entry_point(put, word, word, word, word, types.int64, word),
-        entry_point(get, word, word, word, word, word),
-        entry_point(count, word, word, word, word),
-        entry_point(free, word, word, word),
-        entry_point(drop, word, word, word),
-    )

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from latchfree.arena.patience import Patience
 from latchfree.extras import optional
 from latchfree.topics.columns import check_texts, number_column, text_column
-from latchfree.topics.concurrent.entry_points import call
+from latchfree.topics.concurrent.border import TOPICS
 from latchfree.topics.concurrent.kernels.collect import TOO_SMALL
 from latchfree.topics.concurrent.payload import NO_QUEUE
 from latchfree.topics.concurrent.scratch import Scratch
@@ -73,7 +73,7 @@ def _match(
     rows = len(texts.places) - 1
     offsets = np.zeros(rows + 1, np.int64)
     out: NDArray[np.int64] = np.empty(_EXPECTED * rows + len(scratch.row), np.int64)
-    entry = call("match_rows")
+    entry = TOPICS.match_rows
     done = 0
     while True:
         done = int(
@@ -103,12 +103,12 @@ def match_nodes(
     rows: list[list[Hashable]] = []
     for start in range(0, len(column), _CHUNK):
         with store.arena.lend() as me:
-            call("pin")(store.arena.base, me)
+            TOPICS.pin(store.arena.base, me)
             try:
                 offsets, found = _match(store, scratch, _Texts(column.slice(start, _CHUNK)), root, me, values=False)
                 payloads = {node: store.read(node)[2] for node in np.unique(found).tolist()}
             finally:
-                call("unpin")(store.arena.base, me)
+                TOPICS.unpin(store.arena.base, me)
         known = {node: subscriber(payload.word, payload.text) for node, payload in payloads.items()}
         all_found = [known[node] for node in found.tolist()]
         rows += [all_found[low:high] for low, high in pairwise(offsets.tolist())]
@@ -145,7 +145,7 @@ def subscribe(store: TopicStore, scratch: Scratch, patterns: Any, subscribers: A
         nonlocal done
         with store.arena.lend() as me:
             done = int(
-                call("add_rows")(
+                TOPICS.add_rows(
                     store.arena.base, store.trie, me, store.grammar.rules, texts.address, texts.places,
                     payloads.ctypes.data, 16, 16, done, numbers, scratch.descent,
                 )
@@ -175,7 +175,7 @@ def unsubscribe(store: TopicStore, scratch: Scratch, patterns: Any, numbers: Any
         nonlocal done
         with store.arena.lend() as me:
             done = int(
-                call("drop_rows")(
+                TOPICS.drop_rows(
                     store.arena.base, store.trie, me, store.grammar.rules, texts.address, texts.places, names, words,
                     done, scratch.descent,
                 )

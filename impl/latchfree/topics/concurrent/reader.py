@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Protocol
 from latchfree.extras import optional
 from latchfree.topics.columns import text_column, to_lists
 from latchfree.topics.concurrent import bulk
-from latchfree.topics.concurrent.entry_points import call
+from latchfree.topics.concurrent.border import TOPICS
 from latchfree.topics.concurrent.kernels.single import DONE, NOBODY
 from latchfree.topics.concurrent.payload import SHARE, Payload
 from latchfree.topics.concurrent.scratch import Scratch, Scratches
@@ -133,7 +133,7 @@ class Reader(Generic[S]):
         scratch.stop_after(most)
         scratch.places[1] = len(text)
         root = 0 if hold is None else hold.root
-        entry: Callable[..., int] = call("match_text")
+        entry: Callable[..., int] = TOPICS.match_text
         while True:
             outcome = entry(
                 store.arena.base, store.trie, root, store.arena.participant_address, store.checked, id(text) + DATA,
@@ -160,10 +160,10 @@ class Reader(Generic[S]):
         scratch.places[1] = len(text)
         root = 0 if hold is None else hold.root
         with store.arena.lend() as me:
-            call("pin")(base, me)
+            TOPICS.pin(base, me)
             try:
                 scratch.stop_after()
-                while not call("match_rows")(
+                while not TOPICS.match_rows(
                     base, store.trie, root, me, store.checked, 0, id(text) + DATA, scratch.places, 0, scratch.offsets,
                     scratch.row, scratch.buffers,
                 ):  # fmt: skip
@@ -171,7 +171,7 @@ class Reader(Generic[S]):
                     scratch.stop_after()
                 return [store.read(node) for node in scratch.found()]
             finally:
-                call("unpin")(base, me)
+                TOPICS.unpin(base, me)
 
     def _subscription(self, number: int, pattern: str, payload: Payload) -> Subscription[S]:
         """Return the subscription that stood in an S-node."""

@@ -17,7 +17,7 @@ from latchfree.ctrie.codecs import codec_for
 from latchfree.ctrie.holds import Owner
 from latchfree.ctrie.store import Store
 from latchfree.errors import ArenaFull
-from latchfree.topics.concurrent.entry_points import call
+from latchfree.topics.concurrent.border import TOPICS
 from latchfree.topics.concurrent.packed_dialect import grammar_of
 from latchfree.topics.concurrent.payload import Payload
 from latchfree.topics.dialects import Dialect
@@ -69,7 +69,7 @@ class TopicStore(Store):
 
         def attempt() -> Any:
             with arena.lend() as me:
-                return call("create")(arena.base, self.hash_mask, me, first)
+                return TOPICS.create(arena.base, self.hash_mask, me, first)
 
         return int(self.insist(attempt, self.is_full, anew=True))
 
@@ -93,7 +93,7 @@ class TopicStore(Store):
         while True:
             stack, found = np.empty(size, np.uint64), np.empty(size, np.uint64)
             with self.arena.lend() as me:
-                count = int(call("scan")(self.arena.base, root, me, stack, found))
+                count = int(TOPICS.scan(self.arena.base, root, me, stack, found))
             if count <= size:
                 return found[:count]
             size *= 4

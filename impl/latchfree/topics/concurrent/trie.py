@@ -12,7 +12,7 @@ from latchfree.ctrie.store import HASH_MASK_ALL, refused
 from latchfree.errors import LatchfreeError
 from latchfree.structures import TOPIC_TRIE
 from latchfree.topics.concurrent import bulk
-from latchfree.topics.concurrent.entry_points import call
+from latchfree.topics.concurrent.border import TOPICS
 from latchfree.topics.concurrent.kernels.single import DONE, NOBODY
 from latchfree.topics.concurrent.payload import NO_QUEUE, QUEUE, SHARE, Payload
 from latchfree.topics.concurrent.reader import Reader
@@ -350,7 +350,7 @@ class ConcurrentTrie(Reader[S]):
     def _insist(self, name: str, *arguments: Any) -> None:
         """Make a call on one text until there is room for it."""
         store = self._store
-        entry: Callable[..., int] = call(name)
+        entry: Callable[..., int] = getattr(TOPICS, name)
         base, who, rules = store.arena.base, store.arena.participant_address, store.grammar.rules
 
         def attempt() -> int:

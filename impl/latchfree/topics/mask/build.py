@@ -12,10 +12,11 @@ from latchfree.topics import rules
 from latchfree.topics.columns import text_column
 from latchfree.topics.dialects import Dialect
 from latchfree.topics.errors import InvalidPattern
+from latchfree.topics.mask.border import MASK
 from latchfree.topics.mask.byte_classes import class_table, eight
 from latchfree.topics.mask.groups import choose_groups
-from latchfree.topics.mask.kernels import records, shapes, table
-from latchfree.topics.mask.kernels.trie import Trie, grow
+from latchfree.topics.mask.kernels import records, table
+from latchfree.topics.mask.kernels.trie import Trie
 
 pa: Any = optional("pyarrow", "topics")
 pc: Any = optional("pyarrow.compute", "topics")
@@ -57,9 +58,7 @@ def arrays_of(
     suspicious = np.empty(len(different), np.uint8)
     one, many = np.uint64(ord(dialect.one)), np.uint64(ord(dialect.many))
     separators = eight(dialect.separator)
-    shapes.scan_patterns(
-        np.uint64(address), offsets, np.uint64(classes.ctypes.data), separators, one, many, masks, depths, suspicious
-    )
+    MASK.scan_patterns(address, offsets, classes.ctypes.data, separators, one, many, masks, depths, suspicious)
     lengths = np.diff(offsets)
     suspicious |= (lengths > min(dialect.longest, dialect.most_words)) | dialect.own
     _judge(column, which, suspicious, dialect)
@@ -72,15 +71,13 @@ def arrays_of(
     if at[-1] >= 1 << 34:
         raise ValueError(f"the patterns need {at[-1]:,} bytes, and an index holds {1 << 34:,}; split them into several")
     held = np.zeros(at[-1], np.uint8)
-    records.write_records(
-        np.uint64(address), offsets, group_of, row_at, subscribers[order], np.int64(width), at[:-1], held
-    )
+    MASK.write_records(address, offsets, group_of, row_at, subscribers[order], width, at[:-1], held)
     names = at[:-1] // 4 + 1
     probed = int(np.count_nonzero(group_of != records.IN_TRIE))
     entries = np.zeros(max(probed + 1, int(probed * table.SLACK)), np.uint64)  # a probe ends at a free place
     filter_ = np.zeros(max(1, -(-probed * table.FILTER // 64)), np.uint64)
-    table.fill_table(
-        np.uint64(address), offsets, group_of, groups.masks, groups.depths, names, np.uint64(classes.ctypes.data),
+    MASK.fill_table(
+        address, offsets, group_of, groups.masks, groups.depths, names, classes.ctypes.data,
         separators, entries, filter_,
     )  # fmt: skip
     rest = np.flatnonzero(group_of == records.IN_TRIE)
@@ -155,8 +152,8 @@ def _trie(
         inner=np.zeros(1, np.int64),
     )
     one, many = np.uint64(ord(dialect.one)), np.uint64(ord(dialect.many))
-    used = grow(
-        trie, np.uint64(held.ctypes.data), np.uint64(held.ctypes.data + len(held)), text_at, lengths, names,
-        np.uint64(classes.ctypes.data), eight(dialect.separator), one, many, np.int64(room),
+    used = MASK.grow(
+        trie, held.ctypes.data, held.ctypes.data + len(held), text_at, lengths, names,
+        classes.ctypes.data, eight(dialect.separator), one, many, room,
     )  # fmt: skip
     return trie._replace(**{name: getattr(trie, name)[:used] for name in ("one", "many", "name", "loops")})

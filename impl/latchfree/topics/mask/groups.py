@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from latchfree.topics.mask.kernels.group_keys import NOWHERE, SIZE
 from latchfree.topics.mask.kernels.records import IN_TRIE
 from latchfree.topics.mask.kernels.shapes import MOST_WORDS
-from latchfree.topics.mask.kernels.table import salt_of
+from latchfree.topics.mask.kernels.table import GROUP_STEP
 
 
 @dataclass(frozen=True)
@@ -65,10 +65,11 @@ def choose_groups(
 def group_table(masks: NDArray[np.uint64], depths: NDArray[np.int64]) -> NDArray[np.uint64]:
     """Return the table of groups, a row for each; see `latchfree.topics.mask.kernels.group_keys`."""
     table = np.zeros((len(masks) + 1, int(SIZE)), np.uint64)
+    salts = np.arange(1, len(masks) + 1, dtype=np.uint64) * GROUP_STEP  # as the kernel `salt_of` has them
     for group, mask in enumerate(masks.tolist()):
         first = (mask & -mask).bit_length() - 1 if mask else NOWHERE
         rest = mask & (mask - 1) if mask else 0
         second = (rest & -rest).bit_length() - 1 if rest else NOWHERE
         more = rest & (rest - 1) if rest else 0
-        table[group] = (mask, int(depths[group]), first, second, more, int(salt_of(group)))
+        table[group] = (mask, int(depths[group]), first, second, more, salts[group])
     return table

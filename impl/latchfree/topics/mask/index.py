@@ -24,11 +24,12 @@ from latchfree.topics.columns import check_texts, text_column
 from latchfree.topics.dialects import DIALECTS, Dialect, exact_bytes, get_dialect
 from latchfree.topics.errors import FrozenMatcher, InvalidTopic
 from latchfree.topics.mask import layout
+from latchfree.topics.mask.border import MASK
 from latchfree.topics.mask.build import arrays_of, byte_column
 from latchfree.topics.mask.byte_classes import class_table, eight
 from latchfree.topics.mask.groups import group_table
 from latchfree.topics.mask.kernels import records, shapes
-from latchfree.topics.mask.kernels.search import Tables, search
+from latchfree.topics.mask.kernels.search import Tables
 from latchfree.topics.mask.kernels.trie import Trie
 from latchfree.topics.mask.numbering import Numbering, number
 from latchfree.topics.snapshot import Snapshot
@@ -337,8 +338,8 @@ class MaskIndex(Snapshot[S]):
         lengths = np.diff(offsets[first:])
         longest = int(lengths.max())
         suspicious = np.empty(len(lengths), np.uint8)
-        reached = search(
-            self._tables, self._trie, np.uint64(address), offsets, first, longest + 1, names_only, rows, out,
+        reached = MASK.search(
+            self._tables, self._trie, address, offsets, first, longest + 1, names_only, rows, out,
             suspicious,
         )  # fmt: skip
         return reached, suspicious

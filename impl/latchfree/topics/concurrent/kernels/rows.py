@@ -17,6 +17,7 @@ from latchfree.ctrie.kernels.nodes import HASH_MASK, NIL, ONE
 from latchfree.ctrie.kernels.shape import NUMBERS
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Handle, Word
+from latchfree.sorting import sort
 from latchfree.topics.concurrent.kernels.change import subscribe, unsubscribe
 from latchfree.topics.concurrent.kernels.collect import TOO_SMALL, Buffers, space_of
 from latchfree.topics.concurrent.kernels.digits import INVALID, LONGEST_SHIFT, Grammar, parse
@@ -62,9 +63,10 @@ def _put_sorted(mem: Handle, found: Word, count: Word, out: Array, start: Word) 
     end = start + np.int64(count)
     for k in range(count):
         out[start + np.int64(k)] = np.int64(value_of(mem, peek(found, np.uint64(k))))
-    row = np.sort(out[start:end])
-    end = start
-    for value in row:
+    sort(out, start, end)
+    stop, end = end, start
+    for k in range(start, stop):
+        value = out[k]
         if end == start or out[end - 1] != value:
             out[end] = value
             end += 1

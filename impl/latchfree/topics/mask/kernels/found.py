@@ -9,6 +9,7 @@ import numpy as np
 from latchfree.atomics import peek, trailing_zeros
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Word
+from latchfree.sorting import sort
 from latchfree.topics.mask.kernels.records import group_in, length_in, subscriber_in, subscribers_in, text_of
 from latchfree.topics.mask.kernels.texts import same_bytes
 
@@ -69,7 +70,7 @@ def emit(records: Word, width: Any, name: Word, names_only: Flag, out: Array, k:
 def squeeze(out: Array, low: Any, high: Any) -> Any:
     """Keep each of ``out[low:high]`` once, and return where they end."""
     if high - low > FEW:
-        out[low:high] = np.sort(out[low:high])
+        sort(out, low, high)
     end = low
     for i in range(low, high):
         fresh = True

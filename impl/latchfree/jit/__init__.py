@@ -1,0 +1,36 @@
+"""Compile Python to machine code, when it is first called, and keep the code."""
+
+from latchfree.jit.aside import aside
+from latchfree.jit.lazy import (
+    Kernel,
+    Named,
+    callback,
+    entry,
+    entry_point,
+    external,
+    instruction,
+    kernel,
+    overload,
+    recache,
+    set_variant,
+)
+from latchfree.jit.roots import cache_root
+from latchfree.jit.starting import start, when_started
+
+__all__ = [
+    "Kernel",
+    "Named",
+    "aside",
+    "cache_root",
+    "callback",
+    "entry",
+    "entry_point",
+    "external",
+    "instruction",
+    "kernel",
+    "overload",
+    "recache",
+    "set_variant",
+    "start",
+    "when_started",
+]

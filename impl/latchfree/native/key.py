@@ -1,0 +1,70 @@
+"""What a library was made of, as one text: a library is used only where this text is the same.
+
+Example: somebody edits a kernel. The key of the sources changes, the library on disk has the old one inside, and the
+functions are compiled afresh.
+"""
+
+from __future__ import annotations
+
+import platform
+import sys
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import Final
+
+#: What a processor of this level has, as Linux names it, beside what every 64-bit one has.
+_LEVEL_2: Final = frozenset({"cx16", "lahf_lm", "popcnt", "pni", "sse4_1", "sse4_2", "ssse3"})
+
+
+def digest(folder: Path) -> str:
+    """Return a digest of all Python sources below a folder."""
+    found = blake2b(digest_size=16)
+    for file in sorted(folder.rglob("*.py")):
+        text = file.read_bytes()
+        found.update(f"{file.relative_to(folder).as_posix()}\0{len(text)}\0".encode())
+        found.update(text)
+    return found.hexdigest()
+
+
+def layout() -> str:
+    """Return what compiled code knows of the interpreter: where in an object its type and its bytes are."""
+    return f"{sys.implementation.name} {object.__basicsize__} {bytes.__basicsize__} {sys.maxsize:x}"
+
+
+def key(*folders: Path) -> bytes:
+    """Return the key of a library that is made of the sources in some folders."""
+    return " ".join([layout(), *map(digest, folders)]).encode()
+
+
+def sealed(code: bytes, text: bytes) -> bytes:
+    """Return a library with its key and its length behind it, where the system's loader does not look."""
+    return code + text + (len(code) + len(text)).to_bytes(8, "little")
+
+
+def is_sealed(file: Path, text: bytes) -> bool:
+    """Return whether a file is a library with that key, and whole."""
+    with file.open("rb") as library:
+        size = library.seek(0, 2)
+        if size < len(text) + 8:
+            return False
+        library.seek(size - len(text) - 8)
+        return library.read() == text + (size - 8).to_bytes(8, "little")
+
+
+@cache
+def processor() -> str | None:
+    """Return the processors that this one can stand for, as LLVM names them; None if no library is made for it."""
+    if sys.platform != "linux":
+        return None
+    machine = platform.machine()
+    if machine == "aarch64":
+        return "generic-aarch64"
+    if machine != "x86_64":
+        return None
+    try:
+        text = Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return None
+    flags = next((line.partition(":")[2].split() for line in text.splitlines() if line.startswith("flags")), [])
+    return "x86-64-v2" if set(flags) >= _LEVEL_2 else None

@@ -1,0 +1,64 @@
+"""Load a library, if there is one of these sources for this processor and this interpreter."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from latchfree.native.key import is_sealed, key, processor
+
+#: Set to ``jit``: libraries are not used.
+SETTING: Final = "LATCHFREE_COMPILED"
+
+
+class Library:
+    """A library.
+
+    Parameters
+    ----------
+    folders : sequence of Path
+        The packages whose sources it is made of; the first has the library, in its folder ``native``.
+    """
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        self.folders = folders
+        self._loaded: ctypes.PyDLL | None = None
+        self._tried = False
+
+    def file(self) -> Path | None:
+        """Return where the library for this processor is, or would be."""
+        found = processor()
+        return None if found is None else self.folders[0] / "native" / f"kernels-{found}.so"
+
+    def load(self) -> ctypes.PyDLL | None:
+        """Return the library, None if there is none that fits."""
+        if not self._tried:
+            self._loaded = None if os.environ.get(SETTING) == "jit" else self._load()
+            self._tried = True
+        return self._loaded
+
+    def _load(self) -> ctypes.PyDLL | None:
+        file = self.file()
+        if file is None or not file.exists():
+            return None
+        try:
+            return ctypes.PyDLL(str(file)) if is_sealed(file, key(*self.folders)) else None
+        except OSError:
+            return None
+
+    def address(self, symbol: str) -> int | None:
+        """Return the address of a function, None if it has to be compiled."""
+        loaded = self.load()
+        if loaded is None:
+            return None
+        try:
+            return ctypes.cast(getattr(loaded, symbol), ctypes.c_void_p).value
+        except AttributeError:
+            return None
+
+
+LATCHFREE: Final = Library([Path(__file__).parents[1]])
+"""The library of this package."""

@@ -1,0 +1,61 @@
+"""The few functions of numba's runtime that kernels need, in LLVM's language: memory for arrays.
+
+A kernel that makes an array asks for a record with the array's data behind it, and gives the record back when it is
+done. Numba's own functions are in its extension module, which a library must do without.
+
+No kernel raises: what numba would call to raise ends the process, as running out of memory in a kernel does.
+"""
+
+from typing import Final
+
+RUNTIME: Final = """
+declare noalias ptr @malloc(i64)
+declare void @free(ptr)
+declare void @abort() noreturn
+
+; The record: count of references, destructor, its argument, data, size, allocator.
+define ptr @NRT_MemInfo_alloc_aligned(i64 %size, i32 %align) {
+  %wide = zext i32 %align to i64
+  %head = add i64 %wide, 48
+  %all = add i64 %size, %head
+  %record = call ptr @malloc(i64 %all)
+  %none = icmp eq ptr %record, null
+  br i1 %none, label %full, label %made
+full:
+  call void @abort()
+  unreachable
+made:
+  %start = ptrtoint ptr %record to i64
+  %past = add i64 %start, %head
+  %less = sub i64 %wide, 1
+  %mask = xor i64 %less, -1
+  %data = and i64 %past, %mask
+  store i64 1, ptr %record
+  %dtor = getelementptr i64, ptr %record, i64 1
+  store i64 0, ptr %dtor
+  %info = getelementptr i64, ptr %record, i64 2
+  store i64 0, ptr %info
+  %at = getelementptr i64, ptr %record, i64 3
+  store i64 %data, ptr %at
+  %length = getelementptr i64, ptr %record, i64 4
+  store i64 %size, ptr %length
+  %source = getelementptr i64, ptr %record, i64 5
+  store i64 0, ptr %source
+  ret ptr %record
+}
+
+define ptr @NRT_MemInfo_alloc_safe_aligned(i64 %size, i32 %align) {
+  %record = call ptr @NRT_MemInfo_alloc_aligned(i64 %size, i32 %align)
+  ret ptr %record
+}
+
+define void @NRT_MemInfo_call_dtor(ptr %record) {
+  call void @free(ptr %record)
+  ret void
+}
+
+define void @numba_gil_ensure(ptr %state) noreturn {
+  call void @abort()
+  unreachable
+}
+"""
