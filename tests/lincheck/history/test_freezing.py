@@ -88,12 +88,12 @@ COPIED = [[1], [[1], (2, [3])], {1: [2]}, {(1, 2)}, (1, [2]), bytearray(b"x"), c
 COPIED += [collections.OrderedDict(a=[1]), collections.Counter("aa"), [float("nan")] * 2]
 
 
-@pytest.mark.parametrize("value", SAME, ids=repr)
+@pytest.mark.parametrize("value", SAME, ids=lambda each: type(each).__name__)
 def test_what_cannot_change_or_equals_only_itself_is_kept(value):
     assert frozen(value, "it") is value
 
 
-@pytest.mark.parametrize("value", COPIED, ids=repr)
+@pytest.mark.parametrize("value", COPIED, ids=lambda each: type(each).__name__)
 def test_containers_and_objects_are_copied_with_all_they_hold(value):
     now = frozen(value, "it")
     assert now is not value
