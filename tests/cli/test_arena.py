@@ -298,12 +298,20 @@ def test_info_names_who_holds_the_epoch_back(path: str) -> None:
 
 
 def test_info_names_who_is_in_the_midst_of_creating(path: str) -> None:
-    step = directory.step
+    calls = directory.ARENA
+
+    class Stops:
+        """The calls of the directory; the second change of a state, which publishes the structure, stops it."""
+
+        stop_at = iter((False, True))
+
+        def __getattr__(self, name: str) -> object:
+            if name == "change_entry" and next(self.stop_at):
+                stop()
+            return getattr(calls, name)
 
     def creating() -> None:
-        stop_at = iter((False, True))  # the second change of a state publishes the structure
-        changed = {"change": lambda: next(stop_at) and stop()}
-        directory.step = lambda name: (changed.get(name, bool)(), step(name))[1]  # type: ignore[assignment]
+        directory.ARENA = Stops()  # type: ignore[misc, assignment]
         Ctrie.create(arena, "new", keys=int, values=int)
 
     with Arena.open(path) as arena:

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 @examples(
     "latchfree check history.jsonl --model map",
-    "latchfree check a.jsonl b.edn --model queue --engine frontier",
     "latchfree check transactions.edn --level snapshot-isolation",
     "latchfree check --follow events.jsonl --model register",
 )

@@ -33,8 +33,7 @@ from latchfree_lincheck.record.launching import launched
 PATIENCE: Final = 60.0
 """Seconds in which a server must be ready, and in which it must end when asked to."""
 
-_BECOME: Final = """
-import ctypes, os, sys
+_BECOME: Final = """import ctypes, os, sys
 parent, uid, gid = map(int, sys.argv[1:4])
 if uid >= 0:
     os.setgroups([]); os.setgid(gid); os.setuid(uid)

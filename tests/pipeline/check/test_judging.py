@@ -95,9 +95,9 @@ def test_what_is_wrong_is_told_as_the_local_reader_tells_it(tmp_path):
     )
     bad.append([{"f": "frobnicate"}])
     bad.append([{"arguments": []}])
-    bad.append([{"return": 0}])
+    bad.append([{"return": -1}])
     bad.append([{"return": None}])
-    bad.append([{}, {"invoke": 1, "return": 4}])
+    bad.append([{}, {"invoke": 0, "return": 4}])
     (tmp_path / "in").mkdir()
     expected = {}
     for number, changes in enumerate(bad):
