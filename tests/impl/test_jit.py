@@ -219,11 +219,6 @@ def test_a_kernel_can_be_given_the_cache_of_another_variant(tmp_path):
     assert moved.removesuffix("Y") == stayed.removesuffix("X") != moved
 
 
-def test_an_entry_point_is_the_compiled_function_itself():
-    call = jit.entry_point(mix, types.uint64)
-    assert call(12345) == int(mix(np.uint64(12345)))
-
-
 def test_a_handle_inside_of_a_tuple_is_the_handle_of_another_package(tmp_path):
     """Kernels take named tuples that hold the handle: code for such a handle is of the module that defines it."""
 

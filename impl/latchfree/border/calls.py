@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from latchfree.border.builtins import SEVERAL, Definition, builtin, define
-from latchfree.jit import aside, callback, start
+from latchfree.jit import aside, callback, is_varied, start
 from latchfree.native.library import LATCHFREE
 
 
@@ -77,7 +77,8 @@ class Border:
     def definition(self, name: str) -> Definition:
         """Return the C description of a builtin."""
         call = self.calls[name]
-        address = LATCHFREE.address(self.symbol(name)) or int(self.compiled(name).address)
+        there = None if is_varied() else LATCHFREE.address(self.symbol(name))
+        address = int(self.compiled(name).address) if there is None else there
         return define(name, address, call.passed if isinstance(call, Body) else SEVERAL)
 
     def symbol(self, name: str) -> str:

@@ -42,6 +42,11 @@ def variant_of(function: Callable[..., Any]) -> str:
     return _variant if (function.__module__ or "").startswith(_varied) else ""
 
 
+def is_varied() -> bool:
+    """Return whether this process is about to patch kernels: then nothing that was compiled before stands for them."""
+    return bool(_variant)
+
+
 class Kernel:
     """A function to be compiled.
 
@@ -192,15 +197,6 @@ def external(name: str, signature: str) -> Any:
         return types.ExternalFunction(name, result(*arguments))
 
     return Named("C", name, find)
-
-
-def entry_point(function: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:
-    """Return the compiled C function for these argument types, callable without numba's dispatch.
-
-    The function converts arguments without a check: a float where an integer is declared is truncated.
-    """
-    function.compile(arguments)  # type: ignore[attr-defined]
-    return function.overloads[arguments].entry_point  # type: ignore[attr-defined, no-any-return]
 
 
 def callback(signature: Any, function: Callable[..., Any]) -> Any:

@@ -4,10 +4,14 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import latchfree
+from latchfree.arena.border import ARENA
+from latchfree.border import Border
+from latchfree.jit import lazy
 from latchfree.native import key, library
 from latchfree.native.library import LATCHFREE, SETTING, Library
 
@@ -64,6 +68,23 @@ def test_one_that_was_cut(copied, size):
 def test_one_that_is_switched_off(copied, monkeypatch):
     monkeypatch.setenv(SETTING, "jit")
     assert Library([copied]).load() is None
+
+
+@needs_library
+@pytest.mark.parametrize("varied", [False, True])
+def test_a_process_that_patches_kernels_compiles_them(monkeypatch, varied):
+    """A mutant of a kernel must not be judged by the code of the real one."""
+    compiled = []
+
+    class Watched(Border):
+        def compiled(self, name):
+            compiled.append(name)
+            return SimpleNamespace(address=1)
+
+    if varied:
+        monkeypatch.setattr(lazy, "_variant", "X")
+    Watched("latchfree.arena.border", ARENA.calls).definition("claim")
+    assert compiled == (["claim"] if varied else [])
 
 
 WITHOUT = """
