@@ -1,10 +1,12 @@
-"""Build the library of compiled functions with the wheel, or beside the sources of an editable installation.
+"""Build the libraries of compiled functions with the wheel, or beside the sources of an editable installation.
 
-Without a linker the package is as it was: numba compiles each function when it is first called.
+Without a linker the packages are as they were: numba compiles each function when it is first called.
 """
 
 import os
+import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -13,21 +15,25 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 #: Set to 0: no library is built.
 SETTING = "LATCHFREE_BUILD_COMPILED"
 _TAGS = {"x86-64-v2": "py3-none-manylinux_2_17_x86_64", "generic-aarch64": "py3-none-manylinux_2_17_aarch64"}
+_SOURCES = ("support", "impl", "model", "lincheck")
+#: Each library: where it stands, and where the calls are that it is made of.
+_LIBRARIES = (
+    ("latchfree.native.library:LATCHFREE", "latchfree.native.made:BORDERS"),
+    ("latchfree_lincheck.native:LINCHECK", "latchfree_lincheck.engine.border:BORDERS"),
+)
 
 
 class Compile(BuildHookInterface):
-    """Makes the library before files are collected."""
+    """Makes the libraries before files are collected."""
 
     PLUGIN_NAME = "custom"
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Make the library, and have it packed; a wheel with a library is for one platform."""
+        """Make the libraries, and have them packed; a wheel with a library is for one platform."""
         if self.target_name != "wheel" or os.environ.get(SETTING) == "0":
             return
-        for folder in ("support", "impl"):
-            sys.path.insert(0, str(Path(self.root, folder)))
-        from latchfree.native import build, key, made
-        from latchfree.native.library import LATCHFREE
+        sys.path[:0] = [str(Path(self.root, source)) for source in _SOURCES]
+        from latchfree.native import build, key
 
         processor = key.processor()
         if processor is None:
@@ -38,15 +44,34 @@ class Compile(BuildHookInterface):
         except build.NoLinker as error:
             self.app.display_warning(f"latchfree: {error}; without it functions are compiled when called")
             return
-        file = LATCHFREE.file()
-        assert file is not None
-        if LATCHFREE.load() is None:
+        missing = [names for names in _LIBRARIES if _found(names[0]).load() is None]
+        if missing:
             self.app.display_waiting("latchfree: compiling, about a minute")
-            made.make(self._report)
-        build_data["artifacts"].append(f"/{file.relative_to(self.root).as_posix()}")
+        self._make(missing)
+        files = [_found(library).file() for library, _ in _LIBRARIES]
+        build_data["artifacts"] += [f"/{file.relative_to(self.root).as_posix()}" for file in files if file.exists()]
         build_data["pure_python"] = False
         build_data["tag"] = _TAGS[processor]
 
-    def _report(self, done: int, of: int) -> None:
-        if done % 20 == 0:
-            self.app.display_info(f"  {done} of {of} functions")
+    def _make(self, missing: list[tuple[str, str]]) -> None:
+        """Make libraries, each in a process of its own, beside each other."""
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        program = [sys.executable, str(Path(self.root, "hatch_build.py"))]
+        started = [subprocess.Popen([*program, *names], env=environment) for names in missing]
+        failed = [process for process in started if process.wait()]
+        if failed:
+            self.app.display_warning(
+                "latchfree: a library could not be made, see above; its functions are compiled when called"
+            )
+
+
+def _found(name: str) -> Any:
+    """Return what a name of the form ``module:attribute`` stands for."""
+    module, _, attribute = name.partition(":")
+    return getattr(import_module(module), attribute)
+
+
+if __name__ == "__main__":
+    from latchfree.native.build import make
+
+    make(_found(sys.argv[1]), _found(sys.argv[2]), lambda done, of: None)

@@ -22,8 +22,7 @@ REVIEWED = {
     # wrappers that check kinds, item sizes and lengths of tuples, and bodies of builtins, see `latchfree.ctrie.binding`
     "latchfree.border.calls": {
         "builtin(self.definition(name))",
-        "callback(word(*given))",
-        "callback(word(word, word, types.int64))",
+        "callback(*self._function(name))",
     },
     # arrays made beside the call, of a length that the kernel is told or that both take from one place
     "latchfree.arena.census": {"ARENA.count"},
@@ -74,25 +73,41 @@ REVIEWED = {
     "latchfree.topics.mask.build": {"MASK.fill_table", "MASK.grow", "MASK.scan_patterns", "MASK.write_records"},
     "latchfree.topics.mask.index": {"MASK.search"},
     # `Column` and `Columns` have checked codes and lengths
-    "latchfree_lincheck.history.order": {"count_events", "find_overlaps", "first_overlap", "insert_all", "span"},
-    "latchfree_lincheck.engine.encoding.columns": {"fill", "number_codes", "number_parts"},
-    "latchfree_lincheck.engine.encoding.parts": {"group"},
-    # rows of the encoding, and tables that the searches make and let grow
-    "latchfree_lincheck.engine.decide_many": {"fold_parts"},
-    "latchfree_lincheck.engine.dequeues.search": {"k.advance", "k.rehash", "k.write_path"},
-    "latchfree_lincheck.engine.frontier.search": {
-        "advance",
-        "k.longest",
-        "k.rehash",
-        "k.start",
-        "k.write_path",
-        "last_uses",
+    "latchfree_lincheck.history.order": {
+        "HISTORY.count_events",
+        "HISTORY.find_overlaps",
+        "HISTORY.first_overlap",
+        "HISTORY.insert_all",
+        "HISTORY.span",
     },
-    "latchfree_lincheck.engine.frontier.sweep": {"advance_parts"},
-    "latchfree_lincheck.engine.monitors": {"count_values"},
-    "latchfree_lincheck.engine.product.search": {"k.advance", "number"},
-    "latchfree_lincheck.engine.store": {"build", "extend", "extend_all", "fetch", "rehash_nodes"},
-    "latchfree_lincheck.engine.wgl.compiled": {"k.rehash_memo", "k.search"},
+    "latchfree_lincheck.engine.encoding.columns": {"ENGINE.fill", "ENGINE.number_codes", "ENGINE.number_parts"},
+    "latchfree_lincheck.engine.encoding.parts": {"ENGINE.group"},
+    # rows of the encoding, and tables that the searches make and let grow
+    "latchfree_lincheck.engine.decide_many": {"ENGINE.fold_parts"},
+    "latchfree_lincheck.engine.dequeues.search": {
+        "ENGINE.advance_dequeues",
+        "ENGINE.rehash_dequeues",
+        "ENGINE.write_dequeues",
+    },
+    "latchfree_lincheck.engine.frontier.search": {
+        "ENGINE.advance",
+        "ENGINE.last_uses",
+        "ENGINE.longest",
+        "ENGINE.rehash",
+        "ENGINE.start",
+        "ENGINE.write_path",
+    },
+    "latchfree_lincheck.engine.frontier.sweep": {"ENGINE.advance_parts"},
+    "latchfree_lincheck.engine.monitor": {"ENGINE.count_values", "getattr(ENGINE, self.call)"},
+    "latchfree_lincheck.engine.product.search": {"ENGINE.advance_keys", "ENGINE.number"},
+    "latchfree_lincheck.engine.store": {
+        "ENGINE.build",
+        "ENGINE.extend",
+        "ENGINE.extend_all",
+        "ENGINE.fetch",
+        "ENGINE.rehash_nodes",
+    },
+    "latchfree_lincheck.engine.wgl.compiled": {"ENGINE.rehash_memo", "ENGINE.search"},
     # a number of words that the wrapper of the step knows
     "latchfree_lincheck.engine.own_step": {"callback(_WORD(_POINTER, _POINTER, _POINTER))"},
 }

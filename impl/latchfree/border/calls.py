@@ -8,8 +8,8 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from latchfree.border.builtins import SEVERAL, Definition, builtin, define
-from latchfree.jit import aside, callback, is_varied, start
-from latchfree.native.library import LATCHFREE
+from latchfree.jit import aside, callback, is_kept, is_varied, start
+from latchfree.native.library import LATCHFREE, Library
 
 
 class Call(NamedTuple):
@@ -55,11 +55,14 @@ class Border:
     module : str
         The module's ``__name__``.
     calls : mapping of str to Call or Body
+    library : Library
+        Where they are if they are compiled already.
     """
 
-    def __init__(self, module: str, calls: Mapping[str, Call | Body]) -> None:
+    def __init__(self, module: str, calls: Mapping[str, Call | Body], library: Library = LATCHFREE) -> None:
         self.module = module
         self.calls = calls
+        self._library = library
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name not in self.calls:
@@ -77,9 +80,17 @@ class Border:
     def definition(self, name: str) -> Definition:
         """Return the C description of a builtin."""
         call = self.calls[name]
-        there = None if is_varied() else LATCHFREE.address(self.symbol(name))
+        there = self._address(name)
         address = int(self.compiled(name).address) if there is None else there
         return define(name, address, call.passed if isinstance(call, Body) else SEVERAL)
+
+    def is_there(self, name: str) -> bool:
+        """Return whether a call can be made without compiling: it was made, or is in the library or on disk."""
+        return name in self.__dict__ or self._address(name) is not None or aside(lambda: self._is_kept(name))
+
+    def _address(self, name: str) -> int | None:
+        """Return where a call is in the library, None if it is not; a process that patches kernels has no library."""
+        return None if is_varied() else self._library.address(self.symbol(name))
 
     def symbol(self, name: str) -> str:
         """Return what a call is named in the library."""
@@ -90,12 +101,19 @@ class Border:
         return aside(lambda: self._compiled(name))
 
     def _compiled(self, name: str) -> Any:
+        return callback(*self._function(name))
+
+    def _is_kept(self, name: str) -> bool:
+        return is_kept(*self._function(name))
+
+    def _function(self, name: str) -> tuple[Any, Callable[..., Any]]:
+        """Return the signature and the function to compile for a call."""
         types, call = start().types, self.calls[name]
         word = types.uint64
         if isinstance(call, Body):
             given = (word, word, types.int64) if call.passed == SEVERAL else (word, word)
-            return callback(word(*given), call.function)
+            return word(*given), call.function
         from latchfree.border.wrapper import wrapper
 
         file = str(sys.modules[self.module].__file__)
-        return callback(word(word, word, types.int64), wrapper(name, self.module, file, call))
+        return word(word, word, types.int64), wrapper(name, self.module, file, call)

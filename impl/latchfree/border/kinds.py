@@ -8,7 +8,7 @@ INT        an int from -2**63 to 2**63 - 1                       int64
 FLAG       a bool                                                boolean
 NONE       None (result only)                                    nothing
 PAIR       a tuple of two ints (result only)                     a tuple of a word and an integer
-Array      an object with a C-contiguous buffer                  an array of one dimension
+Array      an object with a C-contiguous buffer                  an array of one or two dimensions
 Fields     a tuple                                               a tuple, maybe a named one
 =========  ====================================================  ================================
 """
@@ -26,14 +26,15 @@ NONE: Final = "none"
 PAIR: Final = "pair"
 
 #: Bytes of the elements of arrays.
-SIZES: Final = {"uint64": 8, "int64": 8, "uint32": 4, "int32": 4, "uint8": 1}
+SIZES: Final = {"uint64": 8, "int64": 8, "uint32": 4, "int32": 4, "uint8": 1, "bool_": 1}
 
 
 class Array(NamedTuple):
-    """An array of one dimension, by the type of its elements, one of `SIZES`; the kernel may write it."""
+    """An array: the type of its elements, one of `SIZES`; whether the kernel may write it; its dimensions, 1 or 2."""
 
     item: str
     written: bool = True
+    dimensions: int = 1
 
     @property
     def size(self) -> int:

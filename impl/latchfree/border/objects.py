@@ -31,9 +31,9 @@ _release_buffer = external("PyBuffer_Release", "void(uint64)")
 
 #: What wrappers name.
 __all__ = [
-    "as_pointer", "bad_count", "clear_view", "end_view", "failed", "field", "incref", "length_of", "let_go",
-    "make_flag", "make_int", "make_pair", "make_word", "room", "start_of", "take_back", "take_fields", "take_flag",
-    "take_int", "take_view", "take_word",
+    "as_pointer", "bad_count", "clear_view", "columns_of", "end_view", "failed", "field", "incref", "length_of",
+    "let_go", "make_flag", "make_int", "make_pair", "make_word", "room", "rows_of", "start_of", "take_back",
+    "take_fields", "take_flag", "take_int", "take_table", "take_view", "take_word",
 ]  # fmt: skip
 
 _0 = np.uint64(0)
@@ -42,7 +42,12 @@ _BUF = np.uint64(0)
 _OBJ = np.uint64(1)
 _LEN = np.uint64(2)
 _ITEMSIZE = np.uint64(3)
+_DIMENSIONS = np.uint64(4)  # in its upper half
+_SHAPE = np.uint64(6)
 VIEW_WORDS = 10
+_32 = np.uint64(32)
+_TWO = np.uint64(2)
+_WITH_SHAPE = 8  # PyBUF_ND
 
 
 #: ``room(words)``: address of that many words of the stack, for the rest of the call; `words` is a literal.
@@ -89,6 +94,15 @@ def take_view(thing: Word, view: Word, size: Word, written: Word) -> None:
 
 
 @kernel
+def take_table(thing: Word, view: Word, size: Word, written: Word) -> None:
+    """Fill a view of an object's buffer of two dimensions, as `take_view` does."""
+    if _get_buffer(thing, view, np.int32(written | _WITH_SHAPE)) == 0 and (
+        peek(view, _ITEMSIZE) != size or peek(view, _BUF) % size != _0 or peek(view, _DIMENSIONS) >> _32 != _TWO
+    ):
+        _bad()
+
+
+@kernel
 def end_view(view: Word) -> None:
     """Give a view back; one that was not filled needs no giving back."""
     if peek(view, _OBJ) != _0:
@@ -111,6 +125,18 @@ def start_of(view: Word) -> Word:
 def length_of(view: Word, size: Word) -> Word:
     """Return the number of elements of `size` bytes."""
     return np.int64(peek(view, _LEN) // size)
+
+
+@kernel
+def rows_of(view: Word) -> Word:
+    """Return the length of the first dimension."""
+    return np.int64(peek(peek(view, _SHAPE), _0))
+
+
+@kernel
+def columns_of(view: Word) -> Word:
+    """Return the length of the second dimension."""
+    return np.int64(peek(peek(view, _SHAPE), np.uint64(1)))
 
 
 @kernel

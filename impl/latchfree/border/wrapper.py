@@ -45,6 +45,7 @@ _MADE: Final = {
 _NAMES: Final = {name: getattr(objects, name) for name in objects.__all__} | {
     "carray": carray, "peek": peek, "zero": np.uint64(0), "word": np.uint64,
     "uint64": np.uint64, "int64": np.int64, "uint32": np.uint32, "int32": np.int32, "uint8": np.uint8,
+    "bool_": np.bool_,
 }  # fmt: skip
 
 
@@ -75,9 +76,12 @@ class _Writer:
         if isinstance(kind, Array):
             view = f"views + word({8 * objects.VIEW_WORDS * self.views})"
             self.views += 1
-            self.add(f"take_view({thing}, {view}, word({kind.size}), {int(kind.written)})")
+            take = "take_view" if kind.dimensions == 1 else "take_table"
+            self.add(f"{take}({thing}, {view}, word({kind.size}), {int(kind.written)})")
             self.go_on()
-            return self.let(f"carray(as_pointer(start_of({view})), length_of({view}, word({kind.size})), {kind.item})")
+            one = f"length_of({view}, word({kind.size}))"
+            shape = one if kind.dimensions == 1 else f"(rows_of({view}), columns_of({view}))"
+            return self.let(f"carray(as_pointer(start_of({view})), {shape}, {kind.item})")
         if isinstance(kind, Fields):
             self.add(f"take_fields({thing}, {len(kind.kinds)})")
             self.go_on()

@@ -1,6 +1,6 @@
 """Compile Python to machine code, when it is first called, and keep the code."""
 
-from latchfree.jit.aside import aside
+from latchfree.jit.aside import aside, waited
 from latchfree.jit.lazy import (
     Kernel,
     Named,
@@ -8,6 +8,7 @@ from latchfree.jit.lazy import (
     entry,
     external,
     instruction,
+    is_kept,
     is_varied,
     kernel,
     overload,
@@ -26,11 +27,13 @@ __all__ = [
     "entry",
     "external",
     "instruction",
+    "is_kept",
     "is_varied",
     "kernel",
     "overload",
     "recache",
     "set_variant",
     "start",
+    "waited",
     "when_started",
 ]

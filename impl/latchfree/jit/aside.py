@@ -11,6 +11,7 @@ A handler that raises ends the waiting, and the work goes on until it is done.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -32,14 +33,32 @@ class _Work:
             self.error = error
 
 
+class _Waited:
+    """The seconds that the main thread has waited for work aside; only the main thread writes it."""
+
+    seconds = 0.0
+
+
+_waited = _Waited()
+
+
+def waited() -> float:
+    """Return the seconds that this thread has waited for code that was compiled aside."""
+    return _waited.seconds if threading.current_thread() is threading.main_thread() else 0.0
+
+
 def aside(function: Callable[[], T]) -> T:
     """Return what a function returns; in the main thread the function is called in another thread."""
     if threading.current_thread() is not threading.main_thread():
         return function()
     work = _Work(function)
     thread = threading.Thread(target=work.run, name="latchfree-compiler")
-    thread.start()
-    thread.join()
+    since = time.monotonic()
+    try:
+        thread.start()
+        thread.join()
+    finally:
+        _waited.seconds += time.monotonic() - since
     if work.error is not None:
         raise work.error
     result: T = work.result

@@ -108,15 +108,28 @@ def dispatcher(function: Callable[..., Any], variant: str, *, nogil: bool) -> An
 
 def c_function(signature: Any, function: Callable[..., Any], variant: str) -> Any:
     """Compile a C function."""
+    made = _c_function(signature, function, variant)
+    made.compile()
+    return made
+
+
+def is_kept(signature: Any, function: Callable[..., Any], variant: str) -> bool:
+    """Return whether the cache has the code of a C function."""
+    made = _c_function(signature, function, variant)
+    file = getattr(made._cache, "_cache_file", None)
+    return file is not None and Path(file._index_path).is_file()
+
+
+def _c_function(signature: Any, function: Callable[..., Any], variant: str) -> Any:
+    """Return a C function, not compiled yet, with a cache if code can be kept."""
     arguments, result = sigutils.normalize_signature(signature)  # type: ignore[no-untyped-call]
-    compiled = CFunc(function, (arguments, result), locals={}, options={})
+    made = CFunc(function, (arguments, result), locals={}, options={})
     folder = _cache_folder(function, variant)
     if folder is not None:
         with _cache_dir(folder), suppress(RuntimeError):  # out of descriptors, for example: compiling needs none
-            compiled.enable_caching()
-            _mind_handles(compiled, foreign=True)
-    compiled.compile()
-    return compiled
+            made.enable_caching()
+            _mind_handles(made, foreign=True)
+    return made
 
 
 def _top(module: str | None) -> str:

@@ -207,6 +207,14 @@ def callback(signature: Any, function: Callable[..., Any]) -> Any:
     return c_function(signature, function, variant_of(function))
 
 
+def is_kept(signature: Any, function: Callable[..., Any]) -> bool:
+    """Return whether the cache on disk has what `callback` would compile."""
+    start()
+    from latchfree.jit.cache import is_kept as kept
+
+    return kept(signature, function, variant_of(function))
+
+
 def recache(compiled: Callable[..., Any], variant: str) -> None:
     """Move a kernel that has not been compiled to the cache of a variant, where all its types are saved.
 

@@ -2,7 +2,7 @@
 
 Numba compiles a function with all its callees inside, optimises the whole, and emits machine code; a caller does it all
 again with that function inside. Here each function is lowered and put aside. The functions that Python calls are given
-plain names, all others are made internal, and LLVM optimises and emits once: 20 seconds instead of 90.
+plain names, all others are made internal, and LLVM optimises and emits once: in less than half of the time.
 
 The code is for the oldest processor of a level (x86-64-v2: 2009), needs only the interpreter and the C library, and
 carries the key of its sources, see `latchfree.native.key`.
@@ -20,7 +20,8 @@ from typing import Any, Final
 
 from latchfree.border import Border
 from latchfree.jit import start
-from latchfree.native.key import key, sealed
+from latchfree.native.key import key, processor, sealed
+from latchfree.native.library import Library
 from latchfree.native.runtime import RUNTIME
 
 #: Linkers that can make a shared library of one object file.
@@ -123,31 +124,35 @@ def linker() -> str:
     raise NoLinker(f"no linker ({', '.join(_LINKERS)}) is on the path; install one (apt-get install gcc)")
 
 
-def build(
-    borders: Sequence[Border], folders: Sequence[Path], file: Path, processor: str, report: Callable[[int, int], object]
-) -> None:
-    """Make a library.
+def make(library: Library, borders: Sequence[Border], report: Callable[[int, int], object]) -> None:
+    """Make a library for this processor, where `Library.file` says; it appears at once.
 
     Parameters
     ----------
+    library : Library
     borders : sequence of Border
-    folders : sequence of Path
-        The packages whose sources count.
-    file : Path
-        Where the library appears, at once.
-    processor : str
-        See `latchfree.native.key.processor`.
+        The calls it has.
     report : callable
         Called with the number of functions that are lowered, and of all.
+
+    Raises
+    ------
+    NoLinker
+        If there is no linker.
+    RuntimeError
+        If no library is made for this system.
     """
+    wanted, file = processor(), library.file()
+    if wanted is None or file is None:
+        raise RuntimeError("no library is made for this system, only for Linux on x86-64-v2 or aarch64")
     program = linker()
-    text = key(*folders)
-    code = emitted(linked(borders, report), processor)
+    text = key(*library.sources)
+    code = emitted(linked(borders, report), wanted)
     with tempfile.TemporaryDirectory(dir=file.parent, prefix=".latchfree-") as folder:
         made = Path(folder, "kernels.o")
         made.write_bytes(code)
-        library = made.with_suffix(".so")
+        shared = made.with_suffix(".so")
         plain = ["-nostdlib"] if Path(program).name != "ld" else []
-        subprocess.run([program, "-shared", *plain, "-s", "-o", str(library), str(made)], check=True)
-        library.write_bytes(sealed(library.read_bytes(), text))
-        library.replace(file)
+        subprocess.run([program, "-shared", *plain, "-s", "-o", str(shared), str(made)], check=True)
+        shared.write_bytes(sealed(shared.read_bytes(), text))
+        shared.replace(file)

@@ -19,19 +19,22 @@ class Library:
 
     Parameters
     ----------
-    folders : sequence of Path
-        The packages whose sources it is made of; the first has the library, in its folder ``native``.
+    home : Path
+        The package that has the library, in its folder ``native``.
+    sources : sequence of Path
+        The folders with the sources that it is made of.
     """
 
-    def __init__(self, folders: Sequence[Path]) -> None:
-        self.folders = folders
+    def __init__(self, home: Path, sources: Sequence[Path]) -> None:
+        self.home = home
+        self.sources = sources
         self._loaded: ctypes.PyDLL | None = None
         self._tried = False
 
     def file(self) -> Path | None:
         """Return where the library for this processor is, or would be."""
         found = processor()
-        return None if found is None else self.folders[0] / "native" / f"kernels-{found}.so"
+        return None if found is None else self.home / "native" / f"kernels-{found}.so"
 
     def load(self) -> ctypes.PyDLL | None:
         """Return the library, None if there is none that fits."""
@@ -45,7 +48,7 @@ class Library:
         if file is None or not file.exists():
             return None
         try:
-            return ctypes.PyDLL(str(file)) if is_sealed(file, key(*self.folders)) else None
+            return ctypes.PyDLL(str(file)) if is_sealed(file, key(*self.sources)) else None
         except OSError:
             return None
 
@@ -60,5 +63,6 @@ class Library:
             return None
 
 
-LATCHFREE: Final = Library([Path(__file__).parents[1]])
+_HOME: Final = Path(__file__).parents[1]
+LATCHFREE: Final = Library(_HOME, [_HOME])
 """The library of this package."""

@@ -1,7 +1,8 @@
 """The few functions of numba's runtime that kernels need, in LLVM's language: memory for arrays.
 
 A kernel that makes an array asks for a record with the array's data behind it, and gives the record back when it is
-done. Numba's own functions are in its extension module, which a library must do without.
+done. One that assigns a row of an array to another row asks for plain memory, as the rows may overlap. Numba's own
+functions are in its extension module, which a library must do without.
 
 No kernel raises: what numba would call to raise ends the process, as running out of memory in a kernel does.
 """
@@ -51,6 +52,22 @@ define ptr @NRT_MemInfo_alloc_safe_aligned(i64 %size, i32 %align) {
 
 define void @NRT_MemInfo_call_dtor(ptr %record) {
   call void @free(ptr %record)
+  ret void
+}
+
+define ptr @NRT_Allocate(i64 %size) {
+  %made = call ptr @malloc(i64 %size)
+  %none = icmp eq ptr %made, null
+  br i1 %none, label %full, label %done
+full:
+  call void @abort()
+  unreachable
+done:
+  ret ptr %made
+}
+
+define void @NRT_Free(ptr %made) {
+  call void @free(ptr %made)
   ret void
 }
 

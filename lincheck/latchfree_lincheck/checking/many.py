@@ -19,7 +19,7 @@ from latchfree_lincheck.engine.bounds import MEMORY, Deadline
 from latchfree_lincheck.engine.decide_many import NOWHERE, Decisions, decide_many
 from latchfree_lincheck.engine.encoding.columns import compact, doubtful, encode_columns, unfit
 from latchfree_lincheck.engine.encoding.parts import Parts
-from latchfree_lincheck.engine.monitors import MONITORS
+from latchfree_lincheck.engine.monitor import MONITORS
 from latchfree_lincheck.history import History
 from latchfree_lincheck.history.columns import Column, Columns
 from latchfree_lincheck.history.compiled_code import clock

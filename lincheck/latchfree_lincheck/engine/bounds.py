@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
-from latchfree_lincheck.history.compiled_code import NotThere, clock, is_there
+from latchfree_lincheck.engine.border import ENGINE
+from latchfree_lincheck.history.compiled_code import NotThere, clock
 
 MEMORY: Final = 2 << 30
 """Default bound on the memory of a search, in bytes."""
@@ -42,13 +42,13 @@ class Deadline:
         self.steps = 0
         self.at = None if timeout is None else clock() + timeout
 
-    def may_call(self, *kernels: Callable[..., Any]) -> bool:
-        """Return whether the kernels are compiled, or there is time to compile them."""
-        return self.compiles or all(map(is_there, kernels))
+    def may_call(self, *names: str) -> bool:
+        """Return whether calls of the engines' border are compiled, or there is time to compile them."""
+        return self.compiles or all(map(ENGINE.is_there, names))
 
-    def require(self, *kernels: Callable[..., Any]) -> None:
-        """Raise NotThere unless the kernels are compiled, or there is time to compile them."""
-        if not self.may_call(*kernels):
+    def require(self, *names: str) -> None:
+        """Raise NotThere unless calls are compiled, or there is time to compile them."""
+        if not self.may_call(*names):
             raise NotThere
 
     def passed(self) -> bool:

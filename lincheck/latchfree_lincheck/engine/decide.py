@@ -22,7 +22,7 @@ from latchfree_lincheck.engine.encoding.parts import Parts
 from latchfree_lincheck.engine.encoding.problem import Meaning, Problem
 from latchfree_lincheck.engine.frontier.kernels.configurations import BLOCKED, DONE
 from latchfree_lincheck.engine.frontier.search import JustInTime
-from latchfree_lincheck.engine.monitors import MONITORS, UNDECIDED, VIOLATION, Monitor
+from latchfree_lincheck.engine.monitor import MONITORS, UNDECIDED, VIOLATION, Monitor
 from latchfree_lincheck.engine.outcome import Outcome
 from latchfree_lincheck.engine.product.search import KeyByKey
 from latchfree_lincheck.engine.race import race
@@ -117,7 +117,7 @@ def search(
     """
     share = memory // 2 if len(searchers) > 1 else memory
     able = [each for each in searchers if each.accepts(problem, share)]
-    ready = [each for each in able if deadline.may_call(*each.kernels)]
+    ready = [each for each in able if deadline.may_call(*each.calls)]
     if able and not ready:
         raise NotThere
     runners = {each.name: each.start(problem, share, deadline) for each in ready}

@@ -13,11 +13,11 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from latchfree_lincheck.engine.border import ENGINE
 from latchfree_lincheck.engine.bounds import Deadline
 from latchfree_lincheck.engine.encoding.parts import Parts
 from latchfree_lincheck.engine.encoding.problem import Meaning
-from latchfree_lincheck.engine.kernels import fold_parts
-from latchfree_lincheck.engine.monitors import MONITORS
+from latchfree_lincheck.engine.monitor import MONITORS
 from latchfree_lincheck.engine.together import judge_together
 from latchfree_lincheck.history.timeline import Ints
 
@@ -72,5 +72,5 @@ def fold(
     undecided = np.zeros(histories, np.bool_)
     failing, steps = np.full(histories, NOWHERE), np.zeros(histories, np.int64)
     shares = np.zeros((histories, 2), np.int64)
-    fold_parts(owner, monitored, swept, notes, parts.index, return_, undecided, failing, steps, shares)
+    ENGINE.fold_parts(owner, monitored, swept, notes, parts.index, return_, undecided, failing, steps, shares)
     return Decisions(undecided, failing, (shares[:, 0] > 0) & (shares[:, 0] >= shares[:, 1]), steps)

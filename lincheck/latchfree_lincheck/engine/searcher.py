@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Protocol
 
 from latchfree_lincheck.engine.bounds import Deadline
 from latchfree_lincheck.engine.encoding.problem import Problem
@@ -19,8 +18,8 @@ class Searcher(Protocol):
         As verdicts name it.
     tells_order : bool
         Whether an answer "linearizable" comes with an order.
-    kernels : tuple of callable
-        What it calls that takes long to compile.
+    calls : tuple of str
+        What it calls, by name in the engines' border, that takes long to compile.
     """
 
     @property
@@ -34,7 +33,7 @@ class Searcher(Protocol):
         ...
 
     @property
-    def kernels(self) -> tuple[Callable[..., Any], ...]:
+    def calls(self) -> tuple[str, ...]:
         """What it calls that takes long to compile."""
         ...
 

@@ -8,10 +8,10 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from latchfree_lincheck.engine.border import ENGINE
 from latchfree_lincheck.engine.bounds import Deadline, GaveUp
 from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT, PUT
-from latchfree_lincheck.engine.compiled_models.states import States, build, extend, fetch, rehash_nodes
-from latchfree_lincheck.engine.compiled_models.texts import extend_all
+from latchfree_lincheck.engine.compiled_models.states import States
 from latchfree_lincheck.engine.compiled_models.transition import DEPTH, EMPTY, KEYS, SHAPE_FIELDS, Rows
 from latchfree_lincheck.history.timeline import Ints
 
@@ -83,14 +83,14 @@ class Store:
             self.require(2 * (self.nodes.nbytes + self.slots.nbytes))
             self.nodes = doubled(self.nodes)
             self.slots = np.zeros(2 * len(self.slots), np.int64)
-            rehash_nodes(self.nodes, self.slots, self.size)
+            ENGINE.rehash_nodes(self.nodes, self.slots, self.size)
 
     def number(self, values: Ints, depth: int) -> int:
         """Return the number of the map that holds `values`, and nothing at keys beyond them."""
         self.room_for_nodes(1 << depth)
         leaves = np.full(1 << depth, ABSENT, np.int64)
         leaves[: len(values)] = values
-        return build(self.nodes, self.slots, self.size, depth, leaves)
+        return int(ENGINE.build(self.nodes, self.slots, self.size, depth, leaves))
 
     def shape(self, depth: int, keys: int) -> Ints:
         """Return the shape of a state with that many keys, and number the empty one."""
@@ -102,11 +102,11 @@ class Store:
     def chain(self, words: Ints) -> int:
         """Return the number of the chain of `words`, the last one on top."""
         self.room_for_nodes(len(words))
-        return int(extend(self.nodes, self.slots, self.size, ABSENT, words))
+        return int(ENGINE.extend(self.nodes, self.slots, self.size, ABSENT, words))
 
     def values(self, state: int, depth: int, keys: int) -> Ints:
         """Return the values of a map's keys."""
-        return np.array([fetch(self.nodes, depth, state, key) for key in range(keys)], np.int64)
+        return np.array([ENGINE.fetch(self.nodes, depth, state, key) for key in range(keys)], np.int64)
 
     def number_texts(self, rows: Rows, texts: Sequence[bytes]) -> None:
         """Turn indices of texts in rows (what is put, what was read) into states."""
@@ -126,7 +126,7 @@ class Store:
         self.room_for_nodes(int(bounds[-1]))
         numbers, found = np.empty((2, len(texts)), np.int64)
         pieces = np.frombuffer(b"".join(rests), np.uint8).astype(np.int64)
-        extend_all(self.states(), np.array(befores, np.int64), bounds, pieces, found)
+        ENGINE.extend_all(self.states(), np.array(befores, np.int64), bounds, pieces, found)
         numbers[order] = found
         put = (rows[:, 0] == PUT) & (rows[:, 2] >= 0)
         rows[put, 2] = numbers[rows[put, 2]]

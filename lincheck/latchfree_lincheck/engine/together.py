@@ -14,9 +14,9 @@ import numpy as np
 from latchfree_lincheck.engine.bounds import Deadline
 from latchfree_lincheck.engine.encoding.parts import Parts
 from latchfree_lincheck.engine.encoding.problem import Meaning
-from latchfree_lincheck.engine.frontier.kernels.sweep import TAKEN, advance_parts
+from latchfree_lincheck.engine.frontier.kernels.sweep import TAKEN
 from latchfree_lincheck.engine.frontier.sweep import sweep
-from latchfree_lincheck.engine.monitors import UNDECIDED, VIOLATION, Monitor
+from latchfree_lincheck.engine.monitor import UNDECIDED, VIOLATION, Monitor
 from latchfree_lincheck.history.timeline import Ints
 
 UNSWEPT = -1
@@ -84,7 +84,7 @@ def judge_together(
         np.zeros((count, 2), np.int64),
     )
     if monitor is not None:
-        deadline.require(monitor.kernel)
+        deadline.require(monitor.call)
         monitor.judge(parts, meaning.first, known.monitored, known.suspects)
         known.monitored[list(meaning.initial)] = UNDECIDED
     if not sweeps or meaning.kind != "value":
@@ -94,7 +94,7 @@ def judge_together(
         wanted |= known.monitored == VIOLATION
     wanted[list(meaning.initial)] = False
     if wanted.any():
-        deadline.require(advance_parts)
+        deadline.require("advance_parts")
         known.order = np.empty(len(parts.rows), np.int64)
         verdicts = np.where(wanted, UNSWEPT, 0)
         sweep(parts, meaning, verdicts, known.order, known.notes, memory, deadline)

@@ -1,29 +1,24 @@
-"""Whether compiled code is there, and a clock that stands still while code is compiled.
+"""A clock that stands still while code is compiled.
 
-Code is compiled once for a machine, at its first call, and kept on disk; that takes many seconds. A process loads what
-is kept at its first call, which takes a fraction of one. Neither is time of a check: `clock` leaves out what numba's
-compiler lock was held, or waited for, by the thread that asks.
-
-Code is *there* if this process has called it, or the cache on disk has it for some types of arguments: the engines call
-each of their functions with the same types every time.
+Where the library of compiled code does not serve, code is compiled once for a machine, at its first call, and kept on
+disk; that takes many seconds. A process loads what is kept at its first call, which takes a fraction of one. Neither is
+time of a check: `clock` leaves out what numba's compiler lock was held, or waited for, by the thread that asks.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from numba.core import event
+from latchfree.jit import waited, when_started
 
 
 class NotThere(Exception):
     """Code that is not compiled is needed, and there is no time to compile it."""
 
 
-class _Stopwatch(event.Listener, threading.local):
+class _Stopwatch(threading.local):
     """The seconds that a thread has held the compiler lock or waited for it."""
 
     def __init__(self) -> None:
@@ -35,13 +30,13 @@ class _Stopwatch(event.Listener, threading.local):
         """Return the seconds until now."""
         return self._taken + (time.monotonic() - self._since if self._depth else 0.0)
 
-    def on_start(self, event: object) -> None:
+    def start(self) -> None:
         """Note that the lock is asked for; one thread may ask again while it holds it."""
         if self._depth == 0:
             self._since = time.monotonic()
         self._depth += 1
 
-    def on_end(self, event: object) -> None:
+    def end(self) -> None:
         """Note that the lock is released."""
         if self._depth == 1:
             self._taken += time.monotonic() - self._since
@@ -49,20 +44,24 @@ class _Stopwatch(event.Listener, threading.local):
 
 
 _STOPWATCH: Final = _Stopwatch()
-event.register("numba:compiler_lock", _STOPWATCH)  # type: ignore[no-untyped-call]
+
+
+def _listen() -> None:
+    from numba.core import event
+
+    class Listener(event.Listener):
+        def on_start(self, event: object) -> None:
+            _STOPWATCH.start()
+
+        def on_end(self, event: object) -> None:
+            _STOPWATCH.end()
+
+    event.register("numba:compiler_lock", Listener())  # type: ignore[no-untyped-call]
+
+
+when_started(_listen)
 
 
 def clock() -> float:
     """Return the seconds of this thread, from any beginning, in which it did not compile or load compiled code."""
-    return time.monotonic() - _STOPWATCH.taken()
-
-
-def is_there(kernel: Callable[..., Any]) -> bool:
-    """Return whether a kernel can be called without being compiled."""
-    return bool(kernel.overloads) or _is_kept(kernel)  # type: ignore[attr-defined]
-
-
-def _is_kept(kernel: Any) -> bool:
-    """Return whether the cache on disk has code of a kernel; not where there is no cache."""
-    index = getattr(getattr(kernel._cache, "_cache_file", None), "_index_path", None)
-    return index is not None and Path(index).is_file()
+    return time.monotonic() - _STOPWATCH.taken() - waited()

@@ -12,15 +12,15 @@ from latchfree_lincheck.history.timeline import Ints, int64
 
 
 @kernel
-def span(invoke: Ints, return_: Ints, returned: npt.NDArray[np.bool_]) -> tuple[int, int]:
-    """Return the first and the last time."""
+def span(invoke: Ints, return_: Ints, returned: npt.NDArray[np.bool_], found: Ints) -> None:
+    """Write the first and the last time into `found`."""
     low, high = invoke[0], invoke[0]
     for i in range(len(invoke)):
         low = min(low, invoke[i])
         high = max(high, invoke[i])
         if returned[i]:
             high = max(high, return_[i])
-    return low, high
+    found[0], found[1] = low, high
 
 
 @kernel
@@ -114,17 +114,16 @@ def _overlap(events: Ints, first: int, last: int, process: Ints, lowest: int, bu
 
 
 @kernel
-def first_overlap(events: Ints, process: Ints) -> tuple[int, int]:
-    """Return the first operation whose process had not returned from another one, and that one; -1 if there is none."""
+def first_overlap(events: Ints, process: Ints, found: Ints) -> None:
+    """Write the first operation whose process had not returned from another one, and that one, if there is one."""
     lowest, highest = int64(0), int64(0)
     for each in process:
         lowest, highest = min(lowest, each), max(highest, each)
     busy = np.full(highest - lowest + 1, -1, np.int64)
     place = _overlap(events, 0, len(events), process, lowest, busy, 0)
-    if place < 0:
-        return int64(-1), int64(-1)
-    operation = events[place] >> 1
-    return operation, busy[process[operation] - lowest]
+    if place >= 0:
+        operation = events[place] >> 1
+        found[0], found[1] = operation, busy[process[operation] - lowest]
 
 
 @kernel

@@ -17,8 +17,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from latchfree_lincheck.history.compiled_code import is_there
-from latchfree_lincheck.history.kernels import count_events, find_overlaps, first_overlap, insert_all, span
+from latchfree_lincheck.history.border import HISTORY
 from latchfree_lincheck.history.timeline import Ints
 
 PATIENCE: Final = 64
@@ -31,11 +30,13 @@ def order_events(invoke: Ints, return_: Ints, returned: npt.NDArray[np.bool_]) -
     n = len(invoke)
     if n == 0:
         return np.zeros(0, np.int64)
-    if n > SMALL or is_there(count_events):
-        low, high = span(invoke, return_, returned)
+    if n > SMALL or HISTORY.is_there("count_events"):
+        found = np.empty(2, np.int64)
+        HISTORY.span(invoke, return_, returned, found)
+        low, high = found.tolist()
         events = np.empty(n + int(np.count_nonzero(returned)), np.int64)
         if high - low < _SPARSE * n + 1024:
-            count_events(invoke, return_, returned, low, np.zeros(2 * (high - low) + 3, np.int32), events)
+            HISTORY.count_events(invoke, return_, returned, low, np.zeros(2 * (high - low) + 3, np.int32), events)
             return events
     done = np.flatnonzero(returned)
     times = np.concatenate([invoke, return_[done]])
@@ -45,8 +46,10 @@ def order_events(invoke: Ints, return_: Ints, returned: npt.NDArray[np.bool_]) -
 
 def find_overlap(events: Ints, process: Ints) -> tuple[int, int]:
     """Return the first operation whose process had not returned from another one, and that one; -1 if there is none."""
-    if len(process) > SMALL or is_there(first_overlap):
-        return first_overlap(events, process)
+    if len(process) > SMALL or HISTORY.is_there("first_overlap"):
+        found = np.array([-1, -1])
+        HISTORY.first_overlap(events, process, found)
+        return int(found[0]), int(found[1])
     processes, busy = process.tolist(), dict[int, int]()
     for event in events.tolist():
         operation = event >> 1
@@ -88,7 +91,7 @@ def order_histories(
     events = np.empty(len(invoke) + int(np.count_nonzero(returned)), np.int64)
     event_bounds = np.zeros(count + 1, np.int64)
     disordered, impossible = np.zeros((2, count), np.bool_)
-    insert_all(
+    HISTORY.insert_all(
         bounds, invoke, return_, returned, np.empty_like(events), events, event_bounds, disordered, impossible, PATIENCE
     )
     for each in np.flatnonzero(disordered & ~impossible).tolist():
@@ -96,5 +99,5 @@ def order_histories(
         mine = order_events(invoke[low:high], return_[low:high], returned[low:high])
         events[event_bounds[each] : event_bounds[each + 1]] = mine + 2 * low
     busy = np.full(int(process.max(initial=0)) + 1, -1, np.int64)
-    find_overlaps(bounds, event_bounds, events, process, busy, impossible)
+    HISTORY.find_overlaps(bounds, event_bounds, events, process, busy, impossible)
     return events, event_bounds, impossible

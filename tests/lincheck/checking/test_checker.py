@@ -62,7 +62,7 @@ def test_objects_are_independent(engine):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_deadline_makes_it_unknown(engine):
-    verdict = check(History("hard", ambiguous(12, 12)), "register", timeout=0.2, engine=engine)
+    verdict = check(History("hard", ambiguous(16, 16)), "register", timeout=0.2, engine=engine)
     assert verdict.verdict == "unknown"
     assert verdict.reason.startswith("timeout of 0.2 s reached")
     assert verdict.seconds < 60, "far beyond what looking at the clock now and then explains"

@@ -10,7 +10,8 @@ from lincheck_random import KINDS, model_of, random_history
 
 from latchfree_lincheck import Column, Columns, History, Operation, check, check_many
 from latchfree_lincheck.engine import decide_many
-from latchfree_lincheck.history import InvalidOperation, order
+from latchfree_lincheck.history import InvalidOperation
+from latchfree_lincheck.history.border import HISTORY
 from latchfree_lincheck.history.columns import MISSING, NONE
 from latchfree_model import UNKNOWN, get_model
 
@@ -149,7 +150,7 @@ def test_a_fold_that_forgets_a_part_is_caught(monkeypatch):
 
 
 def test_an_order_that_overlooks_a_busy_process_is_caught(monkeypatch):
-    monkeypatch.setattr(order, "find_overlaps", lambda *_: None)
+    monkeypatch.setattr(HISTORY, "find_overlaps", lambda *_: None)
     assert disagreements("register", some_histories("register", 64))[0]
 
 

@@ -18,7 +18,7 @@ from latchfree_lincheck.engine.frontier.kernels.configurations import BLOCKED, D
 from latchfree_lincheck.engine.frontier.kernels.sweep import PLACE
 from latchfree_lincheck.engine.frontier.search import Frontier
 from latchfree_lincheck.engine.frontier.sweep import sweep
-from latchfree_lincheck.engine.monitors import MONITORS, OK, UNDECIDED, VIOLATION
+from latchfree_lincheck.engine.monitor import MONITORS, OK, UNDECIDED, VIOLATION
 from latchfree_lincheck.engine.outcome import finish
 from latchfree_lincheck.engine.pieces import linearize
 from latchfree_lincheck.engine.product.search import KeyByKey

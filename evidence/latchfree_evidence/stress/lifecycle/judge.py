@@ -158,6 +158,10 @@ def _ring(folder: Path, ledger: Ledger) -> list[str]:
     return found
 
 
+#: What the interpreter says of a signal that came just before the handler was taken away, as happens when it ends.
+_RACE: Final = re.compile(r"OSError: Signal \d+ ignored due to race condition")
+
+
 def complaints(text: str, *, exits: bool) -> Iterator[Finding]:
     """Yield what Python has complained about on standard error.
 
@@ -175,6 +179,8 @@ def complaints(text: str, *, exits: bool) -> Iterator[Finding]:
         if part.startswith("Exception ignored") and not last:
             continue  # its traceback is the next part
         if exits and last.startswith("SystemExit"):
+            continue
+        if _RACE.fullmatch(last):
             continue
         kind = "loss" if ".Lost:" in last else "complaint"
         yield Finding(kind, f"{part.splitlines()[0]} ... {last}".strip())

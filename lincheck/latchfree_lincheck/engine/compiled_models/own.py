@@ -10,11 +10,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
-
-from latchfree.jit import kernel
+from latchfree.jit import instruction, kernel, when_started
 from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT
 from latchfree_lincheck.engine.compiled_models.states import cons
 from latchfree_lincheck.history.timeline import Ints, int64
@@ -34,20 +30,14 @@ HELD: Final = 8
 """Where the words of a state stand; after them the words of the state after it."""
 
 
-@intrinsic
-def _call_at(typing: Any, address: Any, call: Any, state: Any, after: Any) -> Any:
-    """Call a C function of three pointers that returns an integer."""
-
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        word = ir.IntType(64)
-        pointer = word.as_pointer()
-        function = builder.inttoptr(arguments[0], ir.FunctionType(word, [pointer] * 3).as_pointer())
-        return builder.call(function, [builder.inttoptr(each, pointer) for each in arguments[1:]])
-
-    return types.int64(types.int64, types.int64, types.int64, types.int64), emit
+_call: Any = instruction("latchfree_lincheck.engine.compiled_models.call_step", "call_step")
 
 
-_call: Any = _call_at
+def _load() -> None:
+    from latchfree_lincheck.engine.compiled_models.call_step import call_step  # noqa: F401 -- the call above finds it
+
+
+when_started(_load)
 
 
 @kernel

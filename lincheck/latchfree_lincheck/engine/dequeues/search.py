@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 
+from latchfree_lincheck.engine.border import ENGINE
 from latchfree_lincheck.engine.bounds import Deadline
 from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT, ENQUEUE, TAKE, UNKNOWN_RESULT
 from latchfree_lincheck.engine.dequeues.kernels import advance as k
@@ -70,7 +71,7 @@ class Tables(Store):
         self.require(2 * (self.configurations.nbytes + self.kept.nbytes + self.table.nbytes))
         self.configurations, self.kept = doubled(self.configurations), doubled(self.kept)
         self.table = np.zeros(2 * len(self.table), np.int64)
-        k.rehash(self.control, self.arrays())
+        ENGINE.rehash_dequeues(self.control, self.arrays())
 
     def more_log(self) -> None:
         """Double the room for paths."""
@@ -96,11 +97,11 @@ def _run(problem: Problem, memory: int, deadline: Deadline) -> Slices:
     try:
         while True:
             before = int(control[k.STEPS])
-            why = k.advance(control, calls, tables.arrays(), order, deadline.slice(_SLICE))
+            why = ENGINE.advance_dequeues(control, calls, tables.arrays(), order, deadline.slice(_SLICE))
             deadline.spend(int(control[k.STEPS]) - before)
             if why in (DONE, BLOCKED):
                 path = int(tables.configurations[0, k.PATH])
-                written = k.write_path(tables.log, path, order, int(control[k.WRITTEN]))
+                written = ENGINE.write_dequeues(tables.log, path, order, int(control[k.WRITTEN]))
                 found = _order(problem, order[:written], int(control[k.EVENT]))
                 blocked = None if why == DONE else int(parts.index[parts.events[control[k.EVENT]] >> 1])
                 return Outcome(parts.index[found], blocked=blocked)
@@ -146,7 +147,7 @@ class ByDequeues:
 
     name = "dequeues"
     tells_order = True
-    kernels = (k.advance,)
+    calls = ("advance_dequeues",)
 
     def accepts(self, problem: Problem, memory: int) -> bool:
         """Return whether the part is a queue without bound in which each dequeue that returned has a known result."""

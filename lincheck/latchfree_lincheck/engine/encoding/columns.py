@@ -18,9 +18,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from latchfree_lincheck.engine.border import ENGINE
 from latchfree_lincheck.engine.compiled_models import opcodes as op
 from latchfree_lincheck.engine.encoding.forms import FORMS, KEYED, LARGEST, LISTS, WHOLE, Encoded, family
-from latchfree_lincheck.engine.encoding.kernels import fill, number_codes, number_parts
 from latchfree_lincheck.engine.encoding.problem import Meaning
 from latchfree_lincheck.history.columns import MISSING, NONE, Column, Columns
 from latchfree_lincheck.history.timeline import Ints
@@ -116,7 +116,7 @@ def encode_columns(model: Model[Any], columns: Columns, bounds: Ints) -> tuple[E
     a, b = (*numbers, nothing, nothing)[:2]
     seen = _truths(columns.result) if any(kind == "truth" for _, kind in forms_of) else results
     capacity = int(getattr(model, "capacity", op.ABSENT))
-    fill(rows, f, codes, kinds, a, b, results, seen, capacity, name == "map")
+    ENGINE.fill(rows, f, codes, kinds, a, b, results, seen, capacity, name == "map")
     if name == "counter":
         rows[:, 2] = np.where(codes[f] == op.ADD, a, op.ABSENT)
     return Encoded(rows, part, Meaning(name, "list" if name in LISTS else "value", first)), owner
@@ -133,7 +133,7 @@ def _parts(columns: Columns, keyed: bool, bounds: Ints) -> tuple[Ints, Ints]:
         codes, count = compact(column.codes - min(int(column.codes.min(initial=0)), 0))
         place, places = compact(place * count + codes)
     part, owner = np.empty(n, np.int64), np.empty(n, np.int64)
-    count = number_parts(bounds, place, np.full(places, -1, np.int64), part, owner)
+    count = ENGINE.number_parts(bounds, place, np.full(places, -1, np.int64), part, owner)
     return part, owner[:count].copy()
 
 
@@ -142,7 +142,7 @@ def compact(codes: Ints) -> tuple[Ints, int]:
     most = int(codes.max(initial=0))
     if most < SPARSE * len(codes) + 1024:
         numbers = np.empty(len(codes), np.int64)
-        return numbers, number_codes(codes, np.full(most + 1, -1), numbers)
+        return numbers, ENGINE.number_codes(codes, np.full(most + 1, -1), numbers)
     unique, inverse = np.unique(codes, return_inverse=True)
     return inverse.astype(np.int64), len(unique)
 

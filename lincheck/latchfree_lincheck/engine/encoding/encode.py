@@ -9,7 +9,6 @@ import numpy as np
 from latchfree_lincheck.engine.bounds import Deadline
 from latchfree_lincheck.engine.encoding.columns import doubtful, encode_columns, unfit
 from latchfree_lincheck.engine.encoding.forms import Encoded, NotEncodable, family
-from latchfree_lincheck.engine.encoding.kernels import fill, group
 from latchfree_lincheck.engine.encoding.operations import encode_operations
 from latchfree_lincheck.engine.encoding.parts import Parts
 from latchfree_lincheck.engine.encoding.problem import Meaning
@@ -39,7 +38,7 @@ def encode(model: Model[Any], history: History, deadline: Deadline) -> tuple[Par
     """
     if not encodable(model):
         raise NotEncodable(f"the model {model.name!r} is not built in")
-    deadline.require(group)
+    deadline.require("group")
     if isinstance(model, CompiledModel):
         encoded = encode_words(model, history, deadline)
     else:
@@ -54,6 +53,6 @@ def _rows(model: Model[Any], history: History, deadline: Deadline) -> Encoded:
         return encode_operations(model, history.operations, deadline)
     for row in np.flatnonzero(doubtful(columns)).tolist():
         model.validate(history.operation(row).call)
-    deadline.require(fill)
+    deadline.require("fill")
     encoded, _ = encode_columns(model, columns, whole)
     return encoded

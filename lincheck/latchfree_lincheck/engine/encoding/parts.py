@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from latchfree_lincheck.engine.border import ENGINE
 from latchfree_lincheck.engine.compiled_models.transition import Rows
-from latchfree_lincheck.engine.encoding.kernels import group
 from latchfree_lincheck.history.timeline import NEVER_RETURNS, Ints, Timeline
 
 
@@ -51,7 +51,7 @@ class Parts:
         bounds, event_bounds = np.zeros(count + 1, np.int64), np.zeros(count + 1, np.int64)
         index, first, last = np.empty(n, np.int64), np.empty(n, np.int64), np.full(n, NEVER_RETURNS)
         mine, grouped = np.empty(len(events), np.int64), np.empty((n, 5), np.int32)
-        group(events, part, rows, bounds, event_bounds, index, first, last, mine, grouped)
+        ENGINE.group(events, part, rows, bounds, event_bounds, index, first, last, mine, grouped)
         return cls(index, bounds, first, last, mine, event_bounds, grouped)
 
     def __len__(self) -> int:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from latchfree_lincheck.engine.compiled_models.opcodes import APPEND, OFFER, PUSH
 from latchfree_lincheck.engine.compiled_models.transition import PartArrays, Rows
 from latchfree_lincheck.engine.encoding.parts import Parts
-from latchfree_lincheck.engine.own_step import Own
 from latchfree_lincheck.history.timeline import Ints, Timeline
+
+if TYPE_CHECKING:
+    from latchfree_lincheck.engine.own_step import Own  # loads the compiler
 
 NOTHING = np.zeros(0, np.int64)
 NO_CONTENTS = np.zeros((0, 1), np.int64)

@@ -11,7 +11,6 @@ from latchfree_lincheck.engine.compiled_models.opcodes import OWN
 from latchfree_lincheck.engine.compiled_models.transition import Rows
 from latchfree_lincheck.engine.encoding.forms import Encoded
 from latchfree_lincheck.engine.encoding.problem import Meaning
-from latchfree_lincheck.engine.own_step import Own
 from latchfree_lincheck.history import History
 from latchfree_lincheck.history.columns import MISSING, NONE, Column, Columns
 from latchfree_lincheck.history.timeline import Ints
@@ -31,6 +30,8 @@ def encode_words(model: CompiledModel, history: History, deadline: Deadline) -> 
     Expired
         If the deadline passes.
     """
+    from latchfree_lincheck.engine.own_step import Own  # loads the compiler
+
     own = Own.of(model, _calls(model, history, deadline))
     returned = history.times()[2]
     lost = np.flatnonzero(~returned | (own.calls[:, -1] == LOST))

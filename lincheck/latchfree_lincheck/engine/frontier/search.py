@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from latchfree_lincheck.engine.border import ENGINE
 from latchfree_lincheck.engine.bounds import Deadline
 from latchfree_lincheck.engine.encoding.problem import Problem
 from latchfree_lincheck.engine.frontier.kernels import configurations as k
-from latchfree_lincheck.engine.frontier.kernels.advance import advance
-from latchfree_lincheck.engine.frontier.kernels.lookahead import last_uses
 from latchfree_lincheck.engine.outcome import Origin, Outcome, Slices
 from latchfree_lincheck.engine.store import NoRoom, Store, doubled
 from latchfree_lincheck.history.timeline import NEVER_RETURNS, Ints
@@ -56,7 +55,7 @@ class Tables(Store):
         self.require(2 * self.configurations.nbytes + 2 * self.kept.nbytes + 2 * self.table.nbytes)
         self.configurations, self.kept = doubled(self.configurations), doubled(self.kept)
         self.table = np.zeros(2 * len(self.table), np.int64)
-        k.rehash(self.control, self.configurations, self.table)
+        ENGINE.rehash(self.control, self.configurations, self.table)
 
     def more_log(self) -> None:
         """Double the room for paths."""
@@ -99,11 +98,12 @@ class Frontier:
         try:
             if self._problem.texts:
                 tables.number_texts(self._rows, self._problem.texts)
-                self._uses = last_uses(tables.nodes, int(tables.size[0]), parts.events, parts.return_, self._rows)
+                self._uses = np.full(int(tables.size[0]), -1)
+                ENGINE.last_uses(self._uses, tables.nodes, parts.events, parts.return_, self._rows)
             own, depth, initial = self._problem.own, self._problem.depth, self._problem.initial
             self._shape = tables.shape(depth, len(initial)) if own is None else own.shape()
             state = tables.number(initial, depth) if own is None else tables.chain(initial)
-            k.start(tables.control, tables.flight, tables.configurations, state, 0)
+            ENGINE.start(tables.control, tables.flight, tables.configurations, state, 0)
             while True:
                 why = self._slice(len(parts.events))
                 if why == k.DONE:
@@ -125,7 +125,7 @@ class Frontier:
     def _slice(self, last: int) -> int:
         tables = self._tables
         before = int(tables.control[k.STEPS])
-        why = advance(
+        why: int = ENGINE.advance(
             tables.arrays(), self._part, tables.states(), self._shape, self._place, self._order, self._scratch,
             self._uses, last, self._deadline.slice(_SLICE),
         )  # fmt: skip
@@ -135,7 +135,7 @@ class Frontier:
         return why
 
     def _found(self, path: int) -> Ints:
-        written = k.write_path(self._tables.log, path, self._order, int(self._tables.control[k.WRITTEN]))
+        written = ENGINE.write_path(self._tables.log, path, self._order, int(self._tables.control[k.WRITTEN]))
         return self._parts.index[self._order[:written]]
 
     def _order_found(self) -> Outcome:
@@ -145,7 +145,7 @@ class Frontier:
         """Say where the frontier became empty, and what the last certain configuration was."""
         tables, control, parts = self._tables, self._tables.control, self._parts
         operation = int(parts.events[control[k.EVENT]]) >> 1
-        path = k.longest(tables.configurations, int(control[k.FILLED]), tables.log)
+        path = ENGINE.longest(tables.configurations, int(control[k.FILLED]), tables.log)
         order = self._found(path)
         return Outcome(order, blocked=int(parts.index[operation]), origin=self._origin(order))
 
@@ -166,7 +166,7 @@ class JustInTime:
 
     name = "frontier"
     tells_order = True
-    kernels = (advance,)
+    calls = ("advance",)
 
     def accepts(self, problem: Problem, memory: int) -> bool:
         """Return True: the frontier takes every problem."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from latchfree_lincheck.engine.border import ENGINE
 from latchfree_lincheck.engine.bounds import Deadline
 from latchfree_lincheck.engine.compiled_models.transition import PartArrays
 from latchfree_lincheck.engine.encoding.parts import Parts
 from latchfree_lincheck.engine.encoding.problem import NO_CONTENTS, NOTHING, Meaning
 from latchfree_lincheck.engine.frontier.kernels.configurations import GROWTH
-from latchfree_lincheck.engine.frontier.kernels.sweep import advance_parts
 from latchfree_lincheck.engine.frontier.search import Tables
 from latchfree_lincheck.history.timeline import Ints
 
@@ -47,7 +47,7 @@ def sweep(
     tables.control[GROWTH] = 0
     arrays, states = tables.arrays(), tables.states()
     mine = PartArrays(parts.events, parts.return_, parts.rows, NO_CONTENTS, NOTHING)
-    while not advance_parts(
+    while not ENGINE.advance_parts(
         progress, verdicts, parts.bounds, parts.event_bounds, meaning.first, arrays, mine, states, place, order, notes,
         steps,
     ):  # fmt: skip

@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 
 from latchfree.jit import kernel
+from latchfree.sorting import sort
 from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT, CLEAR, SIZE, SNAPSHOT, TAKE, UNKNOWN_RESULT
 from latchfree_lincheck.engine.compiled_models.transition import Rows
 from latchfree_lincheck.history.timeline import NEVER_RETURNS, Ints, int64
@@ -86,7 +87,10 @@ def by_deadline(events: Ints, invoke: Ints, lost: Ints, left: Ints, deadlines: I
     keys = np.empty(len(left), np.int64)
     for place in range(len(left)):
         keys[place] = min(deadlines[left[place]], many) * many + place
-    order = left[np.argsort(keys)]
+    sort(keys, 0, len(keys))
+    order = np.empty_like(left)
+    for place in range(len(order)):
+        order[place] = left[keys[place] % many]
     for place in range(len(order)):
         deadline = deadlines[order[place]]
         if deadline < many and (place >= len(lost) or invoke[lost[place]] >= deadline):

@@ -44,7 +44,7 @@ def judge_parts(
     verdicts: Ints,
     suspects: Ints,
 ) -> None:
-    """Judge every part; see `latchfree_lincheck.engine.monitors`."""
+    """Judge every part; see `latchfree_lincheck.engine.monitor`."""
     heaps, waiting = np.empty((2, longest), np.int64), np.empty((2, longest), np.int64)
     done = np.zeros(len(rows), np.bool_)
     for part in range(len(verdicts)):

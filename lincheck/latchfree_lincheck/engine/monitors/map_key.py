@@ -66,7 +66,7 @@ def judge_parts(
     verdicts: Ints,
     suspects: Ints,
 ) -> None:
-    """Judge every part; see `latchfree_lincheck.engine.monitors`."""
+    """Judge every part; see `latchfree_lincheck.engine.monitor`."""
     table = np.empty((values, 4), np.int64)
     table[:, 0] = NOBODY
     zones = np.empty(longest + 1, np.int64)

@@ -30,6 +30,7 @@ from __future__ import annotations
 import numpy as np
 
 from latchfree.jit import kernel
+from latchfree.sorting import sort
 from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT, OFFER, TAKE
 from latchfree_lincheck.engine.compiled_models.transition import Rows
 from latchfree_lincheck.engine.monitors.common import (
@@ -61,7 +62,7 @@ def judge_parts(
     verdicts: Ints,
     suspects: Ints,
 ) -> None:
-    """Judge every part; see `latchfree_lincheck.engine.monitors`."""
+    """Judge every part; see `latchfree_lincheck.engine.monitor`."""
     items, lost = np.full((values, 2), NOBODY, np.int64), np.empty(longest, np.int64)
     words, jump = np.empty(longest // 64 + 2, np.uint64), np.empty(longest // 64 + 2, np.int64)
     for part in range(len(verdicts)):
@@ -91,7 +92,8 @@ def _inserted(low: int, high: int, rows: Rows, items: Ints) -> Ints:
         if rows[i, 0] == OFFER:
             chosen[found] = rows[i, 2]
             found += 1
-    return np.sort(chosen[:found])
+    sort(chosen, 0, found)
+    return chosen[:found]
 
 
 @kernel

@@ -55,7 +55,7 @@ def judge_parts(
     verdicts: Ints,
     suspects: Ints,
 ) -> None:
-    """Judge every part; see `latchfree_lincheck.engine.monitors`."""
+    """Judge every part; see `latchfree_lincheck.engine.monitor`."""
     items, lost = np.full((values, 2), NOBODY, np.int64), np.empty(longest, np.int64)
     for part in range(len(verdicts)):
         low, high = bounds[part], bounds[part + 1]

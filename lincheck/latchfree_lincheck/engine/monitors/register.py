@@ -45,7 +45,7 @@ def judge_parts(
     verdicts: Ints,
     suspects: Ints,
 ) -> None:
-    """Judge every part; see `latchfree_lincheck.engine.monitors`."""
+    """Judge every part; see `latchfree_lincheck.engine.monitor`."""
     clusters = np.empty((values, 3), np.int64)
     clusters[:, 0] = NOBODY
     for part in range(len(verdicts)):

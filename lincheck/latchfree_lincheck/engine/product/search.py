@@ -6,13 +6,14 @@ from typing import Final
 
 import numpy as np
 
+from latchfree_lincheck.engine.border import ENGINE
 from latchfree_lincheck.engine.bounds import Deadline
 from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT, CLEAR, SNAPSHOT
 from latchfree_lincheck.engine.encoding.problem import Problem
 from latchfree_lincheck.engine.frontier.kernels.configurations import SLOTS
 from latchfree_lincheck.engine.outcome import Outcome, Slices
 from latchfree_lincheck.engine.product.kernels import advance as k
-from latchfree_lincheck.engine.product.kernels.sets import new_sets, number
+from latchfree_lincheck.engine.product.kernels.sets import new_sets
 
 _SLICE: Final = 200
 _TURN: Final = 100
@@ -45,7 +46,7 @@ def _run(problem: Problem, deadline: Deadline) -> Slices:
     )
     for key, value in enumerate(problem.initial.tolist()):
         sets.buffer[0] = 0, value
-        branches.ids[0, key] = number(sets, 1)
+        branches.ids[0, key] = ENGINE.number(sets, 1)
     control = np.zeros(k.FIELDS, np.int64)
     control[k.BRANCHES] = 1
     in_flight = k.InFlight(np.zeros(SLOTS + 1, np.int64), np.zeros(len(parts.rows), np.int64), np.zeros(keys, np.int64))
@@ -54,7 +55,7 @@ def _run(problem: Problem, deadline: Deadline) -> Slices:
     while True:
         for _ in range(_TURN):
             before = int(control[k.STEPS])
-            why = k.advance(
+            why = ENGINE.advance_keys(
                 control, part, in_flight, branches, sets, nodes, shape, deadline.slice(_SLICE),
             )  # fmt: skip
             deadline.spend(int(control[k.STEPS]) - before)
@@ -74,7 +75,7 @@ class KeyByKey:
 
     name = "product"
     tells_order = False
-    kernels = (k.advance,)
+    calls = ("advance_keys",)
 
     def accepts(self, problem: Problem, memory: int) -> bool:
         """Return whether the part is a map with operations on the whole of it, and its tables fit the memory."""

@@ -7,6 +7,7 @@ from collections.abc import Generator, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from latchfree_lincheck.engine.border import ENGINE
 from latchfree_lincheck.engine.bounds import Deadline, GaveUp
 from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT, SNAPSHOT
 from latchfree_lincheck.engine.compiled_models.transition import Rows
@@ -59,7 +60,7 @@ class Tables(Store):
         self.require(2 * (self.entry.nbytes + self.memo.nbytes))
         self.entry = doubled(self.entry)
         self.memo = np.zeros(2 * len(self.memo), np.int64)
-        k.rehash_memo(control, self.memo, self.entry, self.pool)
+        ENGINE.rehash_memo(control, self.memo, self.entry, self.pool)
 
 
 class CompiledSearch:
@@ -163,7 +164,7 @@ class CompiledSearch:
         tables = self._tables
         before = int(self._control[k.STEPS])
         memo = k.MemoArrays(tables.memo, tables.entry, tables.pool)
-        why = k.search(
+        why: int = ENGINE.search(
             self._control, self._shape, self._calls, path, self._bits, memo, tables.states(), self._scratch,
             self._deadline.slice(_SLICE),
         )  # fmt: skip
@@ -229,7 +230,7 @@ class DepthFirst:
 
     name = "wgl"
     tells_order = True
-    kernels = (k.search,)
+    calls = ("search",)
 
     def accepts(self, problem: Problem, memory: int) -> bool:
         """Return True: the depth-first search takes every problem."""

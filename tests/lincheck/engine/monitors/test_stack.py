@@ -9,7 +9,7 @@ import pytest
 
 from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT, PUSH, TAKE, UNKNOWN_RESULT
 from latchfree_lincheck.engine.encoding.parts import Parts
-from latchfree_lincheck.engine.monitors import MONITORS, UNDECIDED, VIOLATION
+from latchfree_lincheck.engine.monitor import MONITORS, UNDECIDED, VIOLATION
 from latchfree_lincheck.history.order import order_events
 from latchfree_lincheck.history.timeline import NEVER_RETURNS
 

@@ -16,8 +16,6 @@ from __future__ import annotations
 
 from typing import Final
 
-import numpy as np
-
 from latchfree.jit import kernel
 from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT, GET
 from latchfree_lincheck.engine.compiled_models.transition import Rows
@@ -28,9 +26,8 @@ JUNK: Final = -9
 
 
 @kernel
-def last_uses(nodes: Ints, count: int, events: Ints, return_: Ints, rows: Rows) -> Ints:
-    """Return for each of the first `count` nodes the last return of a get that it is a prefix of, or -1."""
-    uses = np.full(count, -1, np.int64)
+def last_uses(uses: Ints, nodes: Ints, events: Ints, return_: Ints, rows: Rows) -> None:
+    """Write for each of the first nodes the last return of a get that it is a prefix of; `uses` is -1 before."""
     for rank in range(len(events) - 1, -1, -1):
         i = events[rank] >> 1
         if events[rank] & 1 == 1 and rows[i, 0] == GET and return_[i] != NEVER_RETURNS:
@@ -38,7 +35,6 @@ def last_uses(nodes: Ints, count: int, events: Ints, return_: Ints, rows: Rows) 
             while at >= 0 and uses[at] < 0:
                 uses[at] = rank
                 at = nodes[at, 0]
-    return uses
 
 
 @kernel

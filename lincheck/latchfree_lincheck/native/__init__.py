@@ -1,0 +1,10 @@
+"""The shared library of the checker's compiled functions."""
+
+from pathlib import Path
+from typing import Final
+
+from latchfree.native.library import LATCHFREE, Library
+
+_HOME: Final = Path(__file__).parents[1]
+LINCHECK: Final = Library(_HOME, [_HOME / "engine", _HOME / "history", *LATCHFREE.sources])
+"""The library of this package; it has kernels of `latchfree` in it, too."""
