@@ -3,7 +3,8 @@
 Prints each figure beside what is asked of it and, where it is feasible, beside the plain search in Python; exits 1 if
 one is missed. With ``--porcupine DIR``, the folder of its source, Porcupine judges the same histories. Histories are
 simulated (see `recorded`); making them is not timed, judging them is, from columns to verdict. Memory and compilation
-are measured in fresh processes.
+are measured in fresh processes. The group ``shell`` measures whole commands on log files, start and parsing included:
+the processor time (user and system) of ``latchfree check FILE...`` beside that of a program made of Porcupine.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -28,6 +30,7 @@ from peers import Unavailable
 from peers.plain_wgl import linearizable
 from peers.porcupine import Porcupine
 from recorded import record, record_many
+from shell_logs import jepsen_log, kv_log, processor_seconds, stale, write_logs
 
 _MONITORED = {"register": 1, "map": 1000, "set": 1000, "mutex": 1, "queue": 1, "stack": 1, "priority-queue": 1}
 _REPEATS = 3
@@ -223,6 +226,45 @@ def append() -> list[Figure]:
     return figures
 
 
+_COMMAND = [sys.executable, "-m", "latchfree_cli", "check"]
+_RUNS = 7
+
+
+def shell() -> list[Figure]:
+    """Whole commands on files of logs, warm: start, reading and judging, in processor time."""
+    etcd = [record("cas-register", 80, threads=5, seed=seed, crashes=0.05) for seed in range(100)]
+    etcd = [History(f"etcd_{seed:03}", history.operations, "cas-register") for seed, history in enumerate(etcd)]
+    logs = {"100 etcd logs, all ok": ("etcd", 1.0, etcd)}
+    logs["100 etcd logs, stale reads"] = ("etcd", 1.0, [stale(each, n, 0.2) for n, each in enumerate(etcd)])
+    for clients in (10, 50):
+        recorded = record("append-kv", 2_000, threads=clients, keys=10)
+        fine = History(f"c{clients}", recorded.operations, "append-kv")
+        logs[f"c{clients}-ok"] = ("kv", 1.5, [fine])
+        logs[f"c{clients}-bad"] = ("kv", 1.5, [stale(fine, clients, 0.01)])
+    figures = []
+    with tempfile.TemporaryDirectory() as name:
+        for place, (kind, (format_, asked, histories)) in enumerate(logs.items()):
+            folder = Path(name) / str(place)
+            folder.mkdir()
+            files = write_logs(folder, histories, kv_log if format_ == "kv" else jepsen_log)
+            out = ["--out", str(folder / "out")]
+            ours, printed = processor_seconds([*_COMMAND, *map(str, files), *out], _RUNS)
+            if place == 0:
+                start, _ = processor_seconds([*_COMMAND, str(files[0]), *out], _RUNS)
+                figures.append(Figure("latchfree check of one etcd log, processor time", "s", 0.3, start))
+            if not PORCUPINE:
+                continue
+            theirs, said = processor_seconds(PORCUPINE[0].command(format_, files), _RUNS)
+            verdicts = [line.split(": ")[2].split()[0] for line in printed.splitlines() if line.startswith(name)]
+            if verdicts != PORCUPINE[0].verdicts(said):
+                raise SystemExit(f"{kind}: Porcupine and the command disagree")
+            note = f"{ours:.3f} s beside {theirs:.3f} s; {dict(Counter(verdicts))}"
+            figures.append(
+                Figure(f"{kind}: processor time beside Porcupine's", "times", asked, ours / theirs, note=note)
+            )
+    return figures
+
+
 def monitors() -> list[Figure]:
     """Each monitor on a million operations."""
     figures = []
@@ -383,6 +425,7 @@ GROUPS: dict[str, Callable[[], Figure | list[Figure]]] = {
     "repeats": repeats,
     "keys": many_keys,
     "append": append,
+    "shell": shell,
     "monitors": monitors,
     "crashes": crashes,
     "deadline": deadlines,

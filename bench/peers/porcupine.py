@@ -1,4 +1,8 @@
-"""Porcupine, the linearizability checker in Go: ``PorcupineBench.go``, compiled against a folder of its source."""
+"""Porcupine, the linearizability checker in Go: two programs, compiled against a folder of its source.
+
+``PorcupineBench.go`` judges histories as `latchfree_lincheck` writes them; ``PorcupineShell.go`` reads log files by
+itself and is run beside the whole command ``latchfree check``.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +21,7 @@ from peers import Unavailable
 TIMEOUT = 60.0
 """Seconds for one history; Porcupine takes about 200 MB in each of them."""
 
-_SOURCE = Path(__file__).resolve().parent.parent / "PorcupineBench.go"
+_SOURCES = Path(__file__).resolve().parent.parent
 _MODULE = "github.com/anishathalye/porcupine"
 _VERDICTS = {"Ok": "ok", "Illegal": "violation", "Unknown": "unknown"}
 
@@ -37,7 +41,7 @@ class Judged:
 
 
 class Porcupine:
-    """The compiled program.
+    """The compiled programs.
 
     Parameters
     ----------
@@ -57,17 +61,33 @@ class Porcupine:
         if not (folder / "go.mod").is_file():
             raise Unavailable(f"no Go module in {folder}: give a checkout of {_MODULE}")
         self._folder = tempfile.TemporaryDirectory()
-        build = Path(self._folder.name)
-        shutil.copy(_SOURCE, build / "main.go")
-        (build / "go.mod").write_text(
-            f"module bench\n\ngo 1.18\n\nrequire {_MODULE} v0.0.0\n\nreplace {_MODULE} => {folder.resolve()}\n"
+        self._program, self._shell = (
+            self._build(go, folder.resolve(), name) for name in ("PorcupineBench", "PorcupineShell")
         )
-        self._program = build / "bench"
-        command = [go, "build", "-mod=mod", "-o", self._program, "."]
+
+    def _build(self, go: str, source: Path, name: str) -> Path:
+        build = Path(self._folder.name) / name
+        build.mkdir()
+        shutil.copy(_SOURCES / f"{name}.go", build / "main.go")
+        (build / "go.mod").write_text(
+            f"module bench\n\ngo 1.18\n\nrequire {_MODULE} v0.0.0\n\nreplace {_MODULE} => {source}\n"
+        )
+        program = build / "bench"
+        command = [go, "build", "-mod=mod", "-o", program, "."]
         environment = {**os.environ, "GOPROXY": "off"}
         done = subprocess.run(command, cwd=build, env=environment, capture_output=True, text=True, check=False)
         if done.returncode:
             raise Unavailable(f"Porcupine does not compile: {done.stderr.strip()}")
+        return program
+
+    def command(self, kind: str, files: Sequence[Path]) -> list[str]:
+        """Return the command that judges log files, of the kind "etcd" or "kv"; it prints "file: verdict" for each."""
+        return [str(self._shell), kind, *map(str, files)]
+
+    @staticmethod
+    def verdicts(printed: str) -> list[str]:
+        """Return what `command` printed as verdicts of ours."""
+        return [_VERDICTS[line.rpartition(": ")[2]] for line in printed.splitlines()]
 
     def judge(self, histories: Sequence[History], model: str) -> Judged:
         """Judge histories, one after the other."""
