@@ -5,7 +5,6 @@ a.jsonl`` and ``latchfree check a.jsonl -q`` call the function with the same `Se
 """
 
 import inspect
-import json
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
@@ -15,13 +14,12 @@ from typing import Annotated, Any, Final, ParamSpec, TypeVar
 import typer
 from rich.markup import escape
 
-from latchfree_cli.process import Finished, ending
+from latchfree_cli.outcomes import finish
+from latchfree_cli.process import Finished
 from latchfree_cli.settings import Outcome, Settings
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-JSON_VERSION: Final = 1
 
 PANEL: Final = "Global options"
 GLOBAL_OPTIONS: Final[Mapping[str, Any]] = {
@@ -115,7 +113,7 @@ def command(function: Callable[..., Outcome]) -> Callable[..., None]:
     def run(context: typer.Context, **options: Any) -> None:
         given = {name: options.pop(name) for name in GLOBAL_OPTIONS}
         settings = _merge(context.obj or Settings(), given)
-        raise Finished(_finish(settings, lambda: function(settings, **options)))
+        raise Finished(finish(settings, lambda: function(settings, **options)))
 
     run.__signature__ = signature.replace(  # type: ignore[attr-defined]
         parameters=[common[0], *own, *common[1:]], return_annotation=None
@@ -136,30 +134,3 @@ def _merge(settings: Settings, options: Mapping[str, Any]) -> Settings:
     if "out" in given:
         given |= {"out": Path(given["out"]), "address": given["out"]}
     return replace(settings, **given)
-
-
-def _finish(settings: Settings, run: Callable[[], Outcome]) -> int:
-    """Run a command, print how it ended and return the exit code."""
-    try:
-        outcome = run()
-    except (Exception, KeyboardInterrupt) as error:
-        if isinstance(error, KeyboardInterrupt):
-            settings.cancelled.set()
-        stop = ending(error, verbose=settings.verbose)
-        settings.warn(str(stop))
-        if settings.json:
-            _print_json({"verdict": None, "error": str(stop)}, None)
-        return stop.code
-    if settings.json:
-        _print_json({"verdict": outcome.verdict, **outcome.payload}, outcome.reproduce)
-    elif outcome.reproduce:
-        settings.say(outcome.reproduce)
-    return outcome.exit_code
-
-
-def _print_json(payload: Mapping[str, object], reproduce: str | None) -> None:
-    document = {"version": JSON_VERSION, **payload}
-    if reproduce:
-        document["reproduce"] = reproduce
-    sys.stdout.write(json.dumps(document, ensure_ascii=False) + "\n")
-    sys.stdout.flush()

@@ -2,9 +2,15 @@
 
 Results go to standard output, progress and errors to standard error. With ``--json`` standard output holds
 one object and nothing else. Names and keys are printed as they are: a key ``:heart:`` is no picture.
+
+Plain text is written as rich would write it, and rich is loaded where there is more to do, since loading rich takes
+longer than judging a hundred short histories.
 """
 
-import secrets
+from __future__ import annotations
+
+import os
+import re
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -12,18 +18,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import IO, Any, Final, Protocol
-
-from rich.console import Console, RenderableType
-from rich.live import Live
-from rich.spinner import Spinner
-from rich.text import Text
+from typing import IO, TYPE_CHECKING, Any, Final, Protocol
 
 from latchfree_cli import exits
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.live import Live
 
 PLAIN_WIDTH: Final = 160
 """The width of tables when standard output is not a terminal."""
 UPDATES_PER_SECOND: Final = 4
+
+_CHANGED: Final = re.compile(r"[\x00-\x09\x0b-\x1f\x7f]|[^\S\n](?:\n|\Z)")
+"""What rich changes in a text without styles: control characters, and blanks at the end of a line."""
 
 
 class Report(Protocol):
@@ -66,11 +74,17 @@ class Settings:
     @cached_property
     def chosen_seed(self) -> int:
         """The seed given, else a fresh one; a command that uses the seed prints it."""
+        import secrets
+
         return secrets.randbelow(2**31) if self.seed is None else self.seed
 
     def say(self, result: RenderableType) -> None:
         """Print a result."""
         if self.json:
+            return
+        if isinstance(result, str) and not self._live and not _CHANGED.search(result):
+            sys.stdout.write(f"{result}\n")
+            sys.stdout.flush()
             return
         with self._paused():
             self.stdout.print(result, soft_wrap=isinstance(result, str))
@@ -83,9 +97,13 @@ class Settings:
     @contextmanager
     def progress(self, text: str) -> Iterator[Report]:
         """Show a line on standard error while something runs, if that is a terminal."""
-        if self.quiet or not self.stderr.is_terminal:
+        if self.quiet or not _may_be_terminal(sys.stderr) or not self.stderr.is_terminal:
             yield lambda _: None
             return
+        from rich.live import Live
+        from rich.spinner import Spinner
+        from rich.text import Text
+
         spinner = Spinner("dots", Text(text))
         live = Live(
             spinner,
@@ -151,8 +169,15 @@ class Settings:
         self.stderr.print(f"latchfree: {text}", soft_wrap=True)
 
 
+def _may_be_terminal(stream: IO[str]) -> bool:
+    """Return whether rich may take a stream for a terminal: it is one, or a variable says that it is."""
+    return any(name in os.environ for name in ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE")) or stream.isatty()
+
+
 def plain_console(file: IO[str], **options: Any) -> Console:
     """Return a console that prints text as it is: no picture for ``:heart:``, no style for ``[b]``, no highlights."""
+    from rich.console import Console
+
     return Console(file=file, emoji=False, markup=False, highlight=False, **options)
 
 

@@ -50,7 +50,7 @@ def test_each_help_ends_with_examples(path: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("example", [line for lines in EXAMPLES.values() for line in lines])
 def test_examples_are_commands(example: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The parser takes them; what they would run is left out."""
-    monkeypatch.setattr(frame, "_finish", lambda settings, run: 0)
+    monkeypatch.setattr(frame, "finish", lambda settings, run: 0)
     assert len(example) <= WIDTH
     program, *arguments = shlex.split(example)
     assert program == "latchfree"

@@ -9,7 +9,8 @@ import typer
 
 from latchfree_cli import exits
 from latchfree_cli.frame import examples
-from latchfree_cli.history_files import Failed, Initial, Keyed, Reading, kept, model_of, read_file, stem_of
+from latchfree_cli.histories.files import Reading, kept, model_of, read_file, stem_of
+from latchfree_cli.history_options import Failed, Initial, Keyed
 from latchfree_cli.settings import Outcome, Settings
 
 if TYPE_CHECKING:

@@ -117,6 +117,16 @@ class History:
         self._validate()
 
     @classmethod
+    def of_valid(cls, name: str, operations: Sequence[Operation], model_hint: str | None = None) -> History:
+        """Make a history of operations that are known to be valid, and in which every time is there once.
+
+        Readers that make the times themselves know that; others use the constructor.
+        """
+        history = cls(name, (), model_hint)
+        history._operations = tuple(operations)
+        return history
+
+    @classmethod
     def of_columns(
         cls,
         name: str,

@@ -2,29 +2,16 @@
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
-
-import typer
+from typing import TYPE_CHECKING, cast
 
 from latchfree_cli import exits
-from latchfree_cli.history_files import kept, stem_of
+from latchfree_cli.histories.files import kept, stem_of
 from latchfree_cli.settings import Outcome, Settings
 
 if TYPE_CHECKING:
     from latchfree_lincheck.transactions import TransactionReport
     from latchfree_lincheck.transactions.rw_register import Keys
     from latchfree_lincheck.transactions.transaction import Kind
-
-Transactions = Annotated[
-    str | None,
-    typer.Option("--transactions", metavar="KIND", help="Files hold transactions: list-append or rw-register."),
-]
-Level = Annotated[
-    str | None, typer.Option("--level", help="Isolation of transactions: serializable, snapshot-isolation, ...")
-]
-KeyOrder = Annotated[
-    str | None, typer.Option("--keys", help="What single registers are: unordered, sequential or linearizable.")
-]
 
 
 def are_transactions(files: list[Path], chosen: str | None, level: str | None, keys: str | None) -> bool:

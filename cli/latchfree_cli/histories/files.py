@@ -3,9 +3,7 @@
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from latchfree_cli import exits
 
@@ -28,16 +26,6 @@ class Reading:
         given = {"--format": self.format, "--failed": self.failed, "--initial": self.initial}
         words = [word for option, value in given.items() if value is not None for word in (option, value)]
         return [*words, *(["--keyed"] if self.keyed else [])]
-
-
-Failed = Annotated[
-    str | None,
-    typer.Option("--failed", metavar="dropped|compared", help="What :fail of a cas means in a Jepsen history."),
-]
-Keyed = Annotated[bool, typer.Option("--keyed", help="Values of a Jepsen history are [key value].")]
-Initial = Annotated[
-    str | None, typer.Option("--initial", metavar="JSON", help="What a register holds at the beginning.")
-]
 
 
 def read_file(file: Path, reading: Reading) -> "list[History]":
