@@ -136,9 +136,10 @@ class Settings:
             for live in self._live:
                 live.start()
 
-    def write(self, name: str, text: str) -> Path:
-        """Write a file below the output folder and return its path; see `save`."""
-        return self.save(self.out / name, text)
+    def write(self, name: str, text: str, *, synchronised: bool = True) -> Path:
+        """Write a file below the output folder and return its path; see `save`, and `publish_file` in support."""
+        content = text.encode(errors="backslashreplace")
+        return self.save(self.out / name, lambda path: write_whole(path, content, synchronised=synchronised))
 
     def save(self, path: Path, content: str | Callable[[Path], object]) -> Path:
         """Write a file whole or not at all; on failure say so and go on: the verdict stands without its file.
@@ -181,14 +182,14 @@ def plain_console(file: IO[str], **options: Any) -> Console:
     return Console(file=file, emoji=False, markup=False, highlight=False, **options)
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all; write straight into a pipe or a device."""
+def write_whole(path: Path, content: bytes, *, synchronised: bool = True) -> None:
+    """Write a file whole or not at all; write straight into a pipe or a device. See `publish_file`."""
     from latchfree_support.publishing import publish_file
 
     if path.exists() and not path.is_file():
         path.write_bytes(content)
     else:
-        publish_file(path, content)
+        publish_file(path, content, synchronised=synchronised)
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,20 @@ def test_a_file_from_bytes_and_from_a_writer(tmp_path):
     assert names(tmp_path) == ["a", "b"]
 
 
+def test_a_file_that_can_be_made_again_is_not_brought_to_disk(tmp_path, monkeypatch):
+    def fail(fd):
+        raise AssertionError
+
+    monkeypatch.setattr(publishing.os, "fsync", fail)
+    (tmp_path / "a").write_bytes(OLD)
+    publish_file(tmp_path / "a", NEW, synchronised=False)
+    assert (tmp_path / "a").read_bytes() == NEW
+    assert names(tmp_path) == ["a"]
+    with pytest.raises(AssertionError):
+        publish_file(tmp_path / "a", OLD)
+    assert (tmp_path / "a").read_bytes() == NEW
+
+
 def test_a_new_file_has_the_permissions_of_any_new_file(tmp_path):
     publish_file(tmp_path / "published", NEW)
     (tmp_path / "written").write_bytes(NEW)

@@ -109,7 +109,8 @@ def _judge_files(settings: Settings, request: Request) -> Outcome:
                 if len(read[file]) > 1 or not kept(file):
                     path, how = _write_alone(settings, file, history), []
                     entry["artefact"] = str(path)
-                settings.write(f"check/{_file_name(file, history)}.txt", verdict.explain() + "\n")
+                told = f"check/{_file_name(file, history)}.txt"
+                settings.write(told, verdict.explain() + "\n", synchronised=False)  # the same command makes it again
                 chosen = [] if request.criterion == PROMISE else ["--criterion", request.criterion]
                 chosen += ["--py-files", request.py_files] if request.py_files else []
                 reproduce = shlex.join(["latchfree", "check", str(path), "--model", name, *how, *chosen])

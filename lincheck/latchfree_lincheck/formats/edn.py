@@ -34,6 +34,7 @@ _SIMPLE: Final = r'("[^"\\]*"|\[[^\[\]{}()"\\;#]*\]|[^\s,;"()\[\]{}\\#]+)'
 _KEYED: Final = frozenset({"#jepsen.independent/tuple", "#jepsen.independent.Tuple", "#clojure.lang.MapEntry"})
 _MAX_DEPTH: Final = 100
 _MAX_DIGITS: Final = 1000
+_USUAL_DIGITS: Final = 19
 
 
 class EdnError(ValueError):
@@ -135,6 +136,8 @@ class _Reader:
         """Return the value of a text without brackets inside brackets, and without escapes."""
         if text[0] == '"':
             return text[1:-1]
+        if text.isdigit() and text.isascii() and len(text) <= _USUAL_DIGITS and (text[0] != "0" or len(text) == 1):
+            return int(text)  # times and indices, each another one
         if text in self._atoms:
             return self._atoms[text]
         try:

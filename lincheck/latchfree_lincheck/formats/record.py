@@ -31,6 +31,7 @@ EXPECTED: Final = {
 }
 _OPTIONAL: Final = frozenset({"object", "model"})
 _MOST_TIME: Final = 2**63 - 1
+_PLAIN: Final = frozenset({str, int, bool, type(None)})
 
 
 class Collector:
@@ -54,6 +55,7 @@ class Collector:
         self._operations: dict[str, list[Operation]] = {}
         self._lines: dict[int, int] = {}
         self._hints: dict[str, str] = {}
+        self._shapes: set[tuple[object, ...]] = set()
 
     def add(self, line: int, record: Mapping[str, Any]) -> None:
         """Add the operation of one line.
@@ -63,17 +65,10 @@ class Collector:
         HistoryFormatError
             If a field is missing, unknown or of the wrong type.
         """
-        for field, (kind, expected) in EXPECTED.items():
-            if field not in record:
-                if field not in _OPTIONAL and (field != "history" or self._named):
-                    got = f"only {', '.join(record)}" if record else "no field"
-                    raise HistoryFormatError(self._path, line, f'the field "{field}"', got)
-            elif not isinstance(record[field], kind) or isinstance(record[field], bool):
-                raise HistoryFormatError(self._path, line, f'{expected} as "{field}"', repr(record[field]))
-        for field in record:
-            if field not in EXPECTED and field != "result":
-                known = ", ".join([*EXPECTED, "result"])
-                raise HistoryFormatError(self._path, line, f"the fields {known}", f'"{field}"')
+        shape = (self._named, *record, *map(type, record.values()))
+        if shape not in self._shapes:
+            self._require_fields(line, record)
+            self._shapes.add(shape)
         for field in ("invoke", "return"):
             time = record[field]
             if time is not None and not -_MOST_TIME <= time <= _MOST_TIME:
@@ -95,6 +90,20 @@ class Collector:
         self._lines[id(operation)] = line
         if record.get("model") is not None:
             self._add_hint(line, name, record["model"])
+
+    def _require_fields(self, line: int, record: Mapping[str, Any]) -> None:
+        """Raise HistoryFormatError unless a record has the fields, of the types; one shape of records is asked once."""
+        for field, (kind, expected) in EXPECTED.items():
+            if field not in record:
+                if field not in _OPTIONAL and (field != "history" or self._named):
+                    got = f"only {', '.join(record)}" if record else "no field"
+                    raise HistoryFormatError(self._path, line, f'the field "{field}"', got)
+            elif not isinstance(record[field], kind) or isinstance(record[field], bool):
+                raise HistoryFormatError(self._path, line, f'{expected} as "{field}"', repr(record[field]))
+        for field in record:
+            if field not in EXPECTED and field != "result":
+                known = ", ".join([*EXPECTED, "result"])
+                raise HistoryFormatError(self._path, line, f"the fields {known}", f'"{field}"')
 
     def _add_hint(self, line: int, name: str, model: str) -> None:
         """Note the model that a history names; it may name one."""
@@ -168,12 +177,20 @@ def loads(path: Path, line: int, text: str, expected: str) -> Any:
     """Parse JSON text, or raise HistoryFormatError."""
     try:
         value = decode(text)
-        freeze(value)
+        if not _is_plain(value):
+            freeze(value)
         return value
     except ValueError as error:
         raise HistoryFormatError(path, line, expected, f"{text[:60]!r} ({error})") from None
     except RecursionError:
         raise HistoryFormatError(path, line, expected, f"{text[:60]!r}, nested too deeply") from None
+
+
+def _is_plain(value: object) -> bool:
+    """Return whether a value is an object of whole numbers, text and lists of them, as most records are."""
+    return type(value) is dict and all(
+        type(each) in _PLAIN or (type(each) is list and _PLAIN.issuperset(map(type, each))) for each in value.values()
+    )
 
 
 def dumps(value: object) -> str:

@@ -241,3 +241,39 @@ def test_a_model_of_ones_own_is_not_looked_at(tmp_path):
     write_jsonl(path, records({"f": "frobnicate"}))
     assert read_history(path, model="mine")[0].model_hint == "mine"
     assert read_history(path)[0].model_hint is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"invoke": True},
+        {"return": 99.0},
+        {"process": None},
+        {"arguments": "1"},
+        {"object": 1},
+        {"extra": 1},
+        {"invoke": 1 << 64},
+        {"result": float("inf")},
+        {"arguments": [[[1e999]]]},
+        {"history": ...},
+    ],
+    ids=repr,
+)
+def test_one_wrong_record_after_many_that_are_alike(change, tmp_path):
+    rows = records(*[{}] * 6)
+    rows[5] = {field: value for field, value in (rows[5] | change).items() if value is not ...}
+    write_jsonl(tmp_path / "h", rows)
+    with pytest.raises(HistoryFormatError, match=r"h:6: expected ") as error:
+        read_history(tmp_path / "h", "jsonl")
+    assert error.value.line == 6
+    write_jsonl(tmp_path / "h", rows[:5])
+    assert len(read_history(tmp_path / "h", "jsonl")[0]) == 5
+
+
+def test_names_after_records_without(tmp_path):
+    rows = records(*[{}] * 3)
+    for row in rows[:2]:
+        del row["history"]
+    write_jsonl(tmp_path / "h", rows)
+    with pytest.raises(HistoryFormatError, match='h:3: expected no "history"'):
+        read_history(tmp_path / "h", "jsonl")

@@ -158,7 +158,8 @@ class Frontier:
         before = order[: int(control[k.ORIGIN_WRITTEN])]
         pending = parts.index[(parts.return_ == NEVER_RETURNS) & (parts.invoke < since)]
         later = parts.index[parts.invoke >= since]
-        return Origin(contents, np.concatenate([np.setdiff1d(pending, before), later]), len(before))
+        left = np.array(sorted({*pending.tolist()} - {*before.tolist()}), np.int64)
+        return Origin(contents, np.concatenate([left, later]), len(before))
 
 
 class JustInTime:
