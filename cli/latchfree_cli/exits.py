@@ -4,7 +4,6 @@ Example: `latchfree check missing.jsonl` raises FileNotFoundError, `translate` m
 and the command prints ``latchfree: missing.jsonl: No such file or directory`` and exits with 2.
 """
 
-import difflib
 import sys
 from collections.abc import Collection, Iterable, Mapping
 from typing import Final, TypeVar
@@ -52,6 +51,8 @@ def named(what: str, known: Mapping[str, T], names: Collection[str], listing: st
     """Return the values of these names, each once; an unknown name ends the command with a suggestion."""
     for name in names:
         if name not in known:
+            import difflib
+
             close = difflib.get_close_matches(name, known, n=1)
             hint = f"did you mean {close[0]}? " if close else ""
             raise Stop(USAGE, f"no {what} is called {name!r}; {hint}see {listing}")

@@ -13,7 +13,6 @@ import os
 import signal
 import sys
 import threading
-import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -170,6 +169,8 @@ def ending(error: Exception | KeyboardInterrupt, *, verbose: bool) -> exits.Stop
     if expected is not None:
         return expected
     if verbose:
+        import traceback
+
         traceback.print_exception(error)
     return exits.defect(error)
 

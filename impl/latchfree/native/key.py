@@ -10,10 +10,14 @@ import os
 import platform
 import sys
 from functools import cache
-from hashlib import blake2b
 from io import FileIO
 from pathlib import Path
 from typing import Final
+
+try:
+    from _blake2 import blake2b
+except ImportError:  # an interpreter that leaves all of this to OpenSSL, which takes milliseconds to load
+    from hashlib import blake2b
 
 #: What a processor of this level has, as Linux names it, beside what every 64-bit one has.
 _LEVEL_2: Final = frozenset({"cx16", "lahf_lm", "popcnt", "pni", "sse4_1", "sse4_2", "ssse3"})

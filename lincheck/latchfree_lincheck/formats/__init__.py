@@ -8,6 +8,8 @@
 ``porcupine-kv``   the key-value logs of Porcupine's test suite (`porcupine_kv`)
 =================  ======================================================================
 
+Logs whose every line has the usual form are read at once (`usual`).
+
 A file is opened once and read whole or not at all (`source`): plain, or packed by gzip or zstd. A malformed file raises
 `HistoryFormatError` that names file, line and what was expected.
 """
@@ -22,6 +24,7 @@ from typing import Any, Final, Protocol, cast
 
 from latchfree_lincheck.formats.errors import HistoryFormatError
 from latchfree_lincheck.formats.source import Source, read_source
+from latchfree_lincheck.formats.usual import read_usual
 from latchfree_lincheck.history import History
 
 __all__ = ["FORMATS", "HistoryFormatError", "detect_format", "read_history", "read_maps", "write_history"]
@@ -88,7 +91,8 @@ def read_history(
             raise ValueError(f"{path}: {option!r} makes no difference to the format {chosen}; leave it out")
     if failed not in (None, "dropped", "compared"):
         raise ValueError(f"'failed' is 'dropped' or 'compared', not {failed!r}")
-    histories = cast(_Reader, _module(chosen)).read(source, model, **options)
+    usual = read_usual(source, chosen, model, failed)
+    histories = cast(_Reader, _module(chosen)).read(source, model, **options) if usual is None else [usual]
     if initial is None:
         return histories
     from latchfree_lincheck.formats.initial import begin_with

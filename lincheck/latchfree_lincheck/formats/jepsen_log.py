@@ -17,13 +17,11 @@ from latchfree_lincheck.formats.errors import HistoryFormatError
 from latchfree_lincheck.formats.jepsen_events import Event, Failed, read_events
 from latchfree_lincheck.formats.source import Source
 from latchfree_lincheck.formats.text import numbered_lines
-from latchfree_lincheck.formats.usual import read_register
 from latchfree_lincheck.history import History
 
 EVENT: Final = r"INFO\s+jepsen\.util\s+-\s+"
 """How the line of an event begins."""
 
-_MODEL: Final = "cas-register"
 _LINE: Final = re.compile(EVENT + r"(?P<event>.*)")
 _BEGUN: Final = re.compile(r"jepsen\.util|:(?:invoke|ok|fail|info)\b")
 _EVENT: Final = re.compile(r"(?P<process>0|[1-9][0-9]{0,17})\s+:(?P<type>\w+)\s+:(?P<f>\w+)\s+(?P<value>\S.*)")
@@ -32,10 +30,6 @@ _NEMESIS: Final = re.compile(r":nemesis\s")
 
 def read(source: Source, model: str | None = None, *, failed: Failed = "compared") -> list[History]:
     """Read the one history of a log."""
-    if model in (None, _MODEL):
-        usual = read_register(source.text, failed)
-        if usual is not None:
-            return [History.of_valid(source.stem, usual, _MODEL)]
     values: dict[str, Any] = {}
     events = []
     for line, text in numbered_lines(source):
@@ -48,7 +42,7 @@ def read(source: Source, model: str | None = None, *, failed: Failed = "compared
         raise HistoryFormatError(
             source.path, line, "a newline after the last line", f"{last[-60:]!r}, which may be cut off"
         )
-    return [read_events(source, events, model or _MODEL, failed=failed)]
+    return [read_events(source, events, model or "cas-register", failed=failed)]
 
 
 def _event(source: Source, line: int, text: str, values: dict[str, Any]) -> Event | None:

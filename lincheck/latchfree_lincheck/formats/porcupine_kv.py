@@ -5,24 +5,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from latchfree_lincheck.formats.errors import HistoryFormatError
 from latchfree_lincheck.formats.jepsen_edn import keyword, process_of, read_maps
 from latchfree_lincheck.formats.source import Source
 from latchfree_lincheck.formats.text import EventLog
-from latchfree_lincheck.formats.usual import read_store
 from latchfree_lincheck.history import History
-
-_MODEL: Final = "append-kv"
 
 
 def read(source: Source, model: str | None = None) -> list[History]:
     """Read the one history of a log."""
-    if model in (None, _MODEL):
-        usual = read_store(source.text)
-        if usual is not None:
-            return [History.of_valid(source.stem, usual, _MODEL)]
     log = EventLog(source)
     for line, fields in read_maps(source):
         process = process_of(source, line, fields)
@@ -43,7 +36,7 @@ def read(source: Source, model: str | None = None) -> list[History]:
             log.lose(line, process, f)
         else:
             raise HistoryFormatError(source.path, line, ":invoke, :ok, :fail or :info", f":{kind}")
-    return [log.history(model or _MODEL)]
+    return [log.history(model or "append-kv")]
 
 
 def _text(source: Source, line: int, fields: dict[str, Any], field: str) -> str:

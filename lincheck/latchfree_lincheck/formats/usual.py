@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable
-from typing import Any, Final, Literal
+from typing import Any, Final
 
-from latchfree_lincheck.history import Operation
+from latchfree_lincheck.formats.source import Source
+from latchfree_lincheck.history import History, Operation
 from latchfree_model import UNKNOWN
 
 _NUMBER: Final = "0|[1-9][0-9]{0,17}"
@@ -31,15 +32,36 @@ _Open = tuple[str, tuple[Hashable, ...], int, str]
 """A call that has not returned: function, arguments, time, and the text of its value."""
 
 
-def read_register(text: str, failed: Literal["dropped", "compared"]) -> list[Operation] | None:
+_MODELS: Final = {"jepsen-log": "cas-register", "porcupine-kv": "append-kv"}
+"""The model of each format that has usual lines."""
+
+
+def read_usual(source: Source, format: str, model: str | None, failed: str | None) -> History | None:
+    """Return the history of a log of which every line is usual, or None: then the reader of the format is to be asked.
+
+    Parameters
+    ----------
+    source, format, model, failed : Source, str, str or None, str or None
+        See `read_history`; `failed` is "dropped", "compared" or None.
+    """
+    its = _MODELS.get(format)
+    if its is None or model not in (None, its):
+        return None
+    operations = (
+        read_store(source.text) if format == "porcupine-kv" else read_register(source.text, failed != "dropped")
+    )
+    return None if operations is None else History.of_valid(source.stem, operations, its)
+
+
+def read_register(text: str, compared: bool) -> list[Operation] | None:
     """Return the operations of a log of a cas-register in order of their calls, or None if a line is unusual.
 
     Parameters
     ----------
     text : str
         The log.
-    failed : "dropped" or "compared"
-        What a cas means that failed with its pair as value; see `jepsen_events`.
+    compared : bool
+        Whether a cas that failed with its pair as value did compare; see `jepsen_events`.
     """
     lines = _lines(_REGISTER, text)
     if lines is None:
@@ -76,7 +98,7 @@ def read_register(text: str, failed: Literal["dropped", "compared"]) -> list[Ope
                 calls.add(process, call, None if f == "write" else True)
         elif kind == "info":
             calls.lose(process, call)
-        elif failed == "compared" and f == "cas" and said[0] == "[":
+        elif compared and f == "cas" and said[0] == "[":
             if said != call[3]:
                 return None
             calls.add(process, call, False)

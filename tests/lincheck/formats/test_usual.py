@@ -6,37 +6,27 @@ from pathlib import Path
 import pytest
 from lincheck_damage import flipped, line_damage, texts
 
-from latchfree_lincheck import HistoryFormatError
+from latchfree_lincheck import HistoryFormatError, read_history
 from latchfree_lincheck.formats import jepsen_log, porcupine_kv
 from latchfree_lincheck.formats.source import Source
-from latchfree_lincheck.formats.usual import read_register, read_store
+from latchfree_lincheck.formats.usual import read_register, read_store, read_usual
 
 LOG = texts()["jepsen-log"].split("\n", 1)[1]
 STORE = texts()["porcupine-kv"]
 READERS = {
-    "log": (lambda text: read_register(text, "compared"), jepsen_log, "read_register", {}),
-    "dropped": (lambda text: read_register(text, "dropped"), jepsen_log, "read_register", {"failed": "dropped"}),
-    "store": (read_store, porcupine_kv, "read_store", {}),
+    "log": (lambda text: read_register(text, True), jepsen_log, "jepsen-log", {}),
+    "dropped": (lambda text: read_register(text, False), jepsen_log, "jepsen-log", {"failed": "dropped"}),
+    "store": (read_store, porcupine_kv, "porcupine-kv", {}),
 }
-PATH = Path("h.log")
 
 
-def slow(kind, text, monkeypatch):
+def slow(kind, text):
     """Return what the reader of single lines makes of a text, None if it is malformed."""
-    _, module, name, options = READERS[kind]
-    with monkeypatch.context() as patch:
-        patch.setattr(module, name, lambda *_: None)
-        try:
-            (history,) = module.read(Source(PATH, text.encode()), **options)
-        except HistoryFormatError:
-            return None
-    return history
-
-
-def whole(kind, text):
-    """Return what a format's reader makes of a text."""
     _, module, _, options = READERS[kind]
-    (history,) = module.read(Source(PATH, text.encode()), **options)
+    try:
+        (history,) = module.read(Source(Path("h.log"), text.encode()), **options)
+    except HistoryFormatError:
+        return None
     return history
 
 
@@ -75,17 +65,24 @@ def random_log(rng, kind):
 
 
 @pytest.mark.parametrize(("kind", "text"), [("log", LOG), ("dropped", LOG), ("store", STORE), ("log", "")])
-def test_a_usual_log_gives_the_same_history(kind, text, monkeypatch):
-    read = READERS[kind][0](text)
-    assert read is not None
-    expected = slow(kind, text, monkeypatch)
-    assert read == list(expected.operations)
-    assert whole(kind, text) == expected
-    assert [list(each) for each in whole(kind, text).times()] == [list(each) for each in expected.times()]
+def test_a_usual_log_gives_the_same_history(kind, text, tmp_path):
+    read, _, format, options = READERS[kind]
+    expected = slow(kind, text)
+    assert read(text) == list(expected.operations)
+    (tmp_path / "h.log").write_text(text)
+    (history,) = read_history(tmp_path / "h.log", format, **options)
+    assert history == expected
+    assert [each.tolist() for each in history.times()] == [each.tolist() for each in expected.times()]
+
+
+@pytest.mark.parametrize(("kind", "model"), [("log", "register"), ("log", "map"), ("store", "map")])
+def test_another_model_is_left_to_the_reader_of_lines(kind, model):
+    text = LOG if kind == "log" else STORE
+    assert read_usual(Source(Path("h"), text.encode()), READERS[kind][2], model, None) is None
 
 
 @pytest.mark.parametrize("kind", READERS)
-def test_what_is_read_at_once_is_what_is_read_line_by_line(kind, monkeypatch):
+def test_what_is_read_at_once_is_what_is_read_line_by_line(kind):
     rng = random.Random(8)
     counts = {"same": 0, "left": 0, "malformed": 0}
     for _ in range(400):
@@ -93,7 +90,7 @@ def test_what_is_read_at_once_is_what_is_read_line_by_line(kind, monkeypatch):
         if rng.random() < 0.3:
             damaged = flipped(rng, text.encode()) if rng.random() < 0.5 else text.encode()
             text = line_damage(rng, damaged)(damaged).decode("utf-8", "replace")
-        read, expected = READERS[kind][0](text), slow(kind, text, monkeypatch)
+        read, expected = READERS[kind][0](text), slow(kind, text)
         if read is None:
             counts["malformed" if expected is None else "left"] += 1
         else:
