@@ -105,18 +105,33 @@ class Settings:
         from rich.text import Text
 
         spinner = Spinner("dots", Text(text))
-        live = Live(
-            spinner,
-            console=self.stderr,
-            refresh_per_second=UPDATES_PER_SECOND,
-            transient=True,
-            redirect_stdout=False,
-            redirect_stderr=False,
-        )
+        with self._shown(Live(spinner, **self._where)):
+            yield lambda text: spinner.update(text=Text(text))
+
+    @contextmanager
+    def watch(self, picture: Callable[[], RenderableType]) -> Iterator[bool]:
+        """Show a picture on standard error, drawn anew all the time, if that is a terminal; tell whether it is."""
+        if self.quiet or not _may_be_terminal(sys.stderr) or not self.stderr.is_terminal:
+            yield False
+            return
+        from rich.live import Live
+
+        with self._shown(Live(get_renderable=picture, **self._where)):
+            yield True
+
+    @property
+    def _where(self) -> dict[str, Any]:
+        """What all pictures of this command have in common."""
+        rate = UPDATES_PER_SECOND
+        redirect = {"redirect_stdout": False, "redirect_stderr": False}
+        return {"console": self.stderr, "refresh_per_second": rate, "transient": True, **redirect}
+
+    @contextmanager
+    def _shown(self, live: Live) -> Iterator[None]:
         self._live.append(live)
         try:
             with live:
-                yield lambda text: spinner.update(text=Text(text))
+                yield
         finally:
             self._live.remove(live)
 

@@ -2,18 +2,22 @@
 
 import io
 import json
+import threading
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from latchfree_cli import exits
+from latchfree_cli.commands.chain.slots import Slots
 from latchfree_cli.settings import Report, Settings, plain_console
 from latchfree_model.tlc import (
     SpecModel,
     TlcResult,
     agree,
+    class_archive,
     counts,
     find_jar,
     find_java,
@@ -26,6 +30,12 @@ from latchfree_model.tlc import (
 
 CORES = 2
 """How many models with one worker run at a time."""
+
+MANY = 10
+"""From as many models on it pays to make an archive of TLC's classes first."""
+
+_ARCHIVE = threading.Lock()
+"""Two layers that begin at the same time make one archive."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +113,20 @@ def run_all(
     settings: Settings,
     report: Report,
     on_outcome: Callable[[SpecOutcome], object] = lambda _: None,
+    slots: Slots | None = None,
 ) -> list[SpecOutcome]:
     """Run models: those with several workers alone, the others `CORES` at a time; in the order they end.
+
+    Parameters
+    ----------
+    models : sequence of SpecModel
+    settings : Settings
+    report : callable
+        Shows the progress.
+    on_outcome : callable, optional
+        Called with each outcome, in order.
+    slots : Slots, optional
+        Places shared with other work: each model takes one, those with the most states first.
 
     Raises
     ------
@@ -113,18 +135,23 @@ def run_all(
     """
     find_java()
     find_jar()
+    archive: Path | None = None
     outcomes: list[SpecOutcome] = []
 
     def run(model: SpecModel) -> SpecOutcome:
-        result = run_model(
+        with slots.taken(model.distinct or 0) if slots else nullcontext(True) as place:
+            return _outcome(model, checked(model) if place else TlcResult("unknown", reason="interrupted"))
+
+    def checked(model: SpecModel) -> TlcResult:
+        return run_model(
             model,
             timeout=settings.timeout,
             cancelled=settings.cancelled,
+            archive=archive,
             on_progress=lambda distinct, _generated, queue: report(
                 f"spec {model.name}: {distinct:,} distinct states, {queue:,} on the queue"
             ),
         )
-        return _outcome(model, result)
 
     def take(results: Iterable[SpecOutcome]) -> None:
         for outcome in results:
@@ -132,9 +159,12 @@ def run_all(
             report(f"spec: {len(outcomes)} of {len(models)} models")
             on_outcome(outcome)
 
-    pool = ThreadPoolExecutor(CORES)
+    if slots:
+        models = sorted(models, key=lambda model: -(model.distinct or 0))
+    pool = ThreadPoolExecutor(slots.count if slots else CORES)
     try:
         # Not in the main thread: Ctrl-C while Java is being started would lose it.
+        archive = pool.submit(_archive, models, settings, slots).result()
         take(pool.submit(run, model).result() for model in models if model.workers > 1)
         take(pool.map(run, [model for model in models if model.workers == 1]))
     except BaseException:
@@ -144,6 +174,16 @@ def run_all(
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
     return outcomes
+
+
+def _archive(models: Sequence[SpecModel], settings: Settings, slots: Slots | None) -> Path | None:
+    """Return the archive of TLC's classes, if so many models are to run that it pays."""
+    if len(models) < MANY:
+        return None
+    from latchfree.jit import cache_root
+
+    with _ARCHIVE, slots.taken(float("inf")) if slots else nullcontext(True) as place:
+        return class_archive(cache_root(), settings.cancelled) if place else None
 
 
 def _outcome(model: SpecModel, result: TlcResult) -> SpecOutcome:

@@ -1,17 +1,24 @@
 """``latchfree verify``: the table, the report, and that nothing left open is a pass."""
 
+import errno
+import io
 import json
+import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from cli_processes import environment, interrupt
+from rich.console import Console
 from typer.testing import CliRunner, Result
 
 from latchfree_cli import exits, spec_runs
 from latchfree_cli.app import app
 from latchfree_cli.commands import verify as command
 from latchfree_cli.commands.chain import layers, rows
+from latchfree_cli.commands.chain.board import Board
 from latchfree_cli.commands.chain.rows import Layer, LayerResult, Plan, Verdict, exit_code
 from latchfree_cli.settings import Report, Settings
 from latchfree_evidence.lemmas import LEMMAS
@@ -163,6 +170,102 @@ def test_interrupt_stops_the_other_lane(fake_layers: list[Layer]) -> None:
     fake_layers.extend([Layer("waiting", "processes", waiting), Layer("interrupted", "python", interrupted)])
     assert verify().exit_code == exits.INTERRUPTED
     assert ended == ["cancelled"]
+
+
+def test_each_layer_that_has_ended_writes_a_line(fake_layers: list[Layer]) -> None:
+    fake_layers.extend([
+        Layer("one", "python", lambda *_: [row("one", "ok"), row("judged", "violation")]),
+        Layer("two", "processes", lambda *_: [row("two", "unknown")]),
+    ])  # fmt: skip
+    result = verify()
+    assert sorted(result.stderr.splitlines()) == [
+        "judged: violation: a (0.1 s)",
+        "one: ok: a (0.1 s)",
+        "two: unknown: a (0.1 s)",
+    ]
+    assert verify("--quiet").stderr == ""
+
+
+def test_the_table_fills() -> None:
+    seconds = iter([0.0, 7.0])
+    chain = [Layer(name, "python", lambda *_: []) for name in ("ended", "runs", "waits")]
+    board = Board(chain, clock=lambda: next(seconds))
+    board.end("ended", [row("ended", "ok")])
+    board.begin("runs")
+    board.say("runs", "3 of 9 models")
+    text = io.StringIO()
+    Console(file=text, width=100).print(board.table())
+    lines = [[cell.strip() for cell in line.split("│")[1:-1]] for line in text.getvalue().splitlines() if "│" in line]
+    assert lines == [
+        ["ended", "c", "a", "0.1", "ok"],
+        ["runs", "", "3 of 9 models", "7", "..."],
+        ["waits", "", "", "", ""],
+    ]
+
+
+def test_on_a_terminal_the_table_is_drawn_and_no_line_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    board = Board([Layer("one", "python", lambda *_: [])])
+    with board.shown(Settings()):
+        board.end("one", [row("one", "ok")])
+    text = terminal.getvalue()
+    assert "│ one" in text
+    assert "one: ok" not in text
+
+
+def test_a_layer_that_never_ran_is_no_pass(fake_layers: list[Layer]) -> None:
+    def cancelling(settings: Settings, plan: Plan, report: Report) -> list[LayerResult]:
+        settings.cancelled.set()
+        return [row("one", "ok")]
+
+    fake_layers.extend([Layer("one", "python", cancelling), Layer("two", "python", lambda *_: [row("two", "ok")])])
+    result = verify()
+    assert result.exit_code == exits.INCONCLUSIVE
+    assert "two: not run: cancelled, since another layer failed" in result.stdout
+
+
+def test_a_full_disk_is_no_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "/tmp/latchfree-tlc-x")
+
+    monkeypatch.setattr(spec_runs, "run_model", full)
+    result = verify("--only", "spec", "--only", "spec mutants")
+    assert result.exit_code == exits.TOOL, result.output
+    assert "No space left on device" in result.output
+
+
+def session(leader: int) -> list[str]:
+    """Return the command lines of the living processes of a session, but for its leader."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+            if int(fields[3]) == leader and int(folder.name) != leader and fields[0] != "Z":
+                found.append((folder / "cmdline").read_bytes().replace(b"\0", b" ").decode())
+    return found
+
+
+def test_ctrl_c_leaves_no_java_and_no_child(tmp_path: Path) -> None:
+    layers = ["--only", "spec", "--only", "spec mutants", "--only", "code mutants"]
+    command = [sys.executable, "-m", "latchfree_cli", "verify", *layers, "--out", str(tmp_path)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        command, stdout=pipe, stderr=pipe, text=True, start_new_session=True, env=environment()
+    ) as process:
+        end = time.monotonic() + 300
+        while not any("tlc2.TLC" in line for line in session(process.pid)):
+            assert process.poll() is None
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        _, complaint = interrupt(process)  # this process alone: no terminal tells the children
+        assert process.returncode == exits.INTERRUPTED, complaint
+        assert complaint == "latchfree: interrupted\n"
+        assert session(process.pid) == []
 
 
 def test_the_registered_layers() -> None:

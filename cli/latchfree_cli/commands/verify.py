@@ -1,54 +1,71 @@
-"""``latchfree verify``: the whole chain on a quick profile, in one table."""
+"""``latchfree verify``: the whole chain in one table, on a quick profile or as a smoke test."""
 
 import json
 import os
 import platform
 import time
-from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated, Final
 
 import typer
-from rich.table import Table
 
 from latchfree_cli import exits
-from latchfree_cli.commands.chain.layers import cancel
-from latchfree_cli.commands.chain.rows import LAYERS, Layer, LayerResult, Plan, exit_code
+from latchfree_cli.commands.chain.board import Board, table_of
+from latchfree_cli.commands.chain.rows import LAYERS, Plan, Profile, exit_code
+from latchfree_cli.commands.chain.running import run_layers
+from latchfree_cli.commands.chain.slots import Slots, default_count
 from latchfree_cli.frame import examples
-from latchfree_cli.settings import Outcome, Report, Settings
+from latchfree_cli.settings import Outcome, Settings
 
 REPORT: Final = "report.json"
+OPERATIONS: Final = 1_000_000
+"""Operations of the stress run."""
 KNOWN: Final = "the rows of `latchfree verify`"
 
 
 @examples(
     "latchfree verify",
-    "latchfree verify --operations 100000 --seed 7 -o report",
+    "latchfree verify --profile smoke",
     "latchfree verify --only stress --only lemmas",
 )
 def verify(
     settings: Settings,
-    operations: Annotated[int, typer.Option(min=1, help="Operations of the stress run.")] = 1_000_000,
+    profile: Annotated[
+        Profile, typer.Option(help="quick: all that takes minutes; smoke: half a minute, the part that finds most.")
+    ] = Profile.quick,
+    operations: Annotated[
+        int | None,
+        typer.Option(min=1, help="Operations of the stress run; default: 1,000,000, of smoke 100,000."),
+    ] = None,
     threads: Annotated[int, typer.Option(min=1, help="Threads of the stress run.")] = 4,
     only: Annotated[
         list[str] | None, typer.Option(metavar="LAYER", help="Run this layer alone; give it again for more.")
     ] = None,
 ) -> Outcome:
-    """Run the whole chain on a quick profile and print one table.
+    """Run the whole chain and print one table, which fills while it runs.
 
-    TLC runs in processes of its own while the Python layers run; a layer whose tool is missing is reported as
-    not run, and the chain then ends with exit code 3.
+    TLC and the mutants run in processes of their own while the Python layers run; a layer whose tool is missing is
+    reported as not run, and the chain then ends with exit code 3.
+
+    The profile smoke is for a CI job: each layer, with the part of quick that finds most in a second.
     """
     layers = LAYERS if not only else exits.named("layer", {layer.name: layer for layer in LAYERS}, only, KNOWN)
-    plan = Plan(operations=operations, threads=threads)
+    if operations is None:
+        from latchfree_cli.commands.chain import smoke
+
+        operations = smoke.OPERATIONS if profile == Profile.smoke else OPERATIONS
+    slots = Slots(default_count(), settings.cancelled)
+    plan = Plan(operations=operations, threads=threads, slots=slots, profile=profile)
     settings.note(f"verify: seed {settings.chosen_seed}")
     begun = time.monotonic()
-    with settings.progress("verify") as report:
-        results = _run_lanes(layers, settings, plan, report)
+    board = Board(layers)
+    with board.shown(settings):
+        results = run_layers(layers, settings, plan, board)
     code = exit_code(results)
     from latchfree import __version__
 
     verdict = {exits.OK: "ok", exits.VIOLATION: "violation", exits.NOTHING: "nothing"}.get(code, "unknown")
     payload: dict[str, object] = {
+        "profile": str(profile),
         "exit_code": code,
         "seed": settings.chosen_seed,
         "seconds": round(time.monotonic() - begun, 3),
@@ -62,64 +79,10 @@ def verify(
     }
     document = {"version": 1, "verdict": verdict, **payload}
     path = settings.write(REPORT, json.dumps(document, ensure_ascii=False, indent=1) + "\n")
-    settings.say(_table(results))
+    settings.say(table_of(results))
     for result in results:
         if result.reason:
             settings.say(f"{result.layer}: {result.verdict}: {result.reason}")
     settings.say(f"{verdict} in {payload['seconds']} s (seed {settings.chosen_seed}); report: {path}")
     reproduce = next((r.reproduce for r in results if r.verdict == "violation" and r.reproduce), None)
     return Outcome(verdict, payload, code=code, reproduce=reproduce)
-
-
-def _run_lanes(layers: list[Layer], settings: Settings, plan: Plan, report: Report) -> list[LayerResult]:
-    """Run the lane of processes in a thread and the Python lane here; return the rows in registered order."""
-    rows: dict[str, list[LayerResult]] = {}
-    shown: dict[str, str] = {}
-
-    def run(lane: str) -> None:
-        def show(text: str) -> None:
-            shown[lane] = text
-            report(" | ".join(shown.values()))
-
-        for layer in layers:
-            if layer.lane == lane and not settings.cancelled.is_set():
-                rows[layer.name] = _run_layer(layer, settings, plan, show)
-
-    with ThreadPoolExecutor(1) as pool:
-        processes = pool.submit(run, "processes")
-        try:
-            run("python")
-            processes.result()
-        except BaseException:
-            cancel(settings)
-            raise
-    return [row for layer in layers for row in rows[layer.name]]
-
-
-def _run_layer(layer: Layer, settings: Settings, plan: Plan, report: Report) -> list[LayerResult]:
-    """Run a layer; a missing tool and a crash become rows, so that the other layers still run."""
-    begun = time.monotonic()
-    try:
-        return layer.run(settings, plan, report)
-    except Exception as error:
-        expected = exits.translate(error)
-        missing = expected is not None and expected.code == exits.TOOL
-        return [
-            LayerResult(
-                layer=layer.name,
-                checked="",
-                amount="nothing",
-                verdict="not run" if missing else "failed",
-                seconds=time.monotonic() - begun,
-                reason=str(expected) if expected else f"{type(error).__name__}: {error}",
-            )
-        ]
-
-
-def _table(results: list[LayerResult]) -> Table:
-    table = Table("layer", "checked", "how much")
-    table.add_column("seconds", justify="right")
-    table.add_column("verdict")
-    for result in results:
-        table.add_row(result.layer, result.checked, result.amount, f"{result.seconds:.1f}", result.verdict)
-    return table

@@ -1,5 +1,6 @@
 """Run TLC, the model checker of TLA+, and read its output."""
 
+from latchfree_model.tlc.archive import class_archive
 from latchfree_model.tlc.manifest import SpecModel, load_manifest
 from latchfree_model.tlc.record import counts, record, unrecorded
 from latchfree_model.tlc.result import TlcResult
@@ -14,6 +15,7 @@ __all__ = [
     "Trace",
     "TraceState",
     "agree",
+    "class_archive",
     "counts",
     "find_jar",
     "find_java",

@@ -1,20 +1,31 @@
 """The layers that ``latchfree verify`` runs, in the order of its table."""
 
 import shlex
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import cast
 
 from latchfree_cli import exits
-from latchfree_cli.commands.chain.rows import LayerResult, Plan, Verdict, layer
+from latchfree_cli.commands.chain.rows import LayerResult, Plan, Profile, Verdict, layer
 from latchfree_cli.settings import Report, Settings
 
 MODEL_TIMEOUT = 600.0
 """Seconds for one TLC model, unless ``--timeout`` says otherwise."""
+
+LEMMA_TIMEOUT = 600.0
+"""Seconds for one lemma, unless ``--timeout`` says otherwise: beside other work the solver is slow."""
+
+MUTANT_TIMEOUT = 900.0
+"""Seconds for one mutant of the code, compiling it included, unless ``--timeout`` says otherwise."""
 
 SCENARIO_TIMEOUT = 120.0
 """Seconds for one program in every interleaving, unless ``--timeout`` says otherwise."""
 
 CODE_MUTANTS = (("S1", "explore"), ("W2", "stress"))
 """The mutants of the code that the quick chain runs, a lost put and a wrong answer, and the layer that catches each."""
+
+COMPILED = 1e6
+"""The size of a job that compiles, in states of a model of TLC: such a job begins before any model."""
 
 SCENARIOS = (
     "put(0, 1) | put(1, 2) | get(0) | keys: shared",
@@ -33,18 +44,25 @@ def cancel(settings: Settings) -> None:
     kill_running()
 
 
-def _spec_rows(settings: Settings, report: Report, *, mutants: bool) -> list[LayerResult]:
-    from dataclasses import replace
+def _limited(settings: Settings, timeout: float) -> Settings:
+    """Return the settings with a limit, unless they have one."""
+    return settings if settings.timeout else replace(settings, timeout=timeout)
 
+
+def _spec_rows(settings: Settings, plan: Plan, report: Report, *, mutants: bool) -> list[LayerResult]:
+    from latchfree_cli.commands.chain import smoke
     from latchfree_cli.spec_runs import read_manifest, run_all, write_counterexample
 
-    models = [m for m in read_manifest() if m.profile == "quick" and bool(m.mutant) == mutants]
+    models = [m for m in read_manifest() if m.profile == "quick"]
+    models = smoke.models_of(models) if plan.profile == Profile.smoke else models
+    models = [m for m in models if bool(m.mutant) == mutants]
     name = "spec mutants" if mutants else "spec"
     if not models:
         reason = "the manifest has no such model"
         return [LayerResult(name, "", "nothing", "not run", 0.0, reason)]
-    limited = settings if settings.timeout else replace(settings, timeout=MODEL_TIMEOUT)
-    outcomes = run_all(models, limited, report)
+    outcomes = run_all(models, _limited(settings, MODEL_TIMEOUT), report, slots=plan.slots)
+    place = {model.name: number for number, model in enumerate(models)}
+    outcomes.sort(key=lambda outcome: place[outcome.model.name])
     bad = [outcome for outcome in outcomes if outcome.verdict != "ok"]
     for outcome in outcomes:
         if outcome.result.verdict == "violation":
@@ -76,13 +94,13 @@ def _spec_rows(settings: Settings, report: Report, *, mutants: bool) -> list[Lay
 @layer("spec", "processes")
 def spec_layer(settings: Settings, plan: Plan, report: Report) -> list[LayerResult]:
     """Check the correct TLA+ models."""
-    return _spec_rows(settings, report, mutants=False)
+    return _spec_rows(settings, plan, report, mutants=False)
 
 
 @layer("spec mutants", "processes")
 def spec_mutants_layer(settings: Settings, plan: Plan, report: Report) -> list[LayerResult]:
     """Check that TLC catches each TLA+ mutant."""
-    return _spec_rows(settings, report, mutants=True)
+    return _spec_rows(settings, plan, report, mutants=True)
 
 
 @layer("stress", "python")
@@ -131,12 +149,12 @@ def stress_layer(settings: Settings, plan: Plan, report: Report) -> list[LayerRe
 @layer("lemmas", "python")
 def lemmas_layer(settings: Settings, plan: Plan, report: Report) -> list[LayerResult]:
     """Prove the lemmas about word-level code and refute their wrong twins."""
-    from dataclasses import replace
-
+    from latchfree_cli.commands.chain import smoke
     from latchfree_cli.commands.prove import prove_all
     from latchfree_evidence.lemmas import LEMMAS
 
-    entries = prove_all(replace(settings, quiet=True), list(LEMMAS.values()), report)
+    lemmas = smoke.lemmas_of(LEMMAS) if plan.profile == Profile.smoke else list(LEMMAS.values())
+    entries = prove_all(replace(_limited(settings, LEMMA_TIMEOUT), quiet=True), lemmas, report)
     bad = [entry for entry in entries if entry["verdict"] != "ok"]
     return [
         LayerResult(
@@ -182,17 +200,24 @@ def explore_layer(settings: Settings, plan: Plan, report: Report) -> list[LayerR
     ]
 
 
-@layer("code mutants", "python")
+@layer("code mutants", "processes")
 def code_mutants_layer(settings: Settings, plan: Plan, report: Report) -> list[LayerResult]:
-    """Check that exploration and stress catch the mutants of the code."""
+    """Check that exploration and stress catch the mutants of the code, each in a process of its own."""
+    from latchfree_cli.commands.chain import smoke
     from latchfree_cli.commands.mutants import code_cells
-    from latchfree_cli.mutant_runs import LayerName
+    from latchfree_cli.mutant_runs import Cell, LayerName
 
-    cells = []
-    for name, how in CODE_MUTANTS:
-        cells += code_cells(LayerName(how), settings, report, only=(name,))
+    mutants = smoke.mutants_of(CODE_MUTANTS) if plan.profile == Profile.smoke else list(CODE_MUTANTS)
+    limited = _limited(settings, MUTANT_TIMEOUT)
+
+    def run(name: str, how: str) -> list[Cell]:
+        with plan.slots.taken(COMPILED) as place:
+            return code_cells(LayerName(how), limited, report, only=(name,)) if place else []
+
+    with ThreadPoolExecutor(max(1, len(mutants))) as pool:
+        cells = [cell for found in pool.map(run, *zip(*mutants, strict=True)) for cell in found]
     bad = [cell for cell in cells if cell.status != "caught"]
-    absent = [name for name, _ in CODE_MUTANTS if name not in {cell.mutant for cell in cells}]
+    absent = [name for name, _ in mutants if name not in {cell.mutant for cell in cells}]
     verdict: Verdict = "ok" if not absent else "failed"
     if bad:
         verdicts = [cell.verdict for cell in bad]
@@ -203,7 +228,7 @@ def code_mutants_layer(settings: Settings, plan: Plan, report: Report) -> list[L
         LayerResult(
             layer="code mutants",
             checked=f"to be caught: {', '.join(f'{cell.mutant} by {cell.layer}' for cell in cells)}",
-            amount=f"{len(cells) - len(bad)} of {len(CODE_MUTANTS)} caught",
+            amount=f"{len(cells) - len(bad)} of {len(mutants)} caught",
             verdict=verdict,
             seconds=sum(cell.seconds for cell in cells),
             reason="; ".join(reasons),

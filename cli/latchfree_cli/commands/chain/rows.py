@@ -5,9 +5,11 @@ A layer is a function registered in `LAYERS`; `verify` runs them and prints one 
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from enum import StrEnum
 from typing import Final, Literal
 
 from latchfree_cli import exits
+from latchfree_cli.commands.chain.slots import Slots
 from latchfree_cli.settings import Report, Settings
 
 Verdict = Literal["ok", "violation", "unknown", "not run", "failed"]
@@ -47,18 +49,27 @@ class LayerResult:
         return {**asdict(self), "seconds": round(self.seconds, 3)}
 
 
+class Profile(StrEnum):
+    """How much `verify` does."""
+
+    quick = "quick"
+    smoke = "smoke"
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How much `verify` does."""
+    """How much `verify` does, and the places at which it is done."""
 
     operations: int
     threads: int
+    slots: Slots
+    profile: Profile = Profile.quick
     keys: int = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One layer and the lane it runs in: lanes run at the same time, the layers of a lane in turn."""
+    """One layer, and where it runs: in Python, one layer after the other, or in processes of its own."""
 
     name: str
     lane: Literal["processes", "python"]
