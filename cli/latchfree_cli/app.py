@@ -27,6 +27,7 @@ COMMANDS: Final = (
     "match",
     "mutants",
     "doctor",
+    "compile",
 )
 """In the order of the help; each is a function in a module of its name."""
 

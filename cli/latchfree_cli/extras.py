@@ -3,6 +3,7 @@
 from typing import Final
 
 EXTRAS: Final = {
+    "numba": "jit",
     "hypothesis": "check",
     "networkx": "check",
     "pyarrow": "check",

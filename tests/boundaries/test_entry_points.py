@@ -22,7 +22,6 @@ REVIEWED = {
     # wrappers that check kinds, item sizes and lengths of tuples, and bodies of builtins, see `latchfree.ctrie.binding`
     "latchfree.border.calls": {
         "builtin(self.definition(name))",
-        "callback(*self._function(name))",
     },
     # arrays made beside the call, of a length that the kernel is told or that both take from one place
     "latchfree.arena.census": {"ARENA.count"},

@@ -14,7 +14,7 @@ from latchfree_cli.extras import DISTRIBUTIONS, EXTRAS
 from latchfree_cli.frame import examples
 from latchfree_cli.settings import Outcome, Settings
 
-CORE: Final = ("numba", "numpy", "lazy_loader")
+CORE: Final = ("numpy", "lazy_loader")
 """The packages that the map alone needs; the others come with extras."""
 MACHINES: Final = ("x86_64", "AMD64", "aarch64", "arm64")
 
@@ -55,6 +55,7 @@ def _findings() -> Iterator[Finding]:
     yield Finding("processors", True, str(os.cpu_count() or "unknown"))
     for package in CORE:
         yield _package(package, f"pip install {package}", core=True)
+    yield from _libraries()
     yield _cache()
     yield _tool("java", _java)
     yield _tool("tla2tools", _jar)
@@ -68,6 +69,16 @@ def _package(name: str, fix: str, *, core: bool) -> Finding:
         return Finding(name, True, importlib.metadata.version(name), core=core)
     except importlib.metadata.PackageNotFoundError:
         return Finding(name, False, "not installed", fix, core)
+
+
+def _libraries() -> Iterator[Finding]:
+    """Yield whether the functions are there compiled, of the structures and of the checker."""
+    from latchfree.native.library import LATCHFREE
+    from latchfree_lincheck.native import LINCHECK
+
+    for name, library in (("compiled", LATCHFREE), ("checker", LINCHECK)):
+        fits = library.load() is not None
+        yield Finding(name, fits, f"{library.file()}" if fits else library.why, "latchfree compile", core=False)
 
 
 def _cache() -> Finding:

@@ -5,11 +5,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from latchfree.border.builtins import SEVERAL, Definition, builtin, define
-from latchfree.jit import aside, callback, is_kept, is_varied, start
+from latchfree.errors import MissingExtra
+from latchfree.jit import aside, is_varied, start
+from latchfree.jit.folders import folder_of
+from latchfree.jit.lazy import variant_of
+from latchfree.native import memory
 from latchfree.native.library import LATCHFREE, Library
+from latchfree.native.saying import said
 
 
 class Call(NamedTuple):
@@ -47,6 +54,10 @@ class Body(NamedTuple):
     passed: int
 
 
+def _has_compiler() -> bool:
+    return find_spec("numba") is not None
+
+
 class Border:
     """The calls that a module declares; each is an attribute.
 
@@ -81,39 +92,65 @@ class Border:
         """Return the C description of a builtin."""
         call = self.calls[name]
         there = self._address(name)
-        address = int(self.compiled(name).address) if there is None else there
+        address = aside(lambda: self._made(name)) if there is None else there
         return define(name, address, call.passed if isinstance(call, Body) else SEVERAL)
 
     def is_there(self, name: str) -> bool:
         """Return whether a call can be made without compiling: it was made, or is in the library or on disk."""
-        return name in self.__dict__ or self._address(name) is not None or aside(lambda: self._is_kept(name))
-
-    def _address(self, name: str) -> int | None:
-        """Return where a call is in the library, None if it is not; a process that patches kernels has no library."""
-        return None if is_varied() else self._library.address(self.symbol(name))
+        return (
+            name in self.__dict__
+            or self._address(name) is not None
+            or (_has_compiler() and aside(lambda: memory.is_kept(self._folder(name), self.symbol(name))))
+        )
 
     def symbol(self, name: str) -> str:
         """Return what a call is named in the library."""
         return f"{self.module.replace('.', '_')}__{name}"
 
-    def compiled(self, name: str) -> Any:
-        """Return a call compiled by numba."""
-        return aside(lambda: self._compiled(name))
-
-    def _compiled(self, name: str) -> Any:
-        return callback(*self._function(name))
-
-    def _is_kept(self, name: str) -> bool:
-        return is_kept(*self._function(name))
-
-    def _function(self, name: str) -> tuple[Any, Callable[..., Any]]:
-        """Return the signature and the function to compile for a call."""
+    def lowered(self, name: str) -> Any:
+        """Return a call as numba lowers it, see `latchfree.jit.lowering.lower`."""
         types, call = start().types, self.calls[name]
+        from latchfree.jit.lowering import lower
+
         word = types.uint64
         if isinstance(call, Body):
             given = (word, word, types.int64) if call.passed == SEVERAL else (word, word)
-            return word(*given), call.function
+            return lower(word(*given), call.function)
         from latchfree.border.wrapper import wrapper
 
-        file = str(sys.modules[self.module].__file__)
-        return word(word, word, types.int64), wrapper(name, self.module, file, call)
+        return lower(word(word, word, types.int64), wrapper(name, self.module, str(self._file), call))
+
+    def _address(self, name: str) -> int | None:
+        """Return where a call is in the library, None if it is not; a process that patches kernels has no library."""
+        return None if is_varied() else self._library.address(self.symbol(name))
+
+    def _made(self, name: str) -> int:
+        """Return the address of a call that is not in the library: kept on disk, or compiled now.
+
+        Raises
+        ------
+        MissingExtra
+            If there is no compiler.
+        """
+        if not _has_compiler():
+            raise MissingExtra("numba", "jit")
+        why = "this process changes compiled code" if is_varied() else self._library.why
+        with_words = f"{self.module.split('.')[-2:][0]} {name}"
+
+        def make() -> Any:
+            with said(with_words, why):
+                return self.lowered(name)
+
+        return memory.address(self._folder(name), self.symbol(name), make)
+
+    @property
+    def _file(self) -> Path:
+        return Path(str(sys.modules[self.module].__file__))
+
+    def _folder(self, name: str) -> Path | None:
+        call = self.calls[name]
+        if isinstance(call, Body):
+            module, file = call.function.__module__, Path(call.function.__code__.co_filename)
+        else:
+            module, file = self.module, self._file
+        return folder_of(module, file, memory.toolchain(), variant_of(module))

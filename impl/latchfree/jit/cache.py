@@ -30,8 +30,7 @@ import numpy as np
 from numba.core import sigutils
 from numba.core.ccallback import CFunc
 
-from latchfree.jit.roots import cache_root, usable
-from latchfree_support.sources import digest_of
+from latchfree.jit.folders import digest, folder_of
 
 #: Numba's settings; CACHE_DIR is read when a function is decorated.
 _settings: Any = numba.config
@@ -63,27 +62,13 @@ def _cache_dir(folder: Path) -> Iterator[None]:
             _settings.CACHE_DIR = before
 
 
-def _digest(module: str, file: Path) -> str:
-    """Return the digest of a module's sources; nobody edits those that were unpacked into the cache folder."""
-    return digest_of(module, file, str(cache_root() / "packages") + os.sep)
-
-
 def _cache_folder(function: Callable[..., Any], variant: str) -> Path | None:
     """Where compiled code of a variant of `function` may be kept, None if nowhere."""
-    file = Path(function.__code__.co_filename).resolve()
-    if not file.is_file():
-        return None
+    file = Path(function.__code__.co_filename)
     module = function.__module__ or file.stem
     if module == "__main__":  # of `python -m` or runpy: it has a name for its imports
         module = getattr(function.__globals__.get("__spec__"), "name", module)
-    digest = _digest(module, file)
-    if not digest:
-        return None
-    key = f"{_toolchain()}-{digest}"
-    if variant:
-        key += "-" + variant
-    folder = cache_root() / key
-    return folder if usable(folder) else None
+    return folder_of(module, file, _toolchain(), variant)
 
 
 def recache(dispatcher: Any, variant: str) -> None:
@@ -108,28 +93,15 @@ def dispatcher(function: Callable[..., Any], variant: str, *, nogil: bool) -> An
 
 def c_function(signature: Any, function: Callable[..., Any], variant: str) -> Any:
     """Compile a C function."""
-    made = _c_function(signature, function, variant)
-    made.compile()
-    return made
-
-
-def is_kept(signature: Any, function: Callable[..., Any], variant: str) -> bool:
-    """Return whether the cache has the code of a C function."""
-    made = _c_function(signature, function, variant)
-    file = getattr(made._cache, "_cache_file", None)
-    return file is not None and Path(file._index_path).is_file()
-
-
-def _c_function(signature: Any, function: Callable[..., Any], variant: str) -> Any:
-    """Return a C function, not compiled yet, with a cache if code can be kept."""
     arguments, result = sigutils.normalize_signature(signature)  # type: ignore[no-untyped-call]
-    made = CFunc(function, (arguments, result), locals={}, options={})
+    compiled = CFunc(function, (arguments, result), locals={}, options={})
     folder = _cache_folder(function, variant)
     if folder is not None:
         with _cache_dir(folder), suppress(RuntimeError):  # out of descriptors, for example: compiling needs none
-            made.enable_caching()
-            _mind_handles(made, foreign=True)
-    return made
+            compiled.enable_caching()
+            _mind_handles(compiled, foreign=True)
+    compiled.compile()
+    return compiled
 
 
 def _top(module: str | None) -> str:
@@ -167,7 +139,7 @@ def _owners(signature: Any) -> list[str]:
 def _stamp(module: str) -> str:
     """Return a digest of a module that defines a handle, "" if nobody can tell."""
     file = getattr(sys.modules.get(module), "__file__", None)
-    return _digest(module, Path(file).resolve()) if file else ""
+    return digest(module, Path(file).resolve()) if file else ""
 
 
 @contextmanager

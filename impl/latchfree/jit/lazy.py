@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import sys
+import threading
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
@@ -20,6 +21,18 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _variant = ""
 _varied: tuple[str, ...] = ()
+_lowering: int | None = None
+
+
+def lowering_thread() -> int | None:
+    """Return the thread that lowers kernels without compiling them, see `latchfree.jit.lowering`."""
+    return _lowering
+
+
+def set_lowering_thread(thread: int | None) -> None:
+    """Say which thread that is; the caller holds the lock of numba's compiler."""
+    global _lowering
+    _lowering = thread
 
 
 def set_variant(name: str, modules: tuple[str, ...]) -> None:
@@ -37,9 +50,9 @@ def set_variant(name: str, modules: tuple[str, ...]) -> None:
     _variant, _varied = name, modules
 
 
-def variant_of(function: Callable[..., Any]) -> str:
-    """Return the variant that a function is compiled for, "" for none."""
-    return _variant if (function.__module__ or "").startswith(_varied) else ""
+def variant_of(module: str | None) -> str:
+    """Return the variant that the functions of a module are compiled for, "" for none."""
+    return _variant if (module or "").startswith(_varied) else ""
 
 
 def is_varied() -> bool:
@@ -68,7 +81,7 @@ class Kernel:
         functools.update_wrapper(self, function)
         self.py_func = function
         self._nogil = nogil
-        self._variant = variant_of(function)
+        self._variant = variant_of(function.__module__)
 
     @functools.cached_property
     def dispatcher(self) -> Any:
@@ -78,9 +91,19 @@ class Kernel:
 
         return dispatcher(self.py_func, self._variant, nogil=self._nogil)
 
+    @functools.cached_property
+    def _lowered(self) -> Any:
+        """Another dispatcher, of what is lowered only."""
+        return start().njit(nogil=self._nogil)(self.py_func)
+
+    def _asked(self) -> Any:
+        """Return the dispatcher that this thread means."""
+        lowering = _lowering is not None and _lowering == threading.get_ident()
+        return self._lowered if lowering else self.dispatcher
+
     @property
     def _numba_type_(self) -> Any:
-        return self.dispatcher._numba_type_
+        return self._asked()._numba_type_
 
     def __call__(self, *arguments: Any) -> Any:
         """Compile the function for the types of the arguments, and call it."""
@@ -89,7 +112,7 @@ class Kernel:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return getattr(self.dispatcher, name)
+        return getattr(self._asked(), name)
 
     def __repr__(self) -> str:
         return f"<kernel {self.__module__}.{self.__qualname__}>"
@@ -204,15 +227,7 @@ def callback(signature: Any, function: Callable[..., Any]) -> Any:
     start()
     from latchfree.jit.cache import c_function
 
-    return c_function(signature, function, variant_of(function))
-
-
-def is_kept(signature: Any, function: Callable[..., Any]) -> bool:
-    """Return whether the cache on disk has what `callback` would compile."""
-    start()
-    from latchfree.jit.cache import is_kept as kept
-
-    return kept(signature, function, variant_of(function))
+    return c_function(signature, function, variant_of(function.__module__))
 
 
 def recache(compiled: Callable[..., Any], variant: str) -> None:

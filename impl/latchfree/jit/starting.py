@@ -17,6 +17,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from latchfree.extras import require
+
 _waiting: list[Callable[[], object]] = []
 
 
@@ -26,8 +28,14 @@ def when_started(register: Callable[[], object]) -> None:
 
 
 def start() -> Any:
-    """Return numba, with all registered that waits."""
-    import numba
+    """Return numba, with all registered that waits.
+
+    Raises
+    ------
+    MissingExtra
+        If numba is not installed.
+    """
+    numba = require("numba", "jit")
     from numba.core.compiler_lock import global_compiler_lock
 
     if _waiting:

@@ -28,6 +28,8 @@ class Library:
     def __init__(self, home: Path, sources: Sequence[Path]) -> None:
         self.home = home
         self.sources = sources
+        self.why = ""
+        """Once it was tried: why it is not used."""
         self._loaded: ctypes.PyDLL | None = None
         self._tried = False
 
@@ -39,21 +41,29 @@ class Library:
     def load(self) -> ctypes.PyDLL | None:
         """Return the library, None if there is none that fits."""
         if not self._tried:
-            self._loaded = None if os.environ.get(SETTING) == "jit" else self._load()
+            self._loaded = self._load()
             self._tried = True
         return self._loaded
 
     def _load(self) -> ctypes.PyDLL | None:
         file = self.file()
-        if file is None or not file.exists():
-            return None
         try:
-            return ctypes.PyDLL(str(file)) if is_sealed(file, key(*self.sources)) else None
-        except OSError:
-            return None
+            if os.environ.get(SETTING) == "jit":
+                self.why = f"{SETTING}=jit"
+            elif file is None:
+                self.why = "there is no library for this system"
+            elif not file.exists():
+                self.why = "the library was not built"
+            elif not is_sealed(file, key(*self.sources)):
+                self.why = "the library is of other sources"
+            else:
+                return ctypes.PyDLL(str(file))
+        except OSError as error:
+            self.why = f"the library cannot be loaded: {error}"
+        return None
 
     def address(self, symbol: str) -> int | None:
-        """Return the address of a function, None if it has to be compiled."""
+        """Return the address of a function, None if it has to be compiled; then `why` says why."""
         loaded = self.load()
         if loaded is None:
             return None

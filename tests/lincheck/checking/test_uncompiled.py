@@ -47,7 +47,7 @@ def test_a_short_timeout_leaves_no_time_to_compile(tmp_path):
     assert stale[:2] == ["violation", "python"]
     assert hard[:2] == ["unknown", "python"]
     assert hard[2].startswith("timeout of 1 s reached in plain Python: the fast engines are not compiled yet")
-    assert not list(tmp_path.rglob("*.nbi"))
+    assert not list(tmp_path.rglob("*.o"))
 
 
 @pytest.mark.parametrize("engine", ["auto", "wgl", "python"])

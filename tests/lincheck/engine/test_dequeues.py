@@ -80,6 +80,12 @@ def test_a_search_that_forgets_a_rule_is_caught(change, monkeypatch):
     k = search.k
     compiled = {name: each for name, each in vars(k).items() if hasattr(each, "py_func")}
     python = {name: each.py_func for name, each in compiled.items() if each.__module__ == k.__name__}
+    for call, name in (
+        ("advance_dequeues", "advance"),
+        ("rehash_dequeues", "rehash"),
+        ("write_dequeues", "write_path"),
+    ):
+        monkeypatch.setattr(search.ENGINE, call, python[name])
     for name, function in python.items():
         monkeypatch.setattr(k, name, function)
     monkeypatch.setattr(k, "mix", lambda a, b: hash((int(a), int(b))) & 0xFFFF)
@@ -94,9 +100,6 @@ def test_a_search_that_forgets_a_rule_is_caught(change, monkeypatch):
         monkeypatch.setattr(
             k, "_offer", lambda calls, *rest: python["_offer"](calls._replace(return_=-calls.return_), *rest)
         )
-    calls = {"advance_dequeues": "advance", "rehash_dequeues": "rehash", "write_dequeues": "write_path"}
-    for call, name in calls.items():
-        monkeypatch.setattr(search.ENGINE, call, getattr(k, name))
     with pytest.raises(AssertionError):
         compare(runs(range(150)))
 
