@@ -23,17 +23,17 @@ def test_complete() -> None:
 def test_a_missing_core_package(monkeypatch: pytest.MonkeyPatch) -> None:
     version = importlib.metadata.version
 
-    def without_numba(name: str) -> str:
-        if name == "numba":
+    def without_numpy(name: str) -> str:
+        if name == "numpy":
             raise importlib.metadata.PackageNotFoundError(name)
         return version(name)
 
-    monkeypatch.setattr(importlib.metadata, "version", without_numba)
+    monkeypatch.setattr(importlib.metadata, "version", without_numpy)
     result = CliRunner().invoke(app, ["doctor", "--json"])
     assert result.exit_code == exits.TOOL
     document = json.loads(result.stdout)
     (missing,) = [finding for finding in document["findings"] if finding["core"] and not finding["ok"]]
-    assert (missing["name"], missing["fix"]) == ("numba", "pip install numba")
+    assert (missing["name"], missing["fix"]) == ("numpy", "pip install numpy")
     assert document["verdict"] == "missing"
 
 

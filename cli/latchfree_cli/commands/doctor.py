@@ -55,13 +55,16 @@ def _findings() -> Iterator[Finding]:
     yield Finding("processors", True, str(os.cpu_count() or "unknown"))
     for package in CORE:
         yield _package(package, f"pip install {package}", core=True)
-    yield from _libraries()
+    libraries = list(_libraries())
+    fitting = all(library.ok for library in libraries)
+    yield from libraries
     yield _cache()
     yield _tool("java", _java)
     yield _tool("tla2tools", _jar)
     yield _tool("spec", _spec)
     for module, extra in EXTRAS.items():
-        yield _package(DISTRIBUTIONS.get(module, module), f'pip install "latchfree[{extra}]"', core=False)
+        needed = module == "numba" and not fitting  # functions have to be compiled
+        yield _package(DISTRIBUTIONS.get(module, module), f'pip install "latchfree[{extra}]"', core=needed)
 
 
 def _package(name: str, fix: str, *, core: bool) -> Finding:

@@ -92,7 +92,7 @@ def lower(signature: Any, function: Callable[..., Any]) -> Any:
         Without machine code.
     """
     arguments, result = sigutils.normalize_signature(signature)  # type: ignore[no-untyped-call]
-    made = ccallback.CFunc(function, (arguments, result), locals={}, options={})
+    made: Any = ccallback.CFunc(function, (arguments, result), locals={}, options={})
     with _patched():
         made.compile()
         made._library._ensure_finalized()

@@ -42,7 +42,9 @@ def linker() -> str:
 
 def _code(borders: Sequence[Border], wanted: str, report: Callable[[int, int], object]) -> bytes:
     """Return the object code of all calls for a processor, see `latchfree.native.key.processor`."""
-    from latchfree.native.module import emitted, linked, llvm
+    import llvmlite.binding as llvm
+
+    from latchfree.native.module import emitted, linked
 
     calls = [(border, name) for border in borders for name in border.calls]
     lowered = {}
