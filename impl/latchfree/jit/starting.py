@@ -17,8 +17,6 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from latchfree.extras import require
-
 _waiting: list[Callable[[], object]] = []
 
 
@@ -28,14 +26,8 @@ def when_started(register: Callable[[], object]) -> None:
 
 
 def start() -> Any:
-    """Return numba, with all registered that waits.
-
-    Raises
-    ------
-    MissingExtra
-        If numba is not installed.
-    """
-    numba = require("numba", "jit")
+    """Return numba, with all registered that waits."""
+    import numba
     from numba.core.compiler_lock import global_compiler_lock
 
     if _waiting:
