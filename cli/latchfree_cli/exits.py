@@ -71,6 +71,10 @@ def translate(error: Exception) -> Stop | None:
     if isinstance(error, ModuleNotFoundError) and error.name:
         from latchfree.errors import MissingExtra
 
+        if error.name in sys.stdlib_module_names:
+            return Stop(
+                TOOL, f"the Python of this system ({sys.platform}) has no module {error.name!r}: run this on Linux"
+            )
         return Stop(TOOL, str(error) if isinstance(error, MissingExtra) else fix_for(error.name))
     if isinstance(error, OSError) and error.filename is not None:
         return Stop(USAGE, f"{error.filename}: {error.strerror}")

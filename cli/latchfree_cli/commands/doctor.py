@@ -51,7 +51,7 @@ def _findings() -> Iterator[Finding]:
     yield Finding("python", sys.version_info >= (3, 11), version, "Python 3.11 or later")
     machine = f"{platform.system()} {platform.machine()}"
     supported = platform.system() == "Linux" and platform.machine() in MACHINES
-    yield Finding("platform", supported, machine, "Linux on x86-64 or aarch64")
+    yield Finding("platform", supported, machine, "shared arenas need Linux on x86-64 or aarch64", core=False)
     yield Finding("processors", True, str(os.cpu_count() or "unknown"))
     for package in CORE:
         yield _package(package, f"pip install {package}", core=True)

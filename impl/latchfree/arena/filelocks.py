@@ -36,7 +36,9 @@ _FLOCK = struct.Struct("@hhqqi4x")
 def require_linux() -> None:
     """Raise `OSError` on other systems."""
     if sys.platform != "linux":
-        raise OSError(f"arenas need Linux (MAP_NORESERVE memory, open file description locks), this is {sys.platform}")
+        raise OSError(
+            f"shared arenas need Linux (open file description locks), this is {sys.platform}; private maps work here"
+        )
 
 
 def _request(kind: int, start: int, end: int) -> bytes:

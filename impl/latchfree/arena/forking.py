@@ -121,8 +121,9 @@ def in_child(hook: Callable[[], None]) -> None:
             hook()
             done[0] = os.getpid()
 
-    for _ in range(_TIMES):
-        os.register_at_fork(after_in_child=once)
+    if hasattr(os, "register_at_fork"):
+        for _ in range(_TIMES):
+            os.register_at_fork(after_in_child=once)
 
 
 def _before() -> None:
@@ -188,7 +189,8 @@ _descend = functools.partial(functools.reduce, operator.call, (operator.attrgett
 
 when_started(_mind_the_compiler)
 in_child(_inherit)
-for _ in range(_TIMES):
-    os.register_at_fork(before=_before, after_in_parent=_after_in_parent)
-# Hooks before the fork are called in reverse order, those after the fork in order: so these are the outermost.
-os.register_at_fork(before=_ascend, after_in_parent=_descend, after_in_child=_descend)
+if hasattr(os, "register_at_fork"):  # Windows has no fork
+    for _ in range(_TIMES):
+        os.register_at_fork(before=_before, after_in_parent=_after_in_parent)
+    # Hooks before the fork are called in reverse order, those after the fork in order: so these are the outermost.
+    os.register_at_fork(before=_ascend, after_in_parent=_descend, after_in_child=_descend)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import ctypes
 import mmap
 import os
-import resource
+import sys
 from contextlib import suppress
 from functools import cache
 from typing import Any, Final
@@ -22,11 +22,15 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-_MAP_NORESERVE: Final = getattr(mmap, "MAP_NORESERVE", 0x4000)  # Linux; a name since Python 3.13
+_LINUX: Final = sys.platform == "linux"
+_MAP_NORESERVE: Final = getattr(mmap, "MAP_NORESERVE", 0x4000 if _LINUX else 0)  # a name since Python 3.13
 _MAP_FIXED: Final = 0x10
-_PROT: Final = mmap.PROT_READ | mmap.PROT_WRITE
-# Shared, so that an empty range does not count as data of the process (RLIMIT_DATA).
-_EMPTY: Final = mmap.MAP_SHARED | mmap.MAP_ANONYMOUS | _MAP_NORESERVE
+if sys.platform != "win32":
+    import resource
+
+    _PROT: Final = mmap.PROT_READ | mmap.PROT_WRITE
+    # Shared, so that an empty range does not count as data of the process (RLIMIT_DATA).
+    _EMPTY: Final = mmap.MAP_SHARED | mmap.MAP_ANONYMOUS | _MAP_NORESERVE
 #: Of private memory the first bytes, which small arenas never leave, are in pages of the usual size.
 _SMALL_PAGES: Final = 4 << 20
 _MADV_POPULATE_WRITE: Final = 23
@@ -102,13 +106,10 @@ def private_memory(size: int, least: int | None) -> NDArray[np.uint64]:
     fits = False
     while True:
         try:
-            mapping = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_NORESERVE)
+            mapping = _private(size)
         except OSError as error:
             if least is None or size <= least:
-                limits = [resource.getrlimit(kind)[0] for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA)]
-                shown = ["unlimited" if limit == resource.RLIM_INFINITY else f"{limit:,}" for limit in limits]
-                text = f"{size:,} bytes of address space for a private arena are not to be had: the process may "
-                text += f"map {shown[0]} bytes (ulimit -v) and {shown[1]} of data (ulimit -d); "
+                text = f"{size:,} bytes of address space for a private arena are not to be had{_limits()}; "
                 text += "give a smaller Arena.anonymous(capacity), or raise the limit"
                 raise OSError(error.errno, text) from None
             fits = True
@@ -123,6 +124,22 @@ def private_memory(size: int, least: int | None) -> NDArray[np.uint64]:
         if size > _SMALL_PAGES:
             mapping.madvise(mmap.MADV_HUGEPAGE, _SMALL_PAGES, size - _SMALL_PAGES)
     return np.frombuffer(mapping, dtype=np.uint64)
+
+
+def _private(size: int) -> mmap.mmap:
+    """Return private memory, of which pages are taken when they are written; Windows takes all at once."""
+    if sys.platform == "win32":
+        return mmap.mmap(-1, size)
+    return mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_NORESERVE)
+
+
+def _limits() -> str:
+    """Return what the process may map, where the system says."""
+    if sys.platform == "win32":
+        return ""
+    limits = [resource.getrlimit(kind)[0] for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA)]
+    shown = ["unlimited" if limit == resource.RLIM_INFINITY else f"{limit:,}" for limit in limits]
+    return f": the process may map {shown[0]} bytes (ulimit -v) and {shown[1]} of data (ulimit -d)"
 
 
 @cache

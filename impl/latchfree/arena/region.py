@@ -37,7 +37,7 @@ from latchfree.errors import ArenaInvalid
 _ASKS: Final = 50
 _NAP: Final = 0.02
 
-_FLAGS: Final = os.O_RDWR | os.O_CLOEXEC | os.O_NOCTTY | os.O_NOFOLLOW
+_FLAGS: Final = os.O_RDWR | (os.O_CLOEXEC | os.O_NOCTTY | os.O_NOFOLLOW if sys.platform == "linux" else 0)
 
 
 class Region:
@@ -92,7 +92,6 @@ class Region:
             If so much address space is not to be had.
         """
         size = header.round_capacity(capacity)
-        filelocks.require_linux()
         region = cls(private_memory(size, least), "anonymous", "anonymous arena")
         header.format_header(region.words)
         return region

@@ -14,7 +14,6 @@ So a process saves while it holds a lock on the folder.
 
 from __future__ import annotations
 
-import fcntl
 import functools
 import hashlib
 import os
@@ -144,7 +143,11 @@ def _stamp(module: str) -> str:
 
 @contextmanager
 def _alone(folder: str) -> Iterator[None]:
-    """Keep other processes, and threads, from saving in a folder."""
+    """Keep other processes, and threads, from saving in a folder; an OSError where the system has no such lock."""
+    try:
+        import fcntl
+    except ModuleNotFoundError:
+        raise OSError("no flock here") from None
     fd = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX)

@@ -19,6 +19,8 @@ A participant may be killed between any two instructions. Its private words are 
 by compiler barriers, that a node in its hands is then lost but never in two places.
 """
 
+import sys
+
 import numpy as np
 
 from latchfree.arena.layout import (
@@ -54,8 +56,20 @@ _RESERVE_SHARE = np.uint64(64)
 _RESERVE_MOST = np.uint64(1 << 16)
 
 # Reserve disk or shared memory for a range of a file now, so that running out is an error and not a signal.
-_madvise = external("madvise", "int32(uint64, uint64, int32)")
-_posix_fallocate = external("posix_fallocate", "int32(int32, int64, int64)")
+if sys.platform == "linux":
+    _madvise = external("madvise", "int32(uint64, uint64, int32)")
+    _posix_fallocate = external("posix_fallocate", "int32(int32, int64, int64)")
+else:  # only private arenas, which reserve nothing
+
+    @kernel
+    def _madvise(address: Word, length: Word, advice: int) -> int:
+        return 0
+
+    @kernel
+    def _posix_fallocate(descriptor: int, offset: int, length: int) -> int:
+        return 0
+
+
 _POPULATE_WRITE = np.int32(23)
 _PAGES = ~np.uint64(4095)
 
