@@ -12,7 +12,7 @@ import pkgutil, importlib
 import latchfree, latchfree_lincheck
 for package in (latchfree, latchfree_lincheck):
     for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
-        if not any(part in module.name for part in ("llvm", "call_step", "pytest_", ".record", "__main__", "kernels-")):
+        if not any(part in module.name for part in ("llvm", "call_step", "pytest_", ".record", "__main__", "kernels-", ".smt")):
             importlib.import_module(module.name)
 """
 REFUSED = """

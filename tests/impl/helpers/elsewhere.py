@@ -3,6 +3,7 @@
 Modules and names that the system has not are taken away, after the packages that are not ours have been loaded.
 """
 
+import asyncio
 import ctypes
 import importlib.metadata
 import mmap
@@ -16,14 +17,26 @@ import sysconfig
 import tempfile
 import threading
 
+import hypothesis
 import lazy_loader
 import llvmlite.binding
 import numba
 import numpy as np
 import pyarrow as pa
 
-LOADED = (ctypes, importlib.metadata, lazy_loader, llvmlite.binding, multiprocessing, np, pa, pathlib, subprocess)
-ALSO_LOADED = (sysconfig.get_config_vars(), tempfile, threading, numba.njit(lambda x: x + 1)(1))
+LOADED = (
+    asyncio,
+    ctypes,
+    importlib.metadata,
+    lazy_loader,
+    llvmlite.binding,
+    multiprocessing,
+    np,
+    pa,
+    pathlib,
+    subprocess,
+)
+ALSO_LOADED = (hypothesis, sysconfig.get_config_vars(), tempfile, threading, numba.njit(lambda x: x + 1)(1))
 
 LINUX_ONLY = ("posix_fallocate", "memfd_create", "sched_getaffinity", "O_TMPFILE", "pidfd_open")
 NOT_ON_WINDOWS = (
