@@ -10,14 +10,15 @@ import pytest
 IMPORTS = """
 import pkgutil, importlib
 import latchfree, latchfree_lincheck
+LEFT = ("llvm", "call_step", "pytest_", ".record", "__main__", "kernels-", ".smt")
 for package in (latchfree, latchfree_lincheck):
     for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
-        if not any(part in module.name for part in ("llvm", "call_step", "pytest_", ".record", "__main__", "kernels-", ".smt")):
+        if not any(part in module.name for part in LEFT):
             importlib.import_module(module.name)
 """
 REFUSED = """
 from latchfree import Arena, Ctrie
-for make in (lambda: Arena.create(path="x", capacity=1 << 24), lambda: Arena.open(path="x")):
+for make in (lambda: Arena.create(path="x", capacity=1 << 24), lambda: Arena.open("x")):
     try:
         make()
     except OSError as error:
