@@ -1,11 +1,16 @@
 """``latchfree compile``: make the libraries of compiled functions, so that no program compiles them."""
 
-from latchfree.border import Border
-from latchfree.native.key import processor
-from latchfree.native.library import Library
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from latchfree_cli import exits
 from latchfree_cli.frame import examples
 from latchfree_cli.settings import Outcome, Settings
+
+if TYPE_CHECKING:
+    from latchfree.border import Border
+    from latchfree.native.library import Library
 
 
 @examples("latchfree compile", "latchfree compile --json")
@@ -14,6 +19,8 @@ def compile(settings: Settings) -> Outcome:
 
     For images that are read-only later: after ``pip install``, as the user that owns the packages.
     """
+    from latchfree.native.key import processor
+
     told = {}
     if processor() is None:
         raise exits.Stop(exits.TOOL, "no library is made for this system, only for Linux on x86-64-v2 or aarch64")

@@ -158,11 +158,7 @@ def test_wants_a_name_or_a_path(where):
 
 def test_refuses_other_systems(monkeypatch, path):
     monkeypatch.setattr(sys, "platform", "plan9")
-    for call in (
-        Region.anonymous,
-        lambda size: Region.create(path=path, capacity=size),
-        lambda _: Region.open(path=path),
-    ):
+    for call in (lambda size: Region.create(path=path, capacity=size), lambda _: Region.open(path=path)):
         with pytest.raises(OSError, match=r"need Linux .* this is plan9"):
             call(CAPACITY)
 
