@@ -1,6 +1,7 @@
 """Functions compiled for this processor while a program runs: kept on disk, and loaded without numba.
 
-A file has the object code of one function and all it calls. The folder is named by all that the code depends on.
+A file has a digest, and the object code of one function and all it calls. The folder is named by all that the code
+depends on.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
-from latchfree.native.key import is_sealed, sealed
-
 _lock: Final = threading.RLock()
 _addresses: Final[dict[str, int]] = {}
+
+#: Bytes of the digest of its code that a file begins with.
+_DIGEST: Final = 16
 
 #: Settings of numba that do not change code.
 _PLACES: Final = ("NUMBA_CACHE_DIR", "NUMBA_NUM_THREADS")
@@ -69,26 +71,24 @@ def _is_there(name: str) -> bool:
 
 def compiled(symbol: str, make: Callable[[], Any]) -> bytes:
     """Return the object code of a function for this processor; `make` lowers it."""
+    from numba.core.compiler_lock import global_compiler_lock
+
     from latchfree.native.module import emitted, linked
 
     import llvmlite.binding as llvm  # isort: skip
 
-    whole = linked({symbol: make()})
-    missing = [each.name for each in whole.functions if each.is_declaration and not _is_there(each.name)]
-    if missing:
-        raise RuntimeError(f"{symbol} calls {', '.join(missing)}, which this process has not")
-    features = llvm.get_host_cpu_features().flatten()
-    return emitted(whole, llvm.get_process_triple(), llvm.get_host_cpu_name(), features, near=False)
+    with global_compiler_lock:  # else numba could finish, in another thread, what was put aside here
+        whole = linked({symbol: make()})
+        missing = [each.name for each in whole.functions if each.is_declaration and not _is_there(each.name)]
+        if missing:
+            raise RuntimeError(f"{symbol} calls {', '.join(missing)}, which this process has not")
+        features = llvm.get_host_cpu_features().flatten()
+        return emitted(whole, llvm.get_process_triple(), llvm.get_host_cpu_name(), features, near=False)
 
 
 def is_kept(folder: Path | None, symbol: str) -> bool:
     """Return whether a folder has a function."""
-    if folder is None:
-        return False
-    try:
-        return is_sealed(folder / f"{symbol}.o", symbol.encode())
-    except OSError:
-        return False
+    return _kept(folder, symbol) is not None
 
 
 def address(folder: Path | None, symbol: str, make: Callable[[], Any]) -> int:
@@ -112,11 +112,17 @@ def address(folder: Path | None, symbol: str, make: Callable[[], Any]) -> int:
 
 
 def _kept(folder: Path | None, symbol: str) -> bytes | None:
-    """Return the code that a folder has, None if it has none that is whole."""
-    if folder is not None and is_kept(folder, symbol):
+    """Return the code that a folder has, None if it has none that is whole: LLVM ends a process over a damaged one."""
+    if folder is not None:
         with suppress(OSError):
-            return (folder / f"{symbol}.o").read_bytes()[: -8 - len(symbol.encode())]
+            file = (folder / f"{symbol}.o").read_bytes()
+            if _digest(file[_DIGEST:]) == file[:_DIGEST]:
+                return file[_DIGEST:]
     return None
+
+
+def _digest(code: bytes) -> bytes:
+    return hashlib.blake2b(code, digest_size=_DIGEST).digest()
 
 
 def _keep(folder: Path, symbol: str, code: bytes) -> None:
@@ -125,7 +131,7 @@ def _keep(folder: Path, symbol: str, code: bytes) -> None:
         number, name = tempfile.mkstemp(dir=folder, suffix=".part")
         try:
             with os.fdopen(number, "wb") as part:
-                part.write(sealed(code, symbol.encode()))
+                part.write(_digest(code) + code)
             Path(name).replace(folder / f"{symbol}.o")
         except OSError:
             Path(name).unlink()

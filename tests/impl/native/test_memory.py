@@ -58,7 +58,12 @@ def test_a_call_is_compiled_and_numba_goes_on():
 
 def test_threads_lower_at_the_same_time_and_numba_goes_on():
     """Who restores numba's classes must not restore what another thread has patched."""
-    together(*(lambda: CALLS.lowered("total") for _ in range(4)))
+
+    def by_numba():
+        mine = numba.njit(lambda numbers: (np.full(len(numbers), 2) * numbers)[::-1].copy().sum())
+        assert mine(np.arange(5)) == 20
+
+    together(*[lambda: memory.compiled("total", lambda: CALLS.lowered("total")), by_numba] * 3)
     assert "finalize" not in vars(codegen.JITCodeLibrary)
 
     @numba.njit
@@ -79,20 +84,20 @@ def test_a_call_that_cannot_be_lowered_changes_nothing():
     assert mine(np.arange(5)) == 26
 
 
-@pytest.mark.parametrize("size", [0, 9, -1])
-def test_a_file_that_was_cut_is_made_again(tmp_path, size):
+@pytest.mark.parametrize("damage", ["cut to nothing", "cut", "flipped"])
+def test_a_damaged_file_is_made_again(tmp_path, damage):
     made = []
 
     def make():
         made.append(1)
         return CALLS.lowered("total")
 
-    symbol = f"cut_{size}"
+    symbol = damage.replace(" ", "_")
     assert memory.address(tmp_path, symbol, make)
     file = tmp_path / f"{symbol}.o"
     whole = file.read_bytes()
     assert memory.is_kept(tmp_path, symbol)
-    file.write_bytes(whole[:size])
+    file.write_bytes({"cut to nothing": b"", "cut": whole[:-1], "flipped": whole[:99] + b"\xff" + whole[100:]}[damage])
     assert not memory.is_kept(tmp_path, symbol)
     memory.address(tmp_path, symbol, make)
     assert len(made) == 2
