@@ -36,6 +36,7 @@ class Plan:
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._run, name="latchfree faults", daemon=True)
         self._begun = 0
+        self._passed = False
         self._reader = Reader()
         self.error: BaseException | None = None
 
@@ -76,10 +77,13 @@ class Plan:
         return all(self._counted(step) if isinstance(step, Mapping) else self._slept(step) for step in steps)
 
     def _slept(self, seconds: float) -> bool:
+        self._passed = True
         return not self._ending.wait(seconds)
 
     def _counted(self, wanted: Mapping[str, int]) -> bool:
-        self._reader.feed(self._file.read())
+        if self._passed:  # what returned before does not count; before the first step, nothing had
+            self._reader.feed(self._file.read())
+        self._passed = True
         seen: Counter[str] = Counter()
         while any(seen[f] < count for f, count in wanted.items()):
             if self._ending.wait(_LOOK):

@@ -33,6 +33,8 @@ from latchfree_lincheck.record import (
     together,
     unique,
 )
+from latchfree_lincheck.record.plan import Plan
+from latchfree_lincheck.record.shared import SharedRecorder
 
 PATIENCE = 120
 NOTHING = Fault("look", lambda: None, lambda: None)
@@ -186,6 +188,21 @@ def test_a_durable_server_is_one_under_kill(tmp_path):
     assert [fault.name for fault in ran.records.faults] == ["kill -9 toy", "restart toy", "look"]
     assert all(fault.ended >= fault.begun for fault in ran.records.faults)
     assert ran.check("register").verdict == "ok"
+
+
+def test_calls_before_the_plan_looks_count():
+    """Clients may be faster than the plan, which waited for ever for calls that had been made."""
+    with SharedRecorder() as recorder:
+        for turn in range(5):
+            with recorder.call(0, "write", turn) as call:
+                call.result = None
+        plan = Plan(recorder, [NOTHING.window({"write": 5}, 0)])
+        plan.start()
+        deadline = time.monotonic() + PATIENCE
+        while not plan.over and time.monotonic() < deadline:
+            time.sleep(0.01)
+        plan.end()
+    assert plan.missed == ()
 
 
 def test_a_forgetful_server_is_found_by_a_kill():
