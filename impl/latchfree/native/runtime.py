@@ -23,14 +23,7 @@ define ptr @NRT_MemInfo_alloc_aligned(i64 %size, i32 %align) {
   %wide = zext i32 %align to i64
   %head = add i64 %wide, 48
   %all = add i64 %size, %head
-  %record = call ptr @malloc(i64 %all)
-  %none = icmp eq ptr %record, null
-  br i1 %none, label %full, label %made
-full:
-  %said = call i64 @write(i32 2, ptr @latchfree.full, i64 48)
-  call void @abort()
-  unreachable
-made:
+  %record = call ptr @NRT_Allocate(i64 %all)
   %start = ptrtoint ptr %record to i64
   %past = add i64 %start, %head
   %less = sub i64 %wide, 1

@@ -11,6 +11,7 @@ import pytest
 from latchfree_evidence.stress.lifecycle import program as programs
 from latchfree_evidence.stress.lifecycle.campaign import run_lifecycle
 from latchfree_evidence.stress.lifecycle.driver import Driver, Judged
+from latchfree_evidence.stress.lifecycle.judge import complaints
 from latchfree_evidence.stress.lifecycle.program import Program, Step, generate
 from latchfree_evidence.stress.lifecycle.shrink import shrink, size
 from latchfree_evidence.stress.lifecycle.watch import Watch
@@ -171,3 +172,10 @@ def test_a_deadline_ends_a_campaign_without_a_pass() -> None:
     result = run_lifecycle(1_000_000, timeout=0.001)
     assert result.verdict == "unknown"
     assert "timeout" in result.reason
+
+
+def test_the_interpreters_words_about_a_late_signal_are_no_complaint() -> None:
+    told = 'Traceback (most recent call last):\n  File "x.py", line 5, in on_disposal\nOSError: '
+    assert list(complaints(f"{told}Signal 14 ignored due to race condition\n", exits=False)) == []
+    (finding,) = complaints(f"{told}[Errno 9] Bad file descriptor\n", exits=False)
+    assert finding.kind == "complaint"

@@ -5,15 +5,13 @@ import subprocess
 
 import llvmlite.binding as llvm
 import pytest
+from native_symbols import NEEDED
 
 from latchfree.native.made import BORDERS
 from latchfree.native.module import emitted, linked
 from latchfree_lincheck.engine.border import BORDERS as CHECKER
 
 LINKER, READER, LISTER = (f"aarch64-linux-gnu-{tool}" for tool in ("ld", "objdump", "nm"))
-
-#: What a library may ask of the process that loads it, beside the interpreter's own interface.
-NEEDED = {"abort", "free", "madvise", "malloc", "memcpy", "memmove", "memset", "posix_fallocate", "write"}
 
 
 @pytest.mark.slow

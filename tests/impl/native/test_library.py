@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from native_symbols import NEEDED
 
 import latchfree
 from latchfree.arena.border import ARENA
@@ -112,10 +113,6 @@ assert not {"numba", "llvmlite"} & set(sys.modules)
 def test_a_program_does_without_the_compiler():
     environment = {"PYTHONPATH": ":".join(sys.path), "HOME": "/nowhere", "PATH": "/usr/bin:/bin"}
     subprocess.run([sys.executable, "-c", WITHOUT], check=True, env=environment)
-
-
-#: What a library may ask of the process that loads it, beside the interpreter's own interface.
-NEEDED = {"abort", "free", "madvise", "malloc", "memcpy", "memmove", "memset", "posix_fallocate", "write"}
 
 
 @needs_library
