@@ -3,8 +3,8 @@
 Without a linker the packages are as they were: numba compiles each function when it is first called.
 """
 
+import multiprocessing
 import os
-import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -54,12 +54,18 @@ class Compile(BuildHookInterface):
         build_data["tag"] = _TAGS[processor]
 
     def _make(self, missing: list[tuple[str, str]]) -> None:
-        """Make libraries, each in a process of its own, beside each other."""
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-        program = [sys.executable, str(Path(self.root, "hatch_build.py"))]
-        started = [subprocess.Popen([*program, *names], env=environment) for names in missing]
-        failed = [process for process in started if process.wait()]
-        if failed:
+        """Make libraries, each in a process of its own, beside each other.
+
+        The processes are forked: what a new interpreter has on its path is up to whoever installs. (pip takes every
+        folder from it that the environment has already, such as those of an editable installation.)
+        """
+        fork = multiprocessing.get_context("fork")
+        started = [fork.Process(target=_make_one, args=names) for names in missing]
+        for process in started:
+            process.start()
+        for process in started:
+            process.join()
+        if any(process.exitcode for process in started):
             self.app.display_warning(
                 "latchfree: a library could not be made, see above; its functions are compiled when called"
             )
@@ -71,7 +77,8 @@ def _found(name: str) -> Any:
     return getattr(import_module(module), attribute)
 
 
-if __name__ == "__main__":
+def _make_one(library: str, borders: str) -> None:
+    """Make a library of the calls of borders, both named as by `_LIBRARIES`."""
     from latchfree.native.build import make
 
-    make(_found(sys.argv[1]), _found(sys.argv[2]), lambda done, of: None)
+    make(_found(library), _found(borders), lambda done, of: None)

@@ -13,7 +13,7 @@ import errno
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from latchfree.arena.header import TABLE_BYTES
@@ -55,6 +55,7 @@ def locate(*, name: str | None = None, path: str | os.PathLike[str] | None = Non
 
 
 _MEANING = {
+    errno.EBADF: "its descriptor was closed while it was opened: close all descriptors before threads begin",
     errno.EEXIST: "exists already: open it, remove it, or choose another place",
     errno.EAGAIN: "in use: a repair needs it for itself; close it everywhere first",
     errno.EALREADY: "being checked or repaired by another process (latchfree arena fsck); open it afterwards",
@@ -84,6 +85,19 @@ def new_file(folder: Path) -> tuple[int, Path | None]:
             raise
     temporary = temporary_beside(folder / "arena")
     return os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), temporary
+
+
+def require_same(fd: int, file: os.stat_result) -> None:
+    """Raise OSError if a descriptor has become another file's: somebody closed it, and its number was used again."""
+    if not os.path.samestat(os.fstat(fd), file):
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+
+
+def close_same(fd: int, file: os.stat_result) -> None:
+    """Close a descriptor, unless it has become another file's."""
+    with suppress(OSError):
+        require_same(fd, file)
+        os.close(fd)
 
 
 def give_name(fd: int, temporary: Path | None, target: Path) -> None:

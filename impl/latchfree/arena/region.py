@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latchfree.arena import filelocks, forking, header, sealing
-from latchfree.arena.files import errors_name, give_name, locate, new_file
+from latchfree.arena.files import close_same, errors_name, give_name, locate, new_file, require_same
 from latchfree.arena.forking import Bequest
 from latchfree.arena.memory import Memory, private_memory, reserves_pages
 from latchfree.errors import ArenaInvalid
@@ -68,11 +68,11 @@ class Region:
         self.identity = 1
 
     @classmethod
-    def _of_file(cls, memory: Memory, kind: str, target: Path, fd: int, identity: int) -> Region:
+    def _of_file(cls, memory: Memory, kind: str, target: Path, fd: int, file: os.stat_result, identity: int) -> Region:
         sealing.prepared()
         region = cls(memory.words, kind, str(target))
         region._memory = memory
-        region._file = os.fstat(fd)
+        region._file = file
         region.fd, region.identity = fd, identity
         forking.enroll(region)
         return region
@@ -114,20 +114,23 @@ class Region:
             if os.path.lexists(target):
                 raise FileExistsError(errno.EEXIST, "exists")
             fd, temporary = new_file(target.parent)
+            file = os.fstat(fd)
             try:
                 os.ftruncate(fd, size)
                 os.posix_fallocate(fd, 0, header.TABLE_BYTES)
                 memory = Memory(fd, size)
+                require_same(fd, file)  # before anything is written
                 header.format_header(memory.words)
                 identity = _take_identity(fd)
+                require_same(fd, file)  # before it gets its name
                 give_name(fd, temporary, target)
             except BaseException:
-                os.close(fd)
+                close_same(fd, file)
                 raise
             finally:
                 if temporary is not None:
                     temporary.unlink()
-        return cls._of_file(memory, "path" if name is None else "name", target, fd, identity)
+        return cls._of_file(memory, "path" if name is None else "name", target, fd, file, identity)
 
     @classmethod
     def open(
@@ -156,22 +159,25 @@ class Region:
         target = locate(name=name, path=path)
         filelocks.require_linux()
         fd = os.open(target, _FLAGS)
+        file = os.fstat(fd)
         try:
-            if not stat.S_ISREG(os.fstat(fd).st_mode):
+            if not stat.S_ISREG(file.st_mode):
                 raise ArenaInvalid(f"{target}: not an arena: not a regular file")
             with errors_name(target):
                 identity = _take_all(fd) if repair else _take_identity(fd)
-                size = _validated(fd, identity, target, repair=repair)
-                memory = Memory(fd, size)
+                try:
+                    memory = Memory(fd, _validated(fd, identity, target, repair=repair))
+                finally:
+                    require_same(fd, file)  # before anything is written, or said of another file
                 if not repair:
                     sealing.enter(memory.words)
                     if name is None:
                         # spec: Lifecycle!OpenFlush -- also if somebody else has marked the arena (mutant O16).
                         memory.flush(header.HEADER_BYTES)  # no change may reach the disk while the seal is there
         except BaseException:
-            os.close(fd)
+            close_same(fd, file)
             raise
-        return cls._of_file(memory, "path" if name is None else "name", target, fd, identity)
+        return cls._of_file(memory, "path" if name is None else "name", target, fd, file, identity)
 
     @property
     def shared(self) -> bool:
@@ -215,12 +221,13 @@ class Region:
             yield own
             return
         fd = os.open(self.where, _FLAGS)
+        file = os.fstat(fd)
         try:
             if self.fd is None or not self._is_of_file(fd):
                 raise FileNotFoundError(errno.ENOENT, "closed, or another file has taken its place", self.where)
             yield fd
         finally:
-            os.close(fd)
+            close_same(fd, file)
 
     def reserve_through(self) -> tuple[int, int]:
         """Return the words `P_ADDRESS` and `P_FD` of participants of this opening."""
@@ -265,12 +272,14 @@ class Region:
         with ExitStack() as at_end:
             if own is not None:
                 # spec: Lifecycle!CloseEnd
-                at_end.callback(os.close, own)
+                at_end.callback(close_same, own, self._file)
             head, fd = None, -1
             if clean:
                 with suppress(OSError):  # without a descriptor: as if killed
                     fd = at_end.enter_context(self._descriptor())
-                    head = Memory(fd, header.HEADER_BYTES)
+                    shown = Memory(fd, header.HEADER_BYTES)
+                    require_same(fd, self._file)
+                    head = shown
             self.fd = None
             # spec: Lifecycle!CloseHide -- a late writer does not reach the file any more.
             self._memory.hide()

@@ -1,4 +1,7 @@
-"""Tables of calls, each made when it is first asked for."""
+"""Tables of calls, each made when it is first asked for.
+
+What only compiling needs is imported when something is compiled: a program that uses a library pays nothing for it.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,8 @@ from typing import Any, NamedTuple
 from latchfree.border.builtins import SEVERAL, Definition, builtin, define
 from latchfree.errors import MissingExtra
 from latchfree.jit import aside, is_varied, start
-from latchfree.jit.folders import folder_of
 from latchfree.jit.lazy import variant_of
-from latchfree.native import memory
 from latchfree.native.library import LATCHFREE, Library
-from latchfree.native.saying import said
 
 
 class Call(NamedTuple):
@@ -100,7 +100,7 @@ class Border:
         return (
             name in self.__dict__
             or self._address(name) is not None
-            or (_has_compiler() and aside(lambda: memory.is_kept(self._folder(name), self.symbol(name))))
+            or (_has_compiler() and aside(lambda: self._is_kept(name)))
         )
 
     def symbol(self, name: str) -> str:
@@ -137,17 +137,28 @@ class Border:
         why = "this process changes compiled code" if is_varied() else self._library.why
         with_words = f"{self.module.split('.')[-2:][0]} {name}"
 
+        from latchfree.native import memory
+        from latchfree.native.saying import said
+
         def make() -> Any:
             with said(with_words, why):
                 return self.lowered(name)
 
         return memory.address(self._folder(name), self.symbol(name), make)
 
+    def _is_kept(self, name: str) -> bool:
+        from latchfree.native import memory
+
+        return memory.is_kept(self._folder(name), self.symbol(name))
+
     @property
     def _file(self) -> Path:
         return Path(str(sys.modules[self.module].__file__))
 
     def _folder(self, name: str) -> Path | None:
+        from latchfree.jit.folders import folder_of
+        from latchfree.native import memory
+
         call = self.calls[name]
         if isinstance(call, Body):
             module, file = call.function.__module__, Path(call.function.__code__.co_filename)

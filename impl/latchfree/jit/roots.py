@@ -6,8 +6,6 @@ import functools
 import os
 from pathlib import Path
 
-from latchfree_support.private import private_folder
-
 
 def cache_root() -> Path:
     """Folder that holds one cache per source hash: ``$NUMBA_CACHE_DIR``, else the user's cache folder.
@@ -25,6 +23,8 @@ def cache_root() -> Path:
 
 @functools.cache
 def _writable_root(base: str) -> Path:
+    from latchfree_support.private import private_folder
+
     root = Path(base, "latchfree")
     return root if root.is_absolute() and usable(root) else private_folder() or root
 

@@ -1,6 +1,7 @@
 """An opening lives as long as the kernel says so: through closed descriptors and until its mapping is gone."""
 
 import contextlib
+import errno
 import gc
 import itertools
 import os
@@ -17,7 +18,7 @@ from children import in_child
 
 from latchfree import Arena, ArenaClosed, Ctrie, RingBuffer
 from latchfree.arena import arena as arena_module
-from latchfree.arena import reaper
+from latchfree.arena import filelocks, reaper
 from latchfree.arena.region import Region
 
 pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
@@ -99,6 +100,54 @@ def test_a_descriptor_closed_underneath_and_used_for_another_file(trie, path, tm
     assert os.fstat(fd).st_size == 5, "nobody has closed it"
     os.close(fd)
     assert len(contents(path)) == 200_000
+
+
+@pytest.fixture
+def taken(tmp_path, monkeypatch):
+    """Each descriptor that a byte is asked for becomes another file's at that moment, as beside a daemonizer."""
+    file = tmp_path / "foreign"
+    file.write_bytes(b"hello")
+    numbers = []
+    take, is_taken = filelocks.take, filelocks.is_taken
+
+    def lose(fd):
+        foreign = os.open(file, os.O_RDWR)
+        os.dup2(foreign, fd)
+        os.close(foreign)
+        numbers.append(fd)
+
+    def on(question):
+        if question == "take":
+            monkeypatch.setattr(filelocks, "take", lambda fd, identity: (lose(fd), take(fd, identity))[1])
+        else:
+            monkeypatch.setattr(filelocks, "is_taken", lambda fd, identity: (lose(fd), is_taken(fd, identity))[1])
+
+    yield on
+    assert file.read_bytes() == b"hello"
+    assert numbers
+    for number in numbers:
+        assert os.path.samestat(os.fstat(number), file.stat()), "nobody has closed it"
+        os.close(number)
+
+
+def test_opening_beside_a_daemonizer(trie, path, taken):
+    taken("take")
+    with pytest.raises(OSError, match="descriptor was closed while it was opened") as caught:
+        Arena.open(path)
+    assert (caught.value.errno, caught.value.filename) == (errno.EBADF, str(path))
+
+
+def test_creating_beside_a_daemonizer(path, taken):
+    taken("take")
+    with pytest.raises(OSError, match="descriptor was closed while it was opened"):
+        Arena.create(path=path)
+    assert not path.exists()
+
+
+def test_asking_who_is_alive_beside_a_daemonizer(trie, path, taken):
+    os.close(trie.arena.region.fd)
+    taken("is_taken")
+    assert not trie.arena.region.is_dead(12345), "nobody can tell"
 
 
 def test_closed_where_another_file_has_taken_the_place_no_descriptor_is_left(trie, path, tmp_path):
