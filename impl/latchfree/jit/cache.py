@@ -30,6 +30,7 @@ from numba.core import sigutils
 from numba.core.ccallback import CFunc
 
 from latchfree.jit.folders import digest, folder_of
+from latchfree.jit.lowering import whole
 
 #: Numba's settings; CACHE_DIR is read when a function is decorated.
 _settings: Any = numba.config
@@ -82,23 +83,27 @@ def recache(dispatcher: Any, variant: str) -> None:
 def dispatcher(function: Callable[..., Any], variant: str, *, nogil: bool) -> Any:
     """Return numba's dispatcher of a function, with a cache if code can be kept."""
     folder = _cache_folder(function, variant)
+    made: Any
     if folder is None:
-        return numba.njit(nogil=nogil)(function)
-    with _cache_dir(folder):
-        made = numba.njit(nogil=nogil, cache=True)(function)
-    _mind_handles(made, foreign=_top(function.__module__) != "latchfree")
+        made = numba.njit(nogil=nogil)(function)
+    else:
+        with _cache_dir(folder):
+            made = numba.njit(nogil=nogil, cache=True)(function)
+        _mind_handles(made, foreign=_top(function.__module__) != "latchfree")
+    made._compiler.compile = whole(made._compiler.compile)
     return made
 
 
 def c_function(signature: Any, function: Callable[..., Any], variant: str) -> Any:
     """Compile a C function."""
     arguments, result = sigutils.normalize_signature(signature)  # type: ignore[no-untyped-call]
-    compiled = CFunc(function, (arguments, result), locals={}, options={})
+    compiled: Any = CFunc(function, (arguments, result), locals={}, options={})
     folder = _cache_folder(function, variant)
     if folder is not None:
         with _cache_dir(folder), suppress(RuntimeError):  # out of descriptors, for example: compiling needs none
             compiled.enable_caching()
             _mind_handles(compiled, foreign=True)
+    compiled._compiler.compile = whole(compiled._compiler.compile)
     compiled.compile()
     return compiled
 

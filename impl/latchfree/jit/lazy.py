@@ -94,7 +94,7 @@ class Kernel:
     @functools.cached_property
     def _lowered(self) -> Any:
         """Another dispatcher, of what is lowered only."""
-        return start().njit(nogil=self._nogil)(self.py_func)
+        return start().njit(nogil=self._nogil, no_cpython_wrapper=True, no_cfunc_wrapper=True)(self.py_func)
 
     def _asked(self) -> Any:
         """Return the dispatcher that this thread means."""
