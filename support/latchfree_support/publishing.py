@@ -14,8 +14,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
-import shutil
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -125,6 +123,8 @@ def published_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
                 _sync(Path(folder))
             _take_name(temporary, target)
         except BaseException:
+            import shutil  # which loads three compressors
+
             shutil.rmtree(temporary, ignore_errors=True)
             raise
     _sync(target.parent)
@@ -132,7 +132,7 @@ def published_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 def temporary_beside(target: Path) -> Path:
     """Return a private name in the folder of `target`: hidden, short, and with 64 bits that nobody can guess."""
-    return target.with_name(f".latchfree-{secrets.token_hex(8)}.tmp")
+    return target.with_name(f".latchfree-{os.urandom(8).hex()}.tmp")
 
 
 def _permissions(target: Path) -> int | None:

@@ -12,9 +12,7 @@ the id of the boot tells.
 
 from __future__ import annotations
 
-import hashlib
 import os
-import secrets
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -24,6 +22,7 @@ import numpy as np
 from latchfree.arena import layout
 from latchfree.arena.entry import FREE, OWNED, READY, REMOVED, Words, entries_of, owner_of, parse_entry, state_of
 from latchfree.errors import ArenaInvalid
+from latchfree_support.digests import blake2b
 
 HEADER_BYTES: Final = layout.PARTICIPANTS * 8
 #: Header and participant table.
@@ -68,7 +67,7 @@ def round_capacity(capacity: int) -> int:
 def _boot() -> int:
     """Return 48 bits that no other boot of this or another system has."""
     text = Path("/proc/sys/kernel/random/boot_id").read_bytes()
-    return int.from_bytes(hashlib.blake2b(text, digest_size=6).digest(), "little") | 1
+    return int.from_bytes(blake2b(text, digest_size=6).digest(), "little") | 1
 
 
 def state(tag: int, payload: int) -> int:
@@ -99,7 +98,7 @@ def is_of_this_boot(state: int) -> bool:
 def checksum(words: Words) -> int:
     """Return the checksum of header, directory and shared lists, 48 bits, without the state."""
     field = int(layout.H_STATE)
-    digest = hashlib.blake2b(words[:field].tobytes(), digest_size=6)
+    digest = blake2b(words[:field].tobytes(), digest_size=6)
     digest.update(words[field + 1 : layout.PARTICIPANTS].tobytes())
     return int.from_bytes(digest.digest(), "little")
 
@@ -113,7 +112,7 @@ def format_header(words: Words) -> None:
     words[layout.H_PARTICIPANT_COUNT] = layout.PARTICIPANT_COUNT
     words[layout.H_DIRECTORY] = layout.DIRECTORY
     words[layout.H_CHUNK] = min(max(capacity // 256, 1024), 65536)
-    words[layout.H_IDENTITY] = secrets.randbits(64) | 1
+    words[layout.H_IDENTITY] = int.from_bytes(os.urandom(8), "little") | 1
     words[layout.H_BUMP] = layout.FIRST_NODE
     words[layout.H_EPOCH] = 1
     words[layout.H_STATE] = in_use()

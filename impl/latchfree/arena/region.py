@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 import stat
 import sys
 import time
@@ -372,10 +371,15 @@ class Region:
         self.identity = bequest.identity
 
 
+def _any_identity() -> int:
+    """Return one of the identities but 0, by chance."""
+    return 1 + int.from_bytes(os.urandom(8), "little") % (filelocks.IDENTITIES - 1)
+
+
 def _take_identity(fd: int, *, asks: int = _ASKS) -> int:
     """Take the byte of a new identity, and return the identity."""
     for ask in range(asks):
-        identity = 1 + secrets.randbelow(filelocks.IDENTITIES - 1)
+        identity = _any_identity()
         # spec: Lifecycle!OpenLock, Lifecycle!ForkLock
         if filelocks.take(fd, identity):
             return identity
@@ -388,7 +392,7 @@ def _take_all(fd: int) -> int:
     """Take the bytes of all identities, and return one."""
     if not filelocks.take_all(fd):
         raise BlockingIOError(errno.EAGAIN, "in use")
-    return 1 + secrets.randbelow(filelocks.IDENTITIES - 1)
+    return _any_identity()
 
 
 def _validated(fd: int, identity: int, target: Path, *, repair: bool) -> int:

@@ -11,28 +11,16 @@ from __future__ import annotations
 
 import functools
 import sys
-import threading
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 from latchfree.jit.starting import start, when_started
+from latchfree.jit.turn import is_lowering
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 _variant = ""
 _varied: tuple[str, ...] = ()
-_lowering: int | None = None
-
-
-def lowering_thread() -> int | None:
-    """Return the thread that lowers kernels without compiling them, see `latchfree.jit.lowering`."""
-    return _lowering
-
-
-def set_lowering_thread(thread: int | None) -> None:
-    """Say which thread that is; the caller holds the lock of numba's compiler."""
-    global _lowering
-    _lowering = thread
 
 
 def set_variant(name: str, modules: tuple[str, ...]) -> None:
@@ -98,8 +86,7 @@ class Kernel:
 
     def _asked(self) -> Any:
         """Return the dispatcher that this thread means."""
-        lowering = _lowering is not None and _lowering == threading.get_ident()
-        return self._lowered if lowering else self.dispatcher
+        return self._lowered if is_lowering() else self.dispatcher
 
     @property
     def _numba_type_(self) -> Any:

@@ -16,16 +16,14 @@ Numba's classes are patched meanwhile, under the lock of its compiler, so nobody
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from llvmlite.binding import Linkage
 from numba.core import ccallback, codegen, cpu, sigutils
 from numba.core.compiler_lock import global_compiler_lock
 
-from latchfree.jit import lazy
+from latchfree.jit.turn import begin_lowering, end_lowering, is_lowering
 
 _LIBRARY: Any = codegen.JITCodeLibrary
 _CONTEXT: Any = cpu.CPUContext
@@ -43,7 +41,7 @@ def _when_wanted(library: Any, name: str) -> Callable[..., Any]:
     """Return a method that finishes a library, and then does what the method of that name does."""
 
     def method(*arguments: Any) -> Any:
-        if _is_lowering():
+        if is_lowering():
             return 0  # an address, which nobody calls
         if library.is_put_aside:
             library.is_put_aside = False
@@ -61,10 +59,6 @@ def _executable_later(context: Any, library: Any, described: Any, env: Any) -> A
     return [].append  # must be a builtin; nobody calls it
 
 
-def _is_lowering() -> bool:
-    return lazy.lowering_thread() == threading.get_ident()
-
-
 @contextmanager
 def _patched() -> Iterator[None]:
     own: dict[str, Any] = {
@@ -77,11 +71,11 @@ def _patched() -> Iterator[None]:
         for name, function in own.items():
             setattr(_LIBRARY, name, function)
         _CONTEXT.get_executable = _executable_later
-        lazy.set_lowering_thread(threading.get_ident())
+        begin_lowering()
         try:
             yield
         finally:
-            lazy.set_lowering_thread(None)
+            end_lowering()
             _CONTEXT.get_executable = executable
             for name, function in before.items():
                 delattr(_LIBRARY, name) if function is None else setattr(_LIBRARY, name, function)
@@ -151,7 +145,7 @@ def whole(compile_one: Callable[..., Any]) -> Callable[..., Any]:
 
     def compile_whole(arguments: Any, result: Any) -> Any:
         with global_compiler_lock:
-            if _is_lowering():
+            if is_lowering():
                 return compile_one(arguments, result)
             with _patched():
                 made = compile_one(arguments, result)
@@ -174,7 +168,7 @@ def _finish(library: Any) -> None:
         library._reload_init.update(each._reload_init)
         module.link_in(each._final_module, preserve=True)
     for function in module.functions:
-        if not function.is_declaration and function.name not in own and function.linkage == Linkage.external:
+        if not function.is_declaration and function.name not in own and function.linkage.name == "external":
             function.linkage = "linkonce_odr"  # others have copies of their own
     library.finalize()
     named = {variable.name for variable in module.global_variables}

@@ -7,17 +7,13 @@ functions are compiled afresh.
 from __future__ import annotations
 
 import os
-import platform
 import sys
 from functools import cache
 from io import FileIO
 from pathlib import Path
 from typing import Final
 
-try:
-    from _blake2 import blake2b
-except ImportError:  # an interpreter that leaves all of this to OpenSSL, which takes milliseconds to load
-    from hashlib import blake2b
+from latchfree_support.digests import blake2b
 
 #: What a processor of this level has, as Linux names it, beside what every 64-bit one has.
 _LEVEL_2: Final = frozenset({"cx16", "lahf_lm", "popcnt", "pni", "sse4_1", "sse4_2", "ssse3"})
@@ -69,7 +65,7 @@ def processor() -> str | None:
     """Return the processors that this one can stand for, as LLVM names them; None if no library is made for it."""
     if sys.platform != "linux":
         return None
-    machine = platform.machine()
+    machine = os.uname().machine
     if machine == "aarch64":
         return "generic-aarch64"
     if machine != "x86_64":

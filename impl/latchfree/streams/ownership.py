@@ -8,7 +8,7 @@ Invariant: an `Owner` gives its ring back once, in the process that made it.
 
 from __future__ import annotations
 
-import secrets
+import os
 import weakref
 from collections.abc import Callable
 from typing import Any, Final
@@ -53,7 +53,7 @@ class Owner:
         self.ring = 0
         self._arena = arena
         RING.prepare("drop", "free")  # not while an interpreter ends
-        self.number = secrets.randbits(64) | 1
+        self.number = int.from_bytes(os.urandom(8), "little") | 1
         patience = Patience(arena)
         while not self._create(capacity, weak):
             if not patience.make_room():

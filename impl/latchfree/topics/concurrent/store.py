@@ -6,7 +6,7 @@ subscription's name, and its value the *payload* (`latchfree.topics.concurrent.p
 
 from __future__ import annotations
 
-import secrets
+import os
 from typing import Any, Final
 
 import numpy as np
@@ -64,7 +64,7 @@ class TopicStore(Store):
     def new_trie(self) -> int:
         """Make an empty trie in the arena."""
         # No subscription has number 0. Numbers start elsewhere in each matcher, so that handles of another are refused.
-        first = (1 + secrets.randbits(40)) << 20
+        first = (1 + int.from_bytes(os.urandom(5), "little")) << 20
         arena = self.arena
 
         def attempt() -> Any:
