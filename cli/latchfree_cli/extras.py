@@ -4,6 +4,7 @@ from typing import Final
 
 EXTRAS: Final = {
     "numba": "jit",
+    "greenlet": "explore",
     "hypothesis": "check",
     "networkx": "check",
     "pyarrow": "check",

@@ -3,20 +3,34 @@
 from . import examples
 from .api import explore
 from .failure import Failure
+from .python.classes import explore_object
+from .python.exploring import explore_threads
+from .python.rewriting.instrument import CannotControl
+from .python.result import ExplorationFailed
+from .python.replays import replay_python
+from .python.result import PythonExploration
+from .python.core.run import Diverged
 from .replay_files import replay
 from .result import Exploration
 from .scenario import Invocation, Scenario
 from .target import Memory, Operation, Target
 
 __all__ = [
+    "CannotControl",
+    "Diverged",
     "Exploration",
+    "ExplorationFailed",
     "Failure",
     "Invocation",
     "Memory",
     "Operation",
+    "PythonExploration",
     "Scenario",
     "Target",
     "examples",
     "explore",
+    "explore_object",
+    "explore_threads",
     "replay",
+    "replay_python",
 ]

@@ -15,6 +15,14 @@ if TYPE_CHECKING:
     from latchfree_explore import Exploration
 
 
+class SwitchesName(StrEnum):
+    """Where threads of plain Python may change."""
+
+    free = "free"
+    gil = "gil"
+    both = "both"
+
+
 class StrategyName(StrEnum):
     """How the next thread is chosen."""
 
@@ -28,11 +36,13 @@ class StrategyName(StrEnum):
 @examples(
     'latchfree explore ctrie --scenario "init: put(0, 1) | put(0, 2) | get(0)"',
     'latchfree explore ring --mutant Q1 --scenario "enqueue(1) | enqueue(2)"',
+    'latchfree explore cache:Cache --model map --scenario "put(0, 1) | get(0)"',
 )
 def explore(
     settings: Settings,
     target: Annotated[
-        str, typer.Argument(metavar="TARGET", help="ctrie, topic-trie, ring, weak-ring, or FILE.py[:NAME].")
+        str,
+        typer.Argument(metavar="TARGET", help="ctrie, topic-trie, ring, weak-ring, FILE.py[:NAME] or MODULE:CLASS."),
     ],
     *,
     scenario: Annotated[
@@ -62,11 +72,31 @@ def explore(
         str | None, typer.Option(metavar="MODEL", help="Run ctrie along every step of a model's state graph.")
     ] = None,
     as_coded: Annotated[bool, typer.Option("--as-coded", help="along: the model with the code's shortcuts.")] = False,
+    model: Annotated[
+        str | None, typer.Option(metavar="NAME", help="MODULE:CLASS: the sequential model that judges it (map).")
+    ] = None,
+    switches: Annotated[
+        SwitchesName | None, typer.Option(help="MODULE:CLASS: where threads may change (both).")
+    ] = None,
 ) -> Outcome:
     """Run compiled code through many interleavings and judge what its operations return.
 
     A seed repeats everything. A failure is made small and written to a file that latchfree replay runs again.
     """
+    from latchfree_cli.exploring.classes import explore_class, names_a_class
+
+    if names_a_class(target):
+        others = (strategy, bound, script or None, mutant, plain or None, obstruction_free or None, emit_test, along)
+        if any(option is not None for option in others) or every_step or as_coded:
+            raise exits.Stop(
+                exits.USAGE, f"{target}: a class takes --scenario, --model, --switches, --schedules and --timeout only"
+            )
+        chosen = "both" if switches is None else str(switches)
+        return explore_class(
+            settings, target, model=model or "map", scenario=scenario, switches=chosen, schedules=schedules
+        )
+    if model is not None or switches is not None:
+        raise exits.Stop(exits.USAGE, "--model and --switches are for a class in plain Python: MODULE:CLASS")
     if along is not None:
         from latchfree_cli.bridge import explore_along
 

@@ -22,6 +22,10 @@ def replay(
     It fails as long as the bug is there. Where the code has changed the schedule may not fit it any more; then the
     question is open, and exploring the scenario again answers it.
     """
+    from latchfree_cli.exploring.classes import is_python_replay, replay_class
+
+    if is_python_replay(file):
+        return replay_class(settings, file)
     from latchfree_cli.commands.explore import result_to_json
     from latchfree_evidence.exploring import replay as run
     from latchfree_explore import render

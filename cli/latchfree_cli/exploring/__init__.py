@@ -1,0 +1,1 @@
+"""What the commands `explore` and `replay` do for classes in plain Python."""

@@ -1,0 +1,124 @@
+"""``latchfree explore MODULE:CLASS`` and the replay of its failures: classes in plain Python."""
+
+import re
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from latchfree_cli import exits
+from latchfree_cli.settings import Outcome, Settings
+
+if TYPE_CHECKING:
+    from latchfree_explore import PythonExploration
+
+SWITCHES: Final = {"free": ("free",), "gil": ("gil",), "both": ("free", "gil")}
+
+_CLASS: Final = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):[A-Za-z_][\w.]*")
+
+
+def names_a_class(target: str) -> bool:
+    """Return whether a target is ``MODULE:CLASS``, not ``FILE.py:NAME``."""
+    found = _CLASS.fullmatch(target)
+    return found is not None and not found[1].endswith(".py")
+
+
+def explore_class(
+    settings: Settings, target: str, *, model: str, scenario: str | None, switches: str, schedules: int | None
+) -> Outcome:
+    """Explore the calls of a scenario on an object of a class, in one or both models of the interpreter."""
+    if scenario is None:
+        raise exits.Stop(exits.USAGE, 'say which calls to explore: --scenario "put(0, 1) | get(0)"')
+    from latchfree_explore import CannotControl, Diverged, explore_object
+    from latchfree_explore.python.exploring import SCHEDULES
+    from latchfree_explore.python.replays import find_class
+
+    results = []
+    try:
+        make = find_class(target)
+        for each in SWITCHES[switches]:
+            with settings.progress(f"explore {target}: {each}"):
+                found = explore_object(
+                    make,
+                    scenario,
+                    model=model,
+                    switches=each,  # type: ignore[arg-type]
+                    schedules=schedules or SCHEDULES,
+                    timeout=settings.timeout,
+                    raises=False,
+                )
+            results.append(found)
+            settings.say(f"explore {target}: {found.explain()}")
+            if found.interrupted:
+                break
+    except ValueError as error:
+        raise exits.Stop(exits.USAGE, str(error)) from None
+    except (CannotControl, Diverged) as error:
+        raise exits.Stop(exits.TOOL, str(error)) from None
+    payload = {"target": target, "results": [summary(each) for each in results]}
+    failed = next((each for each in results if each.wrong is not None), None)
+    if failed is not None:
+        return Outcome("violation", payload, reproduce=_write(settings, failed, target, model))
+    if any(each.interrupted for each in results):
+        return Outcome("unknown", payload, code=exits.INTERRUPTED)
+    return Outcome("ok" if all(each.verdict == "ok" for each in results) else "unknown", payload)
+
+
+def _write(settings: Settings, failed: "PythonExploration", target: str, model: str) -> str:
+    """Write the replay file of a failure; return the command that runs it again."""
+    import json
+
+    from latchfree_explore.python.replays import to_json
+
+    text = json.dumps(to_json(failed, target=target, model=model), indent=1) + "\n"
+    path = settings.write(f"explore-{target.replace(':', '.')}-{failed.switches}.json", text)
+    return shlex.join(["latchfree", "replay", str(path)])
+
+
+def replay_class(settings: Settings, file: Path) -> Outcome:
+    """Run the schedule of a replay file of plain Python again."""
+    from latchfree_explore import CannotControl, Diverged, replay_python
+
+    try:
+        result = replay_python(file)
+    except ValueError as error:
+        raise exits.Stop(exits.USAGE, str(error)) from None
+    except Diverged as error:
+        settings.say(f"replay {file}: unknown: {error}")
+        return Outcome("unknown", {"reason": str(error)})
+    except CannotControl as error:
+        raise exits.Stop(exits.TOOL, str(error)) from None
+    settings.say(f"replay {file}: {result.explain()}")
+    reproduce = shlex.join(["latchfree", "replay", str(file)]) if result.wrong is not None else None
+    return Outcome(result.verdict, summary(result), reproduce=reproduce)
+
+
+def summary(result: "PythonExploration") -> dict[str, object]:
+    """Return what ``--json`` says about an exploration."""
+    wrong = result.wrong
+    return {
+        "switches": result.switches,
+        "verdict": result.verdict,
+        "reason": result.reason,
+        "complete": result.complete,
+        "schedules": result.schedules,
+        "cut_short": result.cut,
+        "scenario": result.scenario,
+        "seconds": round(result.seconds, 3),
+        "failure": None
+        if wrong is None
+        else {
+            "kind": wrong.kind,
+            "message": wrong.message,
+            "context_switches": result.context_switches,
+            "preemptions": result.preemptions,
+        },
+    }
+
+
+def is_python_replay(file: Path) -> bool:
+    """Return whether a file begins as replay files of plain Python do; False if it cannot be read."""
+    try:
+        with file.open("rb") as stream:
+            return re.match(rb'\s*\{\s*"latchfree"\s*:\s*"python-replay"', stream.read(200)) is not None
+    except OSError:
+        return False

@@ -1,0 +1,1 @@
+"""One schedule: its steps, its threads, the names of its objects, and what it changes."""

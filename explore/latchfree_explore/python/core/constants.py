@@ -1,0 +1,49 @@
+"""Names of attributes and variables that no schedule writes: reading them is no step.
+
+``self.lock`` is read in every method and written once, before the threads begin. A read of such a place commutes with
+everything, so it is left out of the steps: schedules get shorter. That nobody writes the name is an assumption, made
+from the first run on. A run that writes it refutes the assumption: that run is not judged, and the search starts again,
+knowing better. A search that comes to its end has seen no write to a name that it left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class Constants:
+    """What is known of all runs so far.
+
+    Parameters
+    ----------
+    written : iterable of str
+        Names that are known to be written.
+
+    Attributes
+    ----------
+    written : set of str
+        Names of attributes and variables that some run wrote.
+    """
+
+    def __init__(self, written: Iterable[str] = ()) -> None:
+        self.written: set[str] = set(written)
+        self._left_out: set[str] = set()
+        self._refuted = False
+
+    def constant(self, name: str) -> bool:
+        """Return whether nobody has written a name so far; if so, its reading is left out."""
+        if name in self.written:
+            return False
+        self._left_out.add(name)
+        return True
+
+    def wrote(self, name: str) -> None:
+        """Note that a run writes a name."""
+        if name not in self.written:
+            self.written.add(name)
+            self._refuted = self._refuted or name in self._left_out
+
+    def refuted(self) -> bool:
+        """Return whether an assumption was refuted since the last question."""
+        refuted, self._refuted = self._refuted, False
+        return refuted

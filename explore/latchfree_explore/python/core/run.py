@@ -1,0 +1,376 @@
+"""One schedule: threads as greenlets, a decision before each step, and a record of what each step touched.
+
+Invariant: between two decisions exactly one thread runs, and all that it touches of what others may touch is in the
+accesses of its step. Code before a thread's first access touches nothing shared; it runs when the thread is made.
+
+`CONTROL.run` is the run in progress. The hooks and the controlled locks look there; it is None while objects are made,
+judged and put back, and then they do what the plain operation does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any, Final, Protocol
+
+from latchfree.extras import require
+from latchfree_explore.python.core.constants import Constants
+from latchfree_explore.python.core.names import Names
+from latchfree_explore.python.core.steps import CLOCK, PROBE, READ, TIMEOUT, Accesses, Location, Step, merged
+from latchfree_explore.python.core.undo import Undo
+
+MOST_STEPS: Final = 5_000
+MOST_ROUNDS: Final = 100_000
+"""Rounds of loops that one schedule may take before it counts as endless."""
+
+
+class Blocker(Protocol):
+    """What a thread waits for."""
+
+    def ready(self) -> bool:
+        """Return whether the thread may go on."""
+        ...
+
+    def waited_for(self) -> str:
+        """Return what the thread waits for, in words."""
+        ...
+
+
+class Chooser(Protocol):
+    """Who decides which thread goes on."""
+
+    def choose(self, run: Run, enabled: list[int], last: int) -> int | None:
+        """Return a thread of `enabled`; None if the rest of the schedule is known already.
+
+        `last` is the thread of the step before, -1 at the start and where it has ended.
+        """
+        ...
+
+
+class Diverged(Exception):
+    """The same choices led to another run than before."""
+
+
+class Control:
+    """Where the hooks find the run in progress."""
+
+    __slots__ = ("ending", "run")
+
+    def __init__(self) -> None:
+        self.run: Run | None = None
+        self.ending = False
+
+
+CONTROL: Final = Control()
+
+
+class Task:
+    """A thread of the explored program."""
+
+    __slots__ = (
+        "blocker", "condition", "deadline", "done", "error", "greenlet", "last_step", "name", "number", "on_end",
+        "opening", "parked", "pending", "spin", "starter",
+    )  # fmt: skip
+
+    def __init__(self, number: int, name: str) -> None:
+        self.number = number
+        self.name = name
+        self.greenlet: Any = None
+        self.starter: Any = None
+        self.parked = False
+        self.done = False
+        self.error: BaseException | None = None
+        self.blocker: Blocker | None = None
+        self.deadline: float | None = None
+        self.pending: tuple[Location, str] | None = None
+        self.last_step = -1
+        self.opening: Any = None
+        self.spin: Any = None
+        self.condition = 0
+        self.on_end: list[Callable[[], None]] = []
+
+    def can_go(self) -> bool:
+        """Return whether the thread can take a step."""
+        return not self.done and (self.blocker is None or self.blocker.ready())
+
+
+class Run:
+    """One schedule of a program.
+
+    Parameters
+    ----------
+    chooser : Chooser
+    polls : bool
+        Whether threads change only where the interpreter polls (the model "gil"), not at any access ("free").
+    roots : list
+        Objects that the threads share from the start.
+    telling : bool
+        Whether accesses are told in words.
+
+    Attributes
+    ----------
+    problem : (str, str) or None
+        What ended the schedule before its time, and why: "deadlock", "livelock", "endless", "cut", "diverged".
+    """
+
+    def __init__(self, chooser: Chooser, *, polls: bool, roots: list[Any], telling: bool = False) -> None:
+        greenlet = require("greenlet", "explore")
+        self._greenlet = greenlet
+        self.chooser = chooser
+        self.polls = polls
+        self.telling = telling
+        self.roots = roots
+        self.names = Names(roots)
+        self.constants = Constants()
+        self.undo = Undo()
+        self.tasks: list[Task] = []
+        self.steps: list[Step] = []
+        self.step: Step = Step(-1)
+        self.current: Task | None = None
+        self.problem: tuple[str, str] | None = None
+        self.interrupted: BaseException | None = None
+        self.rounds = 0
+        self.now = 0.0
+        self.unheard: dict[int, str] = {}
+        self.in_background: Callable[[int], bool] = lambda ident: False
+        self._waiting: list[Task] = []  # threads whose blocker is a set of places to be written
+        self._main = greenlet.getcurrent()
+        self._following: Task | None = None
+
+    # threads ---------------------------------------------------------------------------------------------------------
+
+    def spawn(self, body: Callable[[], object], name: str = "") -> Task:
+        """Start a thread and run it up to its first access."""
+        task = Task(len(self.tasks), name or f"thread {len(self.tasks)}")
+        self.tasks.append(task)
+        if self.step.thread >= 0:
+            self.step.started.append(task.number)
+        task.greenlet = self._greenlet.greenlet(lambda: self._live(task, body))
+        task.starter = self._greenlet.getcurrent()
+        before, self.current = self.current, task
+        task.greenlet.switch()
+        self.current = before
+        task.greenlet.parent = self._main if not task.done else task.greenlet.parent
+        return task
+
+    def _live(self, task: Task, body: Callable[[], object]) -> None:
+        """Run a thread to its end, then decide who goes on."""
+        try:
+            body()
+        except self._greenlet.GreenletExit:
+            return
+        except (KeyboardInterrupt, SystemExit) as error:
+            if CONTROL.run is not self:
+                return
+            if isinstance(error, KeyboardInterrupt):
+                self.interrupted = error
+        except BaseException as error:
+            if CONTROL.run is not self:
+                return
+            task.error = error
+        if CONTROL.run is not self:
+            return
+        task.done = True
+        for each in task.on_end:
+            each()
+        if task.parked:
+            self._following = None if self.interrupted is not None else self._decide(None)
+
+    def execute(self, start: Callable[[], object]) -> None:
+        """Run the schedule to its end; then end threads that did not, with hooks and locks out of force.
+
+        Parameters
+        ----------
+        start : callable
+            Spawns the first threads.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            If Ctrl-C is pressed meanwhile.
+        """
+        CONTROL.run = self
+        try:
+            start()
+            following = self._decide(None) if self.problem is None else None
+            while following is not None and self.interrupted is None:
+                self.current = following
+                self._following = None
+                following.greenlet.switch()
+                following = self._following
+        finally:
+            self._end()
+        if self.interrupted is not None:
+            raise self.interrupted
+
+    def _end(self) -> None:
+        CONTROL.run = None
+        CONTROL.ending = True
+        try:
+            for task in self.tasks:
+                if not task.greenlet.dead:
+                    task.greenlet.parent = self._greenlet.getcurrent()
+                    task.greenlet.throw(self._greenlet.GreenletExit)
+        finally:
+            CONTROL.ending = False
+
+    def share(self, roots: list[Any]) -> None:
+        """Give numbers to what the threads share from the start."""
+        self.roots = roots
+        self.names = Names(roots)
+
+    # decisions -------------------------------------------------------------------------------------------------------
+
+    def point(self) -> None:
+        """Let the scheduler decide who goes on; return when it is the running thread's turn, in a new step."""
+        task = self.current
+        assert task is not None
+        if not task.parked:
+            task.parked = True
+            task.starter.switch()
+        else:
+            following = self._decide(task)
+            if following is not task:
+                if following is None:
+                    self._main.switch()
+                else:
+                    self.current = following
+                    following.greenlet.switch()
+        if CONTROL.run is not self:
+            raise self._greenlet.GreenletExit
+        self.current = task
+        self.step = Step(task.number)
+        task.last_step = len(self.steps)
+        self.steps.append(self.step)
+        if task.opening is not None:
+            task.opening.first = task.last_step
+            task.opening = None
+        if task.deadline is not None and task.blocker is not None and not task.blocker.ready():
+            self.step.accesses[CLOCK] = TIMEOUT
+            self.now = max(self.now, task.deadline)
+
+    def _decide(self, last: Task | None) -> Task | None:
+        """Return the thread to go on, None if the schedule has come to an end."""
+        enabled = [task.number for task in self.tasks if task.can_go()]
+        if not enabled:
+            unfinished = [task for task in self.tasks if not task.done]
+            foreground = [task for task in unfinished if not self.in_background(task.number + 1)]
+            if not foreground:
+                return None
+            timed = [task for task in unfinished if task.deadline is not None]
+            if not timed:
+                return self._stop(*self._stuck(foreground))
+            enabled = [min(timed, key=lambda task: (task.deadline or 0.0, task.number)).number]
+        if len(self.steps) >= MOST_STEPS:
+            return self._stop("endless", f"after {MOST_STEPS:,} steps some thread still runs")
+        try:
+            choice = self.chooser.choose(self, enabled, -1 if last is None else last.number)
+        except Diverged as error:  # not through the program, which might catch the error
+            return self._stop("diverged", str(error))
+        if choice is None:
+            return self._stop("cut", "the rest is equivalent to a schedule that was run")
+        if choice not in enabled:
+            return self._stop("diverged", f"thread {choice} cannot take step {len(self.steps)}; able: {enabled}")
+        return self.tasks[choice]
+
+    def _stuck(self, waiting: list[Task]) -> tuple[str, str]:
+        """Say who waits for what, and call it by its name."""
+        words = ", ".join(
+            f"{task.name} waits for {task.blocker.waited_for()}" for task in waiting if task.blocker is not None
+        )
+        if all(isinstance(task.blocker, Spin) for task in waiting):
+            return "livelock", words
+        lost = [self.unheard[task.condition] for task in waiting if task.condition in self.unheard]
+        return ("lost wakeup", f"{words}; {lost[0]}") if lost else ("deadlock", words)
+
+    def _stop(self, problem: str, why: str) -> Task | None:
+        """Note what ends the schedule; nobody goes on."""
+        self.problem = problem, why
+        return None
+
+    def stop(self, problem: str, why: str) -> None:
+        """End the schedule from within a thread."""
+        self._stop(problem, why)
+        self._following = None
+        self._main.switch()
+        raise self._greenlet.GreenletExit
+
+    # accesses --------------------------------------------------------------------------------------------------------
+
+    def at(self, line: int) -> None:
+        """Announce an access: in the model "free" others may come before."""
+        if not self.polls or not self.parked:
+            self.point()
+        if self.step.line == 0:
+            self.step.line = line
+
+    def poll(self, line: int) -> None:
+        """Announce a place where the interpreter polls: in the model "gil" others may come here."""
+        if self.polls:
+            self.point()
+            self.step.line = line
+
+    def record(self, owner: Any, part: Hashable, kind: str) -> None:
+        """Add an access to the step of the running thread."""
+        self.record_at(self.location(owner, part), kind)
+
+    def record_at(self, location: Location, kind: str) -> None:
+        """Add an access to the step of the running thread, by location."""
+        accesses = self.step.accesses
+        accesses[location] = merged(accesses.get(location), kind)
+        if self._waiting and kind not in (READ, PROBE):
+            for task in self._waiting:
+                if isinstance(task.blocker, Spin):
+                    task.blocker.written(location)
+
+    @property
+    def parked(self) -> bool:
+        """Whether the running thread has come to its first access."""
+        return self.current is not None and self.current.parked
+
+    def location(self, owner: Any, part: Hashable) -> Location:
+        """Return the location of a part of an object."""
+        number = self.current.number if self.current is not None else -1
+        return self.names.of(owner, number, self._named), part
+
+    def _named(self) -> None:
+        self.step.named = True
+
+    def tell(self, file: str, line: int, words: str) -> None:
+        """Add the words for an access; only if the run is told in words."""
+        self.step.texts.append((file, line, words))
+
+    # waiting ---------------------------------------------------------------------------------------------------------
+
+    def wait(self, blocker: Blocker, pending: tuple[Location, str] | None, deadline: float | None = None) -> None:
+        """Have the running thread wait until a blocker is ready, or the deadline passes where nothing else can."""
+        task = self.current
+        assert task is not None
+        task.blocker, task.pending, task.deadline = blocker, pending, deadline
+        if isinstance(blocker, Spin):
+            self._waiting.append(task)
+        self.point()
+        if isinstance(blocker, Spin):
+            self._waiting.remove(task)
+        task.blocker = task.pending = task.deadline = None
+
+
+class Spin:
+    """A loop that can do nothing new until one of the places it has read is written."""
+
+    def __init__(self, reads: Accesses, line: int, woken: bool) -> None:
+        self.reads = reads
+        self.line = line
+        self.woken = woken
+
+    def ready(self) -> bool:
+        """Return whether one of the places was written."""
+        return self.woken
+
+    def written(self, location: Location) -> None:
+        """Note that a place was written."""
+        if location in self.reads:
+            self.woken = True
+
+    def waited_for(self) -> str:
+        """Return what the loop waits for, in words."""
+        return f"a write that nobody makes (the loop at line {self.line})"

@@ -1,0 +1,120 @@
+"""State that is older than a run is put back after the run: the first change of each place saves what was there."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+_MISSING: Final = object()
+
+
+class Undo:
+    """What a run has changed that it did not make."""
+
+    def __init__(self) -> None:
+        self._seen: set[tuple[int, str | None]] = set()
+        self._log: list[Callable[[], object]] = []
+        self._kept: list[Any] = []
+
+    def attribute(self, owner: Any, name: str) -> None:
+        """Save an attribute before it changes."""
+        if (id(owner), name) in self._seen:
+            return
+        self._note(owner, name)
+        if isinstance(owner, type) or hasattr(owner, "__dict__"):
+            old = vars(owner).get(name, _MISSING)
+            if old is _MISSING and not isinstance(owner, type):
+                old = _slot(owner, name)
+        else:
+            old = _slot(owner, name)
+        self._log.append(lambda: _restore_attribute(owner, name, old))
+
+    def item(self, namespace: dict[str, Any], name: str) -> None:
+        """Save an item of a namespace before it changes."""
+        if (id(namespace), name) in self._seen:
+            return
+        self._note(namespace, name)
+        old = namespace.get(name, _MISSING)
+
+        def restore() -> None:
+            if old is _MISSING:
+                namespace.pop(name, None)
+            else:
+                namespace[name] = old
+
+        self._log.append(restore)
+
+    def cell(self, cell: Any) -> None:
+        """Save a variable of a closure before it changes."""
+        if (id(cell), None) in self._seen:
+            return
+        self._note(cell, None)
+        try:
+            old = cell.cell_contents
+        except ValueError:
+            return
+        self._log.append(lambda: setattr(cell, "cell_contents", old))
+
+    def container(self, value: Any) -> None:
+        """Save the items of a container before they change."""
+        if (id(value), None) in self._seen:
+            return
+        self._note(value, None)
+        if isinstance(value, dict):
+            kind: Any = OrderedDict if isinstance(value, OrderedDict) else dict
+            items = list(kind.items(value))
+
+            def refill() -> None:
+                kind.clear(value)
+                for key, each in items:
+                    kind.__setitem__(value, key, each)
+
+            self._log.append(refill)
+        elif isinstance(value, set):
+            self._log.append(partial(_refill, set.clear, set.update, value, set(value)))
+        elif isinstance(value, deque):
+            self._log.append(partial(_refill, deque.clear, deque.extend, value, list(value)))
+        elif isinstance(value, list | bytearray):
+            content = value[:]
+            self._log.append(lambda: value.__setitem__(slice(None), content))
+
+    def restore(self, how: Callable[[], object]) -> None:
+        """Call something when the run is over."""
+        self._log.append(how)
+
+    def _note(self, value: Any, name: str | None) -> None:
+        self._seen.add((id(value), name))
+        self._kept.append(value)
+
+    def undo(self) -> None:
+        """Put everything back, the last change first."""
+        for restore in reversed(self._log):
+            restore()
+        self._log.clear()
+        self._seen.clear()
+        self._kept.clear()
+
+
+def _refill(clear: Callable[[Any], object], fill: Callable[[Any, Any], object], value: Any, content: Any) -> None:
+    clear(value)
+    fill(value, content)
+
+
+def _slot(owner: Any, name: str) -> Any:
+    try:
+        return object.__getattribute__(owner, name)
+    except AttributeError:
+        return _MISSING
+
+
+def _restore_attribute(owner: Any, name: str, old: Any) -> None:
+    change = type if isinstance(owner, type) else object
+    try:
+        if old is _MISSING:
+            change.__delattr__(owner, name)
+        else:
+            change.__setattr__(owner, name, old)
+    except AttributeError:
+        pass  # gone already, or a place that cannot be written: then nothing was changed there

@@ -1,0 +1,243 @@
+"""`explore_threads`: run functions at the same time, in every order that makes a difference."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Literal, TypeAlias
+
+from latchfree_explore.python.core.run import Run
+from latchfree_explore.python.program import Machine, Program, Threads
+from latchfree_explore.python.result import ExplorationFailed, PythonExploration
+from latchfree_explore.python.rewriting.instrument import CannotControl
+from latchfree_explore.python.search.strategies import Bounded, Fixed, Pct, Random, Reduced, Strategy
+from latchfree_explore.python.verdicts import Wrong
+from latchfree_explore.python.watchdog import PATIENCE, Watchdog
+
+Switches: TypeAlias = Literal["free", "gil"]
+
+SCHEDULES: Final = 20_000
+DRAWN: Final = 40
+"""Schedules that "auto" draws before it runs every class of schedules."""
+FEWEST_SECONDS: Final = 5.0
+"""Seconds for the search of a failing schedule with fewer preemptions."""
+STRATEGIES: Final = ("auto", "dpor", "bounded", "random", "pct")
+
+
+def explore_threads(
+    *threads: Callable[..., Any],
+    check: Callable[..., Any] | None = None,
+    setup: Callable[[], Any] | None = None,
+    switches: Switches = "free",
+    strategy: str = "auto",
+    bound: int = 2,
+    schedules: int = SCHEDULES,
+    timeout: float | None = None,
+    seed: int = 0,
+    include: Sequence[str] = (),
+    raises: bool = True,
+) -> PythonExploration:
+    """Run functions as threads of one program, in every order of their accesses that makes a difference.
+
+    The functions and what they call are ordinary Python with `threading`, `queue` and `concurrent.futures`. Changes to
+    objects that are older than the call are undone after every schedule.
+
+    Parameters
+    ----------
+    *threads : callable
+        What each thread does; they take what `setup` returns, if there is a setup.
+    check : callable, optional
+        Called after each schedule, with what `setup` returned; wrong if it returns False or raises.
+    setup : callable, optional
+        Makes what the threads share, anew for each schedule.
+    switches : "free" or "gil"
+        Where threads may change: between any two accesses ("free": free-threaded builds, and all that the language
+        promises), or only where this version of CPython polls ("gil").
+    strategy : str
+        "auto" (a few random schedules, then "dpor"), "dpor" (one schedule of each class of equivalent ones),
+        "bounded" (every schedule with at most `bound` preemptions), "random", or "pct" (random priorities).
+    bound : int
+        For "bounded".
+    schedules : int
+        How many schedules at most.
+    timeout : float, optional
+        Seconds.
+    seed : int
+        Of random schedules.
+    include : sequence of str
+        Installed packages whose accesses are steps too; a call of any other package is one step.
+    raises : bool
+        Whether a schedule that goes wrong raises; else the result says so.
+
+    Returns
+    -------
+    PythonExploration
+
+    Raises
+    ------
+    ExplorationFailed
+        If a schedule goes wrong: an AssertionError that shows the schedule.
+    CannotControl
+        If a part of the program is out of control; the message names it.
+    Diverged
+        If the same choices lead to different runs, because the program depends on time, addresses or random numbers.
+    latchfree.errors.MissingExtra
+        If greenlet is not installed.
+
+    Examples
+    --------
+    >>> explore_threads(counter.increment, counter.increment, check=lambda: counter.n == 2)
+    """
+    if not threads:
+        raise ValueError("give at least one function to explore")
+    result = explore_program(
+        Threads(threads, setup, check), switches=switches, strategy=strategy, bound=bound, schedules=schedules,
+        timeout=timeout, seed=seed, include=include,
+    )  # fmt: skip
+    if raises and result.wrong is not None:
+        raise ExplorationFailed(result)
+    return result
+
+
+def explore_program(
+    program: Program,
+    *,
+    switches: str = "free",
+    strategy: str = "auto",
+    bound: int = 2,
+    schedules: int = SCHEDULES,
+    timeout: float | None = None,
+    seed: int = 0,
+    include: Sequence[str] = (),
+    minimise: bool = True,
+) -> PythonExploration:
+    """Explore any program; see `explore_threads`."""
+    if switches not in ("free", "gil"):
+        raise ValueError(f"switches are 'free' or 'gil', not {switches!r}")
+    if strategy not in STRATEGIES:
+        raise ValueError(f"there is no strategy {strategy!r}; choose one of {', '.join(STRATEGIES)}")
+    if schedules < 1:
+        raise ValueError(f"schedules must be at least 1, got {schedules}")
+    machine = Machine(program, polls=switches == "gil", include=tuple(include))
+    result = PythonExploration(switches, strategy=strategy)
+    began = time.monotonic()
+    deadline = None if timeout is None else began + timeout
+    watchdog = Watchdog(machine.progress)
+    try:
+        with machine.ready(), watchdog:
+            found = _search(machine, result, _plan(strategy, bound, seed), schedules, deadline)
+            if found is not None:
+                _settle(machine, result, found, minimise and strategy != "bounded")
+    except KeyboardInterrupt:
+        if watchdog.hung_at:
+            raise CannotControl(
+                f"{watchdog.hung_at}: no step in {PATIENCE:g} s; fix: a call that waits outside Python, as on a "
+                "socket or a process, cannot be explored: replace it in setup="
+            ) from None
+        if result.schedules == 0:
+            raise
+        result.interrupted = True
+        if result.wrong is None:
+            result.verdict, result.reason = "unknown", "interrupted; nothing wrong so far"
+    result.seconds = time.monotonic() - began
+    return result
+
+
+def _plan(strategy: str, bound: int, seed: int) -> list[tuple[Strategy, int | None]]:
+    """Return strategies and how many schedules each gets, None for all that are left."""
+    if strategy == "auto":
+        return [(Random(seed), DRAWN // 2), (Pct(seed), DRAWN // 2), (Reduced(), None)]
+    if strategy == "dpor":
+        return [(Reduced(), None)]
+    if strategy == "bounded":
+        return [(Bounded(bound), None)]
+    return [(Random(seed) if strategy == "random" else Pct(seed), None)]
+
+
+def _search(
+    machine: Machine,
+    result: PythonExploration,
+    plan: list[tuple[Strategy, int | None]],
+    schedules: int,
+    deadline: float | None,
+) -> Wrong | None:
+    """Run schedules until one is wrong, the plan is done, or the limits are reached."""
+    for strategy, share in plan:
+        drawn = 0
+        while True:
+            if result.schedules + result.cut >= schedules or (deadline is not None and time.monotonic() > deadline):
+                _cut_short(result, strategy)
+                return None
+            if share is not None and drawn >= share:
+                break
+            drawn += 1
+            strategy.begin()
+            run, wrong = machine.execute(strategy)
+            if machine.constants.refuted():
+                strategy.restart()
+                continue
+            _count(result, run)
+            if wrong is not None:
+                result.found_after = result.schedules
+                return wrong
+            if not strategy.advance(run):
+                break
+    last = plan[-1][0]
+    result.complete = isinstance(last, Reduced)
+    result.reason = (
+        f"nothing wrong in any schedule; the {result.schedules:,} that were run stand for all"
+        if result.complete
+        else f"nothing wrong in {result.schedules:,} schedules, every one within the bound"
+    )
+    return None
+
+
+def _cut_short(result: PythonExploration, strategy: Strategy) -> None:
+    result.reason = f"nothing wrong in {result.schedules:,} schedules"
+    if isinstance(strategy, Reduced | Bounded):
+        result.verdict = "unknown"
+        result.reason += ", which are not all; fix: a smaller program, or a larger limit of schedules or time"
+
+
+def _count(result: PythonExploration, run: Run) -> None:
+    if run.problem is not None and run.problem[0] == "cut":
+        result.cut += 1
+    else:
+        result.schedules += 1
+    result.longest = max(result.longest, len(run.steps))
+
+
+def _settle(machine: Machine, result: PythonExploration, wrong: Wrong, minimise: bool) -> None:
+    """Look for the fewest preemptions, then run the failing schedule once more, told in words."""
+    result.verdict, result.wrong = "violation", wrong
+    result.reason = f"{wrong.kind}: {wrong.message}"
+    if minimise:
+        wrong = _fewest(machine, result, wrong)
+    run, again = machine.execute(Fixed(wrong.choices), telling=True)
+    if again is None or again.kind != wrong.kind:
+        raise RuntimeError(f"a schedule that failed ({wrong.kind}) does not fail again: {again}")
+    result.wrong = wrong
+    result.reason = f"{wrong.kind}: {wrong.message}"
+    result.steps = run.steps
+    result.threads = len(run.tasks)
+    result.written = sorted(machine.constants.written)
+
+
+def _fewest(machine: Machine, result: PythonExploration, wrong: Wrong) -> Wrong:
+    """Return a failing schedule with the fewest preemptions, if the search ends in time; else the one that is known."""
+    deadline = time.monotonic() + FEWEST_SECONDS
+    for bound in range(4):
+        strategy = Bounded(bound)
+        while True:
+            if time.monotonic() > deadline:
+                return wrong
+            run, other = machine.execute(strategy)
+            if machine.constants.refuted():
+                strategy.restart()
+                continue
+            if other is not None and other.kind == wrong.kind:
+                result.preemptions = bound
+                return other
+            if not strategy.advance(run):
+                break
+    return wrong

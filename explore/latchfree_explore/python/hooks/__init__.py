@@ -1,0 +1,1 @@
+"""What rewritten code calls at each access, call, and turn of a loop."""

@@ -1,0 +1,131 @@
+"""Which parts of a container an operation touches.
+
+Only what the built-in method does counts: a subclass that overrides an operation runs its own code, which is rewritten
+itself. Negative indexes of lists reach another item when the length changes, so they touch all items.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Hashable, Iterable, Iterator
+from typing import Any, Final, TypeAlias
+
+from latchfree_explore.python.core.steps import PUT, READ, WRITE
+
+Effects: TypeAlias = tuple[tuple[Hashable, str], ...]
+
+KINDS: Final = (dict, list, set, deque, bytearray)
+_BUILT_IN: Final = (OrderedDict, defaultdict, *KINDS)
+
+READS: Final[Effects] = (("shape", READ), ("vals", READ), ("all", READ))
+"""Everything is read: `list(x)`, ``x == y``, ``values()``."""
+SHAPE: Final[Effects] = (("shape", READ),)
+"""The length, or the keys, are read."""
+CHANGES: Final[Effects] = (("shape", WRITE), ("vals", PUT), ("all", WRITE))
+"""Everything may change: ``clear()``, ``popitem()``, ``sort()``."""
+GROWS: Final[Effects] = (("shape", WRITE), ("vals", PUT))
+"""Something is added at an end: ``append()``."""
+
+_SHAPE_ONLY: Final = frozenset({"keys", "__len__", "__iter__"})
+_READING: Final = frozenset({
+    "copy", "values", "items", "index", "count", "__reversed__", "__eq__", "__ne__", "__lt__", "__le__", "__gt__",
+    "__ge__", "__add__", "__mul__", "__or__", "__and__", "__sub__", "__xor__", "__repr__", "__str__", "union",
+    "intersection", "difference", "symmetric_difference", "issubset", "issuperset", "isdisjoint", "decode", "find",
+    "hex", "startswith", "endswith", "join", "split", "__ror__", "__rand__", "__rsub__", "__rxor__", "__contains__",
+})  # fmt: skip
+_AT_KEY: Final = {
+    "get": READ, "__getitem__": READ, "setdefault": WRITE, "pop": WRITE, "__setitem__": WRITE, "__delitem__": WRITE,
+    "add": WRITE, "discard": WRITE, "remove": WRITE, "__contains__": READ,
+}  # fmt: skip
+_GROWING: Final = frozenset({"append", "extend", "__iadd__"})
+_HARMLESS: Final = frozenset({"__class__", "__doc__", "__init_subclass__", "__sizeof__", "__hash__", "fromkeys"})
+
+
+def built_in(value: Any, operation: str) -> bool:
+    """Return whether an operation on a value is that of a built-in container."""
+    kind = type(value)
+    known = _KNOWN.get((kind, operation))
+    if known is None:
+        known = False
+        for cls in kind.__mro__:
+            if operation in vars(cls):
+                known = cls in _BUILT_IN
+                break
+        known = known and isinstance(value, KINDS)
+        _KNOWN[kind, operation] = known
+    return known
+
+
+_KNOWN: Final[dict[tuple[type, str], bool]] = {}
+
+
+def of(value: Any, operation: str, arguments: tuple[Any, ...]) -> Effects:
+    """Return what an operation on a built-in container is about to touch."""
+    if operation in _SHAPE_ONLY:
+        return SHAPE
+    if operation in _AT_KEY and arguments and isinstance(value, dict | set):
+        return _at_key(value, arguments[0], _AT_KEY[operation], operation)
+    if operation in ("__getitem__", "__setitem__", "__delitem__") and arguments:
+        return _at_index(arguments[0], operation)
+    if operation == "move_to_end" and arguments:
+        return (*_at_key(value, arguments[0], READ, operation), ("shape", WRITE))
+    if operation in _READING:
+        return READS
+    if operation in _HARMLESS:
+        return ()
+    return GROWS if operation in _GROWING and isinstance(value, list | deque) else CHANGES
+
+
+def _at_key(value: Any, key: Any, kind: str, operation: str) -> Effects:
+    if not isinstance(key, int | str | bytes | float | type(None)) and not _plain_tuple(key):
+        return CHANGES if kind == WRITE else (("all", WRITE), ("shape", READ))
+    here = (set if isinstance(value, set) else dict).__contains__(value, key)
+    if operation == "__getitem__" and not here and isinstance(value, defaultdict):
+        kind = WRITE
+    place = ("k", key)
+    if kind == READ or (operation in ("setdefault", "add") and here):
+        return (place, READ), ("all", READ)
+    if not here and operation in ("pop", "discard", "remove", "__delitem__"):
+        return (place, READ), ("all", READ)
+    comes_or_goes = not here or operation != "__setitem__"
+    return (place, WRITE), ("all", READ), ("vals", PUT), *((("shape", WRITE),) if comes_or_goes else ())
+
+
+def _at_index(index: Any, operation: str) -> Effects:
+    if not isinstance(index, int) or index < 0:
+        return READS if operation == "__getitem__" else CHANGES
+    place = ("k", index)
+    if operation == "__getitem__":
+        return (place, READ), ("all", READ), ("shape", READ)
+    if operation == "__setitem__":
+        return (place, WRITE), ("all", READ), ("vals", PUT), ("shape", READ)
+    return CHANGES
+
+
+def _plain_tuple(key: Any) -> bool:
+    return type(key) is tuple and all(
+        isinstance(each, int | str | bytes | float | type(None)) or _plain_tuple(each) for each in key
+    )
+
+
+_DICT: Final[dict[int, int]] = {}
+_ORDERED: Final[OrderedDict[int, int]] = OrderedDict()
+_ITERABLES: Final[tuple[Iterable[object], ...]] = (
+    [], _DICT, _DICT.values(), _DICT.items(), _ORDERED, set(), deque(), bytearray(), reversed([]), reversed(_DICT),
+)  # fmt: skip
+_ONLY_BEHIND: Final[tuple[type, ...]] = (
+    *(type(view) for of in (_DICT, _ORDERED) for view in (of.keys(), of.values(), of.items())),
+    *(type(iter(each)) for each in _ITERABLES),
+    *(enumerate, zip, map, filter, reversed),
+)
+"""Kinds of views and iterators, which hold the container that their use reads."""
+
+
+def behind(value: Any, depth: int = 4) -> Iterator[Any]:
+    """Yield the containers that the use of a value reads: itself, or what is behind its view or iterator."""
+    if isinstance(value, KINDS):
+        yield value
+    elif depth and isinstance(value, _ONLY_BEHIND):
+        for each in gc.get_referents(value):
+            yield from behind(each, depth - 1)

@@ -1,0 +1,75 @@
+"""Hooks of the flow of control: entries of functions, jumps back, and loops that wait."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from latchfree_explore.python.core.run import CONTROL, MOST_ROUNDS, Run, Spin, Task
+from latchfree_explore.python.core.steps import PROBE, READ, Accesses
+from latchfree_explore.python.hooks import polling
+
+
+def enter(line: int) -> None:
+    """Begin a function."""
+    run = CONTROL.run
+    if run is not None and polling.RULES.on_entry:
+        run.poll(line)
+
+
+def resumed(value: Any, line: int) -> Any:
+    """Go on in a generator."""
+    run = CONTROL.run
+    if run is not None and polling.RULES.on_entry:
+        run.poll(line)
+    return value
+
+
+def again(rounds: int, line: int) -> int:
+    """Begin a round of a ``while`` loop; return how many there were.
+
+    A round that only read, and left every variable as it was, would go on so for ever: the thread waits until one of
+    the places it has read is written.
+    """
+    run = CONTROL.run
+    if run is None or run.current is None:
+        return 0
+    if rounds == 0:
+        return 1
+    run.rounds += 1
+    if run.rounds > MOST_ROUNDS:
+        run.stop("endless", f"the loop at line {line} goes on after {MOST_ROUNDS:,} rounds")
+    waits = _repeats(run, run.current, line)
+    if waits is not None:
+        run.wait(waits, None)
+        for location, kind in waits.reads.items():
+            run.record_at(location, kind)
+    elif run.polls and polling.RULES.on_jump_back:
+        run.poll(line)
+    return rounds + 1
+
+
+def _repeats(run: Run, task: Task, line: int) -> Spin | None:
+    """Return what the loop waits for, None if the round was not a mere repetition."""
+    frame = sys._getframe(2)
+    state = {
+        name: value if isinstance(value, int | str | bytes | float | None) else id(value)
+        for name, value in frame.f_locals.items()
+        if not name.startswith("_lf_")
+    }
+    before = task.spin
+    task.spin = (frame, line, state, len(run.steps))
+    if before is None or before[0] is not frame or before[1] != line or before[2] != state:
+        return None
+    reads: Accesses = {}
+    for step in run.steps[before[3] :]:
+        if step.thread == task.number:
+            if any(kind not in (READ, PROBE) for kind in step.accesses.values()):
+                return None
+            reads |= step.accesses
+    spin = Spin(reads, line, False)
+    for step in run.steps[before[3] :]:
+        for location, kind in step.accesses.items():
+            if step.thread != task.number and kind not in (READ, PROBE):
+                spin.written(location)
+    return spin

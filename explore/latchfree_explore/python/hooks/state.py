@@ -1,0 +1,184 @@
+"""Hooks of accesses to attributes, variables of modules and variables of closures."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import Any, Final
+
+from latchfree_explore.python.core.places import called, caller
+from latchfree_explore.python.core.run import CONTROL, Run
+from latchfree_explore.python.core.steps import READ, WRITE
+from latchfree_explore.python.library.twins import twin
+
+_METHODS: Final = (
+    types.FunctionType, staticmethod, classmethod, types.BuiltinFunctionType, types.MethodDescriptorType,
+    types.WrapperDescriptorType, types.ClassMethodDescriptorType, types.MethodType,
+)  # fmt: skip
+_MISSING: Final = object()
+
+
+def told(run: Run, line: int, words: str) -> None:
+    """Add the words for an access of the code that is explored."""
+    run.tell(caller()[0], line, words)
+
+
+def short(value: Any) -> str:
+    """Return a value as text for people, one short line."""
+    try:
+        text = repr(value)
+    except Exception as error:
+        text = f"<{type(value).__name__}, whose repr raised {type(error).__name__}>"
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def owner_of(value: Any, name: str) -> Any:
+    """Return the object that holds an attribute, None if it is a method, a property or part of a module."""
+    if isinstance(value, types.ModuleType):
+        return None
+    if isinstance(value, type):
+        for cls in value.__mro__:
+            held = cls.__dict__.get(name, _MISSING)
+            if held is not _MISSING:
+                return None if isinstance(held, _METHODS) or hasattr(type(held), "__get__") or _foreign(cls) else cls
+        return None
+    held = class_attribute(type(value), name)
+    if held is _MISSING:
+        return value
+    if isinstance(held[1], types.MemberDescriptorType):
+        return value
+    if hasattr(type(held[1]), "__set__"):
+        return None
+    namespace = getattr(value, "__dict__", None)
+    if namespace is not None and name in namespace:
+        return value
+    return None if hasattr(type(held[1]), "__get__") or _foreign(held[0]) else held[0]
+
+
+def class_attribute(kind: type, name: str) -> Any:
+    """Return the class that has an attribute, and the attribute; a marker if there is none."""
+    for cls in kind.__mro__:
+        namespace = cls.__dict__
+        if name in namespace:
+            return cls, namespace[name]
+    return _MISSING
+
+
+def _foreign(cls: type) -> bool:
+    return cls.__module__ in ("builtins", "_thread", "threading", "queue", "collections")
+
+
+def get(value: Any, name: str, line: int) -> Any:
+    """Read an attribute."""
+    run = CONTROL.run
+    if run is None:
+        return twin(getattr(value, name))
+    owner = owner_of(value, name)
+    if owner is None or run.constants.constant(name):
+        return twin(getattr(value, name))
+    run.at(line)
+    found = getattr(value, name, _MISSING)
+    run.record(owner, name, READ)
+    if run.telling:
+        what = "nothing there" if found is _MISSING else short(found)
+        told(run, line, f"read {called(run.roots, owner)}.{name}: {what}")
+    return twin(getattr(value, name) if found is _MISSING else found)
+
+
+def put(new: Any, owner: Any, name: str, line: int) -> None:
+    """Write an attribute."""
+    run = CONTROL.run
+    if run is None or (hasattr(type(_attribute(owner, name)), "__set__") and not _is_slot(owner, name)):
+        setattr(owner, name, new)
+        return
+    run.at(line)
+    if not run.names.is_born(owner):
+        run.undo.attribute(owner, name)
+    run.constants.wrote(name)
+    run.record(owner, name, WRITE)
+    if run.telling:
+        told(run, line, f"write {called(run.roots, owner)}.{name} = {short(new)}")
+    setattr(owner, name, new)
+
+
+def delete(owner: Any, name: str, line: int) -> None:
+    """Delete an attribute."""
+    run = CONTROL.run
+    if run is not None:
+        run.at(line)
+        run.undo.attribute(owner, name)
+        run.constants.wrote(name)
+        run.record(owner, name, WRITE)
+        if run.telling:
+            told(run, line, f"delete {called(run.roots, owner)}.{name}")
+    delattr(owner, name)
+
+
+def _attribute(owner: Any, name: str) -> Any:
+    held = class_attribute(type(owner), name)
+    return None if held is _MISSING else held[1]
+
+
+def _is_slot(owner: Any, name: str) -> bool:
+    return isinstance(_attribute(owner, name), types.MemberDescriptorType)
+
+
+def variable(name: str, namespace: dict[str, Any], line: int) -> Any:
+    """Read a variable of a module."""
+    run = CONTROL.run
+    if run is not None and not run.constants.constant(name):
+        run.at(line)
+        run.record(namespace, name, READ)
+        if run.telling:
+            told(run, line, f"read {name}: {short(namespace.get(name))}")
+    if name in namespace:
+        return twin(namespace[name])
+    builtins = namespace["__builtins__"]
+    held: dict[str, Any] = builtins if isinstance(builtins, dict) else vars(builtins)
+    if name not in held:
+        raise NameError(f"name {name!r} is not defined", name=name)
+    return held[name]
+
+
+def to_variable(new: Any, name: str, namespace: dict[str, Any], line: int) -> Any:
+    """Announce the writing of a variable of a module; return the value, which is then assigned."""
+    run = CONTROL.run
+    if run is not None:
+        run.at(line)
+        run.undo.item(namespace, name)
+        run.constants.wrote(name)
+        run.record(namespace, name, WRITE)
+        if run.telling:
+            told(run, line, f"write {name} = {short(new)}")
+    return new
+
+
+def cell(reader: Callable[[], Any], line: int) -> Any:
+    """Read a variable of a closure."""
+    run = CONTROL.run
+    held = reader.__closure__
+    if run is not None and held and not run.constants.constant(_called_cell(reader)):
+        run.at(line)
+        run.record(held[0], "value", READ)
+        if run.telling:
+            told(run, line, f"read {_called_cell(reader)}: {short(reader())}")
+    return twin(reader())
+
+
+def to_cell(new: Any, reader: Callable[[], Any], line: int) -> Any:
+    """Announce the writing of a variable of a closure; return the value, which is then assigned."""
+    run = CONTROL.run
+    if run is not None and reader.__closure__:
+        held = reader.__closure__[0]
+        run.at(line)
+        run.undo.cell(held)
+        run.constants.wrote(_called_cell(reader))
+        run.record(held, "value", WRITE)
+        if run.telling:
+            told(run, line, f"write {_called_cell(reader)} = {short(new)}")
+    return new
+
+
+def _called_cell(reader: Callable[[], Any]) -> str:
+    names: tuple[str, ...] = reader.__code__.co_freevars
+    return names[0]

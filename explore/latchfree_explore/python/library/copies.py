@@ -1,0 +1,217 @@
+"""Private copies of the standard library's own `threading`, `queue` and `concurrent.futures`.
+
+Their source runs over a controlled `_thread` and a virtual clock, so conditions, events, semaphores, barriers, timers,
+queues and pools behave as those of this version of Python do. The modules that everybody else uses are not touched.
+Exceptions stay the original ones: ``except queue.Empty`` catches either.
+"""
+
+from __future__ import annotations
+
+import builtins
+import concurrent.futures
+import concurrent.futures.thread
+import importlib.util
+import os
+import queue
+import sys
+import types
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from latchfree_explore.python.core.run import CONTROL
+from latchfree_explore.python.core.steps import READ, WRITE
+from latchfree_explore.python.library import fake_thread
+from latchfree_explore.python.library.locks import SimpleQueue, Unlocked
+
+COPIED: Final = ("threading", "queue", "concurrent.futures._base", "concurrent.futures.thread")
+
+
+class Watched:
+    """An attribute of a library class that threads read without a lock: its accesses are steps."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, owner: Any, kind: type | None = None) -> Any:
+        if owner is None:
+            return self
+        self._note(owner, READ)
+        try:
+            return owner.__dict__[self._name]
+        except KeyError:
+            raise AttributeError(self._name) from None
+
+    def __set__(self, owner: Any, value: Any) -> None:
+        self._note(owner, WRITE)
+        owner.__dict__[self._name] = value
+
+    def _note(self, owner: Any, kind: str) -> None:
+        run = CONTROL.run
+        if run is not None:
+            run.at(0)
+            run.record(owner, self._name, kind)
+
+
+class _Quiet:
+    """A logger that says nothing of threads that are ended because their schedule is."""
+
+    def __init__(self, logger: Any) -> None:
+        self._logger = logger
+
+    def __getattr__(self, name: str) -> Any:
+        return (lambda *words, **options: None) if CONTROL.ending else getattr(self._logger, name)
+
+
+class Library:
+    """The private copies, made once; `reset` gives every run the same start."""
+
+    def __init__(self) -> None:
+        self.modules: dict[str, types.ModuleType] = {
+            "_thread": fake_thread.thread_module(),
+            "time": fake_thread.time_module(),
+        }
+        self._os = types.ModuleType("os")
+        self._os.__dict__.update({name: value for name, value in vars(os).items() if name != "register_at_fork"})
+        for name in COPIED:
+            self._copied(name)
+        self._adapt()
+        self._kept = [
+            (value, value.copy())
+            for name in COPIED
+            for key, value in vars(self.modules[name]).items()
+            if type(value) in (dict, set) and not key.startswith("__")
+        ]
+
+    def _copied(self, name: str) -> types.ModuleType:
+        if name in self.modules:
+            return self.modules[name]
+        spec = importlib.util.find_spec(name)
+        assert spec is not None
+        assert spec.origin is not None
+        module = types.ModuleType(name)
+        module.__file__, module.__package__, module.__spec__ = spec.origin, spec.parent, spec
+        vars(module)["__builtins__"] = vars(builtins) | {"__import__": self._import}
+        self.modules[name] = module
+        code = compile(Path(spec.origin).read_text(encoding="utf-8"), spec.origin, "exec")
+        exec(code, vars(module))
+        return module
+
+    def _import(
+        self, name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0
+    ) -> types.ModuleType:
+        """Import as the copies do: what is copied comes from here."""
+        if name == "_queue":
+            raise ImportError(name)
+        if name == "os":
+            return self._os
+        if name == "concurrent.futures" and fromlist:
+            package = types.ModuleType(name)
+            vars(package)["_base"] = self._copied("concurrent.futures._base")
+            return package
+        if name in self.modules or name in COPIED:
+            return self._copied(name)
+        return builtins.__import__(name, globals, locals, fromlist, level)
+
+    def _adapt(self) -> None:
+        """Make the copies fit: exceptions of the originals, no locks where nobody gives way, watched attributes."""
+        threading, queues = self.modules["threading"], self.modules["queue"]
+        base, pool = self.modules["concurrent.futures._base"], self.modules["concurrent.futures.thread"]
+        vars(queues).update(Empty=queue.Empty, Full=queue.Full, SimpleQueue=SimpleQueue)
+        if hasattr(queue, "ShutDown"):
+            vars(queues)["ShutDown"] = queue.ShutDown
+        for name in ("CancelledError", "InvalidStateError", "BrokenExecutor"):
+            vars(base)[name] = getattr(concurrent.futures._base, name)
+        vars(pool)["BrokenThreadPool"] = concurrent.futures.thread.BrokenThreadPool
+        vars(threading)["BrokenBarrierError"] = sys.modules["threading"].BrokenBarrierError
+        for module, name in ((threading, "_active_limbo_lock"), (threading, "_shutdown_locks_lock")):
+            if name in vars(module):
+                vars(module)[name] = Unlocked()
+        vars(pool)["_global_shutdown_lock"] = Unlocked()
+        vars(threading)["_make_invoke_excepthook"] = _keep_error
+        threading.Event._flag = Watched("_flag")
+        _hear_notifications(threading.Condition)
+        threading.Thread.__hash__ = base.Future.__hash__ = _numbered
+        vars(base)["LOGGER"] = _Quiet(vars(base)["LOGGER"])
+        self.modules["concurrent.futures"] = self._futures(base, pool)
+
+    def _futures(self, base: types.ModuleType, pool: types.ModuleType) -> types.ModuleType:
+        package = types.ModuleType("concurrent.futures")
+        for name in concurrent.futures.__all__:
+            if name in vars(base):
+                vars(package)[name] = vars(base)[name]
+        vars(package).update(ThreadPoolExecutor=vars(pool)["ThreadPoolExecutor"], thread=pool, _base=base)
+        return package
+
+    def reset(self) -> None:
+        """Put back what the copies keep from run to run."""
+        for value, content in self._kept:
+            value.clear()
+            value.update(content)
+        threading, pool = self.modules["threading"], self.modules["concurrent.futures.thread"]
+        vars(threading)["_counter"] = fake_thread.counter()
+        vars(threading)["_dangling"].clear()
+        vars(pool)["_threads_queues"].clear()
+        pool.ThreadPoolExecutor._counter = fake_thread.counter()
+        _HASHES[:] = [fake_thread.counter()]
+
+    def in_background(self, ident: int) -> bool:
+        """Return whether the end of the program waits for no end of a thread: a daemon, a worker of a pool."""
+        thread = vars(self.modules["threading"])["_active"].get(ident)
+        if thread is None:
+            return False
+        return bool(thread._daemonic) or thread in vars(self.modules["concurrent.futures.thread"])["_threads_queues"]
+
+
+_HASHES: Final[list[Callable[[], int]]] = [fake_thread.counter()]
+
+
+def _numbered(self: Any) -> int:
+    """Return a hash that is the same in every run: sets of threads and futures keep their order."""
+    number: int = vars(self).setdefault("_latchfree_hash", 0) or _HASHES[0]()
+    vars(self)["_latchfree_hash"] = number
+    return number
+
+
+def _keep_error() -> Callable[[Any], None]:
+    """Return what `threading.Thread` does with an uncaught exception: the thread's task keeps it."""
+
+    def keep(thread: Any) -> None:
+        run = CONTROL.run
+        if run is not None and run.current is not None:
+            run.current.error = sys.exc_info()[1]
+
+    return keep
+
+
+def _hear_notifications(condition: Any) -> None:
+    """Remember a notify that nobody waited for: if somebody waits for ever later, the wakeup was lost."""
+    notify, wait = condition.notify, condition.wait
+
+    def notified(self: Any, n: int = 1) -> None:
+        run = CONTROL.run
+        if run is not None and run.current is not None:
+            if self._waiters:
+                run.unheard.pop(id(self), None)
+            else:
+                run.unheard[id(self)] = f"{run.current.name} notified before, when nobody waited"
+        notify(self, n)
+
+    def waits(self: Any, timeout: float | None = None) -> Any:
+        run = CONTROL.run
+        task = run.current if run is not None else None
+        if task is None:
+            return wait(self, timeout)
+        task.condition = id(self)
+        heard = wait(self, timeout)
+        task.condition = 0
+        return heard
+
+    condition.notify, condition.wait = notified, waits
+
+
+@cache
+def library() -> Library:
+    """Return the private copies; they are made at the first call."""
+    return Library()

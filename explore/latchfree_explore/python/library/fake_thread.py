@@ -1,0 +1,216 @@
+"""`_thread` and `time` as the private copies of the standard library see them: threads are tasks, time is virtual.
+
+Time stands still while any thread can move. It jumps to the earliest deadline when none can.
+"""
+
+from __future__ import annotations
+
+import _thread
+import itertools
+import time
+import types
+from collections.abc import Callable
+from typing import Any, Final
+
+from latchfree_explore.python.core.run import CONTROL, Run
+from latchfree_explore.python.core.steps import WRITE
+from latchfree_explore.python.library.locks import OUTSIDE, Lock, RLock, get_ident, refuse_to_wait, tell
+
+EPOCH: Final = 1_000_000_000.0
+"""What `time.time` says when a run starts, in seconds."""
+
+
+class _Sleep:
+    """What a sleeping thread waits for: only its deadline."""
+
+    def ready(self) -> bool:
+        return False
+
+    def waited_for(self) -> str:
+        return "time to pass"
+
+
+def sleep(seconds: float) -> None:
+    """Let all others go on as far as they can."""
+    if seconds < 0:
+        raise ValueError("sleep length must be non-negative")
+    run = CONTROL.run
+    if run is None:
+        if CONTROL.ending:
+            refuse_to_wait(sleep)
+        return
+    run.wait(_Sleep(), (run.location(None, "sleep"), WRITE), run.now + seconds)
+    tell(run, f"slept {seconds:g} s")
+
+
+def now() -> float:
+    """Return the virtual time in seconds since the run began."""
+    return CONTROL.run.now if CONTROL.run is not None else 0.0
+
+
+def _started(body: Callable[[], object]) -> int:
+    run = CONTROL.run
+    if run is None:
+        raise RuntimeError(
+            "a thread was started while no run is in progress, as in the constructor of the shared object; "
+            "fix: explore one function that makes the object and starts the threads"
+        )
+    run.at(0)
+    task = run.spawn(body)
+    run.record(run, "threads", WRITE)
+    tell(run, f"start {task.name}")
+    run.poll(0)
+    return task.number + 1
+
+
+def start_new_thread(
+    function: Callable[..., object], args: tuple[Any, ...], kwargs: dict[str, Any] | None = None
+) -> int:
+    """Start a task."""
+    return _started(lambda: function(*args, **(kwargs or {})))
+
+
+def _release_at_end(run: Run, lock: Lock) -> None:
+    assert run.current is not None
+    run.current.on_end.append(lambda: lock.free(run))
+
+
+def set_sentinel() -> Lock:
+    """Return a lock that is freed when the running thread ends; Python before 3.13."""
+    lock = Lock()
+    if CONTROL.run is not None:
+        _release_at_end(CONTROL.run, lock)
+    return lock
+
+
+class ThreadHandle:
+    """What `threading.Thread` of Python 3.13 holds of a thread of the system."""
+
+    def __init__(self) -> None:
+        self.ident: int | None = None
+        self._lock = Lock()
+        self._over = False
+
+    def is_done(self) -> bool:
+        """Return whether the thread has ended."""
+        return not self._lock.locked() if self.ident is not None and not self._over else self._over
+
+    def _set_done(self) -> None:
+        self._over = True
+
+    def join(self, timeout: float | None = None) -> None:
+        """Wait for the end of the thread."""
+        if self._lock.acquire(timeout=-1 if timeout is None else timeout):
+            self._lock.release()
+
+
+def start_joinable_thread(
+    function: Callable[[], object], handle: ThreadHandle | None = None, daemon: bool = True
+) -> ThreadHandle:
+    """Start a task with a handle; Python 3.13."""
+    chosen = ThreadHandle() if handle is None else handle
+    chosen._lock._holder = OUTSIDE
+
+    def body() -> object:
+        assert CONTROL.run is not None
+        chosen.ident = get_ident()
+        _release_at_end(CONTROL.run, chosen._lock)
+        return function()
+
+    chosen.ident = _started(body)
+    return chosen
+
+
+def _main_handle(ident: int) -> ThreadHandle:
+    handle = ThreadHandle()
+    handle.ident = ident
+    return handle
+
+
+class Local:
+    """`threading.local` for tasks: a namespace for each."""
+
+    __slots__ = ("__dict__", "_spaces")
+    _spaces: tuple[dict[int, dict[str, Any]], tuple[Any, ...], dict[str, Any]]
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Local:
+        """Make the object and keep the arguments for threads to come."""
+        made = super().__new__(cls)
+        space: dict[str, Any] = {}
+        object.__setattr__(made, "__dict__", space)
+        object.__setattr__(made, "_spaces", ({get_ident(): space}, args, kwargs))
+        return made
+
+    def __getattribute__(self, name: str) -> Any:
+        _enter(self)
+        return object.__getattribute__(self, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        _enter(self)
+        object.__setattr__(self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        _enter(self)
+        object.__delattr__(self, name)
+
+
+def _enter(local: Local) -> None:
+    """Put the running thread's namespace in place."""
+    spaces, args, kwargs = object.__getattribute__(local, "_spaces")
+    ident = get_ident()
+    if ident in spaces:
+        object.__setattr__(local, "__dict__", spaces[ident])
+        return
+    spaces[ident] = {}
+    object.__setattr__(local, "__dict__", spaces[ident])
+    kind: Any = type(local)
+    kind.__init__(local, *args, **kwargs)
+
+
+def thread_module() -> types.ModuleType:
+    """Return the controlled `_thread`."""
+    module = types.ModuleType("_thread")
+    module.__dict__.update(_thread.__dict__)
+    module.__dict__.pop("_local", None)
+    module.__dict__.pop("_excepthook", None)
+    module.__dict__.update(
+        allocate_lock=Lock,
+        allocate=Lock,
+        lock=Lock,
+        LockType=Lock,
+        RLock=RLock,
+        _local=Local,
+        start_new_thread=start_new_thread,
+        start_new=start_new_thread,
+        start_joinable_thread=start_joinable_thread,
+        daemon_threads_allowed=lambda: True,
+        get_ident=get_ident,
+        get_native_id=get_ident,
+        _get_main_thread_ident=lambda: OUTSIDE,
+        _make_thread_handle=_main_handle,
+        _ThreadHandle=ThreadHandle,
+        _set_sentinel=set_sentinel,
+        _shutdown=lambda: None,
+    )
+    return module
+
+
+def time_module() -> types.ModuleType:
+    """Return `time` with a virtual clock."""
+    module = types.ModuleType("time")
+    module.__dict__.update(time.__dict__)
+    module.__dict__.update(
+        sleep=sleep,
+        monotonic=now,
+        perf_counter=now,
+        time=lambda: EPOCH + now(),
+        monotonic_ns=lambda: int(now() * 1e9),
+        perf_counter_ns=lambda: int(now() * 1e9),
+        time_ns=lambda: int((EPOCH + now()) * 1e9),
+    )
+    return module
+
+
+def counter() -> Callable[[], int]:
+    """Return a fresh counter for the names of threads."""
+    return itertools.count(1).__next__

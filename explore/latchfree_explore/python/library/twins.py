@@ -1,0 +1,127 @@
+"""What stands in for the library's objects while a program is explored: ``threading.Lock`` is a lock under control.
+
+Modules, classes and functions have one twin each. A lock, condition or queue that was made before gets a fresh twin in
+every run, with the state that the original has. The originals are never changed.
+"""
+
+from __future__ import annotations
+
+import _thread
+import concurrent.futures
+import concurrent.futures._base
+import concurrent.futures.thread
+import queue
+import threading
+import time
+import types
+from collections import deque
+from functools import cache
+from typing import Any, Final
+
+from latchfree_explore.python.library.copies import library
+from latchfree_explore.python.library.fake_thread import Local
+from latchfree_explore.python.library.locks import OUTSIDE, Lock, RLock, SimpleQueue
+
+_REAL_LOCK: Final = type(_thread.allocate_lock())
+_REAL_RLOCK: Final = type(_thread.RLock())
+_MADE: Final = (
+    threading.Condition, threading.Event, threading.Semaphore, threading.BoundedSemaphore, threading.Barrier,
+    queue.Queue, queue.LifoQueue, queue.PriorityQueue,
+)  # fmt: skip
+_INSTANCES: Final = frozenset({_REAL_LOCK, _REAL_RLOCK, threading.local, queue.SimpleQueue, *_MADE})
+_NAMED: Final = frozenset({types.ModuleType, type, types.FunctionType, types.BuiltinFunctionType})
+
+
+@cache
+def _exchanged() -> dict[int, tuple[Any, Any]]:
+    """Return original and twin of each module, class and function, by the original's address."""
+    modules = library().modules
+    pairs = [
+        (_thread, modules["_thread"]),
+        (time, modules["time"]),
+        (threading, modules["threading"]),
+        (queue, modules["queue"]),
+        (concurrent.futures._base, modules["concurrent.futures._base"]),
+        (concurrent.futures.thread, modules["concurrent.futures.thread"]),
+        (concurrent.futures, modules["concurrent.futures"]),
+    ]
+    found: dict[int, tuple[Any, Any]] = {}
+    for original, private in pairs:
+        found[id(original)] = original, private
+        for name, value in list(vars(private).items()):
+            real = vars(original).get(name)
+            kind = real is not None and real is not value and callable(real)
+            if kind and not name.startswith("__") and getattr(real, "__module__", "") != "builtins":
+                found.setdefault(id(real), (real, value))
+    return found
+
+
+def twin(value: Any) -> Any:
+    """Return the twin of a value, the value itself if it has none."""
+    kind = type(value)
+    if kind in _NAMED:
+        pair = _exchanged().get(id(value))
+        return value if pair is None else pair[1]
+    return TWINS.of(value) if kind in _INSTANCES else value
+
+
+class Twins:
+    """The twins of objects that were made before a run."""
+
+    def __init__(self) -> None:
+        self._made: dict[int, tuple[Any, Any]] = {}
+
+    def forget(self) -> None:
+        """Give every object a fresh twin from now on."""
+        self._made.clear()
+
+    def of(self, value: Any) -> Any:
+        """Return the twin of a lock, a condition or a queue, made at the first call of a run."""
+        known = self._made.get(id(value))
+        if known is None:
+            new = self._blank(value)
+            known = self._made[id(value)] = value, new
+            self._fill(value, new)
+        return known[1]
+
+    def _blank(self, value: Any) -> Any:
+        if type(value) is _REAL_LOCK:
+            return Lock()
+        if type(value) is _REAL_RLOCK:
+            return RLock()
+        if type(value) is queue.SimpleQueue:
+            return SimpleQueue()
+        if type(value) is threading.local:
+            return Local()
+        pair = _exchanged()[id(type(value))]
+        return pair[1].__new__(pair[1])
+
+    def _fill(self, value: Any, new: Any) -> None:
+        if isinstance(new, Lock):
+            taken = value.locked() if type(value) is _REAL_LOCK else not repr(value).startswith("<unlocked")
+            new._holder = OUTSIDE if taken else None
+            return
+        if isinstance(new, SimpleQueue):
+            if not value.empty():
+                raise RuntimeError("a SimpleQueue with items was made before the run; fix: make the queue in setup=")
+            return
+        if isinstance(new, Local):
+            vars(new).update(vars(value))
+            return
+        for name, each in vars(value).items():
+            vars(new)[name] = self._part(each)
+
+    def _part(self, value: Any) -> Any:
+        if isinstance(value, types.BuiltinMethodType) and type(value.__self__) in _INSTANCES:
+            return getattr(self.of(value.__self__), value.__name__)
+        if isinstance(value, deque | list):
+            return type(value)(value)
+        return twin(value)
+
+
+TWINS: Final = Twins()
+
+
+def is_instance(value: Any) -> bool:
+    """Return whether a value is a lock, a condition or a queue of the library itself."""
+    return type(value) in _INSTANCES

@@ -1,0 +1,174 @@
+"""Replay files of plain Python: one failing schedule of an object's calls, to be run again exactly, on any version.
+
+A schedule is a list of threads, and says nothing of addresses or bytecode; so a file written on one version of Python
+runs on others. Each step's thread, line and access are kept: where a run differs, the error names both.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+import sys
+from collections.abc import Callable, Iterable
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Final
+
+from latchfree_explore.python.classes import calls_of
+from latchfree_explore.python.core.constants import Constants
+from latchfree_explore.python.core.run import Diverged
+from latchfree_explore.python.core.steps import Step
+from latchfree_explore.python.program import Machine
+from latchfree_explore.python.result import PythonExploration
+from latchfree_explore.python.search.strategies import Fixed
+from latchfree_explore.scenario import Scenario
+from latchfree_model import get_model
+
+KIND: Final = "python-replay"
+VERSION: Final = 1
+_FIELDS: Final = {
+    "target": str, "model": str, "scenario": str, "switches": str, "choices": list, "written": list, "steps": list,
+    "source": str, "kind": str,
+}  # fmt: skip
+
+
+class PythonReplayError(ValueError):
+    """A file that is no replay of plain Python."""
+
+
+def find_class(target: str) -> Callable[[], Any]:
+    """Return what ``module:Name`` names; the current folder is searched first.
+
+    Raises
+    ------
+    ValueError
+        If there is no such module, or no such name in the module.
+    """
+    module, _, name = target.partition(":")
+    if str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        found: Any = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name != module and not module.startswith(f"{error.name}."):
+            raise
+        raise ValueError(f"there is no module {module!r}; give MODULE:CLASS, as in cache:Cache") from None
+    for part in name.split("."):
+        if not hasattr(found, part):
+            raise ValueError(f"{module!r} has no {name!r}")
+        found = getattr(found, part)
+    if not callable(found):
+        raise ValueError(f"{target} is no class or function")
+    made: Callable[[], Any] = found
+    return made
+
+
+def source_digest(make: Callable[[], Any]) -> str:
+    """Return a digest of the module in which a class is written."""
+    file = getattr(sys.modules.get(make.__module__), "__file__", None)
+    return "" if file is None else hashlib.sha256(Path(file).read_bytes()).hexdigest()
+
+
+def to_json(result: PythonExploration, *, target: str, model: str) -> dict[str, Any]:
+    """Return the failure of an exploration as a document."""
+    assert result.wrong is not None
+    return {
+        "latchfree": KIND,
+        "version": VERSION,
+        "python": ".".join(map(str, sys.version_info[:3])),
+        "target": target,
+        "model": model,
+        "scenario": result.scenario,
+        "switches": result.switches,
+        "kind": result.wrong.kind,
+        "message": result.wrong.message,
+        "preemptions": result.preemptions,
+        "choices": [[thread, len(list(piece))] for thread, piece in groupby(result.wrong.choices)],
+        "written": result.written,
+        "steps": outline(result.steps),
+        "source": source_digest(find_class(target)),
+    }
+
+
+def outline(steps: Iterable[Step]) -> list[list[Any]]:
+    """Return thread, line and access of each step, without values: values may hold addresses."""
+    return [
+        [step.thread, [f"{Path(file).name}:{line} {_access(words)}" for file, line, words in step.texts]]
+        for step in steps
+    ]
+
+
+def _access(words: str) -> str:
+    return words.partition(": ")[0].partition(" = ")[0]
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Read a replay file.
+
+    Raises
+    ------
+    PythonReplayError
+        Naming the file, what is wrong and what was expected.
+    """
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise PythonReplayError(f"{path}: expected JSON: {error}") from None
+    if not isinstance(document, dict) or document.get("latchfree") != KIND:
+        raise PythonReplayError(f'{path}: expected an object with "latchfree": "{KIND}"')
+    if document.get("version") != VERSION:
+        raise PythonReplayError(f"{path}: version {document.get('version')!r}; this program reads {VERSION}")
+    for name, kind in _FIELDS.items():
+        if not isinstance(document.get(name), kind):
+            raise PythonReplayError(f"{path}: {name!r} must be a {kind.__name__}, not {document.get(name)!r}")
+    for piece in document["choices"]:
+        if not (isinstance(piece, list) and len(piece) == 2 and all(type(n) is int and n >= 0 for n in piece)):
+            raise PythonReplayError(f"{path}: 'choices' is a list of [thread, steps], not {piece!r}")
+    return document
+
+
+def replay_python(case: str | Path) -> PythonExploration:
+    """Run the schedule of a replay file again, exactly.
+
+    Parameters
+    ----------
+    case : path
+
+    Returns
+    -------
+    PythonExploration
+        "violation" if the schedule still fails, "ok" if it does not.
+
+    Raises
+    ------
+    PythonReplayError
+        If it is no replay.
+    Diverged
+        If the code takes other steps than when the file was written; the message names both.
+    """
+    document = read(Path(case))
+    make = find_class(document["target"])
+    program = calls_of(make, Scenario.parse(document["scenario"]), get_model(document["model"]))
+    machine = Machine(program, polls=document["switches"] == "gil")
+    machine.constants = Constants(document["written"])
+    choices = [thread for thread, count in document["choices"] for _ in range(count)]
+    with machine.ready():
+        run, wrong = machine.execute(Fixed(choices), telling=True)
+    changed = " (the source has changed since)" if source_digest(make) != document["source"] else ""
+    _compare(document["steps"], outline(run.steps), changed)
+    result = PythonExploration(document["switches"], strategy="replay", schedules=1, scenario=document["scenario"])
+    result.steps, result.threads, result.wrong = run.steps, len(run.tasks), wrong
+    result.preemptions = document.get("preemptions")
+    result.verdict = "ok" if wrong is None else "violation"
+    result.reason = ("the schedule does not fail" if wrong is None else f"{wrong.kind}: {wrong.message}") + changed
+    return result
+
+
+def _compare(before: list[Any], now: list[Any], changed: str) -> None:
+    """Raise `Diverged` where two runs took different steps."""
+    for at in range(max(len(before), len(now))):
+        old = before[at] if at < len(before) else "no step"
+        new = now[at] if at < len(now) else "no step"
+        if old != new:
+            raise Diverged(f"step {at}{changed}: {new}, when the file was written {old}")

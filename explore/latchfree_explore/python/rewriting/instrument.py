@@ -1,0 +1,254 @@
+"""Have functions that exist run rewritten code for a while: their ``__code__`` is exchanged, and put back.
+
+Classes stay the objects that they are, closures and defaults keep their values. Everything that changes is listed
+while it changes, so that an exception or Ctrl-C in between leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+import gc
+import linecache
+import sys
+import sysconfig
+import types
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from latchfree_explore.python.core.names import reachable
+from latchfree_explore.python.core.undo import Undo
+from latchfree_explore.python.hooks import calls as hooks_calls
+from latchfree_explore.python.hooks import flow as hooks_flow
+from latchfree_explore.python.hooks import items as hooks_items
+from latchfree_explore.python.hooks import state as hooks_state
+from latchfree_explore.python.library.twins import is_instance, twin
+from latchfree_explore.python.rewriting.rewriter import PREFIX, rewritten
+
+HOOKS: Final[dict[str, Callable[..., Any]]] = {
+    "get": hooks_state.get,
+    "set": hooks_state.put,
+    "delete": hooks_state.delete,
+    "variable": hooks_state.variable,
+    "to_variable": hooks_state.to_variable,
+    "cell": hooks_state.cell,
+    "to_cell": hooks_state.to_cell,
+    "item": hooks_items.item,
+    "set_item": hooks_items.set_item,
+    "delete_item": hooks_items.delete_item,
+    "contains": hooks_items.contains,
+    "truth": hooks_items.truth,
+    "seen": hooks_items.seen,
+    "each": hooks_items.each,
+    "binary": hooks_items.binary,
+    "call": hooks_calls.call,
+    "method": hooks_calls.method,
+    "entered": hooks_calls.entered,
+    "made": hooks_calls.made,
+    "enter": hooks_flow.enter,
+    "resumed": hooks_flow.resumed,
+    "again": hooks_flow.again,
+    "twin": lambda value, line: twin(value),
+}
+
+_LIBRARY: Final = tuple(
+    str(Path(sysconfig.get_path(name)).resolve()) for name in ("stdlib", "platstdlib", "purelib", "platlib")
+)
+
+
+class CannotControl(RuntimeError):
+    """A program cannot be explored: the message names the part that is out of control."""
+
+
+class Instrumented:
+    """A context in which the functions of some modules are rewritten.
+
+    Parameters
+    ----------
+    roots : list
+        Functions and objects of the program; the modules of what they reach are rewritten, but for the standard
+        library, installed packages and this one.
+    include : tuple of str
+        Installed packages, or modules, to be rewritten as well.
+
+    Raises
+    ------
+    CannotControl
+        If a function has no source.
+    """
+
+    def __init__(self, roots: list[Any], include: tuple[str, ...] = ()) -> None:
+        self._include = include
+        self._namespaces = {id(space): space for space in self._spaces(roots)}
+        self._restore: list[Callable[[], object]] = []
+        self._instances: list[tuple[dict[str, Any], str, Any]] = []
+
+    # which modules ---------------------------------------------------------------------------------------------------
+
+    def _spaces(self, roots: list[Any]) -> Iterator[dict[str, Any]]:
+        """Yield the namespaces of the modules that a program reaches."""
+        waiting: list[str] = []
+        seen: set[str] = set()
+        for value in reachable(roots):
+            for function in _functions_of(value):
+                if self._is_own(function.__module__ or ""):
+                    yield function.__globals__
+            waiting += [value.__module__] if isinstance(value, types.FunctionType) else _modules_of(type(value))
+        while waiting:
+            name = waiting.pop()
+            module = sys.modules.get(name)
+            if name in seen or module is None or not self._is_own(name):
+                continue
+            seen.add(name)
+            yield vars(module)
+            for value in list(vars(module).values()):
+                if isinstance(value, types.ModuleType):
+                    waiting.append(value.__name__)
+                elif isinstance(value, type):
+                    waiting += _modules_of(value)
+                elif isinstance(getattr(value, "__module__", None), str):
+                    waiting.append(value.__module__)
+
+    def _is_own(self, name: str) -> bool:
+        """Return whether a module is the caller's: not of the library, not installed, not ours."""
+        if any(name == each or name.startswith(each + ".") for each in self._include):
+            return True
+        if name.partition(".")[0].startswith("latchfree"):
+            return False
+        if name == "__main__" or name not in sys.modules:
+            return True
+        file = getattr(sys.modules.get(name), "__file__", None)
+        return file is not None and not str(Path(file).resolve()).startswith(_LIBRARY)
+
+    # in and out ------------------------------------------------------------------------------------------------------
+
+    def __enter__(self) -> Instrumented:
+        try:
+            self._exchange()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        for restore in reversed(self._restore):
+            restore()
+        self._restore.clear()
+        self._instances.clear()
+
+    def place_twins(self, undo: Undo) -> None:
+        """Put fresh twins of locks and queues in the variables of modules, until the run is undone."""
+        for space, name, value in self._instances:
+            undo.item(space, name)
+            space[name] = twin(value)
+
+    def _exchange(self) -> None:
+        functions: dict[str, list[types.FunctionType]] = defaultdict(list)
+        classes: list[type] = []
+        names = {space.get("__name__") for space in self._namespaces.values()}
+        for value in gc.get_objects():
+            if type(value) is types.FunctionType and id(value.__globals__) in self._namespaces:
+                functions[value.__code__.co_filename].append(value)
+            elif isinstance(value, type) and value.__module__ in names:
+                classes.append(value)
+        for file, group in functions.items():
+            self._exchange_code(file, group)
+        for space in self._namespaces.values():
+            self._exchange_names(space)
+        for cls in classes:
+            self._exchange_bases(cls)
+
+    def _exchange_code(self, file: str, functions: list[types.FunctionType]) -> None:
+        lines = linecache.getlines(file)
+        if not lines:
+            for function in functions:  # methods that `exec` made, as those of a dataclass, stay
+                if not (function.__name__.startswith("__") and function.__name__.endswith("__")):
+                    raise CannotControl(
+                        f"{function.__qualname__} has no source to be rewritten ({file}); fix: put it into a file"
+                    )
+            return
+        source = "".join(lines)
+        old, new = (
+            _codes(compile(tree, file, "exec", dont_inherit=True)) for tree in (source, rewritten(source, file))
+        )
+        for function in functions:
+            code = function.__code__
+            key = code.co_qualname, code.co_firstlineno
+            candidates = new.get(key, [])
+            at = 0
+            if len(candidates) > 1:
+                at = next((k for k, each in enumerate(old[key]) if each == code), 0)
+            if not candidates or candidates[at].co_freevars != code.co_freevars:
+                raise CannotControl(
+                    f"{code.co_qualname} at {file}:{code.co_firstlineno}: the source does not fit the function; "
+                    "fix: was the file changed after it was imported?"
+                )
+            self._assign(function, candidates[at])
+
+    def _assign(self, function: types.FunctionType, code: types.CodeType) -> None:
+        old = function.__code__
+        inner = list(_nested(code))
+
+        def restore() -> None:
+            function.__code__ = old
+            for each in inner:
+                hooks_calls.REWRITTEN.pop(id(each), None)
+
+        self._restore.append(restore)
+        function.__code__ = code
+        hooks_calls.REWRITTEN.update((id(each), each) for each in inner)
+
+    def _exchange_names(self, space: dict[str, Any]) -> None:
+        for name, hook in HOOKS.items():
+            self._restore.append(lambda name=name: space.pop(PREFIX + name, None))  # type: ignore[misc]
+            space[PREFIX + name] = hook
+        for name, value in list(space.items()):
+            if is_instance(value):
+                self._instances.append((space, name, value))
+            elif not name.startswith("__") and (new := twin(value)) is not value:
+                self._restore.append(lambda name=name, value=value: space.__setitem__(name, value))  # type: ignore[misc]
+                space[name] = new
+
+    def _exchange_bases(self, cls: type) -> None:
+        old = cls.__bases__
+        new = tuple(twin(each) for each in old)
+        if all(a is b for a, b in zip(old, new, strict=True)):
+            return
+
+        def assign(bases: tuple[type, ...]) -> None:
+            cls.__bases__ = bases
+
+        try:
+            assign(new)
+        except TypeError as error:
+            raise CannotControl(f"{cls.__qualname__} cannot stand on controlled classes: {error}") from None
+        self._restore.append(lambda: assign(old))
+
+
+def _functions_of(value: Any) -> Iterator[types.FunctionType]:
+    """Yield a function, or the functions of an object's class."""
+    if isinstance(value, types.FunctionType):
+        yield value
+        return
+    for cls in type(value).__mro__:
+        yield from (each for each in vars(cls).values() if isinstance(each, types.FunctionType))
+
+
+def _modules_of(cls: type) -> list[str]:
+    return [each.__module__ for each in cls.__mro__]
+
+
+def _nested(code: types.CodeType) -> Iterator[types.CodeType]:
+    yield code
+    for each in code.co_consts:
+        if isinstance(each, types.CodeType):
+            yield from _nested(each)
+
+
+def _codes(code: types.CodeType) -> dict[tuple[str, int], list[types.CodeType]]:
+    """Return the code of the functions of a module, by name and line; not of those that the hooks made."""
+    found: dict[tuple[str, int], list[types.CodeType]] = defaultdict(list)
+    for each in _nested(code):
+        if each.co_varnames[:1] != (PREFIX + "cell",):
+            found[each.co_qualname, each.co_firstlineno].append(each)
+    return found

@@ -1,0 +1,71 @@
+"""What is wrong with a schedule that was run, if anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from latchfree_explore.python.core.run import Diverged, Run
+
+KINDS: Final = (
+    "not linearizable", "invariant", "exception", "deadlock", "lost wakeup", "livelock", "endless",
+)  # fmt: skip
+
+
+@dataclass
+class Wrong:
+    """A schedule that went wrong.
+
+    Attributes
+    ----------
+    kind : str
+        One of `KINDS`.
+    message : str
+        What is wrong, in words.
+    choices : list of int
+        The thread of each step.
+    error : BaseException or None
+        What a thread raised.
+    """
+
+    kind: str
+    message: str
+    choices: list[int] = field(repr=False)
+    error: BaseException | None = field(default=None, repr=False)
+
+
+def ended_wrong(run: Run) -> Wrong | None:
+    """Return how a schedule ended wrong by itself: a thread waits for ever, or raised an exception.
+
+    Raises
+    ------
+    Diverged
+        If the same choices led elsewhere than before.
+    """
+    choices = [step.thread for step in run.steps]
+    if run.problem is not None and run.problem[0] == "diverged":
+        raise Diverged(run.problem[1])
+    for task in run.tasks:
+        if task.error is not None:
+            text = f"{task.name} raised {type(task.error).__name__}: {task.error}"
+            return Wrong("exception", text.rstrip(": "), choices, task.error)
+    if run.problem is not None:
+        kind, why = run.problem
+        if kind != "cut":
+            return Wrong(kind, why, choices)
+    return None
+
+
+def broken(run: Run, check: Callable[..., Any], arguments: tuple[Any, ...]) -> Wrong | None:
+    """Return what a check finds wrong at the end: it returned False, or raised an exception."""
+    choices = [step.thread for step in run.steps]
+    try:
+        held = check(*arguments)
+    except AssertionError as error:
+        return Wrong("invariant", str(error) or "the check does not hold at the end", choices, error)
+    except Exception as error:
+        return Wrong("invariant", f"the check raised {type(error).__name__}: {error}", choices, error)
+    if held is None or held:
+        return None
+    return Wrong("invariant", "the check does not hold at the end", choices)

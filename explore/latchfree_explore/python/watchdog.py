@@ -1,0 +1,62 @@
+"""What cannot be controlled is named, never hung on: a call that blocks outside Python, an endless loop in C.
+
+A thread of the system looks now and then whether the exploration gets on. If it does not for `PATIENCE` seconds, the
+watchdog notes the line where it hangs and interrupts the main thread as Ctrl-C does.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from typing import Final
+
+PATIENCE: Final = 30.0
+"""Seconds without a step after which a call is taken to be out of control."""
+
+
+class Watchdog:
+    """A context that watches a number that grows while all is well.
+
+    Parameters
+    ----------
+    progress : callable
+        Returns the number.
+
+    Attributes
+    ----------
+    hung_at : str
+        Where it hung; empty as long as it does not.
+    """
+
+    def __init__(self, progress: Callable[[], int]) -> None:
+        self._progress = progress
+        self._watched = threading.get_ident()
+        self._main = threading.current_thread() is threading.main_thread()
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True, name="latchfree-watchdog")
+        self.hung_at = ""
+
+    def __enter__(self) -> Watchdog:
+        if self._main:  # no other thread can be interrupted
+            self._thread.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._over.set()
+        if self._main:
+            self._thread.join()
+
+    def _watch(self) -> None:
+        before = self._progress()
+        while not self._over.wait(PATIENCE):
+            now = self._progress()
+            if now == before:
+                frame = sys._current_frames().get(self._watched)
+                if frame is not None:
+                    self.hung_at = f"{frame.f_code.co_filename}:{frame.f_lineno} in {frame.f_code.co_qualname}"
+                if not self._over.is_set():
+                    signal.pthread_kill(self._watched, signal.SIGINT)
+                return
+            before = now

@@ -1,0 +1,85 @@
+"""``latchfree explore MODULE:CLASS`` and its replays: verdicts, files, exit codes."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from latchfree_cli import exits
+from latchfree_cli.app import app
+from latchfree_cli.exploring.classes import names_a_class
+
+pytest.importorskip("greenlet")
+
+MAP = """
+class Map:
+    def __init__(self):
+        self.items = {}
+
+    def put(self, key, value):
+        old = self.items.get(key)
+        self.items[key] = value
+        return old
+
+    def get(self, key):
+        return self.items.get(key)
+"""
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder_of_a_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.delitem(sys.modules, "explored_map", raising=False)
+    Path("explored_map.py").write_text(MAP)
+
+
+def run(*arguments: str) -> tuple[int, str]:
+    result = CliRunner().invoke(app, list(arguments))
+    return result.exit_code, result.stdout
+
+
+def test_a_class_is_explored_in_both_models_and_its_failure_replayed() -> None:
+    code, text = run("explore", "explored_map:Map", "--model", "map", "--scenario", "put(0, 1) | put(0, 2)")
+    assert code == exits.VIOLATION
+    assert "free: threads change at any access" in text
+    assert "gil: threads change only where this interpreter polls" in text
+    assert text.splitlines()[-1] == "latchfree replay out/explore-explored_map.Map-free.json"
+    code, text = run("replay", "out/explore-explored_map.Map-free.json")
+    assert code == exits.VIOLATION
+    assert "fewest preemptions: 1" in text
+
+
+def test_a_class_that_holds() -> None:
+    code, text = run("explore", "explored_map:Map", "--switches", "free", "--scenario", "put(0, 1) | get(0)", "--json")
+    assert code == exits.OK
+    document = json.loads(text)
+    assert document["verdict"] == "ok"
+    assert document["results"][0]["complete"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["explored_map:Map"], "say which calls to explore"),
+        (["explored_map:Mop", "--scenario", "get(0)"], "has no 'Mop'"),
+        (["no_such_module_here:Map", "--scenario", "get(0)"], "no module 'no_such_module_here'"),
+        (["explored_map:Map", "--scenario", "pop(0)"], "has no operation 'pop'"),
+        (["explored_map:Map", "--scenario", "get(0)", "--plain"], "takes --scenario"),
+        (["ctrie", "--model", "map"], "are for a class in plain Python"),
+    ],
+)
+def test_what_makes_no_sense_is_a_usage_error(arguments: list[str], says: str) -> None:
+    result = CliRunner().invoke(app, ["explore", *arguments])
+    assert result.exit_code == exits.USAGE
+    assert says in result.stderr
+
+
+def test_which_targets_are_classes() -> None:
+    assert names_a_class("cache:Cache")
+    assert names_a_class("package.module:Outer.Inner")
+    assert not names_a_class("my_counter.py:COUNTER")
+    assert not names_a_class("folder/file.py:NAME")
+    assert not names_a_class("ctrie")

@@ -1,0 +1,105 @@
+"""Random programs of a few threads on one object, and what they can do: the outcomes of all schedules that are run."""
+
+import linecache
+import sys
+import types
+
+from latchfree_explore.python.program import Machine, Threads
+
+DOES = [
+    "s.x = s.x + 1", "s.x = s.y", "s.y += 1", "s.d['a'] = s.d.get('b', 0) + 1", "s.d.pop('a', None)",
+    "r.append('a' in s.d)", "r.append(len(s.d))", "r.append(sorted(s.d.values()))", "s.l.append(s.x)",
+    "r.append(s.l[-1])", "r.append(s.l.pop())", "s.d.popitem()", "del s.d['a']", "s.n = Box(s.x)", "r.append(s.n.v)",
+    "s.n.v = 7", "s.st.add(s.x)", "r.append(list(s.st))", "r.append([k for k in s.d])", "s.d.clear()", "s.d['c'] = 1",
+    "s.d['a'] = 5", "s.l[0] = s.x", "r.append(s.l[0])", "r.append(s.d.setdefault('a', 3))", "helper(s, r)",
+    "r.append(s.l + [1])", "bump()", "r.append(TOTAL)", "s.d['a'] += 1", "r.append(int(s.x))",
+    "r.append(s.lk.locked())",
+]  # fmt: skip
+AROUND = [
+    "with s.la:\n        {0}",
+    "with s.lb:\n        {0}",
+    "with s.la:\n        with s.lb:\n            {0}",
+    "with s.lb:\n        with s.la:\n            {0}",
+    "with s.lk:\n        {0}",
+    "if s.la.acquire(False):\n        {0}\n        s.la.release()\n    else: r.append('busy')",
+    "if s.x:\n        {0}",
+    "while not s.x and len(s.d) < 2:\n        s.d['w'] = 1\n        {0}",
+    *["{0}"] * 4,
+]
+START = """
+import threading
+TOTAL = 0
+def bump():
+    global TOTAL
+    TOTAL += 1
+def helper(s, r):
+    r.append(s.y)
+class Box:
+    def __init__(s, v):
+        s.v = v
+class S:
+    def __init__(s):
+        s.x = s.y = 0
+        s.d, s.l, s.n, s.st = {'b': 2}, [1], Box(0), {0}
+        s.la, s.lb, s.lk = threading.Lock(), threading.Lock(), threading.RLock()
+        s.results = [[], [], []]
+"""
+
+
+def random_program(rng):
+    """Return a module of two or three functions `t0`, `t1`, `t2` on an object `S`."""
+    threads = rng.choice([2, 2, 2, 3])
+    parts = [START]
+    for thread in range(threads):
+        count = rng.randint(1, 1 if threads == 3 else 2)
+        body = [rng.choice(AROUND).format(rng.choice(DOES)) for _ in range(count)]
+        parts.append(f"def t{thread}(s):\n    r = s.results[{thread}]\n    " + "\n    ".join(body))
+    return module_of("\n".join(parts), threads)
+
+
+def module_of(source, threads):
+    module = types.ModuleType("random_program")
+    module.__file__ = f"<random program {abs(hash(source))}>"
+    module.source, module.threads = source, threads
+    linecache.cache[module.__file__] = (len(source), None, source.splitlines(True), module.__file__)
+    sys.modules[module.__name__] = module
+    exec(compile(source, module.__file__, "exec"), vars(module))
+    return module
+
+
+class Outcomes(Threads):
+    """Remembers what each schedule came to."""
+
+    def __init__(self, module):
+        super().__init__([getattr(module, f"t{k}") for k in range(module.threads)], module.S)
+        self.module = module
+        self.seen = set()
+
+    def judge(self, run):
+        if run.problem is not None and run.problem[0] == "diverged":
+            raise AssertionError(run.problem)
+        (s,) = self._arguments
+        errors = [type(task.error).__name__ for task in run.tasks]
+        state = s.x, s.y, s.d, s.l, s.n.v, sorted(s.st), s.results, self.module.TOTAL
+        self.seen.add(repr((state, errors, run.problem and run.problem[0])))
+
+
+def outcomes(module, strategy, *, polls, most):
+    """Return what the schedules of a strategy came to, how many there were, how many were cut, and whether all ran."""
+    program = Outcomes(module)
+    machine = Machine(program, polls=polls)
+    schedules = cut = 0
+    with machine.ready():
+        while schedules < most:
+            strategy.begin()
+            run, _ = machine.execute(strategy)
+            if machine.constants.refuted():
+                strategy.restart()
+                program.seen.clear()
+                schedules = cut = 0
+                continue
+            schedules += 1
+            cut += run.problem is not None and run.problem[0] == "cut"
+            if not strategy.advance(run):
+                return program.seen, schedules, cut, True
+    return program.seen, schedules, cut, False

@@ -1,0 +1,41 @@
+"""The reduction loses nothing: it reaches the outcomes that all schedules reach, on random programs."""
+
+import random
+
+import pytest
+
+pytest.importorskip("greenlet")
+
+from random_programs import outcomes, random_program
+
+from latchfree_explore.python.search.strategies import Reduced, Tree
+
+SEED = 18
+
+
+def compare(count, most, seed):
+    rng = random.Random(seed)
+    compared = cut = run = everything = 0
+    while compared < count:
+        module = random_program(rng)
+        for polls in (False, True):
+            all_of_them, schedules, _, whole = outcomes(module, Tree(), polls=polls, most=most)
+            if not whole:
+                continue
+            reduced, fewer, redundant, ended = outcomes(module, Reduced(), polls=polls, most=20 * most)
+            assert ended
+            assert reduced == all_of_them, f"polls={polls}\n{module.source}"
+            assert fewer - redundant <= schedules
+            compared, cut, run, everything = compared + 1, cut + redundant, run + fewer, everything + schedules
+    return compared, cut, run, everything
+
+
+def test_random_programs_come_to_the_same_outcomes():
+    _, cut, run, everything = compare(count=6, most=60, seed=SEED)
+    assert run - cut < everything
+
+
+@pytest.mark.slow
+def test_five_thousand_random_programs_come_to_the_same_outcomes():
+    compared, cut, run, everything = compare(count=5_000, most=3_000, seed=SEED + 1)
+    print(f"{compared} programs: {everything:,} schedules in all, {run:,} run with the reduction, {cut:,} of them cut")

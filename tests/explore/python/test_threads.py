@@ -1,0 +1,261 @@
+"""Programs of threads, explored to the end: what is found, in how many schedules, and what is said of it."""
+
+import sys
+import threading
+
+import pytest
+
+pytest.importorskip("greenlet")
+
+import shared_objects as so
+
+from latchfree_explore.python.exploring import explore_threads
+from latchfree_explore.python.result import ExplorationFailed
+
+
+def explored(*threads, **options):
+    return explore_threads(*threads, raises=False, strategy="dpor", **options)
+
+
+def call(name, *arguments):
+    return lambda shared: getattr(shared, name)(*arguments)
+
+
+def test_a_lost_update_is_found_and_shown():
+    with pytest.raises(ExplorationFailed) as caught:
+        explore_threads(*[call("increment")] * 2, setup=so.Counter, check=lambda it: it.n == 2)
+    result = caught.value.result
+    assert result.wrong.kind == "invariant"
+    assert result.preemptions == 1
+    text = str(caught.value)
+    assert "self.n = before + 1" in text
+    assert "read Counter.n: 0" in text
+    assert "write Counter.n = 1" in text
+
+
+MODELS = [
+    # object, calls of each thread, check, verdict where any access interleaves, verdict under the interpreter lock
+    (so.Counter, ["increment", "increment"], lambda it: it.n == 2, "violation", "ok"),
+    (so.ItemCounter, ["increment", "increment"], lambda it: it.d["n"] == 2, "violation", "ok"),
+    (so.ConvertingCounter, ["increment", "increment"], lambda it: it.n == 2, "violation", "violation"),
+    (so.Lazy, ["get", "get", "get"], lambda it: it.made == 1, "ok", "ok"),
+    (so.FlagFirst, ["get", "get"], lambda it: it.value == 42, "ok", "ok"),
+]
+
+
+@pytest.mark.parametrize(("make", "names", "check", "free", "gil"), MODELS)
+def test_the_two_models_of_the_interpreter(make, names, check, free, gil):
+    threads = [call(name) for name in names]
+    for switches, verdict in (("free", free), ("gil", gil)):
+        result = explored(*threads, setup=make, check=check, switches=switches)
+        assert result.verdict == verdict, result.explain()
+        assert result.complete == (verdict == "ok")
+
+
+def test_two_locks_in_two_orders_deadlock():
+    result = explored(call("there"), call("back"), setup=so.Bank)
+    assert result.wrong.kind == "deadlock"
+    assert "thread 0 waits for Bank.second, held by thread 1" in result.wrong.message
+    assert "thread 1 waits for Bank.first, held by thread 0" in result.wrong.message
+
+
+def test_a_buffer_with_a_condition_is_right():
+    two_in, two_out = lambda it: (it.put(1), it.put(2)), lambda it: (it.get(), it.get())
+    result = explored(two_in, two_out, setup=so.Buffer, check=lambda it: not it.items)
+    assert result.verdict == "ok"
+    assert result.complete
+
+
+def test_waking_one_of_the_wrong_kind_deadlocks_without_a_preemption():
+    result = explored(call("put", 1), call("put", 2), call("get"), call("get"), setup=so.NotifyOneBuffer)
+    assert result.wrong.kind == "deadlock"
+    assert "a notify of NotifyOneBuffer.changed" in result.wrong.message
+    assert result.preemptions == 0
+
+
+def test_waiting_once_is_too_little():
+    result = explored(lambda it: (it.put(1), it.put(2)), call("get"), call("get"), setup=so.IfBuffer)
+    assert result.wrong.kind == "exception"
+    assert "IndexError" in result.wrong.message
+
+
+def test_a_signal_that_comes_too_early_is_a_lost_wakeup():
+    result = explored(call("signal"), call("wait"), setup=so.MissedSignal)
+    assert result.wrong.kind == "lost wakeup"
+    assert "thread 0 notified before, when nobody waited" in result.wrong.message
+
+
+def test_a_loop_that_waits_is_no_endless_run():
+    result = explored(lambda it: it.wait() or 1 / 0, call("set"), setup=so.Spin)
+    assert result.verdict == "ok"
+    assert result.schedules <= 5
+    result = explored(call("wait"), call("wait"), setup=so.Spin)
+    assert result.wrong.kind == "livelock"
+    assert result.schedules == 1
+
+
+def test_an_lru_without_a_lock_breaks():
+    for switches in ("free", "gil"):
+        result = explored(
+            lambda it: (it.put(1, 1), it.get(1)), call("put", 2, 2), setup=so.Lru, switches=switches
+        )  # fmt: skip
+        assert result.wrong.kind == "exception"
+        assert "KeyError" in result.wrong.message
+
+
+@pytest.mark.parametrize("program", [so.through_a_queue, so.sleepy])
+def test_the_library_runs_over_controlled_threads(program):
+    result = explored(program)
+    assert result.verdict == "ok", result.explain()
+    assert result.complete
+
+
+def test_a_pool_of_threads():
+    result = explore_threads(so.in_a_pool, strategy="pct", schedules=20, raises=False)
+    assert result.verdict == "ok", result.explain()
+
+
+def test_variables_of_modules_are_shared_and_put_back():
+    result = explored(so.add_to_total, so.add_to_total, check=lambda: so.TOTAL == 2)
+    assert result.verdict == "violation"
+    assert so.TOTAL == 0
+    assert explored(so.add_to_total_locked, so.add_to_total_locked, check=lambda: so.TOTAL == 2).complete
+    assert so.TOTAL == 0
+    assert so.LOCK.acquire(blocking=False)
+    so.LOCK.release()
+
+
+def test_objects_that_are_older_are_put_back():
+    counter, items = so.Counter(), {"a": [1]}
+
+    def add():
+        items["a"].append(len(items))
+        items["b"] = 1
+
+    result = explored(counter.increment, counter.increment, add, check=lambda: counter.n == 2)
+    assert result.verdict == "violation"
+    assert counter.n == 0
+    assert items == {"a": [1]}
+
+
+def test_variables_of_closures_are_shared():
+    total = 0
+
+    def add():
+        nonlocal total
+        total += 1
+
+    result = explored(add, add, check=lambda: total == 2)
+    assert result.verdict == "violation"
+    assert total == 0
+
+
+def test_everything_is_put_back():
+    cls, code, lock = so.Counter, so.Counter.increment.__code__, so.threading
+    names = set(vars(so))
+    with pytest.raises(ExplorationFailed):
+        explore_threads(*[call("increment")] * 2, setup=so.Counter, check=lambda it: it.n == 2)
+    assert so.Counter is cls
+    assert so.Counter.increment.__code__ is code
+    assert so.threading is lock is threading is sys.modules["threading"]
+    assert set(vars(so)) == names
+    assert type(so.Bank().first) is type(threading.Lock())
+
+
+def test_ctrl_c_ends_the_exploration_and_puts_everything_back():
+    code = so.Counter.increment.__code__
+    made = []
+
+    def setup():  # not undone, as it is no part of a schedule
+        made.append(1)
+        return so.Counter()
+
+    def interrupts(counter):
+        counter.increment()
+        if len(made) > 3:
+            raise KeyboardInterrupt
+
+    result = explored(interrupts, call("increment"), setup=setup)
+    assert result.interrupted
+    assert result.verdict == "unknown"
+    assert so.Counter.increment.__code__ is code
+
+
+def test_a_program_that_differs_from_run_to_run_is_named():
+    from latchfree_explore.python.core.run import Diverged
+
+    counts = iter(range(1000))
+
+    def draws(counter):
+        if next(counts) % 2:
+            counter.n = 1
+
+    with pytest.raises(Diverged, match="in an earlier run with the same choices"):
+        explored(draws, call("increment"), setup=so.Counter)
+
+
+def test_what_cannot_be_controlled_is_named(monkeypatch):
+    import select
+
+    from latchfree_explore.python import watchdog
+    from latchfree_explore.python.rewriting.instrument import CannotControl
+
+    monkeypatch.setattr(watchdog, "PATIENCE", 0.2)
+
+    def hangs(counter):
+        select.select([], [], [], 600)
+
+    with pytest.raises(CannotControl, match=r"no step in"):
+        explored(hangs, call("increment"), setup=so.Counter)
+
+
+def test_functions_without_source_are_refused():
+    from latchfree_explore.python.rewriting.instrument import CannotControl
+
+    space = {"__name__": "nowhere"}
+    exec("def add(counter):\n    counter.n += 1\n", space)
+    with pytest.raises(CannotControl, match="add has no source"):
+        explored(space["add"], call("increment"), setup=so.Counter)
+
+
+SPACE = threading.local()
+
+
+def test_a_namespace_of_a_thread_is_its_own():
+    SPACE.value = 7
+
+    def uses():
+        assert not hasattr(SPACE, "value")
+        SPACE.value = 1
+        assert SPACE.value == 1
+
+    assert explored(uses, uses).verdict == "ok"
+    assert SPACE.value == 7
+
+
+class Worker(threading.Thread):
+    """A class on top of `threading.Thread`."""
+
+    def __init__(self, counter):
+        super().__init__()
+        self.counter = counter
+
+    def run(self):
+        self.counter.increment()
+
+
+def test_classes_on_top_of_the_library_are_controlled():
+    def main():
+        counter = so.Counter()
+        workers = [Worker(counter), Worker(counter)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        assert counter.n == 2, counter.n
+
+    before = threading.active_count()
+    result = explored(main)
+    assert result.wrong.kind == "exception"
+    assert threading.active_count() == before
+    assert Worker.__bases__ == (threading.Thread,)
