@@ -31,6 +31,7 @@ __all__ = [
     "fetch_max",
     "fetch_min",
     "fetch_or",
+    "high_product",
     "load",
     "load_seq",
     "pause",
@@ -151,6 +152,9 @@ read_byte: Final = instruction(_LLVM, "read_byte")
 
 #: Reads the 4 bytes at a raw address, as a word (offsets of an Arrow string array).
 read_int32: Final = instruction(_LLVM, "read_int32")
+
+#: Returns the upper 64 of the 128 bits of the product of two words.
+high_product: Final = instruction(_LLVM, "high_product")
 
 
 def _register() -> None:

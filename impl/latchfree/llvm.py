@@ -161,6 +161,18 @@ def read_int32(typingctx, address):
     return _u64(_u64), codegen
 
 
+@intrinsic
+def high_product(typingctx, a, b):
+    """Return the upper 64 of the 128 bits of the product of two words."""
+
+    def codegen(context, builder, signature, args):
+        wide = ir.IntType(128)
+        product = builder.mul(builder.zext(args[0], wide), builder.zext(args[1], wide))
+        return builder.trunc(builder.lshr(product, wide(64)), _WORD)
+
+    return _u64(_u64, _u64), codegen
+
+
 @intrinsic(prefer_literal=True)
 def room(typingctx, words):
     """Return the address of words of the stack, until the function returns; how many is a literal."""
@@ -181,6 +193,41 @@ def as_pointer(typingctx, address):
         return builder.inttoptr(args[0], _BYTE.as_pointer())
 
     return types.voidptr(_u64), codegen
+
+
+def _calling(builder, function, arguments):
+    kind = ir.FunctionType(_WORD, [_WORD] * len(arguments))
+    return builder.call(builder.inttoptr(function, kind.as_pointer()), arguments)
+
+
+@intrinsic
+def call_2(typingctx, function, a, b):
+    """Call the C function at an address with two words; it returns a word."""
+
+    def codegen(context, builder, signature, args):
+        return _calling(builder, args[0], args[1:])
+
+    return _u64(*([_u64] * 3)), codegen
+
+
+@intrinsic
+def call_3(typingctx, function, a, b, c):
+    """Call the C function at an address with three words; it returns a word."""
+
+    def codegen(context, builder, signature, args):
+        return _calling(builder, args[0], args[1:])
+
+    return _u64(*([_u64] * 4)), codegen
+
+
+@intrinsic
+def call_5(typingctx, function, a, b, c, d, e):
+    """Call the C function at an address with five words; it returns a word."""
+
+    def codegen(context, builder, signature, args):
+        return _calling(builder, args[0], args[1:])
+
+    return _u64(*([_u64] * 6)), codegen
 
 
 def _bare(mem):

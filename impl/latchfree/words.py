@@ -2,15 +2,18 @@
 
 import numpy as np
 
-from latchfree.atomics import popcount, read_byte, read_word
+from latchfree.atomics import high_product, popcount, read_byte, read_int32, read_word
 from latchfree.jit import kernel
 from latchfree.kinds import Word
 
 _1 = np.uint64(1)
 _2 = np.uint64(2)
+_3 = np.uint64(3)
 _4 = np.uint64(4)
+_7 = np.uint64(7)
 _8 = np.uint64(8)
 _16 = np.uint64(16)
+_64 = np.uint64(64)
 _SLOT_MASK = np.uint64(63)
 _S29 = np.uint64(29)
 _S31 = np.uint64(31)
@@ -32,13 +35,44 @@ def mix(word: Word) -> Word:
 
 @kernel
 def hash_bytes(address: Word, length: Word) -> Word:
-    """Return a 64-bit hash of `length` bytes at a raw address."""
-    h = _SEED ^ (length * MIX_1)
-    end = address + (length & ~np.uint64(7))
-    while address < end:
-        h = mix(h ^ read_word(address)) + _SEED
-        address += _8
-    return mix(h ^ tail_word(address, length & np.uint64(7)))
+    """Return a 64-bit hash of `length` bytes at a raw address; it is the same in every process.
+
+    Each step multiplies two words of the bytes, mixed with constants and with the hash so far, and folds the 128 bits
+    of the product. The last 16 bytes are read as two words, which may overlap what was read before.
+    """
+    h = _SEED ^ length
+    a = b = np.uint64(0)
+    if length > _16:
+        last = address + length - _16
+        while address < last:
+            low, high = read_word(address) ^ MIX_1, read_word(address + _8) ^ h
+            h = (low * high) ^ high_product(low, high)
+            address += _16
+        a, b = read_word(last), read_word(last + _8)
+    elif length >= _8:
+        a, b = read_word(address), read_word(address + length - _8)
+    elif length >= _4:
+        a, b = read_int32(address), read_int32(address + length - _4)
+    elif length != np.uint64(0):
+        a = last_word(address, length)
+    a ^= MIX_1
+    b ^= h
+    low, high = (a * b) ^ length ^ MIX_2, high_product(a, b) ^ _SEED
+    return (low * high) ^ high_product(low, high)
+
+
+@kernel
+def last_word(address: Word, length: Word) -> Word:
+    """Read the bytes behind the last whole word of `length` bytes as a word padded with zeros; there is at least one.
+
+    Nothing outside the bytes is read: where there are enough, a word or half a word that ends with them.
+    """
+    if length >= _8:
+        return read_word(address + length - _8) >> (_64 - ((length & _7) << _3))
+    if length >= _4:
+        return read_int32(address) | read_int32(address + length - _4) << ((length - _4) << _3)
+    middle, end = length >> _1, length - _1
+    return read_byte(address) | read_byte(address + middle) << (middle << _3) | read_byte(address + end) << (end << _3)
 
 
 @kernel

@@ -1,13 +1,14 @@
 """Hashing and positions against plain arithmetic."""
 
 import ctypes
+import random
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from latchfree.words import flag_of, hash_bytes, mix, position, tail_word
+from latchfree.words import flag_of, hash_bytes, last_word, mix, position, tail_word
 
 WORD = st.integers(0, (1 << 64) - 1)
 MASK = (1 << 64) - 1
@@ -32,12 +33,22 @@ def _unmix(word):
     return unshift(word, 32)
 
 
+def _folded(a, b):
+    return a * b >> 64 ^ a * b & MASK
+
+
 def _hash(data):
-    h = 0x9E3779B97F4A7C15 ^ len(data) * 0xBF58476D1CE4E5B9 & MASK
-    whole = len(data) & ~7
-    for k in range(0, whole, 8):
-        h = _mix(h ^ int.from_bytes(data[k : k + 8], "little")) + 0x9E3779B97F4A7C15 & MASK
-    return _mix(h ^ int.from_bytes(data[whole:], "little"))
+    one, two, seed = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB, 0x9E3779B97F4A7C15
+    h, at = seed ^ len(data), 0
+    while len(data) - at > 16:
+        first, second = (int.from_bytes(data[at + k : at + k + 8], "little") for k in (0, 8))
+        h = _folded(first ^ one, second ^ h)
+        at += 16
+    size = 8 if len(data) >= 8 else 4
+    parts = (data[-16:-8], data[-8:]) if len(data) > 16 else (data[:size], data[-size:])
+    a, b = (int.from_bytes(part, "little") for part in (parts if len(data) >= 4 else (data, b"")))
+    product = (a ^ one) * (b ^ h)
+    return _folded(product & MASK ^ len(data) ^ two, product >> 64 ^ seed)
 
 
 def _compiled_hash(data, shift=0):
@@ -62,6 +73,46 @@ def test_mix_changes_about_half_the_bits_for_any_one_bit(rng):
             flips[bit] += [change >> k & 1 for k in range(64)]
     assert flips.min() > rounds * 0.3
     assert flips.max() < rounds * 0.7
+
+
+def test_the_hash_changes_about_half_of_its_bits_for_any_one_bit():
+    rounds, rng = 300, random.Random(20120225)
+    for length in (1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 31, 33):
+        flips = np.zeros((8 * length, 64))
+        for _ in range(rounds):
+            data = rng.randbytes(length)
+            h = _hash(data)
+            for bit in range(8 * length):
+                change = h ^ _hash((int.from_bytes(data, "little") ^ 1 << bit).to_bytes(length, "little"))
+                flips[bit] += np.unpackbits(np.frombuffer(change.to_bytes(8, "little"), np.uint8))
+        assert flips.min() > rounds * 0.25, length
+        assert flips.max() < rounds * 0.75, length
+
+
+def test_keys_as_people_make_them_do_not_collide():
+    texts = [f"user/{n}/name" for n in range(20_000)] + [str(n) for n in range(20_000)]
+    texts += [letter * n for letter in "abc\0" for n in range(1, 200)]
+    hashes = {_hash(text.encode()) for text in texts}
+    assert len(hashes) == len(set(texts))
+    for low in (12, 18):  # the bits that place a key in the first levels
+        used = len({h & (1 << low) - 1 for h in hashes})
+        assert used > 0.9 * (1 << low) * (1 - 2.718 ** (-len(hashes) / (1 << low)))
+
+
+@pytest.mark.parametrize("shift", range(8))
+def test_the_hash_and_the_last_word_read_nothing_outside(shift):
+    """The bytes around are of other values each time."""
+    for length in range(1, 41):
+        data = bytes(range(length))
+        seen, rest = set(), set()
+        for around in (b"\0", b"\xff", b"\xa5"):
+            buffer = ctypes.create_string_buffer(around * (8 + shift) + data + around * 8)
+            at = U(ctypes.addressof(buffer) + 8 + shift)
+            seen.add(int(hash_bytes(at, U(length))))
+            if length % 8:
+                rest.add(int(last_word(at, U(length))))
+        assert seen == {_hash(data)}
+        assert rest <= {int.from_bytes(data[length & ~7 :], "little")}
 
 
 @given(data=st.binary(max_size=40), shift=st.integers(0, 7))

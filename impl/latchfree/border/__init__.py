@@ -6,8 +6,8 @@ Example::
     CALLS.count(base, keys)
 """
 
-from latchfree.border.builtins import NO_ARGUMENT, ONE_ARGUMENT, SEVERAL, builtin
-from latchfree.border.calls import Body, Border, Call
+from latchfree.border.builtins import NO_ARGUMENT, ONE_ARGUMENT, SEVERAL, WITH_NAMES, builtin
+from latchfree.border.calls import Bare, Body, Border, Call
 from latchfree.border.kinds import (
     BYTES,
     FLAG,
@@ -35,9 +35,11 @@ __all__ = [
     "ONE_ARGUMENT",
     "PAIR",
     "SEVERAL",
+    "WITH_NAMES",
     "WORD",
     "WORDS",
     "Array",
+    "Bare",
     "Body",
     "Border",
     "Call",

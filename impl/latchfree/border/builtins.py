@@ -9,7 +9,8 @@ from typing import Any, Final
 NO_ARGUMENT: Final = 0x0004
 ONE_ARGUMENT: Final = 0x0008
 SEVERAL: Final = 0x0080
-"""How the interpreter passes arguments: METH_NOARGS, METH_O, METH_FASTCALL."""
+WITH_NAMES: Final = 0x0082
+"""How the interpreter passes arguments: METH_NOARGS, METH_O, METH_FASTCALL, the same with METH_KEYWORDS."""
 
 
 class Definition(ctypes.Structure):
@@ -30,9 +31,9 @@ _new_builtin.argtypes = (ctypes.c_void_p, ctypes.py_object, ctypes.py_object)
 _kept: list[Definition] = []
 
 
-def define(name: str, address: int, flags: int) -> Definition:
+def define(name: str, address: int, flags: int, doc: str | None = None) -> Definition:
     """Return the definition of a builtin, for ever."""
-    definition = Definition(name.encode(), address, flags, None)
+    definition = Definition(name.encode(), address, flags, None if doc is None else doc.encode())
     _kept.append(definition)
     return definition
 

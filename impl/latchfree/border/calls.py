@@ -54,6 +54,21 @@ class Body(NamedTuple):
     passed: int
 
 
+class Bare(NamedTuple):
+    """A compiled function of words, which a slot of a type or other compiled code calls by its address.
+
+    Attributes
+    ----------
+    function : callable
+        Not compiled yet.
+    words : int
+        How many it takes; it returns one.
+    """
+
+    function: Callable[..., Any]
+    words: int
+
+
 def _has_compiler() -> bool:
     return find_spec("numba") is not None
 
@@ -65,15 +80,16 @@ class Border:
     ----------
     module : str
         The module's ``__name__``.
-    calls : mapping of str to Call or Body
+    calls : mapping of str to Call, Body or Bare
     library : Library
         Where they are if they are compiled already.
     """
 
-    def __init__(self, module: str, calls: Mapping[str, Call | Body], library: Library = LATCHFREE) -> None:
+    def __init__(self, module: str, calls: Mapping[str, Call | Body | Bare], library: Library = LATCHFREE) -> None:
         self.module = module
         self.calls = calls
         self._library = library
+        self._addresses: dict[str, int] = {}
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name not in self.calls:
@@ -91,15 +107,29 @@ class Border:
     def definition(self, name: str) -> Definition:
         """Return the C description of a builtin."""
         call = self.calls[name]
-        there = self._address(name)
-        address = aside(lambda: self._made(name)) if there is None else there
-        return define(name, address, call.passed if isinstance(call, Body) else SEVERAL)
+        return define(name, self.address_of(name), call.passed if isinstance(call, Body) else SEVERAL)
+
+    def address_of(self, name: str) -> int:
+        """Return where a call is; one that is not in the library is compiled now."""
+        there = self.ready(name)
+        if there is None:
+            there = self._addresses[name] = aside(lambda: self._made(name))
+        return there
+
+    def ready(self, name: str) -> int | None:
+        """Return where a call is, None if it is neither in the library nor has been compiled in this process."""
+        there = self._addresses.get(name)
+        if there is None:
+            there = self._address(name)
+            if there is not None:
+                self._addresses[name] = there
+        return there
 
     def is_there(self, name: str) -> bool:
         """Return whether a call can be made without compiling: it was made, or is in the library or on disk."""
         return (
             name in self.__dict__
-            or self._address(name) is not None
+            or self.ready(name) is not None
             or (_has_compiler() and aside(lambda: self._is_kept(name)))
         )
 
@@ -113,6 +143,8 @@ class Border:
         from latchfree.jit.lowering import lower
 
         word = types.uint64
+        if isinstance(call, Bare):
+            return lower(word(*[word] * call.words), call.function)
         if isinstance(call, Body):
             given = (word, word, types.int64) if call.passed == SEVERAL else (word, word)
             return lower(word(*given), call.function)
@@ -160,7 +192,7 @@ class Border:
         from latchfree.native import memory
 
         call = self.calls[name]
-        if isinstance(call, Body):
+        if isinstance(call, Body | Bare):
             module, file = call.function.__module__, Path(call.function.__code__.co_filename)
         else:
             module, file = self.module, self._file

@@ -10,6 +10,9 @@ The compiled code is in `kernels`. The Python face is here:
 module       content
 ===========  =================================================================================
 mapping      `Ctrie`, the mutable mapping
+slots        the type below it: compiled code for one key a call
+one_key      the same in Python, through the codecs
+interpreter  what compiled code knows of the objects of this interpreter
 view         `Snapshot`, the read-only mapping of one instant
 store        one trie in one arena with its codecs, shared by `Ctrie` and `Snapshot`
 binding      builtin functions of the interpreter, made of `kernels.methods` and bound to a trie

@@ -1,25 +1,33 @@
 """Builtin functions of the interpreter, made of compiled code and bound to a trie.
 
-Example: ``get = builtin("get", context)`` makes an object that the interpreter calls as it calls `len`; ``get(5)`` runs
-`latchfree.ctrie.kernels.methods` with no Python frame in between.
+Example: ``find = builtin("find_ww", context)`` makes an object that the interpreter calls as it calls `len`;
+``find(5)`` runs `latchfree.ctrie.kernels.methods` with no Python frame in between.
 
-A *context* is an array of words: where the trie is, and the addresses of the objects that a call may return. A builtin
-keeps its context alive.
+A *context* is a bytes object of words: where the trie is, and what compiled code needs to know of the interpreter.
 """
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from functools import cache
+from typing import Any, Final
 
 from latchfree import border
 from latchfree.ctrie.border import TRIE
+from latchfree.ctrie.interpreter import Strings, known
+from latchfree.ctrie.kernels.context import FACTS
+
+_PLACE: Final = struct.Struct("=4Q")
 
 
-def new_context(base: int, trie: int, me: int, root: int) -> NDArray[np.uint64]:
+@cache
+def _facts() -> bytes:
+    things = [int, str, bytes, None, NotImplemented, KeyError]
+    return struct.pack(f"={FACTS}Q", *map(id, things), *(known() or Strings(0, 0, 0)))
+
+
+def new_context(base: int, trie: int, me: int, root: int, more: bytes = b"") -> bytes:
     """Return the context of calls on a trie.
 
     Parameters
@@ -32,52 +40,42 @@ def new_context(base: int, trie: int, me: int, root: int) -> NDArray[np.uint64]:
         Address of the word that holds the participant.
     root : int
         Word offset of the frozen root I-node to read from; 0 for the live trie.
+    more : bytes
+        The words that only a map has.
 
     Returns
     -------
-    ndarray of uint64, shape (8,)
-        The fields are named in `latchfree.ctrie.kernels.methods`.
+    bytes
+        The words are named in `latchfree.ctrie.kernels.context`.
     """
-    constants = [id(int), id(None), id(NotImplemented)]
-    return np.array([base, trie, me, root, 0, *constants], dtype=np.uint64)
+    return _PLACE.pack(base, trie, me, root) + _facts() + more
 
 
-def builtin(name: str, context: NDArray[np.uint64]) -> Callable[..., Any]:
+def builtin(name: str, context: bytes) -> Callable[..., Any]:
     """Return a builtin bound to a context.
 
     ==============================================  ===============================================
     call                                            result
     ==============================================  ===============================================
-    ``get(key)``, ``find(key)``                     the value, None if absent
-    ``put(key, value)``                             None
-    ``pop(key)``                                    the value removed, None if there was none
+    ``find(key)``                                   the value, None if absent
     ``insert(key, value, mode, expected)``          the value replaced, or None
     ``remove(key, mode, expected)``                 the value removed, or None
     ``freeze_now()``                                the slot of a new snapshot
     ``clear()``, ``drop_slot(slot)``                None
     ==============================================  ===============================================
 
-    All return NotImplemented if they did nothing: an argument is not a plain integer in range, the arena is full, or
-    the process has no participant.
+    All return NotImplemented if they did nothing: the arena is full, or the process has no participant.
 
     Parameters
     ----------
     name : str
-        ``get``, ``put`` and ``pop`` take integers and check their arguments. The names ``find``, ``insert`` and
-        ``remove`` end with the kinds of keys and values (``_ww`` to ``_bb``: word or bytes); these calls trust their
-        arguments to be exactly int or bytes.
-    context : ndarray
+        The names ``find``, ``insert`` and ``remove`` end with the kinds of keys and values (``_ww`` to ``_bb``: word or
+        bytes); these calls trust their arguments to be exactly int or bytes.
+    context : bytes
         From `new_context`.
 
     Returns
     -------
     callable
     """
-    bound = context.__array_interface__["data"][0].to_bytes(8, "little")
-    # The interpreter keeps a reference to the last argument, which it takes for the module of the builtin.
-    return border.builtin(TRIE.definition(name), bound, context)
-
-
-def not_plain(*arguments: Any) -> Any:
-    """Stand for a builtin where keys or values are not integers: return NotImplemented."""
-    return NotImplemented
+    return border.builtin(TRIE.definition(name), context)

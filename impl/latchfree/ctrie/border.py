@@ -2,7 +2,7 @@
 
 A word is an address, an offset, a participant or a slot of a snapshot; the first argument is the address of the arena.
 The names of calls on columns end with the kinds of keys and values, those of the bodies of builtins, too: ``w`` for a
-word, ``b`` for a blob.
+word, ``b`` for a blob. The names of what the interpreter calls for a map begin with ``slot_`` and ``method_``.
 """
 
 from typing import Final
@@ -19,12 +19,13 @@ from latchfree.border import (
     SEVERAL,
     WORD,
     WORDS,
+    Bare,
     Body,
     Border,
     Call,
     Fields,
 )
-from latchfree.ctrie.kernels import entry_points, loops, methods, trees
+from latchfree.ctrie.kernels import entry_points, loops, methods, single, slots, trees
 
 #: A column by its kind.
 _COLUMN: Final = {"w": GIVEN_INTS, "b": Fields((WORD, GIVEN_INTS))}
@@ -68,8 +69,20 @@ _BODIES: Final = {
     )
     for name, function in functions.items()
 }
+_SLOTS: Final = {
+    f"{prefix}{name}": Bare(function, words)
+    for prefix, words, functions in (
+        ("slot_", 2, slots.ONE_ARGUMENT),
+        ("slot_", 3, slots.TWO_ARGUMENTS),
+        ("method_", 4, slots.METHODS),
+        ("", 2, single.OF_KEY),
+        ("", 3, single.OF_TWO),
+        ("", 5, single.OF_METHOD),
+    )
+    for name, function in functions.items()
+}
 
-TRIE: Final = Border(__name__, {**_WHOLE, **_COLUMNS, **_PUTS, **_BODIES})
+TRIE: Final = Border(__name__, {**_WHOLE, **_COLUMNS, **_PUTS, **_BODIES, **_SLOTS})
 
 
 def reclaim(base: int, me: int) -> None:

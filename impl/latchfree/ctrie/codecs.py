@@ -14,7 +14,6 @@ A conditional operation compares the encodings under a canonical codec; otherwis
 from __future__ import annotations
 
 import io
-import json
 import operator
 import pickle
 from abc import ABC, abstractmethod
@@ -202,6 +201,8 @@ class JsonCodec(Codec[Any]):
 
     def encode(self, value: Any) -> bytes:
         """Return the JSON of a value."""
+        import json  # most programs need none of it
+
         try:
             text = json.dumps(
                 self._plain(value), ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")
@@ -234,6 +235,8 @@ class JsonCodec(Codec[Any]):
 
     def decode(self, stored: bytes) -> Any:
         """Return the value of a JSON text."""
+        import json
+
         value = json.loads(stored)
         return _hashable(value) if self._as_key else value
 

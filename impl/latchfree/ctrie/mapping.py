@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, MutableMapping, ValuesView
-from typing import TYPE_CHECKING, Any, Final, cast, overload
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
+from typing import TYPE_CHECKING, Any, Final
 
 from latchfree.arena import Arena
 from latchfree.arena.entry import check_codecs
 from latchfree.ctrie import many
-from latchfree.ctrie.binding import not_plain
 from latchfree.ctrie.codecs import Codec, CodecName, codec_for
 from latchfree.ctrie.holds import Owner
 from latchfree.ctrie.kernels import insert
+from latchfree.ctrie.one_key import K, OneKey, V
 from latchfree.ctrie.recovery import reclaim_all
+from latchfree.ctrie.slots import Slots, context_of, keep_calls
 from latchfree.ctrie.store import HASH_MASK_ALL, Store, refused
 from latchfree.ctrie.view import Snapshot
 from latchfree.structures import CTRIE
@@ -22,31 +23,16 @@ if TYPE_CHECKING:
     from _typeshed import SupportsKeysAndGetItem
     from typing_extensions import TypeVar
 
-    # Types of keys and values; a codec given by name, or none, leaves them open.
-    K = TypeVar("K", default=Any)
-    V = TypeVar("V", default=Any)
     NewK = TypeVar("NewK", default=Any)
     NewV = TypeVar("NewV", default=Any)
-else:
-    from typing import TypeVar
-
-    K = TypeVar("K")
-    V = TypeVar("V")
-
-T = TypeVar("T")
 
 _ALWAYS: Final = int(insert.ALWAYS)
-_IF_ABSENT: Final = int(insert.IF_ABSENT)
-_IF_PRESENT: Final = int(insert.IF_PRESENT)
-_IF_EQUAL: Final = int(insert.IF_EQUAL)
-
-_MISSING: Any = object()
 
 #: Keys that `popitem` looks at together.
 _FEW: Final = 8
 
 
-class Ctrie(MutableMapping[K, V]):
+class Ctrie(Slots, OneKey[K, V]):
     """A lock-free hash trie with O(1) snapshots, shared by any number of threads.
 
     Every operation is linearizable: it takes effect at one instant between its call and its return. ``len``,
@@ -103,13 +89,7 @@ class Ctrie(MutableMapping[K, V]):
     ([('a', 1), ('b', 2)], {'a': 1})
     """
 
-    __slots__ = (
-        "__weakref__",
-        "_get",
-        "_pop",
-        "_put",
-        "_store",
-    )
+    __slots__ = ("__weakref__", "_store")
 
     def __init__(
         self,
@@ -280,133 +260,16 @@ class Ctrie(MutableMapping[K, V]):
 
     def _attach(self, store: Store) -> None:
         self._store = store
-        # Integers to integers skip the codecs: the hottest calls go from here straight into compiled code.
-        self._get = store.builtin("get") if store.plain else not_plain
-        self._put = store.builtin("put") if store.plain else not_plain
-        self._pop = store.builtin("pop") if store.plain else not_plain
+        self._context = context_of(store)
+
+    def __init_subclass__(cls, **named: Any) -> None:
+        super().__init_subclass__(**named)
+        keep_calls(cls)
 
     @property
     def arena(self) -> Arena:
         """The arena that holds the nodes."""
         return self._store.arena
-
-    # one key: a dict's own names -------------------------------------------------------------------------------
-
-    def _find(self, key: Any) -> Any:
-        """Return the stored value under a key, None if there is none."""
-        store = self._store
-        encoded = store.key(key)
-        stored = store.find(encoded)
-        if stored is NotImplemented:  # a forked child that has not claimed a participant yet
-            store.arena.interpreter_participant()
-            stored = store.find(encoded)
-        return stored
-
-    def _write(self, key: Any, value: Any, mode: int, expected: Any) -> Any:
-        """Write what is encoded; return the stored value that was there, None as `binding.builtin` says."""
-        store = self._store
-        stored = store.insert(key, value, mode, expected)
-        if stored is NotImplemented:
-            stored = store.insist(lambda: store.insert(key, value, mode, expected), refused)
-        return stored
-
-    def _take(self, key: Any, mode: int, expected: Any) -> Any:
-        """Remove what is encoded; return the stored value that was removed, None if there was none."""
-        store = self._store
-        stored = store.remove(key, mode, expected)
-        if stored is NotImplemented:
-            stored = store.insist(lambda: store.remove(key, mode, expected), refused)
-        return stored
-
-    def _insert(self, key: K, value: V, mode: int) -> Any:
-        """Return the stored value that was there; None if there was none."""
-        new = self._store.value(value)
-        return self._write(self._store.key(key), new, mode, new)
-
-    def _remove(self, key: K) -> Any:
-        """Return the stored value that was removed, None if there was none."""
-        store = self._store
-        return self._take(store.key(key), _ALWAYS, 0 if store.values.word else b"")
-
-    def _act_if(self, key: K, expected: V, act: Callable[[Any], Any]) -> bool:
-        """Act if `key` holds `expected`; return whether this was so.
-
-        `act` takes the stored value that must be there still, and returns None if another one is. Under a codec that is
-        not canonical, one value may be stored in several ways: what is there is read, decoded and compared.
-        """
-        codec = self._store.values
-        encoded = self._store.value(expected)
-        if codec.canonical:
-            return act(encoded) is not None
-        while (stored := self._find(key)) is not None:
-            if stored != encoded and not codec.decode(stored) == expected:  # noqa: SIM201 -- what users define is ==
-                return False
-            if act(stored) is not None:
-                return True
-        return False
-
-    def _decoded(self, stored: Any) -> V | None:
-        return None if stored is None else cast(V, self._store.values.decode(stored))
-
-    def __getitem__(self, key: K) -> V:
-        value = self._get(key)
-        if value is NotImplemented:
-            value = self._find(key)
-            if value is not None:
-                return cast(V, self._store.values.decode(value))
-        if value is None:
-            raise KeyError(key)
-        return cast(V, value)
-
-    @overload
-    def get(self, key: K, /) -> V | None: ...
-    @overload
-    def get(self, key: K, /, default: V) -> V: ...
-    @overload
-    def get(self, key: K, /, default: T) -> V | T: ...
-    def get(self, key: K, /, default: Any = None) -> Any:
-        """Return the value under `key`, or `default`."""
-        value = self._get(key)
-        if value is not NotImplemented:
-            return default if value is None else value
-        stored = self._find(key)
-        return default if stored is None else self._store.values.decode(stored)
-
-    def __contains__(self, key: object) -> bool:
-        value = self._get(key)
-        if value is NotImplemented:
-            value = self._find(key)
-        return value is not None
-
-    def __setitem__(self, key: K, value: V) -> None:
-        if self._put(key, value) is NotImplemented:
-            self._insert(key, value, _ALWAYS)
-
-    def __delitem__(self, key: K) -> None:
-        value = self._pop(key)
-        if value is NotImplemented:
-            value = self._remove(key)
-        if value is None:
-            raise KeyError(key)
-
-    @overload
-    def pop(self, key: K, /) -> V: ...
-    @overload
-    def pop(self, key: K, /, default: V) -> V: ...
-    @overload
-    def pop(self, key: K, /, default: T) -> V | T: ...
-    def pop(self, key: K, /, default: Any = _MISSING) -> Any:
-        """Remove `key` and return its value, or `default`; KeyError without one."""
-        value = self._pop(key)
-        if value is NotImplemented:
-            stored = self._remove(key)
-            if stored is not None:
-                return self._store.values.decode(stored)
-        elif value is not None:
-            return value
-        if default is _MISSING:
-            raise KeyError(key)
-        return default
 
     def popitem(self) -> tuple[K, V]:
         """Remove and return some pair; KeyError when empty."""
@@ -423,14 +286,6 @@ class Ctrie(MutableMapping[K, V]):
                     # somebody was faster: try the next one
             if key is None:
                 raise KeyError("popitem(): the Ctrie is empty")
-
-    @overload
-    def setdefault(self: Ctrie[K, T | None], key: K, default: None = None, /) -> T | None: ...
-    @overload
-    def setdefault(self, key: K, default: V, /) -> V: ...
-    def setdefault(self, key: K, default: Any = None, /) -> Any:
-        """Return the value under `key`; if `key` is absent, write `default` there first."""
-        return self.get_or_insert(key, default)
 
     def update(self, other: Any = (), /, **named: Any) -> None:
         """Write every pair of a mapping (of a Ctrie: of a snapshot of it) or of an iterable of pairs."""
@@ -451,37 +306,6 @@ class Ctrie(MutableMapping[K, V]):
                 values = [mine.value(theirs.values.decode(value)) for value in values]
             for key, value in zip(keys, values, strict=True):
                 self._write(key, value, _ALWAYS, value)
-
-    # one key: put, compare, remove -----------------------------------------------------------------------------
-
-    def put(self, key: K, value: V) -> V | None:
-        """Write `value` under `key`; return the value that was there, or None."""
-        return self._decoded(self._insert(key, value, _ALWAYS))
-
-    def put_if_absent(self, key: K, value: V) -> V | None:
-        """Write `value` only if `key` is absent; return the value that was there, or None."""
-        return self._decoded(self._insert(key, value, _IF_ABSENT))
-
-    def put_if_present(self, key: K, value: V) -> V | None:
-        """Write `value` only if `key` is present; return the value that was there, or None."""
-        return self._decoded(self._insert(key, value, _IF_PRESENT))
-
-    def get_or_insert(self, key: K, value: V) -> V:
-        """Return the value under `key`; if `key` is absent, write `value` there first."""
-        stored = self._insert(key, value, _IF_ABSENT)
-        return value if stored is None else cast(V, self._store.values.decode(stored))
-
-    def replace(self, key: K, old: V, new: V) -> bool:
-        """Write `new` only if `key` holds `old`; return whether it did."""
-        stored, written = self._store.key(key), self._store.value(new)
-        return self._act_if(key, old, lambda there: self._write(stored, written, _IF_EQUAL, there))
-
-    def remove(self, key: K, expected: V = _MISSING) -> bool:
-        """Remove `key`, with `expected` only if `key` holds that value; return whether it was removed."""
-        if expected is _MISSING:
-            return self._remove(key) is not None
-        stored = self._store.key(key)
-        return self._act_if(key, expected, lambda there: self._take(stored, _IF_EQUAL, there))
 
     # the whole map ---------------------------------------------------------------------------------------------
 

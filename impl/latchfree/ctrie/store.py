@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from latchfree.arena import Arena
 from latchfree.arena.layout import H_GENERATION
@@ -151,7 +150,7 @@ class Store:
     def settle(self, trie: int) -> None:
         """Take the trie at word offset `trie` as the one this store is about."""
         self.trie = trie
-        self._context = self._new_context()
+        self._context = self.context()
         self.freeze_now = self.builtin("freeze_now")
         self.clear = self.builtin("clear")
         self.drop = self.builtin("drop_slot")
@@ -165,9 +164,10 @@ class Store:
         setattr(self, name, made)
         return made
 
-    def _new_context(self, root: int = 0) -> NDArray[np.uint64]:
+    def context(self, root: int = 0, more: bytes = b"") -> bytes:
+        """Return a context of calls on this trie; see `latchfree.ctrie.binding.new_context`."""
         self.arena.interpreter_participant()
-        return new_context(self.arena.base, self.trie, self.arena.participant_address, root)
+        return new_context(self.arena.base, self.trie, self.arena.participant_address, root, more)
 
     def builtin(self, name: str) -> Callable[..., Any]:
         """Return a builtin bound to this trie; see `latchfree.ctrie.binding.builtin`."""
@@ -175,7 +175,7 @@ class Store:
 
     def find_below(self, root: int) -> Callable[[Any], Any]:
         """Return the builtin ``find`` on the frozen tree below a root I-node."""
-        return builtin("find" + self.kinds, self._new_context(root))
+        return builtin("find" + self.kinds, self.context(root))
 
     @property
     def plain(self) -> bool:

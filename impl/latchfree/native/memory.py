@@ -6,6 +6,7 @@ depends on.
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import os
 import sys
@@ -47,7 +48,10 @@ def _engine() -> Any:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     machine = llvm.Target.from_default_triple().create_target_machine()
-    return llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+    # Finalizers call compiled code while the interpreter ends, after the modules are gone: the code outlives them.
+    ctypes.PYFUNCTYPE(None, ctypes.py_object)(("Py_IncRef", ctypes.pythonapi))(engine)
+    return engine
 
 
 def _loaded(code: bytes, symbol: str) -> int:

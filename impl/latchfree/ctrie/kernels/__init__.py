@@ -1,5 +1,7 @@
 """The Ctrie's compiled kernels: all code that touches the nodes of a trie.
 
+The folder is large since each file has one operation, or one kind of node or object.
+
 ============  ================================================================================
 module        content
 ============  ================================================================================
@@ -18,7 +20,12 @@ snapshot      freeze, fork, clear and destroy a trie
 registry      registered snapshots and their deadlists
 retirement    retire the nodes that an update has replaced
 trees         free whole trees, a few nodes at a time
-methods       calls for one key, as the interpreter makes them
+methods       builtins on encoded keys and values, as the interpreter calls them
+slots         what the interpreter calls for ``trie[key]``, ``trie.get(key)`` and so on
+single        the operations on one key, from objects to objects
+objects       keys and values taken from objects, and made to objects
+surprise      the way to the Python functions
+context       the words that say where a call works
 loops         calls for many keys, without the interpreter lock
 entry_points  calls on the whole trie
 ============  ================================================================================

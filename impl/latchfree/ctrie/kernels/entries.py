@@ -23,7 +23,7 @@ from latchfree.atomics import peek, poke, read_word
 from latchfree.ctrie.kernels.nodes import HASH_MASK, S_NODE, new_node
 from latchfree.jit import kernel, overload
 from latchfree.kinds import Flag, Handle, Key, Value, Word
-from latchfree.words import hash_bytes, mix, tail_word
+from latchfree.words import hash_bytes, last_word, mix
 
 KEY = np.uint64(1)
 VALUE = np.uint64(2)
@@ -51,24 +51,26 @@ def words_for(length: Word) -> Word:
 
 @kernel
 def _copy_in(mem: Handle, at: Word, address: Word, length: Word) -> None:
+    here = address
     end = address + (length & ~_7)
-    while address < end:
-        poke(mem, at, read_word(address))
+    while here < end:
+        poke(mem, at, read_word(here))
         at += _1
-        address += _8
+        here += _8
     if length & _7:
-        poke(mem, at, tail_word(address, length & _7))
+        poke(mem, at, last_word(address, length))
 
 
 @kernel
 def _same_bytes(mem: Handle, at: Word, address: Word, length: Word) -> Flag:
+    here = address
     end = address + (length & ~_7)
-    while address < end:
-        if peek(mem, at) != read_word(address):
+    while here < end:
+        if peek(mem, at) != read_word(here):
             return False
         at += _1
-        address += _8
-    return length & _7 == _0 or peek(mem, at) == tail_word(address, length & _7)
+        here += _8
+    return length & _7 == _0 or peek(mem, at) == last_word(address, length)
 
 
 def full_hash(key: Key) -> Word:

@@ -6,8 +6,8 @@ the Python objects themselves, reads integers and bytes, and returns a new objec
 from beginning to end, and is pinned from before its first read to after its last: the value is copied out of the
 arena while it cannot go away.
 
-``bound`` is a bytes object whose first word is the address of the call's *context*: words that say where the call
-works. Keys and values are integers (*words*) or bytes (*blobs*), as encoded by a codec.
+``bound`` is the call's *context*, see `latchfree.ctrie.kernels.context`. Keys and values are integers (*words*) or
+bytes (*blobs*), as encoded by a codec.
 """
 
 from __future__ import annotations
@@ -19,8 +19,20 @@ import numpy as np
 
 from latchfree.arena.kernels.epochs import pin, unpin
 from latchfree.atomics import peek
+from latchfree.border.objects import room
+from latchfree.ctrie.kernels.context import (
+    BASE,
+    LENGTH,
+    NONE,
+    NOT_IMPLEMENTED,
+    ROOT,
+    TRIE,
+    constant,
+    participant,
+    words_in,
+)
 from latchfree.ctrie.kernels.entries import VALUE, full_hash, is_blob, placed, stored_key_words
-from latchfree.ctrie.kernels.insert import ALWAYS, FULL, insert
+from latchfree.ctrie.kernels.insert import FULL, insert
 from latchfree.ctrie.kernels.lookup import lookup, lookup_frozen
 from latchfree.ctrie.kernels.nodes import NIL
 from latchfree.ctrie.kernels.registry import drop
@@ -29,25 +41,11 @@ from latchfree.ctrie.kernels.snapshot import clear, freeze
 from latchfree.jit import external, kernel, overload
 from latchfree.kinds import Word
 
-DATA = np.uint64((bytes.__basicsize__ - 1) // 8)  # words from a bytes object to its data, in CPython
-_LENGTH = np.uint64(2)
-_TYPE = np.uint64(1)
-
 _0 = np.uint64(0)
 _1 = np.uint64(1)
 _2 = np.uint64(2)
 _3 = np.uint64(3)
 _8 = np.uint64(8)
-
-# Words of a context, see `latchfree.ctrie.binding.new_context`.
-BASE = np.uint64(0)
-TRIE = np.uint64(1)
-ME = np.uint64(2)  # address of the word that holds the participant: a forked child has another one
-ROOT = np.uint64(3)
-_OVERFLOW = np.uint64(4)
-_INT = np.uint64(5)
-_NONE = np.uint64(6)
-_NOT_IMPLEMENTED = np.uint64(7)
 
 # Stand for the kinds of keys and values at compile time.
 _WORD = np.int64(0)
@@ -56,21 +54,6 @@ _BLOB = (_0, _0)
 _to_int64 = external("PyLong_AsLongLongAndOverflow", "int64(uint64, uint64)")
 _from_int64 = external("PyLong_FromLongLong", "uint64(int64)")
 _from_bytes = external("PyBytes_FromStringAndSize", "uint64(uint64, int64)")
-_incref = external("Py_IncRef", "void(uint64)")
-
-
-@kernel
-def participant(context: Word) -> Word:
-    """Return the participant of the interpreter lock; 0 in a forked child that has not claimed one yet."""
-    return peek(peek(context, ME), _0)
-
-
-@kernel
-def _constant(context: Word, which: Word) -> Word:
-    """Return a new reference to None or NotImplemented."""
-    answer = peek(context, which)
-    _incref(answer)
-    return answer
 
 
 def decoded(context: Word, thing: Word, like: Any) -> Any:
@@ -83,12 +66,12 @@ def _decoded(context: Any, thing: Any, like: Any) -> Any:
     if is_blob(like):
 
         def blob(context: Any, thing: Any, like: Any) -> Any:
-            return (thing + _8 * DATA, peek(thing, _LENGTH))
+            return (words_in(thing), peek(thing, LENGTH))
 
         return blob
 
     def word(context: Any, thing: Any, like: Any) -> Any:
-        return _to_int64(thing, context + _8 * _OVERFLOW)
+        return _to_int64(thing, room(1))
 
     return word
 
@@ -118,18 +101,18 @@ def _value_object(mem: Any, node: Any, key: Any, like: Any) -> Any:
 def _answer(context: Word, node: Word, key: Any, like: Any) -> Word:
     """Return the object that a call answers with, for the S-node that an operation has returned."""
     if node == NIL:
-        return _constant(context, _NONE)
+        return constant(context, NONE)
     if node == FULL:
-        return _constant(context, _NOT_IMPLEMENTED)
+        return constant(context, NOT_IMPLEMENTED)
     return value_object(peek(context, BASE), node, key, like)
 
 
 @kernel
 def _find(bound: Word, thing: Word, like_key: Any, like_value: Any) -> Word:
-    context = peek(bound, DATA)
+    context = words_in(bound)
     me = participant(context)
     if me == _0:
-        return _constant(context, _NOT_IMPLEMENTED)
+        return constant(context, NOT_IMPLEMENTED)
     mem = peek(context, BASE)
     key = decoded(context, thing, like_key)
     pin(mem, me)
@@ -145,14 +128,14 @@ def _find(bound: Word, thing: Word, like_key: Any, like_value: Any) -> Word:
 
 @kernel
 def _insert(bound: Word, arguments: Word, like_key: Any, like_value: Any) -> Word:
-    context = peek(bound, DATA)
+    context = words_in(bound)
     me = participant(context)
     if me == _0:
-        return _constant(context, _NOT_IMPLEMENTED)
+        return constant(context, NOT_IMPLEMENTED)
     mem = peek(context, BASE)
     key = decoded(context, peek(arguments, _0), like_key)
     value = decoded(context, peek(arguments, _1), like_value)
-    mode = np.uint64(_to_int64(peek(arguments, _2), context + _8 * _OVERFLOW))
+    mode = np.uint64(_to_int64(peek(arguments, _2), room(1)))
     expected = decoded(context, peek(arguments, _3), like_value)
     pin(mem, me)
     node = insert(mem, peek(context, TRIE), me, key, value, mode, expected)
@@ -163,13 +146,13 @@ def _insert(bound: Word, arguments: Word, like_key: Any, like_value: Any) -> Wor
 
 @kernel
 def _remove(bound: Word, arguments: Word, like_key: Any, like_value: Any) -> Word:
-    context = peek(bound, DATA)
+    context = words_in(bound)
     me = participant(context)
     if me == _0:
-        return _constant(context, _NOT_IMPLEMENTED)
+        return constant(context, NOT_IMPLEMENTED)
     mem = peek(context, BASE)
     key = decoded(context, peek(arguments, _0), like_key)
-    mode = np.uint64(_to_int64(peek(arguments, _1), context + _8 * _OVERFLOW))
+    mode = np.uint64(_to_int64(peek(arguments, _1), room(1)))
     expected = decoded(context, peek(arguments, _2), like_value)
     pin(mem, me)
     node = remove(mem, peek(context, TRIE), me, key, mode, expected)
@@ -226,110 +209,50 @@ def _remove_bb(bound: Word, arguments: Word, count: Word) -> Word:
     return _remove(bound, arguments, _BLOB, _BLOB)
 
 
-# The hottest: integers to integers, straight from the caller's arguments, without a codec.
-
-
-def _get(bound: Word, thing: Word) -> Word:
-    context = peek(bound, DATA)
-    me = participant(context)
-    if me != _0 and peek(thing, _TYPE) == peek(context, _INT):
-        key = _to_int64(thing, context + _8 * _OVERFLOW)
-        if peek(context, _OVERFLOW) & np.uint64(0xFFFFFFFF) == _0:
-            mem = peek(context, BASE)
-            pin(mem, me)
-            node = lookup(mem, peek(context, TRIE), me, key)
-            value = np.int64(peek(mem, node + VALUE))
-            unpin(mem, me)
-            return _from_int64(value) if node != NIL else _constant(context, _NONE)
-    return _constant(context, _NOT_IMPLEMENTED)
-
-
-def _pop(bound: Word, thing: Word) -> Word:
-    context = peek(bound, DATA)
-    me = participant(context)
-    if me != _0 and peek(thing, _TYPE) == peek(context, _INT):
-        key = _to_int64(thing, context + _8 * _OVERFLOW)
-        if peek(context, _OVERFLOW) & np.uint64(0xFFFFFFFF) == _0:
-            mem = peek(context, BASE)
-            pin(mem, me)
-            node = remove(mem, peek(context, TRIE), me, key, ALWAYS, 0)
-            answer = _answer(context, node, key, _WORD)
-            unpin(mem, me)
-            return answer
-    return _constant(context, _NOT_IMPLEMENTED)
-
-
-def _put(bound: Word, arguments: Word, count: Word) -> Word:
-    context = peek(bound, DATA)
-    me = participant(context)
-    first = peek(arguments, _0)
-    second = peek(arguments, _1)
-    which = _NOT_IMPLEMENTED
-    if (
-        me != _0
-        and count == 2
-        and peek(first, _TYPE) == peek(context, _INT)
-        and peek(second, _TYPE) == peek(context, _INT)
-    ):
-        key = _to_int64(first, context + _8 * _OVERFLOW)
-        bad = peek(context, _OVERFLOW) & np.uint64(0xFFFFFFFF)
-        value = _to_int64(second, context + _8 * _OVERFLOW)
-        bad |= peek(context, _OVERFLOW) & np.uint64(0xFFFFFFFF)
-        if bad == _0:
-            mem = peek(context, BASE)
-            pin(mem, me)
-            if insert(mem, peek(context, TRIE), me, key, value, ALWAYS, value) != FULL:
-                which = _NONE
-            unpin(mem, me)
-    return _constant(context, which)
-
-
 # On the whole trie; what they do is in `latchfree.ctrie.kernels.snapshot` and `registry`.
 
 
 def _freeze_now(bound: Word, unused: Word) -> Word:
-    context = peek(bound, DATA)
+    context = words_in(bound)
     me = participant(context)
     if me == _0:
-        return _constant(context, _NOT_IMPLEMENTED)
+        return constant(context, NOT_IMPLEMENTED)
     mem = peek(context, BASE)
     pin(mem, me)
     slot = freeze(mem, peek(context, TRIE), me)
     unpin(mem, me)
-    return _constant(context, _NOT_IMPLEMENTED) if slot == FULL else _from_int64(np.int64(slot))
+    return constant(context, NOT_IMPLEMENTED) if slot == FULL else _from_int64(np.int64(slot))
 
 
 def _clear(bound: Word, unused: Word) -> Word:
-    context = peek(bound, DATA)
+    context = words_in(bound)
     me = participant(context)
-    which = _NOT_IMPLEMENTED
+    which = NOT_IMPLEMENTED
     if me != _0:
         mem = peek(context, BASE)
         pin(mem, me)
         if clear(mem, peek(context, TRIE), me) != FULL:
-            which = _NONE
+            which = NONE
         unpin(mem, me)
-    return _constant(context, which)
+    return constant(context, which)
 
 
 def _drop_slot(bound: Word, thing: Word) -> Word:
-    context = peek(bound, DATA)
+    context = words_in(bound)
     me = participant(context)
-    which = _NOT_IMPLEMENTED
+    which = NOT_IMPLEMENTED
     if me != _0:
         mem = peek(context, BASE)
         pin(mem, me)
-        drop(mem, peek(context, TRIE), me, np.uint64(_to_int64(thing, context + _8 * _OVERFLOW)))
+        drop(mem, peek(context, TRIE), me, np.uint64(_to_int64(thing, room(1))))
         unpin(mem, me)
-        which = _NONE
-    return _constant(context, which)
+        which = NONE
+    return constant(context, which)
 
 
 #: The bodies by name, and by how many arguments the interpreter passes.
 NO_ARGUMENT: dict[str, Callable[..., Any]] = {"freeze_now": _freeze_now, "clear": _clear}
 ONE_ARGUMENT: dict[str, Callable[..., Any]] = {
-    "get": _get,
-    "pop": _pop,
     "drop_slot": _drop_slot,
     "find_ww": _find_ww,
     "find_wb": _find_wb,
@@ -337,7 +260,6 @@ ONE_ARGUMENT: dict[str, Callable[..., Any]] = {
     "find_bb": _find_bb,
 }
 SEVERAL: dict[str, Callable[..., Any]] = {
-    "put": _put,
     "insert_ww": _insert_ww,
     "insert_wb": _insert_wb,
     "insert_bw": _insert_bw,

@@ -1,0 +1,104 @@
+"""One key a call, with integers and with strings as keys, beside a dict and cereggii: ``python bench/one_key.py``.
+
+Each round puts every key into the empty maps, gets, asks whether the key is there, updates and removes, map by map, so
+that all maps see the same machine. Prints nanoseconds of processor time an operation, the loop included, the smallest
+of all rounds; in brackets, latchfree's figure divided by the peer's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import sys
+from collections.abc import Callable, MutableMapping, Sequence
+from time import thread_time_ns
+from typing import Any
+
+from latchfree import Ctrie
+from workload import random_keys
+
+Loops = dict[str, Callable[[], None]]
+OPERATIONS = ("put", "get", "in", "update", "remove")
+
+
+def loops(mapping: MutableMapping[Any, int], keys: Sequence[Any]) -> Loops:
+    """The operations on all keys; cereggii has no ``in`` of its own."""
+
+    def put() -> None:
+        for key in keys:
+            mapping[key] = 5
+
+    def get() -> None:
+        for key in keys:
+            mapping[key]
+
+    def contains() -> None:
+        for key in keys:
+            key in mapping  # noqa: B015 -- it is what is measured
+
+    def remove() -> None:
+        for key in keys:
+            del mapping[key]
+
+    return {"put": put, "get": get, "in": contains, "update": put, "remove": remove}
+
+
+def measured(maps: dict[str, Loops], count: int, rounds: int) -> dict[str, dict[str, float]]:
+    """Nanoseconds by map and operation."""
+    best: dict[str, dict[str, float]] = {name: dict.fromkeys(OPERATIONS, float("inf")) for name in maps}
+    gc.disable()
+    try:
+        for _ in range(rounds):
+            for name, steps in maps.items():
+                for operation in OPERATIONS:
+                    if name == "cereggii" and operation == "in":
+                        continue
+                    start = thread_time_ns()
+                    steps[operation]()
+                    best[name][operation] = min(best[name][operation], (thread_time_ns() - start) / count)
+    finally:
+        gc.enable()
+    return best
+
+
+def show(what: str, count: int, best: dict[str, dict[str, float]]) -> None:
+    """Print a table."""
+    print(f"\n{what} keys, {count:,}: ns of processor time an operation")
+    print(f"{'':10}" + "".join(f"{name:>18}" for name in best))
+    for operation in OPERATIONS:
+        mine = best["latchfree"][operation]
+        cells = [f"{mine:.1f}"]
+        for name in list(best)[1:]:
+            theirs = best[name][operation]
+            cells.append("-" if theirs == float("inf") else f"{theirs:.1f} ({mine / theirs:.2f}x)")
+        print(f"{operation:10}" + "".join(f"{cell:>18}" for cell in cells))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the benchmark; returns the exit code."""
+    parser = argparse.ArgumentParser(prog="bench/one_key.py", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--keys", type=int, default=10_000, metavar="N", help="how many (default: 10000)")
+    parser.add_argument("--rounds", type=int, default=25, metavar="N", help="default: 25")
+    given = parser.parse_args(argv)
+    try:
+        from cereggii import AtomicDict  # type: ignore[import-not-found,import-untyped,unused-ignore]
+    except ImportError:
+        AtomicDict = None
+        print("skipped cereggii: not installed; pip install 'latchfree[bench]'")
+    numbers = random_keys(given.keys, 1).tolist()
+    for kind, keys in (
+        (int, numbers),
+        (str, [f"user/{number % 10**9}/name" for number in numbers]),
+        (bytes, [b"user/%d/name" % (number % 10**9) for number in numbers]),
+    ):
+        keys = list(dict.fromkeys(keys))
+        maps: dict[str, Any] = {"latchfree": Ctrie(keys=kind, values=int), "dict": {}}
+        if AtomicDict is not None:
+            maps["cereggii"] = AtomicDict()
+        best = measured({name: loops(each, keys) for name, each in maps.items()}, len(keys), given.rounds)
+        show(kind.__name__, len(keys), best)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,112 @@
+"""The words of a context: where a call works, what it needs to know of the interpreter, and where it goes on.
+
+Example: `Ctrie.__getitem__` is compiled code. The interpreter passes the map and the key; the map holds its context, a
+bytes object. There the code finds the arena, the trie and the participant, the class of integers to compare the key's
+with, the compiled function for maps of this kind, and the Python function for everything out of the ordinary.
+
+A context never changes. `latchfree.ctrie.binding` makes contexts; a map takes another one when more of its functions
+have been compiled.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from latchfree.atomics import peek
+from latchfree.jit import external, kernel
+from latchfree.kinds import Word
+
+# Words of objects, which `latchfree.ctrie.interpreter` has compared with objects of this interpreter.
+TYPE = np.uint64(object.__basicsize__ // 8 - 1)
+LENGTH = np.uint64(object.__basicsize__ // 8)  # of str and bytes
+DATA = np.uint64((bytes.__basicsize__ - 1) // 8)  # of bytes
+CONTEXT = np.uint64(object.__basicsize__ // 8)  # of a map, see `latchfree.ctrie.slots`
+
+# Words of a context.
+BASE = np.uint64(0)
+TRIE = np.uint64(1)
+ME = np.uint64(2)  # address of the word that holds the participant: a forked child has another one
+ROOT = np.uint64(3)
+INT = np.uint64(4)  # addresses of objects that are never freed
+STR = np.uint64(5)
+BYTES = np.uint64(6)
+NONE = np.uint64(7)
+NOT_IMPLEMENTED = np.uint64(8)
+KEY_ERROR = np.uint64(9)
+STR_DATA = np.uint64(10)  # bytes from a string of ASCII to its characters
+STR_STATE = np.uint64(11)  # word of a string with its state
+STR_ASCII = np.uint64(12)  # bits of the state that all strings of ASCII have, and no other string
+FACTS = 9
+#: Only in the context of a map: the classes of keys and values, their most bytes, functions by entry, by operation.
+KEYS = np.uint64(13)
+VALUES = np.uint64(14)
+MOST_KEY = np.uint64(15)
+MOST_VALUE = np.uint64(16)
+_ENTRIES = 17
+_OPERATIONS = _ENTRIES + 8
+
+#: Compiled functions for one kind of keys and values: see `latchfree.ctrie.kernels.single`.
+ENTRIES = ("subscript", "contains", "assign", "delete", "get", "take", "write", "replace")
+#: What a map does, and the Python functions that do it in any case.
+OPERATIONS = (
+    "__getitem__",
+    "__contains__",
+    "__setitem__",
+    "__delitem__",
+    "get",
+    "pop",
+    "remove",
+    "put",
+    "put_if_absent",
+    "put_if_present",
+    "get_or_insert",
+    "setdefault",
+    "replace",
+)
+SUBSCRIPT, CONTAINS, ASSIGN, DELETE, GET, TAKE, WRITE, REPLACE = (
+    np.uint64(_ENTRIES + at) for at in range(len(ENTRIES))
+)
+(
+    GET_ITEM,
+    HAS_ITEM,
+    SET_ITEM,
+    DELETE_ITEM,
+    GET_DEFAULT,
+    POP,
+    REMOVE,
+    PUT,
+    PUT_IF_ABSENT,
+    PUT_IF_PRESENT,
+    GET_OR_INSERT,
+    SETDEFAULT,
+    REPLACE_IF,
+) = (np.uint64(_OPERATIONS + at) for at in range(len(OPERATIONS)))
+
+_0 = np.uint64(0)
+_incref = external("Py_IncRef", "void(uint64)")
+
+
+@kernel
+def participant(context: Word) -> Word:
+    """Return the participant of the thread that calls: that of the interpreter lock.
+
+    Returns
+    -------
+    Word
+        0 in a forked child that has not claimed one yet, and after the arena was closed.
+    """
+    return peek(peek(context, ME), _0)
+
+
+@kernel
+def words_in(holder: Word) -> Word:
+    """Return the address of the words in a bytes object."""
+    return holder + (DATA << np.uint64(3))
+
+
+@kernel
+def constant(context: Word, which: Word) -> Word:
+    """Return a new reference to an object of the context."""
+    answer = peek(context, which)
+    _incref(answer)
+    return answer
