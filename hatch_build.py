@@ -33,9 +33,10 @@ class Compile(BuildHookInterface):
         if self.target_name != "wheel" or os.environ.get(SETTING) == "0":
             return
         sys.path[:0] = [str(Path(self.root, source)) for source in _SOURCES]
-        from latchfree.native import build, key
+        from latchfree.native import build
+        from latchfree_support import library_keys
 
-        processor = key.processor()
+        processor = library_keys.processor()
         if processor is None:
             self.app.display_info("latchfree: no library is made for this system; functions are compiled when called")
             return

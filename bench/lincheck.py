@@ -226,7 +226,8 @@ def append() -> list[Figure]:
     return figures
 
 
-_COMMAND = [sys.executable, "-m", "latchfree_cli", "check"]
+_SCRIPT = Path(sys.executable).with_name("latchfree")
+_COMMAND = [*([str(_SCRIPT)] if _SCRIPT.exists() else [sys.executable, "-m", "latchfree_cli"]), "check"]
 _RUNS = 7
 
 

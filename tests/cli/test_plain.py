@@ -39,7 +39,7 @@ def run(words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     def end(command: Callable[[], object], verbose: bool) -> int:
         return process._code_of(command, verbose)  # and the streams stay as they are
 
-    monkeypatch.setattr(main.process, "run", end)
+    monkeypatch.setattr(process, "run", end)
     monkeypatch.setattr(plain.gc, "set_threshold", lambda _: None)
     monkeypatch.setattr(main.os, "_exit", leave)
     monkeypatch.setattr(sys, "argv", ["latchfree", *words])

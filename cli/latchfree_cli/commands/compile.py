@@ -19,7 +19,7 @@ def compile(settings: Settings) -> Outcome:
 
     For images that are read-only later: after ``pip install``, as the user that owns the packages.
     """
-    from latchfree.native.key import processor
+    from latchfree_support.library_keys import processor
 
     told = {}
     if processor() is None:

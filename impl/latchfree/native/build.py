@@ -1,7 +1,7 @@
 """Make a library: numba lowers every function to LLVM's language once, and LLVM optimises all of them together.
 
 The code is for the oldest processor of a level (x86-64-v2: 2009), needs only the interpreter and the C library, and
-carries the key of its sources, see `latchfree.native.key`.
+carries the key of its sources, see `latchfree_support.library_keys`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Final
 
 from latchfree.border import Border
-from latchfree.native.key import key, processor, sealed
 from latchfree.native.library import Library
+from latchfree_support.library_keys import key, processor, sealed
 
 #: Linkers that can make a shared library of one object file.
 _LINKERS: Final = ("cc", "gcc", "clang", "ld")
@@ -41,7 +41,7 @@ def linker() -> str:
 
 
 def _code(borders: Sequence[Border], wanted: str, report: Callable[[int, int], object]) -> bytes:
-    """Return the object code of all calls for a processor, see `latchfree.native.key.processor`."""
+    """Return the object code of all calls for a processor, see `latchfree_support.library_keys`."""
     import llvmlite.binding as llvm
 
     from latchfree.native.module import emitted, linked

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from latchfree.native.key import is_sealed, key, processor
+from latchfree_support.library_keys import is_sealed, key, library_name, processor
 
 #: Set to ``jit``: libraries are not used.
 SETTING: Final = "LATCHFREE_COMPILED"
@@ -36,7 +36,7 @@ class Library:
     def file(self) -> Path | None:
         """Return where the library for this processor is, or would be."""
         found = processor()
-        return None if found is None else self.home / "native" / f"kernels-{found}.so"
+        return None if found is None else self.home / "native" / library_name(found)
 
     def load(self) -> ctypes.PyDLL | None:
         """Return the library, None if there is none that fits."""

@@ -6,6 +6,7 @@ A table of states (`nodes`), of rows or of what snapshots saw has two dimensions
 from typing import Any, Final
 
 from latchfree.border import (
+    BYTES,
     FLAG,
     GIVEN_INTS,
     INT,
@@ -22,6 +23,8 @@ from latchfree_lincheck.engine.compiled_models.transition import PartArrays
 from latchfree_lincheck.engine.dequeues.kernels import advance as dequeues
 from latchfree_lincheck.engine.encoding import kernels as encoding
 from latchfree_lincheck.engine.frontier.kernels import advance, configurations, lookahead, sweep
+from latchfree_lincheck.engine.logs import register as register_log
+from latchfree_lincheck.engine.logs import store as store_log
 from latchfree_lincheck.engine.monitors import common, flag, map_key, priority_queue, queue, register, stack
 from latchfree_lincheck.engine.product.kernels import advance as product
 from latchfree_lincheck.engine.product.kernels import sets
@@ -148,9 +151,15 @@ _MONITORS: Final = {
     ),
 }
 
+_TEXT: Final = Array("uint8", written=False)
+_LOGS: Final = {
+    "judge_register_log": Call(register_log.judge_register_log, (_TEXT, INTS), INT, nogil=True),
+    "judge_store_log": Call(store_log.judge_store_log, (_TEXT, INTS, BYTES), INT, nogil=True),
+}
+
 ENGINE: Final = Border(
     __name__,
-    {**_ENCODING, **_STATE_STORE, **_DEPTH_FIRST, **_JUST_IN_TIME, **_KEY_BY_KEY, **_BY_DEQUEUES, **_MONITORS},
+    {**_ENCODING, **_STATE_STORE, **_DEPTH_FIRST, **_JUST_IN_TIME, **_KEY_BY_KEY, **_BY_DEQUEUES, **_MONITORS, **_LOGS},
     LINCHECK,
 )
 

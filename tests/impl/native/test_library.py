@@ -12,8 +12,9 @@ import latchfree
 from latchfree.arena.border import ARENA
 from latchfree.border import Border
 from latchfree.jit import lazy
-from latchfree.native import key, library
+from latchfree.native import library
 from latchfree.native.library import LATCHFREE, SETTING, Library
+from latchfree_support import library_keys
 
 HOME = Path(latchfree.__file__).parent
 
@@ -43,7 +44,7 @@ def test_an_edit_of_a_source_makes_it_another(copied, file):
 
 @needs_library
 def test_another_layout_of_objects(copied, monkeypatch):
-    monkeypatch.setattr(key, "layout", lambda: "cpython 32 49")
+    monkeypatch.setattr(library_keys, "layout", lambda: "cpython 32 49")
     assert Library(copied, [copied]).load() is None
 
 

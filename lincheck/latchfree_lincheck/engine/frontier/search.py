@@ -93,7 +93,7 @@ class Frontier:
         self._tables.control[k.GROWTH] = k.OF_LIST if problem.kind == "list" else growth
 
     def run(self) -> Slices:
-        """Yield now and then; return the outcome."""
+        """Yield after each slice; return the outcome. Tables that grow end no slice, however often they do."""
         tables, parts = self._tables, self._parts
         try:
             if self._problem.texts:
@@ -104,8 +104,9 @@ class Frontier:
             self._shape = tables.shape(depth, len(initial)) if own is None else own.shape()
             state = tables.number(initial, depth) if own is None else tables.chain(initial)
             ENGINE.start(tables.control, tables.flight, tables.configurations, state, 0)
+            begun = 0
             while True:
-                why = self._slice(len(parts.events))
+                why = self._slice(len(parts.events), _SLICE + begun - int(tables.control[k.STEPS]))
                 if why == k.DONE:
                     return self._order_found()
                 if why == k.BLOCKED:
@@ -118,16 +119,18 @@ class Frontier:
                     tables.more_log()
                 elif why == k.MORE_NODES:
                     tables.room_for_nodes(len(tables.nodes) - int(tables.size[0]) + 1)
-                yield
+                if tables.control[k.STEPS] - begun >= _SLICE or why == k.SLICE or self._deadline.passed():
+                    yield
+                    begun = int(tables.control[k.STEPS])
         except NoRoom as reason:
             return Outcome(gave_up=reason.gave_up)
 
-    def _slice(self, last: int) -> int:
+    def _slice(self, last: int, steps: int) -> int:
         tables = self._tables
         before = int(tables.control[k.STEPS])
         why: int = ENGINE.advance(
             tables.arrays(), self._part, tables.states(), self._shape, self._place, self._order, self._scratch,
-            self._uses, last, self._deadline.slice(_SLICE),
+            self._uses, last, self._deadline.slice(steps),
         )  # fmt: skip
         self._deadline.spend(int(tables.control[k.STEPS]) - before)
         if self._problem.own is not None:

@@ -2,30 +2,33 @@
 
 Example: somebody edits a kernel. The key of the sources changes, the library on disk has the old one inside, and the
 functions are compiled afresh.
+
+Commands that last 20 ms read this, too, so that little is imported here: no `pathlib`, `typing` or `platform`.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from functools import cache
 from io import FileIO
-from pathlib import Path
-from typing import Final
 
 from latchfree_support.digests import blake2b
+
+TYPE_CHECKING = False  # of `typing`, which takes 2 ms to load
+if TYPE_CHECKING:
+    from typing import Final
 
 #: What a processor of this level has, as Linux names it, beside what every 64-bit one has.
 _LEVEL_2: Final = frozenset({"cx16", "lahf_lm", "popcnt", "pni", "sse4_1", "sse4_2", "ssse3"})
 
 
-def digest(folder: Path) -> str:
+def digest(folder: str | os.PathLike[str]) -> str:
     """Return a digest of all Python sources below a folder.
 
     Every process that uses a library takes one, so this is done without a `Path` for each of hundreds of files.
     """
     found = blake2b(digest_size=16)
-    root = str(folder)
+    root = os.fspath(folder)
     files = [f"{here}{os.sep}{name}" for here, _, names in os.walk(root) for name in names if name.endswith(".py")]
     for file in sorted(files):
         with FileIO(file) as source:
@@ -40,7 +43,7 @@ def layout() -> str:
     return f"{sys.implementation.name} {object.__basicsize__} {bytes.__basicsize__} {sys.maxsize:x}"
 
 
-def key(*folders: Path) -> bytes:
+def key(*folders: str | os.PathLike[str]) -> bytes:
     """Return the key of a library that is made of the sources in some folders."""
     return " ".join([layout(), *map(digest, folders)]).encode()
 
@@ -50,19 +53,27 @@ def sealed(code: bytes, text: bytes) -> bytes:
     return code + text + (len(code) + len(text)).to_bytes(8, "little")
 
 
-def is_sealed(file: Path, text: bytes) -> bool:
+def is_sealed(file: str | os.PathLike[str], text: bytes) -> bool:
     """Return whether a file is a library with that key, and whole."""
-    with file.open("rb") as library:
+    with FileIO(os.fspath(file)) as library:
         size = library.seek(0, 2)
         if size < len(text) + 8:
             return False
         library.seek(size - len(text) - 8)
-        return library.read() == text + (size - 8).to_bytes(8, "little")
+        return library.readall() == text + (size - 8).to_bytes(8, "little")
 
 
-@cache
 def processor() -> str | None:
     """Return the processors that this one can stand for, as LLVM names them; None if no library is made for it."""
+    if not _found:
+        _found.append(_processor())
+    return _found[0]
+
+
+_found: list[str | None] = []
+
+
+def _processor() -> str | None:
     if sys.platform != "linux":
         return None
     machine = os.uname().machine
@@ -71,8 +82,25 @@ def processor() -> str | None:
     if machine != "x86_64":
         return None
     try:
-        text = Path("/proc/cpuinfo").read_text()
+        with FileIO("/proc/cpuinfo") as source:
+            flags = _flags(source)
     except OSError:
         return None
-    flags = next((line.partition(":")[2].split() for line in text.splitlines() if line.startswith("flags")), [])
-    return "x86-64-v2" if set(flags) >= _LEVEL_2 else None
+    return "x86-64-v2" if flags >= _LEVEL_2 else None
+
+
+def _flags(source: FileIO) -> set[str]:
+    """Return what the first processor has; the system makes up the text as it is read, so no more is read than that."""
+    text = b""
+    while (more := source.read(4096)) or not text:
+        text += more
+        at = text.find(b"\nflags")
+        if not more or (at >= 0 and text.find(b"\n", at + 1) >= 0):
+            break
+    _, _, rest = text.partition(b"\nflags")
+    return {*rest.partition(b"\n")[0].partition(b":")[2].decode().split()}
+
+
+def library_name(of: str) -> str:
+    """Return the name of a library for a processor."""
+    return f"kernels-{of}.so"

@@ -1,0 +1,290 @@
+"""A fast lane: ``latchfree check FILE...`` on usual logs, from the command line to the printed verdicts.
+
+Example: ``latchfree check etcd_*.log`` reads each log and gives its bytes to the compiled code of the checker, which
+answers with a verdict and numbers. No NumPy, no parser and no console is loaded: Python and the library start in 20 ms.
+
+Invariant: what is printed and written here is what the ordinary path prints and writes, but for the seconds. Before the
+first effect everything is judged; whatever is not usual until then, an option, a byte, a search that takes long, an
+error of the system, makes the answer None, and the ordinary path does all of it again. So little is imported here: no
+`pathlib`, `typing` or `re`.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from time import perf_counter
+
+from latchfree_cli.histories.lane_logs import LOGS, TOLD, Log, Told, explained
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any, Final
+
+_QUIET: Final = frozenset({"-q", "--quiet"})
+_OUT: Final = frozenset({"-o", "--out"})
+_PACKED: Final = (".gz", ".zst")
+_ENCODINGS: Final = frozenset({"utf-8", "ascii", "iso8859-1", "latin-1"})
+_PLAIN: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.")
+_UNQUOTED: Final = _PLAIN | frozenset("@%+=:,/")
+_LARGEST: Final = 4 << 20
+"""Bytes of a file: compiled code cannot be interrupted, so a long search is not begun here."""
+
+ALONE: Final = 0.05
+"""Seconds until other threads help."""
+
+OK: Final = 0
+VIOLATION: Final = 1
+
+_SYMBOL: Final = "latchfree_lincheck_engine_border__judge_"
+
+
+class NotUsual(Exception):
+    """The ordinary path is to be taken."""
+
+
+def quick_code(words: Sequence[str]) -> tuple[int, bytes] | None:
+    """Judge the files of a command line; return the exit code and what is to be printed, None if it is not usual."""
+    try:
+        asked = _asked(words)
+        return None if asked is None or not _is_free(sys.stdout) else judged(*asked)
+    except Exception:  # whatever it is, the ordinary path has words for it
+        return None
+
+
+def _asked(words: Sequence[str]) -> tuple[list[str], str, bool] | None:
+    """Return the files of a command line, the folder for files, and whether to say less; None if it is not usual."""
+    if len(words) < 2 or words[0] != "check" or any(name.endswith("_COMPLETE") for name in os.environ):
+        return None
+    files: dict[str, None] = {}
+    out, quiet = "out", False
+    rest = iter(words[1:])
+    for word in rest:
+        if word in _QUIET:
+            quiet = True
+        elif word in _OUT:
+            out = _path(next(rest, ""))
+        else:
+            files[_path(word)] = None
+    return [*files], out, quiet
+
+
+def _is_free(stream: Any) -> bool:
+    """Return whether bytes of ASCII can be written to standard output beside this stream."""
+    return (
+        stream is not None
+        and stream is sys.__stdout__
+        and stream.fileno() == 1
+        and stream.encoding.lower() in _ENCODINGS
+    )
+
+
+def _path(word: str) -> str:
+    """Return a path as `pathlib` writes it."""
+    if not word.isascii() or not word.isprintable() or word.startswith(("-", "//")):
+        raise NotUsual
+    parts = [part for part in word.split("/") if part not in ("", ".")]
+    if not parts or parts[-1].startswith(".") or parts[-1].endswith((".", ".parquet")) or ".." in parts[-1]:
+        raise NotUsual
+    return "/" * (word[0] == "/") + "/".join(parts)
+
+
+def stem(file: str) -> str:
+    """Return what the history of a file is called."""
+    name = file.rpartition("/")[2]
+    for ending in _PACKED:
+        if name.endswith(ending):
+            name = name[: -len(ending)]
+            if "." not in name:
+                return name
+            break
+    return name.rpartition(".")[0] or name
+
+
+def read(file: str) -> bytes:
+    """Return a regular file that does not change meanwhile."""
+    found = os.stat(file)  # noqa: PTH116 -- pathlib is slow to load
+    if not stat.S_ISREG(found.st_mode) or not 0 < found.st_size <= _LARGEST:
+        raise NotUsual
+    number = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        text = os.read(number, found.st_size + 1)
+    finally:
+        os.close(number)
+    if len(text) != found.st_size:
+        raise NotUsual
+    return text
+
+
+def loaded() -> dict[str, Callable[..., int]]:
+    """Return the compiled functions that judge logs, by the names of these."""
+    from latchfree_support.library_keys import is_sealed, key, library_name, processor
+
+    its = processor()
+    if its is None or os.environ.get("LATCHFREE_COMPILED") == "jit":
+        raise NotUsual
+    home = _home("latchfree_lincheck")
+    file = f"{home}/native/{library_name(its)}"
+    if not is_sealed(file, key(f"{home}/engine", f"{home}/history", _home("latchfree"))):
+        raise NotUsual
+    import ctypes
+
+    library = ctypes.PyDLL(file)
+
+    def called(name: str) -> Callable[..., int]:
+        function = library[f"{_SYMBOL}{name}"]
+        function.restype = thing = ctypes.py_object
+        return lambda *given: function(None, (thing * len(given))(*given), ctypes.c_ssize_t(len(given)))
+
+    return {log.name: called(log.name) for log in LOGS}
+
+
+def answers(
+    files: list[str], load: Callable[[], dict[str, Callable[..., int]]]
+) -> list[tuple[Log, Told, float]] | None:
+    """Return what is told of each file, and the seconds it took; None if a file is not usual.
+
+    Compiled code runs without the interpreter lock. After `ALONE`, a thread for each processor takes a share.
+    """
+    found: list[Any] = [None] * len(files)
+    left = [*range(len(files))][::-1]
+    functions: dict[str, Callable[..., int]] = {}
+
+    def work(until: float) -> None:
+        room = memoryview(bytearray(8 * TOLD)).cast("q")
+        now = 0.0
+        while left and now < until:
+            try:
+                at = left.pop()
+            except IndexError:  # another thread was faster
+                return
+            text, started = read(files[at]), perf_counter()
+            log = next((log for log in LOGS if text.startswith(log.head)), None)
+            if log is None:
+                raise NotUsual
+            if not functions:
+                functions.update(load())
+            told = answered(functions[log.name], log, text, room)
+            now = perf_counter()
+            found[at] = log, told, now - started
+
+    def help_out(done: Any) -> None:
+        try:
+            work(float("inf"))
+        except Exception:
+            left.clear()
+        finally:
+            done.release()
+
+    work(perf_counter() + ALONE)
+    others = min(len(os.sched_getaffinity(0)) - 1, len(left) - 1)
+    if others > 0:
+        from _thread import allocate_lock, start_new_thread
+
+        ends = [allocate_lock() for _ in range(others)]
+        for end in ends:
+            end.acquire()
+            start_new_thread(help_out, (end,))
+        try:
+            work(float("inf"))
+        except Exception:
+            left.clear()
+        for end in ends:
+            end.acquire()
+    elif left:
+        work(float("inf"))
+    return None if None in found else found
+
+
+def answered(function: Callable[..., int], log: Log, text: bytes, room: memoryview) -> Told:
+    """Return what a compiled function tells about a log."""
+    held = bytearray(len(text) if log.holds_text else 0)
+    answer = function(text, room, held) if log.holds_text else function(text, room)
+    if answer not in (OK, VIOLATION):
+        raise NotUsual
+    if answer == OK:
+        return Told(answer, b"", [room[0]], b"")
+    return Told(answer, text, room.tolist(), bytes(held))
+
+
+def _home(package: str) -> str:
+    """Return the folder of a package, which is not imported."""
+    for finder in sys.meta_path:
+        spec = finder.find_spec(package, None)
+        if spec is not None and spec.submodule_search_locations is not None:
+            return str(next(iter(spec.submodule_search_locations)))
+    raise NotUsual
+
+
+def judged(
+    files: list[str], out: str, quiet: bool, load: Callable[[], dict[str, Callable[..., int]]] = loaded
+) -> tuple[int, bytes] | None:
+    """Judge files, write what is to be written, and return the exit code and what is to be printed.
+
+    Parameters
+    ----------
+    files, out, quiet
+        What was asked: paths, a folder, and whether to say less.
+    load : callable
+        Returns the compiled functions; tests have others than the library's.
+
+    Returns
+    -------
+    tuple of int and bytes, or None
+        None if something is not usual; then nothing was printed.
+    """
+    found = answers(files, load) if files else None
+    if found is None:
+        return None
+    lines: list[str] = []
+    written: dict[str, str] = {}
+    again = ""
+    for file, (log, told, seconds) in zip(files, found, strict=True):
+        name = stem(file)
+        if told.answer == OK:
+            if not quiet:
+                lines.append(f"{file}: {name}: ok ({told.told[0]:,} operations, {seconds:.3f} s, {log.engine})")
+            continue
+        explanation = explained(log, told, seconds)
+        if " \n" in explanation or not _PLAIN.issuperset(name):
+            return None
+        lines += [f"{file}: {name}: violation", explanation]
+        written[f"{out}/check/{name}.txt"] = explanation
+        again = f"latchfree check {quoted(file)} --model {log.model}"
+    if again:
+        lines.append(again)
+        os.makedirs(f"{out}/check", exist_ok=True)  # noqa: PTH103
+        for path, explanation in written.items():
+            publish(path, f"{explanation}\n".encode())
+    return VIOLATION if again else OK, "".join(f"{line}\n" for line in lines).encode()
+
+
+def quoted(word: str) -> str:
+    """Return a word as `shlex.quote` writes it for a shell."""
+    return word if _UNQUOTED.issuperset(word) else "'" + word.replace("'", "'\"'\"'") + "'"
+
+
+def publish(path: str, content: bytes) -> None:
+    """Write a file that appears whole, see `latchfree_support.publishing.publish_file`."""
+    try:
+        mode = os.lstat(path).st_mode
+    except FileNotFoundError:
+        mode = None
+    if mode is not None and (not stat.S_ISREG(mode) or not os.access(path, os.W_OK)):
+        raise NotUsual
+    private = f"{path.rpartition('/')[0]}/.latchfree-{os.urandom(8).hex()}.tmp"
+    number = os.open(private, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666 if mode is None else 0o600)
+    try:
+        try:
+            if mode is not None:
+                os.fchmod(number, stat.S_IMODE(mode))
+            if os.write(number, content) != len(content):
+                raise NotUsual
+        finally:
+            os.close(number)
+        os.replace(private, path)  # noqa: PTH105
+    except BaseException:
+        os.unlink(private)  # noqa: PTH108
+        raise

@@ -1,0 +1,298 @@
+"""The log of a cas-register, as the etcd test of Jepsen prints it, from bytes to verdict.
+
+The lines are those of `formats.usual.read_register`, the search is that of `frontier.sweep`. A value is its own number.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from latchfree.jit import kernel
+from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT, GET, PUT, REPLACE_IF, UNKNOWN_RESULT
+from latchfree_lincheck.engine.compiled_models.states import States
+from latchfree_lincheck.engine.compiled_models.transition import PartArrays, Rows
+from latchfree_lincheck.engine.frontier.kernels.configurations import (
+    BLOCKED,
+    DONE,
+    FILLED,
+    WRITTEN,
+    longest,
+    write_path,
+)
+from latchfree_lincheck.engine.frontier.kernels.sweep import PLACE, TAKEN, advance_parts
+from latchfree_lincheck.engine.logs.frontiers import tables_for
+from latchfree_lincheck.engine.logs.lines import (
+    COLUMNS,
+    DROPPED,
+    FORM,
+    INVOKE,
+    INVOKED,
+    LOST,
+    NEWLINE,
+    OK,
+    OPEN,
+    PROCESS,
+    RESULT,
+    RETURN,
+    RETURNED,
+    STATE,
+    SUCCEEDED,
+    UNSEEN,
+    UNUSUAL,
+    VIOLATION,
+    A,
+    B,
+    Bytes,
+    F,
+    count_lines,
+    kind_at,
+    lose_open,
+    number_at,
+    place_of,
+    running_with,
+    starts,
+    table_for,
+    word,
+)
+from latchfree_lincheck.history.timeline import NEVER_RETURNS, Ints
+
+_HEAD: Final = word(b"INFO  jepsen.util - ")
+_READ: Final = word(b"\t:read\t")
+_WRITE: Final = word(b"\t:write\t")
+_CAS: Final = word(b"\t:cas\t")
+_NIL: Final = word(b"nil\n")
+_TIMED_OUT: Final = word(b":timed-out\n")
+
+# As F.
+READ: Final = 0
+WRITE: Final = 1
+CAS: Final = 2
+
+# The forms of values, as FORM.
+NIL: Final = 0
+GONE: Final = 1
+NUMBER: Final = 2
+PAIR: Final = 3
+
+_LARGEST: Final = (1 << 31) - 1
+_OPENING: Final = 91
+_CLOSING: Final = 93
+_BLANK: Final = 32
+
+#: Room for configurations, paths and nodes: that of `frontier.search.Tables` at the beginning.
+CONFIGURATIONS: Final = 512
+LOG: Final = 1 << 14
+_STEPS: Final = 500_000
+
+TURN: Final = 50_000
+"""A violation that takes more steps is searched for by engines in competition."""
+
+# What is told: how many operations there are, what of a violation; then the calls shown, the failing one first.
+OPERATIONS: Final = 0
+PARTIAL: Final = 1
+HELD: Final = 2
+SHOWN: Final = 3
+FIRST: Final = 4
+MOST: Final = 10
+TOLD: Final = FIRST + COLUMNS * (MOST + 1)
+
+
+@kernel
+def value_at(text: Bytes, at: int) -> tuple[int, int, int, int]:
+    """Return the form of the value at the end of a line, its numbers, and where the next line begins; or -1 there."""
+    if starts(text, at, _NIL):
+        return NIL, ABSENT, 0, at + len(_NIL)
+    if starts(text, at, _TIMED_OUT):
+        return GONE, ABSENT, 0, at + len(_TIMED_OUT)
+    if at < len(text) and text[at] == _OPENING:
+        a, at = number_at(text, at + 1)
+        if at < 0 or at >= len(text) or text[at] != _BLANK:
+            return 0, 0, 0, -1
+        b, at = number_at(text, at + 1)
+        if at < 0 or at + 1 >= len(text) or text[at] != _CLOSING or text[at + 1] != NEWLINE:
+            return 0, 0, 0, -1
+        return PAIR, a, b, at + 2 if a <= _LARGEST and b <= _LARGEST else -1
+    a, at = number_at(text, at)
+    if at < 0 or at >= len(text) or text[at] != NEWLINE or a > _LARGEST:
+        return 0, 0, 0, -1
+    return NUMBER, a, 0, at + 1
+
+
+@kernel
+def function_at(text: Bytes, at: int) -> tuple[int, int]:
+    """Return the function of a line, and where its value begins; -1 if it is none."""
+    if starts(text, at, _READ):
+        return READ, at + len(_READ)
+    if starts(text, at, _WRITE):
+        return WRITE, at + len(_WRITE)
+    if starts(text, at, _CAS):
+        return CAS, at + len(_CAS)
+    return 0, -1
+
+
+@kernel
+def returns(calls: Ints, call: int, kind: int, form: int, a: int, b: int) -> bool:
+    """Note how a call ended, but for the time; return False if no such call ends so."""
+    f = calls[call, F]
+    same = calls[call, FORM] == form and calls[call, A] == a and calls[call, B] == b
+    if kind == UNSEEN:
+        calls[call, STATE] = LOST
+    elif kind == SUCCEEDED:
+        if f == READ:
+            if form != NIL and form != NUMBER:
+                return False
+            calls[call, RESULT] = a
+        elif not same:
+            return False
+        else:
+            calls[call, RESULT] = 1
+        calls[call, STATE] = RETURNED
+    elif f == CAS and form == PAIR:
+        if not same:
+            return False
+        calls[call, RESULT] = 0
+        calls[call, STATE] = RETURNED
+    else:
+        calls[call, STATE] = DROPPED
+    return True
+
+
+@kernel
+def read_log(text: Bytes, calls: Ints, events: Ints, found: Ints) -> bool:
+    """Read all lines; `found` gets the number of calls and of events. Return False if a line is unusual."""
+    table = table_for(len(calls))
+    count, ended, time, at = 0, 0, 0, 0
+    while at < len(text):
+        if not starts(text, at, _HEAD):
+            return False
+        process, at = number_at(text, at + len(_HEAD))
+        if at < 0 or at >= len(text) or text[at] != 9:
+            return False
+        kind, at = kind_at(text, at + 1)
+        if at < 0:
+            return False
+        f, at = function_at(text, at)
+        if at < 0:
+            return False
+        form, a, b, at = value_at(text, at)
+        if at < 0:
+            return False
+        place = place_of(table, calls, process)
+        latest = table[place] - 1
+        if kind == INVOKED:
+            if latest >= 0 and (calls[latest, STATE] == OPEN or calls[latest, STATE] == LOST):
+                return False
+            if form != (NIL if f == READ else NUMBER if f == WRITE else PAIR):
+                return False
+            time += 1
+            for column in range(COLUMNS):
+                calls[count, column] = 0
+            calls[count, PROCESS], calls[count, F], calls[count, FORM] = process, f, form
+            calls[count, A], calls[count, B] = a, b
+            calls[count, STATE], calls[count, INVOKE] = OPEN, time
+            table[place] = count + 1
+            events[ended] = 2 * count
+            ended += 1
+            count += 1
+            continue
+        if latest < 0 or calls[latest, STATE] != OPEN or calls[latest, F] != f:
+            return False
+        if not returns(calls, latest, kind, form, a, b):
+            return False
+        if calls[latest, STATE] == RETURNED:
+            time += 1
+            calls[latest, RETURN] = time
+            events[ended] = 2 * latest + 1
+            ended += 1
+    found[0], found[1] = count, ended
+    return True
+
+
+@kernel
+def fill_row(calls: Ints, call: int, rows: Rows, row: int) -> None:
+    """Write a call as a row of the compiled models."""
+    f = calls[call, F]
+    lost = calls[call, STATE] == LOST
+    rows[row, 0] = GET if f == READ else PUT if f == WRITE else REPLACE_IF
+    rows[row, 1] = 0
+    rows[row, 2] = ABSENT if f == READ else calls[call, A]
+    rows[row, 3] = calls[call, B] if f == CAS else ABSENT
+    rows[row, 4] = UNKNOWN_RESULT if lost or f == WRITE else calls[call, RESULT]
+
+
+@kernel
+def held_after(rows: Rows, order: Ints, count: int) -> int:
+    """Return what the register holds after the first operations of an order."""
+    held = ABSENT
+    for place in range(count):
+        row = order[place]
+        if rows[row, 0] == PUT or (rows[row, 0] == REPLACE_IF and rows[row, 2] == held):
+            held = int(rows[row, 2] if rows[row, 0] == PUT else rows[row, 3])
+    return held
+
+
+@kernel
+def judge_register_log(text: Bytes, told: Ints) -> int:
+    """Judge a log; return OK, VIOLATION or UNUSUAL.
+
+    Parameters
+    ----------
+    text : uint8[n]
+        The log.
+    told : int64[TOLD]
+        Receives how many operations there are; of a violation how many are in the longest order, what the register
+        holds after them, -1 for nothing, how many calls are shown, and these calls.
+    """
+    lines = count_lines(text)
+    if lines == 0 or len(told) != TOLD:
+        return UNUSUAL
+    calls, events, found = np.empty((lines, COLUMNS), np.int64), np.empty(lines, np.int64), np.empty(2, np.int64)
+    if not read_log(text, calls, events, found):
+        return UNUSUAL
+    count = lose_open(calls, found[0])
+    if count == 0:
+        return UNUSUAL
+    kept, number, last = np.empty(count, np.int64), np.empty(found[0], np.int64), np.full(count, NEVER_RETURNS)
+    rows, mine = np.empty((count, 5), np.int32), np.empty(found[1], np.int64)
+    row = 0
+    for call in range(found[0]):
+        number[call] = row
+        if calls[call, STATE] != DROPPED:
+            kept[row] = call
+            fill_row(calls, call, rows, row)
+            row += 1
+    ended = 0
+    for place in range(found[1]):
+        call = events[place] >> 1
+        if calls[call, STATE] != DROPPED:
+            mine[ended] = 2 * number[call] + (events[place] & 1)
+            if events[place] & 1 == 1:
+                last[number[call]] = ended
+            ended += 1
+    none = np.zeros(0, np.int64)
+    part = PartArrays(mine[:ended], last, rows, np.zeros((0, 1), np.int64), none)
+    frontier = tables_for(CONFIGURATIONS, LOG)
+    states = States(np.empty((1, 2), np.int64), np.zeros(2, np.int64), np.zeros(1, np.int64))
+    progress, verdicts, notes = np.zeros(2, np.int64), np.full(1, -1), np.zeros((1, 2), np.int64)
+    order, place_in = np.empty(count, np.int64), np.empty(count, np.int64)
+    bounds, event_bounds, initial = np.array([0, count]), np.array([0, ended]), np.full(1, ABSENT)
+    while not advance_parts(
+        progress, verdicts, bounds, event_bounds, initial, frontier, part, states, place_in, order, notes, _STEPS
+    ):
+        pass
+    told[OPERATIONS] = count
+    if verdicts[0] == DONE:
+        return OK
+    if verdicts[0] != BLOCKED or notes[0, TAKEN] >= TURN:
+        return UNUSUAL
+    path = longest(frontier.configurations, frontier.control[FILLED], frontier.log)
+    told[PARTIAL] = write_path(frontier.log, path, order, frontier.control[WRITTEN])
+    told[HELD] = held_after(rows, order, told[PARTIAL])
+    shown = np.empty(MOST + 1, np.int64)
+    told[SHOWN] = running_with(calls, kept, kept[notes[0, PLACE]], shown, MOST)
+    for place in range(told[SHOWN]):
+        for column in range(COLUMNS):
+            told[FIRST + place * COLUMNS + column] = calls[shown[place], column]
+    return VIOLATION
