@@ -73,12 +73,8 @@ def _asked(words: Sequence[str]) -> tuple[list[str], str, bool] | None:
 
 def _is_free(stream: Any) -> bool:
     """Return whether bytes of ASCII can be written to standard output beside this stream."""
-    return (
-        stream is not None
-        and stream is sys.__stdout__
-        and stream.fileno() == 1
-        and stream.encoding.lower() in _ENCODINGS
-    )
+    real: Any = sys.__stdout__
+    return real is not None and stream is real and stream.fileno() == 1 and stream.encoding.lower() in _ENCODINGS
 
 
 def _path(word: str) -> str:
