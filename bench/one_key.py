@@ -64,7 +64,7 @@ def measured(maps: dict[str, Loops], count: int, rounds: int) -> dict[str, dict[
 def show(what: str, count: int, best: dict[str, dict[str, float]]) -> None:
     """Print a table."""
     print(f"\n{what} keys, {count:,}: ns of processor time an operation")
-    print(f"{'':10}" + "".join(f"{name:>18}" for name in best))
+    print(f"{'operation':10}" + "".join(f"{name:>18}" for name in best))
     for operation in OPERATIONS:
         mine = best["latchfree"][operation]
         cells = [f"{mine:.1f}"]
