@@ -4,11 +4,12 @@ import json
 
 import pytest
 
-from latchfree.native import build, key
+from latchfree.native import build
 from latchfree.native.library import Library
 from latchfree_cli.commands import compile as command
 from latchfree_cli.exits import Stop
 from latchfree_cli.settings import Settings
+from latchfree_support import library_keys
 
 
 @pytest.fixture
@@ -50,7 +51,7 @@ def test_where_the_package_cannot_be_written(package):
 
 
 def test_on_another_system(package, monkeypatch):
-    monkeypatch.setattr(key, "processor", lambda: None)
+    monkeypatch.setattr(library_keys, "processor", lambda: None)
     with pytest.raises(Stop, match="no library is made for this system"):
         command.compile(Settings())
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from latchfree_cli.extras import DISTRIBUTIONS, EXTRAS, fix_for
 
 ROOT = Path(__file__).parents[2]
-USERS = ("jit", "topics", "check", "verify", "spark")
+USERS = ("jit", "topics", "check", "verify", "spark", "explore")
 """The extras of users; the others are of developers."""
 
 

@@ -43,7 +43,7 @@ def imports(file):
 def is_compiled(file):
     """Return whether a file stands where compiled code stands."""
     place = file.relative_to(ROOT)
-    rooms = {"kernels", "compiled_models", "monitors"}
+    rooms = {"kernels", "compiled_models", "logs", "monitors"}
     return file.name != "__init__.py" and (place.stem == "kernels" or not rooms.isdisjoint(place.parts[:-1]))
 
 

@@ -29,6 +29,21 @@ def _values(world: World) -> Any:
     return {"str": "y", "bytes": b"y"}.get(getattr(getattr(store, "values", None), "name", ""), 5)
 
 
+class Plain:
+    """A map in plain Python, to be explored."""
+
+    def __init__(self) -> None:
+        self.items: dict[int, int] = {}
+
+    def put(self, key: int = 0, value: int = 1) -> int | None:
+        old = self.items.get(key)
+        self.items[key] = value
+        return old
+
+    def get(self, key: int) -> int | None:
+        return self.items.get(key)
+
+
 def _first(world: World) -> Any:
     """A subscription that the matcher has."""
     subject = world.subject
@@ -286,6 +301,19 @@ GOOD: Final[dict[str, Make]] = {
     "threads": lambda world: 2,
     "each": VARIANTS["Invocation"]["one"],
     "Target.keys": lambda world: "",
+    "explore_object.make": lambda world: Plain,
+    "explore_object.scenario": lambda world: "put(0, 1) | get(0)",
+    "explore_object.model": lambda world: "map",
+    "explore_object.methods": lambda world: None,
+    "explore_object.strategy": lambda world: "dpor",
+    "explore_threads.threads": lambda world: Plain.put,
+    "explore_threads.check": lambda world: None,
+    "explore_threads.setup": lambda world: Plain,
+    "explore_threads.strategy": lambda world: "auto",
+    "explore_threads.bound": lambda world: 2,
+    "switches": lambda world: "free",
+    "include": lambda world: (),
+    "raises": lambda world: True,
     "Target.name": lambda world: "increment",
     # fsck
     "fsck.path": _arena_file,

@@ -37,7 +37,7 @@ from latchfree import (
     TopicFilter,
 )
 from latchfree.topics import Difference, Kind, Random, RoundRobin, Stats, Sticky
-from latchfree_explore import Exploration, Failure, Invocation, Scenario, Target
+from latchfree_explore import Exploration, Failure, Invocation, PythonExploration, Scenario, Target
 from latchfree_explore import Operation as ExploredOperation
 from latchfree_explore.examples.counter import COUNTER
 from latchfree_fsck import Report, fsck, inspect
@@ -495,6 +495,7 @@ VARIANTS: Final[dict[str, dict[str, Callable[[World], Any]]]] = {
     "Verdicts": {"two": lambda world: check_many(_columns(), ["x", "x"])},
     "Judged": {"one": lambda world: judge_parts(_history())},
     "Part": {"one": lambda world: judge_parts(_history()).parts[0]},
+    "PythonExploration": {"empty": lambda world: PythonExploration("free")},
     "Exploration": {"empty": lambda world: Exploration("t", "dpor", 0)},
     "Failure": {"one": lambda world: _failure()},
     "Invocation": {"one": lambda world: Invocation("increment")},

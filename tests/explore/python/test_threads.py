@@ -1,7 +1,9 @@
 """Programs of threads, explored to the end: what is found, in how many schedules, and what is said of it."""
 
+import gc
 import sys
 import threading
+import weakref
 
 import pytest
 
@@ -216,6 +218,14 @@ def test_functions_without_source_are_refused():
     exec("def add(counter):\n    counter.n += 1\n", space)
     with pytest.raises(CannotControl, match="add has no source"):
         explored(space["add"], call("increment"), setup=so.Counter)
+
+
+def test_a_proxy_of_something_that_is_gone_is_in_nobodys_way():
+    proxy = weakref.proxy(so.Counter())
+    gc.collect()
+    with pytest.raises(ReferenceError):
+        str(proxy)
+    assert explored(call("increment"), setup=so.Counter).verdict == "ok"
 
 
 SPACE = threading.local()

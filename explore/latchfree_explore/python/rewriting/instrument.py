@@ -149,7 +149,7 @@ class Instrumented:
         for value in gc.get_objects():
             if type(value) is types.FunctionType and id(value.__globals__) in self._namespaces:
                 functions[value.__code__.co_filename].append(value)
-            elif isinstance(value, type) and value.__module__ in names:
+            elif issubclass(type(value), type) and value.__module__ in names:  # a proxy may say that it is a class
                 classes.append(value)
         for file, group in functions.items():
             self._exchange_code(file, group)
