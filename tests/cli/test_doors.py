@@ -124,7 +124,8 @@ def test_names_that_are_no_text() -> None:
     Path(name).write_bytes(violation("jsonl"))
     program = f"""
 import sys
-from latchfree_cli.main import process, _command
+from latchfree_cli import process
+from latchfree_cli.main import _command
 for words in (["check"], ["show", "-o", "page.html"], ["shrink"], ["check", "--json"]):
     for file in ("h.jsonl", {name!r}):
         sys.argv = ["latchfree", *words, file, "--model", "register"]
