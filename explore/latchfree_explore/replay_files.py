@@ -41,11 +41,11 @@ def to_json(result: Exploration, *, target: str, source: str, plain: bool) -> di
     }
 
 
-def is_replay(path: Path) -> bool:
-    """Return whether a file begins as replay files do; False if it cannot be read."""
+def is_replay(path: Path, kind: str = "replay") -> bool:
+    """Return whether a file begins as replay files of a kind do; False if it cannot be read."""
     try:
         with path.open("rb") as file:
-            return re.match(rb'\s*\{\s*"latchfree"\s*:\s*"replay"', file.read(200)) is not None
+            return re.match(rb'\s*\{\s*"latchfree"\s*:\s*"%b"' % kind.encode(), file.read(200)) is not None
     except OSError:
         return False
 

@@ -22,9 +22,10 @@ def replay(
     It fails as long as the bug is there. Where the code has changed the schedule may not fit it any more; then the
     question is open, and exploring the scenario again answers it.
     """
-    from latchfree_cli.exploring.classes import is_python_replay, replay_class
+    from latchfree_cli.exploring.classes import replay_class
+    from latchfree_explore.replay_files import is_replay
 
-    if is_python_replay(file):
+    if is_replay(file, "python-replay"):
         return replay_class(settings, file)
     from latchfree_cli.commands.explore import result_to_json
     from latchfree_evidence.exploring import replay as run

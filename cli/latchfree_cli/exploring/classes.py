@@ -113,12 +113,3 @@ def summary(result: "PythonExploration") -> dict[str, object]:
             "preemptions": result.preemptions,
         },
     }
-
-
-def is_python_replay(file: Path) -> bool:
-    """Return whether a file begins as replay files of plain Python do; False if it cannot be read."""
-    try:
-        with file.open("rb") as stream:
-            return re.match(rb'\s*\{\s*"latchfree"\s*:\s*"python-replay"', stream.read(200)) is not None
-    except OSError:
-        return False

@@ -145,16 +145,3 @@ def lose_open(calls: Ints, count: int) -> int:
         if calls[call, STATE] != DROPPED:
             kept += 1
     return kept
-
-
-@kernel
-def running_with(calls: Ints, kept: Ints, failing: int, shown: Ints, most: int) -> int:
-    """Write the failing call and the first of the others that ran while it did; return how many these are."""
-    count = 1
-    shown[0] = failing
-    for call in kept:
-        over = calls[call, STATE] == RETURNED and calls[call, RETURN] < calls[failing, INVOKE]
-        if call != failing and not over and calls[call, INVOKE] < calls[failing, RETURN] and count <= most:
-            shown[count] = call
-            count += 1
-    return count

@@ -51,11 +51,11 @@ from latchfree_lincheck.engine.logs.lines import (
     lose_open,
     number_at,
     place_of,
-    running_with,
     starts,
     table_for,
     word,
 )
+from latchfree_lincheck.engine.logs.told import HELD, OPERATIONS, PARTIAL, TOLD, tell_running
 from latchfree_lincheck.history.timeline import NEVER_RETURNS, Ints
 
 _HEAD: Final = word(b"INFO  jepsen.util - ")
@@ -88,15 +88,6 @@ _STEPS: Final = 500_000
 
 TURN: Final = 50_000
 """A violation that takes more steps is searched for by engines in competition."""
-
-# What is told: how many operations there are, what of a violation; then the calls shown, the failing one first.
-OPERATIONS: Final = 0
-PARTIAL: Final = 1
-HELD: Final = 2
-SHOWN: Final = 3
-FIRST: Final = 4
-MOST: Final = 10
-TOLD: Final = FIRST + COLUMNS * (MOST + 1)
 
 
 @kernel
@@ -290,9 +281,5 @@ def judge_register_log(text: Bytes, told: Ints) -> int:
     path = longest(frontier.configurations, frontier.control[FILLED], frontier.log)
     told[PARTIAL] = write_path(frontier.log, path, order, frontier.control[WRITTEN])
     told[HELD] = held_after(rows, order, told[PARTIAL])
-    shown = np.empty(MOST + 1, np.int64)
-    told[SHOWN] = running_with(calls, kept, kept[notes[0, PLACE]], shown, MOST)
-    for place in range(told[SHOWN]):
-        for column in range(COLUMNS):
-            told[FIRST + place * COLUMNS + column] = calls[shown[place], column]
+    tell_running(calls, kept, kept[notes[0, PLACE]], told)
     return VIOLATION

@@ -59,11 +59,11 @@ from latchfree_lincheck.engine.logs.lines import (
     lose_open,
     number_at,
     place_of,
-    running_with,
     starts,
     table_for,
     word,
 )
+from latchfree_lincheck.engine.logs.told import HELD, OPERATIONS, PARTIAL, TOLD, tell_running
 from latchfree_lincheck.history.timeline import NEVER_RETURNS, Ints, int64
 
 _HEAD: Final = word(b"{:process ")
@@ -91,15 +91,6 @@ LOG: Final = 1 << 16
 _NODES: Final = 1 << 13
 _MOST_NODES: Final = 1 << 20
 """Room for configurations, paths and nodes."""
-
-# What is told: how many operations there are, what of a violation; then the calls shown, the failing one first.
-OPERATIONS: Final = 0
-PARTIAL: Final = 1
-HELD: Final = 2
-SHOWN: Final = 3
-FIRST: Final = 4
-MOST: Final = 10
-TOLD: Final = FIRST + COLUMNS * (MOST + 1)
 
 
 @kernel
@@ -446,10 +437,6 @@ def judge_store_log(text: Bytes, told: Ints, held: Bytes) -> int:
         return OK
     told[PARTIAL] = longest_order
     told[HELD] = write_held(text, calls, worst_order[:longest_order], held)
-    shown = np.empty(MOST + 1, np.int64)
     low, high = bounds[part[worst]], bounds[part[worst] + 1]
-    told[SHOWN] = running_with(calls, members[low:high], worst, shown, MOST)
-    for at in range(told[SHOWN]):
-        for column in range(COLUMNS):
-            told[FIRST + at * COLUMNS + column] = calls[shown[at], column]
+    tell_running(calls, members[low:high], worst, told)
     return VIOLATION
