@@ -179,3 +179,19 @@ def test_the_interpreters_words_about_a_late_signal_are_no_complaint() -> None:
     assert list(complaints(f"{told}Signal 14 ignored due to race condition\n", exits=False)) == []
     (finding,) = complaints(f"{told}[Errno 9] Bad file descriptor\n", exits=False)
     assert finding.kind == "complaint"
+
+
+@pytest.mark.parametrize("hook", ["_releaseLock", "_afterFork"])
+@pytest.mark.parametrize("source", ["", "    _lock.release()\n"])
+def test_a_handler_that_exits_inside_loggings_own_hook_is_no_complaint(hook: str, source: str) -> None:
+    exited = (
+        'Exception ignored in: <function _acquireLock>\nTraceback (most recent call last):\n  File "x.py", line 9\n'
+    )
+    told = f'Traceback (most recent call last):\n  File "logging/__init__.py", line 242, in {hook}\n{source}'
+    after = f"{exited}SystemExit: 0\nException ignored in: <function {hook}>\n{told}RuntimeError: "
+    assert list(complaints(f"{after}cannot release un-acquired lock\n", exits=True)) == []
+    assert [each.kind for each in complaints(f"{after}another\n", exits=True)] == ["complaint"]
+    ours = told.replace(hook, "unlock")
+    assert [each.kind for each in complaints(f"{ours}RuntimeError: cannot release un-acquired lock\n", exits=True)] == [
+        "complaint"
+    ]

@@ -161,6 +161,11 @@ def _ring(folder: Path, ledger: Ledger) -> list[str]:
 #: What the interpreter says of a signal that came just before the handler was taken away, as happens when it ends.
 _RACE: Final = re.compile(r"OSError: Signal \d+ ignored due to race condition")
 
+#: What `logging` says at a fork if a handler raised before the hook had the lock that the next hook gives back.
+_LOGGING: Final = re.compile(
+    r", in _(?:releaseLock|afterFork)\n(?: {4}.*\n)*RuntimeError: cannot release un-acquired lock\n*\Z"
+)
+
 
 def complaints(text: str, *, exits: bool) -> Iterator[Finding]:
     """Yield what Python has complained about on standard error.
@@ -178,7 +183,7 @@ def complaints(text: str, *, exits: bool) -> Iterator[Finding]:
         last = lines[0] if lines else ""
         if part.startswith("Exception ignored") and not last:
             continue  # its traceback is the next part
-        if exits and last.startswith("SystemExit"):
+        if exits and (last.startswith("SystemExit") or _LOGGING.search(part)):
             continue
         if _RACE.fullmatch(last):
             continue
