@@ -18,19 +18,21 @@ TYPE_CHECKING = False  # of `typing`, which takes 2 ms to load
 if TYPE_CHECKING:
     from typing import Final
 
+#: What of `latchfree` the library of another package is made of: what such a package may import.
+UNDERNEATH: Final = ("atomics.py", "border", "errors.py", "jit", "kinds.py", "llvm.py", "native", "sorting.py")
+
 #: What a processor of this level has, as Linux names it, beside what every 64-bit one has.
 _LEVEL_2: Final = frozenset({"cx16", "lahf_lm", "popcnt", "pni", "sse4_1", "sse4_2", "ssse3"})
 
 
-def digest(folder: str | os.PathLike[str]) -> str:
-    """Return a digest of all Python sources below a folder.
+def digest(place: str | os.PathLike[str]) -> str:
+    """Return a digest of a Python source, or of all below a folder.
 
     Every process that uses a library takes one, so this is done without a `Path` for each of hundreds of files.
     """
     found = blake2b(digest_size=16)
-    root = os.fspath(folder)
-    files = [f"{here}{os.sep}{name}" for here, _, names in os.walk(root) for name in names if name.endswith(".py")]
-    for file in sorted(files):
+    root = os.fspath(place)
+    for file in sorted(_sources(root)):
         with FileIO(file) as source:
             text = source.readall()
         found.update(f"{file[len(root) :].replace(os.sep, '/')}\0{len(text)}\0".encode())
@@ -38,14 +40,27 @@ def digest(folder: str | os.PathLike[str]) -> str:
     return found.hexdigest()
 
 
+def _sources(place: str) -> list[str]:
+    if place.endswith(".py"):
+        return [place]
+    found = []
+    with os.scandir(place) as entries:
+        for entry in entries:
+            if entry.name.endswith(".py"):
+                found.append(entry.path)
+            elif entry.name != "__pycache__" and entry.is_dir(follow_symlinks=False):
+                found += _sources(entry.path)
+    return found
+
+
 def layout() -> str:
     """Return what compiled code knows of the interpreter: where in an object its type and its bytes are."""
     return f"{sys.implementation.name} {object.__basicsize__} {bytes.__basicsize__} {sys.maxsize:x}"
 
 
-def key(*folders: str | os.PathLike[str]) -> bytes:
-    """Return the key of a library that is made of the sources in some folders."""
-    return " ".join([layout(), *map(digest, folders)]).encode()
+def key(*places: str | os.PathLike[str]) -> bytes:
+    """Return the key of a library that is made of some sources, and of those below some folders."""
+    return " ".join([layout(), *map(digest, places)]).encode()
 
 
 def sealed(code: bytes, text: bytes) -> bytes:

@@ -19,7 +19,8 @@ from latchfree_cli.histories.checking import Request, check_files
 from latchfree_cli.outcomes import finish
 from latchfree_cli.settings import Settings
 from latchfree_lincheck.engine.border import ENGINE
-from latchfree_lincheck.engine.logs import lines, told
+from latchfree_lincheck.engine.frontier.kernels.configurations import CONTROL_FIELDS, FLIGHT_FIELDS, SLOTS
+from latchfree_lincheck.engine.logs import lines, register, store, told
 from latchfree_lincheck.native import LINCHECK
 
 GOOD = (
@@ -162,6 +163,11 @@ def test_the_numbers_of_both_sides_agree():
         "RETURNED",
     )
     assert all(getattr(lane_logs, name) == getattr(lines, name) for name in names)
+    sizes = (CONTROL_FIELDS, FLIGHT_FIELDS, SLOTS, SLOTS, SLOTS)
+    assert tuple(map(len, lane.Room(0).given[0][:5])) == sizes
+    assert (lane.CONFIGURATIONS, lane.PATHS) == (store.CONFIGURATIONS, store.LOG)
+    assert store.CONFIGURATIONS >= register.CONFIGURATIONS
+    assert store.LOG >= register.LOG
     names = ("PARTIAL", "HELD", "SHOWN", "FIRST", "MOST", "TOLD")
     assert all(getattr(lane_logs, name) == getattr(told, name) for name in names)
 

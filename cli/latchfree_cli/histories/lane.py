@@ -16,7 +16,7 @@ import stat
 import sys
 from time import perf_counter
 
-from latchfree_cli.histories.lane_logs import LOGS, TOLD, Log, Told, explained
+from latchfree_cli.histories.lane_logs import COLUMNS, HELD, LOGS, TOLD, Log, Told, explained
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,6 +31,12 @@ _PLAIN: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0
 _UNQUOTED: Final = _PLAIN | frozenset("@%+=:,/")
 _LARGEST: Final = 4 << 20
 """Bytes of a file: compiled code cannot be interrupted, so a long search is not begun here."""
+
+SHORTEST: Final = 24
+"""Bytes of a line, at least."""
+CONFIGURATIONS: Final = 1 << 11
+PATHS: Final = 1 << 16
+"""Room of the searches, see `latchfree_lincheck.engine.logs.store`."""
 
 ALONE: Final = 0.05
 """Seconds until other threads help."""
@@ -116,14 +122,16 @@ def read(file: str) -> bytes:
 
 def loaded() -> dict[str, Callable[..., int]]:
     """Return the compiled functions that judge logs, by the names of these."""
-    from latchfree_support.library_keys import is_sealed, key, library_name, processor
+    from latchfree_support.library_keys import UNDERNEATH, is_sealed, key, library_name, processor
 
     its = processor()
     if its is None or os.environ.get("LATCHFREE_COMPILED") == "jit":
         raise NotUsual
     home = _home("latchfree_lincheck")
     file = f"{home}/native/{library_name(its)}"
-    if not is_sealed(file, key(f"{home}/engine", f"{home}/history", _home("latchfree"))):
+    below = _home("latchfree")
+    sources = [f"{home}/engine", f"{home}/history", *(f"{below}/{name}" for name in UNDERNEATH)]
+    if not is_sealed(file, key(*sources)):
         raise NotUsual
     import ctypes
 
@@ -149,7 +157,7 @@ def answers(
     functions: dict[str, Callable[..., int]] = {}
 
     def work(until: float) -> None:
-        room = memoryview(bytearray(8 * TOLD)).cast("q")
+        room: Room | None = None
         now = 0.0
         while left and now < until:
             try:
@@ -162,6 +170,8 @@ def answers(
                 raise NotUsual
             if not functions:
                 functions.update(load())
+            if room is None or room.size < len(text):
+                room = Room(2 * len(text))
             told = answered(functions[log.name], log, text, room)
             now = perf_counter()
             found[at] = log, told, now - started
@@ -194,15 +204,47 @@ def answers(
     return None if None in found else found
 
 
-def answered(function: Callable[..., int], log: Log, text: bytes, room: memoryview) -> Told:
+class Room:
+    """Memory for compiled code, for texts of up to some bytes. The system gives a page of it when it is first written.
+
+    Compiled code could make these arrays itself, and would be slower with them; see
+    `latchfree_lincheck.engine.logs.frontiers`.
+    """
+
+    def __init__(self, size: int) -> None:
+        from mmap import MAP_ANONYMOUS, MAP_PRIVATE, mmap
+
+        lines, nodes = size // SHORTEST + 1, 1 << 13
+        while nodes < (1 << 13) + 3 * size:
+            nodes *= 2
+        work = 5 * lines + 2 * size + nodes + 8
+        tables = [(CONFIGURATIONS, 4), (CONFIGURATIONS, 4), (4 * CONFIGURATIONS,), (PATHS, 2)]
+        shapes = [(14,), (6,), (62,), (62,), (62,), *tables, (lines, COLUMNS), (work,), (nodes, 2), (2 * nodes,), (1,)]
+        ends = [0]
+        for rows, *columns in shapes:
+            ends.append(ends[-1] + 8 * rows * (columns[0] if columns else 1))
+        text = ends[-1] + 20 * lines
+        block = memoryview(mmap(-1, text + size, MAP_PRIVATE | MAP_ANONYMOUS))
+        arrays = [block[low:high].cast("q", shape) for low, high, shape in zip(ends, ends[1:], shapes, strict=False)]
+        self.size = size
+        self.told = memoryview(bytearray(8 * TOLD)).cast("q")
+        self.given = tuple(arrays[:9]), arrays[9], block[ends[-1] : text].cast("i", (lines, 5)), arrays[10]
+        self.states = tuple(arrays[11:])
+        self.held = block[text:]
+
+
+def answered(function: Callable[..., int], log: Log, text: bytes, room: Room) -> Told:
     """Return what a compiled function tells about a log."""
-    held = bytearray(len(text) if log.holds_text else 0)
-    answer = function(text, room, held) if log.holds_text else function(text, room)
+    if log.holds_text:
+        answer = function(text, room.told, *room.given, room.states, room.held)
+    else:
+        answer = function(text, room.told, *room.given)
     if answer not in (OK, VIOLATION):
         raise NotUsual
     if answer == OK:
-        return Told(answer, b"", [room[0]], b"")
-    return Told(answer, text, room.tolist(), bytes(held))
+        return Told(answer, b"", [room.told[0]], b"")
+    held = bytes(room.held[: room.told[HELD]]) if log.holds_text else b""
+    return Told(answer, text, room.told.tolist(), held)
 
 
 def _home(package: str) -> str:

@@ -22,7 +22,7 @@ class Library:
     home : Path
         The package that has the library, in its folder ``native``.
     sources : sequence of Path
-        The folders with the sources that it is made of.
+        The sources that it is made of, and folders of such.
     """
 
     def __init__(self, home: Path, sources: Sequence[Path]) -> None:

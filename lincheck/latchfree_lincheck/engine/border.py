@@ -152,9 +152,10 @@ _MONITORS: Final = {
 }
 
 _TEXT: Final = Array("uint8", written=False)
+_MEMORY: Final = (_FRONTIER, _TABLE, _ROWS, INTS)
 _LOGS: Final = {
-    "judge_register_log": Call(register_log.judge_register_log, (_TEXT, INTS), INT, nogil=True),
-    "judge_store_log": Call(store_log.judge_store_log, (_TEXT, INTS, BYTES), INT, nogil=True),
+    "judge_register_log": Call(register_log.judge_register_log, (_TEXT, INTS, *_MEMORY), INT, nogil=True),
+    "judge_store_log": Call(store_log.judge_store_log, (_TEXT, INTS, *_MEMORY, _STATES, BYTES), INT, nogil=True),
 }
 
 ENGINE: Final = Border(

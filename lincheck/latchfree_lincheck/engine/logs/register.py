@@ -12,17 +12,22 @@ import numpy as np
 from latchfree.jit import kernel
 from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT, GET, PUT, REPLACE_IF, UNKNOWN_RESULT
 from latchfree_lincheck.engine.compiled_models.states import States
-from latchfree_lincheck.engine.compiled_models.transition import PartArrays, Rows
+from latchfree_lincheck.engine.compiled_models.transition import DEPTH, EMPTY, KEYS, PartArrays, Rows
+from latchfree_lincheck.engine.frontier.kernels.advance import advance
 from latchfree_lincheck.engine.frontier.kernels.configurations import (
     BLOCKED,
     DONE,
+    EVENT,
     FILLED,
+    STEPS,
     WRITTEN,
+    FrontierArrays,
     longest,
+    start,
     write_path,
 )
-from latchfree_lincheck.engine.frontier.kernels.sweep import PLACE, TAKEN, advance_parts
-from latchfree_lincheck.engine.logs.frontiers import tables_for
+from latchfree_lincheck.engine.frontier.kernels.sweep import LEAST, PATIENCE
+from latchfree_lincheck.engine.logs.frontiers import cleared
 from latchfree_lincheck.engine.logs.lines import (
     COLUMNS,
     DROPPED,
@@ -84,8 +89,6 @@ _BLANK: Final = 32
 #: Room for configurations, paths and nodes: that of `frontier.search.Tables` at the beginning.
 CONFIGURATIONS: Final = 512
 LOG: Final = 1 << 14
-_STEPS: Final = 500_000
-
 TURN: Final = 50_000
 """A violation that takes more steps is searched for by engines in competition."""
 
@@ -225,7 +228,7 @@ def held_after(rows: Rows, order: Ints, count: int) -> int:
 
 
 @kernel
-def judge_register_log(text: Bytes, told: Ints) -> int:
+def judge_register_log(text: Bytes, told: Ints, given: FrontierArrays, calls: Ints, rows: Rows, work: Ints) -> int:
     """Judge a log; return OK, VIOLATION or UNUSUAL.
 
     Parameters
@@ -235,23 +238,28 @@ def judge_register_log(text: Bytes, told: Ints) -> int:
     told : int64[TOLD]
         Receives how many operations there are; of a violation how many are in the longest order, what the register
         holds after them, -1 for nothing, how many calls are shown, and these calls.
+    given, calls, rows, work : FrontierArrays, int64[m, COLUMNS], int32[m, 5] and int64[5 * m + 8]
+        Memory, for logs of up to m lines.
     """
     lines = count_lines(text)
-    if lines == 0 or len(told) != TOLD:
+    if lines == 0 or len(told) != TOLD or lines > min(len(calls), len(rows)) or 5 * lines + 8 > len(work):
         return UNUSUAL
-    calls, events, found = np.empty((lines, COLUMNS), np.int64), np.empty(lines, np.int64), np.empty(2, np.int64)
+    events, found = np.empty(lines, np.int64), np.empty(2, np.int64)
     if not read_log(text, calls, events, found):
         return UNUSUAL
     count = lose_open(calls, found[0])
     if count == 0:
         return UNUSUAL
-    kept, number, last = np.empty(count, np.int64), np.empty(found[0], np.int64), np.full(count, NEVER_RETURNS)
-    rows, mine = np.empty((count, 5), np.int32), np.empty(found[1], np.int64)
+    kept, number = np.empty(count, np.int64), np.empty(found[0], np.int64)
+    mine, last = work[:lines], work[lines : lines + count]
+    place_in, order = work[2 * lines : 2 * lines + count], work[3 * lines : 3 * lines + count]
+    shape, scratch, size, none = work[4 * lines : 4 * lines + 3], work[-1:], work[-2:-1], work[:0]
     row = 0
     for call in range(found[0]):
         number[call] = row
         if calls[call, STATE] != DROPPED:
             kept[row] = call
+            last[row] = NEVER_RETURNS
             fill_row(calls, call, rows, row)
             row += 1
     ended = 0
@@ -262,24 +270,22 @@ def judge_register_log(text: Bytes, told: Ints) -> int:
             if events[place] & 1 == 1:
                 last[number[call]] = ended
             ended += 1
-    none = np.zeros(0, np.int64)
-    part = PartArrays(mine[:ended], last, rows, np.zeros((0, 1), np.int64), none)
-    frontier = tables_for(CONFIGURATIONS, LOG)
-    states = States(np.empty((1, 2), np.int64), np.zeros(2, np.int64), np.zeros(1, np.int64))
-    progress, verdicts, notes = np.zeros(2, np.int64), np.full(1, -1), np.zeros((1, 2), np.int64)
-    order, place_in = np.empty(count, np.int64), np.empty(count, np.int64)
-    bounds, event_bounds, initial = np.array([0, count]), np.array([0, ended]), np.full(1, ABSENT)
-    while not advance_parts(
-        progress, verdicts, bounds, event_bounds, initial, frontier, part, states, place_in, order, notes, _STEPS
-    ):
-        pass
+    shape[DEPTH], shape[KEYS], shape[EMPTY], size[0] = 0, 1, ABSENT, 0
+    frontier = cleared(given, CONFIGURATIONS, LOG)
+    control = frontier.control
+    start(control, frontier.flight, frontier.configurations, ABSENT, 0)
+    part = PartArrays(mine[:ended], last, rows[:count], given.kept[:0], none)
+    states = States(given.kept[:1], none, size)
+    most = PATIENCE * count + LEAST
+    why = advance(frontier, part, states, shape, place_in, order, scratch, none, ended, most)
     told[OPERATIONS] = count
-    if verdicts[0] == DONE:
+    if why == DONE:
         return OK
-    if verdicts[0] != BLOCKED or notes[0, TAKEN] >= TURN:
+    if why != BLOCKED or control[STEPS] >= TURN:
         return UNUSUAL
-    path = longest(frontier.configurations, frontier.control[FILLED], frontier.log)
-    told[PARTIAL] = write_path(frontier.log, path, order, frontier.control[WRITTEN])
+    failing = kept[mine[control[EVENT]] >> 1]
+    path = longest(frontier.configurations, control[FILLED], frontier.log)
+    told[PARTIAL] = write_path(frontier.log, path, order, control[WRITTEN])
     told[HELD] = held_after(rows, order, told[PARTIAL])
-    tell_running(calls, kept, kept[notes[0, PLACE]], told)
+    tell_running(calls, kept, failing, told)
     return VIOLATION

@@ -13,7 +13,7 @@ import numpy as np
 from latchfree.jit import kernel
 from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT, APPEND, GET, PUT, UNKNOWN_RESULT
 from latchfree_lincheck.engine.compiled_models.states import States, cons, mix
-from latchfree_lincheck.engine.compiled_models.transition import DEPTH, EMPTY, KEYS, SHAPE_FIELDS, PartArrays, Rows
+from latchfree_lincheck.engine.compiled_models.transition import DEPTH, EMPTY, KEYS, PartArrays, Rows
 from latchfree_lincheck.engine.frontier.kernels.advance import advance
 from latchfree_lincheck.engine.frontier.kernels.configurations import (
     BLOCKED,
@@ -28,7 +28,7 @@ from latchfree_lincheck.engine.frontier.kernels.configurations import (
     write_path,
 )
 from latchfree_lincheck.engine.frontier.kernels.lookahead import last_uses
-from latchfree_lincheck.engine.logs.frontiers import tables_for
+from latchfree_lincheck.engine.logs.frontiers import cleared
 from latchfree_lincheck.engine.logs.lines import (
     COLUMNS,
     DROPPED,
@@ -89,8 +89,7 @@ TURN: Final = 40_000
 CONFIGURATIONS: Final = 1 << 11
 LOG: Final = 1 << 16
 _NODES: Final = 1 << 13
-_MOST_NODES: Final = 1 << 20
-"""Room for configurations, paths and nodes."""
+"""Room for configurations, paths and nodes, of these at least."""
 
 
 @kernel
@@ -301,7 +300,16 @@ def fill_rows(
 
 @kernel
 def judge_key(
-    part: PartArrays, states: States, texts: int, growth: int, frontier: FrontierArrays, place: Ints, order: Ints
+    part: PartArrays,
+    states: States,
+    texts: int,
+    growth: int,
+    frontier: FrontierArrays,
+    place: Ints,
+    order: Ints,
+    shape: Ints,
+    scratch: Ints,
+    room: Ints,
 ) -> int:
     """Search the calls of a key; return DONE, BLOCKED, or what stopped the search.
 
@@ -315,11 +323,13 @@ def judge_key(
         Its tables.
     place, order : int64[n]
         The slot of each call, and the order that was found.
+    shape, scratch, room : int64[3], int64[growth] and int64[nodes]
+        Memory.
     """
-    uses = np.full(states.size[0] if texts > 0 else 0, -1)
+    uses = room[: states.size[0] if texts > 0 else 0]
+    uses[:] = -1
     if texts > 0:
         last_uses(uses, states.nodes, part.events, part.return_, part.rows)
-    shape, scratch = np.empty(SHAPE_FIELDS, np.int64), np.empty(max(growth, 1), np.int64)
     shape[DEPTH], shape[KEYS], shape[EMPTY] = 0, 1, ABSENT
     frontier.control[GROWTH] = growth
     start(frontier.control, frontier.flight, frontier.configurations, ABSENT, 0)
@@ -341,7 +351,9 @@ def write_held(text: Bytes, calls: Ints, order: Ints, held: Bytes) -> int:
 
 
 @kernel
-def judge_store_log(text: Bytes, told: Ints, held: Bytes) -> int:
+def judge_store_log(
+    text: Bytes, told: Ints, given: FrontierArrays, calls: Ints, rows: Rows, work: Ints, store: States, held: Bytes
+) -> int:
     """Judge a log; return OK, VIOLATION or UNUSUAL.
 
     Parameters
@@ -351,13 +363,15 @@ def judge_store_log(text: Bytes, told: Ints, held: Bytes) -> int:
     told : int64[TOLD]
         Receives how many operations there are; of a violation how many are in the longest order, the length of what
         the key holds after them, how many calls are shown, and these calls.
+    given, calls, rows, work, store : FrontierArrays, int64[m, COLUMNS], int32[m, 5], int64[w] and States
+        Memory, for logs of up to m lines.
     held : uint8[n]
         Receives what the key holds.
     """
     lines = count_lines(text)
-    if lines == 0 or len(told) != TOLD or len(held) < len(text):
+    if lines == 0 or len(told) != TOLD or len(held) < len(text) or lines > min(len(calls), len(rows)):
         return UNUSUAL
-    calls, events, found = np.empty((lines, COLUMNS), np.int64), np.empty(lines, np.int64), np.empty(2, np.int64)
+    events, found = np.empty(lines, np.int64), np.empty(2, np.int64)
     if not read_log(text, calls, events, found):
         return UNUSUAL
     count = lose_open(calls, found[0])
@@ -380,12 +394,18 @@ def judge_store_log(text: Bytes, told: Ints, held: Bytes) -> int:
         most = max(most, written[key])
         bounds[key + 1] += bounds[key]
         event_bounds[key + 1] += event_bounds[key]
-    members, number, last = np.empty(count, np.int64), np.empty(found[0], np.int64), np.full(count, NEVER_RETURNS)
-    mine, next_call, next_event = (
-        np.empty(event_bounds[keys], np.int64),
-        bounds[:keys].copy(),
-        event_bounds[:keys].copy(),
-    )
+    room = _NODES
+    while room < _NODES + 2 * most + largest:
+        room *= 2
+    if room > len(store.nodes) or 2 * room > len(store.slots) or 4 * lines + 3 + largest + most + room > len(work):
+        return UNUSUAL
+    members, number = np.empty(count, np.int64), np.empty(found[0], np.int64)
+    mine, last = work[: event_bounds[keys]], work[lines : lines + count]
+    slots, order = work[2 * lines : 2 * lines + count], work[3 * lines : 3 * lines + count]
+    shape, rest = work[4 * lines : 4 * lines + 3], work[4 * lines + 3 :]
+    scratch, pieces, seen = rest[:largest], rest[largest : largest + most], rest[largest + most :]
+    last[:] = NEVER_RETURNS
+    next_call, next_event = bounds[:keys].copy(), event_bounds[:keys].copy()
     for at in range(found[1]):
         call = events[at] >> 1
         key = part[call]
@@ -399,13 +419,9 @@ def judge_store_log(text: Bytes, told: Ints, held: Bytes) -> int:
             last[bounds[key] + number[call]] = next_event[key] - event_bounds[key]
         mine[next_event[key]] = 2 * number[call] + (events[at] & 1)
         next_event[key] += 1
-    room = _NODES
-    while room < _NODES + 2 * most + largest and room < _MOST_NODES:
-        room *= 2
-    states = States(np.empty((room, 2), np.int64), np.zeros(2 * room, np.int64), np.zeros(1, np.int64))
-    frontier = tables_for(CONFIGURATIONS, LOG)
-    rows, pieces, path = np.empty((count, 5), np.int32), np.empty(most, np.int64), np.empty(largest, np.int64)
-    slots, order, worst_order = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.int64)
+    states = States(store.nodes[:room], store.slots[: 2 * room], store.size)
+    frontier = cleared(given, CONFIGURATIONS, LOG)
+    path, worst_order = np.empty(largest, np.int64), np.empty(count, np.int64)
     worst, longest_order = int64(-1), int64(0)
     for key in range(keys):
         low, high = bounds[key], bounds[key + 1]
@@ -414,14 +430,9 @@ def judge_store_log(text: Bytes, told: Ints, held: Bytes) -> int:
         texts, growth = fill_rows(text, calls, members[low:high], rows[low:high], pieces, states, path)
         if texts < 0:
             return UNUSUAL
-        its = PartArrays(
-            mine[event_bounds[key] : event_bounds[key + 1]],
-            last[low:high],
-            rows[low:high],
-            np.zeros((0, 1), np.int64),
-            pieces,
-        )
-        why = judge_key(its, states, texts, growth, frontier, slots, order)
+        its_events = mine[event_bounds[key] : event_bounds[key + 1]]
+        its = PartArrays(its_events, last[low:high], rows[low:high], given.kept[:0], pieces)
+        why = judge_key(its, states, texts, growth, frontier, slots, order, shape, scratch, seen)
         if why == DONE:
             continue
         if why != BLOCKED:
