@@ -24,7 +24,7 @@ import numpy as np
 
 from latchfree import Ctrie
 from latchfree_fsck.reach import Reach
-from soak import Figure, show
+from measuring.soak import Figure, show
 
 KEYS = 100_000
 THREADS = 4

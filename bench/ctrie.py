@@ -1,7 +1,7 @@
 """Benchmark of the Ctrie beside other maps, all in one run: ``python bench/ctrie.py``.
 
 Prints CPU nanoseconds per operation, and for peers the ratio to latchfree in brackets: below 1 the peer is faster.
-`timing` says exactly what is measured, `workload` what is done.
+`measuring.timing` says exactly what is measured, `measuring.workload` what is done.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Any
 
 from rich.console import Console
 
-import report
+from measuring import report
+from measuring.workload import Row, Settings, rows
 from peers import PEERS, Unavailable
-from workload import Row, Settings, rows
 
 _SIZES = (10_000, 300_000)
 _ROUNDS = 24

@@ -1,7 +1,8 @@
 """Does an arena survive its processes? ``python bench/kill.py --seconds 300``.
 
 Eight processes work on one named arena; five times a second one of them is killed with SIGKILL, wherever it is, and
-replaced. `kill_worker` says what they do, `ledger` how it is known what they had done when they died. Asked for:
+replaced. `killing.worker` says what they do, and `killing.ledger` how it is known what they had done when they died.
+Asked for:
 
 - no operation of a survivor takes a second: nobody waits for the dead;
 - no acknowledged write is lost, and the contents at the end are those acknowledged, give or take what was in flight;
@@ -28,12 +29,8 @@ from typing import Any
 
 import numpy as np
 
-import kill_worker
-from kill_worker import KINDS, NAME, key_of, work
-from latchfree import Arena, Ctrie
-from latchfree_fsck import Report, fsck
-from latchfree_fsck.reach import Reach
-from ledger import (
+from killing import worker
+from killing.ledger import (
     ABSENT,
     ACKNOWLEDGED,
     IN_FLIGHT,
@@ -50,7 +47,11 @@ from ledger import (
     TICKET,
     Ledger,
 )
-from soak import Figure, show
+from killing.worker import KINDS, NAME, key_of, work
+from latchfree import Arena, Ctrie
+from latchfree_fsck import Report, fsck
+from latchfree_fsck.reach import Reach
+from measuring.soak import Figure, show
 
 _SECOND = 10**9
 _FAREWELL = 60
@@ -77,7 +78,7 @@ class Campaign:
         self.rng = random.Random(seed)
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
         self.context = multiprocessing.get_context("forkserver")
-        self.context.set_forkserver_preload([kill_worker.__name__])
+        self.context.set_forkserver_preload([worker.__name__])
         self.kills = 0
         self.stuck = 0
         self.used: list[int] = []

@@ -15,7 +15,7 @@ from time import thread_time_ns
 from typing import Any
 
 from latchfree import Ctrie
-from workload import random_keys
+from measuring.workload import random_keys
 
 Loops = dict[str, Callable[[], None]]
 OPERATIONS = ("put", "get", "in", "update", "remove")

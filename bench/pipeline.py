@@ -9,7 +9,7 @@ Part ``check``: seconds to check histories of 20 operations, the whole command f
 library in one process on some of the same files.
 
 Part ``growth``, only if asked for: the check of each of ``--sizes`` histories, what grows with them, and one giant;
-see ``pipeline_growth``.
+see `jobs.growth`.
 
 ``--kill N`` kills the driver of the check N times at random moments, starts it again each time, and compares the
 verdicts with those of a run that nobody disturbed.
@@ -32,10 +32,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pipeline_data import OPERATIONS, write_histories, write_messages
-from pipeline_growth import growth_part
-from soak import Figure, show
-from tree_time import tree_time
+from jobs.data import OPERATIONS, write_histories, write_messages
+from jobs.growth import growth_part
+from measuring.soak import Figure, show
+from measuring.tree_time import tree_time
 
 PARTS = ("match", "check", "growth")
 _USUAL = "match,check"

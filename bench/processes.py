@@ -18,11 +18,11 @@ from statistics import median
 from time import perf_counter_ns
 from typing import Any, NamedTuple
 
+from measuring.soak import Figure, show
+from measuring.timing import Time, time_round
+from measuring.workload import random_keys
 from peers import Unavailable
 from peers.shared import SHARED
-from soak import Figure, show
-from timing import Time, time_round
-from workload import random_keys
 
 PROCESSES = 2
 STEPS = ("put", "get", "update", "remove")

@@ -16,7 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from soak import Figure, show
+from measuring.soak import Figure, show
 
 BUILDS = ("reclaiming", "leaking")
 CALLS = ("single", "bulk")
@@ -60,10 +60,10 @@ def measure(build: str, sizes: Sequence[int], seed: int) -> dict[str, Any]:
     """Nanoseconds of processor time an operation, in this process; and bytes of arena that were used."""
     if build == "leaking":
         leak()
+    from measuring.timing import least, time_round
+    from measuring.workload import random_keys
     from peers.base import Plan
     from peers.latchfree_ctrie import new_arena, on
-    from timing import least, time_round
-    from workload import random_keys
 
     times: dict[str, float] = {}
     used = 0
@@ -90,7 +90,7 @@ def measure(build: str, sizes: Sequence[int], seed: int) -> dict[str, Any]:
 def bytes_per_key(keys: int, seed: int) -> tuple[float, float]:
     """Bytes of arena taken and bytes in nodes, a key, after putting them into an empty map."""
     from latchfree import Arena, Ctrie
-    from workload import random_keys
+    from measuring.workload import random_keys
 
     trie: Ctrie[int, int] = Ctrie(keys=int, values=int, arena=Arena.anonymous(1 << 30))
     used, allocated = trie.arena.used, trie.arena.allocated

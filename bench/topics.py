@@ -23,10 +23,10 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-import report
-from topic_churn import churn
-from topic_engines import ENGINES, OURS, maker
-from topic_workload import seed_topics, w0_patterns, w0_topics
+from matching.churn import churn
+from matching.engines import ENGINES, OURS, maker
+from matching.patterns import seed_topics, w0_patterns, w0_topics
+from measuring import report
 
 PARTS = ("w0", "seed", "threads", "churn", "many")
 
@@ -244,7 +244,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if given.json is not None:
         given.json.write_text(json.dumps({"machine": where, "seed": given.seed, "rows": rows}, indent=1))
     if given.plot is not None:
-        from topic_plots import draw
+        from matching.plots import draw
 
         draw(rows, given.plot)
     return 0 if rows else 1

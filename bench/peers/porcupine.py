@@ -21,7 +21,7 @@ from peers import Unavailable
 TIMEOUT = 60.0
 """Seconds for one history; Porcupine takes about 200 MB in each of them."""
 
-_SOURCES = Path(__file__).resolve().parent.parent
+_SOURCES = Path(__file__).resolve().parent
 _MODULE = "github.com/anishathalye/porcupine"
 _VERDICTS = {"Ok": "ok", "Illegal": "violation", "Unknown": "unknown"}
 

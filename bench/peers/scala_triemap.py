@@ -13,12 +13,12 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from measuring.workload import PASSES, SNAPSHOTS, THREADS, Row, Settings
 from peers import Unavailable
-from workload import PASSES, SNAPSHOTS, THREADS, Row, Settings
 
 TITLE = "TrieMap"
 
-_SOURCE = Path(__file__).resolve().parent.parent / "TrieMapBench.java"
+_SOURCE = Path(__file__).resolve().parent / "TrieMapBench.java"
 _HEAP = ("-Xms2g", "-Xmx2g", "-XX:+AlwaysPreTouch")
 #: The JVM compiles while it runs, so it gets more rounds before the smallest is taken.
 _WARM_UP = 4

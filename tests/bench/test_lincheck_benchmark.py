@@ -7,9 +7,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
-import lincheck
+from judging import figure
+from judging.recorded import record
 from peers import Unavailable, porcupine
-from recorded import record
 
 
 def test_without_go_or_its_source(monkeypatch, tmp_path):
@@ -31,13 +31,13 @@ class Stub:
 
 def test_what_is_said_beside_a_figure(monkeypatch):
     history = record("map", 20, threads=2)
-    monkeypatch.setattr(lincheck, "PORCUPINE", [])
-    assert lincheck.beside([history], "map", ["ok"], 0.5) == ""
-    monkeypatch.setattr(lincheck, "PORCUPINE", [Stub("ok")])
-    assert lincheck.beside([history], "map", ["ok"], 0.5) == "; Porcupine 3 s, 250 MB: 6 times as long"
-    monkeypatch.setattr(lincheck, "PORCUPINE", [Stub("unknown")])
+    monkeypatch.setattr(figure, "PORCUPINE", [])
+    assert figure.beside([history], "map", ["ok"], 0.5) == ""
+    monkeypatch.setattr(figure, "PORCUPINE", [Stub("ok")])
+    assert figure.beside([history], "map", ["ok"], 0.5) == "; Porcupine 3 s, 250 MB: 6 times as long"
+    monkeypatch.setattr(figure, "PORCUPINE", [Stub("unknown")])
     said = "; Porcupine 3 s, 250 MB, 1 unknown after 60 s: 6 times as long"
-    assert lincheck.beside([history], "map", ["ok"], 0.5) == said
-    monkeypatch.setattr(lincheck, "PORCUPINE", [Stub("violation")])
+    assert figure.beside([history], "map", ["ok"], 0.5) == said
+    monkeypatch.setattr(figure, "PORCUPINE", [Stub("violation")])
     with pytest.raises(SystemExit, match="Porcupine and the checker disagree"):
-        lincheck.beside([history], "map", ["ok"], 0.5)
+        figure.beside([history], "map", ["ok"], 0.5)

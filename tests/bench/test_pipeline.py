@@ -19,7 +19,7 @@ def bench(monkeypatch):
 
 @pytest.mark.parametrize(("wrong", "share"), [(0.0, 0.0), (1.0, 0.5)])
 def test_histories_are_linearizable_unless_a_result_was_changed(bench, tmp_path, wrong, share):
-    data = bench("pipeline_data")
+    data = bench("jobs.data")
     data.write_histories(tmp_path / "data", 60, 2, seed=1, wrong=wrong)
     found = [history for file in sorted((tmp_path / "data").iterdir()) for history in read_history(file)]
     assert len({history.name for history in found}) == 60
@@ -36,7 +36,7 @@ def test_histories_are_linearizable_unless_a_result_was_changed(bench, tmp_path,
 
 
 def test_time_counts_processes_that_ended_and_their_children(bench):
-    tree_time = bench("tree_time").tree_time
+    tree_time = bench("measuring.tree_time").tree_time
     burn = "import time; began = time.process_time()\nwhile time.process_time() < began + 0.3: pass"
     before = tree_time()
     nested = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {burn!r}], check=True)"
@@ -45,7 +45,7 @@ def test_time_counts_processes_that_ended_and_their_children(bench):
 
 
 def test_a_giant_is_one_linearizable_history_of_one_key(bench, tmp_path):
-    bench("pipeline_data").write_giant(tmp_path / "giant.parquet", 500, seed=1)
+    bench("jobs.data").write_giant(tmp_path / "giant.parquet", 500, seed=1)
     (history,) = read_history(tmp_path / "giant.parquet")
     assert check(history, "map").verdict == "ok"
     assert {each.arguments[0] for each in history.operations} == {"k"}
@@ -54,7 +54,7 @@ def test_a_giant_is_one_linearizable_history_of_one_key(bench, tmp_path):
 
 
 def test_growth_is_a_line_and_a_power(bench):
-    growth = bench("pipeline_growth").growth
+    growth = bench("jobs.growth").growth
     line = growth([(4e6, 6 + 4 * 80), (1e6, 6 + 80), (2e6, 6 + 2 * 80)])
     assert line.at(1e7) == pytest.approx(806)
     assert 0.9 < line.power < 1
@@ -66,11 +66,11 @@ def test_shuffled_bytes_are_those_of_tasks_that_ended(bench, tmp_path):
     task = '{"Event":"SparkListenerTaskEnd","Task Metrics":{"Shuffle Write Metrics":{"Shuffle Bytes Written":%d}}}'
     lines = [task % 7, '{"Event":"SparkListenerTaskEnd"}', '{"Event":"SparkListenerJobEnd"}', task % 35]
     (tmp_path / "app").write_text("\n".join(lines))
-    assert bench("pipeline_growth").shuffled(tmp_path) == 42
+    assert bench("jobs.growth").shuffled(tmp_path) == 42
 
 
 def test_what_a_line_comes_to_for_more(bench, capsys):
-    grown = bench("pipeline_growth")
+    grown = bench("jobs.growth")
     costs = [
         grown.Cost(size, 6 + 80e-6 * size, 20 + 120e-6 * size, 900 * size, 230 * size, 10 * size)
         for size in (10**6, 4 * 10**6)

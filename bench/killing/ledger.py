@@ -37,7 +37,7 @@ TICKET, ROW, PROCESS, STOP = 0, 8, 16, 24
 # columns of a seat
 STARTED = 0  # when the operation in progress began, in nanoseconds; 0 between operations
 LONGEST = 1  # nanoseconds of the longest one so far
-LONGEST_KIND = 2  # its number in `latchfree`'s list of operations, see kill_worker
+LONGEST_KIND = 2  # its number in `latchfree`'s list of operations, see worker
 OPERATIONS = 3
 ACKNOWLEDGED = 4  # writes
 IN_FLIGHT = 5  # writes that were in flight when a process was killed

@@ -14,7 +14,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from workload import ITERATE, OPERATIONS, PUT_AFTER, SNAPSHOT, WRITABLE, Row
+from measuring.workload import ITERATE, OPERATIONS, PUT_AFTER, SNAPSHOT, WRITABLE, Row
 
 FORMAT = "latchfree-bench"
 FORMAT_VERSION = 1

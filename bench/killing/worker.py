@@ -15,9 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from latchfree import Arena, Ctrie
-from latchfree_lincheck.engine.compiled_models import opcodes as op
-from ledger import (
+from killing.ledger import (
     ABSENT,
     ACKNOWLEDGED,
     IN_FLIGHT,
@@ -35,6 +33,8 @@ from ledger import (
     TICKET,
     Ledger,
 )
+from latchfree import Arena, Ctrie
+from latchfree_lincheck.engine.compiled_models import opcodes as op
 
 T = TypeVar("T")
 

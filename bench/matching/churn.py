@@ -13,8 +13,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from topic_engines import concurrent
-from topic_workload import w0_patterns, w0_topics
+from matching.engines import concurrent
+from matching.patterns import w0_patterns, w0_topics
 
 #: Subscriptions that come, or go, in one bulk call of the churning thread.
 _BATCH = 200

@@ -13,8 +13,8 @@ from statistics import median
 
 import numpy as np
 
+from measuring.timing import Time, least, time_once, time_round
 from peers.base import Call, Ints, Plan, Subject
-from timing import Time, least, time_once, time_round
 
 OPERATIONS = ("put", "get", "update", "remove")
 SNAPSHOT = "snapshot"

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from topic_workload import w0_patterns, w0_topics
+from matching.patterns import w0_patterns, w0_topics
 
 OPERATIONS = 20
 """Of a history."""

@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pipeline_data import OPERATIONS, write_giant, write_histories
+from jobs.data import OPERATIONS, write_giant, write_histories
 
 _PR_SET_CHILD_SUBREAPER = 36
 _IN_A_FILE = 250_000
