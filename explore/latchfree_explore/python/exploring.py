@@ -21,7 +21,16 @@ DRAWN: Final = 40
 """Schedules that "auto" draws before it runs every class of schedules."""
 FEWEST_SECONDS: Final = 5.0
 """Seconds for the search of a failing schedule with fewer preemptions."""
-STRATEGIES: Final = ("auto", "dpor", "bounded", "random", "pct")
+Plan: TypeAlias = list[tuple[Strategy, int | None]]
+"""Strategies and how many schedules each gets, None for all that are left."""
+PLANS: Final[dict[str, Callable[[int, int], Plan]]] = {
+    "auto": lambda bound, seed: [(Random(seed), DRAWN // 2), (Pct(seed), DRAWN // 2), (Reduced(), None)],
+    "dpor": lambda bound, seed: [(Reduced(), None)],
+    "bounded": lambda bound, seed: [(Bounded(bound), None)],
+    "random": lambda bound, seed: [(Random(seed), None)],
+    "pct": lambda bound, seed: [(Pct(seed), None)],
+}
+"""The plan of each strategy that users name, made of a bound and a seed."""
 
 
 def explore_threads(
@@ -114,8 +123,8 @@ def explore_program(
     """Explore any program; see `explore_threads`."""
     if switches not in ("free", "gil"):
         raise ValueError(f"switches are 'free' or 'gil', not {switches!r}")
-    if strategy not in STRATEGIES:
-        raise ValueError(f"there is no strategy {strategy!r}; choose one of {', '.join(STRATEGIES)}")
+    if strategy not in PLANS:
+        raise ValueError(f"there is no strategy {strategy!r}; choose one of {', '.join(PLANS)}")
     if schedules < 1:
         raise ValueError(f"schedules must be at least 1, got {schedules}")
     machine = Machine(program, polls=switches == "gil", include=tuple(include))
@@ -125,7 +134,7 @@ def explore_program(
     watchdog = Watchdog(machine.progress)
     try:
         with machine.ready(), watchdog:
-            found = _search(machine, result, _plan(strategy, bound, seed), schedules, deadline)
+            found = _search(machine, result, PLANS[strategy](bound, seed), schedules, deadline)
             if found is not None:
                 _settle(machine, result, found, minimise and strategy != "bounded")
     except KeyboardInterrupt:
@@ -143,21 +152,10 @@ def explore_program(
     return result
 
 
-def _plan(strategy: str, bound: int, seed: int) -> list[tuple[Strategy, int | None]]:
-    """Return strategies and how many schedules each gets, None for all that are left."""
-    if strategy == "auto":
-        return [(Random(seed), DRAWN // 2), (Pct(seed), DRAWN // 2), (Reduced(), None)]
-    if strategy == "dpor":
-        return [(Reduced(), None)]
-    if strategy == "bounded":
-        return [(Bounded(bound), None)]
-    return [(Random(seed) if strategy == "random" else Pct(seed), None)]
-
-
 def _search(
     machine: Machine,
     result: PythonExploration,
-    plan: list[tuple[Strategy, int | None]],
+    plan: Plan,
     schedules: int,
     deadline: float | None,
 ) -> Wrong | None:

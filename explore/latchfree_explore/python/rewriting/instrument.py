@@ -23,7 +23,8 @@ from latchfree_explore.python.hooks import flow as hooks_flow
 from latchfree_explore.python.hooks import items as hooks_items
 from latchfree_explore.python.hooks import state as hooks_state
 from latchfree_explore.python.library.twins import is_instance, twin
-from latchfree_explore.python.rewriting.rewriter import PREFIX, rewritten
+from latchfree_explore.python.rewriting.rewriter import rewritten
+from latchfree_explore.python.rewriting.trees import PREFIX
 
 HOOKS: Final[dict[str, Callable[..., Any]]] = {
     "get": hooks_state.get,
