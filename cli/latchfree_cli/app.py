@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import typer
 
-from latchfree_cli.frame import add_command, global_settings
+from latchfree_cli.frame import add_command, ending, global_settings, group
 
 COMMANDS: Final = (
     "verify",
@@ -34,10 +34,17 @@ COMMANDS: Final = (
 QUICK: Final = frozenset({"check", "shrink", "show"})
 """Commands that are run on many files, one after the other."""
 
+_FIRST: Final = (
+    "latchfree verify --profile smoke",
+    "latchfree check history.jsonl --model map",
+    "latchfree check --help",
+)
+"""What the help of all commands ends with."""
+
 
 def application(words: Sequence[str] = ()) -> typer.Typer:
     """Return the application for a command line: of one command if its first word says so, else of all."""
-    made = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
+    made = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", epilog=ending(_FIRST))
     made.callback()(global_settings)
     if words and words[0] in QUICK:
         add_command(made, _function(words[0]))
@@ -47,12 +54,7 @@ def application(words: Sequence[str] = ()) -> typer.Typer:
     from latchfree_cli.commands.arena import dump, fsck, info
     from latchfree_cli.commands.pipeline import pipeline
 
-    arena = typer.Typer(
-        no_args_is_help=True, rich_markup_mode="rich", help="Look into shared arenas, check and repair them."
-    )
-    for function in (info, fsck, dump):
-        add_command(arena, function)
-    made.add_typer(arena, name="arena")
+    made.add_typer(group("Look into shared arenas, check and repair them.", info, fsck, dump), name="arena")
     made.add_typer(pipeline, name="pipeline")
     return made
 

@@ -6,7 +6,7 @@ a.jsonl`` and ``latchfree check a.jsonl -q`` call the function with the same `Se
 
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Final, ParamSpec, TypeVar
@@ -96,8 +96,21 @@ def examples(*lines: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 def add_command(app: typer.Typer, function: Callable[..., Outcome]) -> None:
     """Add a command to an application, with the examples of its help."""
-    lines = ["Examples:", *(escape(f"    {line}") for line in EXAMPLES[function])]
-    app.command(name=function.__name__, epilog="\n".join(lines))(command(function))
+    app.command(name=function.__name__, epilog=ending(EXAMPLES[function]))(command(function))
+
+
+def group(description: str, *functions: Callable[..., Outcome]) -> typer.Typer:
+    """Return a group of commands, whose help ends with the first example of each."""
+    lines = [EXAMPLES[function][0] for function in functions]
+    made = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help=description, epilog=ending(lines))
+    for function in functions:
+        add_command(made, function)
+    return made
+
+
+def ending(lines: Iterable[str]) -> str:
+    """Return the end of a help page: examples, a command line each."""
+    return "\n".join(["Examples:", *(escape(f"    {line}") for line in lines)])
 
 
 def command(function: Callable[..., Outcome]) -> Callable[..., None]:

@@ -29,6 +29,7 @@ def commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ..
 
 
 COMMANDS = list(commands(get_command(app)))
+GROUPS = [(), *sorted({path[:-1] for path in COMMANDS if len(path) > 1})]
 
 
 def test_version() -> None:
@@ -45,6 +46,19 @@ def test_each_help_ends_with_examples(path: tuple[str, ...]) -> None:
     shown = [line for line in lines[begin:] if line]
     assert 1 <= len(shown) <= 3
     assert all(line.startswith(" ".join(["latchfree", *path])) for line in shown)
+
+
+@pytest.mark.parametrize("path", GROUPS, ids=lambda path: " ".join(path) or "latchfree")
+def test_the_help_of_a_group_ends_with_examples(path: tuple[str, ...]) -> None:
+    result = CliRunner().invoke(app, [*path, "--help"], prog_name="latchfree", env={"COLUMNS": "80"})
+    assert result.exit_code == exits.OK
+    lines = [line.strip() for line in result.stdout.splitlines()]
+    shown = [line for line in lines[lines.index("Examples:") + 1 :] if line]
+    assert len(shown) == 3
+    for line in shown:
+        assert line.startswith(" ".join(["latchfree", *path]))
+        assert len(line) <= WIDTH
+        assert CliRunner().invoke(app, [*shlex.split(line)[1:], "--help"]).exit_code == exits.OK
 
 
 @pytest.mark.parametrize("example", [line for lines in EXAMPLES.values() for line in lines])
