@@ -1,6 +1,6 @@
 """The names of the package: `lazy_loader` reads them here, and so do the type checkers."""
 
-from . import show
+from . import record, show, testing, transactions
 from .checking.checker import check
 from .checking.many import Verdicts, check_many
 from .checking.verdict import Verdict
@@ -8,7 +8,7 @@ from .criteria import CRITERIA, judge
 from .criteria.weak_queue import without_excused
 from .engine.decide import NoWitness
 from .failures import NotLinearizable
-from .formats import read_history, write_history
+from .formats import read_history, read_maps, write_history
 from .formats.errors import HistoryFormatError
 from .history import History, Operation
 from .history.columns import Column, Columns
@@ -43,10 +43,14 @@ __all__ = [
     "linearizable",
     "page",
     "read_history",
+    "read_maps",
+    "record",
     "save",
     "show",
     "shrink",
     "stateful",
+    "testing",
+    "transactions",
     "without_excused",
     "write_history",
 ]

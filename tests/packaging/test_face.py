@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import pkgutil
 import pydoc
 import re
 import subprocess
@@ -96,6 +97,26 @@ def test_what_the_pages_import_is_at_the_top():
         if module.startswith(AS_MODULES):
             continue
         assert name in dir(importlib.import_module(package)), f"{page}: {module}.{name} is not at the top of {package}"
+
+
+def test_what_the_pages_name_is_reached_from_the_top():
+    """`latchfree_lincheck.record` in a text: ``import latchfree_lincheck`` is enough to get there."""
+    named = {
+        (page.name, found)
+        for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+        for found in re.findall(rf"\b(?:{'|'.join(PACKAGES)})(?:\.[A-Za-z]\w*)+", page.read_text())
+    }
+    assert len(named) > 10
+    for page, found in named:
+        package, *path = found.split(".")
+        assert path[0] in dir(importlib.import_module(package)), f"{page}: {found}"
+        assert pkgutil.resolve_name(found) is not None
+
+
+@pytest.mark.parametrize("module", AS_MODULES)
+def test_a_module_that_is_documented_as_a_whole_is_at_the_top(module):
+    package, name = module.split(".")
+    assert name in dir(importlib.import_module(package))
 
 
 def test_the_names_of_the_issue_are_there():

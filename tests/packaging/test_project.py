@@ -67,6 +67,19 @@ def test_all_has_every_extra(extra):
     assert required(extra) <= required("all")
 
 
+def test_the_size_of_every_extra_is_stated():
+    """The table of docs/installing.md has a row for each extra, with the extras that it is made of."""
+    rows = re.findall(
+        r"^\| `(\w+)` \|[^|]*\| ([^|]*) \| [\d,]+ \| [\d,]+ \|$", (ROOT / "docs/installing.md").read_text(), re.M
+    )
+    assert {extra for extra, _ in rows} == set(EXTRAS)
+    for extra, brings in rows:
+        if extra != "all":
+            needed = [each for each in map(Requirement, EXTRAS[extra]) if each.name == "latchfree"]
+            made_of = {name for each in needed for name in each.extras}
+            assert set(re.findall(r"`(\w+)`", brings)) == made_of, extra
+
+
 def test_every_package_is_in_the_wheel_with_its_types():
     targets = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]
     packages = sorted(
