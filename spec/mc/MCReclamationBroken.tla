@@ -5,7 +5,7 @@
 (***************************************************************************)
 EXTENDS MCReclamation
 
-\* I2: an update also buries the child that its new main node shares with the old one.
+\* I2: an update also retires the child that its new main node shares with the old one.
 WithChild(a, old, new) == {old, a.node[old].kid} \ {0}
 SnapshotAndTop == [s |-> <<Snapshot, Read, Drop>>, w |-> <<Inc("top")>>]
 \* I5: a child is renewed, whatever its generation.

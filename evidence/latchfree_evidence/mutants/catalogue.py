@@ -177,14 +177,14 @@ MUTANTS: Final = {
         Mutant(
             "N3",
             "textbook",
-            "a retired node is free at once; who still reads the node reads what was put there since",
+            "a retired node is free at once; a thread that still reads the node reads another node's words",
             ("latchfree.arena.kernels.epochs:retire",),
             frees=True,
         ),
         Mutant(
             "R4",
             None,
-            "the new nodes of a failed update are free at once; who has seen them reads freed memory",
+            "the new nodes of a failed update are free at once; a thread that has seen them reads freed memory",
             ("latchfree.arena.kernels.allocator:abandon",),
             frees=True,
         ),
@@ -200,7 +200,7 @@ MUTANTS: Final = {
         Mutant(
             "C1b",
             "CS-trie",
-            "an I-node leaves without a tomb; what is subscribed below it meanwhile is lost",
+            "an I-node leaves without a tomb; a subscription below the I-node meanwhile is lost",
             (
                 "latchfree.topics.concurrent.kernels.levels:without",
                 "latchfree.topics.concurrent.kernels.change:unsubscribe",
@@ -212,7 +212,7 @@ MUTANTS: Final = {
         Mutant(
             "C2",
             "CS-trie",
-            "a branch that has subscribers keeps a tomb; who goes there never comes back, even alone",
+            "a branch that has subscribers keeps a tomb; a thread that goes there never comes back, even alone",
             ("latchfree.topics.concurrent.kernels.change:clean",),
             scenario="init: subscribe(0, 0); subscribe(1, 1); subscribe(1, 2) | unsubscribe(1, 2); subscribe(1, 3)",
             switches=0,
@@ -258,7 +258,7 @@ MUTANTS: Final = {
         Mutant(
             "Q3",
             None,
-            "a get passes the turn before it has read; it reads what was put one round later",
+            "a get passes the turn before it has read; it reads the value of the next round",
             ("latchfree.streams.kernels.ring:drain",),
             scenario="init: enqueue(8); enqueue(9) | dequeue() | enqueue(1)",
             switches=2,
