@@ -224,7 +224,7 @@ SUFFIXES = {".py", ".pyi", ".tla", ".cfg", ".js", ".css", ".html", ".java", ".go
 
 #: Words of our own for what the field has a word for: retire, retired, unpin or release, reaper, adopted.
 RETIRED = re.compile(
-    r"(?<![a-z])(bury|buries|buried|burials?|graves?|graveyard|hold_still|massacre|orphans?)(?![a-z_])", re.I
+    r"(?<![a-z])(bury|buries|buried|burials?|graves?|graveyard|hold_still|let_go|massacre|orphans?)(?![a-z_])", re.I
 )
 
 

@@ -21,8 +21,8 @@ incref = external("Py_IncRef", "void(uint64)")
 field = external("PyTuple_GetItem", "uint64(uint64, int64)")
 new_tuple = external("PyTuple_New", "uint64(int64)")
 set_field = external("PyTuple_SetItem", "int32(uint64, int64, uint64)")
-let_go = external("PyEval_SaveThread", "uint64()")
-take_back = external("PyEval_RestoreThread", "void(uint64)")
+release_gil = external("PyEval_SaveThread", "uint64()")
+take_gil = external("PyEval_RestoreThread", "void(uint64)")
 _fields = external("PyTuple_Size", "int64(uint64)")
 _error = external("PyErr_Occurred", "uint64()")
 _bad = external("PyErr_BadArgument", "int32()")
@@ -32,8 +32,8 @@ _release_buffer = external("PyBuffer_Release", "void(uint64)")
 #: What wrappers name.
 __all__ = [
     "as_pointer", "bad_count", "clear_view", "columns_of", "end_view", "failed", "field", "incref", "length_of",
-    "let_go", "make_flag", "make_int", "make_pair", "make_word", "room", "rows_of", "start_of", "take_back",
-    "take_fields", "take_flag", "take_int", "take_table", "take_view", "take_word",
+    "make_flag", "make_int", "make_pair", "make_word", "release_gil", "room", "rows_of", "start_of",
+    "take_fields", "take_flag", "take_gil", "take_int", "take_table", "take_view", "take_word",
 ]  # fmt: skip
 
 _0 = np.uint64(0)

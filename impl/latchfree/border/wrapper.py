@@ -13,9 +13,9 @@ Example: for ``scan(mem, keys) -> int`` this is written, and compiled as the bod
             take_view(peek(given, 1), views + 0, 8, 0)
             if not failed():
                 x1 = carray(as_pointer(start_of(views + 0)), length_of(views + 0, 8), int64)
-                thread = let_go()
+                thread = release_gil()
                 found = kernel(x0, x1)
-                take_back(thread)
+                take_gil(thread)
                 result = make_int(found)
         end_view(views + 0)
         return result
@@ -99,10 +99,10 @@ def written(name: str, arguments: tuple[Any, ...], result: str, *, nogil: bool) 
     body = _Writer()
     taken = [body.take(kind, f"peek(given, word({at}))") for at, kind in enumerate(arguments)]
     if nogil:
-        body.add("thread = let_go()")
+        body.add("thread = release_gil()")
     body.add(f"found = kernel({', '.join(taken)})" if result != NONE else f"kernel({', '.join(taken)})")
     if nogil:
-        body.add("take_back(thread)")
+        body.add("take_gil(thread)")
     if result == NONE:
         body.add("incref(bound)")
         body.add("result = bound")

@@ -112,13 +112,13 @@ class Kept:
             self._table.reading.pop()
 
     def end(self) -> None:
-        """Let go of what was kept; ending twice is no error."""
+        """Forget what was kept; ending twice is no error."""
         if not hasattr(self, "_reading"):  # a signal handler raised while this was made
             return
         self.read()
         key, self._key = self._key, 0
         if key and self._table is not None:
-            self._table.let_go(key)
+            self._table.forget(key)
 
     __del__ = end
 
@@ -193,7 +193,7 @@ class OwnSubscribers:
         """Keep the places that die until the end of a ``with`` block."""
         return Kept(self)
 
-    def let_go(self, key: int) -> None:
+    def forget(self, key: int) -> None:
         """End a `Kept`: leave what it keeps to those that began before it."""
         before = list(self.kept)
         held = self.kept.pop(key, None)
