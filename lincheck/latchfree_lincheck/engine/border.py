@@ -20,7 +20,8 @@ from latchfree.border import (
 from latchfree_lincheck.engine import kernels
 from latchfree_lincheck.engine.compiled_models import states, texts
 from latchfree_lincheck.engine.compiled_models.transition import PartArrays
-from latchfree_lincheck.engine.dequeues.kernels import advance as dequeues
+from latchfree_lincheck.engine.dequeues.kernels import configurations as dequeues
+from latchfree_lincheck.engine.dequeues.kernels.advance import advance as advance_dequeues
 from latchfree_lincheck.engine.encoding import kernels as encoding
 from latchfree_lincheck.engine.frontier.kernels import advance, configurations, lookahead, sweep
 from latchfree_lincheck.engine.logs import register as register_log
@@ -124,7 +125,7 @@ _KEY_BY_KEY: Final = {
     ),
 }
 _BY_DEQUEUES: Final = {
-    "advance_dequeues": Call(dequeues.advance, (INTS, _QUEUE, _DEQUEUES, _TABLE, INT), INT, nogil=True),
+    "advance_dequeues": Call(advance_dequeues, (INTS, _QUEUE, _DEQUEUES, _TABLE, INT), INT, nogil=True),
     "rehash_dequeues": Call(dequeues.rehash, (INTS, _DEQUEUES), NONE, nogil=True),
     "write_dequeues": Call(dequeues.write_path, (_GIVEN_TABLE, INT, _TABLE, INT), INT, nogil=True),
 }

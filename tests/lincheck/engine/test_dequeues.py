@@ -8,6 +8,7 @@ from lincheck_random import random_history
 from latchfree_lincheck import History, Operation, check
 from latchfree_lincheck.engine.bounds import Deadline
 from latchfree_lincheck.engine.dequeues import search
+from latchfree_lincheck.engine.dequeues.kernels import advance, configurations, taking
 from latchfree_lincheck.engine.encoding.encode import encode
 from latchfree_lincheck.engine.encoding.problem import Problem
 from latchfree_lincheck.engine.frontier.search import JustInTime
@@ -77,9 +78,19 @@ def test_it_agrees_with_the_search_over_states_on_many():
 @pytest.mark.parametrize("change", ["options", "empties", "order"])
 def test_a_search_that_forgets_a_rule_is_caught(change, monkeypatch):
     """The kernel runs as Python, with a fault in it."""
-    k = search.k
-    compiled = {name: each for name, each in vars(k).items() if hasattr(each, "py_func")}
-    python = {name: each.py_func for name, each in compiled.items() if each.__module__ == k.__name__}
+    modules = (advance, configurations, taking)
+    python = {
+        name: each.py_func
+        for module in modules
+        for name, each in vars(module).items()
+        if hasattr(each, "py_func") and each.__module__ == module.__name__
+    }
+
+    def put(name, function):
+        for module in modules:
+            if hasattr(module, name):
+                monkeypatch.setattr(module, name, function)
+
     for call, name in (
         ("advance_dequeues", "advance"),
         ("rehash_dequeues", "rehash"),
@@ -87,19 +98,15 @@ def test_a_search_that_forgets_a_rule_is_caught(change, monkeypatch):
     ):
         monkeypatch.setattr(search.ENGINE, call, python[name])
     for name, function in python.items():
-        monkeypatch.setattr(k, name, function)
-    monkeypatch.setattr(k, "mix", lambda a, b: hash((int(a), int(b))) & 0xFFFF)
-    monkeypatch.setattr(k, "lowest_bit", lambda bits: (int(bits) & -int(bits)).bit_length() - 1)
+        put(name, function)
+    put("mix", lambda a, b: hash((int(a), int(b))) & 0xFFFF)
+    put("lowest_bit", lambda bits: (int(bits) & -int(bits)).bit_length() - 1)
     if change == "options":  # any enqueue that was called may be next
-        monkeypatch.setattr(
-            k, "find_options", lambda calls, *rest: python["find_options"](calls._replace(return_=far(calls)), *rest)
-        )
+        put("find_options", lambda calls, *rest: python["find_options"](calls._replace(return_=far(calls)), *rest))
     elif change == "empties":  # a dequeue that finds nothing takes effect at any time
-        monkeypatch.setattr(k, "holds", lambda *_: False)
+        put("holds", lambda *_: False)
     else:  # of equal enqueues the last to return is taken
-        monkeypatch.setattr(
-            k, "_offer", lambda calls, *rest: python["_offer"](calls._replace(return_=-calls.return_), *rest)
-        )
+        put("_offer", lambda calls, *rest: python["_offer"](calls._replace(return_=-calls.return_), *rest))
     with pytest.raises(AssertionError):
         compare(runs(range(150)))
 

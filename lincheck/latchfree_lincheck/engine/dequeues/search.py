@@ -9,7 +9,7 @@ import numpy as np
 from latchfree_lincheck.engine.border import ENGINE
 from latchfree_lincheck.engine.bounds import Deadline
 from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT, ENQUEUE, TAKE, UNKNOWN_RESULT
-from latchfree_lincheck.engine.dequeues.kernels import advance as k
+from latchfree_lincheck.engine.dequeues.kernels import configurations as k
 from latchfree_lincheck.engine.encoding.problem import Problem
 from latchfree_lincheck.engine.frontier.kernels.configurations import (
     BLOCKED,

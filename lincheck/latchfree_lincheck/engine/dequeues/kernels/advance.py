@@ -15,22 +15,37 @@ one is left. Of several dequeues of one value in flight the one that returns fir
 are only how many dequeues of each value in flight took effect, in which order. The search is just in time, as the
 frontier's: dequeues take effect when one of them returns. When an enqueue returns, dequeues that found nothing may have
 to take effect before, which needs others to do so.
-
-A configuration is a row of (dequeues in flight that took effect, LOW, WINDOW, lost enqueues taken, lost dequeues that
-took effect, EMPTY_BEFORE, path). Enqueues that returned have numbers in order of invocation: those below LOW are taken,
-and LOW + i if bit i of WINDOW is set.
 """
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
-
-import numpy as np
-
 from latchfree.jit import kernel
 from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT, ENQUEUE
-from latchfree_lincheck.engine.compiled_models.states import mix
-from latchfree_lincheck.engine.compiled_models.transition import Rows
+from latchfree_lincheck.engine.dequeues.kernels.configurations import (
+    ACTIVE,
+    AT,
+    BASE,
+    CLOSING,
+    COLUMNS,
+    EMPTIES,
+    EMPTY_BEFORE,
+    EVENT,
+    FILLED,
+    FIRST,
+    KEPT,
+    LIVE,
+    LOGGED,
+    LOST,
+    PATH,
+    ROOM,
+    STEPS,
+    WRITTEN,
+    Calls,
+    Frontier,
+    add,
+    write_path,
+)
+from latchfree_lincheck.engine.dequeues.kernels.taking import expand
 from latchfree_lincheck.engine.frontier.kernels.configurations import (
     BLOCKED,
     CROWDED,
@@ -42,291 +57,6 @@ from latchfree_lincheck.engine.frontier.kernels.configurations import (
     lowest_bit,
 )
 from latchfree_lincheck.history.timeline import NEVER_RETURNS, Ints, int64
-
-# The fields of `control`.
-EVENT: Final = 0
-FILLED: Final = 1
-AT: Final = 2
-KEPT: Final = 3
-BASE: Final = 4
-LOGGED: Final = 5
-STEPS: Final = 6
-WRITTEN: Final = 7
-CLOSING: Final = 8
-FIRST: Final = 9
-ACTIVE: Final = 10
-EMPTIES: Final = 11
-LOST: Final = 12
-FIELDS: Final = 13
-
-# The columns of a configuration.
-LIVE: Final = 0
-LOW: Final = 1
-WINDOW: Final = 2
-TAKEN: Final = 3
-USED: Final = 4
-EMPTY_BEFORE: Final = 5
-PATH: Final = 6
-COLUMNS: Final = 7
-
-ANY: Final = -9
-OPTIONS: Final = 2 * SLOTS
-ROOM: Final = SLOTS + OPTIONS + 1
-"""Configurations that an expansion can add."""
-
-
-class Calls(NamedTuple):
-    """The calls on a queue.
-
-    Attributes
-    ----------
-    events : int64[e]
-        ``2 * operation`` for an invocation, one more for a return.
-    invoke, return_ : int64[n]
-        The ranks of events.
-    rows : int32[n, 5]
-        What the operations did.
-    enqueues, lost : int64[...]
-        The enqueues that returned and those that never did, in order of invocation.
-    """
-
-    events: Ints
-    invoke: Ints
-    return_: Ints
-    rows: Rows
-    enqueues: Ints
-    lost: Ints
-
-
-class Frontier(NamedTuple):
-    """The arrays that hold the configurations.
-
-    Attributes
-    ----------
-    owner, lost_owner : int64[SLOTS]
-        The dequeue in each slot: of those that will return, and of those that never do.
-    place : int64[n]
-        The slot of each dequeue.
-    options : int64[OPTIONS]
-        Enqueues that may be next: numbers, or SLOTS less than minus the number of a lost one.
-    configurations, kept : int64[room, COLUMNS]
-        The frontier, and the frontier after the event in progress as far as it is known.
-    table : int64[2**k]
-        Finds configurations: their numbers plus one, above BASE.
-    log : int64[room, 4]
-        (entry before, dequeue, enqueue or -1, rank of the event).
-    """
-
-    owner: Ints
-    lost_owner: Ints
-    place: Ints
-    options: Ints
-    configurations: Ints
-    kept: Ints
-    table: Ints
-    log: Ints
-
-
-@kernel
-def _offer(calls: Calls, options: Ints, count: int, option: int, operation: int) -> int:
-    """Add an enqueue to the options, unless one of the same value returns before it; return how many there are."""
-    for i in range(count):
-        other = calls.enqueues[options[i]] if options[i] >= 0 else calls.lost[-1 - options[i]]
-        if calls.rows[other, 2] == calls.rows[operation, 2]:
-            if calls.return_[operation] < calls.return_[other]:
-                options[i] = option
-            return count
-    options[count] = option
-    return count + 1
-
-
-@kernel
-def find_options(calls: Calls, options: Ints, low: int, window: int, taken: int, now: int, value: int) -> int:
-    """Find the enqueues that may be taken next, one of each value, or of one value; return how many, or -1 if too many.
-
-    `value` is the value, or ANY.
-    """
-    count, limit = 0, int64(NEVER_RETURNS)
-    for i in range(low, len(calls.enqueues)):
-        operation = calls.enqueues[i]
-        if calls.invoke[operation] > now or calls.invoke[operation] > limit:
-            break
-        if i - low >= SLOTS:
-            return -1
-        if window >> (i - low) & 1 == 0:
-            limit = min(limit, calls.return_[operation])
-            if value == ANY or value == calls.rows[operation, 2]:
-                count = _offer(calls, options, count, i, operation)
-    for i in range(len(calls.lost)):
-        operation = calls.lost[i]
-        if calls.invoke[operation] > now or calls.invoke[operation] > limit:
-            break
-        if taken >> i & 1 == 0 and (value == ANY or value == calls.rows[operation, 2]):
-            count = _offer(calls, options, count, -1 - i, operation)
-    return count
-
-
-@kernel
-def holds(calls: Calls, low: int, window: int, now: int) -> bool:
-    """Return whether an enqueue that returned before `now` is not taken."""
-    for i in range(low, len(calls.enqueues)):
-        operation = calls.enqueues[i]
-        if calls.invoke[operation] > now:
-            return False
-        free = i - low >= SLOTS or window >> (i - low) & 1 == 0
-        if free and calls.return_[operation] < now:
-            return True
-    return False
-
-
-@kernel
-def find_place(table: Ints, base: int, configurations: Ints, at: int) -> int:
-    """Return where in the table configuration `at` belongs, or -1 if another one covers it."""
-    mask = np.uint64(len(table) - 1)
-    first = mix(configurations[at, LIVE], configurations[at, LOW])
-    place = mix(int(first), int(mix(configurations[at, WINDOW], configurations[at, TAKEN]))) & mask
-    while table[place] > base:
-        other = table[place] - base - 1
-        same = configurations[other, USED] & ~configurations[at, USED] == 0
-        for column in range(USED):
-            if configurations[other, column] != configurations[at, column]:
-                same = False
-                break
-        if same:
-            return -1
-        place = (place + np.uint64(1)) & mask
-    return int(int64(place))
-
-
-@kernel
-def add(control: Ints, calls: Calls, frontier: Frontier, path: int, dequeue: int, enqueue: int, now: int) -> None:
-    """Keep the configuration after the last one, unless another covers it; dequeues that find nothing take effect."""
-    configurations, log = frontier.configurations, frontier.log
-    at = control[FILLED]
-    waiting = control[EMPTIES] & ~configurations[at, LIVE]
-    if waiting != 0 and holds(calls, configurations[at, LOW], configurations[at, WINDOW], now):
-        waiting = int64(0)
-    configurations[at, LIVE] |= waiting
-    if dequeue < 0:
-        configurations[at, EMPTY_BEFORE] = configurations[at, LIVE] & control[EMPTIES]
-    place = find_place(frontier.table, control[BASE], configurations, at)
-    if place < 0:
-        return
-    frontier.table[place] = control[BASE] + at + 1
-    control[FILLED] = at + 1
-    logged = control[LOGGED]
-    if dequeue >= 0:
-        log[logged, 0], log[logged, 1], log[logged, 2], log[logged, 3] = path, dequeue, enqueue, now
-        path = logged
-        logged += 1
-    while waiting != 0:
-        slot = lowest_bit(waiting)
-        waiting &= waiting - 1
-        log[logged, 0], log[logged, 1], log[logged, 2], log[logged, 3] = path, frontier.owner[slot], -1, now
-        path = logged
-        logged += 1
-    control[LOGGED] = logged
-    configurations[at, PATH] = path
-
-
-@kernel
-def _take(
-    control: Ints, calls: Calls, frontier: Frontier, at: int, slot: int, lost: bool, option: int, now: int
-) -> None:
-    """Add the configuration after a dequeue takes what an enqueue put."""
-    configurations = frontier.configurations
-    new = control[FILLED]
-    for column in range(COLUMNS):
-        configurations[new, column] = configurations[at, column]
-    bit = int64(1) << slot
-    if lost:
-        configurations[new, USED] |= bit
-        dequeue = frontier.lost_owner[slot]
-    else:
-        configurations[new, LIVE] |= bit
-        dequeue = frontier.owner[slot]
-    if option < 0:
-        configurations[new, TAKEN] |= int64(1) << (-1 - option)
-        enqueue = calls.lost[-1 - option]
-    else:
-        low = configurations[new, LOW]
-        window = configurations[new, WINDOW] | int64(1) << (option - low)
-        while window & 1 == 1:
-            window >>= 1
-            low += 1
-        configurations[new, LOW], configurations[new, WINDOW] = low, window
-        enqueue = calls.enqueues[option]
-    add(control, calls, frontier, configurations[at, PATH], dequeue, enqueue, now)
-
-
-@kernel
-def _first_to_return(calls: Calls, frontier: Frontier, idle: int, slot: int) -> bool:
-    """Return whether no other idle dequeue with the same result returns before the one in a slot."""
-    mine = frontier.owner[slot]
-    while idle != 0:
-        other = frontier.owner[lowest_bit(idle)]
-        idle &= idle - 1
-        if calls.rows[other, 4] == calls.rows[mine, 4] and calls.return_[other] < calls.return_[mine]:
-            return False
-    return True
-
-
-@kernel
-def expand(control: Ints, calls: Calls, frontier: Frontier, at: int, now: int) -> bool:
-    """Add all configurations that one more dequeue leads to; return False if too many enqueues may be next."""
-    configurations, options = frontier.configurations, frontier.options
-    low, window, taken = configurations[at, LOW], configurations[at, WINDOW], configurations[at, TAKEN]
-    idle = control[ACTIVE] & ~configurations[at, LIVE] & ~control[EMPTIES]
-    waiting = idle
-    while waiting != 0:
-        slot = lowest_bit(waiting)
-        waiting &= waiting - 1
-        if not _first_to_return(calls, frontier, idle, slot):
-            continue
-        value = int64(calls.rows[frontier.owner[slot], 4])
-        control[STEPS] += 1
-        count = find_options(calls, options, low, window, taken, now, value)
-        if count < 0:
-            return False
-        if count > 0:
-            _take(control, calls, frontier, at, slot, False, options[0], now)
-    idle = control[LOST] & ~configurations[at, USED]
-    if idle != 0:  # lost dequeues are all alike: the first called takes effect first
-        count = find_options(calls, options, low, window, taken, now, int64(ANY))
-        if count < 0:
-            return False
-        for i in range(count):
-            control[STEPS] += 1
-            _take(control, calls, frontier, at, lowest_bit(idle), True, options[i], now)
-    return True
-
-
-@kernel
-def write_path(log: Ints, path: int, order: Ints, written: int) -> int:
-    """Write the entries of a path after the first `written` rows of `order`; return how many are written now."""
-    count = 0
-    at = path
-    while at >= 0:
-        count += 1
-        at = log[at, 0]
-    to = written + count
-    at = path
-    while at >= 0:
-        to -= 1
-        for column in range(3):
-            order[to, column] = log[at, column + 1]
-        at = log[at, 0]
-    return written + count
-
-
-@kernel
-def rehash(control: Ints, frontier: Frontier) -> None:
-    """Fill an empty table with the configurations of the event in progress."""
-    control[BASE] = 0
-    for at in range(control[FILLED]):
-        place = find_place(frontier.table, 0, frontier.configurations, at)
-        if place >= 0:
-            frontier.table[place] = at + 1
 
 
 @kernel
