@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from latchfree_support.library_keys import is_sealed, key, library_name, processor
+from latchfree_support.library_keys import UNDERNEATH, is_sealed, key, library_name, processor
 
 #: Set to ``jit``: libraries are not used.
 SETTING: Final = "LATCHFREE_COMPILED"
@@ -74,5 +74,12 @@ class Library:
 
 
 _HOME: Final = Path(__file__).parents[1]
-LATCHFREE: Final = Library(_HOME, [_HOME])
+_STRUCTURES: Final = ("arena", "ctrie", "streams", "topics/concurrent", "topics/mask")
+LATCHFREE: Final = Library(
+    _HOME,
+    [
+        *(_HOME / name for name in (*UNDERNEATH, "words.py", "arena/layout.py")),
+        *(_HOME / structure / name for structure in _STRUCTURES for name in ("border.py", "kernels")),
+    ],
+)
 """The library of this package."""

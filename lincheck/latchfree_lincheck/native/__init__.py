@@ -7,7 +7,5 @@ from latchfree.native.library import LATCHFREE, Library
 from latchfree_support.library_keys import UNDERNEATH
 
 _HOME: Final = Path(__file__).parents[1]
-LINCHECK: Final = Library(
-    _HOME, [_HOME / "engine", _HOME / "history", *(LATCHFREE.home / name for name in UNDERNEATH)]
-)
+LINCHECK: Final = Library(_HOME, [_HOME / "engine", _HOME / "history", *(LATCHFREE.home / name for name in UNDERNEATH)])
 """The library of this package; it has kernels of `latchfree` in it, too."""
