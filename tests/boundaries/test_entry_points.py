@@ -20,9 +20,7 @@ REVIEWED = {
     "latchfree.ctrie.recovery": {"TRIE.adopt", "TRIE.destroy", "TRIE.discard", "TRIE.drop", "TRIE.sweep"},
     "latchfree.streams.ownership": {"RING.adopt", "RING.create", "RING.drop", "RING.free", "RING.sweep"},
     # wrappers that check kinds, item sizes and lengths of tuples, and bodies of builtins, see `latchfree.ctrie.binding`
-    "latchfree.border.calls": {
-        "builtin(self.definition(name))",
-    },
+    "latchfree.border.calls": {"builtin(self.definition(name))", "define(name)"},
     # arrays made beside the call, of a length that the kernel is told or that both take from one place
     "latchfree.arena.census": {"ARENA.count"},
     "latchfree.arena.merging": {"ARENA.gather", "ARENA.scatter"},
@@ -40,6 +38,8 @@ REVIEWED = {
         "builtin(name)",
         "getattr(TRIE, name)",
     },
+    # slots and methods that look at the classes of what they are given, and count the arguments of a call
+    "latchfree.ctrie.slots": {"define(name)", "new_type('latchfree.ctrie.slots.Slots')"},
     # `columns.to_column` has checked kinds, lengths and nulls; `put_many` compares the lengths of both columns
     "latchfree.ctrie.many": {
         "TRIE.get_blobs_b",

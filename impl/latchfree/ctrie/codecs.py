@@ -112,7 +112,7 @@ class StrCodec(Codec[str]):
         if not isinstance(value, str):
             raise TypeError(f"expected str, got {type(value).__name__} {shown(value)}")
         try:
-            return value.encode()
+            return str.encode(value)  # a subclass may encode otherwise
         except UnicodeEncodeError as error:
             raise ValueError(f"string {shown(value)} cannot be stored as UTF-8: {error.reason}") from None
 
@@ -270,7 +270,8 @@ def as_bytes(codec: Codec[Any], encoded: object) -> bytes:
     """
     if not isinstance(encoded, bytes | bytearray):
         raise TypeError(f"{type(codec).__name__}.encode must return bytes, got {type(encoded).__name__}")
-    return encoded if type(encoded) is bytes else bytes(encoded)
+    # Of a subclass, `len` and `bytes` may say anything.
+    return encoded if type(encoded) is bytes else b"".join((encoded,))
 
 
 def codec_for(choice: type[T] | str | Codec[T], *, keys: bool = False) -> Codec[T]:

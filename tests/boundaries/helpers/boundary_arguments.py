@@ -120,6 +120,7 @@ GOOD: Final[dict[str, Make]] = {
     "memo": lambda world: {},
     "most_bytes": lambda world: 1 << 20,
     "groups": lambda world: {"g"},
+    "format_spec": lambda world: "",
     "key": _keys,
     "value": _values,
     "old": _values,

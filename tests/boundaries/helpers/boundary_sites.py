@@ -13,7 +13,7 @@ from latchfree.border import Border
 ROOT: Final = Path(__file__).parents[3]
 
 _COMPILED: Final = ("kernel", "entry", "overload", "intrinsic")
-_ENTRIES: Final = ("callback", "builtin", "border.builtin")
+_ENTRIES: Final = ("callback", "builtin", "border.builtin", "define", "new_type")
 
 
 def _plain_calls(node: ast.AST) -> Iterator[ast.Call | ast.Attribute]:

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
-from types import ModuleType
+from types import FunctionType, MethodDescriptorType, ModuleType, WrapperDescriptorType
 from typing import Any
 
 #: The packages whose names are public, and public modules among those names.
@@ -34,6 +34,9 @@ RETURNED = (
     "latchfree.topics.concurrent.trie_snapshot.TrieSnapshot",
     "latchfree.topics.engines.copied_snapshot.CopiedSnapshot",
 )
+
+#: Methods in Python, and those that are compiled.
+METHODS = (FunctionType, MethodDescriptorType, WrapperDescriptorType)
 
 #: Methods of the object protocol that take no part: construction is called as the class.
 _SKIPPED = {
@@ -118,7 +121,7 @@ def _members_of(owner: str, kind: type) -> Iterator[Member]:
             continue
         if isinstance(static, classmethod | staticmethod):
             yield Member(owner, name, _parameters(getattr(kind, name), bound=True), "static")
-        elif inspect.isfunction(static):
+        elif isinstance(static, METHODS):
             yield Member(owner, name, _parameters(static, bound=False), "method")
         elif not special and (inspect.isdatadescriptor(static) or hasattr(static, "__get__")):
             yield Member(owner, name, (), "property")

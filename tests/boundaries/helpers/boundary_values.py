@@ -61,6 +61,9 @@ class LyingBytes(bytes):
     def __len__(self) -> int:
         return 1 << 40
 
+    def __bytes__(self) -> bytes:
+        return self
+
     def decode(self, *_: Any, **__: Any) -> Any:
         return 7
 
@@ -72,6 +75,9 @@ class ShortBytes(bytes):
 
     def __len__(self) -> int:
         return 1
+
+    def __bytes__(self) -> bytes:
+        return self
 
 
 class ShortText(str):

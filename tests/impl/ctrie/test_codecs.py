@@ -175,6 +175,42 @@ def test_keys_that_differ_in_any_one_byte_differ(arena, length):
     assert all(trie[key] == key[::-1] for key in keys)
 
 
+class Short(bytes):
+    """Bytes that claim to be one byte, and stay what they are when bytes are made of them."""
+
+    def __len__(self):
+        return 1
+
+    def __bytes__(self):
+        return self
+
+
+class Text(str):
+    """A string that encodes to such bytes."""
+
+    def encode(self, *_):
+        return Short(b"\xff\xff")
+
+
+def test_objects_that_lie_about_their_bytes_are_stored_as_they_are(arena):
+    trie = Ctrie(keys=bytes, values=bytes, arena=arena)
+    trie.put_many([Short(b"key"), Short(b"tea")], [Short(b"value"), Short(b"pot")])
+    trie[Short(b"oat")] = Short(b"meal")
+    assert dict(trie) == {b"key": b"value", b"tea": b"pot", b"oat": b"meal"}
+    assert trie.get_many([Short(b"key")]) == [b"value"]
+    for operation in (
+        lambda: trie.put(Short(bytes(MAX_KEY_BYTES + 1)), b""),
+        lambda: trie.put(b"k", Short(bytes(MAX_VALUE_BYTES + 1))),
+        lambda: trie.put_many([Short(bytes(MAX_KEY_BYTES + 1))], [b""]),
+    ):
+        with pytest.raises(ValueError, match=r"may have at most \d+ encoded bytes"):
+            operation()
+    texts = Ctrie(keys=str, values=str, arena=arena)
+    texts.put_many([Text("key")], [Text("value")])
+    texts[Text("tea")] = Text("pot")
+    assert dict(texts) == {"key": "value", "tea": "pot"}
+
+
 def test_a_codec_that_returns_no_bytes_is_named(arena):
     class Careless(Codec):
         def encode(self, value):
