@@ -82,6 +82,7 @@ class Arena:
         self.base: int = region.words.ctypes.data
         self.number = int(region.words[layout.H_IDENTITY])
         self._cell = np.zeros(1, np.uint64)
+        self._shown = self._cell.data  # read without a call: see `interpreter_participant`
         self.participant_address: int = self._cell.ctypes.data
         #: Called with a test of which openings are dead, for structures to give back what those held.
         self.on_death: list[Callable[[Arena, Callable[[int], bool]], None]] = []
@@ -203,16 +204,22 @@ class Arena:
         ParticipantsExhausted
             If all slots stay in use by living openings.
         """
-        if self._cell[0] == 0:
+        while True:
+            # A signal handler runs after a call, and may close the arena or fork. There is none from this look to the
+            # next call that the caller makes, so what the caller passes there is true.
+            participant: int = self._shown[0]
+            if participant:
+                return participant
             if not getattr(sys, "_is_gil_enabled", lambda: True)():
                 raise RuntimeError("single calls rely on the interpreter lock; free-threaded Python is not supported")
             with self.call():  # whoever closes the arena waits until the cell is filled, and empties it
+                age = self._lender.age
                 slot = self._lender.another(wait=False)
-                chosen = self._chosen.setdefault(self._lender.age, slot)  # one step: two threads may come here together
-                if chosen != slot:
-                    self._lender.take_back(slot)
-                self._cell[0] = chosen
-        return int(self._cell[0])
+                chosen = self._chosen.setdefault(age, slot)  # one step: two threads may come here together
+                if age == self._lender.age:  # else the process has forked meanwhile: the slot is the parent's
+                    self._cell[0] = chosen
+                    if chosen != slot:
+                        self._lender.take_back(slot, self._lender.free)
 
     def check_open(self) -> None:
         """Raise `ArenaClosed` after `close`."""
@@ -284,9 +291,9 @@ class Arena:
         free = self.used - self.allocated - 8 * layout.FIRST_NODE
         if free * _WORTHWHILE < self.capacity:
             return
-        single = self.interpreter_participant()
         self._lender.release_free()
         with self.lend() as lent:
+            single = self.interpreter_participant()
             slots = (lent, single) if bulk else (single, lent)
             merge(self.base, *slots, free // 8 + 1)
 

@@ -71,18 +71,22 @@ class Call:
 class Loan(Call):
     """A call under way with a slot of its own; entering yields the word offset of the slot."""
 
-    __slots__ = ("_age", "_slot")
+    __slots__ = ("_home", "_slot")
     borrows: ClassVar = True
 
     def __init__(self, lender: Lender) -> None:
         self._lender = lender
-        self._age, self._slot = lender.age, 0
+        self._home, self._slot = lender.free, 0
 
     def __enter__(self) -> int:
         lender = self._lender
         Call.__enter__(self)
         try:
-            self._slot = lender.take()
+            while not self._slot:
+                self._home = lender.free
+                slot = lender.take()
+                if self._home is lender.free:  # else a handler has forked meanwhile: the slot is the parent's
+                    self._slot = slot
         except BaseException:
             self.__exit__()
             raise
@@ -91,8 +95,8 @@ class Loan(Call):
     def __exit__(self, *exception: object) -> None:
         lender, slot = self._lender, self._slot
         self._slot = 0
-        if slot and self._age == lender.age:  # in a forked child the slot is the parent's
-            lender.take_back(slot)
+        if slot:
+            lender.take_back(slot, self._home)
         Call.__exit__(self)
 
 
@@ -218,10 +222,13 @@ class Lender:
         me = get_ident()
         return [borrows for thread, borrows in list(self.under_way.values()) if thread == me]
 
-    def take_back(self, slot: int) -> None:
-        """Have a slot that a call has finished with."""
-        if len(self.free) < _KEPT:
-            self.free.append(slot)
+    def take_back(self, slot: int, home: list[int]) -> None:
+        """Have a slot that a call has finished with; `home` is the list `free` of when the slot was taken.
+
+        In a forked child that is the parent's list, and the slot the parent's, who takes it back.
+        """
+        if len(home) < _KEPT:
+            home.append(slot)
         else:
             self.release(slot)
 

@@ -256,9 +256,9 @@ class RingBuffer:
 
     def _run_batch(self, what: str, batch: Callable[..., Any], values: NDArray[np.int64]) -> int:
         """Put or get values until the ring refuses; return how many."""
-        base, ring, number = self._place
         done, until = 0, 0.0
         while True:
+            base, ring, number = self._place
             owner = self._owner  # kept until the call is over, and with it the ring
             try:
                 if self._closed:

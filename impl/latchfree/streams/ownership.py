@@ -68,9 +68,9 @@ class Owner:
 
     def _create(self, capacity: int, weak: bool) -> bool:
         arena = self._arena
-        me, identity = arena.interpreter_participant(), arena.identity if arena.shared else 0
-        words = (arena.base, me, identity, self.number, capacity - 1, weak)
-        self.ring, self._slot = RING.create(*words)
+        create, identity = RING.create, arena.identity if arena.shared else 0
+        me = arena.interpreter_participant()  # last: a signal handler that runs before may fork
+        self.ring, self._slot = create(arena.base, me, identity, self.number, capacity - 1, weak)
         return self.ring != 0
 
     def end(self) -> None:

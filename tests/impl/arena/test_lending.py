@@ -1,6 +1,7 @@
 """A call that gives up the interpreter lock borrows a slot, and keeps the arena open."""
 
 import gc
+import itertools
 import os
 import signal
 import sys
@@ -9,6 +10,7 @@ import time
 
 import numpy as np
 import pytest
+from stepping import AtLook
 
 from latchfree import Arena, ArenaClosed, Ctrie, ParticipantsExhausted
 from latchfree.arena import layout, lending
@@ -265,3 +267,62 @@ def test_a_forked_child_lends_slots_of_its_own(shared):
                 os._exit(0 if right else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
     assert [int(shared.words[slot]) >> 16 for slot in mine] == [identity] * 2
+
+
+def _is_mine(arena, slot):
+    return int(arena.words[slot]) >> 16 == arena.region.identity
+
+
+def _single_is_mine(arena):
+    return _is_mine(arena, arena.interpreter_participant())
+
+
+def _lent_is_mine(arena):
+    with arena.lend() as slot:
+        return _is_mine(arena, slot)
+
+
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+@pytest.mark.parametrize("ask", [_single_is_mine, _lent_is_mine])
+@pytest.mark.parametrize("used_before", [False, True])
+def test_a_child_forked_by_a_handler_in_the_midst_of_it_has_a_slot_of_its_own(shared, ask, used_before):
+    """At each point where the interpreter calls handlers; what is claimed or taken there is the parent's."""
+
+    def fork():
+        nonlocal child
+        child = os.fork()
+
+    for step in itertools.count():
+        with Arena.open(shared.region.where) as arena:
+            if used_before:
+                ask(arena)
+            child, right = None, False
+            try:
+                with AtLook(fork, step) as handler:
+                    right = ask(arena)
+                right = right and ask(arena)
+            finally:
+                if child == 0:
+                    os._exit(0 if right else 1)
+            assert right
+            if not handler.acted:
+                break
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, f"forked before step {step}"
+    assert step > 0
+
+
+def test_a_handler_that_closes_at_any_point_of_a_call_with_the_slot(shared):
+    Ctrie.create(shared, "stock", keys=int, values=int)[1] = 1
+    for step in itertools.count():
+        with Arena.open(shared.region.where) as arena:
+            trie = Ctrie.open(arena, "stock")
+            with AtLook(arena.close, step) as handler:
+                try:
+                    found = bool(trie)
+                except ArenaClosed:
+                    found = ArenaClosed
+            assert found in (True, ArenaClosed), f"closed before step {step}"
+            if not handler.acted:
+                break
+    assert found is True
+    assert step > 2

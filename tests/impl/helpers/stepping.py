@@ -1,6 +1,10 @@
 """What a signal handler does between any two steps of a call, done by a trace function at a step that is chosen."""
 
+import dis
 import sys
+
+#: After these the interpreter looks for signals; after a call of a function in Python it does so at the beginning.
+LOOKS = {"RESUME", "JUMP_BACKWARD", "CALL", "CALL_KW", "CALL_FUNCTION_EX"}
 
 
 class AtStep:
@@ -40,6 +44,33 @@ class AtStep:
                 sys.settrace(None)
                 self._act()
                 return None
+        return self._step
+
+
+class AtLook(AtStep):
+    """The same where each look of the interpreter for signals is a step: what is between two is not interrupted."""
+
+    def __init__(self, act, after):
+        super().__init__(act, after)
+        self._last = {}  # by the number of a frame
+
+    def _step(self, frame, event, argument):
+        if event == "call":
+            self._last[id(frame)] = "RESUME"
+            self._last.pop(id(frame.f_back), None)
+        if self.acted or "/latchfree/" not in frame.f_code.co_filename:
+            return None
+        frame.f_trace_lines, frame.f_trace_opcodes = False, True
+        if event == "opcode":
+            last = self._last.get(id(frame))
+            self._last[id(frame)] = dis.opname[frame.f_code.co_code[frame.f_lasti]]
+            if last in LOOKS:
+                self._left -= 1
+                if self._left < 0:
+                    self.acted = True
+                    sys.settrace(None)
+                    self._act()
+                    return None
         return self._step
 
 
