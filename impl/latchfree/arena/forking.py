@@ -4,8 +4,8 @@ Example: a server opens an arena and forks two workers. Each worker finds the ar
 and goes on when the server is killed.
 
 Invariant: when `os.fork` returns, parent and child share no opening. The child's opening is made, and alive, before
-the fork; so nobody takes the child for dead at any instant. A child for which there was no descriptor left finds the
-region closed.
+the fork; so nobody takes the child for dead at any instant. A child for which there was no descriptor left, or no
+memory for its mapping, finds the region closed.
 
 A signal handler may raise between any two steps of a hook, for example on Ctrl-C. Python then prints the exception and
 goes on with the next hook. So each hook is registered several times, and each time goes on where it was interrupted.
@@ -19,6 +19,7 @@ import functools
 import operator
 import os
 import threading
+import time
 import weakref
 from collections import deque
 from collections.abc import Callable
@@ -26,6 +27,10 @@ from contextlib import suppress
 from typing import Any, Final, NamedTuple, Protocol
 
 from latchfree.jit import when_started
+
+#: Seconds that a fork waits for the locks of matchers, and between two attempts to get them all.
+_PATIENCE: Final = 5.0
+_NAP: Final = 0.001
 
 #: How often each hook is registered: handlers have to raise as often in one fork to leave the hook's work undone.
 _TIMES: Final = 4
@@ -55,11 +60,11 @@ class Heir(Protocol):
         Each new descriptor is appended to the list, in the same step as the descriptor is made.
         """
 
-    def inherit(self, bequest: Bequest | None, descriptors: list[int]) -> None:
+    def inherit(self, bequest: Bequest | None, descriptors: list[int]) -> bool:
         """Go on in the child with the opening made for the child; None: close the region there.
 
         What the region keeps is removed from the list; the rest is closed later. May be called again with the same
-        bequest.
+        bequest. Returns whether the region is open.
         """
 
 
@@ -68,7 +73,10 @@ _open: weakref.WeakSet[Heir] = weakref.WeakSet()
 _forking = threading.RLock()
 #: In the child, a lock that another thread holds would stay so.
 _locks: list[Any] = [_forking]
+#: Those of matchers with a lock: held, too, while the process forks, if they are to be had soon.
+_others: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
 _acquire: Final[Callable[[Any], bool]] = type(_forking).acquire
+_try: Final[Callable[[Any], bool]] = operator.methodcaller("acquire", False)
 _release: Final[Callable[[Any], None]] = type(_forking).release
 
 
@@ -78,6 +86,8 @@ class _Fork:
     def __init__(self) -> None:
         self.parent = os.getpid()
         self.locks: list[Any] = []
+        self.others: list[Any] = []
+        self.until = time.monotonic() + _PATIENCE
         self.descriptors: list[int] = []
         self.bequests: dict[Heir, Bequest] = {}
         self.child = 0  # once it has inherited
@@ -112,6 +122,16 @@ def dismiss(region: Heir) -> bool:
         return found
 
 
+def new_lock() -> Any:
+    """Return a reentrant lock that no forked child finds taken by another thread, with half a change behind it.
+
+    A fork waits for the lock, but not for ever: who has it may wait for the fork, in code of users.
+    """
+    lock = threading.RLock()
+    _others[id(lock)] = lock
+    return lock
+
+
 def in_child(hook: Callable[[], None]) -> None:
     """Have each forked child call a function, again if the function was interrupted; regions are inherited before."""
     done = [os.getpid()]
@@ -133,10 +153,26 @@ def _before() -> None:
     while fork.locks != _locks:  # the compiler's may have come just now
         _empty(fork.locks, _release)
         fork.locks.extend(filter(_acquire, list(_locks)))  # in one step
+    _take_others(fork)
     for region in list(_open):
         if region not in fork.bequests:
             with suppress(OSError):
                 fork.bequests[region] = region.bequeath(fork.descriptors)
+
+
+def _take_others(fork: _Fork) -> None:
+    """Take the locks of matchers: all together or none, so that nobody waits for one while we wait for another."""
+    while fork.others != (others := _alive()) and time.monotonic() < fork.until:
+        _empty(fork.others, _release)
+        fork.others.extend(filter(_try, others))  # in one step
+        if fork.others != others:
+            _empty(fork.others, _release)
+            time.sleep(_NAP)
+
+
+def _alive() -> list[Any]:
+    """Return the locks of matchers; others may make matchers meanwhile."""
+    return [lock for each in _others.valuerefs() if (lock := each()) is not None]
 
 
 def _mind_the_compiler() -> None:
@@ -162,9 +198,7 @@ def _inherit() -> None:
         fork = _Fork()  # each of the hooks before the fork was interrupted: there is nothing to inherit
     if not fork.child:
         for region in list(_open):
-            bequest = fork.bequests.get(region)
-            region.inherit(bequest, fork.descriptors)
-            if bequest is None:
+            if not region.inherit(fork.bequests.get(region), fork.descriptors):
                 _open.discard(region)
         fork.child = os.getpid()
     # Of forks in whose midst this child was forked, nothing is left to inherit.
@@ -175,6 +209,7 @@ def _inherit() -> None:
 
 def _finish(fork: _Fork) -> None:
     _empty(fork.descriptors, os.close)
+    _empty(fork.others, _release)
     _empty(fork.locks, _release)
 
 

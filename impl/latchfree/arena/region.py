@@ -341,8 +341,18 @@ class Region:
             raise FileNotFoundError(errno.ENOENT, "closed meanwhile", self.where)
         return Bequest(opening, _take_identity(opening, asks=1), self._own_descriptor() is not None)
 
-    def inherit(self, bequest: Bequest | None, descriptors: list[int]) -> None:
+    def _shows(self, fd: int) -> bool:
+        """Show the file through another opening; False if the system has no memory for that."""
+        try:
+            self._memory.show(fd)
+        except OSError:
+            return False
+        return True
+
+    def inherit(self, bequest: Bequest | None, descriptors: list[int]) -> bool:
         """Go on in a forked child with the opening made for the child; without one the region is closed there.
+
+        The region is closed, too, if the system has no memory for the child's mapping.
 
         A signal handler may raise between any two steps; then all are done once more.
 
@@ -351,17 +361,22 @@ class Region:
         bequest : Bequest or None
         descriptors : list of int
             A descriptor that the region keeps is removed.
+
+        Returns
+        -------
+        bool
+            Whether the region is open.
         """
-        if bequest is None:  # out of descriptors: the child must not pass for its parent
-            self._memory.hide()
+        fd = self.fd
+        # spec: Lifecycle!ForkRemap -- without unlocking, for the lock is the parent's (mutant O12).
+        if bequest is None or not self._shows(bequest.fd):  # the child must not pass for its parent
+            with suppress(OSError):
+                self._memory.hide()
             own = self._own_descriptor()
             if own is not None:
                 os.close(own)
             self.fd = None
-            return
-        fd = self.fd
-        # spec: Lifecycle!ForkRemap -- without unlocking, for the lock is the parent's (mutant O12).
-        self._memory.show(bequest.fd)
+            return False
         if bequest.replaces and fd is not None:
             os.dup2(bequest.fd, fd, inheritable=False)
         else:
@@ -369,6 +384,7 @@ class Region:
             with suppress(ValueError):
                 descriptors.remove(bequest.fd)
         self.identity = bequest.identity
+        return True
 
 
 def _any_identity() -> int:

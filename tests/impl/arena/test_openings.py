@@ -19,6 +19,7 @@ from children import in_child
 from latchfree import Arena, ArenaClosed, Ctrie, RingBuffer
 from latchfree.arena import arena as arena_module
 from latchfree.arena import filelocks, reaper
+from latchfree.arena.memory import Memory
 from latchfree.arena.region import Region
 
 pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
@@ -267,7 +268,7 @@ def interrupted(region, *bequest):
     if not inner:
         inner.append(True)
         assert in_child(lambda: os.write(write, b"%d." % arena.identity) and len(trie) == 0) == 0
-    inherit(region, *bequest)
+    return inherit(region, *bequest)
 
 def child():
     os.write(write, b"%d." % arena.identity)
@@ -314,6 +315,29 @@ def test_a_child_forked_without_descriptors_finds_everything_closed(trie):
         in_child(child)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+
+@pytest.mark.parametrize("steps", [("show",), ("show", "hide")])
+def test_a_child_forked_without_memory_for_its_mapping_finds_everything_closed(trie, path, monkeypatch, steps):
+    def refuse(*_):
+        raise OSError(errno.ENOMEM, "no memory")
+
+    def child():
+        for call in (lambda: trie.put(1, 2), lambda: trie.put_many([1], [2])):
+            with pytest.raises(ArenaClosed):
+                call()
+        trie.arena.close()
+
+    trie[1] = 1
+    trie.put_many([2], [2])
+    for step in steps:
+        monkeypatch.setattr(Memory, step, refuse)
+    in_child(child)
+    monkeypatch.undo()
+    with Arena.open(path) as other:
+        assert other.region.others()
+        assert other.adopt() == 0
+        assert dict(trie) == {1: 1, 2: 2}
 
 
 def test_unclosed_arenas_that_are_collected_while_one_is_opened(trie, path):

@@ -6,12 +6,12 @@ words of a topic. The base calls the engine under the lock, only with valid text
 
 from __future__ import annotations
 
-import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generic
 
+from latchfree.arena.forking import new_lock
 from latchfree.topics.columns import rows_of, to_lists
 from latchfree.topics.dialects import Dialect, get_dialect, parse_pattern
 from latchfree.topics.engines.copied_snapshot import CopiedSnapshot
@@ -34,7 +34,7 @@ class PlainMatcher(ABC, Generic[S]):
 
     def __init__(self, dialect: str | Dialect = "amqp") -> None:
         self._dialect = get_dialect(dialect)
-        self._lock = threading.RLock()
+        self._lock = new_lock()
         self._live: dict[int, tuple[Subscription[S], Pattern]] = {}
         self._of: dict[S, dict[int, Subscription[S]]] = {}
         self._next = 0

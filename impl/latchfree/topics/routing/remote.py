@@ -8,10 +8,10 @@ Source: routed subscriptions of SubList, NATS.
 
 from __future__ import annotations
 
-import threading
 from collections import defaultdict
 from dataclasses import dataclass
 
+from latchfree.arena.forking import new_lock
 from latchfree.topics.dialects import Dialect, get_dialect
 from latchfree.topics.engines.locked_trie import LockedTrie
 from latchfree.topics.subscription import Subscription
@@ -37,7 +37,7 @@ class RemoteInterest:
 
     def __init__(self, dialect: str | Dialect = "nats") -> None:
         self._dialect = get_dialect(dialect)
-        self._lock = threading.RLock()  # a signal handler may ask in the midst of a change
+        self._lock = new_lock()  # a signal handler may ask in the midst of a change
         self._tries: defaultdict[str, LockedTrie[RoutedSubKey]] = defaultdict(lambda: LockedTrie(self._dialect))
         self._held: dict[RoutedSubKey, tuple[Subscription[RoutedSubKey], int]] = {}
         self._of_route: defaultdict[tuple[str, str], set[RoutedSubKey]] = defaultdict(set)
