@@ -19,6 +19,7 @@ from children import in_child
 from latchfree import Arena, ArenaClosed, Ctrie, RingBuffer
 from latchfree.arena import arena as arena_module
 from latchfree.arena import filelocks, reaper
+from latchfree.arena import region as region_module
 from latchfree.arena.memory import Memory
 from latchfree.arena.region import Region
 
@@ -82,6 +83,26 @@ def test_what_nobody_can_tell_counts_as_alive(trie, path):
         assert not trie.arena.region.is_dead(dead), "there is none to be had"
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+
+def test_before_linux_5_14_nothing_is_reserved_through_a_number_that_is_another_files(path, tmp_path, monkeypatch):
+    monkeypatch.setattr(region_module, "reserves_pages", lambda: False)
+    unrelated = tmp_path / "unrelated"
+    unrelated.write_text("hello")
+    with Arena.create(path=path, capacity=CAPACITY) as arena:
+        trie = Ctrie.create(arena, "stock", keys=int, values=int)
+        blocks = path.stat().st_blocks
+        trie.put_many(range(40_000), range(40_000))
+        assert path.stat().st_blocks > blocks
+        with unrelated.open("r+b") as other:
+            os.dup2(other.fileno(), arena.region.fd)
+        trie.update(dict.fromkeys(range(40_000, 60_000), 1))
+        trie.put_many(range(60_000, 120_000), range(60_000, 120_000))
+        assert unrelated.read_text() == "hello"
+        os.close(arena.region.fd)
+        trie.put_many(range(120_000, 180_000), range(120_000, 180_000))
+        assert len(trie) == 180_000
+    assert len(contents(path)) == 180_000
 
 
 def test_a_descriptor_closed_underneath_and_used_for_another_file(trie, path, tmp_path):

@@ -27,6 +27,7 @@ from latchfree.arena.layout import (
     H_BUMP,
     H_CAPACITY,
     H_CHUNK,
+    H_IDENTITY,
     P_ADDRESS,
     P_BUMP,
     P_EDGE,
@@ -38,6 +39,7 @@ from latchfree.arena.layout import (
     SHARED_LISTS,
 )
 from latchfree.atomics import barrier, cas, load, peek, poke, prefetch
+from latchfree.border.objects import room
 from latchfree.jit import external, kernel
 from latchfree.kinds import Flag, Handle, Word
 
@@ -59,6 +61,7 @@ _RESERVE_MOST = np.uint64(1 << 16)
 if sys.platform == "linux":
     _madvise = external("madvise", "int32(uint64, uint64, int32)")
     _posix_fallocate = external("posix_fallocate", "int32(int32, int64, int64)")
+    _pread = external("pread", "int64(int32, uint64, uint64, int64)")
 else:  # only private arenas, which reserve nothing
 
     @kernel
@@ -67,6 +70,10 @@ else:  # only private arenas, which reserve nothing
 
     @kernel
     def _posix_fallocate(descriptor: int, offset: int, length: int) -> int:
+        return 0
+
+    @kernel
+    def _pread(descriptor: int, address: Word, length: Word, offset: int) -> int:
         return 0
 
 
@@ -239,14 +246,25 @@ def _use_chunk(mem: Handle, me: Word, start: Word, end: Word) -> None:
 
 
 @kernel
+def _is_of_arena(mem: Handle, descriptor: Word) -> Flag:
+    """Return whether a descriptor is one of the arena's file: the file has the arena's random number."""
+    found = room(1)
+    read = _pread(np.int32(descriptor), found, _BYTES, np.int64(H_IDENTITY * _BYTES))
+    return read == np.int64(_BYTES) and peek(found, _0) == peek(mem, H_IDENTITY)
+
+
+@kernel
 def _is_reserved(mem: Handle, me: Word, start: Word, size: Word) -> Flag:
-    """Have the system reserve memory for `size` words from `start`. False: there is none."""
+    """Have the system reserve memory for `size` words from `start`. False: there is none.
+
+    Through a descriptor that somebody has closed, whose number may be another file's by now, nothing is reserved.
+    """
     address, descriptor = peek(mem, me + P_ADDRESS), peek(mem, me + P_FD)
     if address != _0:
         # Through the mapping, for a descriptor may have been closed by somebody and be another file's by now.
         first = (address + start * _BYTES) & _PAGES
         return _madvise(first, address + (start + size) * _BYTES - first, _POPULATE_WRITE) == 0
-    if descriptor != _0:
+    if descriptor != _0 and _is_of_arena(mem, descriptor - _1):
         return _posix_fallocate(np.int32(descriptor - _1), np.int64(start * _BYTES), np.int64(size * _BYTES)) == 0
     return True
 
