@@ -7,6 +7,7 @@ where each call is recorded for the checker of linearizability.
 from __future__ import annotations
 
 import os
+import tempfile
 import time
 import traceback
 from collections.abc import Callable
@@ -70,6 +71,9 @@ def warm_up() -> None:
     trie.remove(1, 2)
     trie.remove_many(keys)
     trie.arena.collect()
+    np.random.default_rng()
+    with tempfile.TemporaryDirectory() as folder:  # tickets are the benchmark's own compiled code
+        Ledger(str(Path(folder, "ledger")), 1, create=True).take(TICKET)
 
 
 class Worker:
