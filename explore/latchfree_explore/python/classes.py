@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from latchfree_explore.python.exploring import SCHEDULES, Switches, explore_program
+from latchfree_explore.python.exploring import SCHEDULES, Switches, explore_program, require_callable
 from latchfree_explore.python.objects import ObjectCalls
 from latchfree_explore.python.result import ExplorationFailed, PythonExploration
 from latchfree_explore.scenario import Invocation, Scenario
@@ -57,7 +57,9 @@ def explore_object(
     ExplorationFailed
         If a schedule goes wrong.
     ValueError
-        If the scenario makes no sense, or names an operation that the model does not have.
+        If the scenario makes no sense, or names an operation that the model or the class does not have.
+    TypeError
+        If `make` is no function, or `methods` gives something else than names and functions.
 
     Examples
     --------
@@ -66,6 +68,8 @@ def explore_object(
     chosen = get_model(model) if isinstance(model, str) else model
     wanted = Scenario.parse(scenario) if isinstance(scenario, str) else scenario
     _validate(wanted, chosen)
+    require_callable("make", make)
+    _validate_methods(make, wanted, {} if methods is None else methods)
 
     def explored(each: Scenario) -> PythonExploration:
         program = calls_of(make, each, chosen, methods)
@@ -129,6 +133,20 @@ def _validate(scenario: Scenario, model: SequentialModel[Any]) -> None:
         if len(each.arguments) != model.operations[each.f]:
             raise ValueError(
                 f"{each.f} takes {model.operations[each.f]} argument(s), not {len(each.arguments)}: {each}"
+            )
+
+
+def _validate_methods(make: Callable[[], Any], scenario: Scenario, methods: object) -> None:
+    if not isinstance(methods, Mapping):
+        raise TypeError(f"methods must be a mapping, got {type(methods).__name__}")
+    for name, method in methods.items():
+        if not isinstance(method, str):
+            require_callable(f"the method for {name!r}", method)
+    for each in scenario.operations:
+        method = methods.get(each.f, each.f)
+        if isinstance(make, type) and isinstance(method, str) and not hasattr(make, method):
+            raise ValueError(
+                f"{make.__qualname__} has no method {method!r}; fix: methods={{{each.f!r}: the name it has there}}"
             )
 
 

@@ -99,6 +99,11 @@ def explore_threads(
     """
     if not threads:
         raise ValueError("give at least one function to explore")
+    for each in threads:
+        require_callable("a thread", each)
+    for name, given in (("check", check), ("setup", setup)):
+        if given is not None:
+            require_callable(name, given)
     result = explore_program(
         Threads(threads, setup, check), switches=switches, strategy=strategy, bound=bound, schedules=schedules,
         timeout=timeout, seed=seed, include=include,
@@ -106,6 +111,12 @@ def explore_threads(
     if raises and result.wrong is not None:
         raise ExplorationFailed(result)
     return result
+
+
+def require_callable(name: str, given: object) -> None:
+    """Raise TypeError unless what was given as `name` can be called."""
+    if not callable(given):
+        raise TypeError(f"{name} must be a function, got {type(given).__name__}")
 
 
 def explore_program(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from boundary_objects import VARIANTS, World
 
-from latchfree import AMQP, Ctrie, MaskIndex, Subscription
+from latchfree import AMQP, ArenaClosed, Ctrie, MaskIndex, Subscription
 
 _HISTORY = VARIANTS["History"]["objects"]
 
@@ -49,8 +50,9 @@ def _first(world: World) -> Any:
     subject = world.subject
     if type(subject).__name__ == "FieldMatcher":
         return VARIANTS["FieldSubscription"]["one"](world)
-    for each in subject.subscriptions() if hasattr(subject, "subscriptions") else ():
-        return each
+    with suppress(ArenaClosed, ValueError):  # it is closed
+        for each in subject.subscriptions() if hasattr(subject, "subscriptions") else ():
+            return each
     return Subscription(1, "a.b", 1)
 
 

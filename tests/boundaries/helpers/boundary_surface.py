@@ -25,6 +25,7 @@ NOT_CALLED = {
     "latchfree.topics.matcher.Matcher": "a protocol: its engines are called",
     "latchfree.topics.snapshot.Snapshot": "an abstract base: its engines are called",
     "latchfree.words.hash_bytes": "of a raw address: for compiled code, whose caller has checked the length",
+    "latchfree.words.last_word": "of a raw address: for compiled code, whose caller has checked the length",
     "latchfree.words.tail_word": "of a raw address: for compiled code, whose caller has checked the length",
     "latchfree.ctrie.codecs.Codec": "an abstract base: a codec of one's own is among the variants of Ctrie",
 }

@@ -211,6 +211,15 @@ def test_what_cannot_be_controlled_is_named(monkeypatch):
         explored(hangs, call("increment"), setup=so.Counter)
 
 
+def test_what_is_no_function_is_refused():
+    with pytest.raises(TypeError, match="a thread must be a function, got int"):
+        explore_threads(print, 7)
+    with pytest.raises(TypeError, match="check must be a function, got str"):
+        explore_threads(print, check="done")
+    with pytest.raises(TypeError, match="setup must be a function, got list"):
+        explore_threads(print, setup=[])
+
+
 def test_functions_without_source_are_refused():
     from latchfree_explore.python.rewriting.instrument import CannotControl
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from latchfree.arena import Arena
 from latchfree.ctrie.recovery import reclaim_all
 from latchfree.ctrie.store import HASH_MASK_ALL, refused
-from latchfree.errors import LatchfreeError
+from latchfree.errors import ArenaFull, LatchfreeError
 from latchfree.structures import TOPIC_TRIE
 from latchfree.topics.concurrent import bulk
 from latchfree.topics.concurrent.border import TOPICS
@@ -209,11 +209,19 @@ class ConcurrentTrie(Reader[S]):
         ------
         InvalidPattern
             Naming the row; nothing changes.
+        ArenaFull
+            If there is no room; ``done`` says how many rows took effect.
         """
         texts = list(patterns)
         for row, text in enumerate(texts):
             parse_pattern(self.dialect, text, queue, row)
-        return [self.subscribe(text, subscriber, queue=queue) for text in texts]
+        made: list[Subscription[S]] = []
+        for text in texts:
+            try:
+                made.append(self.subscribe(text, subscriber, queue=queue))
+            except ArenaFull:
+                raise self._store.out_of_room(len(made)) from None
+        return made
 
     def subscribe_column(self, patterns: Any, subscribers: Any) -> Any:
         """Add the subscriptions of two columns, without the interpreter lock.

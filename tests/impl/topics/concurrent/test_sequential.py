@@ -220,6 +220,16 @@ def fill(trie, made):
         made.append(trie.subscribe(f"{len(made)}/{'x' * 300}", len(made)))
 
 
+def test_a_full_arena_in_the_midst_of_many_says_how_many_are_there():
+    trie = ConcurrentTrie("mqtt", arena=Arena.anonymous(4 << 20))
+    patterns = [f"{number}/{'x' * 300}" for number in range(20_000)]
+    with pytest.raises(ArenaFull) as caught:
+        trie.subscribe_many(patterns, 1)
+    assert "nothing changed" not in str(caught.value)
+    assert 100 < caught.value.done == len(trie)
+    assert {each.pattern for each in trie.subscriptions()} == {*patterns[: caught.value.done]}
+
+
 def test_a_full_arena_is_an_error_and_changes_nothing():
     trie = ConcurrentTrie("mqtt", arena=Arena.anonymous(4 << 20))
     made = []
