@@ -1,4 +1,4 @@
-"""One key a call, with integers and with strings as keys, beside a dict and cereggii: ``python bench/one_key.py``.
+"""One key a call, with integers, strings and objects, beside a dict and cereggii: ``python bench/one_key.py``.
 
 Each round puts every key into the empty maps, gets, asks whether the key is there, updates and removes, map by map, so
 that all maps see the same machine. Prints nanoseconds of processor time an operation, the loop included, the smallest
@@ -86,17 +86,24 @@ def main(argv: Sequence[str] | None = None) -> int:
         AtomicDict = None
         print("skipped cereggii: not installed; pip install 'latchfree[bench]'")
     numbers = random_keys(given.keys, 1).tolist()
-    for kind, keys in (
-        (int, numbers),
-        (str, [f"user/{number % 10**9}/name" for number in numbers]),
-        (bytes, [b"user/%d/name" % (number % 10**9) for number in numbers]),
-    ):
+    texts = [f"user/{number % 10**9}/name" for number in numbers]
+    groups: tuple[tuple[str, type | None, list[Any]], ...] = (
+        ("int", int, numbers),
+        ("str", str, texts),
+        ("bytes", bytes, [text.encode() for text in texts]),
+        # by reference: no codec is named
+        ("objects: int", None, numbers),
+        ("objects: str", None, texts),
+        ("objects: tuple", None, [("user", number) for number in numbers]),
+    )
+    for what, kind, keys in groups:
         keys = list(dict.fromkeys(keys))
-        maps: dict[str, Any] = {"latchfree": Ctrie(keys=kind, values=int), "dict": {}}
+        mine: Ctrie[Any, Any] = Ctrie() if kind is None else Ctrie(keys=kind, values=int)
+        maps: dict[str, Any] = {"latchfree": mine, "dict": {}}
         if AtomicDict is not None:
             maps["cereggii"] = AtomicDict()
         best = measured({name: loops(each, keys) for name, each in maps.items()}, len(keys), given.rounds)
-        show(kind.__name__, len(keys), best)
+        show(what, len(keys), best)
     return 0
 
 

@@ -27,7 +27,8 @@ class StructureKind(NamedTuple):
         The class.
     reclaim : str
         ``module:function``, compiled, of the arena's address and a participant: frees everything on the list
-        `P_DEFERRED` of the participant. Kinds that are built of the same nodes share one function.
+        `P_DEFERRED` of the participant, and lets go of what the nodes on the list `P_HOLDERS` hold. Kinds that are
+        built of the same nodes share one function.
     """
 
     kind: int

@@ -56,7 +56,8 @@ def _entry(case: Case, code: Code) -> None:
     entry = code[blocks.entry_for](mem, node)
     case.claim("the node", code[blocks.node_of](entry) == node)
     case.claim("its words", code[blocks.words_of](entry) == words)
-    case.claim("it is not deferred", entry & blocks.DEFERRED == 0)
+    case.claim("it is deferred if it is a holder's", (entry & blocks.DEFERRED != 0) == (kind >= arena_node.HOLDER))
+    case.claim("the entry of a holder without anything is not", code[blocks.empty_entry_for](mem, node) >> 60 == 0)
     offset = case.word("offset", below=_OFFSETS)
     case.claim("what is deferred", code[blocks.node_of](offset | blocks.DEFERRED) == offset)
 

@@ -299,7 +299,7 @@ class Arena:
 
     def _collect(self, slot: int) -> None:
         ARENA.collect(self.base, slot)
-        if self.words[slot + int(layout.P_DEFERRED)]:
+        if self.words[slot + int(layout.P_DEFERRED)] or self.words[slot + int(layout.P_HOLDERS)]:
             for reclaim in reclaimers():
                 reclaim(self.base, slot)
 

@@ -18,6 +18,8 @@ from latchfree.border.builtins import Definition
 ASSIGN: Final = 3
 SUBSCRIPT: Final = 5
 CONTAINS: Final = 41
+CLEAR: Final = 51
+TRAVERSE: Final = 71
 _METHODS: Final = 64
 _MEMBERS: Final = 72
 

@@ -64,14 +64,23 @@ def save(store: Store, hold: Hold, path: str | os.PathLike[str], progress: Progr
         If Arrow is not installed.
     """
     count = 0
+    names = ("pickle", "pickle") if store.references else (store.keys.name, store.values.name)
     with (
         _publishing(path) as file,
-        Writer(file, store.keys.name, store.values.name, store.hash_mask) as writer,
+        Writer(file, *names, store.hash_mask) as writer,
     ):
-        for keys, values in _groups(store, store.batches(hold)):
+        batches = store.batches(hold)
+        for keys, values in _groups(store, _pickled(batches) if store.references else batches):
             count = writer.write(keys, values)
             progress(count)
     return count
+
+
+def _pickled(batches: Iterable[tuple[list[Any], list[Any]]]) -> Iterator[tuple[list[Any], list[Any]]]:
+    """Yield the same entries, objects, as the codec "pickle" encodes them."""
+    of_keys, of_values = codec_for("pickle", keys=True), codec_for("pickle")
+    for keys, values in batches:
+        yield [of_keys.encode(key) for key in keys], [of_values.encode(value) for value in values]
 
 
 def _groups(store: Store, batches: Iterable[tuple[list[Any], list[Any]]]) -> Iterator[tuple[list[Any], list[Any]]]:

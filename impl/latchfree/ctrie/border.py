@@ -2,7 +2,8 @@
 
 A word is an address, an offset, a participant or a slot of a snapshot; the first argument is the address of the arena.
 The names of calls on columns end with the kinds of keys and values, those of the bodies of builtins, too: ``w`` for a
-word, ``b`` for a blob. The names of what the interpreter calls for a map begin with ``slot_`` and ``method_``.
+word, ``b`` for a blob, ``o`` for objects by reference. The names of what the interpreter calls for a map begin with
+``slot_`` and ``method_``.
 """
 
 from typing import Final
@@ -25,7 +26,17 @@ from latchfree.border import (
     Call,
     Fields,
 )
-from latchfree.ctrie.kernels import entry_points, loops, methods, single, slots, trees
+from latchfree.ctrie.kernels import (
+    by_reference,
+    entry_points,
+    loops,
+    methods,
+    references,
+    single,
+    slots,
+    trees,
+    visiting,
+)
 
 #: A column by its kind.
 _COLUMN: Final = {"w": GIVEN_INTS, "b": Fields((WORD, GIVEN_INTS))}
@@ -42,6 +53,7 @@ _WHOLE: Final = {
     "adopt": Call(entry_points.adopt, (WORD, WORD, WORD, WORD), FLAG),
     "discard": Call(entry_points.discard, (WORD, WORD), NONE),
     "reclaim": Call(trees.reclaim, (WORD, WORD), NONE),
+    "let_go": Call(references.let_go_of_all, (WORD, WORD), NONE),
     "scan_start": Call(loops.scan_start, (WORD, WORD, WORD, WORDS), NONE, nogil=True),
     "scan_next": Call(loops.scan_next, (WORD, WORD, WORDS, WORDS), INT, nogil=True),
     "scan_count": Call(loops.scan_count, (WORD, WORD, WORD, WORDS, WORDS), INT, nogil=True),
@@ -64,20 +76,21 @@ _BODIES: Final = {
     name: Body(function, passed)
     for passed, functions in (
         (NO_ARGUMENT, methods.NO_ARGUMENT),
-        (ONE_ARGUMENT, methods.ONE_ARGUMENT),
-        (SEVERAL, methods.SEVERAL),
+        (ONE_ARGUMENT, methods.ONE_ARGUMENT | references.ONE_ARGUMENT),
+        (SEVERAL, methods.SEVERAL | references.SEVERAL),
     )
     for name, function in functions.items()
 }
 _SLOTS: Final = {
     f"{prefix}{name}": Bare(function, words)
     for prefix, words, functions in (
+        ("slot_", 1, slots.NO_ARGUMENT),
         ("slot_", 2, slots.ONE_ARGUMENT),
         ("slot_", 3, slots.TWO_ARGUMENTS),
         ("method_", 4, slots.METHODS),
-        ("", 2, single.OF_KEY),
-        ("", 3, single.OF_TWO),
-        ("", 5, single.OF_METHOD),
+        ("", 2, single.OF_KEY | by_reference.OF_KEY),
+        ("", 3, single.OF_TWO | by_reference.OF_TWO | {"traverse_o": visiting.traverse}),
+        ("", 5, single.OF_METHOD | by_reference.OF_METHOD),
     )
     for name, function in functions.items()
 }
@@ -86,5 +99,6 @@ TRIE: Final = Border(__name__, {**_WHOLE, **_COLUMNS, **_PUTS, **_BODIES, **_SLO
 
 
 def reclaim(base: int, me: int) -> None:
-    """Free everything on the list `P_DEFERRED` of a participant, see `trees.reclaim`."""
+    """Free everything on the list `P_DEFERRED` of a participant, and let go of what the list `P_HOLDERS` holds."""
     TRIE.reclaim(base, me)
+    TRIE.let_go(base, me)

@@ -144,6 +144,31 @@ def to_column(items: Any, codec: Codec[Any], what: str, limit: int) -> Column:
     TypeError, ValueError
         As the codec does for one object; the message names the element.
     """
+    items, source = _checked(items, what)
+    if codec.word:
+        words = _words(items, codec, what)
+        return Column(words, len(words), words, source)
+    address, offsets, owner = _blobs(items, codec, what)
+    lengths = np.diff(offsets)
+    if len(lengths) and int(lengths.max()) > limit:
+        at = int(lengths.argmax())
+        value = codec.decode(ctypes.string_at(address + int(offsets[at]), int(lengths[at])))
+        raise ValueError(
+            f"{what} may have at most {limit} encoded bytes, element {at} has {lengths[at]}: {shown(value)}"
+        )
+    return Column((address, offsets), len(lengths), owner, source)
+
+
+def to_objects(items: Any, what: str) -> tuple[list[Any], str]:
+    """Return the elements of a sequence as objects, and what the caller passed: see `to_column` and `Column`."""
+    items, source = _checked(items, what)
+    if source == "arrow":
+        return items.to_pylist(), source
+    return (items.tolist() if source == "numpy" else list(items)), source
+
+
+def _checked(items: Any, what: str) -> tuple[Any, str]:
+    """Return a sequence that can be taken, and what it is; raise as `to_column` does."""
     if isinstance(items, str | bytes) or not isinstance(items, Iterable):
         raise TypeError(f"{what} must be an Arrow or NumPy array or a sequence, got {type(items).__name__}")
     if not hasattr(items, "__len__"):
@@ -158,18 +183,7 @@ def to_column(items: Any, codec: Codec[Any], what: str, limit: int) -> Column:
             items.validate(full=True)  # of an array made of somebody's buffers: offsets may lead anywhere
         except pa.ArrowInvalid as error:
             raise ValueError(f"{what} must be a valid Arrow array: {error}") from None
-    if codec.word:
-        words = _words(items, codec, what)
-        return Column(words, len(words), words, source)
-    address, offsets, owner = _blobs(items, codec, what)
-    lengths = np.diff(offsets)
-    if len(lengths) and int(lengths.max()) > limit:
-        at = int(lengths.argmax())
-        value = codec.decode(ctypes.string_at(address + int(offsets[at]), int(lengths[at])))
-        raise ValueError(
-            f"{what} may have at most {limit} encoded bytes, element {at} has {lengths[at]}: {shown(value)}"
-        )
-    return Column((address, offsets), len(lengths), owner, source)
+    return items, source
 
 
 def from_words(values: NDArray[np.int64], found: NDArray[np.uint8], source: str) -> Any:
@@ -226,21 +240,27 @@ def from_blobs(
         codec.decode(text[start:end]) if there else None
         for start, end, there in zip(ends, ends[1:], found.tolist(), strict=False)
     ]
+    return from_objects(decoded, source)
+
+
+def from_objects(items: list[Any], source: str) -> Any:
+    """Return objects in kind: an Arrow array, a NumPy array of objects or a list."""
     if source == "list":
-        return decoded
+        return items
     if source == "numpy":
-        out = np.empty(len(decoded), dtype=object)
-        out[:] = decoded
+        out = np.empty(len(items), dtype=object)
+        for at, item in enumerate(items):  # one by one: a list of sequences would become a table
+            out[at] = item
         return out
     try:
-        return pa.array(decoded)
+        return pa.array(items)
     except pa.ArrowException as error:
         raise TypeError(f"these values do not fit one Arrow array ({error}); pass the keys as a list") from None
 
 
-def from_flags(found: NDArray[np.uint8], source: str) -> Any:
+def from_flags(found: Any, source: str) -> Any:
     """Return booleans in kind: an Arrow array, a NumPy array or a list."""
-    flags = found.astype(bool)
+    flags = np.asarray(found, dtype=bool)
     if source == "numpy":
         return flags
     return pa.array(flags) if source == "arrow" else flags.tolist()

@@ -13,11 +13,13 @@ compiled code makes no object that the garbage collector knows. While the interp
 arenas are closed by then, and the memory of the others goes anyway.
 
 Invariant: a snapshot is dropped while its trie is there, and a trie is destroyed after everything made from it. The
-garbage collector finalizes a cycle in any order, so a trie that ends also takes the snapshots in its own registry.
+garbage collector finalizes a cycle in any order, so a trie that ends also takes the snapshots in its own registry. A
+trie ends after all finalizers of the cycle have run, for they may use the map.
 """
 
 from __future__ import annotations
 
+import ctypes
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -27,6 +29,7 @@ from latchfree.arena import Arena
 from latchfree.ctrie.border import TRIE
 from latchfree.ctrie.kernels.registry import FROZEN
 from latchfree.ctrie.recovery import reclaim
+from latchfree.ctrie.references import settle
 from latchfree.errors import ArenaClosed
 
 _FROZEN: Final = int(FROZEN)
@@ -129,14 +132,17 @@ class Owner:
         Word offset of the trie's root word.
     parent : Hold, optional
         Snapshot that a writable snapshot goes on from; given back after the trie.
+    objects : bool
+        Whether the trie holds objects by reference, which are let go of in the end.
     """
 
-    __slots__ = ("__weakref__", "_arena", "_destroy", "_ended", "_identity", "_parent", "_trie")
+    __slots__ = ("__weakref__", "_arena", "_destroy", "_ended", "_identity", "_objects", "_parent", "_trie")
 
     rank = 0
 
-    def __init__(self, arena: Arena, trie: int, parent: Hold | None = None) -> None:
+    def __init__(self, arena: Arena, trie: int, parent: Hold | None = None, *, objects: bool = False) -> None:
         self._ended = False
+        self._objects = objects
         self._arena = arena
         self._trie = trie
         self._parent = parent
@@ -144,6 +150,7 @@ class Owner:
         self._destroy = TRIE.destroy  # compiled now, not while an interpreter ends
         if arena.shared:
             arena.holdings.add(self)
+        _untrack(self)
 
     @property
     def gone(self) -> bool:
@@ -165,5 +172,12 @@ class Owner:
         slot = 0 if self._parent is None else self._parent.slot
         with suppress(ArenaClosed):  # by a signal handler, since the look above: then the trie goes with the arena
             self._destroy(arena.base, self._trie, arena.interpreter_participant(), slot)
+            if self._objects:
+                settle(arena)
 
     __del__ = end
+
+
+# The collector would finalize an owner that it finds in a cycle before, or after, the finalizers of users that use the
+# map. So it is not told of owners: an owner goes when the map has been taken apart. No cycle leads through an owner.
+_untrack = ctypes.PYFUNCTYPE(None, ctypes.py_object)(("PyObject_GC_UnTrack", ctypes.pythonapi))

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from latchfree.arena import Arena
 from latchfree.arena.entry import check_codecs
-from latchfree.ctrie import many
+from latchfree.ctrie import many, many_references, references
 from latchfree.ctrie.codecs import Codec, CodecName, codec_for
 from latchfree.ctrie.holds import Owner
 from latchfree.ctrie.kernels import insert
 from latchfree.ctrie.one_key import K, OneKey, V
 from latchfree.ctrie.recovery import reclaim_all
+from latchfree.ctrie.references import chosen
 from latchfree.ctrie.slots import Slots, context_of, keep_calls
 from latchfree.ctrie.store import HASH_MASK_ALL, Store, refused
 from latchfree.ctrie.view import Snapshot
@@ -57,9 +59,11 @@ class Ctrie(Slots, OneKey[K, V]):
     ----------
     items : mapping or iterable of pairs, optional
         Initial contents.
-    keys, values : type or str or Codec
-        ``int`` (64 bits, signed), ``str``, ``bytes``, ``"json"``, ``"pickle"`` or a `Codec`. Keys are the same if they
-        are stored as the same: under ``"pickle"`` the keys 1, 1.0 and True are three.
+    keys, values : type or str or Codec, optional
+        ``object`` for both, which is the default of a private map: the map holds the objects themselves, and keys are
+        the same as in a dict. Otherwise ``int`` (64 bits, signed), ``str``, ``bytes``, ``"json"``, ``"pickle"`` or a
+        `Codec`, and keys are the same if they are stored as the same: under ``"pickle"`` the keys 1, 1.0 and True are
+        three. One that is left open is ``"pickle"`` if the other is given, or the arena is shared.
     arena : Arena, optional
         Where the nodes live; by default a private arena of 64 GiB of address space. Only the used part takes memory.
     hash_mask : int
@@ -69,7 +73,8 @@ class Ctrie(Slots, OneKey[K, V]):
     Raises
     ------
     TypeError, ValueError
-        From any operation whose key or value the codec refuses; nothing changes.
+        From any operation whose key or value the codec refuses; nothing changes. What `__hash__` and `__eq__` of an
+        object raise comes out of the operation, too.
     ArenaFull
         From any operation that writes when the arena has no room; nothing changes.
     GenerationsExhausted
@@ -96,16 +101,13 @@ class Ctrie(Slots, OneKey[K, V]):
         items: SupportsKeysAndGetItem[K, V] | Iterable[tuple[K, V]] = (),
         /,
         *,
-        keys: type[K] | Codec[K] | CodecName = "pickle",
-        values: type[V] | Codec[V] | CodecName = "pickle",
+        keys: type[K] | Codec[K] | CodecName | None = None,
+        values: type[V] | Codec[V] | CodecName | None = None,
         arena: Arena | None = None,
         hash_mask: int = HASH_MASK_ALL,
     ) -> None:
-        arena = Arena.anonymous() if arena is None else arena
-        store = Store(arena, 0, codec_for(keys, keys=True), codec_for(values), hash_mask)
-        store.settle(store.new_trie())
-        store.owner = Owner(arena, store.trie)
-        self._attach(store)
+        codecs = chosen(keys, values, shared=getattr(arena, "shared", False))
+        self._attach(_private(Arena.anonymous() if arena is None else arena, *codecs, hash_mask))
         self.update(items)
 
     @classmethod
@@ -259,6 +261,9 @@ class Ctrie(Slots, OneKey[K, V]):
         return made
 
     def _attach(self, store: Store) -> None:
+        before = getattr(self, "_store", None)
+        if before is not None and before.references:
+            store.before = before  # an operation on it may be under way, and have called this
         self._store = store
         self._context = context_of(store)
 
@@ -274,6 +279,8 @@ class Ctrie(Slots, OneKey[K, V]):
     def popitem(self) -> tuple[K, V]:
         """Remove and return some pair; KeyError when empty."""
         store = self._store
+        if store.references:
+            return cast("tuple[K, V]", references.remove_some(store, _FEW))
         while True:
             key = None
             for keys, _ in store.batches(store.hold(), _FEW):
@@ -292,8 +299,11 @@ class Ctrie(Slots, OneKey[K, V]):
         if isinstance(other, Ctrie):
             other = other.readonly_snapshot()
         if isinstance(other, Snapshot):
-            self._copy(other)
-            other = ()
+            if self._store.references or other._store.references:
+                other = other.items()
+            else:
+                self._copy(other)
+                other = ()
         super().update(other, **named)
 
     def _copy(self, snapshot: Snapshot[K, V]) -> None:
@@ -320,21 +330,31 @@ class Ctrie(Slots, OneKey[K, V]):
     def snapshot(self) -> Ctrie[K, V]:
         """Return a Ctrie of its own that starts with the contents at this instant, in O(1).
 
-        ``copy``, `copy.copy` and `copy.deepcopy` do the same. The new Ctrie is private, also if this one has a name: it
-        lives in the same arena, has no name, and goes with its last reference.
+        ``copy`` and `copy.copy` do the same, and `copy.deepcopy` unless the map holds objects, which are copied then.
+        The new Ctrie is private, also if this one has a name: it lives in the same arena, has no name, and goes with
+        its last reference.
         """
         return self._of(self._store.fork())
 
     copy = __copy__ = snapshot
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Ctrie[K, V]:
-        return self.snapshot()
+        store = self._store
+        if not store.references:
+            return self.snapshot()
+        made: Ctrie[K, V] = self._of(_private(Arena.anonymous(), store.keys, store.values, store.hash_mask))
+        memo[id(self)] = made
+        for key, value in self.items():
+            made[copy.deepcopy(key, memo)] = copy.deepcopy(value, memo)
+        return made
 
     def clear(self) -> None:
-        """Remove everything in one step, in O(1) while there are no snapshots."""
+        """Remove everything in one step, in O(1) while there are no snapshots; objects are let go of one by one."""
         store = self._store
         if store.clear() is NotImplemented:
             store.insist(store.clear, refused, anew=True)
+        if store.references:
+            references.settle(store.arena)
 
     def __len__(self) -> int:
         return len(self.readonly_snapshot())
@@ -391,6 +411,8 @@ class Ctrie(Slots, OneKey[K, V]):
         pyarrow.Array, ndarray or list
             As the input; a key that is absent gives a null, a masked element (None in an object array) or None.
         """
+        if self._store.references:
+            return many_references.get_many(self, keys)
         return many.get_many(self._store, keys)
 
     def put_many(self, keys: Any, values: Any) -> None:
@@ -406,7 +428,10 @@ class Ctrie(Slots, OneKey[K, V]):
         ArenaFull
             When there is no room for a pair; its ``done`` says how many were written.
         """
-        many.put_many(self._store, keys, values)
+        if self._store.references:
+            many_references.put_many(self, keys, values)
+        else:
+            many.put_many(self._store, keys, values)
 
     def remove_many(self, keys: Any) -> Any:
         """Remove many keys without the interpreter lock; each removal is atomic, all together are not.
@@ -420,7 +445,17 @@ class Ctrie(Slots, OneKey[K, V]):
         pyarrow.BooleanArray, ndarray of bool or list
             As the input: whether each key was there.
         """
+        if self._store.references:
+            return many_references.remove_many(self, keys)
         return many.remove_many(self._store, keys)
+
+
+def _private(arena: Arena, keys: Codec[Any], values: Codec[Any], hash_mask: int) -> Store:
+    """Return the store of a new, private trie."""
+    store = Store(arena, 0, keys, values, hash_mask)
+    store.settle(store.new_trie())
+    store.owner = Owner(arena, store.trie, objects=store.references)
+    return store
 
 
 def _reopened(arena: Arena, name: str, keys: Codec[Any], values: Codec[Any]) -> Ctrie[Any, Any]:

@@ -1,10 +1,11 @@
 """`OneKey`: what a map does with one key, in Python, through the codecs of keys and values.
 
-Example: ``trie["tea"]`` encodes the key, calls the builtin ``find`` of the store, and decodes what it returns.
+Example: ``trie["tea"]`` encodes the key, calls the builtin ``find`` of the store, and decodes what it returns. In a map
+of objects what is stored is a pair of key and value (`latchfree.ctrie.references`).
 
-Compiled code does the same for integers, strings and bytes (`latchfree.ctrie.kernels.single`), and calls a method of
-this class whenever something is out of the ordinary. So both give the same results: what the compiled code does not do
-is done here.
+Compiled code does the same for integers, strings and bytes (`latchfree.ctrie.kernels.single`) and for objects
+(`latchfree.ctrie.kernels.by_reference`), and calls a method of this class whenever something is out of the ordinary. So
+both give the same results: what the compiled code does not do is done here.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, MutableMapping
 from typing import TYPE_CHECKING, Any, Final, cast, overload
 
+from latchfree.ctrie import references
 from latchfree.ctrie.kernels import insert
 from latchfree.ctrie.store import Store, refused
 
@@ -49,6 +51,8 @@ class OneKey(MutableMapping[K, V]):
     def _find(self, key: Any) -> Any:
         """Return the stored value under a key, None if there is none."""
         store = self._store
+        if store.references:
+            return references.find(store, key)
         encoded = store.key(key)
         stored = store.find(encoded)
         if stored is NotImplemented:  # a forked child that has not claimed a participant yet
@@ -74,12 +78,16 @@ class OneKey(MutableMapping[K, V]):
 
     def _insert(self, key: K, value: V, mode: int) -> Any:
         """Return the stored value that was there; None if there was none."""
+        if self._store.references:
+            return references.write(self._store, key, value, mode)
         new = self._store.value(value)
         return self._write(self._store.key(key), new, mode, new)
 
     def _remove(self, key: K) -> Any:
         """Return the stored value that was removed, None if there was none."""
         store = self._store
+        if store.references:
+            return references.remove(store, key)
         return self._take(store.key(key), _ALWAYS, 0 if store.values.word else b"")
 
     def _act_if(self, key: K, expected: V, act: Callable[[Any], Any]) -> bool:
@@ -175,6 +183,8 @@ class OneKey(MutableMapping[K, V]):
 
     def replace(self, key: K, old: V, new: V) -> bool:
         """Write `new` only if `key` holds `old`; return whether it did."""
+        if self._store.references:
+            return references.write(self._store, key, new, _IF_EQUAL, old) is not None
         stored, written = self._store.key(key), self._store.value(new)
         return self._act_if(key, old, lambda there: self._write(stored, written, _IF_EQUAL, there))
 
@@ -182,5 +192,7 @@ class OneKey(MutableMapping[K, V]):
         """Remove `key`, with `expected` only if `key` holds that value; return whether it was removed."""
         if expected is _MISSING:
             return self._remove(key) is not None
+        if self._store.references:
+            return references.remove(self._store, key, expected) is not None
         stored = self._store.key(key)
         return self._act_if(key, expected, lambda there: self._take(stored, _IF_EQUAL, there))

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from latchfree.border import WITH_NAMES
 from latchfree.border.builtins import define
-from latchfree.border.types import ASSIGN, CONTAINS, SUBSCRIPT, keep_for_ever, new_type
+from latchfree.border.types import ASSIGN, CLEAR, CONTAINS, SUBSCRIPT, TRAVERSE, keep_for_ever, new_type
 from latchfree.ctrie.border import TRIE
 from latchfree.ctrie.codecs import MAX_KEY_BYTES, MAX_VALUE_BYTES, BytesCodec, IntCodec, StrCodec
 from latchfree.ctrie.interpreter import known
@@ -47,7 +47,13 @@ _ENTRY_OF: Final = {
     "replace": "replace",
 }
 _CLASSES: Final[dict[type[Any], type[Any]]] = {IntCodec: int, StrCodec: str, BytesCodec: bytes}
-_SLOTS: Final = {SUBSCRIPT: "slot_subscript", ASSIGN: "slot_assign", CONTAINS: "slot_contains"}
+_SLOTS: Final = {
+    SUBSCRIPT: "slot_subscript",
+    ASSIGN: "slot_assign",
+    CONTAINS: "slot_contains",
+    TRAVERSE: "slot_traverse",
+    CLEAR: "slot_clear",
+}
 _SIGNATURES: Final = {
     "get": "key, /, default=None",
     "pop": "key, /, default=...",
@@ -73,6 +79,8 @@ _ends: Final[dict[tuple[type[Any], type[Any]], bytes]] = {}
 
 
 def _symbol(entry: str, store: Store) -> str:
+    if store.references:
+        return f"{entry}_o"
     return f"{entry}{store.kinds[:2] if entry == 'contains' else store.kinds}"
 
 
@@ -99,17 +107,28 @@ def _compile_first(name: str) -> Callable[..., Any]:
 def _new_end(store: Store) -> bytes:
     """Return the words that only the context of a map has."""
     keys, values = _CLASSES.get(type(store.keys)), _CLASSES.get(type(store.values))
-    if keys is None or values is None:
+    if not store.references and (keys is None or values is None):
         return _WORDS.pack(0, 0, 0, 0, *[0] * len(ENTRIES), *map(id, _PLAIN.values()))
     symbols = {entry: _symbol(entry, store) for entry in ENTRIES}
-    found = {entry: TRIE.ready(symbol) or 0 for entry, symbol in symbols.items()}
+    found = {entry: (symbol in TRIE.calls and TRIE.ready(symbol)) or 0 for entry, symbol in symbols.items()}
+    if store.references:
+        found["traverse"] = _to_show(symbols["traverse"])
 
     def python(name: str) -> Callable[..., Any]:
         entry = _ENTRY_OF[name]
-        return _PLAIN[name] if found[entry] or symbols[entry] in _not_to_be_had else _compile_first(name)
+        done = found[entry] or symbols[entry] in _not_to_be_had or symbols[entry] not in TRIE.calls
+        return _PLAIN[name] if done else _compile_first(name)
 
     functions = (id(python(name)) for name in OPERATIONS)
     return _WORDS.pack(id(keys), id(values), MAX_KEY_BYTES, MAX_VALUE_BYTES, *found.values(), *functions)
+
+
+def _to_show(symbol: str) -> int:
+    """Return the function that shows the garbage collector what a map holds; 0 where it is not to be had."""
+    try:
+        return TRIE.address_of(symbol) if vars(Slots).get("get") is not None else 0
+    except MissingExtra:
+        return 0
 
 
 def context_of(store: Store) -> bytes:

@@ -21,8 +21,10 @@ from latchfree.ctrie.border import TRIE
 from latchfree.ctrie.codecs import MAX_KEY_BYTES, MAX_VALUE_BYTES, Codec, as_bytes, shown
 from latchfree.ctrie.holds import Hold, Owner
 from latchfree.ctrie.kernels import scan
+from latchfree.ctrie.kernels.entries import HELD_KEY
 from latchfree.ctrie.kernels.insert import FULL
 from latchfree.ctrie.kernels.nodes import LAST_GENERATION
+from latchfree.ctrie.references import REFERENCES, watch
 from latchfree.errors import ArenaFull, GenerationsExhausted
 
 #: Every bit of the hash places a key.
@@ -77,13 +79,19 @@ class Store:
     base : int
         Address of the arena.
     kinds : str
-        The end of the names of calls, as ``_wb`` for keys that are words and values that are blobs.
+        The end of the names of calls, as ``_wb`` for keys that are words and values that are blobs; ``_o`` for objects.
+    before : Store or None
+        The store that the map had until `__init__` was called again.
+    references : bool
+        Whether keys and values are objects, by reference.
     shared : bool
         Whether other processes can open the arena.
     freeze_now, clear, drop : callable
         The builtins ``freeze``, ``clear`` and ``drop``; see `latchfree.ctrie.binding.builtin`.
     find, insert, remove : callable
         The builtins of these names, on encoded keys and values; compiled when first used.
+    held, swap : callable
+        The same for objects, see `latchfree.ctrie.kernels.references`; then ``find`` takes a hash.
     """
 
     __slots__ = (
@@ -93,18 +101,22 @@ class Store:
         "_ints",
         "arena",
         "base",
+        "before",
         "clear",
         "drop",
         "find",
         "freeze_now",
         "hash_mask",
+        "held",
         "insert",
         "keys",
         "kinds",
         "name",
         "owner",
+        "references",
         "remove",
         "shared",
+        "swap",
         "trie",
         "values",
     )
@@ -115,6 +127,8 @@ class Store:
     find: Callable[[Any], Any]
     insert: Callable[[Any, Any, int, Any], Any]
     remove: Callable[[Any, int, Any], Any]
+    held: Callable[[int], tuple[Any, ...]]
+    swap: Callable[[int, Any, Any], Any]
 
     def __init__(
         self,
@@ -141,7 +155,9 @@ class Store:
         self.hash_mask = hash_mask
         self.owner = owner
         self.name = name
-        self.kinds = "_" + "bw"[keys.word] + "bw"[values.word]
+        self.before: Store | None = None
+        self.references = keys is REFERENCES
+        self.kinds = "_o" if self.references else "_" + "bw"[keys.word] + "bw"[values.word]
         if trie:
             self.settle(trie)
         self._bytes = memoryview(arena.words.data).cast("B")
@@ -155,11 +171,16 @@ class Store:
         self.clear = self.builtin("clear")
         self.drop = self.builtin("drop_slot")
         self.find = _FirstUse(self, "find")
-        self.insert = _FirstUse(self, "insert")
-        self.remove = _FirstUse(self, "remove")
+        if self.references:
+            watch(self.arena)
+            self.held = _FirstUse(self, "held")
+            self.swap = _FirstUse(self, "swap")
+        else:
+            self.insert = _FirstUse(self, "insert")
+            self.remove = _FirstUse(self, "remove")
 
     def bind(self, name: str) -> Callable[..., Any]:
-        """Bind ``find``, ``insert`` or ``remove`` for the kinds of keys and values."""
+        """Bind ``find`` or another builtin for the kinds of keys and values."""
         made = self.builtin(name + self.kinds)
         setattr(self, name, made)
         return made
@@ -267,7 +288,7 @@ class Store:
             return TRIE.fork(arena.base, hold.slot, arena.interpreter_participant(), self.hash_mask)
 
         trie = int(self.insist(attempt, self.is_full, anew=True))
-        owner = Owner(arena, trie, hold)
+        owner = Owner(arena, trie, hold, objects=self.references)
         return Store(arena, trie, self.keys, self.values, self.hash_mask, owner=owner)
 
     def hold(self) -> Hold:
@@ -300,19 +321,28 @@ class Store:
         start = 8 * (node + 4)
         return bytes(self._bytes[start : start + self._ints[node + 3]])
 
-    def batches(self, hold: Hold, size: int = _BATCH) -> Iterator[tuple[list[Any], list[Any]]]:
-        """Yield the encoded keys and values of a snapshot, `size` of each at a time."""
+    def _nodes(self, hold: Hold, size: int = _BATCH) -> Iterator[Any]:
+        """Yield the offsets of the S-nodes of a snapshot, `size` at a time, in an array that is used again."""
         cursor = np.zeros(scan.CURSOR_WORDS, np.uint64)
         nodes = np.zeros(size, np.uint64)
-        words = self.arena.words
         with self.arena.lend() as me:
             TRIE.scan_start(self.base, me, hold.root, cursor)
         found = size
         while found == size:
             with self.arena.lend() as me:
                 found = TRIE.scan_next(self.base, me, cursor, nodes)
-            batch = nodes[:found]
+            yield nodes[:found]
+
+    def batches(self, hold: Hold, size: int = _BATCH) -> Iterator[tuple[list[Any], list[Any]]]:
+        """Yield the encoded keys and values of a snapshot, `size` S-nodes at a time; objects as they are."""
+        words = self.arena.words
+        for batch in self._nodes(hold, size):
             offsets = [] if self.plain else batch.tolist()
+            if self.references:
+                held = [self.held(node) for node in offsets]
+                hold.touch()
+                yield [key for pairs in held for key in pairs[::2]], [value for pairs in held for value in pairs[1::2]]
+                continue
             if self.keys.word:
                 keys = words[batch + np.uint64(1)].view(np.int64).tolist()
             else:
@@ -328,19 +358,24 @@ class Store:
         """Yield key and value of every entry of a snapshot."""
         decode_key, decode_value = self.keys.decode, self.values.decode
         for keys, values in self.batches(hold):
-            if self.plain:
+            if self.plain or self.references:
                 yield from zip(keys, values, strict=True)
             else:
                 yield from zip(map(decode_key, keys), map(decode_value, values), strict=True)
 
     def count(self, hold: Hold) -> int:
         """Return the number of entries of a snapshot."""
+        if self.references:  # an S-node may hold several keys of one hash: then there is no address of a key
+            several = [int(n) for batch in self._nodes(hold) for n in batch[self.arena.words[batch + HELD_KEY] == 0]]
+            more = sum(len(self.held(node)) // 2 - 1 for node in several)
+        else:
+            more = 0
         cursor = np.zeros(scan.CURSOR_WORDS, np.uint64)
         nodes = np.zeros(_BATCH, np.uint64)
         with self.arena.lend() as me:
             total: int = TRIE.scan_count(self.base, me, hold.root, cursor, nodes)
         hold.touch()
-        return total
+        return total + more
 
 
 def _encoded(codec: Codec[Any], item: Any, what: str, limit: int) -> Any:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Callable, ItemsView, Iterator, Mapping, ValuesView
 from typing import Any, TypeVar
 
 from latchfree.ctrie.holds import Hold
+from latchfree.ctrie.references import pair_of
 from latchfree.ctrie.store import Store
 
 K = TypeVar("K")
@@ -126,6 +128,11 @@ class Snapshot(Mapping[K, V]):
         store = self._store
         if self._find is None:
             self._find = store.find_below(hold.root)
+        if store.references:
+            stored = pair_of(self._find, key)
+            if stored is None:
+                raise KeyError(key)
+            return store.values.decode(stored)  # type: ignore[no-any-return]
         stored = self._find(store.key(key))
         hold.touch()
         if stored is None:
@@ -164,7 +171,14 @@ class Snapshot(Mapping[K, V]):
         return Snapshot(self._store, self._held())
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Snapshot[K, V]:
-        return self.__copy__()
+        if not self._store.references:
+            return self.__copy__()
+        from latchfree.ctrie.mapping import Ctrie  # which imports this module
+
+        copied: Ctrie[K, V] = Ctrie(hash_mask=self._store.hash_mask)
+        for key, value in self.items():
+            copied[copy.deepcopy(key, memo)] = copy.deepcopy(value, memo)
+        return copied.readonly_snapshot()
 
     def __reduce__(self) -> Any:
         raise TypeError("a Snapshot cannot be pickled: its nodes live in this process; send dict(snapshot) instead")

@@ -116,14 +116,14 @@ def test_equality_does_not_write_into_the_other_mapping(arena):
 
 
 def test_equality_with_keys_that_dict_would_not_take(arena):
-    trie = Ctrie(arena=arena)
+    trie = Ctrie(keys="pickle", values="pickle", arena=arena)
     trie[[1]] = 2
     assert trie == trie.snapshot()
     assert trie != {1: 2}
 
 
 def test_equality_of_snapshots_with_keys_that_dict_would_not_take(arena):
-    trie = Ctrie(arena=arena)
+    trie = Ctrie(keys="pickle", values="pickle", arena=arena)
     trie[[1]] = 2
     assert trie.readonly_snapshot() == trie.readonly_snapshot()
 
@@ -240,7 +240,7 @@ def test_none_is_a_value_like_others(arena):
 
 
 def test_keys_that_dict_would_not_take(arena):
-    trie = Ctrie(arena=arena)
+    trie = Ctrie(keys="pickle", values="pickle", arena=arena)
     trie[[1, 2]] = {"set"}
     assert trie[[1, 2]] == {"set"}
     assert list(trie.items()) == [([1, 2], {"set"})]
@@ -248,7 +248,7 @@ def test_keys_that_dict_would_not_take(arena):
 
 
 def test_equal_keys_are_one_key_whatever_objects_they_are_made_of(arena):
-    trie = Ctrie(arena=arena)
+    trie = Ctrie(keys="pickle", values="pickle", arena=arena)
     part = "ab"
     trie[(part, part)] = 1
     assert ("".join("ab"), "".join("ab")) in trie
@@ -256,7 +256,7 @@ def test_equal_keys_are_one_key_whatever_objects_they_are_made_of(arena):
 
 
 def test_a_key_that_contains_itself_is_refused(arena):
-    trie = Ctrie(arena=arena)
+    trie = Ctrie(keys="pickle", values="pickle", arena=arena)
     key = []
     key.append(key)
     with pytest.raises(TypeError, match=r"keys of this Ctrie: list .* cannot be pickled"):

@@ -16,7 +16,7 @@ three ways:
 import numpy as np
 
 from latchfree.arena.kernels.blocks import SPARES, STOCK, stock_spares, take_urgently
-from latchfree.arena.kernels.epochs import drain_a_few, retire
+from latchfree.arena.kernels.epochs import drain_a_few, retire_empty
 from latchfree.arena.kernels.freelists import give, round_up, take
 from latchfree.arena.kernels.node import size_of
 from latchfree.arena.layout import P_FAILED, P_JOURNAL, P_JOURNALLED, P_SINK, P_SPARE_COUNT, P_URGENT, SINK_WORDS
@@ -88,5 +88,5 @@ def abandon(mem: Handle, me: Word) -> None:
     """Retire every node of the current attempt, which others may have seen."""
     count = peek(mem, me + P_JOURNALLED)
     for k in range(count):
-        retire(mem, me, peek(mem, me + P_JOURNAL + np.uint64(k)))
+        retire_empty(mem, me, peek(mem, me + P_JOURNAL + np.uint64(k)))
     poke(mem, me + P_JOURNALLED, _0)

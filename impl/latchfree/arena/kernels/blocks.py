@@ -4,7 +4,8 @@ Example: the node of 5 words at word 9000 is retired. The newest block of the li
 
 A block is a node itself: header, link, count, epoch tag, entries. An entry is the offset of a node and above it, as in
 the node's header, its size: so it can be freed without being read, when it has long left the cache. An entry tagged
-`DEFERRED` is something else, which the structure frees that has retired it (see `latchfree.arena.kernels.epochs`).
+`DEFERRED` is something else, which the structure frees that has retired it (see `latchfree.arena.kernels.epochs`): a
+thing of no size, or a node that holds what is outside of the arena, with its size.
 """
 
 import numpy as np
@@ -101,6 +102,13 @@ def take_urgently(mem: Handle, me: Word, size: Word) -> Word:
 @kernel
 def entry_for(mem: Handle, node: Word) -> Word:
     """Return the entry that stands for a node."""
+    head = peek(mem, node)
+    return node | (head & _SIZE) | (head & (head << _1) & DEFERRED)  # both upper bits: a holder
+
+
+@kernel
+def empty_entry_for(mem: Handle, node: Word) -> Word:
+    """Return the entry for a node that holds nothing, of whatever kind."""
     return node | (peek(mem, node) & _SIZE)
 
 
@@ -112,8 +120,8 @@ def node_of(entry: Word) -> Word:
 
 @kernel
 def words_of(entry: Word) -> Word:
-    """Return the words of the node that an entry stands for; the entry is not deferred."""
-    return entry >> SIZE_SHIFT
+    """Return the words of the node that an entry stands for, 0 for a deferred thing that is no node."""
+    return (entry >> SIZE_SHIFT) & SIZE_MASK
 
 
 @kernel

@@ -19,6 +19,7 @@ from latchfree.arena.layout import (
     P_BUMP,
     P_DEFERRED,
     P_FREE,
+    P_HOLDERS,
     P_LIMIT,
     P_OLDEST,
     P_SPARES,
@@ -97,7 +98,7 @@ def _count_blocks(mem: Handle, block: Word, use: int, totals: Array) -> None:
             return
         for k in range(entries):
             entry = load(mem, block + ENTRIES + np.uint64(k))
-            if entry & DEFERRED != _0:
+            if entry & DEFERRED != _0 and words_of(entry) == _0:
                 totals[DEFERRED_THINGS] += _1
                 continue
             size = round_up(words_of(entry))
@@ -105,6 +106,20 @@ def _count_blocks(mem: Handle, block: Word, use: int, totals: Array) -> None:
                 return
             totals[LIMBO] += size
         block = load(mem, block + LINK)
+
+
+@kernel
+def _count_holders(mem: Handle, node: Word, totals: Array) -> None:
+    """Count the nodes that hold something and wait, linked through their second words."""
+    while node != _0:
+        if not _spend(node, _THING, totals):
+            return
+        size = round_up((load(mem, node) >> SIZE_SHIFT) & SIZE_MASK)
+        if size < _THING or not _spend(node, size - _THING, totals):
+            totals[TORN] = _1
+            return
+        totals[LIMBO] += size
+        node = load(mem, node + _1) & _OFFSET
 
 
 @kernel
@@ -118,6 +133,7 @@ def _count_participant(mem: Handle, me: Word, totals: Array) -> None:
     _count_blocks(mem, load(mem, me + P_OLDEST), LIMBO, totals)
     _count_blocks(mem, load(mem, me + P_SPARES), SPARE, totals)
     _count_list(mem, load(mem, me + P_DEFERRED), _THING, DEFERRED_THINGS, _1, totals)
+    _count_holders(mem, load(mem, me + P_HOLDERS), totals)
     for at in range(P_BUMP, _STRIDE):
         totals[DIGEST] = (totals[DIGEST] ^ load(mem, me + np.uint64(at))) * _MIX
 

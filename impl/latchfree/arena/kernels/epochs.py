@@ -12,7 +12,8 @@ at the start of every attempt: memory comes back as fast as it is asked for, and
 
 What a node links to is unknown here. A structure retires nodes one by one, or *defers* a whole, such as a tree. The
 arena keeps the offset of the whole in limbo and hands it back on a list when its time has come. The structure then
-frees the whole, as many nodes at a time as it likes.
+frees the whole, as many nodes at a time as it likes. In the same way a structure gets back, on another list, the nodes
+that hold what is outside of the arena.
 """
 
 import numpy as np
@@ -26,6 +27,7 @@ from latchfree.arena.kernels.blocks import (
     LINK,
     STOCK,
     append,
+    empty_entry_for,
     entry_for,
     is_full,
     keep_spare,
@@ -39,6 +41,7 @@ from latchfree.arena.layout import (
     H_CLAIMED,
     H_EPOCH,
     P_DEFERRED,
+    P_HOLDERS,
     P_LIVE,
     P_NEWEST,
     P_OLDEST,
@@ -151,6 +154,12 @@ def retire(mem: Handle, me: Word, node: Word) -> None:
 
 
 @kernel
+def retire_empty(mem: Handle, me: Word, node: Word) -> None:
+    """Retire a node that was installed and taken back: whatever its kind, it holds nothing."""
+    _add(mem, me, empty_entry_for(mem, node))
+
+
+@kernel
 def defer(mem: Handle, me: Word, thing: Word) -> None:
     """Let the structure free a thing of its own as soon as nobody can hold the thing, or what it leads to.
 
@@ -169,6 +178,14 @@ def push_deferred(mem: Handle, me: Word, thing: Word) -> None:
 
 
 @kernel
+def push_holder(mem: Handle, me: Word, node: Word) -> None:
+    """Put a node that nobody reads any more on the list of those that hold something; its second word is lost."""
+    poke(mem, node + _1, peek(mem, me + P_HOLDERS))
+    barrier(mem)
+    poke(mem, me + P_HOLDERS, node)
+
+
+@kernel
 def _free_entries(mem: Handle, me: Word, block: Word, most: Word) -> Word:
     """Free up to `most` entries of the oldest block, the last ones first; return how many."""
     count = peek(mem, block + COUNT)
@@ -183,7 +200,10 @@ def _free_entries(mem: Handle, me: Word, block: Word, most: Word) -> Word:
         poke(mem, block + COUNT, count)
         barrier(mem)
         if entry & DEFERRED != _0:
-            push_deferred(mem, me, node_of(entry))
+            if words_of(entry) == _0:
+                push_deferred(mem, me, node_of(entry))
+            else:
+                push_holder(mem, me, node_of(entry))
             continue
         size = round_up(words_of(entry))
         put_back(mem, me, node_of(entry), size_class(size))

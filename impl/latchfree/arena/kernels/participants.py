@@ -13,11 +13,12 @@ words were, as always, fit to be taken over.
 import numpy as np
 
 from latchfree.arena.kernels.blocks import give_spares
-from latchfree.arena.kernels.epochs import drain, try_advance
+from latchfree.arena.kernels.epochs import drain, push_holder, try_advance
 from latchfree.arena.layout import (
     H_CLAIMED,
     H_PARTICIPANT_COUNT,
     P_DEFERRED,
+    P_HOLDERS,
     P_INCARNATION,
     P_OLDEST,
     P_PIN,
@@ -97,23 +98,36 @@ def _inherit(mem: Handle, slot: Word, me: Word) -> None:
         poke(mem, me + P_DEFERRED, thing)
 
 
+@kernel
+def _inherit_holders(mem: Handle, slot: Word, me: Word) -> None:
+    """Move the nodes that hold something in a slot to the caller's list."""
+    while peek(mem, slot + P_HOLDERS) != _0:
+        node = peek(mem, slot + P_HOLDERS)
+        poke(mem, slot + P_HOLDERS, peek(mem, node + _1))
+        barrier(mem)
+        push_holder(mem, me, node)
+
+
 @entry
 def collect(mem: Handle, me: Word) -> None:
     """Free what can be freed of the caller's own limbo and of the limbos and spare blocks of slots that nobody owns.
 
-    Deferred things, which their structures free, are on the caller's list `P_DEFERRED` afterwards.
+    Deferred things, which their structures free, are on the caller's list `P_DEFERRED` afterwards, and nodes that hold
+    something on the list `P_HOLDERS`.
     """
     try_advance(mem)
     drain(mem, me, EVERYTHING)
     for k in range(load(mem, H_CLAIMED)):
         slot = _FIRST + np.uint64(k) * _STRIDE
-        held = peek(mem, slot + P_OLDEST) | peek(mem, slot + P_DEFERRED) | peek(mem, slot + P_SPARE_COUNT)
+        held = peek(mem, slot + P_OLDEST) | peek(mem, slot + P_DEFERRED) | peek(mem, slot + P_HOLDERS)
+        held |= peek(mem, slot + P_SPARE_COUNT)
         if held == _0 or load(mem, slot + P_STATE) != FREE:
             continue
         # spec: Lifecycle!Claim -- as one of the opening's own slots, for the time of the draining.
         if cas(mem, slot + P_STATE, FREE, peek(mem, me + P_STATE)):
             drain(mem, slot, EVERYTHING)
             _inherit(mem, slot, me)
+            _inherit_holders(mem, slot, me)
             give_spares(mem, slot)
             # spec: Lifecycle!Release -- a store is enough: the claimer lives, and nobody else knows of the slot.
             store(mem, slot + P_STATE, FREE)

@@ -23,6 +23,9 @@ trees         free whole trees, a few nodes at a time
 methods       builtins on encoded keys and values, as the interpreter calls them
 slots         what the interpreter calls for ``trie[key]``, ``trie.get(key)`` and so on
 single        the operations on one key, from objects to objects
+references    objects of Python in S-nodes: who owns which reference, and who lets go when
+by_reference  the operations on one key of a map of objects
+visiting      what the garbage collector sees of a map of objects
 objects       keys and values taken from objects, and made to objects
 surprise      the way to the Python functions
 context       the words that say where a call works

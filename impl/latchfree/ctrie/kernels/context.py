@@ -43,10 +43,10 @@ VALUES = np.uint64(14)
 MOST_KEY = np.uint64(15)
 MOST_VALUE = np.uint64(16)
 _ENTRIES = 17
-_OPERATIONS = _ENTRIES + 8
+_OPERATIONS = _ENTRIES + 9
 
-#: Compiled functions for one kind of keys and values: see `latchfree.ctrie.kernels.single`.
-ENTRIES = ("subscript", "contains", "assign", "delete", "get", "take", "write", "replace")
+#: Compiled functions for one kind of keys and values: see `latchfree.ctrie.kernels.single` and `by_reference`.
+ENTRIES = ("subscript", "contains", "assign", "delete", "get", "take", "write", "replace", "traverse")
 #: What a map does, and the Python functions that do it in any case.
 OPERATIONS = (
     "__getitem__",
@@ -63,7 +63,7 @@ OPERATIONS = (
     "setdefault",
     "replace",
 )
-SUBSCRIPT, CONTAINS, ASSIGN, DELETE, GET, TAKE, WRITE, REPLACE = (
+SUBSCRIPT, CONTAINS, ASSIGN, DELETE, GET, TAKE, WRITE, REPLACE, TRAVERSE = (
     np.uint64(_ENTRIES + at) for at in range(len(ENTRIES))
 )
 (

@@ -3,14 +3,16 @@
 Example: the S-node of 5 -> 7 has three words: the header, 5 and 7. The S-node of "tea" -> 4 has five: the header, the
 hash of "tea", 4, the length 3, and the bytes of "tea" padded with zeros.
 
-A *word* key or value is an integer. A *blob* is a pair (address, length) of bytes outside the arena, copied in.
+A *word* key or value is an integer. A *blob* is a pair (address, length) of bytes outside the arena, copied in. A
+*held* value is a pair of objects in a tuple of its own, ``((key, value),)``; the key of its S-node is the hash of the
+key, a word. See `latchfree.ctrie.kernels.references`.
 
 ==========  ==========================================================
 word        content
 ==========  ==========================================================
 1           the key, or the hash of a blob key
-2           the value, or the length of a blob value
-3           blob key only: its length
+2           the value, or the length of a blob value; held: the address of the key
+3           blob key only: its length; held: the address of the value
 next        the bytes of the key, then those of the value, each padded with zeros to whole words
 ==========  ==========================================================
 """
@@ -20,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from latchfree.atomics import peek, poke, read_word
-from latchfree.ctrie.kernels.nodes import HASH_MASK, S_NODE, new_node
+from latchfree.ctrie.kernels.nodes import HASH_MASK, PAIR, S_NODE, new_node
 from latchfree.jit import kernel, overload
 from latchfree.kinds import Flag, Handle, Key, Value, Word
 from latchfree.words import hash_bytes, last_word, mix
@@ -28,6 +30,8 @@ from latchfree.words import hash_bytes, last_word, mix
 KEY = np.uint64(1)
 VALUE = np.uint64(2)
 KEY_LENGTH = np.uint64(3)
+HELD_KEY = np.uint64(2)
+HELD_VALUE = np.uint64(3)
 WORD_KEY_WORDS = np.uint64(3)
 BLOB_KEY_WORDS = np.uint64(4)
 
@@ -40,7 +44,12 @@ _8 = np.uint64(8)
 
 def is_blob(kind: Any) -> bool:
     """Return whether a numba type is that of a blob: a tuple has a count of its elements."""
-    return hasattr(kind, "count")
+    return getattr(kind, "count", 0) == 2
+
+
+def is_held(kind: Any) -> bool:
+    """Return whether a numba type is that of a held pair of objects."""
+    return getattr(kind, "count", 0) == 1
 
 
 @kernel
@@ -169,6 +178,13 @@ def _value_words(value: Any) -> Any:
 
         return blob
 
+    if is_held(value):
+
+        def held(value: Any) -> Any:
+            return _1
+
+        return held
+
     def word(value: Any) -> Any:
         return _0
 
@@ -210,6 +226,14 @@ def _same_value(mem: Any, snode: Any, key: Any, value: Any) -> Any:
             return _same_bytes(mem, snode + key_words(key), value[0], value[1])
 
         return blob
+
+    if is_held(value):
+
+        def held(mem: Any, snode: Any, key: Any, value: Any) -> Any:
+            there = peek(mem, snode + HELD_KEY) == value[0][0]
+            return there and peek(mem, snode + HELD_VALUE) == value[0][1]
+
+        return held
 
     def word(mem: Any, snode: Any, key: Any, value: Any) -> Any:
         return peek(mem, snode + VALUE) == np.uint64(value)
@@ -254,10 +278,38 @@ def _write_value_impl(mem: Any, snode: Any, key: Any, value: Any) -> Any:
 
         return blob
 
+    if is_held(value):
+
+        def held(mem: Any, snode: Any, key: Any, value: Any) -> Any:
+            poke(mem, snode + HELD_KEY, value[0][0])
+            poke(mem, snode + HELD_VALUE, value[0][1])
+
+        return held
+
     def word(mem: Any, snode: Any, key: Any, value: Any) -> Any:
         return poke(mem, snode + VALUE, np.uint64(value))
 
     return word
+
+
+def snode_kind(value: Value) -> Word:
+    """Return the kind of the S-node of a value."""
+    raise NotImplementedError  # compiled: see the overload below
+
+
+@overload(snode_kind)
+def _snode_kind(value: Any) -> Any:
+    if is_held(value):
+
+        def held(value: Any) -> Any:
+            return PAIR
+
+        return held
+
+    def other(value: Any) -> Any:
+        return S_NODE
+
+    return other
 
 
 @kernel
@@ -269,7 +321,7 @@ def snode_words(key: Key, value: Value) -> Word:
 @kernel
 def new_snode(mem: Handle, me: Word, key: Key, h: Word, value: Value, gen: Word) -> Word:
     """Return a new S-node; NIL if there is no memory for so large a one. `h` is the full hash of the key."""
-    s = new_node(mem, me, S_NODE, snode_words(key, value), gen)
+    s = new_node(mem, me, snode_kind(value), snode_words(key, value), gen)
     if s == _0:
         return _0
     _write_key(mem, s, key, h)

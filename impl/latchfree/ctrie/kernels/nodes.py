@@ -20,6 +20,7 @@ from latchfree.ctrie.kernels.shape import (
     L_NODE,
     L_WORDS,
     MAIN,
+    PAIR,
     PENDING,
     PREV,
     RDCSS,
@@ -39,9 +40,9 @@ from latchfree.words import flag_of, position
 
 __all__ = [
     "BITMAP", "CHILD", "COUNT", "C_NODE", "ENTRIES", "FAILED", "HASH_MASK", "I_NODE", "LAST_GENERATION", "LAST_LEVEL",
-    "L_NODE", "L_WORDS", "MAIN", "NIL", "ONE", "PENDING", "PREV", "RDCSS", "ROOT", "ROOT_WORD", "ROOT_WORDS", "SLOTS",
-    "STRIDE", "S_NODE", "TOMBED", "T_NODE", "UNTAG", "gen_of", "is_child", "kind_of", "new_cnode", "new_generation",
-    "new_inode", "new_node", "new_tnode", "slot_at", "slot_for",
+    "L_NODE", "L_WORDS", "MAIN", "NIL", "ONE", "PAIR", "PENDING", "PREV", "RDCSS", "ROOT", "ROOT_WORD", "ROOT_WORDS",
+    "SLOTS", "STRIDE", "S_NODE", "TOMBED", "T_NODE", "UNTAG", "gen_of", "is_child", "kind_of", "new_cnode",
+    "new_generation", "new_inode", "new_node", "new_tnode", "slot_at", "slot_for",
 ]  # fmt: skip
 
 NIL = np.uint64(0)

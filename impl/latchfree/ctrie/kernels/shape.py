@@ -12,7 +12,7 @@ INode   main; a *branch* of a topic trie also the digit it stands for
 CNode   prev, bitmap, one slot a set bit: an S-node, or an I-node tagged `CHILD` (a branch: also `BRANCH`)
 TNode   prev, S-node; in a topic trie any slot but a plain I-node, or nothing
 LNode   prev, count, S-nodes whose keys share the whole hash
-SNode   key and value (see `latchfree.ctrie.kernels.entries`)
+SNode   key and value (see `latchfree.ctrie.kernels.entries`); of kind `PAIR` where these are objects of Python
 Root    root word (an I-node, or a descriptor tagged `PENDING`), hash mask, snapshot table, count of
         registered snapshots, lock of whoever drops snapshots, 1 if it goes on from a snapshot, the next
         number of a topic trie: one per trie
@@ -26,6 +26,7 @@ fits in 40 bits, so tags live in the top bit.
 
 import numpy as np
 
+from latchfree.arena.kernels.node import HOLDER
 from latchfree.arena.layout import P_SCRATCH, P_SCRATCH_LIST, P_SCRATCH_MORE
 
 I_NODE = np.uint64(1)
@@ -36,6 +37,7 @@ S_NODE = np.uint64(5)
 ROOT = np.uint64(6)
 RDCSS = np.uint64(7)
 TABLE = np.uint64(9)
+PAIR = HOLDER  # an S-node that holds references
 
 TAG = np.uint64(1 << 63)
 CHILD = TAG  # on a slot: an I-node, not an S-node

@@ -5,6 +5,8 @@ compiled function looks up keys of its kind. Where none does, `_subscript` calls
 
 So one type serves maps of any keys and values, and these functions do not change when a kernel does.
 
+Where a map holds objects of Python, the garbage collector calls `_traverse` and `_clear`.
+
 A result is an object, or -1 and 0 from the slots that say whether they failed; 0 as an object and -1 say that an
 exception is set.
 """
@@ -16,17 +18,18 @@ from typing import Any
 
 import numpy as np
 
-from latchfree.atomics import peek
+from latchfree.atomics import peek, poke
 from latchfree.ctrie.kernels import context as c
-from latchfree.ctrie.kernels.context import CONTEXT, words_in
+from latchfree.ctrie.kernels.context import CONTEXT, TYPE, words_in
 from latchfree.ctrie.kernels.surprise import FAILED, again, answered, asked, done
 from latchfree.jit import external, instruction, kernel
 from latchfree.kinds import Word
 
 _0 = np.uint64(0)
+_INT = np.uint64(0xFFFFFFFF)  # of what a C function returns as an int
 
 _SUBSCRIPT, _CONTAINS, _ASSIGN, _DELETE = c.SUBSCRIPT, c.CONTAINS, c.ASSIGN, c.DELETE
-_GET, _TAKE, _WRITE, _REPLACE = c.GET, c.TAKE, c.WRITE, c.REPLACE
+_GET, _TAKE, _WRITE, _REPLACE, _TRAVERSE = c.GET, c.TAKE, c.WRITE, c.REPLACE, c.TRAVERSE
 _GET_ITEM, _HAS_ITEM = c.GET_ITEM, c.HAS_ITEM
 _GET_DEFAULT, _POP, _REMOVE, _REPLACE_IF = c.GET_DEFAULT, c.POP, c.REMOVE, c.REPLACE_IF
 _PUT, _PUT_IF_ABSENT, _PUT_IF_PRESENT = c.PUT, c.PUT_IF_ABSENT, c.PUT_IF_PRESENT
@@ -37,6 +40,7 @@ _call_3 = instruction("latchfree.llvm", "call_3")
 _call_5 = instruction("latchfree.llvm", "call_5")
 _size = external("PyObject_Size", "int64(uint64)")
 _bad = external("PyErr_BadArgument", "int32()")
+_decref = external("Py_DecRef", "void(uint64)")
 
 
 @kernel
@@ -78,6 +82,25 @@ def _assign(this: Word, key: Word, value: Word) -> Word:
         return _call_2(function, this, key) if function != _0 else done(this, key, value)
     function = peek(context, _ASSIGN)
     return _call_3(function, this, key, value) if function != _0 else done(this, key, value)
+
+
+def _traverse(this: Word, visit: Word, argument: Word) -> Word:
+    """Show the garbage collector what a map holds: its class, as of any type made at run time, and objects."""
+    answer = _call_2(visit, peek(this, TYPE), argument) & _INT
+    holder = peek(this, CONTEXT)
+    if answer != _0 or holder == _0:
+        return answer
+    function = peek(words_in(holder), _TRAVERSE)
+    return _call_3(function, this, visit, argument) if function != _0 else _0
+
+
+def _clear(this: Word) -> Word:
+    """Take a map apart that is garbage: its trie goes with the attributes of its class, which were cleared before."""
+    holder = peek(this, CONTEXT)
+    poke(this, CONTEXT, _0)
+    if holder != _0:
+        _decref(holder)
+    return _0
 
 
 @kernel
@@ -129,9 +152,10 @@ def _replace(this: Word, given: Word, count: Word, names: Word) -> Word:
     return _call(this, given, count, names, _REPLACE, _REPLACE_IF)
 
 
-#: The slots that take one object or two, and the methods, by name.
+#: The slots that take one object, two or none, and the methods, by name.
 ONE_ARGUMENT: dict[str, Callable[..., Any]] = {"subscript": _subscript, "contains": _contains}
-TWO_ARGUMENTS: dict[str, Callable[..., Any]] = {"assign": _assign}
+TWO_ARGUMENTS: dict[str, Callable[..., Any]] = {"assign": _assign, "traverse": _traverse}
+NO_ARGUMENT: dict[str, Callable[..., Any]] = {"clear": _clear}
 METHODS: dict[str, Callable[..., Any]] = {
     "get": _get,
     "pop": _pop,

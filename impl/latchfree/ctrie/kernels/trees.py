@@ -14,7 +14,7 @@ module. What is left over when no operation runs is freed by `reclaim`, which `l
 import numpy as np
 
 from latchfree.arena.kernels import allocator, epochs
-from latchfree.arena.kernels.epochs import A_FEW, defer, try_advance
+from latchfree.arena.kernels.epochs import A_FEW, defer, push_holder, try_advance
 from latchfree.arena.kernels.freelists import give, round_up
 from latchfree.arena.kernels.node import gen_of, kind_of, size_of
 from latchfree.arena.layout import P_DEFERRED
@@ -27,6 +27,7 @@ from latchfree.ctrie.kernels.shape import (
     I_WORDS,
     L_NODE,
     MAIN,
+    PAIR,
     PLAIN,
     PREV,
     SLOTS,
@@ -65,7 +66,10 @@ def _free(mem: Handle, me: Word, to_do: Word, slot: Word, birth: Word) -> Word:
     if slot & TAG != _0:
         push_tree(mem, me, to_do, slot & UNTAG)
         return _0
-    give(mem, me, node, round_up(size_of(mem, node)))
+    if kind_of(mem, node) == PAIR:
+        push_holder(mem, me, node)
+    else:
+        give(mem, me, node, round_up(size_of(mem, node)))
     return _1
 
 
