@@ -78,7 +78,8 @@ def save(store: Store, hold: Hold, path: str | os.PathLike[str], progress: Progr
 
 def _pickled(batches: Iterable[tuple[list[Any], list[Any]]]) -> Iterator[tuple[list[Any], list[Any]]]:
     """Yield the same entries, objects, as the codec "pickle" encodes them."""
-    of_keys, of_values = codec_for("pickle", keys=True), codec_for("pickle")
+    of_keys: Codec[Any] = codec_for("pickle", keys=True)
+    of_values: Codec[Any] = codec_for("pickle")
     for keys, values in batches:
         yield [of_keys.encode(key) for key in keys], [of_values.encode(value) for value in values]
 

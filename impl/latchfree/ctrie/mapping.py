@@ -11,7 +11,6 @@ from latchfree.arena import Arena
 from latchfree.arena.entry import check_codecs
 from latchfree.ctrie import many, many_references, references
 from latchfree.ctrie.codecs import Codec, CodecName, codec_for
-from latchfree.ctrie.holds import Owner
 from latchfree.ctrie.kernels import insert
 from latchfree.ctrie.one_key import K, OneKey, V
 from latchfree.ctrie.recovery import reclaim_all
@@ -107,7 +106,7 @@ class Ctrie(Slots, OneKey[K, V]):
         hash_mask: int = HASH_MASK_ALL,
     ) -> None:
         codecs = chosen(keys, values, shared=getattr(arena, "shared", False))
-        self._attach(_private(Arena.anonymous() if arena is None else arena, *codecs, hash_mask))
+        self._attach(Store.with_new_trie(Arena.anonymous() if arena is None else arena, *codecs, hash_mask))
         self.update(items)
 
     @classmethod
@@ -342,7 +341,7 @@ class Ctrie(Slots, OneKey[K, V]):
         store = self._store
         if not store.references:
             return self.snapshot()
-        made: Ctrie[K, V] = self._of(_private(Arena.anonymous(), store.keys, store.values, store.hash_mask))
+        made: Ctrie[K, V] = self._of(store.like_this())
         memo[id(self)] = made
         for key, value in self.items():
             made[copy.deepcopy(key, memo)] = copy.deepcopy(value, memo)
@@ -448,14 +447,6 @@ class Ctrie(Slots, OneKey[K, V]):
         if self._store.references:
             return many_references.remove_many(self, keys)
         return many.remove_many(self._store, keys)
-
-
-def _private(arena: Arena, keys: Codec[Any], values: Codec[Any], hash_mask: int) -> Store:
-    """Return the store of a new, private trie."""
-    store = Store(arena, 0, keys, values, hash_mask)
-    store.settle(store.new_trie())
-    store.owner = Owner(arena, store.trie, objects=store.references)
-    return store
 
 
 def _reopened(arena: Arena, name: str, keys: Codec[Any], values: Codec[Any]) -> Ctrie[Any, Any]:

@@ -15,8 +15,8 @@ steps, with references in hand, and may do anything to the map. See `latchfree.c
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Iterator
+from typing import Any, Final, Protocol
 
 from latchfree.arena import Arena
 from latchfree.arena.border import ARENA
@@ -24,15 +24,37 @@ from latchfree.ctrie.border import reclaim
 from latchfree.ctrie.codecs import Codec, codec_for
 from latchfree.ctrie.kernels import insert
 
-if TYPE_CHECKING:
-    from latchfree.ctrie.store import Store
-
 _IF_ABSENT: Final = int(insert.IF_ABSENT)
 _IF_PRESENT: Final = int(insert.IF_PRESENT)
 _IF_EQUAL: Final = int(insert.IF_EQUAL)
 
 #: Collections after which nothing waits that nobody reads.
 _ROUNDS: Final = 3
+
+
+class Holding(Protocol):
+    """The part of a `Store` that the functions here need."""
+
+    @property
+    def arena(self) -> Arena:
+        """Return the arena that holds the trie."""
+
+    @property
+    def find(self) -> Callable[[Any], Any]:
+        """Return the builtin that finds what is held under a hash."""
+
+    @property
+    def swap(self) -> Callable[[int, Any, Any], Any]:
+        """Return the builtin that has one tuple in place of another."""
+
+    def insist(self, attempt: Callable[[], Any], full: Callable[[Any], bool]) -> Any:
+        """Make attempts until one finds room."""
+
+    def hold(self) -> Any:
+        """Take a snapshot."""
+
+    def batches(self, hold: Any, size: int) -> Iterator[tuple[list[Any], list[Any]]]:
+        """Yield keys and values of a snapshot."""
 
 
 class References(Codec[Any]):
@@ -99,7 +121,7 @@ def _place(held: tuple[Any, ...], key: Any) -> int:
     return -1
 
 
-def _look_up(store: Store, h: int) -> Any:
+def _look_up(store: Holding, h: int) -> Any:
     """Return what is held under a hash, None if nothing is."""
     held = store.find(h)
     if held is NotImplemented:
@@ -108,7 +130,7 @@ def _look_up(store: Store, h: int) -> Any:
     return held
 
 
-def _swap(store: Store, h: int, old: Any, new: Any) -> bool:
+def _swap(store: Holding, h: int, old: Any, new: Any) -> bool:
     """Have `new` in place of `old` under a hash; return whether `old` was there."""
     done = store.swap(h, old, new)
     if done is NotImplemented:
@@ -123,12 +145,12 @@ def pair_of(find: Callable[[int], Any], key: Any) -> Any:
     return None if at < 0 else held[at : at + 2]
 
 
-def find(store: Store, key: Any) -> Any:
+def find(store: Holding, key: Any) -> Any:
     """Return key and value of a map, None if the key is not there."""
     return pair_of(lambda h: _look_up(store, h), key)
 
 
-def write(store: Store, key: Any, value: Any, mode: int, expected: Any = None) -> Any:
+def write(store: Holding, key: Any, value: Any, mode: int, expected: Any = None) -> Any:
     """Write a value where `mode` allows; under IF_EQUAL where the value that is there is `expected`, or equal to it.
 
     Returns
@@ -156,7 +178,7 @@ def write(store: Store, key: Any, value: Any, mode: int, expected: Any = None) -
             return there
 
 
-def remove(store: Store, key: Any, *expected: Any) -> Any:
+def remove(store: Holding, key: Any, *expected: Any) -> Any:
     """Remove a key; with a value given, only where the value that is there is the same, or equal to it.
 
     Returns
@@ -178,7 +200,7 @@ def remove(store: Store, key: Any, *expected: Any) -> Any:
             return there
 
 
-def remove_some(store: Store, few: int) -> Any:
+def remove_some(store: Holding, few: int) -> Any:
     """Remove and return some pair; KeyError when the map is empty. It looks at about `few` keys together."""
     while True:
         empty = True

@@ -275,6 +275,18 @@ class Store:
         )
         return int(made)
 
+    @classmethod
+    def with_new_trie(cls, arena: Arena, keys: Codec[Any], values: Codec[Any], hash_mask: int) -> Store:
+        """Return the store of a new, private trie."""
+        store = cls(arena, 0, keys, values, hash_mask)
+        store.settle(store.new_trie())
+        store.owner = Owner(arena, store.trie, objects=store.references)
+        return store
+
+    def like_this(self) -> Store:
+        """Return the store of a new, private trie in an arena of its own, for keys and values of the same kinds."""
+        return self.with_new_trie(Arena.anonymous(), self.keys, self.values, self.hash_mask)
+
     def destroy(self, trie: int) -> None:
         """Free a trie that `new_trie` has made and nobody else has seen."""
         TRIE.destroy(self.arena.base, trie, self.arena.interpreter_participant(), 0)

@@ -5,14 +5,17 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Callable, ItemsView, Iterator, Mapping, ValuesView
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from latchfree.ctrie.holds import Hold
-from latchfree.ctrie.references import pair_of
+from latchfree.ctrie.kernels import insert
+from latchfree.ctrie.references import pair_of, write
 from latchfree.ctrie.store import Store
 
 K = TypeVar("K")
 V = TypeVar("V")
+
+_ALWAYS: Final = int(insert.ALWAYS)
 
 
 def _maps(mapping: Mapping[Any, Any], key: Any, value: Any) -> bool:
@@ -173,12 +176,10 @@ class Snapshot(Mapping[K, V]):
     def __deepcopy__(self, memo: dict[int, Any]) -> Snapshot[K, V]:
         if not self._store.references:
             return self.__copy__()
-        from latchfree.ctrie.mapping import Ctrie  # which imports this module
-
-        copied: Ctrie[K, V] = Ctrie(hash_mask=self._store.hash_mask)
+        store = self._store.like_this()
         for key, value in self.items():
-            copied[copy.deepcopy(key, memo)] = copy.deepcopy(value, memo)
-        return copied.readonly_snapshot()
+            write(store, copy.deepcopy(key, memo), copy.deepcopy(value, memo), _ALWAYS)
+        return Snapshot(store, store.hold())
 
     def __reduce__(self) -> Any:
         raise TypeError("a Snapshot cannot be pickled: its nodes live in this process; send dict(snapshot) instead")
