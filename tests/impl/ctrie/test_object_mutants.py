@@ -15,20 +15,6 @@ HERE = Path(__file__).parent
 
 #: What is wrong, the file, and what is replaced by what.
 MUTANTS = {
-    "a reference is dropped while the operation is pinned": (
-        "ctrie/kernels/by_reference.py",
-        """        unpin(mem, me)
-        if node != NIL and node != FULL:
-            _done(words_in(peek(this, CONTEXT)), mem, me, there, old)
-            _decref(there)
-""",
-        """        let_go(mem, me, SLICE)
-        unpin(mem, me)
-        if node != NIL and node != FULL:
-            _done(words_in(peek(this, CONTEXT)), mem, me, there, old)
-            _decref(there)
-""",
-    ),
     "a reference is dropped before the node is off the list": (
         "ctrie/kernels/references.py",
         """        poke(mem, me + P_HOLDERS, peek(mem, node + _1))
