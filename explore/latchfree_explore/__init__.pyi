@@ -3,6 +3,8 @@
 from . import examples
 from .api import explore
 from .failure import Failure
+from .python.aio.program import outside_event
+from .python.asynchronous import explore_async
 from .python.classes import explore_object
 from .python.exploring import explore_threads
 from .python.rewriting.instrument import CannotControl
@@ -29,8 +31,10 @@ __all__ = [
     "Target",
     "examples",
     "explore",
+    "explore_async",
     "explore_object",
     "explore_threads",
+    "outside_event",
     "replay",
     "replay_python",
 ]

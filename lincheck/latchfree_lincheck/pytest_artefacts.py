@@ -1,11 +1,11 @@
-"""Files about a failure in a run of pytest: the history as a page, and as JSON Lines."""
+"""Files about a failure in a run of pytest: the history as a page, and as JSON Lines; the page of a schedule."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from latchfree_lincheck.formats import write_history
 from latchfree_lincheck.show import judge_parts, page, save
@@ -45,6 +45,17 @@ def saved(folder: Path, test: str, error: NotLinearizable) -> list[str]:
         return [*lines, f"no file of the history: {problem}"]
     chosen = f" --model {error.model.name}" if error.model.name.partition(":")[0] in MODELS else ""
     return [*lines, f"again: latchfree check {path.with_suffix('.jsonl')}{chosen}"]
+
+
+def drawn(folder: Path, test: str, error: Any) -> list[str]:
+    """Save the page of an explored schedule, and return a line that says where it is; see `saved`."""
+    try:
+        path = folder.absolute() / f"{_file_name(test)}.html"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        save(path, error.result.page())
+    except Exception as problem:
+        return [f"no page: {problem}"]
+    return [f"page: {path}"]
 
 
 def _file_name(test: str) -> str:

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 if TYPE_CHECKING:
-    from latchfree_lincheck.failures import NotLinearizable
     from latchfree_lincheck.history import History
     from latchfree_lincheck.history.recorder import Recorder
     from latchfree_model import Model
@@ -156,14 +155,19 @@ def pytest_runtest_makereport(
     if call.excinfo is not None and "latchfree_lincheck.history" in sys.modules:
         bare = _without_our_frames(call.excinfo)
     report = yield
-    failures = sys.modules.get("latchfree_lincheck.failures")
-    if call.excinfo is not None and failures is not None and report.failed:
-        error = call.excinfo.value
-        if isinstance(error, failures.NotLinearizable):
-            if bare:
-                report.longrepr = str(error)
-            report.sections.append(("latchfree", "\n".join(_artefacts(item, error))))
+    error = None if call.excinfo is None else call.excinfo.value
+    if error is not None and report.failed and _has_a_page(error):
+        if bare:
+            report.longrepr = str(error)
+        report.sections.append(("latchfree", "\n".join(_artefacts(item, error))))
     return report
+
+
+def _has_a_page(error: BaseException) -> bool:
+    """Return whether an error is one of ours that can be drawn: a history, or an explored schedule."""
+    failures = sys.modules.get("latchfree_lincheck.failures")
+    recorded = failures is not None and isinstance(error, failures.NotLinearizable)
+    return recorded or callable(getattr(getattr(error, "result", None), "page", None))
 
 
 def _without_our_frames(excinfo: pytest.ExceptionInfo[BaseException]) -> bool:
@@ -179,9 +183,9 @@ def _without_our_frames(excinfo: pytest.ExceptionInfo[BaseException]) -> bool:
     return not theirs
 
 
-def _artefacts(item: pytest.Item, error: NotLinearizable) -> list[str]:
-    """Save the page of a history, and the history, and return lines that say where they are."""
-    from latchfree_lincheck.pytest_artefacts import saved
+def _artefacts(item: pytest.Item, error: Any) -> list[str]:
+    """Save the page of a history, and the history, or the page of a schedule; return lines that say where they are."""
+    from latchfree_lincheck.pytest_artefacts import drawn, saved
 
     seed = item.config.getoption(SEED)
     lines = [] if seed is None else [f"again: pytest --latchfree-seed={seed} {item.nodeid!r}"]
@@ -189,4 +193,5 @@ def _artefacts(item: pytest.Item, error: NotLinearizable) -> list[str]:
     if folder is None:
         temporary = getattr(item.config, "_tmp_path_factory", None)  # absent if the plugin of tmp_path is
         folder = temporary.mktemp("latchfree") if temporary is not None else tempfile.mkdtemp(prefix="latchfree-")
-    return [*saved(Path(folder), item.nodeid, error), *lines]
+    save = drawn if hasattr(error, "result") else saved
+    return [*save(Path(folder), item.nodeid, error), *lines]

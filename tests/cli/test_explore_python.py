@@ -52,6 +52,31 @@ def test_a_class_is_explored_in_both_models_and_its_failure_replayed() -> None:
     assert "fewest preemptions: 1" in text
 
 
+def test_a_failure_is_drawn_as_a_page_and_debugged() -> None:
+    run("explore", "explored_map:Map", "--switches", "free", "--scenario", "put(0, 1) | put(0, 2)")
+    file = "out/explore-explored_map.Map-free.json"
+    code, text = run("show", file, "-o", "page.html", "--json")
+    assert code == exits.VIOLATION
+    assert json.loads(text)["page"] == "page.html"
+    assert "old = self.items.get(key)" in Path("page.html").read_text()
+    result = CliRunner().invoke(app, ["replay", file, "--pdb", "1"], input="p key\nc\n")
+    assert result.exit_code == exits.VIOLATION
+    assert "step 1 of thread " in result.stdout
+    for arguments, says in (
+        (["show", file, file], "give one file"),
+        (["replay", file, "--pdb", "99"], "there is no step 99"),
+        (["replay", file, "--pdb", "0", "--json"], "leave out one of the two"),
+    ):
+        result = CliRunner().invoke(app, arguments)
+        assert result.exit_code == exits.USAGE
+        assert says in result.stderr
+    Path("explored_map.py").write_text(MAP.replace("old = self.items.get(key)", "old = None"))
+    sys.modules.pop("explored_map")
+    result = CliRunner().invoke(app, ["show", file])
+    assert result.exit_code == exits.INCONCLUSIVE
+    assert "when the file was written" in result.stdout
+
+
 def test_a_class_that_holds() -> None:
     code, text = run("explore", "explored_map:Map", "--switches", "free", "--scenario", "put(0, 1) | get(0)", "--json")
     assert code == exits.OK

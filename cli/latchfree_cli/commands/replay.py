@@ -16,6 +16,9 @@ def replay(
     settings: Settings,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A file that latchfree explore wrote.")],
     every_step: Annotated[bool, typer.Option("--every-step", help="Show all accesses.")] = False,
+    pdb: Annotated[
+        int | None, typer.Option("--pdb", metavar="N", help="Open pdb before step N of plain Python, counted from 0.")
+    ] = None,
 ) -> Outcome:
     """Run a failing schedule again, exactly.
 
@@ -26,7 +29,9 @@ def replay(
     from latchfree_explore.replay_files import is_replay
 
     if is_replay(file, "python-replay"):
-        return replay_class(settings, file)
+        return replay_class(settings, file, pdb)
+    if pdb is not None:
+        raise exits.Stop(exits.USAGE, f"--pdb is for schedules of plain Python; {file} is of compiled code")
     from latchfree_cli.commands.explore import result_to_json
     from latchfree_evidence.exploring import replay as run
     from latchfree_explore import render

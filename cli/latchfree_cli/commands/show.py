@@ -52,6 +52,8 @@ def show(
     from latchfree_lincheck.show import judge_parts, page, save
 
     path = _target(settings.out, files)
+    if any(kept(file) and is_replay(file, "python-replay") for file in files):
+        return _show_python(settings, files, path)
     reading = Reading(format_, model, failed, keyed, initial)
     replays = [file for file in files if kept(file) and is_replay(file)]
     read = [
@@ -130,6 +132,25 @@ def _replayed(settings: Settings, file: Path) -> "Judged":
         judged = judge_parts(result.failure.history, model, source=str(file), steps=steps_of(result.failure))
     settings.say(f"{file}: {judged.history.name}: {result.reason}")
     return judged
+
+
+def _show_python(settings: Settings, files: list[Path], path: Path) -> Outcome:
+    """Draw the schedule of a replay file of plain Python."""
+    from latchfree_cli.exploring.classes import page_of
+    from latchfree_lincheck.show import save
+
+    if len(files) != 1:
+        raise exits.Stop(exits.USAGE, "a schedule of plain Python has a page of its own: give one file")
+    text, outcome = page_of(settings, files[0])
+    if text is None:
+        return outcome
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        save(path, text)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+    settings.note(f"wrote {path} ({path.stat().st_size / 1e6:.1f} MB): open it in a browser")
+    return Outcome(outcome.verdict, {"page": str(path), **outcome.payload}, reproduce=outcome.reproduce)
 
 
 def _target(out: Path, files: list[Path]) -> Path:

@@ -74,22 +74,40 @@ def _write(settings: Settings, failed: "PythonExploration", target: str, model: 
     return shlex.join(["latchfree", "replay", str(path)])
 
 
-def replay_class(settings: Settings, file: Path) -> Outcome:
-    """Run the schedule of a replay file of plain Python again."""
+def replay_class(settings: Settings, file: Path, stop_at: int | None = None) -> Outcome:
+    """Run the schedule of a replay file of plain Python again; open pdb before one of its steps."""
+    if stop_at is not None and settings.json:
+        raise exits.Stop(exits.USAGE, "--pdb talks on standard output, as --json does; leave out one of the two")
+    result, outcome = _replayed(settings, file, stop_at)
+    if result is not None:
+        settings.say(f"replay {file}: {result.explain()}")
+    return outcome
+
+
+def page_of(settings: Settings, file: Path) -> tuple[str | None, Outcome]:
+    """Return the page of a replay file of plain Python, None if the schedule does not fail any more."""
+    result, outcome = _replayed(settings, file)
+    if result is None or result.wrong is None:
+        if result is not None:
+            settings.say(f"show {file}: {result.reason}")
+        return None, outcome
+    return result.page(), outcome
+
+
+def _replayed(settings: Settings, file: Path, stop_at: int | None = None) -> "tuple[PythonExploration | None, Outcome]":
     from latchfree_explore import CannotControl, Diverged, replay_python
 
     try:
-        result = replay_python(file)
+        result = replay_python(file, stop_at=stop_at)
     except ValueError as error:
         raise exits.Stop(exits.USAGE, str(error)) from None
     except Diverged as error:
         settings.say(f"replay {file}: unknown: {error}")
-        return Outcome("unknown", {"reason": str(error)})
+        return None, Outcome("unknown", {"reason": str(error)})
     except CannotControl as error:
         raise exits.Stop(exits.TOOL, str(error)) from None
-    settings.say(f"replay {file}: {result.explain()}")
     reproduce = shlex.join(["latchfree", "replay", str(file)]) if result.wrong is not None else None
-    return Outcome(result.verdict, summary(result), reproduce=reproduce)
+    return result, Outcome(result.verdict, summary(result), reproduce=reproduce)
 
 
 def summary(result: "PythonExploration") -> dict[str, object]:

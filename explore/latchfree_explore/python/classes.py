@@ -65,6 +65,7 @@ def explore_object(
     --------
     >>> explore_object(dict_with_a_lock, "put(0, 1) | get(0) | remove(0)", model="map")
     """
+    __tracebackhide__ = True
     chosen = get_model(model) if isinstance(model, str) else model
     wanted = Scenario.parse(scenario) if isinstance(scenario, str) else scenario
     _validate(wanted, chosen)

@@ -97,6 +97,7 @@ def explore_threads(
     --------
     >>> explore_threads(counter.increment, counter.increment, check=lambda: counter.n == 2)
     """
+    __tracebackhide__ = True
     if not threads:
         raise ValueError("give at least one function to explore")
     for each in threads:
@@ -228,7 +229,7 @@ def _settle(machine: Machine, result: PythonExploration, wrong: Wrong, minimise:
     result.wrong = wrong
     result.reason = f"{wrong.kind}: {wrong.message}"
     result.steps = run.steps
-    result.threads = len(run.tasks)
+    result.names = [task.name for task in run.tasks]
     result.written = sorted(machine.constants.written)
 
 

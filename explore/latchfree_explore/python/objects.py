@@ -11,7 +11,7 @@ from latchfree_explore.python.verdicts import Wrong, ended_wrong
 from latchfree_lincheck.checking.checker import check
 from latchfree_lincheck.history import History, Operation
 from latchfree_lincheck.history.freezing import frozen
-from latchfree_model import SequentialModel
+from latchfree_model import UNKNOWN, SequentialModel
 
 Script = Sequence[Sequence[tuple[str, tuple[Any, ...]]]]
 
@@ -131,7 +131,8 @@ class ObjectCalls:
         for k, call in enumerate(self._calls):
             if ("call", k) in times:
                 invoked, returned = times["call", k], times.get(("return", k))
-                operations.append(Operation(call.process, call.f, call.arguments, call.result, invoked, returned))
+                result = UNKNOWN if returned is None else call.result
+                operations.append(Operation(call.process, call.f, call.arguments, result, invoked, returned))
         clock += len(events)
         for at, (f, arguments, result) in enumerate(self._late):
             operations.append(Operation("after", f, arguments, result, clock + 2 * at, clock + 2 * at + 1))

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any, Final, Protocol
 
 from latchfree_explore.python.core.constants import Constants
+from latchfree_explore.python.core.names import forget_kinds
 from latchfree_explore.python.core.run import CONTROL, Chooser, Run
 from latchfree_explore.python.library.copies import library
 from latchfree_explore.python.library.twins import TWINS
@@ -107,6 +108,7 @@ class Machine:
             with self._rewritten():
                 yield
         finally:
+            forget_kinds()
             if collecting:
                 gc.enable()
 
@@ -124,8 +126,8 @@ class Machine:
         run = CONTROL.run
         return self._runs * 1_000_000 + (0 if run is None else len(run.steps) + run.rounds)
 
-    def execute(self, chooser: Chooser, *, telling: bool = False) -> tuple[Run, Wrong | None]:
-        """Run one schedule, judge it, and put back what it changed.
+    def execute(self, chooser: Chooser, *, telling: bool = False, stop_at: int = -1) -> tuple[Run, Wrong | None]:
+        """Run one schedule, judge it, and put back what it changed; stop in the debugger before one of its steps.
 
         Raises
         ------
@@ -147,6 +149,10 @@ class Machine:
             run.share(shared)
             run.constants = self.constants
             run.in_background = library().in_background
+            if stop_at >= 0:
+                from latchfree_explore.python.debugging import stop_here
+
+                run.stop_at, run.on_stop = stop_at, stop_here
             run.execute(lambda: start(run))
             wrong = self.program.judge(run) if run.problem is None or run.problem[0] != "cut" else None
         finally:

@@ -128,12 +128,14 @@ def read(path: Path) -> dict[str, Any]:
     return document
 
 
-def replay_python(case: str | Path) -> PythonExploration:
+def replay_python(case: str | Path, *, stop_at: int | None = None) -> PythonExploration:
     """Run the schedule of a replay file again, exactly.
 
     Parameters
     ----------
     case : path
+    stop_at : int, optional
+        A step, counted from 0, before which the debugger `pdb` opens in the thread that takes the step.
 
     Returns
     -------
@@ -148,17 +150,19 @@ def replay_python(case: str | Path) -> PythonExploration:
         If the code takes other steps than when the file was written; the message names both.
     """
     document = read(Path(case))
+    if stop_at is not None and not 0 <= stop_at < len(document["steps"]):
+        raise PythonReplayError(f"there is no step {stop_at}: the schedule has steps 0 to {len(document['steps']) - 1}")
     make = find_class(document["target"])
     program = calls_of(make, Scenario.parse(document["scenario"]), get_model(document["model"]))
     machine = Machine(program, polls=document["switches"] == "gil")
     machine.constants = Constants(document["written"])
     choices = [thread for thread, count in document["choices"] for _ in range(count)]
     with machine.ready():
-        run, wrong = machine.execute(Fixed(choices), telling=True)
+        run, wrong = machine.execute(Fixed(choices), telling=True, stop_at=-1 if stop_at is None else stop_at)
     changed = " (the source has changed since)" if source_digest(make) != document["source"] else ""
     _compare(document["steps"], outline(run.steps), changed)
     result = PythonExploration(document["switches"], strategy="replay", schedules=1, scenario=document["scenario"])
-    result.steps, result.threads, result.wrong = run.steps, len(run.tasks), wrong
+    result.steps, result.names, result.wrong = run.steps, [task.name for task in run.tasks], wrong
     result.preemptions = document.get("preemptions")
     result.verdict = "ok" if wrong is None else "violation"
     result.reason = ("the schedule does not fail" if wrong is None else f"{wrong.kind}: {wrong.message}") + changed

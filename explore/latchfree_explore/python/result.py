@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Literal
 
 from latchfree_explore.python.core.steps import Step
+from latchfree_explore.python.page import page
 from latchfree_explore.python.showing import table
 from latchfree_explore.python.verdicts import Wrong
 
@@ -46,7 +47,8 @@ class PythonExploration:
         known.
     steps : list of Step
         Of the failing schedule.
-    threads : int
+    names : list of str
+        What each thread of the failing schedule is called.
     written : list of str
         The names whose reading is a step.
     scenario : str
@@ -67,9 +69,9 @@ class PythonExploration:
     wrong: Wrong | None = None
     found_after: int = 0
     preemptions: int | None = None
-    threads: int = 0
     longest: int = 0
     steps: list[Step] = field(default_factory=list, repr=False)
+    names: list[str] = field(default_factory=list)
     written: list[str] = field(default_factory=list)
     scenario: str = ""
 
@@ -79,22 +81,43 @@ class PythonExploration:
         threads = [step.thread for step in self.steps]
         return sum(a != b for a, b in pairwise(threads))
 
-    def explain(self) -> str:
-        """Return the verdict in words; for a violation with the schedule, a column for each thread."""
+    def facts(self) -> list[str]:
+        """Return where threads change, what was run, and how few changes the failing schedule needs."""
         where = "at any access" if self.switches == "free" else "only where this interpreter polls"
         lines = [
-            f"{self.verdict}: {self.reason}",
             f"{self.switches}: threads change {where}",
             f"{self.schedules:,} schedules ({self.strategy}) in {self.seconds:.2f} s",
         ]
+        return lines if self.wrong is None else [*lines, self._changes()]
+
+    def _changes(self) -> str:
+        switches = f"{self.context_switches} context switches"
+        if "outside" in self.names and self.preemptions is not None:
+            return f"fewest acts of others while the loop could go on: {self.preemptions}"
+        if self.preemptions == 0:
+            return f"{switches}; no preemption: threads change only where one waits or ends"
+        return switches if self.preemptions is None else f"{switches}; fewest preemptions: {self.preemptions}"
+
+    def explain(self) -> str:
+        """Return the verdict in words; for a violation with the schedule, a column for each thread."""
+        where, run, *changes = self.facts()
+        lines = [f"{self.verdict}: {self.reason}", where, run]
         if self.wrong is None:
             return "\n".join(lines)
         if self.scenario:
             lines.append(f"scenario: {self.scenario}")
-        switches = f"{self.context_switches} context switches"
-        if self.preemptions == 0:
-            switches += "; no preemption: threads change only where one waits or ends"
-        elif self.preemptions is not None:
-            switches += f"; fewest preemptions: {self.preemptions}"
-        shown = table(self.steps, max(self.threads, 1))
-        return "\n".join([*lines, "", shown, f"{self.wrong.kind}: {self.wrong.message}", switches])
+        shown = table(self.steps, self.names)
+        return "\n".join([*lines, "", shown, f"{self.wrong.kind}: {self.wrong.message}", *changes])
+
+    def page(self) -> str:
+        """Return the failing schedule as an HTML page that needs no network: arrows step through it.
+
+        Raises
+        ------
+        ValueError
+            If nothing failed.
+        """
+        if self.wrong is None:
+            raise ValueError(f"there is no schedule to be shown: {self.reason}")
+        scenario = [f"scenario: {self.scenario}"] if self.scenario else []
+        return page(f"{self.wrong.kind}: {self.wrong.message}", [*scenario, *self.facts()], self.names, self.steps)

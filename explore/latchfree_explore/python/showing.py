@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from latchfree_explore.python.core.places import OUTSIDE
 from latchfree_explore.python.core.steps import Step
 
 WIDTH: Final = 58
@@ -21,6 +22,10 @@ def rows(steps: Sequence[Step]) -> list[tuple[int, str]]:
     for step in steps:
         for file, line, words in step.texts:
             place = step.thread, file, line
+            if file == OUTSIDE:
+                found.append((step.thread, words))
+                before = None
+                continue
             if place != before:
                 source = linecache.getline(file, line).strip() if file else ""
                 found.append((step.thread, f"{Path(file).name}:{line}  {source}" if file else "in the library"))
@@ -29,14 +34,21 @@ def rows(steps: Sequence[Step]) -> list[tuple[int, str]]:
     return found
 
 
-def table(steps: Sequence[Step], threads: int) -> str:
-    """Return a schedule with a column for each thread; a rule marks each change of threads."""
-    rule = "-" * (WIDTH * threads if threads < 3 else RULE)
-    lines = ["".join(f"thread {each}".ljust(WIDTH) for each in range(threads)).rstrip()]
+def columns(names: Sequence[str]) -> tuple[list[str], list[int]]:
+    """Return the headings of the columns, and the column of each thread: threads of one name share a column."""
+    headings = list(dict.fromkeys(names))
+    return headings, [headings.index(name) for name in names]
+
+
+def table(steps: Sequence[Step], names: Sequence[str]) -> str:
+    """Return a schedule with a column for each name of a thread; a rule marks each change of threads."""
+    headings, column = columns(names)
+    rule = "-" * (WIDTH * len(headings) if len(headings) < 3 else RULE)
+    lines = ["".join(each.ljust(WIDTH) for each in headings).rstrip()]
     before = -1
     for thread, text in rows(steps):
-        if thread != before:
+        if column[thread] != before:
             lines.append(rule)
-            before = thread
-        lines.append((" " * (WIDTH * thread) + text).rstrip())
+            before = column[thread]
+        lines.append((" " * (WIDTH * before) + text).rstrip())
     return "\n".join([*lines, rule])

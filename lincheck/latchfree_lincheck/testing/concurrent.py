@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import TracebackType
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import hypothesis
 from hypothesis import HealthCheck, Phase, given, settings
@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from latchfree_lincheck.criteria import judge
 from latchfree_lincheck.failures import NotLinearizable, cut_text
-from latchfree_lincheck.testing import tasks
+from latchfree_lincheck.testing import explored, tasks
 from latchfree_lincheck.testing import threads as real_threads
 from latchfree_lincheck.testing.loop import settled
 from latchfree_lincheck.testing.menu import Menu, Method, Step, Strategy, model_of
@@ -30,8 +30,8 @@ from latchfree_model import Model
 
 JUDGEMENT: Final = 10.0
 """Seconds for the judgement on one history of a few operations."""
-
-
+EXPLORATION: Final = 10.0
+"""Seconds for the exploration of one program."""
 MORE_WHEN_FAILED: Final = 5
 """How many times as often a program is run while a failing one is made small."""
 
@@ -51,6 +51,7 @@ def linearizable(
     shrink_seconds: float = 20.0,
     yielding: float = 0.1,
     seed: int | None = None,
+    explore: Literal["free", "gil"] | None = None,
 ) -> Callable[[Callable[[], Any]], Callable[[], None]]:
     """Make a test of a class, or of a function that makes an object.
 
@@ -81,6 +82,10 @@ def linearizable(
         this is 0, they go on in asyncio's order, else in an order that is drawn.
     seed : int, optional
         Other programs for other seeds, 0 or more; without a seed, every run of the test generates the same programs.
+    explore : "free" or "gil", optional
+        Run each program once in every interleaving that makes a difference, not `repeats` times on real threads:
+        threads change at any access ("free") or only where this version of CPython polls ("gil"). It needs the extra
+        `explore`; `repeats` and `yielding` play no part.
 
     Returns
     -------
@@ -98,12 +103,13 @@ def linearizable(
     ... def test_my_counter():
     ...     return MyCounter()
     """
+    explored.checked(explore, criterion)
     menu = Menu(model_of(model), operations, arguments or {}, methods or {})
     fewest, most = (threads, threads) if isinstance(threads, int) else threads
     if not 1 <= fewest <= most:
         raise ValueError(f"a program has at least 1 thread, and not more at least than at most; got {threads!r}")
 
-    limits = _Limits(repeats, seconds, shrink_seconds, yielding, 0 if seed is None else seed)
+    limits = _Limits(repeats, seconds, shrink_seconds, yielding, 0 if seed is None else seed, explore)
 
     def decorate(make: Callable[[], Any]) -> Callable[[], None]:
         trials = _Trials(make, menu, criterion, limits)
@@ -144,6 +150,7 @@ class _Limits:
     shrink_seconds: float
     yielding: float
     seed: int
+    explore: str | None
 
 
 class _Trials:
@@ -191,6 +198,8 @@ class _Trials:
     def _attempt(self, program: Program) -> BaseException | None:
         """Run a program; more often once something failed, lest a smaller one that fails seldom be taken to pass."""
         limits = self._limits
+        if limits.explore is not None:
+            return self._explored(program, limits.explore)
         repeats = limits.repeats * (MORE_WHEN_FAILED if self._failed else 1)
         rounds = tasks.rounds if self._sample[1] else real_threads.rounds
         try:
@@ -208,6 +217,16 @@ class _Trials:
             self._tracebacks[program] = error.__traceback__
             return error
         return None
+
+    def _explored(self, program: Program, switches: str) -> BaseException | None:
+        """Run a program in every interleaving that makes a difference."""
+        try:
+            return explored.failure(
+                program, self._make, self._menu, switches=switches, tasks=self._sample[1], timeout=EXPLORATION
+            )
+        except Exception as error:
+            self._tracebacks[program] = error.__traceback__
+            return error
 
     def _say_if_cut(self, outcome: BaseException) -> None:
         if not self._cut:

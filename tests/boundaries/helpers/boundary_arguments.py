@@ -12,6 +12,7 @@ import pyarrow as pa
 from boundary_objects import VARIANTS, World
 
 from latchfree import AMQP, ArenaClosed, Ctrie, MaskIndex, Subscription
+from latchfree_explore import outside_event
 
 _HISTORY = VARIANTS["History"]["objects"]
 
@@ -43,6 +44,11 @@ class Plain:
 
     def get(self, key: int) -> int | None:
         return self.items.get(key)
+
+
+async def _main() -> None:
+    """A program of asyncio, to be explored."""
+    await outside_event("a reply")
 
 
 def _first(world: World) -> Any:
@@ -271,6 +277,7 @@ GOOD: Final[dict[str, Make]] = {
     "linearizable.threads": lambda world: (2, 3),
     "linearizable.operations": lambda world: None,
     "linearizable.arguments": lambda world: None,
+    "linearizable.explore": lambda world: None,
     "stateful.operations": lambda world: None,
     "stateful.arguments": lambda world: None,
     "make": lambda world: dict,
@@ -309,6 +316,14 @@ GOOD: Final[dict[str, Make]] = {
     "explore_object.model": lambda world: "map",
     "explore_object.methods": lambda world: None,
     "explore_object.strategy": lambda world: "dpor",
+    "explore_async.main": lambda world: _main,
+    "explore_async.check": lambda world: None,
+    "explore_async.cancels": lambda world: 1,
+    "explore_async.strategy": lambda world: "dpor",
+    "explore_async.bound": lambda world: 2,
+    "stop_at": lambda world: None,
+    "outside_event.label": lambda world: "a reply",
+    "outside_event.result": lambda world: None,
     "explore_threads.threads": lambda world: Plain.put,
     "explore_threads.check": lambda world: None,
     "explore_threads.setup": lambda world: Plain,

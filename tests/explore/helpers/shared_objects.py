@@ -26,6 +26,22 @@ class ConvertingCounter(Counter):
         return before
 
 
+class AddingCounter(Counter):
+    """A counter as the model calls it."""
+
+    def add(self, amount):
+        before = self.n
+        self.n = before + amount
+        return before
+
+
+class AddingConvertingCounter(AddingCounter):
+    def add(self, amount):
+        before = int(self.n)
+        self.n = before + amount
+        return before
+
+
 class ItemCounter:
     def __init__(self):
         self.d = {"n": 0}

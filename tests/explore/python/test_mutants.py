@@ -1,5 +1,6 @@
 """The explorer's own bugs: each part that is left out is missed by a small program made for it."""
 
+import itertools
 from dataclasses import replace
 
 import pytest
@@ -11,7 +12,7 @@ from random_programs import START, module_of, outcomes
 
 from latchfree_explore import explore_object, explore_threads
 from latchfree_explore.python import objects
-from latchfree_explore.python.core import steps, undo
+from latchfree_explore.python.core import names, steps, undo
 from latchfree_explore.python.hooks import effects, polling
 from latchfree_explore.python.hooks import flow as hooks_flow
 from latchfree_explore.python.library import locks
@@ -128,3 +129,40 @@ def test_iterating_before_the_event_misses_an_outcome(monkeypatch):
     assert outcomes(module_of(source, 2), Reduced(), polls=False, most=5_000)[0] == everything
     monkeypatch.setitem(instrument.HOOKS, "each", early)
     assert outcomes(module_of(source, 2), Reduced(), polls=False, most=5_000)[0] != everything
+
+
+def test_without_initials_a_race_with_a_waiting_thread_is_not_reversed(monkeypatch):
+    """Thread 1 cannot come first where it waits for the lock; thread 2, which frees the lock, can."""
+    start = START.replace("s.results =", "s.la.acquire(); s.results =")
+    source = (
+        f"{start}\ndef t0(s):\n    s.x = 1\ndef t1(s):\n    s.la.acquire()\n    s.results[1].append(s.x)\n"
+        "def t2(s):\n    s.la.release()\n"
+    )
+    everything = outcomes(module_of(source, 3), Tree(), polls=False, most=5_000)[0]
+    assert outcomes(module_of(source, 3), Reduced(), polls=False, most=5_000)[0] == everything
+    monkeypatch.setattr(races.Order, "firsts", lambda self, race: {last_of(self, race[1])})
+    assert outcomes(module_of(source, 3), Reduced(), polls=False, most=5_000)[0] < everything
+
+
+def last_of(order, j):
+    return order._run.steps[j].thread if j >= 0 else -1 - j
+
+
+def test_with_names_that_differ_from_run_to_run_the_first_bug_is_missed(monkeypatch):
+    """Addresses are such names; here every access numbers anew, as if no address came back."""
+
+    def explored():
+        return explore_threads(
+            *[lambda it: it.increment()] * 2,
+            setup=so.Counter,
+            check=lambda it: it.n == 2,
+            strategy="dpor",
+            raises=False,
+        ).verdict
+
+    assert explored() == "violation"
+    outside = {"numbers": itertools.count(1 << 40), "__name__": "latchfree_explore"}  # what is here would be rewritten
+    monkeypatch.setattr(names, "reachable", eval("lambda roots: []", outside))
+    monkeypatch.setattr(names.Names, "born", eval("lambda self, value, thread: None", outside))
+    monkeypatch.setattr(names.Names, "of", eval("lambda self, value, thread, first: next(numbers)", outside))
+    assert explored() == "ok"

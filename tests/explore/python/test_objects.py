@@ -86,6 +86,16 @@ def test_every_program_of_two_threads_and_two_calls_is_explored_to_the_end():
                     break
 
 
+def test_a_call_that_raises_is_found_though_it_never_returns():
+    class Full:
+        def put(self, key, value):
+            raise OverflowError("full")
+
+    result = explore_object(Full, "put(0, 1) | put(1, 1)", raises=False)
+    assert result.wrong.kind == "exception"
+    assert "OverflowError: full" in result.wrong.message
+
+
 def test_what_makes_no_sense_is_refused():
     with pytest.raises(ValueError, match="no operation 'push'"):
         explore_object(so.LockedMap, "push(1)")

@@ -278,3 +278,15 @@ def test_classes_on_top_of_the_library_are_controlled():
     assert result.wrong.kind == "exception"
     assert threading.active_count() == before
     assert Worker.__bases__ == (threading.Thread,)
+
+
+@pytest.mark.parametrize("switches", ["free", "gil"])
+def test_a_thread_that_waits_for_ever_is_reported_though_the_first_one_has_ended(switches):
+    """A thread that is no daemon keeps the program alive; so does one that started it."""
+
+    def start_and_leave():
+        threading.Thread(target=threading.Event().wait).start()
+
+    result = explored(start_and_leave, switches=switches)
+    assert result.wrong is not None
+    assert "thread 1 waits for" in result.wrong.message

@@ -92,6 +92,39 @@ async def test_coroutine(start):
     assert Path(again).read_text().startswith('{"history"')
 
 
+def test_a_marked_test_is_explored(run):
+    pytest.importorskip("greenlet")
+    result = run(
+        """
+class Threaded:
+    def __init__(self):
+        self.value = 0
+
+    def add(self, n):
+        before = self.value
+        self.value = before + n
+        return before
+
+@pytest.mark.linearizable("counter", explore="free", threads=2, most_calls=1, programs=5, operations=["add"])
+def test_free():
+    return Threaded()
+
+@pytest.mark.linearizable("counter", explore="gil", threads=2, most_calls=1, programs=5, operations=["add"])
+def test_gil():
+    return Threaded()
+""",
+        "--latchfree-artifacts=art",
+    )
+    result.assert_outcomes(passed=1, failed=1)
+    text = text_of(result)
+    assert "scenario: add(1) || add(1)" in text
+    assert "fewest preemptions: 1" in text
+    for frame in ("concurrent.py", "hypothesis/", "Traceback", "pytest_plugin.py"):
+        assert frame not in text, frame
+    page = Path(re.search(r"^page: (.*)$", text, re.MULTILINE)[1])
+    assert "before = self.value" in page.read_text()
+
+
 @pytest.mark.slow
 def test_what_the_object_raises_is_shown_without_our_frames(run):
     result = run("""

@@ -12,48 +12,88 @@ import functools
 import types
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 MOST_REACHED: Final = 20_000
 _PER_THREAD: Final = 1 << 24
 _LEAVES: Final = (int, float, complex, str, bytes, bool, type, type(None), types.ModuleType, types.BuiltinFunctionType)
 
+Parts: TypeAlias = Callable[[Any], Iterator[Any]]
 
-def parts_of(value: Any) -> Iterator[Any]:
-    """Yield what an object holds, in an order that is the same in every run."""
-    if isinstance(value, types.FunctionType):
-        yield from value.__closure__ or ()
-        for name in value.__code__.co_names:
-            if name in value.__globals__:
-                yield value.__globals__[name]
+
+def _of_function(value: Any) -> Iterator[Any]:
+    yield from value.__closure__ or ()
+    variables = value.__globals__
+    for name in value.__code__.co_names:
+        if name in variables:
+            yield variables[name]
+
+
+def _of_cell(value: Any) -> Iterator[Any]:
+    try:
+        yield value.cell_contents
+    except ValueError:
         return
-    if isinstance(value, types.CellType):
-        try:
-            yield value.cell_contents
-        except ValueError:
-            return
-        return
-    if isinstance(value, types.MethodType):
-        yield value.__self__
-        yield value.__func__
-        return
-    if isinstance(value, functools.partial):
-        yield value.func
-        yield value.args
-        yield value.keywords
-        return
-    if isinstance(value, dict):
-        yield from list(dict.values(value))
-    elif isinstance(value, list | tuple | deque):
-        yield from list(value)
-    yield from list(getattr(value, "__dict__", {}).values())
-    for cls in type(value).__mro__:
-        for member in vars(cls).values():
-            if isinstance(member, types.MemberDescriptorType):
-                try:
-                    yield member.__get__(value, type(value))
-                except AttributeError:
-                    continue
+
+
+def _of_method(value: Any) -> Iterator[Any]:
+    yield value.__self__
+    yield value.__func__
+
+
+def _of_partial(value: Any) -> Iterator[Any]:
+    yield value.func
+    yield value.args
+    yield value.keywords
+
+
+_WHOLE: Final[tuple[tuple[type, Parts], ...]] = (
+    (types.FunctionType, _of_function),
+    (types.CellType, _of_cell),
+    (types.MethodType, _of_method),
+    (functools.partial, _of_partial),
+)
+_KNOWN: Final[dict[type, Parts | None]] = {}
+
+
+def _parts(kind: type) -> Parts | None:
+    """Return a function that yields what an object of a kind holds, in the same order in every run; None for a leaf.
+
+    The members of a class are looked up once, as objects of the same few kinds are walked before every schedule.
+    """
+    if issubclass(kind, _LEAVES):
+        return None
+    for whole, parts in _WHOLE:
+        if issubclass(kind, whole):
+            return parts
+    slots = [
+        member
+        for cls in kind.__mro__
+        for member in vars(cls).values()
+        if isinstance(member, types.MemberDescriptorType)
+    ]
+    maps, listed = issubclass(kind, dict), issubclass(kind, list | tuple | deque)
+    has_namespace = kind.__dictoffset__ != 0
+
+    def parts_of(value: Any) -> Iterator[Any]:
+        if maps:
+            yield from list(dict.values(value))
+        elif listed:
+            yield from list(value)
+        if has_namespace:
+            yield from list(getattr(value, "__dict__", {}).values())
+        for member in slots:
+            try:
+                yield member.__get__(value, kind)
+            except AttributeError:
+                continue
+
+    return parts_of
+
+
+def forget_kinds() -> None:
+    """Let go of the classes that were looked up."""
+    _KNOWN.clear()
 
 
 def reachable(roots: list[Any]) -> list[Any]:
@@ -63,34 +103,40 @@ def reachable(roots: list[Any]) -> list[Any]:
     waiting = deque(roots)
     while waiting and len(found) < MOST_REACHED:
         value = waiting.popleft()
-        if isinstance(value, _LEAVES) or id(value) in seen:
+        kind = type(value)
+        parts = _KNOWN[kind] if kind in _KNOWN else _KNOWN.setdefault(kind, _parts(kind))
+        if parts is None or id(value) in seen:
             continue
         seen.add(id(value))
         found.append(value)
-        waiting.extend(parts_of(value))
+        waiting.extend(parts(value))
     return found
 
 
 class Names:
-    """The numbers of the objects of one run; the objects stay alive as long as their numbers."""
+    """The numbers of the objects of one run; the objects stay alive as long as their numbers.
+
+    Attributes
+    ----------
+    numbers : dict
+        The number of each object, by address.
+    """
 
     def __init__(self, roots: list[Any]) -> None:
-        self._numbers: dict[int, int] = {}
-        self._kept: list[Any] = []
+        self._kept = reachable(roots)
+        self.numbers = {id(value): _PER_THREAD + at for at, value in enumerate(self._kept, 1)}
         self._counts: dict[int, int] = {}
         self._born: set[int] = set()
-        for value in reachable(roots):
-            self._number(value, -1)
 
     def _number(self, value: Any, thread: int) -> int:
         count = self._counts[thread] = self._counts.get(thread, 0) + 1
-        number = self._numbers[id(value)] = (thread + 2) * _PER_THREAD + count
+        number = self.numbers[id(value)] = (thread + 2) * _PER_THREAD + count
         self._kept.append(value)
         return number
 
     def born(self, value: Any, thread: int) -> None:
         """Give a number to an object that a thread has just made."""
-        if id(value) not in self._numbers:
+        if id(value) not in self.numbers:
             self._number(value, thread)
             self._born.add(id(value))
 
@@ -100,7 +146,7 @@ class Names:
 
     def of(self, value: Any, thread: int, first_touch: Callable[[], None]) -> int:
         """Return an object's number; call `first_touch` if a thread has to give one now."""
-        number = self._numbers.get(id(value))
+        number = self.numbers.get(id(value))
         if number is None:
             number = self._number(value, thread)
             first_touch()

@@ -11,11 +11,19 @@ from typing import Any, Final
 
 from latchfree_explore.python.core.names import MOST_REACHED
 
+OUTSIDE: Final = "outside"
+"""In place of a file: what happens outside the program."""
+
 _OURS: Final = str(Path(__file__).parents[1])
 _LIBRARY: Final = tuple(
     str(Path(sys.modules["os"].__file__ or "").parent / name)
-    for name in ("threading.py", "queue.py", "_threading_local.py", "concurrent")
+    for name in ("threading.py", "queue.py", "_threading_local.py", "concurrent", "asyncio")
 )
+
+
+def is_of_the_program(file: str) -> bool:
+    """Return whether a file is neither ours nor of the library under control."""
+    return not file.startswith(_OURS) and not file.startswith(_LIBRARY)
 
 
 def caller() -> tuple[str, int]:
@@ -23,7 +31,7 @@ def caller() -> tuple[str, int]:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         file = frame.f_code.co_filename
-        if not file.startswith(_OURS) and not file.startswith(_LIBRARY):
+        if is_of_the_program(file):
             return file, frame.f_lineno
         frame = frame.f_back
     return "", 0
@@ -34,6 +42,8 @@ def path_to(roots: list[Any], target: Any) -> str | None:
     waiting: deque[tuple[str, Any]] = deque()
     for root in roots:
         holder = getattr(root, "__self__", root)
+        if type(holder).__module__.startswith("latchfree_explore."):
+            continue
         waiting.append((type(holder).__name__, holder))
     seen: set[int] = set()
     while waiting and len(seen) < MOST_REACHED:

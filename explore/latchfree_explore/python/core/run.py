@@ -15,7 +15,7 @@ from typing import Any, Final, Protocol
 from latchfree.extras import require
 from latchfree_explore.python.core.constants import Constants
 from latchfree_explore.python.core.names import Names
-from latchfree_explore.python.core.steps import CLOCK, PROBE, READ, TIMEOUT, Accesses, Location, Step, merged
+from latchfree_explore.python.core.steps import CLOCK, PROBE, READ, TIMEOUT, WRITE, Accesses, Location, Step
 from latchfree_explore.python.core.undo import Undo
 
 MOST_STEPS: Final = 5_000
@@ -64,16 +64,17 @@ CONTROL: Final = Control()
 
 
 class Task:
-    """A thread of the explored program."""
+    """A thread of the explored program, or the world outside: what the end of the program does not wait for."""
 
     __slots__ = (
         "blocker", "condition", "deadline", "done", "error", "greenlet", "last_step", "name", "number", "on_end",
-        "opening", "parked", "pending", "spin", "starter",
+        "opening", "outside", "parked", "pending", "spin", "starter",
     )  # fmt: skip
 
-    def __init__(self, number: int, name: str) -> None:
+    def __init__(self, number: int, name: str, outside: bool = False) -> None:
         self.number = number
         self.name = name
+        self.outside = outside
         self.greenlet: Any = None
         self.starter: Any = None
         self.parked = False
@@ -87,10 +88,6 @@ class Task:
         self.spin: Any = None
         self.condition = 0
         self.on_end: list[Callable[[], None]] = []
-
-    def can_go(self) -> bool:
-        """Return whether the thread can take a step."""
-        return not self.done and (self.blocker is None or self.blocker.ready())
 
 
 class Run:
@@ -108,6 +105,10 @@ class Run:
 
     Attributes
     ----------
+    stop_at : int
+        A step at which `on_stop` is called, with its number and the thread's name; -1 for none.
+    alone : bool
+        Whether an event loop is the only thread: then others come only between its callbacks.
     problem : (str, str) or None
         What ended the schedule before its time, and why: "deadlock", "livelock", "endless", "cut", "diverged".
     """
@@ -129,8 +130,12 @@ class Run:
         self.problem: tuple[str, str] | None = None
         self.interrupted: BaseException | None = None
         self.rounds = 0
+        self.plain: set[tuple[type, str]] = set()  # attributes that no class has: those of the object itself
+        self.alone = False
         self.now = 0.0
         self.unheard: dict[int, str] = {}
+        self.stop_at = -1
+        self.on_stop: Callable[[int, str], object] = lambda number, thread: None
         self.in_background: Callable[[int], bool] = lambda ident: False
         self._waiting: list[Task] = []  # threads whose blocker is a set of places to be written
         self._main = greenlet.getcurrent()
@@ -138,12 +143,12 @@ class Run:
 
     # threads ---------------------------------------------------------------------------------------------------------
 
-    def spawn(self, body: Callable[[], object], name: str = "") -> Task:
+    def spawn(self, body: Callable[[], object], name: str = "", *, outside: bool = False) -> Task:
         """Start a thread and run it up to its first access."""
-        task = Task(len(self.tasks), name or f"thread {len(self.tasks)}")
+        task = Task(len(self.tasks), name or f"thread {len(self.tasks)}", outside)
         self.tasks.append(task)
         if self.step.thread >= 0:
-            self.step.started.append(task.number)
+            self.step.started += (task.number,)
         task.greenlet = self._greenlet.greenlet(lambda: self._live(task, body))
         task.starter = self._greenlet.getcurrent()
         before, self.current = self.current, task
@@ -241,6 +246,8 @@ class Run:
         self.step = Step(task.number)
         task.last_step = len(self.steps)
         self.steps.append(self.step)
+        if task.last_step == self.stop_at:
+            self.on_stop(task.last_step, task.name)
         if task.opening is not None:
             task.opening.first = task.last_step
             task.opening = None
@@ -250,10 +257,12 @@ class Run:
 
     def _decide(self, last: Task | None) -> Task | None:
         """Return the thread to go on, None if the schedule has come to an end."""
-        enabled = [task.number for task in self.tasks if task.can_go()]
+        enabled = [
+            task.number for task in self.tasks if not task.done and (task.blocker is None or task.blocker.ready())
+        ]
         if not enabled:
             unfinished = [task for task in self.tasks if not task.done]
-            foreground = [task for task in unfinished if not self.in_background(task.number + 1)]
+            foreground = [task for task in unfinished if not task.outside and not self.in_background(task.number + 1)]
             if not foreground:
                 return None
             timed = [task for task in unfinished if task.deadline is not None]
@@ -263,7 +272,7 @@ class Run:
         if len(self.steps) >= MOST_STEPS:
             return self._stop("endless", f"after {MOST_STEPS:,} steps some thread still runs")
         try:
-            choice = self.chooser.choose(self, enabled, -1 if last is None else last.number)
+            choice = self.chooser.choose(self, enabled, -1 if last is None or last.outside else last.number)
         except Diverged as error:  # not through the program, which might catch the error
             return self._stop("diverged", str(error))
         if choice is None:
@@ -298,25 +307,29 @@ class Run:
 
     def at(self, line: int) -> None:
         """Announce an access: in the model "free" others may come before."""
-        if not self.polls or not self.parked:
+        task = self.current
+        if task is None or not task.parked or not (self.polls or self.alone):
             self.point()
-        if self.step.line == 0:
-            self.step.line = line
+        step = self.step
+        if step.line == 0:
+            step.line = line
 
     def poll(self, line: int) -> None:
         """Announce a place where the interpreter polls: in the model "gil" others may come here."""
-        if self.polls:
+        if self.polls and not self.alone:
             self.point()
             self.step.line = line
 
     def record(self, owner: Any, part: Hashable, kind: str) -> None:
         """Add an access to the step of the running thread."""
-        self.record_at(self.location(owner, part), kind)
+        number = self.names.numbers.get(id(owner))
+        self.record_at(self.location(owner, part) if number is None else (number, part), kind)
 
     def record_at(self, location: Location, kind: str) -> None:
         """Add an access to the step of the running thread, by location."""
         accesses = self.step.accesses
-        accesses[location] = merged(accesses.get(location), kind)
+        old = accesses.get(location)
+        accesses[location] = kind if old is None or old == kind else WRITE
         if self._waiting and kind not in (READ, PROBE):
             for task in self._waiting:
                 if isinstance(task.blocker, Spin):
@@ -337,7 +350,7 @@ class Run:
 
     def tell(self, file: str, line: int, words: str) -> None:
         """Add the words for an access; only if the run is told in words."""
-        self.step.texts.append((file, line, words))
+        self.step.texts += ((file, line, words),)
 
     # waiting ---------------------------------------------------------------------------------------------------------
 

@@ -44,11 +44,6 @@ def conflict(a: str, b: str) -> bool:
     return (a, b) not in _COMMUTING
 
 
-def merged(old: str | None, new: str) -> str:
-    """Return the kind that stands for two accesses of one step to one location."""
-    return new if old is None or old == new else WRITE
-
-
 class Step:
     """What one thread did between two decisions of the scheduler.
 
@@ -62,9 +57,9 @@ class Step:
     named : bool
         Whether the step gave a number to an object that nobody had touched before. The number depends on who touches
         first, so two such steps are dependent.
-    started : list of int
+    started : tuple of int
         Threads that the step started.
-    texts : list of tuple
+    texts : tuple of tuple
         File, line and words for each access; only if the run is told in words.
     """
 
@@ -75,8 +70,8 @@ class Step:
         self.accesses: Accesses = {}
         self.line = 0
         self.named = False
-        self.started: list[int] = []
-        self.texts: list[tuple[str, int, str]] = []
+        self.started: tuple[int, ...] = ()
+        self.texts: tuple[tuple[str, int, str], ...] = ()
 
 
 def dependent(a: Accesses, b: Accesses) -> bool:

@@ -104,6 +104,7 @@ def _touch_attribute(run: Run, function: Callable[..., Any], owner: Any, name: s
         return
     run.at(line)
     if changes:
+        run.plain.clear()
         run.undo.attribute(owner, name)
         run.constants.wrote(name)
     run.record(place, name, WRITE if changes else READ)

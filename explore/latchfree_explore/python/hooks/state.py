@@ -73,7 +73,13 @@ def get(value: Any, name: str, line: int) -> Any:
     run = CONTROL.run
     if run is None:
         return twin(getattr(value, name))
-    owner = owner_of(value, name)
+    plain = (type(value), name)
+    if plain in run.plain:
+        owner = value
+    else:
+        owner = owner_of(value, name)
+        if owner is value and not isinstance(value, type) and class_attribute(*plain) is _MISSING:
+            run.plain.add(plain)
     if owner is None or run.constants.constant(name):
         return twin(getattr(value, name))
     run.at(line)
@@ -88,9 +94,15 @@ def get(value: Any, name: str, line: int) -> Any:
 def put(new: Any, owner: Any, name: str, line: int) -> None:
     """Write an attribute."""
     run = CONTROL.run
-    if run is None or (hasattr(type(_attribute(owner, name)), "__set__") and not _is_slot(owner, name)):
+    if run is None:
         setattr(owner, name, new)
         return
+    if (type(owner), name) not in run.plain:
+        if hasattr(type(_attribute(owner, name)), "__set__") and not _is_slot(owner, name):
+            setattr(owner, name, new)
+            return
+        if isinstance(owner, type):
+            run.plain.clear()
     run.at(line)
     if not run.names.is_born(owner):
         run.undo.attribute(owner, name)
@@ -105,6 +117,7 @@ def delete(owner: Any, name: str, line: int) -> None:
     """Delete an attribute."""
     run = CONTROL.run
     if run is not None:
+        run.plain.clear()
         run.at(line)
         run.undo.attribute(owner, name)
         run.constants.wrote(name)

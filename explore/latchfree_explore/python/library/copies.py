@@ -129,7 +129,10 @@ class Library:
             if name in vars(module):
                 vars(module)[name] = Unlocked()
         vars(pool)["_global_shutdown_lock"] = Unlocked()
+        if "_maintain_shutdown_locks" in vars(threading):  # looks at locks in the order of their addresses
+            vars(threading)["_maintain_shutdown_locks"] = lambda: None
         vars(threading)["_make_invoke_excepthook"] = _keep_error
+        _no_daemon(threading._DummyThread)
         threading.Event._flag = Watched("_flag")
         _hear_notifications(threading.Condition)
         threading.Thread.__hash__ = base.Future.__hash__ = _numbered
@@ -183,6 +186,17 @@ def _keep_error() -> Callable[[Any], None]:
             run.current.error = sys.exc_info()[1]
 
     return keep
+
+
+def _no_daemon(dummy: Any) -> None:
+    """Have threads that `threading` did not start be no daemons, nor those that they start."""
+    initialise = dummy.__init__
+
+    def initialised(self: Any) -> None:
+        initialise(self)
+        self._daemonic = False
+
+    dummy.__init__ = initialised
 
 
 def _hear_notifications(condition: Any) -> None:

@@ -56,6 +56,7 @@ def _started(body: Callable[[], object]) -> int:
             "fix: explore one function that makes the object and starts the threads"
         )
     run.at(0)
+    run.alone = False
     task = run.spawn(body)
     run.record(run, "threads", WRITE)
     tell(run, f"start {task.name}")

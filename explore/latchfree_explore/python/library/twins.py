@@ -7,6 +7,7 @@ every run, with the state that the original has. The originals are never changed
 from __future__ import annotations
 
 import _thread
+import asyncio
 import concurrent.futures
 import concurrent.futures._base
 import concurrent.futures.thread
@@ -21,6 +22,7 @@ from typing import Any, Final
 from latchfree_explore.python.library.copies import library
 from latchfree_explore.python.library.fake_thread import Local
 from latchfree_explore.python.library.locks import OUTSIDE, Lock, RLock, SimpleQueue
+from latchfree_explore.python.library.pools import run_coroutine_threadsafe
 
 _REAL_LOCK: Final = type(_thread.allocate_lock())
 _REAL_RLOCK: Final = type(_thread.RLock())
@@ -53,6 +55,7 @@ def _exchanged() -> dict[int, tuple[Any, Any]]:
             kind = real is not None and real is not value and callable(real)
             if kind and not name.startswith("__") and getattr(real, "__module__", "") != "builtins":
                 found.setdefault(id(real), (real, value))
+    found[id(asyncio.run_coroutine_threadsafe)] = asyncio.run_coroutine_threadsafe, run_coroutine_threadsafe
     return found
 
 

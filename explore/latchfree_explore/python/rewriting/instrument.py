@@ -92,7 +92,7 @@ class Instrumented:
         seen: set[str] = set()
         for value in reachable(roots):
             for function in _functions_of(value):
-                if self._is_own(function.__module__ or ""):
+                if self._is_own(function.__globals__.get("__name__") or ""):  # a wrapper says another `__module__`
                     yield function.__globals__
             waiting += [value.__module__] if isinstance(value, types.FunctionType) else _modules_of(type(value))
         while waiting:
@@ -160,6 +160,7 @@ class Instrumented:
             self._exchange_bases(cls)
 
     def _exchange_code(self, file: str, functions: list[types.FunctionType]) -> None:
+        linecache.checkcache(file)
         lines = linecache.getlines(file)
         if not lines:
             for function in functions:  # methods that `exec` made, as those of a dataclass, stay

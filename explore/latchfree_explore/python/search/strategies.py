@@ -32,15 +32,17 @@ class Strategy(Chooser, Protocol):
 class Node:
     """A decision: who could go on, who did in earlier runs, who is still to be tried."""
 
-    __slots__ = ("able", "accesses", "choice", "done", "last", "sleeping", "to_try")
+    __slots__ = ("able", "accesses", "choice", "done", "enabled", "last", "sleeping", "to_try", "ways")
 
-    def __init__(self, able: set[int], last: int) -> None:
-        self.able = able
+    def __init__(self, enabled: list[int], last: int) -> None:
+        self.enabled = enabled
+        self.able = set(enabled)
         self.last = last
         self.choice = -1
         self.accesses: Accesses | None = None
         self.done: dict[int, tuple[Accesses, bool]] = {}
         self.to_try: set[int] = set()
+        self.ways: dict[int, list[int]] = {}  # the threads that are to follow one that is to be tried
         self.sleeping: dict[int, tuple[Accesses, bool]] = {}
 
 
@@ -49,6 +51,8 @@ class Tree:
 
     def __init__(self) -> None:
         self.nodes: list[Node] = []
+        self._fresh = 0  # the first node whose accesses are not known yet
+        self.way: list[int] = []  # the threads to follow at new nodes, the last one first
 
     def begin(self) -> None:
         """Start at the root."""
@@ -56,6 +60,8 @@ class Tree:
     def restart(self) -> None:
         """Forget all runs."""
         self.nodes.clear()
+        self.way.clear()
+        self._fresh = 0
 
     def choose(self, run: Run, enabled: list[int], last: int) -> int | None:
         """Follow the path, then extend it."""
@@ -64,7 +70,7 @@ class Tree:
             node = self.nodes[at]
             _same(run, self.nodes, at, enabled)
             return node.choice
-        node = Node(set(enabled), last)
+        node = Node(enabled, last)
         choice = self.first(run, node, enabled)
         if choice is None:
             return None
@@ -80,9 +86,8 @@ class Tree:
     def advance(self, run: Run) -> bool:
         """Go back to the deepest node with something to try."""
         self.learn(run)
-        for at, node in enumerate(self.nodes):
-            if at < len(run.steps):
-                node.accesses = run.steps[at].accesses
+        for at in range(self._fresh, min(len(self.nodes), len(run.steps))):
+            self.nodes[at].accesses = run.steps[at].accesses
         while self.nodes:
             at = len(self.nodes) - 1
             node = self.nodes[at]
@@ -93,7 +98,9 @@ class Tree:
             choices = self.choices(node)
             if choices:
                 node.choice = choices[0]
+                self.way = node.ways.get(node.choice, [])[::-1]
                 node.accesses = None
+                self._fresh = at
                 return True
             self.nodes.pop()
         return False
@@ -119,6 +126,11 @@ class Reduced(Tree):
         awake = [each for each in enabled if each not in node.sleeping]
         if not awake:
             return None
+        if self.way:
+            wanted = self.way.pop()
+            if wanted in awake:
+                return wanted
+            self.way.clear()
         return node.last if node.last in awake else awake[0]
 
     def learn(self, run: Run) -> None:
@@ -235,7 +247,7 @@ class Pct:
 def _same(run: Run, nodes: list[Node], at: int, enabled: list[int]) -> None:
     """Raise `Diverged` unless the run is what it was when the path was made."""
     node = nodes[at]
-    if node.able != set(enabled):
+    if node.enabled != enabled:
         raise Diverged(
             f"step {at}: threads {enabled} can go on, in an earlier run with the same choices {sorted(node.able)}"
         )

@@ -1,0 +1,39 @@
+"""Where a task stands, in words: the line of the innermost coroutine that is not of asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any, Final
+
+from latchfree_explore.python.core.places import OUTSIDE
+
+_LIBRARY: Final = str(Path(asyncio.__file__).parent)
+
+
+def place_of(task: asyncio.Task[Any]) -> tuple[str, int]:
+    """Return file and line at which a task waits, or is to begin."""
+    found = ("", 0)
+    coroutine: Any = task.get_coro()
+    while coroutine is not None:
+        frame = getattr(coroutine, "cr_frame", None) or getattr(coroutine, "ag_frame", None)
+        if frame is not None and not frame.f_code.co_filename.startswith(_LIBRARY):
+            found = frame.f_code.co_filename, frame.f_lineno
+        coroutine = getattr(coroutine, "cr_await", None) or getattr(coroutine, "ag_await", None)
+    return found
+
+
+def waits_at(task: asyncio.Task[Any]) -> str:
+    """Return which task waits, and at which line."""
+    file, line = place_of(task)
+    return f"{task.get_name()} at {Path(file).name}:{line}" if file else task.get_name()
+
+
+def told_as(handle: asyncio.Handle) -> tuple[str, int, str]:
+    """Return file, line and words for a callback that is about to run."""
+    callback: Any = handle._callback  # type: ignore[attr-defined]
+    owner = getattr(callback, "__self__", None)
+    if isinstance(owner, asyncio.Task):
+        return (*place_of(owner), f"{owner.get_name()} goes on")
+    name = getattr(callback, "__qualname__", type(callback).__name__)
+    return OUTSIDE, 0, "an event is handed over" if name.startswith("completes.") else f"callback {name}"

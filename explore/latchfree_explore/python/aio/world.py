@@ -1,0 +1,147 @@
+"""The outside of an event loop: events that land, time that passes, tasks that are cancelled, each a thread of its own.
+
+When they act is the scheduler's choice, as for any thread. They end with the program, which does not wait for them:
+the loop's last step writes what they wait for, so that what they could have done before is tried.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import Any, Final, Protocol
+
+from latchfree_explore.python.core.places import OUTSIDE
+from latchfree_explore.python.core.run import Run, Task
+from latchfree_explore.python.core.steps import READ, WRITE
+
+NAME: Final = "outside"
+
+
+class Loop(Protocol):
+    """What the outside sees of a loop."""
+
+    ready: deque[asyncio.Handle]
+    landed: list[asyncio.Handle]
+    tasks: list[asyncio.Task[Any]]
+    made: list[asyncio.TimerHandle]
+    cancels: int
+    quiet_turns: int
+    events: int
+
+    def is_closed(self) -> bool:
+        """Return whether the schedule is over."""
+        ...
+
+    def next_timer(self) -> int | None:
+        """Return the number of the next timer in the future."""
+        ...
+
+    def others(self) -> list[Task]:
+        """Return the threads of the schedule."""
+        ...
+
+
+class _Open:
+    """An event may land as long as the loop runs."""
+
+    def __init__(self, loop: Loop) -> None:
+        self.loop = loop
+
+    def ready(self) -> bool:
+        return not self.loop.is_closed()
+
+    def waited_for(self) -> str:
+        return "nothing"
+
+
+def completes(run: Run, loop: Loop, future: asyncio.Future[object], label: str, result: object) -> None:
+    """Have the outside complete a future at a moment that is chosen, if nobody has done so before."""
+
+    def complete() -> None:
+        if future.done():
+            return
+        if isinstance(result, BaseException):
+            future.set_exception(result)
+        else:
+            future.set_result(result)
+
+    def land() -> None:
+        run.wait(_Open(loop), (run.location(loop, "news"), WRITE))
+        run.record(loop, "news", WRITE)
+        loop.events -= 1
+        loop.quiet_turns = 0
+        loop.landed.append(asyncio.Handle(complete, (), _as_loop(loop)))
+        if run.telling:
+            run.tell(OUTSIDE, 0, f"{label} lands")
+
+    loop.events += 1
+    run.spawn(land, NAME, outside=True)
+
+
+class _Due(_Open):
+    """Time may pass to the deadline of a timer that is the next one and is not cancelled."""
+
+    def __init__(self, loop: Loop, number: int) -> None:
+        super().__init__(loop)
+        self._number = number
+
+    def ready(self) -> bool:
+        """Return whether the timer is the next one, and no sleeping thread wakes before it."""
+        if self.loop.is_closed() or self.loop.next_timer() != self._number:
+            return False
+        when = self.loop.made[self._number].when()
+        return all(task.deadline is None or task.deadline >= when for task in self.loop.others())
+
+
+def passes(run: Run, loop: Loop, number: int) -> None:
+    """Let time pass to the deadline of a timer, at a moment that is chosen."""
+
+    def wait() -> None:
+        run.wait(_Due(loop, number), (run.location(loop, ("timer", number)), WRITE))
+        for other in range(number):
+            run.record(loop, ("timer", other), READ)  # an earlier one has fired, or was cancelled
+        run.record(loop, ("timer", number), WRITE)
+        run.record(loop, "clock", WRITE)
+        run.now = loop.made[number].when()
+        loop.quiet_turns = 0
+        if run.telling:
+            run.tell(OUTSIDE, 0, f"{run.now:g} s have passed")
+
+    run.spawn(wait, NAME, outside=True)
+
+
+class _May(_Open):
+    """A task may be cancelled while it runs and the outside has cancelled fewer tasks than it may."""
+
+    def __init__(self, loop: Loop, number: int) -> None:
+        super().__init__(loop)
+        self._number = number
+
+    def ready(self) -> bool:
+        return self.loop.cancels > 0 and not self.loop.is_closed() and not self.loop.tasks[self._number].done()
+
+
+def cancels(run: Run, loop: Loop, number: int) -> None:
+    """Have the outside cancel a task between two callbacks: before the task begins, or while it waits."""
+
+    def cancel() -> None:
+        run.wait(_May(loop, number), (run.location(loop, ("cancel", number)), WRITE))
+        run.record(loop, ("cancel", number), WRITE)
+        run.record(loop, "cancels", WRITE)
+        run.record(loop, "queue", WRITE)
+        loop.cancels -= 1
+        if loop.cancels == 0:
+            for other in range(len(loop.tasks)):
+                run.record(loop, ("cancel", other), WRITE)
+        task = loop.tasks[number]
+        loop.quiet_turns = 0
+        if run.telling:
+            run.tell(OUTSIDE, 0, f"cancel {task.get_name()}")
+        task.cancel()
+
+    run.spawn(cancel, NAME, outside=True)
+
+
+def _as_loop(loop: Any) -> asyncio.AbstractEventLoop:
+    known: asyncio.AbstractEventLoop = loop
+    return known
