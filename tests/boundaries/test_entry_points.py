@@ -15,7 +15,9 @@ REVIEWED = {
     },
     "latchfree.arena.lending": {"ARENA.claim", "ARENA.release"},
     "latchfree.arena.sealing": {"ARENA.read_state", "ARENA.swap_state"},
-    "latchfree.ctrie.border": {"TRIE.reclaim"},
+    "latchfree.ctrie.border": {"TRIE.drop_due", "TRIE.reclaim"},
+    # with the slot of the arena that it watches
+    "latchfree.ctrie.references": {"ARENA.collect"},
     "latchfree.ctrie.holds": {"TRIE.destroy"},
     "latchfree.ctrie.recovery": {"TRIE.adopt", "TRIE.destroy", "TRIE.discard", "TRIE.drop", "TRIE.sweep"},
     "latchfree.streams.ownership": {"RING.adopt", "RING.create", "RING.drop", "RING.free", "RING.sweep"},

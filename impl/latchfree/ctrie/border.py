@@ -53,7 +53,7 @@ _WHOLE: Final = {
     "adopt": Call(entry_points.adopt, (WORD, WORD, WORD, WORD), FLAG),
     "discard": Call(entry_points.discard, (WORD, WORD), NONE),
     "reclaim": Call(trees.reclaim, (WORD, WORD), NONE),
-    "let_go": Call(references.let_go_of_all, (WORD, WORD), NONE),
+    "drop_due": Call(references.drop_all_due, (WORD, WORD), NONE),
     "scan_start": Call(loops.scan_start, (WORD, WORD, WORD, WORDS), NONE, nogil=True),
     "scan_next": Call(loops.scan_next, (WORD, WORD, WORDS, WORDS), INT, nogil=True),
     "scan_count": Call(loops.scan_count, (WORD, WORD, WORD, WORDS, WORDS), INT, nogil=True),
@@ -101,4 +101,4 @@ TRIE: Final = Border(__name__, {**_WHOLE, **_COLUMNS, **_PUTS, **_BODIES, **_SLO
 def reclaim(base: int, me: int) -> None:
     """Free everything on the list `P_DEFERRED` of a participant, and let go of what the list `P_HOLDERS` holds."""
     TRIE.reclaim(base, me)
-    TRIE.let_go(base, me)
+    TRIE.drop_due(base, me)

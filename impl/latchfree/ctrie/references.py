@@ -214,26 +214,26 @@ def remove_some(store: Holding, few: int) -> Any:
             raise KeyError("popitem(): the Ctrie is empty")
 
 
-# letting go -------------------------------------------------------------------------------------------------------
+# dropping -------------------------------------------------------------------------------------------------------
 
 _watched: weakref.WeakSet[Arena] = weakref.WeakSet()
 
 
 def settle(arena: Arena) -> None:
-    """Let go of everything that was removed from maps in an arena and that nobody reads, in whatever thread."""
+    """Drop everything that was removed from maps in an arena and that nobody reads, in whatever thread."""
     for _ in range(_ROUNDS):
         arena.collect()
 
 
 def _settle_at_end(region: Any, base: int, slot: int) -> None:
-    """Let go of what waits still, when the last structure of a private arena is gone; `region` is its memory."""
+    """Drop what waits still, when the last structure of a private arena is gone; `region` is its memory."""
     for _ in range(_ROUNDS):
         ARENA.collect(base, slot)
         reclaim(base, slot)
 
 
 def watch(arena: Arena) -> None:
-    """Have everything let go of that waits when the arena ends."""
+    """Have everything dropped that waits when the arena ends."""
     if arena not in _watched:
         slot = arena.interpreter_participant()
         weakref.finalize(arena, _settle_at_end, arena.region, arena.base, slot).atexit = False

@@ -68,7 +68,7 @@ MUTANTS = {
     ),
     "finalizers let go of more, and so on": (
         "ctrie/kernels/references.py",
-        "    if peek(mem, me + P_LETTING_GO) == thread:\n        return\n",
+        "    if peek(mem, me + P_DROPPER) == thread:\n        return\n",
         "",
     ),
     "a pair is replaced whatever it is by now": (

@@ -46,7 +46,7 @@ from latchfree.ctrie.kernels.entries import HELD_KEY, HELD_VALUE
 from latchfree.ctrie.kernels.insert import FULL, insert
 from latchfree.ctrie.kernels.lookup import lookup
 from latchfree.ctrie.kernels.nodes import NIL
-from latchfree.ctrie.kernels.references import SLICE, drop_pair, hasten, let_go, take_pair
+from latchfree.ctrie.kernels.references import SLICE, drop_pair, hasten, drop_due, take_pair
 from latchfree.ctrie.kernels.remove import remove
 from latchfree.ctrie.kernels.surprise import FAILED, again, answered, asked, done
 from latchfree.jit import external, kernel
@@ -106,7 +106,7 @@ def _done(context: Word, mem: Word, me: Word, key: Word, value: Word) -> None:
     """Let go of what waits, and of the pair that was replaced or removed just now; the caller is not pinned."""
     if not _is_plain(context, value) or not _is_plain(context, key):
         hasten(mem, me)
-    let_go(mem, me, SLICE)
+    drop_due(mem, me, SLICE)
 
 
 @kernel
@@ -180,7 +180,7 @@ def _written(this: Word, thing: Word, value: Word, mode: Word) -> tuple[int, Wor
             there, old = peek(mem, node + HELD_KEY), peek(mem, node + HELD_VALUE)
         unpin(mem, me)
         if node == NIL and mode != _IF_PRESENT:
-            let_go(mem, me, SLICE)
+            drop_due(mem, me, SLICE)
             return _ABSENT, _0
         drop_pair(thing, value)  # which the caller has, too
         if node == FULL:

@@ -14,7 +14,7 @@ from being used again meanwhile.
 Who owns a reference:
 
 - An S-node of kind `PAIR` owns one reference to each of its objects from the commit of the GCAS that links the S-node
-  until `let_go`. Copies of C-nodes and L-nodes, tombs and snapshots share S-nodes and own nothing.
+  until `drop_due`. Copies of C-nodes and L-nodes, tombs and snapshots share S-nodes and own nothing.
 - A writer takes the two references before the insert. If the insert commits, they belong to the S-node. If the insert
   writes nothing (another pair is there, the arena is full), the writer gives them back after unpinning.
 - A lost GCAS is undone: its S-node goes back to the free list and never owned anything (`undo` drops no reference, for
@@ -23,7 +23,7 @@ Who owns a reference:
 - A replaced or removed S-node is retired like any node: it waits for the snapshots that see it, on their deadlists, and
   for two epochs. Until then readers may take references out of it. Where the arena would free the node, the arena puts
   it on the list `P_HOLDERS` of the participant: this happens inside operations, where nothing may run.
-- `let_go` takes nodes off that list when the operation has unpinned, `SLICE` at a time: first it gives the node back,
+- `drop_due` takes nodes off that list when the operation has unpinned, `SLICE` at a time: first it gives the node back,
   then it drops the references. Dropping one may run anything, also an operation on the same map; then everything is in
   order already. A finalizer that writes to a map does not let go of more: so finalizers nest no deeper than in a dict.
 - Where the old key or value may have a finalizer, an operation calls `hasten` first: two steps of the epoch, which need
@@ -52,7 +52,7 @@ import numpy as np
 from latchfree.arena.kernels.epochs import drain, pin, try_advance, unpin
 from latchfree.arena.kernels.freelists import give, round_up
 from latchfree.arena.kernels.node import size_of
-from latchfree.arena.layout import P_HOLDERS, P_LETTING_GO
+from latchfree.arena.layout import P_HOLDERS, P_DROPPER
 from latchfree.atomics import barrier, peek, poke
 from latchfree.border.objects import field, new_tuple, room, set_field
 from latchfree.ctrie.kernels.context import (
@@ -114,14 +114,14 @@ def hasten(mem: Handle, me: Word) -> None:
 
 
 @kernel
-def let_go(mem: Handle, me: Word, most: Word) -> None:
+def drop_due(mem: Handle, me: Word, most: Word) -> None:
     """Drop the references of up to `most` nodes that nobody reads any more. This may run anything."""
     if peek(mem, me + P_HOLDERS) == _0:
         return
     thread = _thread()
-    if peek(mem, me + P_LETTING_GO) == thread:
+    if peek(mem, me + P_DROPPER) == thread:
         return
-    poke(mem, me + P_LETTING_GO, thread)
+    poke(mem, me + P_DROPPER, thread)
     done = _0
     while done < most and peek(mem, me + P_HOLDERS) != _0:
         node = peek(mem, me + P_HOLDERS)
@@ -132,13 +132,13 @@ def let_go(mem: Handle, me: Word, most: Word) -> None:
         barrier(mem)
         drop_pair(key, value)
         done += _1
-    poke(mem, me + P_LETTING_GO, _0)
+    poke(mem, me + P_DROPPER, _0)
 
 
 @entry
-def let_go_of_all(mem: Handle, me: Word) -> None:
+def drop_all_due(mem: Handle, me: Word) -> None:
     """Drop the references of all nodes that nobody reads any more."""
-    let_go(mem, me, ~_0)
+    drop_due(mem, me, ~_0)
 
 
 @kernel
@@ -230,7 +230,7 @@ def _swap_o(bound: Word, arguments: Word, count: Word) -> Word:
         return constant(context, NOT_IMPLEMENTED)
     if done and old != none:
         hasten(mem, me)
-    let_go(mem, me, SLICE)
+    drop_due(mem, me, SLICE)
     return _from_bool(np.int64(done))
 
 
