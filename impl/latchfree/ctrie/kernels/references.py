@@ -52,7 +52,7 @@ import numpy as np
 from latchfree.arena.kernels.epochs import drain, pin, try_advance, unpin
 from latchfree.arena.kernels.freelists import give, round_up
 from latchfree.arena.kernels.node import size_of
-from latchfree.arena.layout import P_HOLDERS, P_DROPPER
+from latchfree.arena.layout import P_DROPPER, P_HOLDERS
 from latchfree.atomics import barrier, peek, poke
 from latchfree.border.objects import field, new_tuple, room, set_field
 from latchfree.ctrie.kernels.context import (
