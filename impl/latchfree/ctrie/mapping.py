@@ -348,7 +348,7 @@ class Ctrie(Slots, OneKey[K, V]):
         return made
 
     def clear(self) -> None:
-        """Remove everything in one step, in O(1) while there are no snapshots; objects are let go of one by one."""
+        """Remove everything in one step, in O(1) while there are no snapshots; objects are dropped one by one."""
         store = self._store
         if store.clear() is NotImplemented:
             store.insist(store.clear, refused, anew=True)

@@ -377,17 +377,23 @@ class Store:
 
     def count(self, hold: Hold) -> int:
         """Return the number of entries of a snapshot."""
-        if self.references:  # an S-node may hold several keys of one hash: then there is no address of a key
-            several = [int(n) for batch in self._nodes(hold) for n in batch[self.arena.words[batch + HELD_KEY] == 0]]
-            more = sum(len(self.held(node)) // 2 - 1 for node in several)
-        else:
-            more = 0
+        if self.references:
+            return self._count_objects(hold)
         cursor = np.zeros(scan.CURSOR_WORDS, np.uint64)
         nodes = np.zeros(_BATCH, np.uint64)
         with self.arena.lend() as me:
             total: int = TRIE.scan_count(self.base, me, hold.root, cursor, nodes)
         hold.touch()
-        return total + more
+        return total
+
+    def _count_objects(self, hold: Hold) -> int:
+        """Count them where an S-node may hold several keys of one hash; such a node has no address of a key."""
+        total = 0
+        for batch in self._nodes(hold):
+            several = batch[self.arena.words[batch + HELD_KEY] == 0].tolist()
+            total += len(batch) + sum(len(self.held(node)) // 2 - 1 for node in several)
+        hold.touch()
+        return total
 
 
 def _encoded(codec: Codec[Any], item: Any, what: str, limit: int) -> Any:
