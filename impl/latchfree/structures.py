@@ -26,9 +26,9 @@ class StructureKind(NamedTuple):
     name : str
         The class.
     reclaim : str
-        ``module:function``, compiled, of the arena's address and a participant: frees everything on the list
-        `P_DEFERRED` of the participant, and lets go of what the nodes on the list `P_HOLDERS` hold. Kinds that are
-        built of the same nodes share one function.
+        ``module:function``, of the arena's address and a function that returns a participant: frees everything on the
+        list `P_DEFERRED` of the participant, and lets go of what the nodes on the list `P_HOLDERS` hold. Kinds that
+        are built of the same nodes share one function.
     """
 
     kind: int

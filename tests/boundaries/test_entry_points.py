@@ -5,7 +5,7 @@ from boundary_sites import sites
 #: Module -> what plain Python calls there, and where the lengths come from.
 REVIEWED = {
     # words and offsets that the arena itself has handed out; no arrays
-    "latchfree.arena.arena": {"ARENA.adopt", "ARENA.collect"},
+    "latchfree.arena.arena": {"ARENA.adopt", "ARENA.collect", "ARENA.gather", "ARENA.scatter"},
     "latchfree.arena.directory": {
         "ARENA.change_entry",
         "ARENA.fill_entry",
@@ -25,7 +25,6 @@ REVIEWED = {
     "latchfree.border.calls": {"builtin(self.definition(name))", "define(name)"},
     # arrays made beside the call, of a length that the kernel is told or that both take from one place
     "latchfree.arena.census": {"ARENA.count"},
-    "latchfree.arena.merging": {"ARENA.gather", "ARENA.scatter"},
     "latchfree.topics.concurrent.store": {"TOPICS.create", "TOPICS.scan"},
     # `Store.key` and `Store.value` have checked kind, length and range; the context is `new_context`'s
     "latchfree.ctrie.binding": {"border.builtin(TRIE.definition(name))"},
@@ -59,15 +58,11 @@ REVIEWED = {
         "TOPICS.add_rows",
         "TOPICS.drop_rows",
         "TOPICS.match_rows",
-        "TOPICS.pin",
-        "TOPICS.unpin",
     },
     # the dialect has checked the text; `Scratch.make_room` follows its length
     "latchfree.topics.concurrent.reader": {
         "TOPICS.match_rows",
         "TOPICS.match_text",
-        "TOPICS.pin",
-        "TOPICS.unpin",
     },
     "latchfree.topics.concurrent.trie": {"getattr(TOPICS, name)"},
     # `arrays_of` compares the numbers of patterns and subscribers; a saved index has a checksum

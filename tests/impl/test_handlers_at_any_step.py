@@ -1,16 +1,20 @@
 """A signal handler comes at any step of a call.
 
 If it closes the arena, the call does its work whole, or raises `ArenaClosed`. If it raises, the arena is as good as
-before; memory that was taken and not yet handed on may be lost until a repair.
+before; memory that was taken and not yet handed on may be lost until a repair. If it forks, both processes go on with
+the call, and neither touches what is the other's.
 """
 
+import os
 import pickle
 import sys
+import traceback
+from contextlib import suppress
 
 import pytest
-from stepping import AtStep, interrupt
+from stepping import AtLook, AtStep, interrupt
 
-from latchfree import Arena, ArenaClosed, ConcurrentTrie, Ctrie, RingBuffer
+from latchfree import Arena, ArenaClosed, ConcurrentTrie, Ctrie, LatchfreeError, RingBuffer, RingGone
 from latchfree_fsck import fsck
 
 CALLS = {
@@ -124,6 +128,77 @@ def still_good(structures):
     assert len(s.ring) >= 1
 
 
+class Fork:
+    """Forks when called; the process that is not `first` goes on when the other one has ended, or is through."""
+
+    def __init__(self, first):
+        self.first, self.child, self.pipe = first, None, os.pipe()
+
+    def __call__(self):
+        self.child = os.fork()
+        if self.child and self.first == "child":
+            self.wait()
+        if self.child == 0 and self.first == "parent":
+            os.close(self.pipe[1])
+            os.read(self.pipe[0], 1)
+
+    def wait(self):
+        os.close(self.pipe[1])
+        self.status = os.waitstatus_to_exitcode(os.waitpid(self.child, 0)[1])
+
+
+def forked_at_looks(folder, call, onward, first):
+    ran, step = True, 0
+    while ran:
+        structures, fork, right = Structures(folder / f"{step}"), Fork(first), False
+        try:
+            with AtLook(fork, step) as handler:
+                try:
+                    call(structures)
+                except (KeyError, LatchfreeError):
+                    assert handler.acted  # the other process was faster
+                except RuntimeError as error:
+                    if fork.child != 0 or "before the fork" not in str(error):
+                        raise
+            good_for_two(structures)
+            structures.arena.close()
+            right = structures.arena.closed
+        except BaseException:
+            traceback.print_exc()
+            raise
+        finally:
+            if fork.child == 0:
+                os._exit(0 if right else 1)
+            if first == "parent" or not handler.acted:
+                fork.wait() if fork.child else os.close(fork.pipe[1])
+            os.close(fork.pipe[0])
+        ran = handler.acted
+        assert not ran or fork.status == 0, f"forked at look {step}"
+        report = fsck(path=folder / f"{step}", repair=True)
+        assert report.clean or (report.repaired and report.memory.leaked < 100), f"forked at look {step}: {report}"
+        (folder / f"{step}").unlink()
+        step = onward(step)
+    assert step > 0
+
+
+def good_for_two(structures):
+    """Use what may be there, as the other process does."""
+    s = structures
+    s.arena.collect()
+    s.arena.merge()
+    if "stock" in s.arena.structures():
+        s.stock.put_many(["7", "8"], [[7], [8]])
+        assert s.stock.get_many(["7", "8"]) == [[7], [8]]
+        assert s.stock["7"] == [7]
+        assert dict(s.stock.readonly_snapshot())["8"] == [8]
+    if "topics" in s.arena.structures():
+        s.topics.subscribe("b", 5)
+        assert s.topics.match("b") == {5}
+        assert s.topics.match_many(["b"]).to_pylist() == [[5]]
+    with suppress(RingGone):  # the parent has closed the arena
+        assert 0 <= len(s.ring) <= 8
+
+
 def geometric(step):
     return step + 1 + step // 5
 
@@ -146,6 +221,23 @@ def finalizers_may_be_interrupted(monkeypatch):
 @pytest.mark.parametrize("name", ["create a map", "put many", "snapshot", "match", "unlink topics", "make a ring"])
 def test_a_handler_that_raises(tmp_path, name):
     interrupted_at_steps(tmp_path, CALLS[name], geometric)
+
+
+FORKED = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+
+
+@FORKED
+@pytest.mark.parametrize(("name", "first"), [("put many", "child"), ("matching", "parent"), ("merge", "child")])
+def test_a_handler_that_forks(tmp_path, name, first):
+    forked_at_looks(tmp_path, CALLS[name], geometric, first)
+
+
+@pytest.mark.slow
+@FORKED
+@pytest.mark.parametrize("first", ["child", "parent"])
+@pytest.mark.parametrize("name", CALLS)
+def test_a_handler_that_forks_at_each_look(tmp_path, name, first):
+    forked_at_looks(tmp_path, CALLS[name], next_one, first)
 
 
 @pytest.mark.slow

@@ -25,7 +25,7 @@ from latchfree.arena.census import Census, census
 from latchfree.arena.directory import Directory
 from latchfree.arena.entry import Entry
 from latchfree.arena.lending import Call, Lender, Loan
-from latchfree.arena.merging import merge
+from latchfree.arena.merging import joined
 from latchfree.arena.region import Region
 from latchfree.errors import ArenaInvalid
 from latchfree.structures import reclaimers
@@ -95,7 +95,11 @@ class Arena:
             self._finalize_at_end()
         _arenas.add(self)  # after the finalizer: a signal handler may fork between any two steps
         if self.shared:
-            self._reaper = reaper.start(self)
+            try:
+                self._reaper = reaper.start(self)
+            except BaseException:
+                _finish(self._finalizer)
+                raise
 
     def _finalize_at_end(self) -> None:
         self._finalizer = weakref.finalize(self, _close, self.region, self._cell, self._lender, self.holdings)
@@ -144,8 +148,15 @@ class Arena:
             If there is an arena, or another file, of that name.
         ValueError
             For a bad name, or a `capacity` below 4 MiB or above 4 TiB.
+        OSError
+            If there is no room, or the process can have no further thread; there is no arena then.
         """
-        return cls(Region.create(name=name, path=path, capacity=capacity))
+        region = Region.create(name=name, path=path, capacity=capacity)
+        try:
+            return cls(region)
+        except BaseException:
+            region.unlink()
+            raise
 
     @classmethod
     def open(cls, where: str | os.PathLike[str]) -> Arena:
@@ -245,7 +256,7 @@ class Arena:
         """Adopt what dead openings have left, and free what can be freed; the arena's reaper calls this."""
         with self.call():
             self._adopt()
-            self._collect(self.interpreter_participant())
+            self._collect()
             reaper.note_epoch(self.words)
 
     def _adopt(self) -> int:
@@ -276,7 +287,7 @@ class Arena:
         Operations do this as they go. Three calls free what was removed just before.
         """
         self._lender.release_free()
-        self._collect(self.interpreter_participant())
+        self._collect()
 
     def merge(self, *, bulk: bool = False) -> None:
         """Merge neighbouring free pieces into larger ones, where the arena has no more of the size it needs.
@@ -292,16 +303,23 @@ class Arena:
         if free * _WORTHWHILE < self.capacity:
             return
         self._lender.release_free()
+        self.interpreter_participant()
+        gather, scatter = ARENA.gather, ARENA.scatter
+        starts, ends = np.zeros((2, free // 8 + 1), np.uint64)
         with self.lend() as lent:
-            single = self.interpreter_participant()
-            slots = (lent, single) if bulk else (single, lent)
-            merge(self.base, *slots, free // 8 + 1)
+            home, single = self._lender.free, self._shown[0]  # 0 if a signal handler has forked since the call above
+            me, other = (single, lent) if single and not bulk else (lent, single)
+            found = gather(self.base, me, other, starts, ends)
+            starts, ends = joined(starts[:found], ends[:found])
+            if not self.shared or self._lender.free is home:  # else we are a child, and the parent puts them back
+                scatter(self.base, me, starts, ends)
 
-    def _collect(self, slot: int) -> None:
-        ARENA.collect(self.base, slot)
+    def _collect(self) -> None:
+        ARENA.collect(self.base, self.interpreter_participant())
+        slot = self.interpreter_participant()
         if self.words[slot + int(layout.P_DEFERRED)] or self.words[slot + int(layout.P_HOLDERS)]:
             for reclaim in reclaimers():
-                reclaim(self.base, slot)
+                reclaim(self.base, self.interpreter_participant)
 
     @property
     def used(self) -> int:
@@ -324,7 +342,7 @@ class Arena:
     def directory(self) -> Directory:
         """The structures of the arena by name; see `Ctrie.create`."""
         self.check_open()
-        return Directory(self.words, self.identity, self.region.is_dead, self.call)
+        return Directory(self.words, self.identity, self.region.is_dead, self.call, lambda: self.identity)
 
     def structures(self) -> dict[str, Entry]:
         """Return what the directory says of each structure, by name."""
@@ -447,7 +465,8 @@ def _after_fork_in_child() -> None:
                 arena._lender.closing = True
             else:
                 arena._finalize_at_end()
-                arena._reaper = reaper.start(arena)
+                with suppress(OSError):  # the reapers of other processes do its work
+                    arena._reaper = reaper.start(arena)
         else:
             # The memory is a copy, and so are the slots of threads that do not exist here.
             for slot, _ in list(_claimed(arena.words)):

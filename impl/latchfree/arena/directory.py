@@ -64,6 +64,8 @@ class Directory:
         Says of an identity whether its opening is known to be dead.
     call : callable, optional
         Returns a context manager that keeps the arena open.
+    present : callable, optional
+        Returns the identity of the opening now, which is another one in a child that a signal handler has forked.
     """
 
     def __init__(
@@ -72,12 +74,23 @@ class Directory:
         me: int,
         is_dead: Callable[[int], bool],
         call: Callable[[], AbstractContextManager[object]] = nullcontext,
+        present: Callable[[], int] | None = None,
     ) -> None:
         self._words = words
         self._base: int = words.ctypes.data
         self._me = me
         self._is_dead = is_dead
         self._call = call
+        self._present = present
+
+    def _forked(self) -> bool:
+        """Return whether this is a child forked in the midst of a call: what the call has made is the parent's."""
+        return self._present is not None and self._present() != self._me
+
+    def _check(self) -> None:
+        """Raise in such a child. No signal handler runs between this and the next call that the caller makes."""
+        if self._forked():
+            raise _Forked
 
     def _rows(self) -> Words:
         """Return a copy of all entries, each as it was at one instant."""
@@ -91,15 +104,22 @@ class Directory:
         return row
 
     def _take(self, at: int, old: int, new: int) -> bool:
-        return bool(ARENA.take_entry(self._base, at, old, new))
+        take = ARENA.take_entry
+        self._check()
+        return bool(take(self._base, at, old, new))
 
     def _change(self, at: int, old: int, new: int) -> bool:
-        return bool(ARENA.change_entry(self._base, at, old, new))
+        change = ARENA.change_entry
+        self._check()
+        return bool(change(self._base, at, old, new))
 
     def _empty(self, at: int, mine: int) -> None:
         """Make an entry FREE that is CREATING or REMOVED and ours."""
-        ARENA.fill_entry(self._base, at, 0)
-        ARENA.release_entry(self._base, at, changed(mine, FREE))
+        fill, release, free = ARENA.fill_entry, ARENA.release_entry, changed(mine, FREE)
+        self._check()
+        fill(self._base, at, 0)
+        self._check()
+        release(self._base, at, free)
 
     def entries(self) -> list[Entry]:
         """Return the entries of all structures, by name."""
@@ -163,22 +183,31 @@ class Directory:
             If a name is unfit.
         """
         image(Entry(name, 0, kind, keys, values, hash_mask))  # raises where a name is unfit
-        if any(entry.name == name for entry in self.entries()):
-            raise _exists(name)
-        with self._call():
-            entry = Entry(name, build(), kind, keys, values, hash_mask)
-            self._add(entry, dismantle)
-        return entry
+        while True:
+            if any(entry.name == name for entry in self.entries()):
+                raise _exists(name)
+            try:
+                with self._call():
+                    entry = Entry(name, build(), kind, keys, values, hash_mask)
+                    self._add(entry, dismantle)
+            except _Forked:
+                self._go_on_in_child()
+            else:
+                return entry
 
     def _add(self, entry: Entry, dismantle: Callable[[int], object] | None) -> None:
         at = mine = 0
         try:
             at, mine = self._claim()
-            words = image(entry)
-            ARENA.fill_entry(self._base, at, words.ctypes.data)
+            fill, words = ARENA.fill_entry, image(entry)
+            address = words.ctypes.data
+            self._check()
+            fill(self._base, at, address)
             while not self._publish(at, mine, entry.name):
                 time.sleep(random.random() * _BACKOFF)
         except BaseException:
+            if self._forked():
+                raise
             # An interrupt may have come when all was done: then the structure stays.
             if (at == 0 or self._give_back(at, mine)) and dismantle is not None:
                 dismantle(entry.root)
@@ -246,14 +275,25 @@ class Directory:
         StructureMissing
             If there is none of that name.
         """
-        with self._call():
-            at, mine, entry = self._unlist(name, root)
+        while True:
+            entry = None
             try:
-                if dismantle is not None:
-                    dismantle(entry)
-            finally:
-                self._empty(at, mine)
-        return entry
+                with self._call():
+                    at, mine, entry = self._unlist(name, root)
+                    try:
+                        if dismantle is not None:
+                            self._check()
+                            dismantle(entry)
+                    finally:
+                        self._empty(at, mine)
+            except _Forked:
+                self._go_on_in_child()
+            if entry is not None:  # in a child, too: the parent goes on
+                return entry
+
+    def _go_on_in_child(self) -> None:
+        if self._present is not None:
+            self._me = self._present()
 
     def _unlist(self, name: str, root: int | None) -> tuple[int, int, Entry]:
         """Make an entry REMOVED; return where the entry is, its state word, and what it was."""
@@ -274,11 +314,18 @@ class Directory:
             mine = changed(word, REMOVED, self._me)
             if state_of(word) not in OWNED or owner_of(word) == self._me or not self._is_dead(owner_of(word)):
                 continue  # never from a living one (mutant D5)
-            # spec: Directory!Adopt
-            if self._take(at, word, mine):
-                self._empty(at, mine)
-                freed += 1
+            try:
+                # spec: Directory!Adopt
+                if self._take(at, word, mine):
+                    self._empty(at, mine)
+                    freed += 1
+            except _Forked:
+                return freed
         return freed
+
+
+class _Forked(Exception):
+    """The process is a child that a signal handler has forked in the midst of a call."""
 
 
 def _places(rows: Words) -> list[tuple[int, Words]]:

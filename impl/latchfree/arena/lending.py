@@ -36,6 +36,8 @@ _KEPT: Final = 8
 _NAP: Final = 0.002
 _PATIENCE: Final = 30.0
 
+_PID, _ADDRESS, _FD = int(layout.P_PID), int(layout.P_ADDRESS), int(layout.P_FD)
+
 
 class Call:
     """A call under way, which keeps the arena open."""
@@ -155,13 +157,17 @@ class Lender:
 
     def claim(self) -> int:
         """Claim a slot of the arena for this opening; 0 if there is none."""
-        region = self._region
-        slot: int = ARENA.claim(self._base, self.word())
+        claim = ARENA.claim
+        address, number = self._region.reserve_through()
+        process, state = os.getpid(), self.word()
+        # A signal handler that forks during or after the claim leaves the slot to the parent, whose `states` these are.
+        states = self._states
+        slot: int = claim(self._base, state)
         if slot:
-            words = region.words[slot : slot + int(layout.P_PIN)]
-            words[layout.P_PID] = os.getpid()
-            words[layout.P_ADDRESS], words[layout.P_FD] = region.reserve_through()
-            self._states[slot] = int(words[layout.P_STATE])
+            words = self._region.words
+            words[slot + _PID] = process
+            words[slot + _ADDRESS], words[slot + _FD] = address, number
+            states[slot] = state
         return slot
 
     def release(self, slot: int) -> None:

@@ -1,38 +1,27 @@
-"""Merge free memory, for an arena that has no piece of the size asked for but enough in smaller pieces.
+"""Join free pieces of memory that lie side by side, for an arena that has no piece of the size asked for.
 
-Example: words 100 to 103 and words 104 to 107 are two free pieces of 4 words. Merged, they are one piece of 8.
+Example: words 100 to 103 and words 104 to 107 are two free pieces of 4 words. Joined, they are one piece of 8.
 
-Every free piece that nobody else has in hand is taken off its list, sorted by place, and put back in the largest pieces
-that its neighbours allow. A process that is killed meanwhile loses the pieces that it had taken off, until
-`latchfree arena fsck`.
+`Arena.merge` takes every free piece that nobody else has in hand off its list, and puts back what `joined` makes of
+them. A process that is killed meanwhile loses the pieces that it had taken off, until `latchfree arena fsck`.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from latchfree.arena.border import ARENA
 
-
-def merge(base: int, me: int, other: int, room: int) -> None:
-    """Merge free memory of an arena.
+def joined(starts: NDArray[np.uint64], ends: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Return the least number of pieces that cover the same words, sorted.
 
     Parameters
     ----------
-    base : int
-        Address of the arena.
-    me : int
-        The participant that is to have the merged pieces.
-    other : int
-        Another participant of the caller's, or 0.
-    room : int
-        How many pieces are merged at most.
+    starts, ends : ndarray of uint64
+        The first word of each piece, and the word behind it. No two pieces overlap.
     """
-    starts = np.zeros(room, np.uint64)
-    ends = np.zeros(room, np.uint64)
-    found = ARENA.gather(base, me, other, starts, ends)
-    order = np.argsort(starts[:found])
-    starts, ends = starts[:found][order], ends[:found][order]
-    first = np.concatenate([[True], starts[1:] != ends[:-1]]) if found else np.zeros(0, bool)
-    last = np.concatenate([first[1:], [True]]) if found else first
-    ARENA.scatter(base, me, starts[first], ends[last])
+    order = np.argsort(starts)
+    starts, ends = starts[order], ends[order]
+    apart = starts[1:] != ends[:-1]
+    some = np.ones(min(len(starts), 1), bool)
+    return starts[np.concatenate([some, apart])], ends[np.concatenate([apart, some])]

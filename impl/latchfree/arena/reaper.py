@@ -7,6 +7,7 @@ takes over its limbo.
 
 from __future__ import annotations
 
+import errno
 import threading
 import time
 import weakref
@@ -53,7 +54,17 @@ def _run(reference: weakref.ref[Reapable]) -> None:
 
 
 def start(arena: Reapable) -> threading.Thread:
-    """Start the reaper of an arena, which ends when the arena is closed or dropped here."""
+    """Start the reaper of an arena, which ends when the arena is closed or dropped here.
+
+    Raises
+    ------
+    OSError
+        If the process can have no further thread.
+    """
     thread = threading.Thread(target=_run, args=(weakref.ref(arena),), name="latchfree-arena-reaper", daemon=True)
-    thread.start()
+    try:
+        thread.start()
+    except RuntimeError as error:
+        text = f"a shared arena needs a thread of its own, and there is none to be had ({error}); raise `ulimit -u`"
+        raise OSError(errno.EAGAIN, f"{text}, or the limit of processes of the container") from None
     return thread

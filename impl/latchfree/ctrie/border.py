@@ -6,6 +6,7 @@ word, ``b`` for a blob, ``o`` for objects by reference. The names of what the in
 ``slot_`` and ``method_``.
 """
 
+from collections.abc import Callable
 from typing import Final
 
 from latchfree.border import (
@@ -98,7 +99,10 @@ _SLOTS: Final = {
 TRIE: Final = Border(__name__, {**_WHOLE, **_COLUMNS, **_PUTS, **_BODIES, **_SLOTS})
 
 
-def reclaim(base: int, me: int) -> None:
-    """Free everything on the list `P_DEFERRED` of a participant, and let go of what the list `P_HOLDERS` holds."""
-    TRIE.reclaim(base, me)
-    TRIE.drop_due(base, me)
+def reclaim(base: int, participant: Callable[[], int]) -> None:
+    """Free everything on the list `P_DEFERRED` of a participant, and let go of what the list `P_HOLDERS` holds.
+
+    `participant` is asked for each call: a signal handler that forks in between leaves the child with another one.
+    """
+    TRIE.reclaim(base, participant())
+    TRIE.drop_due(base, participant())

@@ -171,7 +171,10 @@ class Owner:
         reclaim(arena, self._trie, lambda identity: True)
         slot = 0 if self._parent is None else self._parent.slot
         with suppress(ArenaClosed):  # by a signal handler, since the look above: then the trie goes with the arena
-            self._destroy(arena.base, self._trie, arena.interpreter_participant(), slot)
+            me = arena.interpreter_participant()
+            if arena.shared and arena.identity != self._identity:
+                return  # in a child that a signal handler has forked: the parent goes on
+            self._destroy(arena.base, self._trie, me, slot)
             if self._objects:
                 settle(arena)
 

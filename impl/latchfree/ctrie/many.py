@@ -26,7 +26,9 @@ def _slices(length: int) -> Iterator[tuple[int, int]]:
         yield first, min(first + _SLICE, length)
 
 
-def _work_through(store: Store, first: int, last: int, work: Callable[[int, int, int], int]) -> None:
+def _work_through(
+    store: Store, first: int, last: int, entry: Callable[..., int], given: tuple[Any, ...], *found: Any
+) -> None:
     """Handle the elements of a slice, making room where the arena is full.
 
     Parameters
@@ -34,14 +36,19 @@ def _work_through(store: Store, first: int, last: int, work: Callable[[int, int,
     store : Store
     first, last : int
         The slice.
-    work : callable
-        Handles elements of a slice, from the first, as a participant; returns how many it did before the arena was
-        full.
+    entry : callable
+        Compiled: handles elements of columns from the first, as a participant; returns how many it did before the
+        arena was full. A signal handler, which may fork, does not run between the loan and the call.
+    given : tuple of columns
+        Passed before the slice.
+    *found : array
+        Passed after the slice.
     """
     patience = Patience(store.arena, bulk=True)
+    base, trie = store.base, store.trie
     while first < last:
         with store.arena.lend() as me:
-            done = work(me, first, last)
+            done = entry(base, trie, me, *given, first, last, *found)
         first += done
         if first < last and not patience.make_room(progress=done > 0):
             raise store.out_of_room(first)
@@ -79,28 +86,16 @@ def put_many(store: Store, keys: Any, values: Any) -> None:
     value_column = columns.to_column(values, store.values, "values", MAX_VALUE_BYTES)
     if key_column.length != value_column.length:
         raise ValueError(f"got {key_column.length} keys but {value_column.length} values")
-    base, trie = store.base, store.trie
     put_all = getattr(TRIE, f"put_all{store.kinds}")
     for first, last in _slices(key_column.length):
-        _work_through(
-            store,
-            first,
-            last,
-            lambda me, at, end: put_all(base, trie, me, key_column.data, value_column.data, at, end),
-        )
+        _work_through(store, first, last, put_all, (key_column.data, value_column.data))
 
 
 def remove_many(store: Store, keys: Any) -> Any:
     """Remove many keys; see `Ctrie.remove_many`."""
     column = columns.to_column(keys, store.keys, "keys", MAX_KEY_BYTES)
     found = np.zeros(column.length, np.uint8)
-    base, trie = store.base, store.trie
     remove_all = TRIE.remove_all_w if store.keys.word else TRIE.remove_all_b
     for first, last in _slices(column.length):
-        _work_through(
-            store,
-            first,
-            last,
-            lambda me, at, end: remove_all(base, trie, me, column.data, at, end, found),
-        )
+        _work_through(store, first, last, remove_all, (column.data,), found)
     return columns.from_flags(found, column.source)

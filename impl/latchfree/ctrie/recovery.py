@@ -45,6 +45,7 @@ def reclaim(arena: Arena, trie: int, is_dead: Callable[[int], bool]) -> int:
     """
     words = arena.words
     identity = arena.identity
+    destroy, drop = TRIE.destroy, TRIE.drop
     dropped = 0
     left_over = False
     for slot in _slots(arena, trie):
@@ -61,8 +62,14 @@ def reclaim(arena: Arena, trie: int, is_dead: Callable[[int], bool]) -> int:
             if fork:
                 # The owner of a private trie owned everything made from it.
                 reclaim(arena, fork, lambda identity: True)
-                TRIE.destroy(arena.base, fork, arena.interpreter_participant(), slot)
-            TRIE.drop(arena.base, trie, arena.interpreter_participant(), slot)
+                me = arena.interpreter_participant()
+                if arena.shared and arena.identity != identity:
+                    return dropped  # in a child that a signal handler has forked: the parent goes on
+                destroy(arena.base, fork, me, slot)
+            me = arena.interpreter_participant()
+            if arena.shared and arena.identity != identity:
+                return dropped
+            drop(arena.base, trie, me, slot)
             dropped += 1
     if left_over:
         TRIE.sweep(arena.base, trie, arena.interpreter_participant())

@@ -229,7 +229,7 @@ def _settle_at_end(region: Any, base: int, slot: int) -> None:
     """Drop what waits still, when the last structure of a private arena is gone; `region` is its memory."""
     for _ in range(_ROUNDS):
         ARENA.collect(base, slot)
-        reclaim(base, slot)
+        reclaim(base, lambda: slot)
 
 
 def watch(arena: Arena) -> None:

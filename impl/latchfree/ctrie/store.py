@@ -337,8 +337,9 @@ class Store:
         """Yield the offsets of the S-nodes of a snapshot, `size` at a time, in an array that is used again."""
         cursor = np.zeros(scan.CURSOR_WORDS, np.uint64)
         nodes = np.zeros(size, np.uint64)
+        root = hold.root  # no call of Python between a loan and its use: a signal handler may fork there
         with self.arena.lend() as me:
-            TRIE.scan_start(self.base, me, hold.root, cursor)
+            TRIE.scan_start(self.base, me, root, cursor)
         found = size
         while found == size:
             with self.arena.lend() as me:
@@ -381,8 +382,9 @@ class Store:
             return self._count_objects(hold)
         cursor = np.zeros(scan.CURSOR_WORDS, np.uint64)
         nodes = np.zeros(_BATCH, np.uint64)
+        root = hold.root
         with self.arena.lend() as me:
-            total: int = TRIE.scan_count(self.base, me, hold.root, cursor, nodes)
+            total: int = TRIE.scan_count(self.base, me, root, cursor, nodes)
         hold.touch()
         return total
 

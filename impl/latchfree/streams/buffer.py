@@ -169,7 +169,7 @@ class RingBuffer:
             raise ValueError(f"a ring buffer holds integers from -2**63 to 2**63 - 1, not {value:#x}")
         put, until = RING.put, 0.0
         while True:
-            me = 0 if self._owner.ring else self._enter()
+            me = 0 if self._owner.mine else self._enter()
             outcome = put(self._base, me, self._ring, self._number, value, _LOOKS)
             if outcome != _STALLED:
                 break
@@ -190,7 +190,7 @@ class RingBuffer:
         """
         get, until = RING.get, 0.0
         while True:
-            me = 0 if self._owner.ring else self._enter()
+            me = 0 if self._owner.mine else self._enter()
             outcome, value = get(self._base, me, self._ring, self._number, _LOOKS)
             if outcome != _STALLED:
                 break
@@ -267,7 +267,7 @@ class RingBuffer:
                 if not self._arena.shared:  # nobody can close it
                     reached, outcome = batch(base, 0, ring, number, first, _LOOKS, values)
                 else:
-                    with self._arena.call() if owner.ring else self._arena.lend() as lent:
+                    with self._arena.call() if owner.mine else self._arena.lend() as lent:
                         reached, outcome = batch(base, lent, ring, number, first, _LOOKS, values)
                 if outcome == _MISSING:
                     raise self._missing()
@@ -295,7 +295,7 @@ class RingBuffer:
         return self._weak
 
     def __len__(self) -> int:
-        found = RING.count(self._base, 0 if self._owner.ring else self._enter(), self._ring, self._number)
+        found = RING.count(self._base, 0 if self._owner.mine else self._enter(), self._ring, self._number)
         if found == _NO_COUNT:
             raise self._missing()
         return int(found)

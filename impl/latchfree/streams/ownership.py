@@ -35,7 +35,10 @@ class Owner:
     Attributes
     ----------
     ring : int
-        Word offset of the ring; 0 after it was given back, and in a forked child, who owns no ring of its parent.
+        Word offset of the ring.
+    mine : bool
+        Whether this process is to give the ring back: not twice, and not in a forked child, who owns no ring of its
+        parent.
     number : int
         The random number of the ring.
 
@@ -45,15 +48,18 @@ class Owner:
         If the arena has no room.
     """
 
-    __slots__ = ("__weakref__", "_arena", "_slot", "number", "ring")
+    __slots__ = ("__weakref__", "_arena", "_slot", "mine", "number", "ring")
 
     rank = 1  # after the rings, which refuse calls from then on
 
     def __init__(self, arena: Arena, capacity: int, weak: bool) -> None:
         self.ring = 0
+        self.mine = False
         self._arena = arena
         RING.prepare("drop", "free")  # not while an interpreter ends
         self.number = int.from_bytes(os.urandom(8), "little") | 1
+        if arena.shared:
+            _owners[id(arena), self.number] = self  # before there is a ring: a signal handler may fork at any step
         patience = Patience(arena)
         while not self._create(capacity, weak):
             if not patience.make_room():
@@ -62,44 +68,48 @@ class Owner:
                     "use a smaller capacity or a larger arena"
                 )
         if arena.shared:
-            _owners[id(arena), self.number] = self
             arena.holdings.add(self)
             watch(arena)
 
     def _create(self, capacity: int, weak: bool) -> bool:
         arena = self._arena
-        create, identity = RING.create, arena.identity if arena.shared else 0
-        me = arena.interpreter_participant()  # last: a signal handler that runs before may fork
-        self.ring, self._slot = create(arena.base, me, identity, self.number, capacity - 1, weak)
+        create, identity, me = RING.create, 0, 0
+        while not me or arena.identity != identity:  # a signal handler may fork, but not between this and the call
+            identity = arena.identity
+            self.mine = True
+            me = arena.interpreter_participant()
+        self.ring, self._slot = create(arena.base, me, identity if arena.shared else 0, self.number, capacity - 1, weak)
         return self.ring != 0
 
     def end(self) -> None:
         """Give the ring back."""
-        ring, self.ring = self.ring, 0
-        if not ring or self._arena.closed:
-            return
+        drop, free = RING.drop, RING.free
         try:
-            me = self._arena.interpreter_participant()
+            me = 0 if self._arena.closed else self._arena.interpreter_participant()
         except ArenaClosed:
+            me = 0
+        # At once, for a signal handler may end the ring, too, or fork: then `disown` leaves the ring to the parent.
+        mine, self.mine = self.mine, False
+        if not (mine and me and self.ring):
             return
         if self._slot:
-            RING.drop(self._arena.base, me, self._slot)
+            drop(self._arena.base, me, self._slot)
         else:
-            RING.free(self._arena.base, me, ring)
+            free(self._arena.base, me, self.ring)
 
     def __del__(self) -> None:
-        if getattr(self, "ring", 0):
+        if getattr(self, "mine", False):
             self.end()
 
     def disown(self) -> None:
         """Leave the ring to the parent process."""
-        self.ring = 0
+        self.mine = False
 
 
 class Nobody:
     """In the place of the owner where a ring is not our own."""
 
-    ring = 0
+    mine = False
 
 
 #: Owners of rings in shared arenas, by arena and number.

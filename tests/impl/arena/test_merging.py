@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from latchfree import Arena, Ctrie
 from latchfree.arena import layout
+from latchfree.arena.border import ARENA
 from latchfree.arena.kernels import freelists
 from latchfree.arena.kernels.participants import FREE, claim, release
-from latchfree.arena.merging import merge
+from latchfree.arena.merging import joined
 
 U = np.uint64
 URGENT = U(1)
@@ -37,7 +38,9 @@ class Owner:
         freelists.give(self.base, U(self.me), U(node), U(size))
 
     def merge(self, room=ALL):
-        merge(self.arena.base, self.me, 0, room)
+        starts, ends = np.zeros((2, room), np.uint64)
+        found = ARENA.gather(self.arena.base, self.me, 0, starts, ends)
+        ARENA.scatter(self.arena.base, self.me, *joined(starts[:found], ends[:found]))
 
     def release(self):
         release(self.base, U(self.me), self.arena.words[self.me])

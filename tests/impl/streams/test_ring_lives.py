@@ -169,8 +169,8 @@ def test_a_ring_ends_with_the_references_of_its_maker(shared):
     other = pickle.loads(sent)
     assert (other.capacity, other.weak, other.get_many(2).tolist()) == (4, False, [1, 2])
     assert len(ring) == len(other) == 1
-    assert ring._owner.ring
-    assert not other._owner.ring, "who does not own it pins itself"
+    assert ring._owner.mine
+    assert not other._owner.mine, "who does not own it pins itself"
     del ring
     RingBuffer(4, arena=shared)
     for call in [*every_call(other), lambda: pickle.loads(sent)]:

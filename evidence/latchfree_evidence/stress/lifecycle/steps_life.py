@@ -111,6 +111,8 @@ def stop(process: Process, step: Step) -> None:
 def daemonize(process: Process, step: Step) -> None:
     """Fork twice, lead a session, close all descriptors; the numbers become those of other files."""
     process.forking = True
+    # A handler would write the keys that are the daemon's by then. A forked process inherits no timer.
+    signal.signal(signal.SIGALRM, signal.SIG_IGN)
     child = os.fork()
     if child:
         with contextlib.suppress(ChildProcessError):

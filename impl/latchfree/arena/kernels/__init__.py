@@ -4,5 +4,5 @@ Example: an operation calls `allocator.begin`, allocates two nodes from its part
 compare-and-swap, and calls `epochs.retire` for the node that they replace. The node waits in a `blocks` queue, the
 limbo, until no `participants` slot is pinned in an epoch in which somebody could have seen it.
 
-`counting` and `pieces` are what `latchfree.arena.census` and `latchfree.arena.merging` run.
+`counting` and `pieces` are what `latchfree.arena.census` and `Arena.merge` run.
 """

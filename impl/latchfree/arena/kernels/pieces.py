@@ -1,4 +1,4 @@
-"""Take all free pieces off their lists, and put pieces back: the two passes of `latchfree.arena.merging`.
+"""Take all free pieces off their lists, and put pieces back: the two passes of `Arena.merge`.
 
 Invariant: a piece is on a list or in the caller's arrays, never in both. A process that is killed in between loses the
 pieces in its arrays, until `latchfree arena fsck`.

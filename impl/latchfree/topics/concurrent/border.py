@@ -6,8 +6,7 @@ address of the arena.
 
 from typing import Final
 
-from latchfree.arena.kernels.epochs import pin, unpin
-from latchfree.border import GIVEN_INTS, INT, INTS, NONE, WORD, WORDS, Border, Call, Fields
+from latchfree.border import GIVEN_INTS, INT, INTS, WORD, WORDS, Border, Call, Fields
 from latchfree.topics.concurrent.kernels import rows, single, whole
 from latchfree.topics.concurrent.kernels.collect import Buffers
 from latchfree.topics.concurrent.kernels.digits import Grammar
@@ -37,7 +36,5 @@ TOPICS: Final = Border(
         ),
         "add_text": Call(single.add_text, (*_CHANGE, WORD, WORD, WORDS, _DESCENT), WORD),
         "drop_text": Call(single.drop_text, (*_CHANGE, WORDS, INTS, _DESCENT), WORD),
-        "pin": Call(pin, (WORD, WORD), NONE),
-        "unpin": Call(unpin, (WORD, WORD), NONE),
     },
 )

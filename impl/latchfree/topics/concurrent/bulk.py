@@ -14,7 +14,7 @@ from latchfree.extras import optional
 from latchfree.topics.columns import check_texts, number_column, text_column
 from latchfree.topics.concurrent.border import TOPICS
 from latchfree.topics.concurrent.kernels.collect import TOO_SMALL
-from latchfree.topics.concurrent.payload import NO_QUEUE
+from latchfree.topics.concurrent.payload import NO_QUEUE, copies
 from latchfree.topics.concurrent.scratch import Scratch
 from latchfree.topics.concurrent.store import TopicStore
 from latchfree.topics.concurrent.subscribers import LIMIT
@@ -25,7 +25,7 @@ pa: Any = optional("pyarrow", "topics")
 _TOO_SMALL = int(TOO_SMALL)
 #: Subscribers expected for each topic: sets the first size of the result.
 _EXPECTED = 2
-#: Rows matched under one pin, where Python reads the S-nodes found.
+#: Rows matched under one pin, where the S-nodes found are copied.
 _CHUNK = 1024
 
 
@@ -60,40 +60,40 @@ def match(store: TopicStore, scratch: Scratch, column: Any, root: int) -> tuple[
         Naming the row.
     """
     check_texts(store.dialect, column)
-    with store.arena.lend() as me:
-        return _match(store, scratch, _Texts(column), root, me, values=True)
+    offsets, out = _match(store, scratch, _Texts(column), root, values=True)
+    return offsets, out[: offsets[-1]]
 
 
 def _match(
-    store: TopicStore, scratch: Scratch, texts: _Texts, root: int, me: int, *, values: bool
+    store: TopicStore, scratch: Scratch, texts: _Texts, root: int, *, values: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Match valid UTF-8; without `values`, return S-nodes, and then the caller must be pinned."""
+    """Match valid UTF-8; without `values`, return S-nodes, behind which copies of them follow."""
     scratch.make_room(min(texts.longest, store.dialect.longest))
     scratch.stop_after()
     rows = len(texts.places) - 1
     offsets = np.zeros(rows + 1, np.int64)
     out: NDArray[np.int64] = np.empty(_EXPECTED * rows + len(scratch.row), np.int64)
-    entry = TOPICS.match_rows
+    entry, base = TOPICS.match_rows, store.arena.base
     done = 0
     while True:
-        done = int(
-            entry(
-                store.arena.base, store.trie, root, me, store.grammar, values, texts.address, texts.places, done,
-                offsets, out, scratch.buffers,
-            )
-        )  # fmt: skip
-        if done == rows:
-            return offsets, out[: offsets[rows]]
+        with store.arena.lend() as me:  # no call of Python between this and the use: a handler may fork there
+            reached = entry(
+                base, store.trie, root, me, store.grammar, values, texts.address, texts.places, done, offsets, out,
+                scratch.buffers,
+            )  # fmt: skip
+        if reached == rows:
+            return offsets, out
+        done = reached if values else 0  # nothing has kept the S-nodes since
         if int(scratch.counts[0]) == _TOO_SMALL:
             scratch.grow()
             out = np.concatenate([out, np.empty(len(out) + len(scratch.row), np.int64)])
             scratch.stop_after()
             continue
         try:
-            store.dialect.topic(texts.bytes_of(done))
+            store.dialect.topic(texts.bytes_of(reached))
         except InvalidTopic as error:
-            raise error.at_row(done) from None
-        raise AssertionError(f"row {done} was refused and is valid")
+            raise error.at_row(reached) from None
+        raise AssertionError(f"row {reached} was refused and is valid")
 
 
 def match_nodes(
@@ -102,15 +102,10 @@ def match_nodes(
     """Return the subscribers of each topic of a valid column, read from the S-nodes; one may stand twice in a row."""
     rows: list[list[Hashable]] = []
     for start in range(0, len(column), _CHUNK):
-        with store.arena.lend() as me:
-            TOPICS.pin(store.arena.base, me)
-            try:
-                offsets, found = _match(store, scratch, _Texts(column.slice(start, _CHUNK)), root, me, values=False)
-                payloads = {node: store.read(node)[2] for node in np.unique(found).tolist()}
-            finally:
-                TOPICS.unpin(store.arena.base, me)
-        known = {node: subscriber(payload.word, payload.text) for node, payload in payloads.items()}
-        all_found = [known[node] for node in found.tolist()]
+        offsets, out = _match(store, scratch, _Texts(column.slice(start, _CHUNK)), root, values=False)
+        count, end = int(offsets[-1]), int(scratch.counts[0])
+        known = {node: subscriber(payload.word, payload.text) for node, (_, _, payload) in copies(out, 2 * count, end)}
+        all_found = [known[node] for node in out[:count].tolist()]
         rows += [all_found[low:high] for low, high in pairwise(offsets.tolist())]
     return rows
 
@@ -139,18 +134,17 @@ def subscribe(store: TopicStore, scratch: Scratch, patterns: Any, subscribers: A
     payloads[:, 0] = number_column(subscribers, rows, "subscribers", -LIMIT, LIMIT)
     payloads[:, 1] = NO_QUEUE
     numbers = np.zeros(rows, np.uint64)
+    entry, base, address = TOPICS.add_rows, store.arena.base, payloads.ctypes.data
     done = 0
 
     def attempt() -> bool:
         nonlocal done
-        with store.arena.lend() as me:
-            done = int(
-                TOPICS.add_rows(
-                    store.arena.base, store.trie, me, store.grammar.rules, texts.address, texts.places,
-                    payloads.ctypes.data, 16, 16, done, numbers, scratch.descent,
-                )
+        with store.arena.lend() as me:  # no call of Python between this and the use: a handler may fork there
+            done = entry(
+                base, store.trie, me, store.grammar.rules, texts.address, texts.places, address, 16, 16, done, numbers,
+                scratch.descent,
             )  # fmt: skip
-        return done == rows
+        return bool(done == rows)
 
     try:
         _insist(store, attempt, lambda: done)
@@ -169,18 +163,17 @@ def unsubscribe(store: TopicStore, scratch: Scratch, patterns: Any, numbers: Any
     names = number_column(numbers, rows, "numbers", 0, 1 << 64)  # a copy: 0 is written for each that is not found
     names[names >= 1 << 63] = 0  # no subscription has such a number
     words = np.zeros(rows, np.int64)
+    entry, base = TOPICS.drop_rows, store.arena.base
     done = 0
 
     def attempt() -> bool:
         nonlocal done
         with store.arena.lend() as me:
-            done = int(
-                TOPICS.drop_rows(
-                    store.arena.base, store.trie, me, store.grammar.rules, texts.address, texts.places, names, words,
-                    done, scratch.descent,
-                )
+            done = entry(
+                base, store.trie, me, store.grammar.rules, texts.address, texts.places, names, words, done,
+                scratch.descent,
             )  # fmt: skip
-        return done == rows
+        return bool(done == rows)
 
     try:
         _insist(store, attempt, lambda: done)

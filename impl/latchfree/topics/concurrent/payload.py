@@ -1,4 +1,4 @@
-"""The payload of an S-node: the subscriber and the queue group of a subscription, as bytes.
+"""The payload of an S-node: the subscriber and the queue group of a subscription, as bytes; copies of whole S-nodes.
 
 bytes 0-7     the word for the subscriber, where compiled code reads it
 byte 8        the kind of queue group: `NO_QUEUE`, `QUEUE` or `SHARE`
@@ -10,7 +10,11 @@ then          the name of the queue group, and the text
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from latchfree.topics.dialects import exact_bytes
 
@@ -65,6 +69,24 @@ class Payload(NamedTuple):
         rest = packed[start:]
         text = None if what == _NO_TEXT else rest.decode() if what == _STR else rest
         return cls(word, text, kind, packed[_HEAD.size : start].decode() if kind else None)
+
+
+def copies(words: NDArray[np.int64], start: int, end: int) -> Iterator[tuple[int, tuple[int, str, Payload]]]:
+    """Yield the offset of each S-node of which there is a copy in ``words[start:end]``, and what the copy says.
+
+    That is the number of the subscription, its filter and its payload; `latchfree.topics.concurrent.kernels.copies`
+    makes the copies.
+    """
+    ints = words.data
+    data = ints.cast("B")
+    at = start
+    while at < end:
+        node, name, length, key_length = ints[at : at + 4].tolist()
+        key = 8 * (at + 4)
+        value = key + 8 * ((key_length + 7) // 8)
+        text = bytes(data[key : key + key_length]).decode()
+        yield node, (name >> 1, text, Payload.unpack(bytes(data[value : value + length])))
+        at = (value + length + 7) // 8
 
 
 def _bytes_of(text: str | bytes, what: str) -> bytes:

@@ -10,7 +10,7 @@ from latchfree.topics.columns import text_column, to_lists
 from latchfree.topics.concurrent import bulk
 from latchfree.topics.concurrent.border import TOPICS
 from latchfree.topics.concurrent.kernels.single import DONE, NOBODY
-from latchfree.topics.concurrent.payload import SHARE, Payload
+from latchfree.topics.concurrent.payload import SHARE, Payload, copies
 from latchfree.topics.concurrent.scratch import Scratch, Scratches
 from latchfree.topics.concurrent.store import DATA, TopicStore
 from latchfree.topics.concurrent.subscribers import Subscribers
@@ -153,25 +153,23 @@ class Reader(Generic[S]):
             return [self._subscription(*found) for found in self._read_matching(scratch, text, hold)]
 
     def _read_matching(self, scratch: Scratch, text: bytes, hold: Frozen | None) -> list[tuple[int, str, Payload]]:
-        """Match a valid topic, and read each S-node found while a pin of this call's own keeps it allocated."""
+        """Match a valid topic, and read a copy of each S-node found."""
         store = self._store
-        base = store.arena.base
         scratch.make_room(len(text))
         scratch.places[1] = len(text)
         root = 0 if hold is None else hold.root
-        with store.arena.lend() as me:
-            TOPICS.pin(base, me)
-            try:
-                scratch.stop_after()
-                while not TOPICS.match_rows(
-                    base, store.trie, root, me, store.checked, 0, id(text) + DATA, scratch.places, 0, scratch.offsets,
+        base, address, entry = store.arena.base, id(text) + DATA, TOPICS.match_rows
+        while True:
+            scratch.stop_after()
+            with store.arena.lend() as me:  # no call of Python between this and the use: a handler may fork there
+                done = entry(
+                    base, store.trie, root, me, store.checked, 0, address, scratch.places, 0, scratch.offsets,
                     scratch.row, scratch.buffers,
-                ):  # fmt: skip
-                    scratch.grow()
-                    scratch.stop_after()
-                return [store.read(node) for node in scratch.found()]
-            finally:
-                TOPICS.unpin(base, me)
+                )  # fmt: skip
+            if done:
+                count, end = int(scratch.offsets[1]), int(scratch.counts[0])
+                return [subscription for _, subscription in copies(scratch.row, 2 * count, end)]
+            scratch.grow()
 
     def _subscription(self, number: int, pattern: str, payload: Payload) -> Subscription[S]:
         """Return the subscription that stood in an S-node."""

@@ -37,7 +37,7 @@ class Scratch:
     buffers : Buffers
         A topic's words, and a collection.
     row : ndarray of int64
-        The subscribers of one topic.
+        The subscribers of one topic, or its S-nodes and their copies.
     large : bool
         Whether the arrays are too large to be kept.
     subscribes, unsubscribes, matches, matched : int
@@ -97,7 +97,7 @@ class Scratch:
         self.counts[MOST] = subscriptions
 
     def found(self) -> list[int]:
-        """Return the subscribers, or the S-nodes, of one topic."""
+        """Return the subscribers of one topic."""
         values: list[int] = self.row[: self.offsets[1]].tolist()
         return values
 

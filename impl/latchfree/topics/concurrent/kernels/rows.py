@@ -20,6 +20,7 @@ from latchfree.kinds import Array, Handle, Word
 from latchfree.sorting import sort
 from latchfree.topics.concurrent.kernels.change import subscribe, unsubscribe
 from latchfree.topics.concurrent.kernels.collect import TOO_SMALL, Buffers, space_of
+from latchfree.topics.concurrent.kernels.copies import copy_nodes
 from latchfree.topics.concurrent.kernels.digits import INVALID, LONGEST_SHIFT, Grammar, parse
 from latchfree.topics.concurrent.kernels.match import matches
 from latchfree.topics.concurrent.kernels.strings import string, value_of
@@ -81,14 +82,15 @@ def match_rows(
     """Match the rows of a column of topics (bytes at `texts`, int64 `places`) from row `first` on.
 
     Return the first row that was not matched; then ``counts[0]`` is INVALID for an invalid topic, TOO_SMALL for too
-    short an array.
+    short an array. Without `values`, ``counts[0]`` is else the end of the copies in `out`.
 
     Parameters
     ----------
     root : int
         The root of a frozen tree, or NIL for the trie as it is now.
     values : int
-        1 to find subscribers, each once a row; 0 to find S-nodes, for a caller that stays pinned.
+        1 to find subscribers, each once a row; 0 to find S-nodes, of which copies follow the last row, see
+        `copy_nodes`. Then `first` must be 0.
     offsets, out : array of int64
         Row k's subscribers or S-nodes go to ``out[offsets[k]]`` up to ``out[offsets[k + 1]]``.
     """
@@ -97,8 +99,7 @@ def match_rows(
     space = space_of(buffers.starts, buffers.digits, buffers.frames, buffers.noted, buffers.found, counts)
     last: Word = np.int64(len(places) - 1)
     done = last
-    if values != NIL:
-        pin(mem, me)
+    pin(mem, me)
     for k in range(first, last):
         if values != NIL and (k - first) % _PINNED == _PINNED - 1:
             unpin(mem, me)
@@ -125,8 +126,13 @@ def match_rows(
         else:
             end = _put_sorted(mem, space.found, n, out, end)
         offsets[k + 1] = end
-    if values != NIL:
-        unpin(mem, me)
+    if values == NIL and done == last:
+        end = copy_nodes(mem, out, offsets[last])
+        counts[0] = np.uint64(end)
+        if end < 0:
+            counts[0] = TOO_SMALL
+            done = first
+    unpin(mem, me)
     return done
 
 
