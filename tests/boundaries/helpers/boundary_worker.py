@@ -105,7 +105,8 @@ def _call(program: Program, world: World, positional: list[Any], named: dict[str
             owner = resolve(member.owner)
             target = owner if not member.name else getattr(world.subject if program.variant else owner, member.name)
             result = target(*positional, **named)
-        exercise(result, world)
+        if all(result is not each for each in (*positional, *named.values())):  # else a map gave back what it was given
+            exercise(result, world)
         del result
     except SystemError as error:
         return f"SystemError: {error}"
