@@ -47,6 +47,9 @@ CALLS = {
     "keys": lambda s: sorted(s.stock),
     "snapshot": lambda s: sorted(s.stock.snapshot().items()),
     "read-only snapshot": lambda s: sorted(s.stock.readonly_snapshot().items()),
+    "keep a snapshot": lambda s: s.kept.append(s.stock.readonly_snapshot()),
+    "keep a writable snapshot": lambda s: s.kept.append(s.stock.snapshot()),
+    "keep a private map": lambda s: s.kept.append(Ctrie(keys=str, arena=s.arena)),
     "subscribe": lambda s: s.topics.subscribe("a/c", 3).pattern,
     "unsubscribe": lambda s: s.topics.unsubscribe(s.second),
     "match": lambda s: sorted(s.topics.match("a/b")),
@@ -73,6 +76,7 @@ class Structures:
         self.second = self.topics.subscribe("a/#", 2)
         self.ring = RingBuffer(8, arena=self.arena)
         self.ring.put_many([7, 8])
+        self.kept = []
         self.pickled = pickle.dumps(self.stock), pickle.dumps(self.ring)
 
 
@@ -195,6 +199,17 @@ def good_for_two(structures):
         s.topics.subscribe("b", 5)
         assert s.topics.match("b") == {5}
         assert s.topics.match_many(["b"]).to_pylist() == [[5]]
+    for kept in s.kept:
+        owner = getattr(kept, "_store", None) and kept._store.owner
+        if owner and s.arena.forked_since(owner._identity):
+            continue  # the parent's, who may have dropped it
+        try:
+            assert kept.get("1", [1]) == [1]
+        except RuntimeError as error:
+            if "before the fork" not in str(error):
+                raise
+    s.kept.clear()
+    s.arena.collect()
     with suppress(RingGone):  # the parent has closed the arena
         assert 0 <= len(s.ring) <= 8
 

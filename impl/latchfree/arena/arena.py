@@ -152,10 +152,13 @@ class Arena:
             If there is no room, or the process can have no further thread; there is no arena then.
         """
         region = Region.create(name=name, path=path, capacity=capacity)
+        identity = region.identity
         try:
             return cls(region)
         except BaseException:
-            region.unlink()
+            with suppress(OSError):
+                if region.identity == identity:  # else a signal handler has forked: the file is the parent's
+                    region.unlink()
             raise
 
     @classmethod
@@ -187,6 +190,14 @@ class Arena:
     def identity(self) -> int:
         """The identity of this opening of the arena: what it holds in the arena is recorded under this number."""
         return self.region.identity
+
+    def forked_since(self, identity: int) -> bool:
+        """Return whether this is a child, forked since `identity` was read, of a process that shares the arena.
+
+        What the call in hand has taken or made before is the parent's then. No signal handler runs between this and
+        the next call that the caller makes.
+        """
+        return self.shared and self.region.identity != identity
 
     def call(self) -> Call:
         """Return a context manager that keeps the arena open during a call that gives up the interpreter lock.

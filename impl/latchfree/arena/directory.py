@@ -21,7 +21,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Final
 
 import numpy as np
@@ -206,11 +206,11 @@ class Directory:
             while not self._publish(at, mine, entry.name):
                 time.sleep(random.random() * _BACKOFF)
         except BaseException:
-            if self._forked():
-                raise
-            # An interrupt may have come when all was done: then the structure stays.
-            if (at == 0 or self._give_back(at, mine)) and dismantle is not None:
-                dismantle(entry.root)
+            # An interrupt may have come when all was done: then the structure stays. In a child it is the parent's.
+            with suppress(_Forked):
+                self._check()
+                if (at == 0 or self._give_back(at, mine)) and dismantle is not None:
+                    dismantle(entry.root)
             raise
 
     def _claim(self) -> tuple[int, int]:
@@ -223,6 +223,7 @@ class Directory:
                 if state_of(word) == FREE and self._take(at, word, mine):
                     return at, mine
             if not self.adopt():
+                self._check()
                 raise DirectoryFull(
                     f"the arena has {layout.DIRECTORY_ENTRIES} structures, the most it can name; "
                     "remove one, or use another arena"
@@ -285,7 +286,8 @@ class Directory:
                             self._check()
                             dismantle(entry)
                     finally:
-                        self._empty(at, mine)
+                        with suppress(_Forked):
+                            self._empty(at, mine)
             except _Forked:
                 self._go_on_in_child()
             if entry is not None:  # in a child, too: the parent goes on

@@ -36,6 +36,7 @@ _KEPT: Final = 8
 _NAP: Final = 0.002
 _PATIENCE: Final = 30.0
 
+_SHIFT = int(layout.IDENTITY_SHIFT)
 _PID, _ADDRESS, _FD = int(layout.P_PID), int(layout.P_ADDRESS), int(layout.P_FD)
 
 
@@ -85,10 +86,9 @@ class Loan(Call):
         Call.__enter__(self)
         try:
             while not self._slot:
-                self._home = lender.free
                 slot = lender.take()
-                if self._home is lender.free:  # else a handler has forked meanwhile: the slot is the parent's
-                    self._slot = slot
+                if lender.has(slot):  # else a handler has forked meanwhile: the slot is the parent's
+                    self._home, self._slot = lender.free, slot
         except BaseException:
             self.__exit__()
             raise
@@ -152,8 +152,8 @@ class Lender:
 
     def word(self) -> int:
         """Return the state of a slot that this opening claims or adopts now."""
-        incarnation = next(self._incarnations) % (1 << int(layout.IDENTITY_SHIFT))
-        return self._region.identity << int(layout.IDENTITY_SHIFT) | incarnation
+        incarnation = next(self._incarnations) % (1 << _SHIFT)
+        return self._region.identity << _SHIFT | incarnation
 
     def claim(self) -> int:
         """Claim a slot of the arena for this opening; 0 if there is none."""
@@ -169,6 +169,10 @@ class Lender:
             words[slot + _ADDRESS], words[slot + _FD] = address, number
             states[slot] = state
         return slot
+
+    def has(self, slot: int) -> bool:
+        """Return whether a slot is this process's."""
+        return slot in self._states
 
     def release(self, slot: int) -> None:
         """Give a slot back to the arena."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import IO, Any, Final
 
 from latchfree.arena import Arena
@@ -148,16 +149,18 @@ def load(
         store = Store(arena, 0, recorded(backup.keys), recorded(backup.values), backup.hash_mask)
 
         def build() -> int:
+            maker = arena.identity
             store.settle(store.new_trie())
             try:
                 _fill(store, backup)
             except BaseException:
-                store.destroy(store.trie)
+                store.destroy(store.trie, maker=maker)
                 raise
             return store.trie
 
         if name is None:
-            owner = Owner(arena, build())
+            maker = arena.identity
+            owner = Owner(arena, build(), maker)
         else:
             owner = None
             arena.directory.create(
@@ -167,7 +170,7 @@ def load(
                 values=backup.values,
                 hash_mask=backup.hash_mask,
                 build=build,
-                dismantle=store.destroy,
+                dismantle=partial(store.destroy, maker=arena.identity),
             )
         return Store(arena, store.trie, key_codec, value_codec, backup.hash_mask, owner=owner, name=name)
 

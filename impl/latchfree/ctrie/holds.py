@@ -63,6 +63,8 @@ class Hold:
     trie : Registered
     slot : int
         Slot of the snapshot in the registry of the trie.
+    taker : int
+        The identity of the opening that took the snapshot.
 
     Attributes
     ----------
@@ -75,10 +77,9 @@ class Hold:
 
     rank = 1  # closing an arena ends the private tries first, which take their snapshots along
 
-    def __init__(self, trie: Registered, slot: int) -> None:
+    def __init__(self, trie: Registered, slot: int, taker: int) -> None:
         self.trie = trie
-        if trie.shared:
-            self._identity = trie.arena.identity
+        self._identity = taker
         self.slot = slot  # last: a signal handler may raise between any two steps, and `end` is called all the same
         if trie.shared:
             trie.arena.holdings.add(self)
@@ -95,7 +96,7 @@ class Hold:
             return
         self.slot = 0
         trie = self.trie
-        if trie.shared and (trie.arena.closed or trie.arena.identity != self._identity):
+        if trie.shared and (trie.arena.closed or trie.arena.forked_since(self._identity)):
             return
         if trie.owner is None or not trie.owner.gone:
             trie.drop(slot)
@@ -114,7 +115,7 @@ class Hold:
         """
         if not self.trie.shared:
             return
-        if self.trie.arena.identity != self._identity:
+        if self.trie.arena.forked_since(self._identity):
             raise RuntimeError(
                 "this snapshot of a shared arena was taken before the fork and belongs to the parent process; "
                 "take a new one in the child"
@@ -130,6 +131,8 @@ class Owner:
     arena : Arena
     trie : int
         Word offset of the trie's root word.
+    maker : int
+        The identity of the opening that made the trie.
     parent : Hold, optional
         Snapshot that a writable snapshot goes on from; given back after the trie.
     objects : bool
@@ -140,13 +143,15 @@ class Owner:
 
     rank = 0
 
-    def __init__(self, arena: Arena, trie: int, parent: Hold | None = None, *, objects: bool = False) -> None:
+    def __init__(
+        self, arena: Arena, trie: int, maker: int, parent: Hold | None = None, *, objects: bool = False
+    ) -> None:
         self._ended = False
         self._objects = objects
         self._arena = arena
         self._trie = trie
         self._parent = parent
-        self._identity = arena.identity
+        self._identity = maker
         self._destroy = TRIE.destroy  # compiled now, not while an interpreter ends
         if arena.shared:
             arena.holdings.add(self)
@@ -165,14 +170,14 @@ class Owner:
         if not hasattr(self, "_destroy"):  # a signal handler raised while this was made
             return
         arena = self._arena
-        if finalizing() or self.gone or arena.closed or (arena.shared and arena.identity != self._identity):
+        if finalizing() or self.gone or arena.closed or arena.forked_since(self._identity):
             return
         self._ended = True
-        reclaim(arena, self._trie, lambda identity: True)
+        reclaim(arena, self._trie, lambda identity: True, self._identity)
         slot = 0 if self._parent is None else self._parent.slot
         with suppress(ArenaClosed):  # by a signal handler, since the look above: then the trie goes with the arena
             me = arena.interpreter_participant()
-            if arena.shared and arena.identity != self._identity:
+            if arena.forked_since(self._identity):
                 return  # in a child that a signal handler has forked: the parent goes on
             self._destroy(arena.base, self._trie, me, slot)
             if self._objects:

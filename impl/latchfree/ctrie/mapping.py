@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from latchfree.arena import Arena
@@ -152,7 +153,7 @@ class Ctrie(Slots, OneKey[K, V]):
             values=store.values.name,
             hash_mask=hash_mask,
             build=store.new_trie,
-            dismantle=store.destroy,
+            dismantle=partial(store.destroy, maker=arena.identity),
         )
         return cls.open(arena, name, keys=store.keys, values=store.values)
 

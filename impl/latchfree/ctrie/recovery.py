@@ -27,7 +27,7 @@ def _slots(arena: Arena, trie: int) -> list[int]:
     return slots
 
 
-def reclaim(arena: Arena, trie: int, is_dead: Callable[[int], bool]) -> int:
+def reclaim(arena: Arena, trie: int, is_dead: Callable[[int], bool], identity: int) -> int:
     """Drop the snapshots of a trie whose owners are dead, and destroy the private tries made from them.
 
     Parameters
@@ -37,6 +37,8 @@ def reclaim(arena: Arena, trie: int, is_dead: Callable[[int], bool]) -> int:
         Word offset of the trie's root word.
     is_dead : callable
         Says of the identity of a process whether the process is dead.
+    identity : int
+        The identity of the opening that reclaims. A child that a signal handler forks leaves the rest to the parent.
 
     Returns
     -------
@@ -44,8 +46,7 @@ def reclaim(arena: Arena, trie: int, is_dead: Callable[[int], bool]) -> int:
         How many snapshots were dropped.
     """
     words = arena.words
-    identity = arena.identity
-    destroy, drop = TRIE.destroy, TRIE.drop
+    adopt, discard, destroy, drop, sweep = TRIE.adopt, TRIE.discard, TRIE.destroy, TRIE.drop, TRIE.sweep
     dropped = 0
     left_over = False
     for slot in _slots(arena, trie):
@@ -54,25 +55,30 @@ def reclaim(arena: Arena, trie: int, is_dead: Callable[[int], bool]) -> int:
             continue
         if words[slot + int(STATE)] == DROPPED:
             left_over = True
-        elif TRIE.adopt(arena.base, slot, owner, identity):
+            continue
+        if arena.forked_since(identity):
+            return dropped
+        if adopt(arena.base, slot, owner, identity):
             if words[slot + int(GEN)] == 0:
-                TRIE.discard(arena.base, slot)
+                if arena.forked_since(identity):
+                    return dropped
+                discard(arena.base, slot)
                 continue
             fork = int(words[slot + int(FORK)])
             if fork:
                 # The owner of a private trie owned everything made from it.
-                reclaim(arena, fork, lambda identity: True)
+                reclaim(arena, fork, lambda identity: True, identity)
                 me = arena.interpreter_participant()
-                if arena.shared and arena.identity != identity:
-                    return dropped  # in a child that a signal handler has forked: the parent goes on
+                if arena.forked_since(identity):
+                    return dropped
                 destroy(arena.base, fork, me, slot)
             me = arena.interpreter_participant()
-            if arena.shared and arena.identity != identity:
+            if arena.forked_since(identity):
                 return dropped
             drop(arena.base, trie, me, slot)
             dropped += 1
     if left_over:
-        TRIE.sweep(arena.base, trie, arena.interpreter_participant())
+        sweep(arena.base, trie, arena.interpreter_participant())
     return dropped
 
 
@@ -85,5 +91,6 @@ def reclaim_all(arena: Arena, is_dead: Callable[[int], bool]) -> None:
     is_dead : callable
         As for `reclaim`.
     """
+    identity = arena.identity
     for structure in arena.structures().values():
-        reclaim(arena, structure.root, is_dead)
+        reclaim(arena, structure.root, is_dead, identity)

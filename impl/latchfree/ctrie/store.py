@@ -279,36 +279,55 @@ class Store:
     def with_new_trie(cls, arena: Arena, keys: Codec[Any], values: Codec[Any], hash_mask: int) -> Store:
         """Return the store of a new, private trie."""
         store = cls(arena, 0, keys, values, hash_mask)
-        store.settle(store.new_trie())
-        store.owner = Owner(arena, store.trie, objects=store.references)
+        store.own_new_trie()
         return store
+
+    def own_new_trie(self) -> None:
+        """Make an empty trie, and own it; in a child that a signal handler forks meanwhile, one of the child's own."""
+        while True:
+            maker = self.arena.identity
+            self.settle(self.new_trie())
+            self.owner = Owner(self.arena, self.trie, maker, objects=self.references)
+            if not self.arena.forked_since(maker):
+                return
 
     def like_this(self) -> Store:
         """Return the store of a new, private trie in an arena of its own, for keys and values of the same kinds."""
         return self.with_new_trie(Arena.anonymous(), self.keys, self.values, self.hash_mask)
 
-    def destroy(self, trie: int) -> None:
-        """Free a trie that `new_trie` has made and nobody else has seen."""
-        TRIE.destroy(self.arena.base, trie, self.arena.interpreter_participant(), 0)
+    def destroy(self, trie: int, *, maker: int) -> None:
+        """Free a trie that `new_trie` has made and nobody else has seen; not in a forked child of the `maker`."""
+        arena, destroy = self.arena, TRIE.destroy
+        me = arena.interpreter_participant()
+        if not arena.forked_since(maker):
+            destroy(arena.base, trie, me, 0)
 
     def fork(self) -> Store:
         """Return the store of a private trie that goes on from a snapshot taken now."""
-        arena = self.arena
-        hold = self.hold()
+        arena, fork = self.arena, TRIE.fork
 
         def attempt() -> Any:
-            return TRIE.fork(arena.base, hold.slot, arena.interpreter_participant(), self.hash_mask)
+            me = arena.interpreter_participant()
+            return None if arena.forked_since(maker) else fork(arena.base, hold.slot, me, self.hash_mask)
 
-        trie = int(self.insist(attempt, self.is_full, anew=True))
-        owner = Owner(arena, trie, hold, objects=self.references)
-        return Store(arena, trie, self.keys, self.values, self.hash_mask, owner=owner)
+        while True:
+            maker = arena.identity
+            hold = self.hold()
+            trie = self.insist(attempt, self.is_full, anew=True)
+            if not arena.forked_since(maker):
+                owner = Owner(arena, int(trie), maker, hold, objects=self.references)
+                return Store(arena, int(trie), self.keys, self.values, self.hash_mask, owner=owner)
 
     def hold(self) -> Hold:
-        """Take a snapshot."""
-        slot = self.freeze_now()
-        if slot is NotImplemented:
-            slot = self.insist(self.freeze_now, refused, anew=True)
-        return Hold(self, slot)
+        """Take a snapshot; in a child that a signal handler forks meanwhile, one of the child's own."""
+        while True:
+            taker = self.arena.identity
+            slot = self.freeze_now()
+            if slot is NotImplemented:
+                slot = self.insist(self.freeze_now, refused, anew=True)
+            hold = Hold(self, slot, taker)
+            if not self.arena.forked_since(taker):
+                return hold
 
     # keys and values ----------------------------------------------------------------------------------------------
 
@@ -338,12 +357,13 @@ class Store:
         cursor = np.zeros(scan.CURSOR_WORDS, np.uint64)
         nodes = np.zeros(size, np.uint64)
         root = hold.root  # no call of Python between a loan and its use: a signal handler may fork there
+        start, following = TRIE.scan_start, TRIE.scan_next
         with self.arena.lend() as me:
-            TRIE.scan_start(self.base, me, root, cursor)
+            start(self.base, me, root, cursor)
         found = size
         while found == size:
             with self.arena.lend() as me:
-                found = TRIE.scan_next(self.base, me, cursor, nodes)
+                found = following(self.base, me, cursor, nodes)
             yield nodes[:found]
 
     def batches(self, hold: Hold, size: int = _BATCH) -> Iterator[tuple[list[Any], list[Any]]]:
@@ -382,9 +402,9 @@ class Store:
             return self._count_objects(hold)
         cursor = np.zeros(scan.CURSOR_WORDS, np.uint64)
         nodes = np.zeros(_BATCH, np.uint64)
-        root = hold.root
+        root, count = hold.root, TRIE.scan_count
         with self.arena.lend() as me:
-            total: int = TRIE.scan_count(self.base, me, root, cursor, nodes)
+            total: int = count(self.base, me, root, cursor, nodes)
         hold.touch()
         return total
 

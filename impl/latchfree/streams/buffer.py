@@ -268,6 +268,8 @@ class RingBuffer:
                     reached, outcome = batch(base, 0, ring, number, first, _LOOKS, values)
                 else:
                     with self._arena.call() if owner.mine else self._arena.lend() as lent:
+                        if not lent and not owner.mine:  # a signal handler has forked: the ring is the parent's
+                            continue
                         reached, outcome = batch(base, lent, ring, number, first, _LOOKS, values)
                 if outcome == _MISSING:
                     raise self._missing()

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from latchfree.arena import Arena
 from latchfree.ctrie.codecs import codec_for
-from latchfree.ctrie.holds import Owner
 from latchfree.ctrie.store import Store
 from latchfree.errors import ArenaFull
 from latchfree.topics.concurrent.border import TOPICS
@@ -57,19 +56,18 @@ class TopicStore(Store):
     def private(cls, arena: Arena, dialect: Dialect, hash_mask: int) -> TopicStore:
         """Return an empty trie that only this process can see."""
         store = cls(arena, 0, dialect, hash_mask)
-        store.settle(store.new_trie())
-        store.owner = Owner(arena, store.trie)
+        store.own_new_trie()
         return store
 
     def new_trie(self) -> int:
         """Make an empty trie in the arena."""
         # No subscription has number 0. Numbers start elsewhere in each matcher, so that handles of another are refused.
         first = (1 + int.from_bytes(os.urandom(5), "little")) << 20
-        arena = self.arena
+        arena, create = self.arena, TOPICS.create
 
         def attempt() -> Any:
             with arena.lend() as me:
-                return TOPICS.create(arena.base, self.hash_mask, me, first)
+                return create(arena.base, self.hash_mask, me, first)
 
         return int(self.insist(attempt, self.is_full, anew=True))
 
@@ -91,9 +89,9 @@ class TopicStore(Store):
         """Return all S-nodes of a snapshot."""
         size = 1 << 10
         while True:
-            stack, found = np.empty(size, np.uint64), np.empty(size, np.uint64)
+            scan, stack, found = TOPICS.scan, np.empty(size, np.uint64), np.empty(size, np.uint64)
             with self.arena.lend() as me:
-                count = int(TOPICS.scan(self.arena.base, root, me, stack, found))
+                count = scan(self.arena.base, root, me, stack, found)
             if count <= size:
                 return found[:count]
             size *= 4

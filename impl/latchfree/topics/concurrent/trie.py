@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from latchfree.arena import Arena
@@ -114,7 +115,7 @@ class ConcurrentTrie(Reader[S]):
             values=_VALUES,
             hash_mask=store.hash_mask,
             build=store.new_trie,
-            dismantle=store.destroy,
+            dismantle=partial(store.destroy, maker=arena.identity),
         )
         return cls.open(arena, name)
 
