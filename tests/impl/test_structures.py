@@ -23,7 +23,7 @@ def test_a_kind_that_nobody_knows():
 def test_what_reclaims_is_there_once():
     assert len(reclaimers()) == len({structure.reclaim for structure in STRUCTURES})
     for reclaim in reclaimers():
-        assert reclaim.__code__.co_varnames[:2] == ("base", "me")
+        assert reclaim.__code__.co_varnames[:2] == ("base", "participant")
 
 
 ONLY_THE_ARENA = """

@@ -256,6 +256,7 @@ GOOD: Final[dict[str, Make]] = {
     "split": lambda world: True,
     "Event.type": lambda world: "invoke",
     "model_hint": lambda world: None,
+    "Arena.forked_since.identity": lambda world: 1,
     "object": lambda world: None,
     "process": lambda world: 3,
     "f": lambda world: "get",

@@ -165,7 +165,7 @@ def create_with(arena, store, name):
         values="int",
         hash_mask=ALL,
         build=store.new_trie,
-        dismantle=store.destroy,
+        dismantle=lambda root: store.destroy(root, maker=arena.identity),
     )
 
 
@@ -187,7 +187,7 @@ def compete(arena, store, rounds):
         said = [os.read(answer, 1) for answer, _ in answers]
         assert sorted(said) == [b"0", b"1"], f"round {k}: {said}"
         assert list(arena.structures()) == [f"n{k}"]
-        arena.directory.remove(f"n{k}", lambda entry: store.destroy(entry.root))
+        arena.directory.remove(f"n{k}", lambda entry: store.destroy(entry.root, maker=arena.identity))
     for pid in children:
         assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
     for fd in (fd for pipe in (*orders, *answers) for fd in pipe):
