@@ -1,5 +1,6 @@
 """Settings of all tests: hypothesis profiles, the seed of random tests, a cache of compiled code, and the workers."""
 
+import gc
 import os
 import random
 import secrets
@@ -32,6 +33,12 @@ os.environ.setdefault("NUMBA_CACHE_DIR", str(_CACHE / "latchfree-tests"))
 
 def pytest_report_header():
     return f"seed: LATCHFREE_TEST_SEED={SEED}, hypothesis profile: HYPOTHESIS_PROFILE={PROFILE}"
+
+
+def pytest_collection_finish():
+    # Millions of objects of pytest's own live as long as the process; each `gc.collect` of a test would look at them.
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

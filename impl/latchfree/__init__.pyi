@@ -8,7 +8,8 @@ from .ctrie.view import Snapshot as Snapshot
 from .errors import ArenaClosed as ArenaClosed, ArenaFull as ArenaFull, ArenaInvalid as ArenaInvalid
 from .errors import DirectoryFull as DirectoryFull, LatchfreeError as LatchfreeError, MissingExtra as MissingExtra
 from .errors import ParticipantsExhausted as ParticipantsExhausted, StructureExists as StructureExists
-from .errors import GenerationsExhausted as GenerationsExhausted, StructureMissing as StructureMissing
+from .errors import GenerationsExhausted as GenerationsExhausted, MadeBeforeFork as MadeBeforeFork
+from .errors import StructureMissing as StructureMissing
 from .jit import kernel as kernel
 from .streams import RingBuffer as RingBuffer, RingGone as RingGone, RingStalled as RingStalled
 from .topics import AMQP as AMQP, DIALECTS as DIALECTS, MQTT as MQTT, NATS as NATS, PRESENT as PRESENT

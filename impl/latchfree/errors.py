@@ -37,6 +37,10 @@ class ArenaClosed(LatchfreeError, ValueError):
     """The arena was closed in this process."""
 
 
+class MadeBeforeFork(LatchfreeError, RuntimeError):
+    """A forked child uses a snapshot, or a private structure, of its parent in a shared arena."""
+
+
 class StructureExists(LatchfreeError, FileExistsError):
     """The arena's directory has a structure of that name already."""
 

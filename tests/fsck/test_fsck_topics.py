@@ -252,7 +252,7 @@ def test_what_is_wrong_with_a_tree_is_named():
     branches = [k for k, slot in enumerate(slots) if slot & BRANCH]
     a, b = branches[:2]
     branch = slots[a] & PLAIN
-    snode = next(iter(trie._store.nodes_below(trie._store.hold().root).tolist()))
+    snode = next(iter(trie._store.nodes_below(trie._store.hold()).tolist()))
 
     def broken(at, value):
         before = int(words[at])

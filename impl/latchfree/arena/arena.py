@@ -7,24 +7,24 @@ in the midst of the call, the reaper of another process adopts the slot.
 
 from __future__ import annotations
 
-import atexit
 import os
 import sys
-import time
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
-from functools import cache, partial
-from typing import Any, Final, Protocol
+from functools import cache
+from typing import Any
 
 import numpy as np
 
-from latchfree.arena import forking, layout, reaper
+from latchfree.arena import layout, reaper
 from latchfree.arena.border import ARENA
+from latchfree.arena.cells import Cells
 from latchfree.arena.census import Census, census
 from latchfree.arena.directory import Directory
 from latchfree.arena.entry import Entry
 from latchfree.arena.lending import Call, Lender, Loan
+from latchfree.arena.lifetime import Holding, Lifetime, claimed
 from latchfree.arena.merging import joined
 from latchfree.arena.region import Region
 from latchfree.errors import ArenaInvalid
@@ -37,19 +37,6 @@ LEAST_CAPACITY = 64 << 20
 
 #: Merging free memory is tried where the free memory is at least one part in so many of the arena.
 _WORTHWHILE = 64
-
-#: Seconds that the end of the interpreter waits for calls of threads that still run.
-_AT_EXIT: Final = 2.0
-
-
-class Holding(Protocol):
-    """What a process holds in a shared arena and gives back when it closes the arena."""
-
-    #: Those of a lower rank are ended first.
-    rank: int
-
-    def end(self) -> None:
-        """Give back what is held."""
 
 
 class Arena:
@@ -70,8 +57,6 @@ class Arena:
         Address at which this process sees word 0.
     number : int
         A number that no other arena has, whoever opens it.
-    participant_address : int
-        Address of the word that holds `interpreter_participant`, 0 before its first use.
     """
 
     def __init__(self, region: Region) -> None:
@@ -81,30 +66,14 @@ class Arena:
         self.capacity = region.words.nbytes
         self.base: int = region.words.ctypes.data
         self.number = int(region.words[layout.H_IDENTITY])
-        self._cell = np.zeros(1, np.uint64)
-        self._shown = self._cell.data  # read without a call: see `interpreter_participant`
-        self.participant_address: int = self._cell.ctypes.data
+        self._cells = Cells(region.identity)
         #: Called with a test of which openings are dead, for structures to give back what those held.
         self.on_death: list[Callable[[Arena, Callable[[int], bool]], None]] = []
-        #: What this opening holds in it, if it is shared: ended when the arena is closed.
-        self.holdings: weakref.WeakSet[Holding] = weakref.WeakSet()
         self._lender = Lender(region, weakref.WeakMethod(self._release_dead))
         self._chosen: dict[int, int] = {}
         if self.shared:
             ARENA.prepare("claim", "release", "adopt")
-            self._finalize_at_end()
-        _arenas.add(self)  # after the finalizer: a signal handler may fork between any two steps
-        if self.shared:
-            try:
-                self._reaper = reaper.start(self)
-            except BaseException:
-                _finish(self._finalizer)
-                raise
-
-    def _finalize_at_end(self) -> None:
-        self._finalizer = weakref.finalize(self, _close, self.region, self._cell, self._lender, self.holdings)
-        self._finalizer.atexit = False
-        self._lender.when_idle = partial(_finish, self._finalizer)
+        self._lifetime = Lifetime(self, region, self._cells, self._lender)  # last: the reaper uses all the rest
 
     @classmethod
     def anonymous(cls, capacity: int | None = None) -> Arena:
@@ -191,6 +160,11 @@ class Arena:
         """The identity of this opening of the arena: what it holds in the arena is recorded under this number."""
         return self.region.identity
 
+    @property
+    def holdings(self) -> weakref.WeakSet[Holding]:
+        """What this opening holds in the arena, if the arena is shared: ended when the arena is closed."""
+        return self._lifetime.holdings
+
     def forked_since(self, identity: int) -> bool:
         """Return whether this is a child, forked since `identity` was read, of a process that shares the arena.
 
@@ -206,31 +180,44 @@ class Arena:
         """
         return Call(self._lender)
 
-    def lend(self) -> Loan:
+    def lend(self, maker: int = 0) -> Loan:
         """Return a context manager that lends a participant to one call that gives up the interpreter lock.
 
-        Entering yields the word offset of the slot. It raises `ArenaClosed` after `close`, and `ParticipantsExhausted`
-        if all slots stay in use by living openings. While 64 slots are lent, the next call waits for one of them.
-        """
-        return Loan(self._lender)
+        Entering yields the word offset of the slot. While 64 slots are lent, the next call waits for one of them.
 
-    def interpreter_participant(self) -> int:
+        Parameters
+        ----------
+        maker : int
+            As for `interpreter_participant`, and entering raises what that raises.
+        """
+        return Loan(self._lender, maker)
+
+    def interpreter_participant(self, maker: int = 0) -> int:
         """Return the word offset of the slot of the thread that holds the interpreter lock.
 
         Calls for a single key never release the lock. They cannot overlap, so all threads share one slot for them.
+
+        Parameters
+        ----------
+        maker : int
+            The identity of the opening to which alone belongs what the call is about; 0 for what all may use.
 
         Raises
         ------
         ArenaClosed
             After `close`.
+        MadeBeforeFork
+            In a child, forked since, of the process that had the identity `maker`.
         ParticipantsExhausted
             If all slots stay in use by living openings.
         """
         while True:
             # A signal handler runs after a call, and may close the arena or fork. There is none from this look to the
             # next call that the caller makes, so what the caller passes there is true.
-            participant: int = self._shown[0]
+            participant: int = self._cells.shown[0]
             if participant:
+                if maker:
+                    self._lender.check_maker(maker)
                 return participant
             if not getattr(sys, "_is_gil_enabled", lambda: True)():
                 raise RuntimeError("single calls rely on the interpreter lock; free-threaded Python is not supported")
@@ -239,9 +226,17 @@ class Arena:
                 slot = self._lender.another(wait=False)
                 chosen = self._chosen.setdefault(age, slot)  # one step: two threads may come here together
                 if age == self._lender.age:  # else the process has forked meanwhile: the slot is the parent's
-                    self._cell[0] = chosen
+                    self._cells.words[self.region.identity][0] = chosen  # first: who finds the other filled goes on
+                    self._cells.shown[0] = chosen
                     if chosen != slot:
                         self._lender.take_back(slot, self._lender.free)
+
+    def participant_address(self, maker: int = 0) -> int:
+        """Return the address of the word that holds `interpreter_participant`, and 0 before the first use of that.
+
+        The word for a `maker` stays 0 in a child of the maker.
+        """
+        return self._cells.address(maker)
 
     def check_open(self) -> None:
         """Raise `ArenaClosed` after `close`."""
@@ -285,7 +280,7 @@ class Arena:
         """Release the participants of dead openings; return how many."""
         released = 0
         # spec: Lifecycle!AdoptRead
-        for slot, state in list(_claimed(self.words)):
+        for slot, state in list(claimed(self.words)):
             if is_dead(state >> int(layout.IDENTITY_SHIFT)):
                 released += ARENA.adopt(self.base, slot, state, self._lender.word())
         return released
@@ -318,7 +313,8 @@ class Arena:
         gather, scatter = ARENA.gather, ARENA.scatter
         starts, ends = np.zeros((2, free // 8 + 1), np.uint64)
         with self.lend() as lent:
-            home, single = self._lender.free, self._shown[0]  # 0 if a signal handler has forked since the call above
+            home = self._lender.free
+            single = self._cells.shown[0]  # 0 if a signal handler has forked since the call above
             me, other = (single, lent) if single and not bulk else (lent, single)
             found = gather(self.base, me, other, starts, ends)
             starts, ends = joined(starts[:found], ends[:found])
@@ -376,8 +372,7 @@ class Arena:
         a signal handler for example, the arena is closed at the end of that call. A private arena goes with its last
         structure and needs no closing.
         """
-        if self.shared and self._finalizer.alive and self._lender.stop():
-            _finish(self._finalizer)
+        self._lifetime.close()
 
     def unlink(self) -> None:
         """Remove the name or file of a shared arena. Processes that have the arena open go on using it."""
@@ -402,7 +397,6 @@ class Arena:
         return f"<Arena {self.region.where}: {self.used:,} of {self.capacity:,} bytes used{closed}>"
 
 
-_arenas: weakref.WeakSet[Arena] = weakref.WeakSet()
 _reopened_here: weakref.WeakValueDictionary[tuple[str, int], Arena] = weakref.WeakValueDictionary()
 
 
@@ -416,75 +410,3 @@ def _reopened(where: str, number: int) -> Arena:
             raise ArenaInvalid(f"{where}: another arena has taken the place of the one that was pickled")
         _reopened_here[where, number] = arena
     return arena
-
-
-def _claimed(words: Any) -> Iterator[tuple[int, int]]:
-    """Yield offset and state of every claimed slot."""
-    for k in range(int(words[layout.H_CLAIMED])):
-        slot = layout.PARTICIPANTS + k * layout.PARTICIPANT_WORDS
-        state = int(words[slot + int(layout.P_STATE)])
-        if state:
-            yield slot, state
-
-
-def _close(region: Region, cell: Any, lender: Lender, holdings: Any) -> None:
-    """Give back all that this opening holds in a region, and close the region; calls find no participant any more."""
-    lender.closing = True
-    for holding in _sorted(holdings):
-        holding.end()
-    cell[0] = 0
-    lender.release_all()
-    with suppress(OSError):
-        region.close()
-
-
-def _finish(finalizer: Any) -> None:
-    """Call a finalizer unless it was called, also at the end of the interpreter, when `weakref.finalize` calls none."""
-    found = finalizer.detach()
-    if found is not None:
-        _, function, arguments, _ = found
-        function(*arguments)
-
-
-def _sorted(holdings: Iterable[Holding]) -> list[Holding]:
-    while True:
-        with suppress(RuntimeError):  # another thread holds one thing more
-            return sorted(holdings, key=lambda holding: holding.rank)
-
-
-def _at_exit() -> None:
-    """Close what is open; leave an arena as a killed process would if a thread is still at work in it."""
-    until = time.monotonic() + _AT_EXIT
-    for arena in list(_arenas):
-        if not arena.shared:
-            continue
-        if arena._lender.stop(patience=until - time.monotonic(), exiting=True):
-            _finish(arena._finalizer)
-        else:
-            # spec: Lifecycle!CloseLeave -- the kernel takes the byte back when the threads have ended.
-            arena._finalizer.detach()
-
-
-def _after_fork_in_child() -> None:
-    for arena in list(_arenas):
-        arena._lender.renew()
-        if arena.shared:
-            # The slots are the parent's, and so was any thread that was at work.
-            arena._cell[0] = 0
-            arena._finalizer.detach()
-            if arena.closed:  # or no descriptor was left to open it once more
-                arena._lender.closing = True
-            else:
-                arena._finalize_at_end()
-                with suppress(OSError):  # the reapers of other processes do its work
-                    arena._reaper = reaper.start(arena)
-        else:
-            # The memory is a copy, and so are the slots of threads that do not exist here.
-            for slot, _ in list(_claimed(arena.words)):
-                if slot != int(arena._cell[0]):
-                    arena.words[slot + int(layout.P_PIN)] = 0
-                    arena.words[slot + int(layout.P_STATE)] = 0
-
-
-forking.in_child(_after_fork_in_child)
-atexit.register(_at_exit)

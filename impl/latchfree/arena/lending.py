@@ -26,7 +26,7 @@ from typing import Any, ClassVar, Final
 from latchfree.arena import layout
 from latchfree.arena.border import ARENA
 from latchfree.arena.region import Region
-from latchfree.errors import ArenaClosed, ParticipantsExhausted
+from latchfree.errors import ArenaClosed, MadeBeforeFork, ParticipantsExhausted
 
 #: Calls that may have a slot at the same time; a call in the midst of another one is not counted.
 _MOST: Final = 64
@@ -74,11 +74,12 @@ class Call:
 class Loan(Call):
     """A call under way with a slot of its own; entering yields the word offset of the slot."""
 
-    __slots__ = ("_home", "_slot")
+    __slots__ = ("_home", "_maker", "_slot")
     borrows: ClassVar = True
 
-    def __init__(self, lender: Lender) -> None:
+    def __init__(self, lender: Lender, maker: int) -> None:
         self._lender = lender
+        self._maker = maker
         self._home, self._slot = lender.free, 0
 
     def __enter__(self) -> int:
@@ -87,7 +88,7 @@ class Loan(Call):
         try:
             while not self._slot:
                 slot = lender.take()
-                if lender.has(slot):  # else a handler has forked meanwhile: the slot is the parent's
+                if lender.has(slot, self._maker):  # else a handler has forked meanwhile: the slot is the parent's
                     self._home, self._slot = lender.free, slot
         except BaseException:
             self.__exit__()
@@ -170,8 +171,10 @@ class Lender:
             states[slot] = state
         return slot
 
-    def has(self, slot: int) -> bool:
-        """Return whether a slot is this process's."""
+    def has(self, slot: int, maker: int) -> bool:
+        """Return whether a slot is this process's; raise as `check_maker` does. No handler runs after the looks."""
+        if maker and maker != self._region.identity:
+            self.check_maker(maker)
         return slot in self._states
 
     def release(self, slot: int) -> None:
@@ -284,3 +287,11 @@ class Lender:
         if self._exiting and threading.current_thread() is not threading.main_thread():
             sys.exit()
         raise ArenaClosed(f"{self._region.where} is closed; open it again with Arena.open")
+
+    def check_maker(self, maker: int) -> None:
+        """Raise `MadeBeforeFork` unless this is the opening of the identity `maker`, or `maker` is 0."""
+        if maker and maker != self._region.identity:
+            raise MadeBeforeFork(
+                f"this snapshot or private structure in {self._region.where} was made before the fork and belongs to "
+                "the parent process; take a new snapshot, or make another structure, in the child"
+            )

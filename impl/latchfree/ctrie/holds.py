@@ -30,7 +30,7 @@ from latchfree.ctrie.border import TRIE
 from latchfree.ctrie.kernels.registry import FROZEN
 from latchfree.ctrie.recovery import reclaim
 from latchfree.ctrie.references import settle
-from latchfree.errors import ArenaClosed
+from latchfree.errors import ArenaClosed, MadeBeforeFork
 
 _FROZEN: Final = int(FROZEN)
 
@@ -55,6 +55,18 @@ class Registered(Protocol):
         """Return the function that drops the snapshot in a slot."""
 
 
+class Taken(Protocol):
+    """A snapshot, as a call reads it."""
+
+    @property
+    def root(self) -> int:
+        """Return the word offset of the root I-node."""
+
+    @property
+    def taker(self) -> int:
+        """Return the identity of the opening that took the snapshot."""
+
+
 class Hold:
     """A registered snapshot of a trie.
 
@@ -71,15 +83,16 @@ class Hold:
     trie : Registered
     slot : int
         0 after the snapshot was given back.
+    taker : int
     """
 
-    __slots__ = ("__weakref__", "_identity", "slot", "trie")
+    __slots__ = ("__weakref__", "slot", "taker", "trie")
 
     rank = 1  # closing an arena ends the private tries first, which take their snapshots along
 
     def __init__(self, trie: Registered, slot: int, taker: int) -> None:
         self.trie = trie
-        self._identity = taker
+        self.taker = taker
         self.slot = slot  # last: a signal handler may raise between any two steps, and `end` is called all the same
         if trie.shared:
             trie.arena.holdings.add(self)
@@ -96,7 +109,7 @@ class Hold:
             return
         self.slot = 0
         trie = self.trie
-        if trie.shared and (trie.arena.closed or trie.arena.forked_since(self._identity)):
+        if trie.shared and (trie.arena.closed or trie.arena.forked_since(self.taker)):
             return
         if trie.owner is None or not trie.owner.gone:
             trie.drop(slot)
@@ -110,17 +123,11 @@ class Hold:
         ------
         ArenaClosed
             After the arena was closed.
-        RuntimeError
+        MadeBeforeFork
             In a forked child, if the arena is shared: the parent may drop the snapshot at any time.
         """
-        if not self.trie.shared:
-            return
-        if self.trie.arena.forked_since(self._identity):
-            raise RuntimeError(
-                "this snapshot of a shared arena was taken before the fork and belongs to the parent process; "
-                "take a new one in the child"
-            )
-        self.trie.arena.interpreter_participant()
+        if self.trie.shared:
+            self.trie.arena.interpreter_participant(self.taker)
 
 
 class Owner:
@@ -137,9 +144,13 @@ class Owner:
         Snapshot that a writable snapshot goes on from; given back after the trie.
     objects : bool
         Whether the trie holds objects by reference, which are let go of in the end.
+
+    Attributes
+    ----------
+    maker : int
     """
 
-    __slots__ = ("__weakref__", "_arena", "_destroy", "_ended", "_identity", "_objects", "_parent", "_trie")
+    __slots__ = ("__weakref__", "_arena", "_destroy", "_ended", "_objects", "_parent", "_trie", "maker")
 
     rank = 0
 
@@ -151,7 +162,7 @@ class Owner:
         self._arena = arena
         self._trie = trie
         self._parent = parent
-        self._identity = maker
+        self.maker = maker
         self._destroy = TRIE.destroy  # compiled now, not while an interpreter ends
         if arena.shared:
             arena.holdings.add(self)
@@ -170,16 +181,15 @@ class Owner:
         if not hasattr(self, "_destroy"):  # a signal handler raised while this was made
             return
         arena = self._arena
-        if finalizing() or self.gone or arena.closed or arena.forked_since(self._identity):
+        if finalizing() or self.gone or arena.closed or arena.forked_since(self.maker):
             return
         self._ended = True
-        reclaim(arena, self._trie, lambda identity: True, self._identity)
-        slot = 0 if self._parent is None else self._parent.slot
-        with suppress(ArenaClosed):  # by a signal handler, since the look above: then the trie goes with the arena
-            me = arena.interpreter_participant()
-            if arena.forked_since(self._identity):
-                return  # in a child that a signal handler has forked: the parent goes on
-            self._destroy(arena.base, self._trie, me, slot)
+        # A signal handler may close the arena since the look above, and the trie goes with it, or fork: the parent goes
+        # on, and the child does not.
+        with suppress(ArenaClosed, MadeBeforeFork):
+            reclaim(arena, self._trie, lambda identity: True, self.maker)
+            slot = 0 if self._parent is None else self._parent.slot
+            self._destroy(arena.base, self._trie, arena.interpreter_participant(self.maker), slot)
             if self._objects:
                 settle(arena)
 

@@ -47,7 +47,7 @@ def _work_through(
     patience = Patience(store.arena, bulk=True)
     base, trie = store.base, store.trie
     while first < last:
-        with store.arena.lend() as me:
+        with store.lend() as me:
             done = entry(base, trie, me, *given, first, last, *found)
         first += done
         if first < last and not patience.make_room(progress=done > 0):
@@ -63,7 +63,7 @@ def get_many(store: Store, keys: Any) -> Any:
         out = np.zeros(column.length, np.int64)
         get_words = TRIE.get_words_w if store.keys.word else TRIE.get_words_b
         for first, last in _slices(column.length):
-            with store.arena.lend() as me:
+            with store.lend() as me:
                 get_words(base, trie, me, column.data, first, last, out, found)
         return columns.from_words(out, found, column.source)
     offsets = np.zeros(column.length + 1, np.int64)
@@ -72,7 +72,7 @@ def get_many(store: Store, keys: Any) -> Any:
     for first, last in _slices(column.length):
         at = first
         while True:
-            with store.arena.lend() as me:
+            with store.lend() as me:
                 at = get_blobs(base, trie, me, column.data, at, last, offsets, data, found)
             if at == last:
                 break

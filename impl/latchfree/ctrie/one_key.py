@@ -56,7 +56,7 @@ class OneKey(MutableMapping[K, V]):
         encoded = store.key(key)
         stored = store.find(encoded)
         if stored is NotImplemented:  # a forked child that has not claimed a participant yet
-            store.arena.interpreter_participant()
+            store.participant()
             stored = store.find(encoded)
         return stored
 

@@ -8,11 +8,13 @@ drops the snapshot, and the memory is free again.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 
 from latchfree.arena import Arena
 from latchfree.ctrie.border import TRIE
 from latchfree.ctrie.kernels.registry import DROPPED, FIRST_SLOT, FORK, GEN, NEXT, OWNER, STATE, TABLE_SLOTS
 from latchfree.ctrie.kernels.shape import SNAPSHOTS
+from latchfree.errors import MadeBeforeFork
 
 
 def _slots(arena: Arena, trie: int) -> list[int]:
@@ -38,12 +40,17 @@ def reclaim(arena: Arena, trie: int, is_dead: Callable[[int], bool], identity: i
     is_dead : callable
         Says of the identity of a process whether the process is dead.
     identity : int
-        The identity of the opening that reclaims. A child that a signal handler forks leaves the rest to the parent.
+        The identity of the opening that reclaims.
 
     Returns
     -------
     int
         How many snapshots were dropped.
+
+    Raises
+    ------
+    MadeBeforeFork
+        In a child that a signal handler forks meanwhile: the parent does the rest.
     """
     words = arena.words
     adopt, discard, destroy, drop, sweep = TRIE.adopt, TRIE.discard, TRIE.destroy, TRIE.drop, TRIE.sweep
@@ -56,26 +63,18 @@ def reclaim(arena: Arena, trie: int, is_dead: Callable[[int], bool], identity: i
         if words[slot + int(STATE)] == DROPPED:
             left_over = True
             continue
-        if arena.forked_since(identity):
-            return dropped
+        arena.interpreter_participant(identity)  # is this the process still?
         if adopt(arena.base, slot, owner, identity):
             if words[slot + int(GEN)] == 0:
-                if arena.forked_since(identity):
-                    return dropped
+                arena.interpreter_participant(identity)
                 discard(arena.base, slot)
                 continue
             fork = int(words[slot + int(FORK)])
             if fork:
                 # The owner of a private trie owned everything made from it.
                 reclaim(arena, fork, lambda identity: True, identity)
-                me = arena.interpreter_participant()
-                if arena.forked_since(identity):
-                    return dropped
-                destroy(arena.base, fork, me, slot)
-            me = arena.interpreter_participant()
-            if arena.forked_since(identity):
-                return dropped
-            drop(arena.base, trie, me, slot)
+                destroy(arena.base, fork, arena.interpreter_participant(identity), slot)
+            drop(arena.base, trie, arena.interpreter_participant(identity), slot)
             dropped += 1
     if left_over:
         sweep(arena.base, trie, arena.interpreter_participant())
@@ -92,5 +91,6 @@ def reclaim_all(arena: Arena, is_dead: Callable[[int], bool]) -> None:
         As for `reclaim`.
     """
     identity = arena.identity
-    for structure in arena.structures().values():
-        reclaim(arena, structure.root, is_dead, identity)
+    with suppress(MadeBeforeFork):
+        for structure in arena.structures().values():
+            reclaim(arena, structure.root, is_dead, identity)

@@ -47,6 +47,9 @@ class Holding(Protocol):
     def swap(self) -> Callable[[int, Any, Any], Any]:
         """Return the builtin that has one tuple in place of another."""
 
+    def participant(self) -> int:
+        """Return the participant of a call for a single key."""
+
     def insist(self, attempt: Callable[[], Any], full: Callable[[Any], bool]) -> Any:
         """Make attempts until one finds room."""
 
@@ -125,7 +128,7 @@ def _look_up(store: Holding, h: int) -> Any:
     """Return what is held under a hash, None if nothing is."""
     held = store.find(h)
     if held is NotImplemented:
-        store.arena.interpreter_participant()
+        store.participant()
         held = store.find(h)
     return held
 

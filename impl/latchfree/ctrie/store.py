@@ -9,23 +9,25 @@ from __future__ import annotations
 import operator
 import weakref
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any, Final
 
 import numpy as np
 
 from latchfree.arena import Arena
 from latchfree.arena.layout import H_GENERATION
+from latchfree.arena.lending import Loan
 from latchfree.arena.patience import Patience
 from latchfree.ctrie.binding import builtin, new_context
 from latchfree.ctrie.border import TRIE
 from latchfree.ctrie.codecs import MAX_KEY_BYTES, MAX_VALUE_BYTES, Codec, as_bytes, shown
-from latchfree.ctrie.holds import Hold, Owner
+from latchfree.ctrie.holds import Hold, Owner, Taken
 from latchfree.ctrie.kernels import scan
 from latchfree.ctrie.kernels.entries import HELD_KEY
 from latchfree.ctrie.kernels.insert import FULL
 from latchfree.ctrie.kernels.nodes import LAST_GENERATION
 from latchfree.ctrie.references import REFERENCES, watch
-from latchfree.errors import ArenaFull, GenerationsExhausted
+from latchfree.errors import ArenaFull, GenerationsExhausted, MadeBeforeFork
 
 #: Every bit of the hash places a key.
 HASH_MASK_ALL: Final = (1 << 64) - 1
@@ -78,6 +80,8 @@ class Store:
     ----------
     base : int
         Address of the arena.
+    maker : int
+        The identity of the opening to which alone the trie belongs; 0 if others may use the trie, too.
     kinds : str
         The end of the names of calls, as ``_wb`` for keys that are words and values that are blobs; ``_o`` for objects.
     before : Store or None
@@ -96,6 +100,7 @@ class Store:
 
     __slots__ = (
         "__weakref__",
+        "_address",
         "_bytes",
         "_context",
         "_ints",
@@ -111,6 +116,7 @@ class Store:
         "insert",
         "keys",
         "kinds",
+        "maker",
         "name",
         "owner",
         "references",
@@ -158,14 +164,17 @@ class Store:
         self.before: Store | None = None
         self.references = keys is REFERENCES
         self.kinds = "_o" if self.references else "_" + "bw"[keys.word] + "bw"[values.word]
+        self.maker = 0 if owner is None else owner.maker
         if trie:
-            self.settle(trie)
+            self.settle(trie, self.maker)
         self._bytes = memoryview(arena.words.data).cast("B")
         self._ints = self._bytes.cast("q")
 
-    def settle(self, trie: int) -> None:
-        """Take the trie at word offset `trie` as the one this store is about."""
+    def settle(self, trie: int, maker: int = 0) -> None:
+        """Take the trie at word offset `trie` as the one this store is about, and `maker` as whose alone it is."""
         self.trie = trie
+        self.maker = maker
+        self._address = self.arena.participant_address(maker)
         self._context = self.context()
         self.freeze_now = self.builtin("freeze_now")
         self.clear = self.builtin("clear")
@@ -185,18 +194,19 @@ class Store:
         setattr(self, name, made)
         return made
 
-    def context(self, root: int = 0, more: bytes = b"") -> bytes:
-        """Return a context of calls on this trie; see `latchfree.ctrie.binding.new_context`."""
+    def context(self, hold: Taken | None = None, more: bytes = b"") -> bytes:
+        """Return a context of calls on this trie, or a snapshot; see `latchfree.ctrie.binding.new_context`."""
         self.arena.interpreter_participant()
-        return new_context(self.arena.base, self.trie, self.arena.participant_address, root, more)
+        root = 0 if hold is None else hold.root
+        return new_context(self.arena.base, self.trie, self.participant_address(hold), root, more)
 
     def builtin(self, name: str) -> Callable[..., Any]:
         """Return a builtin bound to this trie; see `latchfree.ctrie.binding.builtin`."""
         return builtin(name, self._context)
 
-    def find_below(self, root: int) -> Callable[[Any], Any]:
-        """Return the builtin ``find`` on the frozen tree below a root I-node."""
-        return builtin("find" + self.kinds, self.context(root))
+    def find_below(self, hold: Hold) -> Callable[[Any], Any]:
+        """Return the builtin ``find`` on a snapshot."""
+        return builtin("find" + self.kinds, self.context(hold))
 
     @property
     def plain(self) -> bool:
@@ -205,7 +215,21 @@ class Store:
 
     def call(self, name: str, *more: int) -> Any:
         """Call an entry point on the trie; see `latchfree.ctrie.border`."""
-        return getattr(TRIE, name)(self.arena.base, self.trie, self.arena.interpreter_participant(), *more)
+        return getattr(TRIE, name)(self.arena.base, self.trie, self.participant(), *more)
+
+    # A call is on the trie, or on a snapshot of it.
+
+    def participant(self, hold: Taken | None = None) -> int:
+        """Return the participant of a call for a single key; see `Arena.interpreter_participant`."""
+        return self.arena.interpreter_participant(self.maker if hold is None else hold.taker)
+
+    def participant_address(self, hold: Taken | None = None) -> int:
+        """Return the address of the word that holds `participant`; see `Arena.participant_address`."""
+        return self._address if hold is None else self.arena.participant_address(hold.taker)
+
+    def lend(self, hold: Taken | None = None) -> Loan:
+        """Lend a participant to a call that gives up the interpreter lock; see `Arena.lend`."""
+        return self.arena.lend(self.maker if hold is None else hold.taker)
 
     # a full arena -----------------------------------------------------------------------------------------------
 
@@ -243,6 +267,7 @@ class Store:
                 )
             patience = Patience(self.arena)
             while full(result):
+                self.participant()  # there is one now, or the trie is not for this process
                 if not patience.make_room():
                     raise self.out_of_room()
                 result = attempt()
@@ -286,7 +311,7 @@ class Store:
         """Make an empty trie, and own it; in a child that a signal handler forks meanwhile, one of the child's own."""
         while True:
             maker = self.arena.identity
-            self.settle(self.new_trie())
+            self.settle(self.new_trie(), maker)
             self.owner = Owner(self.arena, self.trie, maker, objects=self.references)
             if not self.arena.forked_since(maker):
                 return
@@ -297,26 +322,25 @@ class Store:
 
     def destroy(self, trie: int, *, maker: int) -> None:
         """Free a trie that `new_trie` has made and nobody else has seen; not in a forked child of the `maker`."""
-        arena, destroy = self.arena, TRIE.destroy
-        me = arena.interpreter_participant()
-        if not arena.forked_since(maker):
-            destroy(arena.base, trie, me, 0)
+        destroy = TRIE.destroy
+        with suppress(MadeBeforeFork):
+            destroy(self.base, trie, self.arena.interpreter_participant(maker), 0)
 
     def fork(self) -> Store:
         """Return the store of a private trie that goes on from a snapshot taken now."""
         arena, fork = self.arena, TRIE.fork
-
-        def attempt() -> Any:
-            me = arena.interpreter_participant()
-            return None if arena.forked_since(maker) else fork(arena.base, hold.slot, me, self.hash_mask)
-
         while True:
-            maker = arena.identity
             hold = self.hold()
-            trie = self.insist(attempt, self.is_full, anew=True)
-            if not arena.forked_since(maker):
-                owner = Owner(arena, int(trie), maker, hold, objects=self.references)
-                return Store(arena, int(trie), self.keys, self.values, self.hash_mask, owner=owner)
+
+            def attempt(hold: Hold = hold) -> Any:
+                return fork(arena.base, hold.slot, self.participant(hold), self.hash_mask)
+
+            with suppress(MadeBeforeFork):  # a child that a signal handler forks meanwhile takes one of its own
+                trie = int(self.insist(attempt, self.is_full, anew=True))
+                owner = Owner(arena, trie, hold.taker, hold, objects=self.references)
+                store = Store(arena, trie, self.keys, self.values, self.hash_mask, owner=owner)
+                store.participant()
+                return store
 
     def hold(self) -> Hold:
         """Take a snapshot; in a child that a signal handler forks meanwhile, one of the child's own."""
@@ -358,11 +382,11 @@ class Store:
         nodes = np.zeros(size, np.uint64)
         root = hold.root  # no call of Python between a loan and its use: a signal handler may fork there
         start, following = TRIE.scan_start, TRIE.scan_next
-        with self.arena.lend() as me:
+        with self.lend(hold) as me:
             start(self.base, me, root, cursor)
         found = size
         while found == size:
-            with self.arena.lend() as me:
+            with self.lend(hold) as me:
                 found = following(self.base, me, cursor, nodes)
             yield nodes[:found]
 
@@ -403,7 +427,7 @@ class Store:
         cursor = np.zeros(scan.CURSOR_WORDS, np.uint64)
         nodes = np.zeros(_BATCH, np.uint64)
         root, count = hold.root, TRIE.scan_count
-        with self.arena.lend() as me:
+        with self.lend(hold) as me:
             total: int = count(self.base, me, root, cursor, nodes)
         hold.touch()
         return total

@@ -130,7 +130,7 @@ class Snapshot(Mapping[K, V]):
         hold = self._held()
         store = self._store
         if self._find is None:
-            self._find = store.find_below(hold.root)
+            self._find = store.find_below(hold)
         if store.references:
             stored = pair_of(self._find, key)
             if stored is None:

@@ -9,7 +9,7 @@ from latchfree.ctrie.binding import builtin, new_context
 
 def test_a_builtin_keeps_its_context_alive(arena):
     trie = Ctrie({5: 7}, keys=int, values=int, arena=arena)
-    context = new_context(arena.base, trie._store.trie, arena.participant_address, 0)
+    context = new_context(arena.base, trie._store.trie, arena.participant_address(), 0)
     before = sys.getrefcount(context)
     find = builtin("find_ww", context)
     assert sys.getrefcount(context) == before + 1

@@ -5,6 +5,8 @@ import sys
 
 #: After these the interpreter looks for signals; after a call of a function in Python it does so at the beginning.
 LOOKS = {"RESUME", "JUMP_BACKWARD", "CALL", "CALL_KW", "CALL_FUNCTION_EX"}
+#: After these, if they jump.
+LOOKS_BACK = {name for name in dis.opname if name.startswith("POP_JUMP_BACKWARD")}
 
 
 class AtStep:
@@ -52,19 +54,19 @@ class AtLook(AtStep):
 
     def __init__(self, act, after):
         super().__init__(act, after)
-        self._last = {}  # by the number of a frame
+        self._last = {}  # opcode and place, by the number of a frame
 
     def _step(self, frame, event, argument):
         if event == "call":
-            self._last[id(frame)] = "RESUME"
+            self._last[id(frame)] = "RESUME", 0
             self._last.pop(id(frame.f_back), None)
         if self.acted or "/latchfree/" not in frame.f_code.co_filename:
             return None
         frame.f_trace_lines, frame.f_trace_opcodes = False, True
         if event == "opcode":
-            last = self._last.get(id(frame))
-            self._last[id(frame)] = dis.opname[frame.f_code.co_code[frame.f_lasti]]
-            if last in LOOKS:
+            last, place = self._last.get(id(frame), (None, 0))
+            self._last[id(frame)] = dis.opname[frame.f_code.co_code[frame.f_lasti]], frame.f_lasti
+            if last in LOOKS or (last in LOOKS_BACK and frame.f_lasti < place):
                 self._left -= 1
                 if self._left < 0:
                     self.acted = True

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latchfree.arena.patience import Patience
+from latchfree.ctrie.holds import Taken
 from latchfree.extras import optional
 from latchfree.topics.columns import check_texts, number_column, text_column
 from latchfree.topics.concurrent.border import TOPICS
@@ -51,7 +52,9 @@ class _Texts:
         return value
 
 
-def match(store: TopicStore, scratch: Scratch, column: Any, root: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def match(
+    store: TopicStore, scratch: Scratch, column: Any, hold: Taken | None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the words of each topic's subscribers: row k has ``found[offsets[k] : offsets[k + 1]]``.
 
     Raises
@@ -60,12 +63,12 @@ def match(store: TopicStore, scratch: Scratch, column: Any, root: int) -> tuple[
         Naming the row.
     """
     check_texts(store.dialect, column)
-    offsets, out = _match(store, scratch, _Texts(column), root, values=True)
+    offsets, out = _match(store, scratch, _Texts(column), hold, values=True)
     return offsets, out[: offsets[-1]]
 
 
 def _match(
-    store: TopicStore, scratch: Scratch, texts: _Texts, root: int, *, values: bool
+    store: TopicStore, scratch: Scratch, texts: _Texts, hold: Taken | None, *, values: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Match valid UTF-8; without `values`, return S-nodes, behind which copies of them follow."""
     scratch.make_room(min(texts.longest, store.dialect.longest))
@@ -73,10 +76,10 @@ def _match(
     rows = len(texts.places) - 1
     offsets = np.zeros(rows + 1, np.int64)
     out: NDArray[np.int64] = np.empty(_EXPECTED * rows + len(scratch.row), np.int64)
-    entry, base = TOPICS.match_rows, store.arena.base
+    entry, base, root = TOPICS.match_rows, store.arena.base, 0 if hold is None else hold.root
     done = 0
     while True:
-        with store.arena.lend() as me:  # no call of Python between this and the use: a handler may fork there
+        with store.lend(hold) as me:  # no call of Python between this and the use: a handler may fork there
             reached = entry(
                 base, store.trie, root, me, store.grammar, values, texts.address, texts.places, done, offsets, out,
                 scratch.buffers,
@@ -97,12 +100,12 @@ def _match(
 
 
 def match_nodes(
-    store: TopicStore, scratch: Scratch, column: Any, root: int, subscriber: Callable[[int, Any], Hashable]
+    store: TopicStore, scratch: Scratch, column: Any, hold: Taken | None, subscriber: Callable[[int, Any], Hashable]
 ) -> list[list[Hashable]]:
     """Return the subscribers of each topic of a valid column, read from the S-nodes; one may stand twice in a row."""
     rows: list[list[Hashable]] = []
     for start in range(0, len(column), _CHUNK):
-        offsets, out = _match(store, scratch, _Texts(column.slice(start, _CHUNK)), root, values=False)
+        offsets, out = _match(store, scratch, _Texts(column.slice(start, _CHUNK)), hold, values=False)
         count, end = int(offsets[-1]), int(scratch.counts[0])
         known = {node: subscriber(payload.word, payload.text) for node, (_, _, payload) in copies(out, 2 * count, end)}
         all_found = [known[node] for node in out[:count].tolist()]
@@ -139,7 +142,7 @@ def subscribe(store: TopicStore, scratch: Scratch, patterns: Any, subscribers: A
 
     def attempt() -> bool:
         nonlocal done
-        with store.arena.lend() as me:  # no call of Python between this and the use: a handler may fork there
+        with store.lend() as me:  # no call of Python between this and the use: a handler may fork there
             done = entry(
                 base, store.trie, me, store.grammar.rules, texts.address, texts.places, address, 16, 16, done, numbers,
                 scratch.descent,
@@ -168,7 +171,7 @@ def unsubscribe(store: TopicStore, scratch: Scratch, patterns: Any, numbers: Any
 
     def attempt() -> bool:
         nonlocal done
-        with store.arena.lend() as me:
+        with store.lend() as me:
             done = entry(
                 base, store.trie, me, store.grammar.rules, texts.address, texts.places, names, words, done,
                 scratch.descent,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final, Generic, Protocol
+from typing import TYPE_CHECKING, Any, Final, Generic
 
+from latchfree.ctrie.holds import Taken
 from latchfree.extras import optional
 from latchfree.topics.columns import text_column, to_lists
 from latchfree.topics.concurrent import bulk
@@ -24,14 +25,6 @@ if TYPE_CHECKING:
 pa: Any = optional("pyarrow", "topics")
 
 _EVERYTHING: Final = (1 << 64) - 2
-
-
-class Frozen(Protocol):
-    """What a snapshot reads from, and keeps from being freed."""
-
-    @property
-    def root(self) -> int:
-        """Return the word offset of the root I-node."""
 
 
 class Reader(Generic[S]):
@@ -56,7 +49,7 @@ class Reader(Generic[S]):
         """The dialect of patterns and topics."""
         return self._store.dialect
 
-    def _held(self) -> Frozen | None:
+    def _held(self) -> Taken | None:
         """Return a reference that keeps the snapshot to read alive; None for the trie as it is now."""
         return None
 
@@ -100,8 +93,7 @@ class Reader(Generic[S]):
         with self._store.arena.call(), self._scratches.lent() as scratch:
             column = text_column(topics)
             hold = self._held()
-            root = 0 if hold is None else hold.root
-            offsets, values = bulk.match(self._store, scratch, column, root)
+            offsets, values = bulk.match(self._store, scratch, column, hold)
             if self._subscribers.all_inline(values):
                 lists = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(values))
                 matched = len(values)
@@ -109,7 +101,7 @@ class Reader(Generic[S]):
                 objects = self._subscribers.objects(values.tolist())
                 if objects is None:
                     with self._subscribers.keep():
-                        rows = bulk.match_nodes(self._store, scratch, column, root, self._subscribers.object)
+                        rows = bulk.match_nodes(self._store, scratch, column, hold, self._subscribers.object)
                 else:
                     rows = [objects[start:end] for start, end in pairwise(offsets.tolist())]
                 rows = [list(dict.fromkeys(row)) for row in rows]
@@ -126,33 +118,34 @@ class Reader(Generic[S]):
         self._store.dialect.topic(topic)
         return topic.encode() if type(topic) is str else exact_bytes(topic)
 
-    def _words_of(self, scratch: Scratch, text: bytes, hold: Frozen | None, *, most: int = _EVERYTHING) -> list[int]:
+    def _words_of(self, scratch: Scratch, text: bytes, hold: Taken | None, *, most: int = _EVERYTHING) -> list[int]:
         """Match a valid topic; return the words for the subscribers."""
         store = self._store
         scratch.make_room(len(text))
         scratch.stop_after(most)
         scratch.places[1] = len(text)
         root = 0 if hold is None else hold.root
+        who = store.participant_address(hold)
         entry: Callable[..., int] = TOPICS.match_text
         while True:
             outcome = entry(
-                store.arena.base, store.trie, root, store.arena.participant_address, store.checked, id(text) + DATA,
+                store.arena.base, store.trie, root, who, store.checked, id(text) + DATA,
                 scratch.places, scratch.offsets, scratch.row, scratch.buffers,
             )  # fmt: skip
             if outcome == DONE:
                 return scratch.found()
             if outcome == NOBODY:
-                store.arena.interpreter_participant()  # there is one now, or the arena is closed
+                store.participant(hold)  # there is one now, or the trie is not for this process
             else:
                 scratch.grow()
                 scratch.stop_after(most)
 
-    def _matching(self, scratch: Scratch, text: bytes, hold: Frozen | None) -> list[Subscription[S]]:
+    def _matching(self, scratch: Scratch, text: bytes, hold: Taken | None) -> list[Subscription[S]]:
         """Match a valid topic; return the subscriptions, whose subscribers are kept meanwhile."""
         with self._subscribers.keep():
             return [self._subscription(*found) for found in self._read_matching(scratch, text, hold)]
 
-    def _read_matching(self, scratch: Scratch, text: bytes, hold: Frozen | None) -> list[tuple[int, str, Payload]]:
+    def _read_matching(self, scratch: Scratch, text: bytes, hold: Taken | None) -> list[tuple[int, str, Payload]]:
         """Match a valid topic, and read a copy of each S-node found."""
         store = self._store
         scratch.make_room(len(text))
@@ -161,7 +154,7 @@ class Reader(Generic[S]):
         base, address, entry = store.arena.base, id(text) + DATA, TOPICS.match_rows
         while True:
             scratch.stop_after()
-            with store.arena.lend() as me:  # no call of Python between this and the use: a handler may fork there
+            with store.lend(hold) as me:  # no call of Python between this and the use: a handler may fork there
                 done = entry(
                     base, store.trie, root, me, store.checked, 0, address, scratch.places, 0, scratch.offsets,
                     scratch.row, scratch.buffers,

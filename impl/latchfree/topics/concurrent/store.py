@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from latchfree.arena import Arena
 from latchfree.ctrie.codecs import codec_for
+from latchfree.ctrie.holds import Taken
 from latchfree.ctrie.store import Store
 from latchfree.errors import ArenaFull
 from latchfree.topics.concurrent.border import TOPICS
@@ -85,12 +86,12 @@ class TopicStore(Store):
         """Return number, filter and payload of an S-node, which a pin or a snapshot keeps allocated."""
         return self._ints[node + 1] >> 1, self._key_at(node).decode(), Payload.unpack(self._value_at(node))
 
-    def nodes_below(self, root: int) -> NDArray[np.uint64]:
+    def nodes_below(self, hold: Taken) -> NDArray[np.uint64]:
         """Return all S-nodes of a snapshot."""
-        size = 1 << 10
+        size, root = 1 << 10, hold.root
         while True:
             scan, stack, found = TOPICS.scan, np.empty(size, np.uint64), np.empty(size, np.uint64)
-            with self.arena.lend() as me:
+            with self.lend(hold) as me:
                 count = scan(self.arena.base, root, me, stack, found)
             if count <= size:
                 return found[:count]

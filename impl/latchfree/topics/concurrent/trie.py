@@ -360,11 +360,11 @@ class ConcurrentTrie(Reader[S]):
         """Make a call on one text until there is room for it."""
         store = self._store
         entry: Callable[..., int] = getattr(TOPICS, name)
-        base, who, rules = store.arena.base, store.arena.participant_address, store.grammar.rules
+        base, who, rules = store.arena.base, store.participant_address(), store.grammar.rules
 
         def attempt() -> int:
             while (outcome := entry(base, store.trie, who, rules, *arguments)) == NOBODY:
-                store.arena.interpreter_participant()  # there is one now, or the arena is closed
+                store.participant()  # there is one now, or the trie is not for this process
             return outcome
 
         if entry(base, store.trie, who, rules, *arguments) != DONE:

@@ -41,6 +41,11 @@ class SnapshotHold:
         """Word offset of the root I-node."""
         return self._hold.root
 
+    @property
+    def taker(self) -> int:
+        """The identity of the opening that took the snapshot."""
+        return self._hold.taker
+
     def touch(self) -> None:
         """Check that this process may read the snapshot now; see `Hold.touch`."""
         self._hold.touch()
@@ -94,7 +99,7 @@ class TrieSnapshot(Reader[S], Snapshot[S]):
         """Return the subscriptions, or those whose patterns have the words of `prefix` first."""
         words = self.dialect.prefix(prefix)
         hold = self._held()
-        found = self._read_all(hold, self._store.nodes_below(hold.root))
+        found = self._read_all(hold, self._store.nodes_below(hold))
         return (each for each in found if not words or self.dialect.pattern(each.pattern).starts_with(words))
 
     def _read_all(self, hold: SnapshotHold, nodes: Any) -> Iterator[Subscription[S]]:
@@ -120,7 +125,7 @@ class TrieSnapshot(Reader[S], Snapshot[S]):
         if not isinstance(earlier, TrieSnapshot) or earlier._store is not self._store:
             return super().since(earlier)
         mine, its = self._held(), earlier._held()
-        now, then = self._store.nodes_below(mine.root), self._store.nodes_below(its.root)
+        now, then = self._store.nodes_below(mine), self._store.nodes_below(its)
         added, removed = np.setdiff1d(now, then), np.setdiff1d(then, now)
         return Difference(frozenset(self._read_all(mine, added)), frozenset(self._read_all(its, removed)))
 
@@ -136,7 +141,7 @@ class TrieSnapshot(Reader[S], Snapshot[S]):
     def __len__(self) -> int:
         hold = self._held()
         if self._length is None:
-            self._length = len(self._store.nodes_below(hold.root))
+            self._length = len(self._store.nodes_below(hold))
         return self._length
 
     def __reduce__(self) -> Any:
