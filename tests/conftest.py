@@ -35,10 +35,12 @@ def pytest_report_header():
     return f"seed: LATCHFREE_TEST_SEED={SEED}, hypothesis profile: HYPOTHESIS_PROFILE={PROFILE}"
 
 
-def pytest_collection_finish():
-    # Millions of objects of pytest's own live as long as the process; each `gc.collect` of a test would look at them.
-    gc.collect()
-    gc.freeze()
+@pytest.fixture(scope="module", autouse=True)
+def frozen():
+    """Millions of objects of pytest's own live as long as the process: no `gc.collect` of a test looks at them."""
+    if not gc.get_freeze_count():  # at the beginning, and after a file in which the explorer has thawed them
+        gc.collect()
+        gc.freeze()
 
 
 @pytest.fixture

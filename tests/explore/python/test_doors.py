@@ -1,6 +1,7 @@
 """Other ways in: generated programs, the page of a failure, the debugger at a step of a replay."""
 
 import asyncio
+import gc
 import io
 import json
 import re
@@ -69,6 +70,12 @@ def test_generated_programs_are_explored_and_made_small(make, explore):
     text = str(caught.value)
     assert re.search(r"scenario: add\(1\) \|\| (add\(1\)|read\(\); read\(\))", text), text
     assert f"{explore}: threads change" in text
+
+
+def test_what_a_program_has_frozen_is_explored_too():
+    gc.freeze()
+    with pytest.raises(ExplorationFailed):
+        judged(Counter, "free")()
 
 
 def test_generated_programs_of_tasks_are_explored():

@@ -147,6 +147,7 @@ class Instrumented:
         functions: dict[str, list[types.FunctionType]] = defaultdict(list)
         classes: list[type] = []
         names = {space.get("__name__") for space in self._namespaces.values()}
+        gc.unfreeze()  # the list leaves out what a program has frozen, as a server does before it forks
         for value in gc.get_objects():
             if type(value) is types.FunctionType and id(value.__globals__) in self._namespaces:
                 functions[value.__code__.co_filename].append(value)
