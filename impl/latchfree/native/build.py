@@ -16,6 +16,7 @@ from typing import Final
 from latchfree.border import Border
 from latchfree.native.library import Library
 from latchfree_support.library_keys import key, processor, sealed
+from latchfree_support.publishing import publish_file
 
 #: Linkers that can make a shared library of one object file.
 _LINKERS: Final = ("cc", "gcc", "clang", "ld")
@@ -87,5 +88,4 @@ def make(library: Library, borders: Sequence[Border], report: Callable[[int, int
         shared = made.with_suffix(".so")
         plain = ["-nostdlib"] if Path(program).name != "ld" else []
         subprocess.run([program, "-shared", *plain, "-s", "-o", str(shared), str(made)], check=True)
-        shared.write_bytes(sealed(shared.read_bytes(), text))
-        shared.replace(file)
+        publish_file(file, sealed(shared.read_bytes(), text), synchronised=False)

@@ -10,7 +10,6 @@ import ctypes
 import hashlib
 import os
 import sys
-import tempfile
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -18,6 +17,8 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
+
+from latchfree_support.publishing import publish_file
 
 _lock: Final = threading.RLock()
 _addresses: Final[dict[str, int]] = {}
@@ -132,11 +133,4 @@ def _digest(code: bytes) -> bytes:
 def _keep(folder: Path, symbol: str, code: bytes) -> None:
     """Write a file, which appears at once; where the disk is full, or no descriptor is left, go on without it."""
     with suppress(OSError):
-        number, name = tempfile.mkstemp(dir=folder, suffix=".part")
-        try:
-            with os.fdopen(number, "wb") as part:
-                part.write(_digest(code) + code)
-            Path(name).replace(folder / f"{symbol}.o")
-        except OSError:
-            Path(name).unlink()
-            raise
+        publish_file(folder / f"{symbol}.o", _digest(code) + code, synchronised=False)
