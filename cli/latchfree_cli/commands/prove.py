@@ -1,4 +1,7 @@
-"""``latchfree prove``: the lemmas about word-level code, with Z3, and the wrong twins they must refute."""
+"""``latchfree prove``: the lemmas about word-level code, with Z3, and the wrong twins they must refute.
+
+With ``--any``: the protocols for any number of threads.
+"""
 
 import shlex
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,13 +22,23 @@ TIMEOUT = 60.0
 @examples(
     "latchfree prove --list",
     "latchfree prove",
+    "latchfree prove --any",
 )
 def prove(
     settings: Settings,
-    names: Annotated[list[str] | None, typer.Argument(metavar="LEMMA", help="Lemmas, else all.")] = None,
-    list_: Annotated[bool, typer.Option("--list", help="List the lemmas and stop.")] = False,
+    names: Annotated[list[str] | None, typer.Argument(metavar="LEMMA", help="Lemmas or systems, else all.")] = None,
+    any_: Annotated[
+        bool, typer.Option("--any", help="Prove protocols for any number of threads, in place of lemmas.")
+    ] = False,
+    list_: Annotated[
+        bool, typer.Option("--list", help="List the lemmas, or with --any the systems, and stop.")
+    ] = False,
 ) -> Outcome:
     """Prove the lemmas about word-level code for all words, and refute their wrong twins, with Z3."""
+    if any_:
+        from latchfree_cli.proofs.any_number import prove_any
+
+        return prove_any(settings, names or [], listed=list_)
     from latchfree_evidence.lemmas import LEMMAS
 
     lemmas = exits.named("lemma", LEMMAS, names or list(LEMMAS), "latchfree prove --list")

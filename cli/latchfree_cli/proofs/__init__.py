@@ -1,0 +1,1 @@
+"""What ``latchfree prove`` runs beside the lemmas."""

@@ -1,0 +1,51 @@
+"""Connectives that take Z3 terms and plain values alike, so that one text of a protocol is both proved and run.
+
+Example: ``all_of(x > 0, True)`` is a Z3 term if ``x`` is one, and a bool if ``x`` is a number.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import z3
+
+Term = Any
+"""A term of Z3, or a plain value: bool, int, str."""
+
+
+def symbolic(value: Term) -> bool:
+    """Return whether a value is a term of Z3."""
+    return isinstance(value, z3.ExprRef)
+
+
+def all_of(*terms: Term) -> Term:
+    """Return the conjunction."""
+    left = [term for term in terms if term is not True]
+    if any(term is False for term in left):
+        return False
+    return z3.And(*left) if left else True
+
+
+def any_of(*terms: Term) -> Term:
+    """Return the disjunction."""
+    left = [term for term in terms if term is not False]
+    if any(term is True for term in left):
+        return True
+    return z3.Or(*left) if left else False
+
+
+def negated(term: Term) -> Term:
+    """Return the negation."""
+    return z3.Not(term) if symbolic(term) else not term
+
+
+def implies(condition: Term, conclusion: Term) -> Term:
+    """Return the implication."""
+    return any_of(negated(condition), conclusion)
+
+
+def choose(condition: Term, then: Term, otherwise: Term) -> Term:
+    """Return one of two values."""
+    if symbolic(condition):
+        return z3.If(condition, then, otherwise)
+    return then if condition else otherwise

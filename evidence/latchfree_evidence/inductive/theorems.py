@@ -1,0 +1,123 @@
+"""The theorems about any number of threads, and the four checks that each must pass.
+
+1. Every obligation is proved (`prove_system`).
+2. A small instance of the same text takes every case, and nothing is broken in it: the proof is not about nothing.
+3. The system is that of its module of the specification: over the whole graph of a bounded model (`compare`).
+4. Each wrong variant is refuted twice: an obligation fails, and a run of the small instance breaks the theorem.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from latchfree_evidence.inductive.bonds import ring as ring_bond
+from latchfree_evidence.inductive.instance import Instance, Run
+from latchfree_evidence.inductive.proving import TIMEOUT, Failure, Induction, prove_system
+from latchfree_evidence.inductive.system import System
+from latchfree_evidence.inductive.systems import ring_strict
+from latchfree_evidence.inductive.tie import Bond
+
+STATES: Final = 60_000
+"""The most states of a run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Theorem:
+    """A protocol, and what is proved of it.
+
+    Attributes
+    ----------
+    name : str
+        The name of the system.
+    says : str
+        What holds, in one sentence.
+    system : type of System
+        The system; called with a wrong variant, else right.
+    small : callable
+        A small instance of it.
+    bond : Bond
+        How it is tied to its module.
+    """
+
+    name: str
+    says: str
+    system: Callable[[str], System]
+    small: Callable[[System], Instance]
+    bond: Bond
+
+
+THEOREMS: Final[dict[str, Theorem]] = {
+    theorem.name: theorem
+    for theorem in (
+        Theorem(
+            "ring_strict",
+            "the strict ring is an atomic queue, first in, first out",
+            ring_strict.RingStrict,
+            ring_strict.small,
+            ring_bond.STRICT,
+        ),
+    )
+}
+"""All theorems by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A wrong variant, and how it was refuted.
+
+    Attributes
+    ----------
+    name, says : str
+        The variant.
+    failure : Failure or None
+        The first obligation that is not proved, if any.
+    run : Run
+        The run that breaks the theorem.
+    """
+
+    name: str
+    says: str
+    failure: Failure | None
+    run: Run
+
+    @property
+    def refuted(self) -> bool:
+        """Whether an obligation fails and a run breaks the theorem."""
+        return bool(self.failure and self.failure.answer == "refuted" and self.run.broken)
+
+    @property
+    def open(self) -> bool:
+        """Whether the solver gave up."""
+        return bool(self.failure and self.failure.answer == "unknown" and self.run.broken)
+
+
+def prove_theorem(theorem: Theorem, *, seed: int = 0, timeout: float = TIMEOUT) -> Induction:
+    """Try the obligations of a theorem."""
+    return prove_system(theorem.system(""), seed=seed, timeout=timeout)
+
+
+def run_small(theorem: Theorem) -> tuple[Run, tuple[str, ...]]:
+    """Explore the small instance of a theorem; return the run, and the cases that it never took."""
+    run = theorem.small(theorem.system("")).explore(limit=STATES)
+    return run, tuple(case for case in cases(theorem) if case not in run.taken)
+
+
+def cases(theorem: Theorem) -> tuple[str, ...]:
+    """Return all cases of all actions."""
+    instance = theorem.small(theorem.system(""))
+    start = instance.state(next(instance.system.starts(instance.domains)))
+    found: dict[str, None] = {}
+    for name, part in instance.system.actions.items():
+        for case in part.run(start, *instance.points(part.sorts)[0]):
+            found[f"{name}:{case.label}".rstrip(":")] = None
+    return tuple(found)
+
+
+def refute(theorem: Theorem, variant: str, *, seed: int = 0, timeout: float = TIMEOUT) -> Variant:
+    """Look for an obligation that a wrong variant fails, and for a run that breaks the theorem."""
+    system = theorem.system(variant)
+    run = theorem.small(system).explore(limit=STATES, names=system.theorem)
+    induction = prove_system(theorem.system(variant), seed=seed, timeout=timeout, stop=1)
+    return Variant(variant, system.variants[variant], next(iter(induction.failures), None), run)

@@ -1,0 +1,77 @@
+"""The words of a system in Z3: its sorts, its fields as functions, and the state that holds any values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import z3
+
+from latchfree_evidence.inductive.logic import Term
+from latchfree_evidence.inductive.system import Field, State, System
+
+
+@cache
+def _enumeration(name: str, values: tuple[str, ...]) -> tuple[Any, dict[str, Any]]:
+    """Return an enumeration: Z3 wants each to be declared once."""
+    sort, constants = z3.EnumSort(name, list(values))
+    return sort, dict(zip(values, constants, strict=True))
+
+
+class Vocabulary:
+    """The sorts and fields of a system as Z3's; gives the system its constants.
+
+    Parameters
+    ----------
+    system : System
+        The system.
+
+    Attributes
+    ----------
+    sorts : dict
+        Z3's sort of each sort.
+    state : State
+        The state before a step: each field is an unknown function.
+    constants : dict
+        The constants, which are unknown as well.
+    """
+
+    def __init__(self, system: System) -> None:
+        self.sorts: dict[str, Any] = {"Int": z3.IntSort(), "Bool": z3.BoolSort()}
+        self._names: dict[str, dict[str, Any]] = {}
+        for name, values in system.sorts.items():
+            if values is None:
+                self.sorts[name] = z3.DeclareSort(name)
+            else:
+                self.sorts[name], self._names[name] = _enumeration(f"{type(system).__name__}.{name}", values)
+        self.constants = {name: z3.Const(name, self.sorts[sort]) for name, sort in system.constants.items()}
+        for name, constant in self.constants.items():
+            setattr(system, name, constant)
+        coerce = {name: self._coercion(result) for name, (_, result) in system.fields.items()}
+        self.state = State(
+            {name: self._field(name, *kind, coerce[name]) for name, kind in system.fields.items()}, coerce
+        )
+
+    def fresh(self, sort: str, name: str) -> Term:
+        """Return an unknown of a sort."""
+        return z3.Const(name, self.sorts[sort])
+
+    def _field(self, name: str, sorts: tuple[str, ...], result: str, coerce: Callable[[Term], Term]) -> Any:
+        if not sorts:
+            return z3.Const(name, self.sorts[result])
+        function = z3.Function(name, *(self.sorts[sort] for sort in sorts), self.sorts[result])
+        return Field(lambda *point: function(*point), coerce)
+
+    def _coercion(self, sort: str) -> Callable[[Term], Term]:
+        """Return what makes a term of a constant's name, a number or a truth value."""
+        names = self._names.get(sort, {})
+
+        def coerce(value: Term) -> Term:
+            if isinstance(value, str):
+                return names[value]
+            if isinstance(value, bool):
+                return z3.BoolVal(value)
+            return z3.IntVal(value) if isinstance(value, int) else value
+
+        return coerce

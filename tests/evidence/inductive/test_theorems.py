@@ -1,0 +1,140 @@
+"""Each theorem passes its four checks; a faulty system does not tie; the proof does not depend on luck.
+
+The quick tests take the smallest share of each check that can fail; `latchfree prove --any` and the slow ones do all.
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from latchfree_evidence.inductive.proving import prove_system
+from latchfree_evidence.inductive.theorems import THEOREMS, cases, prove_theorem, refute, run_small
+from latchfree_evidence.inductive.tie import compare
+from latchfree_model.graph.explore import explore
+from latchfree_model.tlc.manifest import load_manifest
+
+SPEC = Path(__file__).parents[3] / "spec"
+MODELS = {model.name: model for model in load_manifest(SPEC / "manifest.toml")}
+
+#: Obligations of each system.
+OWED = {"ring_strict": 282}
+
+#: Wrong variants that the bounded model of the specification does not tell apart from the right system.
+ALIKE = {("ring_strict", "one cell")}
+
+VARIANTS = [(name, variant) for name, theorem in THEOREMS.items() for variant in theorem.system("").variants]
+
+
+def test_every_theorem_is_counted_here():
+    assert set(OWED) == set(THEOREMS)
+
+
+@pytest.mark.parametrize("name", THEOREMS)
+def test_each_action_is_one_of_the_specification(name):
+    theorem = THEOREMS[name]
+    modules = [SPEC / MODELS[theorem.bond.model].module]
+    defined: set[str] = set()
+    while modules:
+        text = modules.pop().read_text()
+        defined.update(re.findall(r"^(\w+)(?:\(.*?\))?\s*==", text, re.MULTILINE))
+        extends = re.search(r"^EXTENDS (.*)$", text, re.MULTILINE)
+        modules += [SPEC / f"{each.strip()}.tla" for each in (extends[1].split(",") if extends else ())]
+        modules = [module for module in modules if module.exists()]
+    assert set(theorem.system("").actions) <= defined
+
+
+@pytest.mark.parametrize("name", THEOREMS)
+def test_a_theorem_is_part_of_the_invariant(name):
+    system = THEOREMS[name].system("")
+    assert set(system.theorem) < set(system.invariant)
+    assert set(system.completes) <= set(cases(THEOREMS[name]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", THEOREMS)
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_every_obligation_is_proved(name, seed):
+    induction = prove_theorem(THEOREMS[name], seed=seed)
+    assert [failure.says for failure in induction.failures] == []
+    assert induction.owed == OWED[name]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", THEOREMS)
+def test_one_more_round_of_instances_changes_nothing(name):
+    system = THEOREMS[name].system("")
+    assert prove_system(system, rounds=system.rounds + 1).failures == ()
+
+
+@pytest.mark.parametrize("name", THEOREMS)
+def test_a_small_instance_takes_every_case(name):
+    run, never = run_small(THEOREMS[name])
+    assert (run.broken, run.whole, never) == ("", True, ())
+
+
+@pytest.mark.parametrize(("name", "variant"), VARIANTS)
+def test_a_wrong_variant_runs_into_it(name, variant):
+    theorem = THEOREMS[name]
+    system = theorem.system(variant)
+    assert theorem.small(system).explore(limit=60_000, names=system.theorem).broken
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "variant"), VARIANTS)
+def test_a_wrong_variant_is_refuted_twice(name, variant):
+    refuted = refute(THEOREMS[name], variant)
+    assert refuted.refuted, refuted
+    assert not refuted.open
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "conjunct"),
+    [(name, conjunct) for name, theorem in THEOREMS.items() for conjunct in theorem.system("").invariant],
+)
+def test_each_conjunct_is_the_theorem_or_is_needed(name, conjunct):
+    system = THEOREMS[name].system("")
+    failures = prove_system(system, without=conjunct, stop=1).failures
+    assert failures or conjunct in system.theorem
+
+
+@pytest.fixture(scope="module")
+def graphs():
+    made = {}
+
+    def graph(model):
+        if model not in made:
+            made[model] = explore(MODELS[model]).graph
+        return made[model]
+
+    return graph
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", THEOREMS)
+def test_a_system_is_that_of_its_module(name, graphs):
+    theorem = THEOREMS[name]
+    tie = compare(theorem.system(""), theorem.bond, graphs(theorem.bond.model))
+    assert tie.differences == 0, tie
+    assert tie.states == MODELS[theorem.bond.model].distinct
+    assert tie.edges == tie.steps > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "variant"), VARIANTS)
+def test_a_faulty_system_is_not_that_of_its_module(name, variant, graphs):
+    theorem = THEOREMS[name]
+    tie = compare(theorem.system(variant), theorem.bond, graphs(theorem.bond.model))
+    assert (tie.differences == 0) == ((name, variant) in ALIKE)
+
+
+@pytest.mark.slow
+def test_a_renamed_action_breaks_the_tie(graphs):
+    theorem = THEOREMS["ring_strict"]
+    system = theorem.system("")
+    parts = {"Swap" if name == "GetClaim" else name: part for name, part in system.actions.items()}
+    renamed = type("Renamed", (type(system),), {"actions": {n: p._replace(name=n) for n, p in parts.items()}})
+    tie = compare(renamed(""), theorem.bond, graphs(theorem.bond.model))
+    assert set(tie.no_step) == {"GetClaim"}
+    assert {case.split(":")[0] for case in tie.no_edge} == {"Swap"}
