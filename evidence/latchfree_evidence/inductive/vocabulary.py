@@ -14,8 +14,8 @@ from latchfree_evidence.inductive.system import Field, State, System
 
 @cache
 def _enumeration(name: str, values: tuple[str, ...]) -> tuple[Any, dict[str, Any]]:
-    """Return an enumeration: Z3 wants each to be declared once."""
-    sort, constants = z3.EnumSort(name, list(values))
+    """Return an enumeration; its name has the values, for Z3 wants each name once and two systems may share theirs."""
+    sort, constants = z3.EnumSort(f"{name}({', '.join(values)})", list(values))
     return sort, dict(zip(values, constants, strict=True))
 
 

@@ -160,3 +160,11 @@ def test_no_term_is_left_to_the_garbage_collector(monkeypatch):
     finally:
         gc.enable()
     assert left == []
+
+
+def test_two_systems_of_one_name_may_have_other_values():
+    def named(values):
+        return type("Same", (Tickets,), {"sorts": {"T": None, "PC": values}})()
+
+    assert not prove_system(named(("idle", "Take", "has"))).failures
+    assert not prove_system(named(("idle", "Take", "has", "waits"))).failures
