@@ -4,10 +4,11 @@
 (*                                                                         *)
 (* A trace is the operations of each process with their answers, and a     *)
 (* log: the atomic accesses in the order in which they were made, each     *)
-(* <<process, action, what it saw>>.  Given the log there is at most one   *)
-(* next step, so a batch of traces is as many behaviours side by side, and *)
-(* a trace is rejected where its behaviour deadlocks: at `next` is the     *)
-(* event that the specification does not allow.                            *)
+(* <<process, action, what it saw>>.  A read of main saw what the node     *)
+(* holds.  Given the log there is at most one next step, so a batch of     *)
+(* traces is as many behaviours side by side, and a trace is rejected      *)
+(* where its behaviour deadlocks: at `next` is the event that the          *)
+(* specification does not allow.                                           *)
 (*                                                                         *)
 (* The code reads main and prev in two accesses where Ctrie reads a main   *)
 (* with a null prev in one; its second read is then no step.  Everything   *)
@@ -31,6 +32,8 @@ YesNo(b)      == IF b THEN "yes" ELSE "no"
 PrevState(q)  == IF q = 0 THEN "null" ELSE IF q < 0 THEN "failed" ELSE "pending"
 RootState     == IF mem.node[mem.root].t = "I" THEN "I-node" ELSE "descriptor"
 Undecided(d)  == mem.node[d].status = "UNDECIDED"
+\* A main node, whatever its address: its kind, its S-nodes, and how many children it has.
+Holding(n)    == [t |-> n.t, held |-> SNodes(n), children |-> Cardinality(Links(n))]
 \* What the next access of a process sees: the word read, or whether a CAS succeeds.
 Seen(l, a) ==
     CASE a \in {"RdcssRead", "CompleteReadRoot"}    -> RootState
@@ -40,12 +43,19 @@ Seen(l, a) ==
       [] a = "RdcssSwing"                           -> YesNo(mem.root = l.rd)
       [] a = "CompleteAbortStatus"                  -> YesNo(Undecided(l.ad))
       [] a = "CompleteAbortRoot"                    -> YesNo(mem.root = l.ad)
-      [] a \in {"GcasReadMain", "CompleteRereadMain"}  -> "main"
+      [] a \in {"GcasReadMain", "CompleteRereadMain"}  -> Holding(mem.node[Main(mem, l.gi)])
       [] a = "GcasCas"                              -> YesNo(Main(mem, l.gi) = Prev(mem, l.n))
       [] a \in {"GcasReadPrev", "CompleteReadPrev"} -> PrevState(Prev(mem, l.gm))
       [] a = "GcasReadPrevAfter"                    -> PrevState(Prev(mem, l.n))
       [] a \in {"CompleteCommit", "CompleteFail"}   -> YesNo(Prev(mem, l.gm) = l.gp)
       [] a = "CompleteRollback"                     -> YesNo(Main(mem, l.gi) = l.gm)
+
+\* A process answers what it answered in the run: no configuration explains another answer.  The tracker alone would not
+\* tell: of two answers that can both be explained, both may leave the same configurations.  Replaces Tracked.
+TrackedAsRecorded(p, o) ==
+    CASE o.ev = "none"   -> M
+      [] o.ev = "held"   -> Held(M, p)
+      [] o.ev = "return" -> IF o.v = Operation(p, at[p] - 1).answer THEN Returned(M, p, o.v) ELSE {}
 
 \* The process of the event takes the event's action, sees what it saw, and if it returns, answers what it answered.
 Follow ==
@@ -56,7 +66,7 @@ Follow ==
             /\ L'[p].op = Operation(p, at[p]).op
        ELSE /\ L[p].pc = a
             /\ Step(p)
-            /\ L'[p].pc = "idle" => M' = Returned(M, p, Operation(p, at[p] - 1).answer)
+            /\ M' # {}
     /\ Seen(L[p], a) = Event[3]
 SecondRead == Event[2] = "GcasReadPrev" /\ L[Event[1]].pc # "GcasReadPrev" /\ Event[3] = "null" /\ UNCHANGED vars
 

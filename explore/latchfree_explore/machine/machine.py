@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from typing import Any, Final
 
@@ -172,9 +173,16 @@ class Machine:
         if len(schedule) > len(self.trace):
             return b.DIVERGED
         self.start(DIRECTED, schedule=schedule, bound=then)
-        status = int(launch.run_schedule(self.address, self.before, self._first_after, len(self.calls)))
-        undo(self.address)
-        return status
+        with self.ran() as status:
+            return status
+
+    @contextmanager
+    def ran(self) -> Iterator[int]:
+        """Run the first schedule of what was started; yield the status, and undo what the schedule wrote at the end."""
+        try:
+            yield int(launch.run_schedule(self.address, self.before, self._first_after, len(self.calls)))
+        finally:
+            undo(self.address)
 
     def learn(self, order: Sequence[int]) -> None:
         """Keep a linearization of the last schedule."""

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from latchfree_evidence.refinement.shortcuts import OVERRIDES
 from latchfree_evidence.refinement.traces.events import Event
+from latchfree_evidence.refinement.traces.mains import MAINS, main_value
 from latchfree_evidence.targets.placement import LAYOUTS
 from latchfree_explore.scenario import Invocation, Scenario
 from latchfree_model.tlc import SpecModel, run_model, spec_dir
@@ -121,7 +122,9 @@ def check_batch(traces: Sequence[Trace], *, timeout: float | None = None) -> Rej
         reason = f"{result.property} is violated after {event} events"
     elif event < len(events):
         process = f"t{events[event].thread}"
-        reason = f"the specification has process {process} at {end['L'][process]['pc']}"
+        at = end["L"][process]["pc"]
+        other = ", where it sees or answers something else" if at == events[event].action else ""
+        reason = f"the specification has process {process} at {at}{other}"
     else:
         reason = "operations have not returned"
     return Rejection(number, event, reason)
@@ -132,6 +135,7 @@ _CONFIG: Final = f"""CONSTANTS
   Program <- BatchProgram
   InitialMem <- BatchMem
   Traces <- BatchTraces
+  Tracked <- TrackedAsRecorded
   Forever = FALSE
 SPECIFICATION TSpec
 INVARIANTS {INVARIANTS}
@@ -183,7 +187,7 @@ def _record(trace: Trace, threads: int, keys: tuple[str, ...]) -> Function:
             number += 1
         ops[f"t{k}"] = tuple(made)
     present = frozenset(_key(each.arguments[0]) for each in scenario.before)
-    log = tuple((f"t{event.thread}", event.action, event.seen) for event in trace.events)
+    log = tuple((f"t{event.thread}", event.action, _seen(event)) for event in trace.events)
     return Function({"keys": present, "ops": Function(ops), "log": log})
 
 
@@ -192,6 +196,10 @@ def _operation(each: Invocation) -> Function:
         raise ValueError(f"the specification has no operation {each.f}; it has {', '.join(_NAMES)}")
     key, *value = (*each.arguments, 0, 0)[:2] if each.arguments else (None, 0)
     return Function({"op": _NAMES[each.f], "key": "" if key is None else _key(key), "val": value[0]})
+
+
+def _seen(event: Event) -> Value:
+    return main_value(event.seen) if event.action in MAINS else event.seen
 
 
 def _answer(each: Invocation, result: Any, keys: tuple[str, ...]) -> Value:

@@ -11,6 +11,7 @@ from typing import Final
 
 from latchfree_evidence.refinement.traces.batch import Rejection, Trace, check_batch
 from latchfree_evidence.refinement.traces.events import events_of
+from latchfree_evidence.refinement.traces.explored import Log
 from latchfree_explore.scenario import Invocation, Scenario
 
 LAYOUTS: Final = {"pairs": (0, 1, 2, 3), "tree": (0, 2, 4, 5)}
@@ -133,15 +134,19 @@ def _record(rng: random.Random, layout: str, count: int) -> Iterator[Trace]:
     threaded = count // 2
     for _ in range(threaded):
         scenario = random_scenario(rng, layout)
-        steps, results = log_threads(CTRIE, scenario, rng.getrandbits(30))
-        yield Trace(scenario, tuple(results), tuple(events_of(steps)), THREADS)
+        yield trace_of(scenario, log_threads(CTRIE, scenario, rng.getrandbits(30)), THREADS)
     left = count - threaded
     while left:
         scenario = random_scenario(rng, layout)
         each = min(_EACH, left)
         left -= each
-        for steps, results in log_schedules(CTRIE, scenario, rng.getrandbits(30), each):
-            yield Trace(scenario, tuple(results), tuple(events_of(steps)), SCHEDULES)
+        for log in log_schedules(CTRIE, scenario, rng.getrandbits(30), each):
+            yield trace_of(scenario, log, SCHEDULES)
+
+
+def trace_of(scenario: Scenario, log: Log, source: str) -> Trace:
+    """Return a run as a trace."""
+    return Trace(scenario, tuple(log.results), tuple(events_of(log.steps, log.mains)), source)
 
 
 def random_scenario(rng: random.Random, layout: str) -> Scenario:

@@ -12,11 +12,12 @@ The read of a null ``prev`` right after that of a main stays: whether it is a st
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Final, NamedTuple
 
 from latchfree_evidence.refinement.labels import ctrie_actions
+from latchfree_evidence.refinement.traces.mains import MAINS
 from latchfree_explore.steps import Step
 
 _AFTER: Final = "GcasReadPrevAfter"
@@ -45,8 +46,19 @@ class Event(NamedTuple):
         return f"{self.action} of thread {self.thread}, which saw {self.seen} ({self.site})"
 
 
-def events_of(steps: Sequence[Step]) -> list[Event]:
-    """Return the steps of the specification among the accesses of a run, in their order."""
+def events_of(steps: Sequence[Step], mains: Mapping[int, str]) -> list[Event]:
+    """Return the steps of the specification among the accesses of a run, in their order.
+
+    Parameters
+    ----------
+    steps : sequence of Step
+    mains : mapping
+        What each main node read holds, by word offset; see `latchfree_evidence.refinement.traces.mains`.
+
+    Returns
+    -------
+    list of Event
+    """
     helped = {step.call for step in steps if ctrie_actions(step.site) and not step.site.startswith(_TRY)}
     threads: dict[int, _Thread] = {}
     events = []
@@ -56,7 +68,7 @@ def events_of(steps: Sequence[Step]) -> list[Event]:
             continue
         action = threads.setdefault(step.thread, _Thread()).take(actions, step)
         if action:
-            events.append(Event(step.thread, action, _seen(action, step), step.site))
+            events.append(Event(step.thread, action, _seen(action, step, mains), step.site))
     return events
 
 
@@ -103,11 +115,11 @@ def _action(actions: frozenset[str], last: str) -> str:
     return "CompleteAbortRoot" if last == "CompleteAbortStatus" else "RdcssSwing"
 
 
-def _seen(action: str, step: Step) -> str:
+def _seen(action: str, step: Step, mains: Mapping[int, str]) -> str:
     if action in ("RdcssRead", "CompleteReadRoot"):
         return "descriptor" if step.old & _tag() else "I-node"
-    if action in ("GcasReadMain", "CompleteRereadMain"):
-        return "main"
+    if action in MAINS:
+        return mains[step.old]
     if action == "RdcssReadStatus":
         return _STATUS[step.old]
     if action in ("GcasReadPrev", "CompleteReadPrev", "GcasReadPrevAfter"):

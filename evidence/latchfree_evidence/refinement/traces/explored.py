@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
-from latchfree_explore.machine import loop
+from latchfree_evidence.refinement.traces.mains import mains_of
+from latchfree_explore.board import layout as b
 from latchfree_explore.machine.machine import PROBLEMS, Machine
 from latchfree_explore.scenario import Scenario
 from latchfree_explore.steps import Step
@@ -13,17 +15,29 @@ from latchfree_explore.strategies.random_choice import RANDOM
 from latchfree_explore.target import Target
 
 
-def log_schedules(target: Target, scenario: Scenario, seed: int, count: int) -> Iterator[tuple[list[Step], list[Any]]]:
-    """Run so many random schedules; yield the atomic accesses of the threads, and what each operation returned.
+class Log(NamedTuple):
+    """A run: its atomic accesses, what each operation returned, and what the main nodes hold that were read."""
+
+    steps: list[Step]
+    results: list[Any]
+    mains: dict[int, str]
+
+
+def log_schedules(target: Target, scenario: Scenario, seed: int, count: int) -> Iterator[Log]:
+    """Run so many random schedules, and yield the log of each.
 
     Raises
     ------
     RuntimeError
-        If a schedule does not end as it should.
+        If a schedule does not end as it should, or is so long that memory may have been freed in it.
     """
     machine = Machine(target, scenario)
-    machine.start(RANDOM, seed=seed + 1)
+    seeds = random.Random(seed)
     for _ in range(count):
-        if machine.drive(1) == loop.TROUBLE:
-            raise RuntimeError(f"a schedule ends {PROBLEMS[machine.status]}: {scenario}")
-        yield machine.steps, machine.results
+        machine.start(RANDOM, seed=seeds.getrandbits(60) | 1)
+        with machine.ran() as status:
+            if status != b.DONE:
+                raise RuntimeError(f"a schedule ends {PROBLEMS[status]}: {scenario}")
+            steps = machine.steps
+            log = Log(steps, machine.results, mains_of(steps, machine.memory.words))
+        yield log

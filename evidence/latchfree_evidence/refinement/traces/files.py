@@ -8,9 +8,10 @@ from typing import Any, Final
 
 from latchfree_evidence.refinement.traces.batch import Trace
 from latchfree_evidence.refinement.traces.events import Event
+from latchfree_evidence.refinement.traces.mains import MAINS, main_value
 from latchfree_explore.scenario import Scenario
 
-VERSION: Final = 1
+VERSION: Final = 2
 
 
 class TraceError(ValueError):
@@ -48,7 +49,8 @@ def read_trace(path: Path) -> Trace:
         raise TraceError(f"{path}: version {document.get('version')!r} of the format; this program reads {VERSION}")
     events = document.get("events")
     if not isinstance(events, list) or not all(_is_event(event) for event in events):
-        raise TraceError(f"{path}: 'events' is a list of [thread, action, seen, site], not {str(events)[:80]}")
+        form = "a list of [thread, action, seen, site] (a main node seen: C k0=1 +1)"
+        raise TraceError(f"{path}: 'events' is {form}, not {str(events)[:80]}")
     try:
         scenario = Scenario.parse(document["scenario"])
     except (KeyError, TypeError, AttributeError, ValueError) as error:
@@ -69,4 +71,13 @@ def _is_event(event: Any) -> bool:
         and type(event[0]) is int
         and event[0] >= 0
         and all(isinstance(part, str) for part in event[1:])
+        and (event[1] not in MAINS or _is_main(event[2]))
     )
+
+
+def _is_main(text: str) -> bool:
+    try:
+        main_value(text)
+    except ValueError:
+        return False
+    return True

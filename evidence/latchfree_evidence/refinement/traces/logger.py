@@ -22,6 +22,8 @@ from latchfree.atomics import cas, load, peek, poke, store
 from latchfree.jit import callback, kernel
 from latchfree.kinds import Word
 from latchfree_evidence.jitter import shake, yield_processor
+from latchfree_evidence.refinement.traces.explored import Log
+from latchfree_evidence.refinement.traces.mains import mains_of
 from latchfree_explore.board import layout as b
 from latchfree_explore.board.calling import RETURNED, RETURNED_NONE
 from latchfree_explore.board.effects import effect
@@ -118,20 +120,19 @@ class Unlogged(RuntimeError):
     """A run that cannot be used: it is too long, or an operation failed."""
 
 
-def log_threads(target: Target, scenario: Scenario, seed: int) -> tuple[list[Step], list[Any]]:
-    """Run a scenario with real threads.
+def log_threads(target: Target, scenario: Scenario, seed: int) -> Log:
+    """Run a scenario with real threads, whose accesses are logged in the order in which they were made.
 
     Returns
     -------
-    list of Step
-        The atomic accesses of the threads, in the order in which they were made.
-    list
-        What each operation of the scenario returned.
+    Log
 
     Raises
     ------
     Unlogged
         If there were too many accesses, or an operation raised an exception.
+    RuntimeError
+        If there were so many that memory may have been freed.
     """
     calls = scenario.operations
     threads = len(scenario.threads)
@@ -172,7 +173,8 @@ def log_threads(target: Target, scenario: Scenario, seed: int) -> tuple[list[Ste
     if count > MOST_ROWS:
         raise Unlogged(f"{count:,} accesses; at most {MOST_ROWS:,} can be recorded: {scenario}")
     results = [target.operation(each.f).result(int(table[k, b.C_RESULT])) for k, each in enumerate(calls)]
-    return [_step(row) for row in rows[begin:count].tolist()], results
+    steps = [_step(row) for row in rows[begin:count].tolist()]
+    return Log(steps, results, mains_of(steps, memory.words))
 
 
 def _run(board: Any, first: int, end: int, threads: int) -> None:

@@ -1,0 +1,124 @@
+"""Say in a few words what a main node holds, so that a trace tells which one was read.
+
+Example: ``C k0=1 k2=3 +1`` is a C-node with two S-nodes and one child. `spec/mc/MCTrace.tla` says the same of the main
+node that the specification reads.
+
+A node is looked at when the run has ended. Whatever could be read in the run is still there then: a node is freed two
+epochs after it was unlinked, and a run in which the epoch has moved so far is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+from latchfree_evidence.refinement.labels import ctrie_actions, labels_at
+from latchfree_explore.steps import Step
+from latchfree_model.tlc.values import Function, Value
+
+MAINS: Final = frozenset({"GcasReadMain", "CompleteRereadMain"})
+"""Actions that read a main node; what they saw is what the node holds."""
+_ADVANCE: Final = "Reclamation!AdvanceCas"
+_KINDS: Final = ("C", "T", "L")
+_GRACE: Final = 2
+_VALUE_BITS: Final = 8
+
+
+class _Shape(NamedTuple):
+    """Where the parts of a node are, and the letter of each kind."""
+
+    kind_shift: int
+    tag: int
+    bitmap: int
+    slots: int
+    tombed: int
+    counted: int
+    entries: int
+    value: int
+    letters: dict[int, str]
+
+
+@cache
+def _shape() -> _Shape:
+    """Return the shape of nodes; the trie is loaded after a mutant was applied."""
+    from latchfree.arena.kernels.node import KIND_SHIFT
+    from latchfree.ctrie.kernels import shape
+    from latchfree.ctrie.kernels.entries import VALUE
+
+    letters = {int(shape.C_NODE): "C", int(shape.T_NODE): "T", int(shape.L_NODE): "L"}
+    return _Shape(
+        int(KIND_SHIFT),
+        int(shape.TAG),
+        int(shape.BITMAP),
+        int(shape.SLOTS),
+        int(shape.TOMBED),
+        int(shape.COUNT),
+        int(shape.ENTRIES),
+        int(VALUE),
+        letters,
+    )
+
+
+def mains_of(steps: Sequence[Step], words: Any) -> dict[int, str]:
+    """Describe each main node that a run has read.
+
+    Parameters
+    ----------
+    steps : sequence of Step
+    words : sequence of int
+        The memory at the end of the run.
+
+    Returns
+    -------
+    dict
+        From the word offset of a node to what `main_text` says of it.
+
+    Raises
+    ------
+    RuntimeError
+        If the run is so long that nodes which it has read may have been freed.
+    """
+    if sum(step.succeeded and _ADVANCE in labels_at(step.site) for step in steps) >= _GRACE:
+        raise RuntimeError(f"a run of {len(steps):,} accesses, in which memory may have been freed; make it shorter")
+    return {step.old: main_text(words, step.old) for step in steps if ctrie_actions(step.site) & MAINS}
+
+
+def main_text(words: Any, main: int) -> str:
+    """Describe the main node at a word offset: its kind, its S-nodes as ``key=value``, and how many children it has."""
+    s = _shape()
+    kind = s.letters.get(int(words[main]) >> s.kind_shift, "?")
+    children = 0
+    held: list[int] = []
+    if kind == "C":
+        slots = int(words[main + s.bitmap]).bit_count()
+        links = [int(word) for word in words[main + s.slots : main + s.slots + slots]]
+        children = sum(bool(word & s.tag) for word in links)
+        held = [word for word in links if not word & s.tag]
+    elif kind == "T":
+        held = [int(words[main + s.tombed])]
+    elif kind == "L":
+        count = int(words[main + s.counted])
+        held = [int(word) for word in words[main + s.entries : main + s.entries + count]]
+    values = sorted(int(words[snode + s.value]) for snode in held)
+    pairs = [f"k{value >> _VALUE_BITS}={value & (1 << _VALUE_BITS) - 1}" for value in values]
+    return " ".join([kind, *pairs, *([f"+{children}"] if children else [])])
+
+
+def main_value(text: str) -> Function:
+    """Return what `main_text` says as the record of the specification.
+
+    Raises
+    ------
+    ValueError
+        If the text has another form.
+    """
+    kind, *parts = text.split(" ")
+    if kind not in _KINDS:
+        raise ValueError(f"a main node is one of {', '.join(_KINDS)}, not {kind}")
+    children = int(parts.pop()) if parts and parts[-1].startswith("+") else 0
+    pairs: set[Value] = set()
+    for part in parts:
+        key, value = part.split("=")
+        pairs.add((key, int(value)))
+    return Function({"t": kind, "held": frozenset(pairs), "children": children})
