@@ -58,10 +58,10 @@ def test_recorded_runs_are_accepted() -> None:
 
 
 def test_a_file_is_checked_again(tmp_path: Path) -> None:
-    events = [[0, "RdcssRead", "I-node", "here:1"], [0, "GcasReadMain", "main", "here:2"]]
+    events = [[0, "RdcssRead", "I-node", "here:1"], [0, "GcasReadMain", "C k0=1", "here:2"]]
     document = {
         "latchfree": "trace",
-        "version": 1,
+        "version": 2,
         "source": "by hand",
         "scenario": "init: put(0, 1) | get(0) | keys: pairs",
         "results": [None, 1],
