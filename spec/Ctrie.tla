@@ -71,7 +71,7 @@ INodeOf(l)  == l.path[Len(l.path)]
 ParentOf(l) == l.path[Len(l.path) - 1]
 Level(l)    == Len(l.path) - 1
 \* Remove climbs back up to the root, the others at most one level.
-Push(l, i)  == IF l.op.op = "remove" THEN Append(l.path, i)
+Push(l, i)  == IF Removes(l.op) THEN Append(l.path, i)
                ELSE Append([k \in 1..Len(l.path) |-> IF k = Len(l.path) THEN l.path[k] ELSE 0], i)
 
 (********************************* Outcomes ********************************)
@@ -125,6 +125,8 @@ CopyChild(h, l, m, mode) ==      \* the child in slot l.j has main node m
     ELSE Copy(h, l, mode)
 
 (************************* lookup, put and remove **************************)
+\* What an update will answer, if it succeeds: the value that it replaces.
+Replaces(l, old) == [l EXCEPT !.res = old]
 \* m is the main node of the present I-node, a C-node, and its slot for the key holds no link.
 AtSlot(h, l, m) ==
     LET k == l.op.key  lev == Level(l)  i == INodeOf(l)  b == SlotOf(k, lev)
@@ -132,16 +134,15 @@ AtSlot(h, l, m) ==
         found == IsSNode(s) /\ KeyOf(s) = k
         old   == IF found THEN ValOf(s) ELSE Absent
         put(hh, slots) == LET c == Shared(hh, m, slots)
-                          IN  CallGcas(c.h, [l EXCEPT !.res = old], i, CNode(c.slots, m), "put")
-    IN  CASE l.op.op = "lookup" -> Return(h, old)
-          [] l.op.op = "put" ->
-               IF found \/ IsEmpty(s) THEN put(h, [h.node[m].slot EXCEPT ![b] = SNode(k, l.op.val)])
-               ELSE LET d == BuildSlot(h, {s, SNode(k, l.op.val)}, lev + 1, Gen(h, i))
-                    IN  put(d.h, [h.node[m].slot EXCEPT ![b] = d.s])
-          [] l.op.op = "remove" ->
-               IF ~found THEN Return(h, Absent)
-               ELSE LET c == Shared(h, m, [h.node[m].slot EXCEPT ![b] = Empty])
-                    IN  CallGcas(c.h, [l EXCEPT !.res = old], i, Contracted(c.slots, lev, m), "remove")
+                          IN  CallGcas(c.h, Replaces(l, old), i, CNode(c.slots, m), "put")
+    IN  IF Leaves(l.op, old) THEN Return(h, Answer(l.op, old))
+        ELSE IF Puts(l.op) THEN
+             LET new == SNode(k, NewValue(l.op)) IN
+             IF found \/ IsEmpty(s) THEN put(h, [h.node[m].slot EXCEPT ![b] = new])
+             ELSE LET d == BuildSlot(h, {s, new}, lev + 1, Gen(h, i))
+                  IN  put(d.h, [h.node[m].slot EXCEPT ![b] = d.s])
+        ELSE LET c == Shared(h, m, [h.node[m].slot EXCEPT ![b] = Empty])
+             IN  CallGcas(c.h, Replaces(l, old), i, Contracted(c.slots, lev, m), "remove")
 \* m is an L-node, which holds all keys that agree with this one in every hash bit.
 EntryOf(E, k) == {s \in E : KeyOf(s) = k}      \* none or one
 WithEntry(E, k, v) == (E \ EntryOf(E, k)) \cup {SNode(k, v)}
@@ -149,14 +150,12 @@ AtLNode(h, l, m) ==
     LET k == l.op.key  i == INodeOf(l)  E == h.node[m].entries
         rest == E \ EntryOf(E, k)
         old  == IF rest = E THEN Absent ELSE ValOf(CHOOSE s \in EntryOf(E, k) : TRUE)
-    IN  CASE l.op.op = "lookup" -> Return(h, old)
-          [] l.op.op = "put" ->
-               CallGcas(h, [l EXCEPT !.res = old], i, LNode(WithEntry(E, k, l.op.val), m), "put")
-          [] l.op.op = "remove" ->
-               IF rest = E THEN Return(h, Absent)
-               ELSE LET n == IF Cardinality(rest) = 1 THEN TNode(CHOOSE s \in rest : TRUE, m)
-                             ELSE LNode(rest, m)
-                    IN  CallGcas(h, [l EXCEPT !.res = old], i, n, "remove")
+    IN  IF Leaves(l.op, old) THEN Return(h, Answer(l.op, old))
+        ELSE IF Puts(l.op) THEN
+             CallGcas(h, Replaces(l, old), i, LNode(WithEntry(E, k, NewValue(l.op)), m), "put")
+        ELSE LET n == IF Cardinality(rest) = 1 THEN TNode(CHOOSE s \in rest : TRUE, m)
+                      ELSE LNode(rest, m)
+             IN  CallGcas(h, Replaces(l, old), i, n, "remove")
 \* The operation has arrived at the present I-node, whose main node is m.
 AtMain(h, l, m) ==
     LET n == h.node[m] IN

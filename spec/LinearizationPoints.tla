@@ -9,8 +9,9 @@
 (*  - put, and remove of a key that is there: the CompleteCommit of its    *)
 (*    main node, whoever takes that step;                                  *)
 (*  - snapshot and clear: the RdcssDecide that commits its descriptor;     *)
-(*  - lookup, and remove of a key that is not there: the read of the main  *)
-(*    node that shows it, if that node is committed by then, else the      *)
+(*  - lookup, and an update that changes nothing (remove of a key that is  *)
+(*    not there, a conditional operation that is refused): the read of the *)
+(*    main node that shows it, if that node is committed by then, else the *)
 (*    CompleteCommit of that node.                                         *)
 (* So the map is at all times what the memory says (ContentsNow), and M is *)
 (* empty as soon as an operation answers anything else than was fixed.     *)
@@ -32,11 +33,12 @@ FixAll(c, P) == IF P = {} THEN c ELSE LET p == CHOOSE p \in P : TRUE IN FixAll(F
 \* The updates that installed main node m, and the operations that will answer from it.
 Writers(m) == {p \in Procs : L[p].n = m /\ L[p].gret \in {"put", "remove"}}
 Answers(l, n) ==
-    /\ l.ret = "at" /\ l.op.op \in {"lookup", "remove"}
-    /\ CASE n.t = "T" -> FALSE
-         [] n.t = "L" -> l.op.op = "lookup" \/ EntryOf(n.entries, l.op.key) = {}
-         [] n.t = "C" -> LET s == n.slot[SlotOf(l.op.key, Level(l))]
-                         IN  ~IsLink(s) /\ (l.op.op = "lookup" \/ ~IsSNode(s) \/ KeyOf(s) # l.op.key)
+    /\ l.ret = "at"
+    /\ LET old(E) == IF EntryOf(E, l.op.key) = {} THEN Absent ELSE ValOf(CHOOSE s \in EntryOf(E, l.op.key) : TRUE)
+       IN  CASE n.t = "T" -> FALSE
+             [] n.t = "L" -> Leaves(l.op, old(n.entries))
+             [] n.t = "C" -> LET s == n.slot[SlotOf(l.op.key, Level(l))]
+                             IN  ~IsLink(s) /\ Leaves(l.op, old(IF IsSNode(s) THEN {s} ELSE {}))
 Readers(m) == {p \in Procs : L[p].gm = m /\ Answers(L[p], mem.node[m])}
 \* The process whose descriptor is d.
 Proposer(d) == {p \in Procs : L[p].rd = d /\ L[p].rret = "own"}

@@ -7,6 +7,7 @@ EXTENDS Scenarios
 
 (******************************* Initial tries *****************************)
 Nothing    == Trie({})
+HoldsA     == Trie({"a"})
 HoldsAB    == Trie({"a", "b"})
 HoldsABC   == Trie({"a", "b", "c"})
 RenewedABC == Renewed({"a", "b", "c"})
@@ -27,4 +28,17 @@ RemoveInsertAndRemove     == [u |-> <<{Remove("a")}, {Put("c", 1)}>>, w |-> <<{R
 TwoRemovesOneReader       == [u |-> <<{Remove("a")}>>, w |-> <<{Remove("b")}>>, r |-> <<{Lookup("a")}>>]
 ChangesAndSnapshot        == [u |-> <<Change("a")>>, w |-> <<Change("b")>>, s |-> <<{Snapshot}>>]
 OneWriterTwoSnapshotters  == [w |-> <<{Put("a", 2)}>>, s |-> <<{Snapshot}>>, t |-> <<{Snapshot}>>]
+
+\* Two writers of one key: whoever has to try again finds another value than before.
+Becomes(k, v) == {Put(k, v), Remove(k)}
+TwoOnOneKey               == [u |-> <<Becomes("a", 2)>>, w |-> <<Becomes("a", 3)>>]
+TwoOnOneKeySnapshot       == [u |-> <<{Put("a", 2)}>>, w |-> <<{Remove("a")}>>, s |-> <<{Snapshot}>>]
+ThreeOnTwoKeys            == [u |-> <<{Put("a", 2)}>>, w |-> <<{Remove("a")}>>, x |-> <<{Remove("b")}>>]
+TwoConditional            == [u |-> <<{PutIfAbsent("a", 2), ReplaceIf("a", 1, 3)}>>,
+                              w |-> <<{RemoveIf("a", 1), PutIfPresent("a", 1), Put("a", 1)}>>]
+ConditionalSnapshot       == [u |-> <<{ReplaceIf("a", 1, 3)}>>, w |-> <<{RemoveIf("a", 1)}>>, s |-> <<{Snapshot}>>]
+TwoClearersOneWriter      == [c |-> <<{Clear}>>, d |-> <<{Clear}>>, w |-> <<{Put("a", 2)}>>]
+ClearerSnapshotterWriter  == [c |-> <<{Clear}>>, s |-> <<{Snapshot}>>, w |-> <<{Put("a", 2)}>>]
+RemoveAndSnapshot         == [w |-> <<{Remove("a")}>>, s |-> <<{Snapshot}>>]
+TwoWritersOneSnapshotter  == [u |-> <<{Put("a", 1)}>>, w |-> <<{Remove("a")}>>, s |-> <<{Snapshot}>>]
 =============================================================================

@@ -175,6 +175,14 @@ MUTANTS: Final = {
             switches=2,
         ),
         Mutant(
+            "N4",
+            "textbook",
+            "a put answers the value it saw first, not the one it has replaced",
+            ("latchfree.ctrie.kernels.insert:insert",),
+            scenario="init: put(0, 1) | put(0, 2) | put(0, 3)",
+            switches=2,
+        ),
+        Mutant(
             "N3",
             "textbook",
             "a retired node is free at once; a thread that still reads the node reads another node's words",

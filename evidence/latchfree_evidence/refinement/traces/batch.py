@@ -25,7 +25,12 @@ from latchfree_model.tlc.values import Function, Value, show
 DEPTHS: Final = {"flat": 1, "pairs": 2, "tree": 3}
 """Layouts of keys that a trace may have, and how many levels of them have two slots."""
 _LEVEL: Final = 6
-_NAMES: Final = {"get": "lookup", "put": "put", "remove": "remove", "snapshot": "snapshot", "clear": "clear"}
+_NAMES: Final = {
+    "get": "lookup", "put": "put", "put_if_absent": "put_if_absent", "replace": "put_if_present",
+    "replace_if": "replace_if", "remove": "remove", "remove_if": "remove_if", "snapshot": "snapshot", "clear": "clear",
+}  # fmt: skip
+_IF_EQUAL: Final = ("replace_if", "remove_if")
+"""Operations that say whether they have found the expected value; the specification's answer that value."""
 INVARIANTS: Final = "Linearizable TypeOK OldMainCommitted GenerationsGrowUp"
 
 
@@ -194,8 +199,9 @@ def _record(trace: Trace, threads: int, keys: tuple[str, ...]) -> Function:
 def _operation(each: Invocation) -> Function:
     if each.f not in _NAMES:
         raise ValueError(f"the specification has no operation {each.f}; it has {', '.join(_NAMES)}")
-    key, *value = (*each.arguments, 0, 0)[:2] if each.arguments else (None, 0)
-    return Function({"op": _NAMES[each.f], "key": "" if key is None else _key(key), "val": value[0]})
+    key = _key(each.arguments[0]) if each.arguments else ""
+    values = each.arguments[1:]
+    return Function({"op": _NAMES[each.f], "key": key, "val": values if len(values) > 1 else sum(values)})
 
 
 def _seen(event: Event) -> Value:
@@ -206,6 +212,8 @@ def _answer(each: Invocation, result: Any, keys: tuple[str, ...]) -> Value:
     if each.f == "snapshot":
         held = {_key(key): value for key, value in result}
         return Function({key: held.get(key, 0) for key in keys})
+    if each.f in _IF_EQUAL:
+        return each.arguments[1] if result else 0
     return 0 if result is None else int(result)
 
 

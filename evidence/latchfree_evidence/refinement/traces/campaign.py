@@ -22,6 +22,9 @@ _EACH: Final = 5
 """Schedules of one scenario."""
 _BATCH: Final = 100
 _MOST_VALUE: Final = 9
+_CHANCES: Final = {
+    "put": 6, "remove": 6, "get": 3, "put_if_absent": 1, "replace": 1, "replace_if": 2, "remove_if": 2,
+}  # fmt: skip
 
 
 @dataclass
@@ -150,7 +153,7 @@ def trace_of(scenario: Scenario, log: Log, source: str) -> Trace:
 
 
 def random_scenario(rng: random.Random, layout: str) -> Scenario:
-    """Two or three threads of one to three operations, on a trie that holds some of four keys.
+    """Two or three threads of one to three operations, conditional ones too, on a trie that holds some of four keys.
 
     Snapshots or clears, not both: a clear reads what a snapshot may still see, and the specification's does not.
     """
@@ -158,11 +161,12 @@ def random_scenario(rng: random.Random, layout: str) -> Scenario:
     whole = rng.choice(("snapshot", "clear"))
 
     def operation() -> Invocation:
-        name = rng.choices(("put", "remove", "get", whole), (4, 4, 2, 2 if whole == "snapshot" else 1))[0]
+        name = rng.choices([*_CHANCES, whole], [*_CHANCES.values(), 2 if whole == "snapshot" else 1])[0]
         if name == whole:
             return Invocation(name)
-        arguments = (rng.choice(keys), rng.randint(1, _MOST_VALUE))
-        return Invocation(name, arguments if name == "put" else arguments[:1])
+        key, expected, value = rng.choice(keys), rng.choice((1, 1, 2)), rng.randint(1, _MOST_VALUE)
+        values = {"replace_if": (expected, value), "remove_if": (expected,), "remove": (), "get": ()}
+        return Invocation(name, (key, *values.get(name, (value,))))
 
     threads = tuple(tuple(operation() for _ in range(rng.randint(1, 3))) for _ in range(rng.randint(2, 3)))
     before = tuple(Invocation("put", (key, 1)) for key in keys if rng.random() < 0.6)

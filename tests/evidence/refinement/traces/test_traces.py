@@ -116,6 +116,17 @@ def _overlap(events):
     return places[0][0] < places[1][-1] and places[1][0] < places[0][-1]
 
 
+def test_a_conditional_operation_answers_what_the_specification_says():
+    text = "put_if_absent(0, 2); replace(0, 3); replace_if(0, 3, 4); remove_if(0, 3); remove_if(0, 4); replace(0, 5)"
+    run = recorded(Scenario.parse(f"init: put(0, 1) | {text} | keys: pairs"))
+    assert run.results == (None, 1, 1, True, False, True, None)
+    for number, other in ((1, None), (2, None), (3, False), (4, True), (5, False), (6, 1)):
+        results = (*run.results[:number], other, *run.results[number + 1 :])
+        rejection = check_batch([run, replace(run, results=results)])
+        assert rejection is not None
+        assert rejection.trace == 1
+
+
 @pytest.mark.parametrize("wrong", [("k0=1", "k0=2"), ("C ", "T "), (" +1", "")])
 def test_another_main_node_than_the_one_read_is_rejected(trace, wrong):
     number = next(
