@@ -40,5 +40,5 @@ ConditionalSnapshot       == [u |-> <<{ReplaceIf("a", 1, 3)}>>, w |-> <<{RemoveI
 TwoClearersOneWriter      == [c |-> <<{Clear}>>, d |-> <<{Clear}>>, w |-> <<{Put("a", 2)}>>]
 ClearerSnapshotterWriter  == [c |-> <<{Clear}>>, s |-> <<{Snapshot}>>, w |-> <<{Put("a", 2)}>>]
 RemoveAndSnapshot         == [w |-> <<{Remove("a")}>>, s |-> <<{Snapshot}>>]
-TwoWritersOneSnapshotter  == [u |-> <<{Put("a", 1)}>>, w |-> <<{Remove("a")}>>, s |-> <<{Snapshot}>>]
+ThreeWriters              == [u |-> <<{Put("a", 1)}>>, w |-> <<{Remove("a")}>>, x |-> <<{Put("a", 2)}>>]
 =============================================================================
