@@ -102,8 +102,8 @@ LEMMAS = (
         _salts,
         Twin(
             table.salt_of,
-            "np.uint64(group + 1) * GROUP_STEP",
-            "(np.uint64(group + 1) >> _1) * GROUP_STEP",
+            "(np.uint64(group) + _1) * GROUP_STEP",
+            "((np.uint64(group) + _1) >> _1) * GROUP_STEP",
             "two share one",
         ),
     ),

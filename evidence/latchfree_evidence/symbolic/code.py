@@ -73,11 +73,18 @@ class Code:
         self._meaning = dict(meaning)
         self._twin = twin
         self._made: dict[FunctionType, FunctionType] = {}
+        self._reached: dict[FunctionType, None] = {}
         self._numpy = SimpleNamespace(uint64=Word)
 
     def abstracting(self, **meaning: Callable[..., Any]) -> Code:
         """Return the same code with more functions replaced."""
-        return Code({**self._meaning, **meaning}, self._twin)
+        other = Code({**self._meaning, **meaning}, self._twin)
+        other._reached = self._reached
+        return other
+
+    def reached(self) -> list[FunctionType]:
+        """Return the real functions that were run so far, also by what `abstracting` has returned."""
+        return list(self._reached)
 
     def __getitem__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Return the function on symbolic words."""
@@ -85,6 +92,8 @@ class Code:
         if python not in self._made:
             twisted = self._twin is not None and _python(self._twin.function) is python
             source = self._twin.python() if self._twin is not None and twisted else python
+            if not twisted:
+                self._reached[python] = None
             scope: dict[str, Any] = {"__builtins__": {"range": range, "min": _least, "max": _greatest}}
             self._made[python] = FunctionType(source.__code__, scope, python.__name__)
             for name in source.__code__.co_names:

@@ -11,6 +11,7 @@ import z3
 
 from latchfree_evidence.symbolic.code import Twin
 from latchfree_evidence.symbolic.paths import each_path
+from latchfree_evidence.symbolic.typed import other_numbers
 from latchfree_evidence.symbolic.words import BITS, Truth, Undefined, Word, term_of
 
 Answer = Literal["proved", "refuted", "unknown"]
@@ -85,7 +86,7 @@ class Proof:
     Attributes
     ----------
     answer : "proved", "refuted" or "unknown"
-        Unknown: the solver gave up, or time ran out.
+        Unknown: the solver gave up, time ran out, or numba computes with other numbers than unsigned words.
     claim : str
         Which claim failed or was not decided.
     counterexample : dict
@@ -162,7 +163,8 @@ def prove(lemma: Lemma, code: Any, *, timeout: float = 60.0) -> Proof:
                 model = solver.model()
                 values = {name: model.eval(word, model_completion=True).as_long() for name, word in names.items()}
                 return answer("refuted", what, {**fixed, **values})
-    return answer("proved")
+    signed = [place for function in code.reached() for place in other_numbers(function)]
+    return answer("unknown", f"a proof is of unsigned words: {signed[0]}") if signed else answer("proved")
 
 
 def _answer(solver: Any, terms: list[Any], deadline: float) -> Any:

@@ -60,7 +60,8 @@ def _executable_later(context: Any, library: Any, described: Any, env: Any) -> A
 
 
 @contextmanager
-def _patched() -> Iterator[None]:
+def lowering() -> Iterator[None]:
+    """Put aside what numba compiles meanwhile, in place of optimising it."""
     own: dict[str, Any] = {
         "_optimize_functions": lambda self, module: setattr(module, "data_layout", self._codegen._data_layout),
         "finalize": _put_aside,
@@ -96,7 +97,7 @@ def lower(signature: Any, function: Callable[..., Any]) -> Any:
     """
     arguments, result = sigutils.normalize_signature(signature)  # type: ignore[no-untyped-call]
     made: Any = ccallback.CFunc(function, (arguments, result), locals={}, options={})
-    with _patched():
+    with lowering():
         made.compile()
         made._library._ensure_finalized()
     return made
@@ -147,7 +148,7 @@ def whole(compile_one: Callable[..., Any]) -> Callable[..., Any]:
         with global_compiler_lock:
             if is_lowering():
                 return compile_one(arguments, result)
-            with _patched():
+            with lowering():
                 made = compile_one(arguments, result)
             _finish(made.library)
             if made.entry_point is None:

@@ -1,6 +1,7 @@
 """Each lemma is proved of the real code and refuted of its wrong twin; the counterexample is one on real numbers."""
 
 import gc
+import inspect
 from dataclasses import replace
 
 import numpy as np
@@ -9,9 +10,12 @@ import z3
 
 from latchfree import words
 from latchfree.arena.kernels import freelists
+from latchfree.jit import kernel
 from latchfree_evidence.lemmas import LEMMAS
 from latchfree_evidence.lemmas.memory import code
-from latchfree_evidence.symbolic.lemma import prove
+from latchfree_evidence.symbolic.code import Twin
+from latchfree_evidence.symbolic.lemma import Lemma, prove
+from latchfree_evidence.symbolic.typed import other_numbers
 from latchfree_evidence.symbolic.words import Word
 
 #: They take thousands of runs; here a share of them.
@@ -70,6 +74,45 @@ def test_no_term_is_left_to_the_garbage_collector(name, monkeypatch):
     finally:
         gc.enable()
     assert left == []
+
+
+@kernel
+def carry(word: Word) -> Word:
+    """Add in signed numbers: the literal is one."""
+    return (word + 1) >> 63
+
+
+@kernel
+def unsigned_carry(word: Word) -> Word:
+    """Add in words."""
+    return (word + np.uint64(1)) >> np.uint64(63)
+
+
+@kernel
+def half(word: Word) -> Word:
+    """Divide in floats."""
+    return np.uint64(word / np.uint64(2))
+
+
+def test_what_numba_does_not_compute_in_words_is_not_proved():
+    """Z3 says of the first function that it is 0 or 1; the compiled one returns 2**64 - 1."""
+    assert np.uint64(carry(np.uint64((1 << 64) - 2)) & (1 << 64) - 1) > 1
+
+    def lemma(function):
+        def state(case, code):
+            case.claim("a bit", code[function](case.word("word")) <= 1)
+
+        return Lemma("carry", "a carry is a bit", state, Twin(function, "63", "62", "two bits"))
+
+    proof = prove(lemma(carry), code())
+    lines, first = inspect.getsourcelines(carry.py_func)
+    line = first + len(lines) - 1
+    assert (proof.answer, proof.claim) == (
+        "unknown", f"a proof is of unsigned words: carry:{line}: computes with int64",
+    )  # fmt: skip
+    assert prove(lemma(unsigned_carry), code()).answer == "proved"
+    assert any("float64" in place for place in other_numbers(half.py_func))
+    assert other_numbers(unsigned_carry.py_func) == ()
 
 
 def test_a_lemma_has_one_name_and_says_something():

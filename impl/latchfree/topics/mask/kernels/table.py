@@ -7,8 +7,6 @@ table.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from latchfree.atomics import peek
@@ -28,9 +26,9 @@ GROUP_STEP = np.uint64(0xC2B2AE3D27D4EB4F)
 
 
 @kernel
-def salt_of(group: Any) -> Word:
+def salt_of(group: Word) -> Word:
     """Return the word that tells equal literal words of different groups apart."""
-    return np.uint64(group + 1) * GROUP_STEP
+    return (np.uint64(group) + _1) * GROUP_STEP
 
 
 @kernel
