@@ -26,6 +26,8 @@ COMMANDS: Final = (
     "show",
     "match",
     "mutants",
+    "play",
+    "gallery",
     "doctor",
     "compile",
 )

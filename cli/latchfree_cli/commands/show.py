@@ -88,7 +88,7 @@ def show(
         path.parent.mkdir(parents=True, exist_ok=True)
         save(path, text)
     except OSError as error:
-        raise _unwritable(path, error) from None
+        raise unwritable(path, error) from None
     size = path.stat().st_size
     settings.note(f"wrote {path} ({size / 1e6:.1f} MB): open it in a browser")
     payload = {
@@ -148,7 +148,7 @@ def _show_python(settings: Settings, files: list[Path], path: Path) -> Outcome:
         path.parent.mkdir(parents=True, exist_ok=True)
         save(path, text)
     except OSError as error:
-        raise _unwritable(path, error) from None
+        raise unwritable(path, error) from None
     settings.note(f"wrote {path} ({path.stat().st_size / 1e6:.1f} MB): open it in a browser")
     return Outcome(outcome.verdict, {"page": str(path), **outcome.payload}, reproduce=outcome.reproduce)
 
@@ -161,7 +161,7 @@ def _target(out: Path, files: list[Path]) -> Path:
     return path
 
 
-def _unwritable(path: Path, error: OSError) -> exits.Stop:
+def unwritable(path: Path, error: OSError) -> exits.Stop:
     """Say why the page could not be written, and what to do."""
     wrong = isinstance(error, PermissionError | IsADirectoryError | NotADirectoryError | FileExistsError)
     fix = "choose another file with -o REPORT.html" if wrong else "make room or choose another disk with -o REPORT.html"

@@ -1,0 +1,94 @@
+"""Make the gallery: each bug in a process of its own, for a mutant stays applied to its end; then the index."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from latchfree_evidence import MUTANTS
+from latchfree_lincheck.show import save
+from latchfree_teach.gallery.frame import framed
+
+
+def has_page(name: str) -> bool:
+    """Return whether a mutant has a play page: the explorer can show it."""
+    return MUTANTS[name].scenario is not None
+
+
+def build_gallery(
+    folder: str | Path, mutants: Iterable[str] = (), *, on_entry: Callable[[str], None] = lambda name: None
+) -> list[dict[str, Any]]:
+    """Write a gallery: ``index.html``, and three pages for each mutant.
+
+    Parameters
+    ----------
+    folder : path
+        It is made where it is not there.
+    mutants : iterable of str
+        By default all that the explorer can show.
+    on_entry : callable
+        Called with the name of each mutant before its pages are made.
+
+    Returns
+    -------
+    list of dict
+        For each mutant what its pages hold: id, states, par, bound, bytes.
+
+    Raises
+    ------
+    ValueError
+        If there is no such mutant, or the explorer cannot show it.
+    RuntimeError
+        If the pages of a mutant cannot be made.
+    OSError
+        If the folder cannot be written.
+    """
+    names = list(mutants) or [name for name in MUTANTS if has_page(name)]
+    for name in names:
+        if name not in MUTANTS or not has_page(name):
+            known = ", ".join(each for each in MUTANTS if has_page(each))
+            raise ValueError(f"no page for mutant {name!r}; there are pages for {known}")
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    made = []
+    for name in names:
+        on_entry(name)
+        made.append(_entry(name, folder))
+    save(folder / "index.html", framed("Known bugs, to be played", _index(made)))
+    return made
+
+
+def _entry(name: str, folder: Path) -> dict[str, Any]:
+    """Make the pages of one mutant in a fresh process."""
+    command = [sys.executable, "-m", "latchfree_teach.gallery.entry", name, str(folder)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    if done.returncode != 0:
+        last = done.stderr.strip().splitlines()[-1:] or [f"exit code {done.returncode}"]
+        raise RuntimeError(f"mutant {name}: {last[0]}")
+    told: dict[str, Any] = json.loads(done.stdout)
+    return told
+
+
+def _index(made: list[dict[str, Any]]) -> str:
+    rows = "".join(map(_row, made))
+    return (
+        "<p>Each is a bug that was published, or that a first version had, put back into code that is right. You are "
+        "the scheduler: let the threads of compiled code go on until nothing explains what they returned.</p>"
+        '<div class="scroll"><table><tr><th>bug</th><th>structure</th><th>what goes wrong</th><th>published</th>'
+        f"<th>par</th><th></th></tr>{rows}</table></div>"
+    )
+
+
+def _row(each: dict[str, Any]) -> str:
+    mutant = MUTANTS[each["id"]]
+    texts = (mutant.target, mutant.summary, mutant.published or "", "none" if each["par"] is None else str(each["par"]))
+    cells = "".join(f"<td>{html.escape(text)}</td>" for text in texts)
+    name = mutant.id
+    return f'<tr><td><a href="{name}.html">{name}</a></td>{cells}<td><a href="{name}-play.html">play</a></td></tr>'

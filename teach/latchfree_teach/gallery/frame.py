@@ -1,0 +1,22 @@
+"""The frame of the gallery's own pages: text without a script, whose policy allows its style alone."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+from importlib.resources import files
+
+
+def framed(title: str, body: str) -> str:
+    """Return a page of a body in HTML."""
+    style = (files("latchfree_teach.gallery") / "static" / "gallery.css").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        f"<title>{html.escape(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n"
+        f"<main><h1>{html.escape(title)}</h1>{body}</main>\n</body>\n</html>\n"
+    )

@@ -1,0 +1,57 @@
+"""The gallery: what each bug changes, and pages whose links lead somewhere."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from latchfree_evidence import MUTANTS
+from latchfree_teach import build_gallery
+from latchfree_teach.gallery.differences import difference, story_of
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_each_mutant_has_a_story_and_a_difference(name):
+    assert len(story_of(MUTANTS[name])) > 40
+    parts = difference(MUTANTS[name])
+    assert [title.rpartition(".")[2] for title, _ in parts] == [each.split(":")[1] for each in MUTANTS[name].replaces]
+    assert any(line.startswith("+") for _, lines in parts for line in lines)
+    assert any(line.startswith("-") for _, lines in parts for line in lines)
+
+
+def test_what_has_no_page_is_refused_and_nothing_is_written(tmp_path):
+    for name in ("N3", "S9", ""):
+        with pytest.raises(ValueError, match=f"no page for mutant '{name}'; there are pages for S1"):
+            build_gallery(tmp_path / "gallery", ["Q1", name])
+    assert not (tmp_path / "gallery").exists()
+
+
+def test_the_pages_of_one_mutant(tmp_path):
+    told = build_gallery(tmp_path, ["Q2"])
+    assert [(each["id"], each["par"], each["bound"]) for each in told] == [("Q2", 1, "")]
+    links_hold(tmp_path)
+    names = {file.name for file in tmp_path.iterdir()}
+    assert names == {"index.html", "Q2.html", "Q2-play.html", "Q2-history.html"}
+
+
+def links_hold(folder: Path) -> None:
+    for file in folder.glob("*.html"):
+        if not file.stem.endswith(("-play", "-history")):
+            for link in re.findall(r'href="([^"#]+)', file.read_text()):
+                assert (folder / link).exists(), (file, link)
+
+
+@pytest.mark.slow
+def test_all_pages_are_small_and_the_same_when_made_again(tmp_path):
+    told = build_gallery(tmp_path / "one")
+    assert {each["id"] for each in told} == {name for name in MUTANTS if MUTANTS[name].scenario is not None}
+    for each in told:
+        assert each["par"] is not None, each
+        assert each["bytes"] <= 1_000_000, each
+        assert each["par"] <= MUTANTS[each["id"]].switches, each
+    links_hold(tmp_path / "one")
+    some = ["S1", "Q1", "C3"]
+    build_gallery(tmp_path / "two", some)
+    for name in some:
+        for page in (f"{name}.html", f"{name}-play.html"):
+            assert (tmp_path / "one" / page).read_bytes() == (tmp_path / "two" / page).read_bytes()
