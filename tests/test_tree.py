@@ -27,6 +27,7 @@ FLOORS = {
     "latchfree_lincheck": "lincheck",
     "latchfree_explore": "explore",
     "latchfree_evidence": "evidence",
+    "latchfree_teach": "teach",
     "latchfree_spark": "pipeline",
     "latchfree_cli": "cli",
 }
@@ -115,6 +116,9 @@ def test_imports_keep_the_contracts():
         ("fsck/latchfree_fsck/one.py", "from latchfree_model import two", 1),
         ("pipeline/latchfree_spark/one.py", "from latchfree_explore import two", 1),
         ("evidence/latchfree_evidence/one.py", "from latchfree_cli import two", 1),
+        ("evidence/latchfree_evidence/one.py", "from latchfree_teach import two", 1),
+        ("teach/latchfree_teach/one.py", "from latchfree_evidence import two", 0),
+        ("teach/latchfree_teach/one.py", "from latchfree_cli import two", 1),
     ],
 )
 def test_the_contracts_can_be_broken(tmp_path, file, statement, broken):
@@ -256,7 +260,7 @@ def test_only_atomics_emits_instructions():
 
 
 def test_kernels_are_compiled_through_the_cache_that_cannot_go_stale():
-    for folder in ("support", "impl", "lincheck", "explore", "evidence", "fsck"):
+    for folder in ("support", "impl", "lincheck", "explore", "evidence", "teach", "fsck"):
         for file in (ROOT / folder).rglob("*.py"):
             if file.parent.name != "jit":
                 assert "njit" not in file.read_text().replace("@njit function", ""), file

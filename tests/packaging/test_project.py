@@ -11,7 +11,7 @@ from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-FLOORS = ("support", "impl", "model", "lincheck", "explore", "evidence", "fsck", "pipeline", "cli")
+FLOORS = ("support", "impl", "model", "lincheck", "explore", "evidence", "teach", "fsck", "pipeline", "cli")
 EXTRAS = PROJECT["project"]["optional-dependencies"]
 
 #: Modules that do not have the name of what is installed.

@@ -18,7 +18,7 @@ import pytest
 from doc_pages import PAGES, blocks
 
 ROOT = Path(__file__).parents[2]
-FLOORS = ("support", "impl", "model", "lincheck", "explore", "evidence", "fsck", "pipeline", "cli")
+FLOORS = ("support", "impl", "model", "lincheck", "explore", "evidence", "teach", "fsck", "pipeline", "cli")
 STATED = Path(__file__).parent / "stated_types.py"
 
 #: Packages without types of their own: an example that imports one is not to blame.

@@ -28,7 +28,7 @@ PAGES = [
     ROOT / "spec" / "CONFORMANCE.md",
 ]
 
-FLOORS = ("support", "impl", "model", "lincheck", "explore", "evidence", "fsck", "pipeline", "cli")
+FLOORS = ("support", "impl", "model", "lincheck", "explore", "evidence", "teach", "fsck", "pipeline", "cli")
 
 BLOCK = re.compile(
     r"^(?:<!-- (?P<note>[^\n]*) -->\n)?(?P<indent> *)```(?P<kind>\w*)\n(?P<text>.*?)^(?P=indent)```$",
