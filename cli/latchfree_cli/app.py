@@ -25,6 +25,7 @@ COMMANDS: Final = (
     "shrink",
     "show",
     "match",
+    "learn",
     "grade",
     "mutants",
     "doctor",

@@ -20,8 +20,10 @@ from typing import Any, Final
 from latchfree_explore.examples.counter import LOST_UPDATE
 from latchfree_teach.course.lesson import Check, Lesson, read_lesson
 from latchfree_teach.grading import child, judging
+from latchfree_teach.grading.assembling import target_of
 from latchfree_teach.grading.hints import hint_of
 from latchfree_teach.grading.result import FAILED, NOT_RUN, PASSED, CheckResult, Graded
+from latchfree_teach.grading.syntax import admit
 
 STOPPED: Final = {signal.SIGXCPU: "out of time", signal.SIGKILL: "out of time"}
 _SLACK: Final = 20
@@ -32,10 +34,15 @@ def main() -> None:
     """Answer requests until there are no more."""
     warm_up()
     print(json.dumps({"ready": True}), flush=True)
+    known: set[str] = set()
     for line in sys.stdin:
         request = json.loads(line)
+        lesson = read_lesson(Path(request["lesson"]))
+        if request["lesson"] not in known:
+            known.add(request["lesson"])
+            prepare(lesson)
         graded = grade(
-            read_lesson(Path(request["lesson"])),
+            lesson,
             request["name"],
             request["text"],
             request["seconds"],
@@ -48,6 +55,13 @@ def warm_up() -> None:
     """Compile what every check needs: both strategies, and threads that go on alone."""
     judging.judge_check(LOST_UPDATE, Check("increment | increment", alone=True))
     judging.judge_check(LOST_UPDATE, Check("increment | increment"))
+
+
+def prepare(lesson: Lesson) -> None:
+    """Compile what judging a lesson's model needs, which its solution shows."""
+    target = target_of(lesson, admit(lesson.solution, lesson), lesson.folder / "solution.py")
+    for check in lesson.checks:
+        judging.judge_check(target, check)
 
 
 def grade(lesson: Lesson, name: str, text: str, seconds: int, megabytes: int) -> dict[str, Any]:

@@ -59,7 +59,8 @@ def test_a_lesson_is_whole(lesson):
     for question in lesson.quiz:
         assert 0 <= question.right < len(question.answers)
         assert len(set(question.answers)) == len(question.answers) >= 2
-    assert lesson.page.startswith(f"# Lesson {lesson.number}: {lesson.title[0].lower()}{lesson.title[1:]}")
+    title = lesson.page.partition("\n")[0]
+    assert title.lower() == f"# lesson {lesson.number}: {lesson.title}".lower()
     assert f"*{lesson.minutes} minutes" in lesson.page
     assert ast.get_docstring(ast.parse(lesson.hole)).startswith(f"Lesson {lesson.number}: ")
 
