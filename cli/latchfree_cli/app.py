@@ -27,6 +27,7 @@ COMMANDS: Final = (
     "match",
     "learn",
     "grade",
+    "course",
     "mutants",
     "doctor",
     "compile",
