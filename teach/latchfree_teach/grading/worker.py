@@ -25,7 +25,6 @@ from latchfree_teach.grading.hints import hint_of
 from latchfree_teach.grading.result import FAILED, NOT_RUN, PASSED, CheckResult, Graded
 from latchfree_teach.grading.syntax import admit
 
-STOPPED: Final = {signal.SIGXCPU: "out of time", signal.SIGKILL: "out of time"}
 _SLACK: Final = 20
 """Seconds by the clock for each second of processor: a busy machine is no fault of the student's."""
 
@@ -75,20 +74,26 @@ def grade(lesson: Lesson, name: str, text: str, seconds: int, megabytes: int) ->
             os.close(reading)
             child.run(lesson, folder, writing, seconds, megabytes)
         os.close(writing)
-        found = _lines(reading, time.monotonic() + _SLACK * seconds, pid)
+        found, late = _lines(reading, time.monotonic() + _SLACK * seconds, pid)
         os.close(reading)
         _, status, usage = os.wait4(pid, 0)
     defect = next((each["defect"] for each in found if "defect" in each), None)
     if defect is not None:
         return {"defect": defect}
-    graded = _graded(lesson, name, found, status, seconds)
+    number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+    if late or number == signal.SIGXCPU:
+        why = (
+            f"it was stopped after {seconds} seconds of processor: a loop without an access to memory, or too much work"
+        )
+        found.append({"status": "out of time", "message": why})
+    graded = _graded(lesson, name, found, number)
     graded["seconds"] = round(usage.ru_utime + usage.ru_stime, 2)
     graded["megabytes"] = round(usage.ru_maxrss / 1024, 1)
     return graded
 
 
-def _lines(pipe: int, deadline: float, pid: int) -> list[dict[str, Any]]:
-    """Read what a child tells until it ends; end it if it does not."""
+def _lines(pipe: int, deadline: float, pid: int) -> tuple[list[dict[str, Any]], bool]:
+    """Read what a child tells until it ends; end it if it does not, and return whether that was so."""
     text = b""
     while True:
         ready, _, _ = select.select([pipe], [], [], max(0.0, deadline - time.monotonic()))
@@ -100,19 +105,14 @@ def _lines(pipe: int, deadline: float, pid: int) -> list[dict[str, Any]]:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
     whole = text[: text.rfind(b"\n") + 1]
-    return [json.loads(line) for line in whole.splitlines()]
+    return [json.loads(line) for line in whole.splitlines()], not ready
 
 
-def _graded(lesson: Lesson, name: str, found: list[dict[str, Any]], status: int, seconds: int) -> dict[str, Any]:
+def _graded(lesson: Lesson, name: str, found: list[dict[str, Any]], number: int) -> dict[str, Any]:
     told = {each["check"]: each for each in found if "check" in each}
     end = next((each for each in found if "status" in each), None)
     if end is None:
-        number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
-        stopped = STOPPED.get(signal.Signals(number) if number else signal.SIGABRT, "crashed")
-        late = (
-            f"it was stopped after {seconds} seconds of processor: a loop without an access to memory, or too much work"
-        )
-        end = {"status": stopped, "message": late if stopped == "out of time" else f"it ended by signal {number}"}
+        end = {"status": "crashed", "message": f"it ended by signal {number}"}
     checks: list[CheckResult] = []
     begun = end["status"] not in ("refused", "does not compile")
     for check in lesson.checks:
