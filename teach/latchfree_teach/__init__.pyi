@@ -1,11 +1,20 @@
 """The names of the package: `lazy_loader` reads them here, and so do the type checkers."""
 
+from .course.lesson import Lesson, find_lesson, lessons
 from .gallery.building import build_gallery
+from .grading.grader import Grader
+from .grading.result import CheckResult, Graded
 from .play.making import Play, mutant_page, play_page
 
 __all__ = [
+    "CheckResult",
+    "Graded",
+    "Grader",
+    "Lesson",
     "Play",
     "build_gallery",
+    "find_lesson",
+    "lessons",
     "mutant_page",
     "play_page",
 ]

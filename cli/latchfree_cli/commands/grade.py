@@ -1,0 +1,147 @@
+"""``latchfree grade``: grade what students hand in, in every interleaving, each in a process that is closed in."""
+
+import json
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from latchfree_cli import exits
+from latchfree_cli.frame import examples
+from latchfree_cli.settings import Outcome, Settings
+
+if TYPE_CHECKING:
+    from latchfree_teach.course.lesson import Lesson
+    from latchfree_teach.grading.grader import Grader
+    from latchfree_teach.grading.result import Graded
+
+
+class GradeFormat(StrEnum):
+    """How grades are printed."""
+
+    text = "text"
+    json = "json"
+    csv = "csv"
+    gradescope = "gradescope"
+
+
+MALFORMED: Final = "malformed"
+
+
+@examples(
+    "latchfree grade counter.py --lesson 1",
+    "latchfree grade ada/ grace/ --lesson 1 --format csv -o grades",
+    "latchfree grade submission.py --lesson 1 --format gradescope",
+)
+def grade(
+    settings: Settings,
+    submissions: Annotated[
+        list[Path], typer.Argument(metavar="SUBMISSION", help="Files, or folders: one for each student.")
+    ],
+    lesson: Annotated[str, typer.Option(metavar="N", help="The lesson's number or name.")],
+    format_: Annotated[GradeFormat, typer.Option("--format", help="How grades are printed.")] = GradeFormat.text,
+    seconds: Annotated[int, typer.Option(min=1, max=3600, help="Of processor, for each submission.")] = 20,
+    megabytes: Annotated[int, typer.Option(min=64, max=65536, help="Of memory, for each submission.")] = 768,
+) -> Outcome:
+    """Grade answers to a lesson of the course: run each in every interleaving, in a process that can do nothing else.
+
+    With -o DIR each submission has a folder there with report.txt and results.json, beside grades.csv. The exit code is
+    0 if everything was graded, whatever the grades, and 2 if a submission could not be read.
+    """
+    from latchfree_teach.course.lesson import find_lesson
+    from latchfree_teach.grading.grader import Grader
+    from latchfree_teach.grading.reports.table import table
+
+    try:
+        found = find_lesson(lesson)
+    except ValueError as error:
+        raise exits.Stop(exits.USAGE, str(error)) from None
+    if format_ == GradeFormat.gradescope and len(submissions) > 1 and not settings.address:
+        raise exits.Stop(exits.USAGE, "results.json is for one submission: give one, or a folder with -o DIR")
+    grades: list[Graded] = []
+    single = len(submissions) == 1
+    with Grader(seconds=seconds, megabytes=megabytes) as grader, settings.progress("grade: loading") as report:
+        for name, path in _named(submissions):
+            report(f"grade: {len(grades) + 1} of {len(submissions)}: {name}")
+            try:
+                graded = _grade(grader, found, name, path)
+            except RuntimeError as error:
+                raise exits.Stop(exits.TOOL, str(error)) from None
+            grades.append(graded)
+            if settings.address:
+                _keep(settings, graded)
+            if format_ == GradeFormat.text:
+                _say(settings, graded, whole=single)
+    if settings.address:
+        settings.write("grades.csv", table(grades))
+    if format_ == GradeFormat.csv:
+        settings.say(table(grades).rstrip("\n"))
+    elif format_ == GradeFormat.gradescope and single:
+        settings.say(json.dumps(_gradescope(grades[0]), indent=2))
+    elif format_ == GradeFormat.json:
+        settings.say(json.dumps([each.to_json() for each in grades], indent=2))
+    malformed = any(each.status == MALFORMED for each in grades)
+    payload = {"lesson": found.name, "submissions": [each.to_json() for each in grades]}
+    return Outcome("graded", payload, code=exits.USAGE if malformed else exits.OK)
+
+
+def _named(submissions: list[Path]) -> Iterator[tuple[str, Path]]:
+    """Yield each submission with a name of its own, which is also the name of its folder."""
+    taken: dict[str, int] = {}
+    for path in submissions:
+        name = path.resolve().name if path.is_dir() else path.stem
+        name = name.replace("/", "_") or "submission"
+        taken[name] = taken.get(name, 0) + 1
+        yield (name if taken[name] == 1 else f"{name}-{taken[name]}"), path
+
+
+def _grade(grader: "Grader", lesson: "Lesson", name: str, path: Path) -> "Graded":
+    """Grade one submission; one that cannot be read is malformed, and the others go on."""
+    from latchfree_teach.grading.grader import read_submission
+    from latchfree_teach.grading.result import NOT_RUN, CheckResult, Graded
+
+    try:
+        text = read_submission(_file_of(path, lesson))
+    except (OSError, ValueError) as error:
+        why = f"{path}: {error.strerror}" if isinstance(error, OSError) else str(error)
+        checks = [CheckResult(check.name, check.points, NOT_RUN, message=why) for check in lesson.checks]
+        return Graded(name, lesson.name, MALFORMED, why, checks)
+    return grader.grade(lesson, text, name)
+
+
+def _file_of(path: Path, lesson: "Lesson") -> Path:
+    """Return the file of a submission: in a folder that of the lesson's name, else the only one."""
+    if not path.is_dir():
+        return path
+    files = sorted(path.glob("*.py"))
+    named = [file for file in files if file.stem in (lesson.name, lesson.name.partition("_")[2])]
+    chosen = named or files
+    if len(chosen) != 1:
+        raise ValueError(f"{path}: expected {lesson.name}.py, or one file of Python; there are {len(files)}")
+    return chosen[0]
+
+
+def _keep(settings: Settings, graded: "Graded") -> None:
+    from latchfree_teach.grading.reports.text import report
+
+    settings.write(f"{graded.name}/report.txt", report(graded) + "\n", synchronised=False)
+    settings.write(f"{graded.name}/results.json", json.dumps(_gradescope(graded), indent=2) + "\n", synchronised=False)
+
+
+def _gradescope(graded: "Graded") -> dict[str, object]:
+    from latchfree_teach.grading.reports.gradescope import results
+
+    return results(graded)
+
+
+def _say(settings: Settings, graded: "Graded", *, whole: bool) -> None:
+    from latchfree_teach.grading.reports.text import line_of, report
+
+    if whole and not settings.quiet:
+        settings.say(report(graded))
+        return
+    settings.say(line_of(graded))
+    if graded.hint:
+        settings.note(f"  hint: {graded.hint}")

@@ -1,0 +1,1 @@
+"""The course: lessons as data, a folder each, and what reads them."""

@@ -1,0 +1,13 @@
+@kernel
+def increment(mem, root, thread):
+    """Add one to the count; return the count before."""
+    while True:
+        count = load(mem, root)
+        if cas(mem, root, count, count + ONE):
+            return count
+
+
+@kernel
+def read(mem, root, thread):
+    """Return the count."""
+    return load(mem, root)

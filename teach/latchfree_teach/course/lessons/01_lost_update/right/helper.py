@@ -1,0 +1,16 @@
+@kernel
+def add(mem, root, much):
+    """Add some to the count; return the count before."""
+    return fetch_add(mem, root, much)
+
+
+@kernel
+def increment(mem, root, thread):
+    """Add one to the count; return the count before."""
+    return add(mem, root, ONE)
+
+
+@kernel
+def read(mem, root, thread):
+    """Return the count."""
+    return load(mem, root)

@@ -1,0 +1,11 @@
+@kernel
+def increment(mem, root, thread):
+    """Add one to the count; return the count before."""
+    count = load(mem, root)
+    return exchange(mem, root, count + ONE)
+
+
+@kernel
+def read(mem, root, thread):
+    """Return the count."""
+    return load(mem, root)

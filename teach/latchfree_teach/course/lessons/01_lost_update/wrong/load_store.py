@@ -1,0 +1,12 @@
+@kernel
+def increment(mem, root, thread):
+    """Add one to the count; return the count before."""
+    count = load(mem, root)
+    store(mem, root, count + ONE)
+    return count
+
+
+@kernel
+def read(mem, root, thread):
+    """Return the count."""
+    return load(mem, root)

@@ -1,0 +1,10 @@
+@kernel
+def increment(mem, root, thread):
+    """Add one to the count; return the count before."""
+    return fetch_add(mem, root, ONE)
+
+
+@kernel
+def read(mem, root, thread):
+    """Return the count."""
+    return fetch_add(mem, root, ONE)

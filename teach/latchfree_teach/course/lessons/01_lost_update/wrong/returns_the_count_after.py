@@ -1,0 +1,10 @@
+@kernel
+def increment(mem, root, thread):
+    """Add one to the count; return the count before."""
+    return fetch_add(mem, root, ONE) + ONE
+
+
+@kernel
+def read(mem, root, thread):
+    """Return the count."""
+    return load(mem, root)

@@ -1,0 +1,11 @@
+@kernel
+def fetch_max(mem, root, thread, value):
+    """Make the word at least `value`; return what it held before."""
+    value = np.uint64(value)
+    while True:
+        old = load(mem, root)
+        new = value
+        if old > value:
+            new = old
+        if cas(mem, root, old, new):
+            return old

@@ -1,0 +1,168 @@
+"""`Grader`: grade submissions to a lesson, each in a contained process, one after the other.
+
+Example::
+
+    with Grader() as grader:
+        graded = grader.grade(find_lesson("1"), text)
+    print(graded.score, graded.hint)
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Final
+
+from latchfree_teach.course.lesson import Lesson
+from latchfree_teach.grading.result import CheckResult, Graded
+
+SECONDS: Final = 20
+MEGABYTES: Final = 768
+
+
+class Grader:
+    """Grades submissions; the explorer is loaded once, when the first one comes.
+
+    Parameters
+    ----------
+    seconds : int
+        Of processor, for each submission.
+    megabytes : int
+        Of memory, for each submission, beyond what the explorer itself has.
+    """
+
+    def __init__(self, *, seconds: int = SECONDS, megabytes: int = MEGABYTES) -> None:
+        for name, value in (("seconds", seconds), ("megabytes", megabytes)):
+            if type(value) is not int or not 1 <= value <= 1 << 20:
+                raise ValueError(f"{name} must be a whole number from 1 to {1 << 20}, got {value!r}")
+        self._seconds, self._megabytes = seconds, megabytes
+        self._process: subprocess.Popen[str] | None = None
+
+    def __enter__(self) -> Grader:
+        """Return itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close."""
+        self.close()
+
+    def start(self) -> None:
+        """Load the explorer, unless it is loaded."""
+        if self._process is not None:
+            return
+        places = [place for place in sys.path if place and place != str(Path.cwd())]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(places), "OPENBLAS_NUM_THREADS": "1"}
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "latchfree_teach.grading.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=environment,
+            text=True,
+            encoding="utf-8",
+            start_new_session=True,
+        )
+        self._answer()
+
+    def grade(self, lesson: Lesson, text: str, name: str = "submission.py") -> Graded:
+        """Grade one submission.
+
+        Parameters
+        ----------
+        lesson : Lesson
+        text : str
+            The submission: the file of the hole, filled in, or its functions alone.
+        name : str
+            What the result calls it.
+
+        Returns
+        -------
+        Graded
+
+        Raises
+        ------
+        RuntimeError
+            If the grader itself fails; nothing a submission says leads to that.
+        """
+        if not isinstance(text, str):
+            raise TypeError(f"text must be a str, not {type(text).__name__}")
+        self.start()
+        request = {
+            "lesson": str(lesson.folder),
+            "name": name,
+            "text": text,
+            "seconds": self._seconds,
+            "megabytes": self._megabytes,
+        }
+        pipe = self._pipe("stdin")
+        try:
+            pipe.write(json.dumps(request) + "\n")
+            pipe.flush()
+        except BrokenPipeError:
+            pass  # `_answer` says so
+        answer = self._answer()
+        if "defect" in answer:
+            raise RuntimeError(f"{name}: the grader failed:\n{answer['defect']}")
+        checks = [
+            CheckResult(**{key: value for key, value in each.items() if key != "score"}) for each in answer["checks"]
+        ]
+        fields = {key: answer[key] for key in Graded.__dataclass_fields__ if key != "checks"}
+        return Graded(**fields, checks=checks)
+
+    def close(self) -> None:
+        """End the process behind the grader; the next `grade` starts another."""
+        process, self._process = self._process, None
+        if process is not None:
+            for pipe in (process.stdin, process.stdout):
+                if pipe is not None:
+                    pipe.close()
+            try:
+                process.wait(2)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+    def _pipe(self, name: str) -> IO[str]:
+        assert self._process is not None
+        pipe: IO[str] | None = getattr(self._process, name)
+        assert pipe is not None
+        return pipe
+
+    def _answer(self) -> dict[str, Any]:
+        line = self._pipe("stdout").readline()
+        if not line:
+            assert self._process is not None
+            code = self._process.wait()
+            self.close()
+            raise RuntimeError(f"the grader's process has ended with exit code {code}")
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+
+def read_submission(path: Path) -> str:
+    """Return the text of a submission.
+
+    Raises
+    ------
+    ValueError
+        If it is no ordinary file, too large, or not UTF-8.
+    OSError
+        If it cannot be read.
+    """
+    from latchfree_teach.grading.syntax import MOST_BYTES
+
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{path}: expected a file of Python, not a folder or a device")
+    with path.open("rb") as file:
+        content = file.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise ValueError(f"{path}: more than {MOST_BYTES >> 10} kB; a lesson's answer is short")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}: expected UTF-8: {error}") from None

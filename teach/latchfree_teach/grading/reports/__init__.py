@@ -1,0 +1,1 @@
+"""Grades as text, as a table and as Gradescope's results."""

@@ -1,0 +1,113 @@
+"""What grading comes to: for each check whether it passed, and the mistake by name."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+PASSED = "passed"
+FAILED = "failed"
+NOT_RUN = "not run"
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """One check of a submission.
+
+    Attributes
+    ----------
+    name : str
+    points, score : int
+    status : str
+        "passed", "failed" or "not run".
+    kind : str
+        How it failed: "not linearizable", "endless", "deadlock", "astray", "raised", "not obstruction-free", "before",
+        "too large".
+    message : str
+    shown : str
+        A failing schedule as text.
+    """
+
+    name: str
+    points: int
+    status: str
+    kind: str = ""
+    message: str = ""
+    shown: str = ""
+
+    @property
+    def score(self) -> int:
+        """The points that it is worth."""
+        return self.points if self.status == PASSED else 0
+
+
+@dataclass(frozen=True)
+class Graded:
+    """A submission graded.
+
+    Attributes
+    ----------
+    name : str
+        Of the submission.
+    lesson : str
+    status : str
+        "graded"; "refused": no program of atomic accesses; "does not compile"; "out of time", "out of memory",
+        "crashed": it was stopped on the way, and what had passed before counts.
+    message : str
+        Why, unless graded.
+    checks : list of CheckResult
+    mistake : str
+        The name of the known wrong answer that behaves so, "" if none does.
+    hint : str
+        What to think about next, "" if everything passed.
+    fingerprint : str
+        Of its outcomes, "" unless graded.
+    contained : list of str
+        What held the process: limits, and what the system offers.
+    seconds, megabytes : float
+        Of processor and memory; the only parts that differ from run to run.
+    """
+
+    name: str
+    lesson: str
+    status: str
+    message: str = ""
+    checks: list[CheckResult] = field(default_factory=list)
+    mistake: str = ""
+    hint: str = ""
+    fingerprint: str = ""
+    contained: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+    megabytes: float = 0.0
+
+    @property
+    def score(self) -> int:
+        """The points reached."""
+        return sum(check.score for check in self.checks)
+
+    @property
+    def points(self) -> int:
+        """The points there are."""
+        return sum(check.points for check in self.checks)
+
+    @property
+    def passed(self) -> bool:
+        """Whether every check passed."""
+        return self.status == "graded" and all(check.status == PASSED for check in self.checks)
+
+    @property
+    def failed(self) -> list[CheckResult]:
+        """The checks that failed, small ones first."""
+        return [check for check in self.checks if check.status == FAILED]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything as plain values."""
+        found = asdict(self)
+        found["checks"] = [{**asdict(check), "score": check.score} for check in self.checks]
+        return {**found, "score": self.score, "points": self.points, "passed": self.passed}
+
+    @property
+    def verdict(self) -> str:
+        """Everything but what differs from run to run, as one text."""
+        return json.dumps({**self.to_json(), "seconds": 0, "megabytes": 0, "contained": []}, sort_keys=True)

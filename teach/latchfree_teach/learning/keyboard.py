@@ -1,0 +1,49 @@
+"""The keyboard: single keys from a terminal, or lines from whatever standard input is.
+
+Invariant: the terminal is left as it was found, however the program ends.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def keyboard() -> Iterator[Callable[[float], str]]:
+    """Return a function that waits for a key so many seconds, and returns the key, "" if none, "q" at the end."""
+    try:
+        number = sys.stdin.fileno()
+        terminal = os.isatty(number)
+    except (AttributeError, OSError, ValueError):  # closed, or none at all
+        yield _nobody
+        return
+    if not terminal:
+        yield lambda seconds: _key(number, seconds)
+        return
+    import termios
+    import tty
+
+    before = termios.tcgetattr(number)
+    try:
+        tty.setcbreak(number)
+        yield lambda seconds: _key(number, seconds)
+    finally:
+        termios.tcsetattr(number, termios.TCSADRAIN, before)
+
+
+def _key(number: int, seconds: float) -> str:
+    ready, _, _ = select.select([number], [], [], seconds)
+    if not ready:
+        return ""
+    read = os.read(number, 1)
+    return read.decode("ascii", "replace").strip().lower() if read else "q"
+
+
+def _nobody(seconds: float) -> str:
+    time.sleep(seconds)
+    return ""

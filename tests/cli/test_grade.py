@@ -1,0 +1,88 @@
+"""`latchfree grade`: what it prints and writes, and how it ends."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from latchfree_cli import exits
+from latchfree_cli.app import app
+from latchfree_teach import find_lesson
+
+LESSON = find_lesson("1")
+
+
+@pytest.fixture(autouse=True)
+def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run where files may be written."""
+    monkeypatch.chdir(tmp_path)
+
+
+def grade(*words: str) -> Result:
+    """Run the command on some submissions to lesson 1."""
+    return CliRunner().invoke(app, ["grade", *words, "--lesson", "1"])
+
+
+def test_a_class_is_graded_and_one_that_cannot_be_read_does_not_end_it() -> None:
+    for name, text in (("ada", LESSON.wrong["load_store"]), ("=bob", "import os"), ("cy", LESSON.solution)):
+        Path(name).mkdir()
+        Path(name, "01_lost_update.py").write_text(text)
+        Path(name, "notes.py").write_text("x")
+    Path("dan").mkdir()
+    result = grade("ada", "=bob", "dan", "none.py", "cy", "--format", "csv", "-o", "grades")
+    assert result.exit_code == exits.USAGE, result.output
+    rows = list(csv.reader(result.stdout.splitlines()))
+    assert [(row[0], row[2], row[3], row[6]) for row in rows[1:]] == [
+        ("ada", "graded", "2", "load_store"),
+        ("'=bob", "refused", "0", ""),
+        ("dan", "malformed", "0", ""),
+        ("none", "malformed", "0", ""),
+        ("cy", "graded", "10", ""),
+    ]
+    assert Path("grades/grades.csv").read_text() == result.stdout
+    assert LESSON.mistakes["load_store"]["hint"] in Path("grades/ada/report.txt").read_text()
+    results = json.loads(Path("grades/ada/results.json").read_text())
+    assert results["score"] == sum(test["score"] for test in results["tests"]) == 2
+    assert {test["status"] for test in results["tests"]} == {"passed", "failed"}
+    assert all(test["max_score"] >= test["score"] >= 0 for test in results["tests"])
+    assert all(test["output_format"] == "text" and test["visibility"] == "visible" for test in results["tests"])
+    assert "import" in json.loads(Path("grades/=bob/results.json").read_text())["output"]
+
+
+def test_one_submission_is_told_with_its_schedule_and_its_hint() -> None:
+    Path("mine.py").write_text(LESSON.wrong["adds_twice"])
+    result = grade("mine.py")
+    assert result.exit_code == exits.OK, result.output
+    assert result.stdout.startswith("mine: 0 of 10 points: not linearizable: ")
+    assert "scenario: increment(); increment(); read()" in result.stdout
+    assert result.stdout.endswith(f"hint: {LESSON.mistakes['adds_twice']['hint']}\n")
+    assert not Path("out").exists()
+
+
+@pytest.mark.parametrize("format_", ["text", "json", "csv", "gradescope"])
+def test_what_cannot_be_read_is_malformed(format_: str) -> None:
+    result = grade("none.py", "--format", format_)
+    assert result.exit_code == exits.USAGE
+    assert "none.py: No such file or directory" in result.stdout
+
+
+def test_json_is_one_object() -> None:
+    result = grade("none.py", "--json")
+    found = json.loads(result.stdout)
+    assert found["verdict"] == "graded"
+    assert found["submissions"][0]["status"] == "malformed"
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["a.py", "--lesson", "99"], "there is no lesson '99'"),
+        (["a.py", "b.py", "--lesson", "1", "--format", "gradescope"], "results.json is for one submission"),
+    ],
+)
+def test_what_makes_no_sense_is_usage(words: list[str], problem: str) -> None:
+    result = CliRunner().invoke(app, ["grade", *words])
+    assert result.exit_code == exits.USAGE
+    assert problem in result.stderr

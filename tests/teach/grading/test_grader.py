@@ -1,0 +1,130 @@
+"""The grader: marks, mistakes by name, and submissions that do not end, do not compile or go astray."""
+
+import pytest
+
+from latchfree_teach import Grader, find_lesson
+from latchfree_teach.grading.grader import read_submission
+from latchfree_teach.grading.syntax import MOST_BYTES
+
+LESSON = find_lesson("1")
+READ = "\n\n@kernel\ndef read(mem, root, thread):\n    return load(mem, root)\n"
+
+
+def increment(*lines: str, before: str = "") -> str:
+    body = "".join(f"    {line}\n" for line in lines)
+    return f"{before}\n@kernel\ndef increment(mem, root, thread):\n{body}{READ}"
+
+
+ADD = "return fetch_add(mem, root, ONE)"
+
+
+def test_a_lost_update_is_named_shown_and_worth_something(grader):
+    graded = grader.grade(LESSON, LESSON.wrong["load_store"], "ada")
+    assert (graded.name, graded.status, graded.mistake, graded.passed) == ("ada", "graded", "load_store", False)
+    assert (graded.score, graded.points) == (2, 10)
+    assert graded.hint == LESSON.mistakes["load_store"]["hint"]
+    shown = graded.failed[0].shown
+    assert "submission.py:4  count = load(mem, root)" in shown
+    assert "4 accesses, 2 context switches, 1 of them preemptions" in shown
+    assert all(check.kind == "not linearizable" for check in graded.failed)
+
+
+def test_the_same_mistake_written_otherwise_has_the_same_name(grader):
+    other = increment(
+        "n = next_of(mem, root)", "if n == thread:", "    store(mem, root, n)", "else:", "    store(mem, root, n)",
+        "return n - ONE", before="@kernel\ndef next_of(mem, at):\n    return load(mem, at) + ONE\n",
+    )  # fmt: skip
+    graded = grader.grade(LESSON, other)
+    assert graded.mistake == "load_store"
+
+
+def test_the_hole_handed_in_as_a_whole_file(grader):
+    assert grader.grade(LESSON, LESSON.hole).mistake == "forgets_to_write"
+    filled = LESSON.hole.replace("    count = load(mem, root)\n    return count\n", f"    {ADD}\n")
+    assert grader.grade(LESSON, filled).passed
+
+
+ODD = {
+    "division": (increment("return fetch_add(mem, root, ONE // (ONE - ONE))"), "graded", "raised"),
+    "astray": (increment("return fetch_add(mem, root + np.uint64(99999), ONE)"), "graded", "astray"),
+    "below": (increment("return fetch_add(mem, root - ONE, ONE)"), "graded", "astray"),
+    "two kinds": (increment("if thread == 0:", "    return None", ADD), "does not compile", ""),
+    "the handle": (increment("return mem"), "does not compile", ""),
+    "an argument less": (increment("return fetch_add(mem, root)"), "does not compile", ""),
+    "a constant": (increment(ADD, before="X = 1 // 0"), "does not compile", ""),
+    "a negative word": (increment(ADD, before="X = np.uint64(-1)"), "does not compile", ""),
+    "a vast constant": (increment(ADD, before="X = 1 << 10000000000"), "out of memory", "out of memory"),
+    "spins": (
+        increment("while load(mem, root) == ONE:", "    load(mem, root)", ADD), "graded", "endless",
+    ),
+    "refused": ("import os", "refused", ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_what_goes_wrong_otherwise_is_told_apart(grader, name):
+    text, status, kind = ODD[name]
+    graded = grader.grade(LESSON, text, name)
+    assert graded.status == status
+    assert (graded.failed[0].kind if graded.failed else "") == kind
+    assert not graded.passed
+    assert graded.hint
+
+
+def test_out_of_time_is_not_wrong_and_the_next_submission_goes_on():
+    with Grader(seconds=3) as strict:
+        first = strict.grade(LESSON, increment("while ONE == ONE:", "    pass", ADD))
+        assert (first.status, first.mistake, first.score) == ("out of time", "", 0)
+        assert [check.status for check in first.checks] == ["failed", *["not run"] * 5]
+        assert "processor" in first.message
+        assert strict.grade(LESSON, LESSON.solution).passed
+
+
+def test_a_grade_is_the_same_each_time(grader):
+    for text in (LESSON.wrong["tries_once"], increment("return mem")):
+        assert len({grader.grade(LESSON, text).verdict for _ in range(3)}) == 1
+
+
+@pytest.mark.slow
+def test_a_grade_is_the_same_in_twenty_runs(grader):
+    for text in (LESSON.solution, *LESSON.wrong.values()):
+        assert len({grader.grade(LESSON, text).verdict for _ in range(20)}) == 1
+
+
+def test_a_closed_grader_starts_again(grader):
+    grader.close()
+    assert grader.grade(LESSON, LESSON.solution).passed
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 1.5, True, "1", None, 1 << 30])
+def test_limits_are_whole_numbers(wrong):
+    with pytest.raises(ValueError, match="seconds must be a whole number"):
+        Grader(seconds=wrong)
+    with pytest.raises(ValueError, match="megabytes must be a whole number"):
+        Grader(megabytes=wrong)
+
+
+def test_a_text_is_a_text():
+    with pytest.raises(TypeError, match="text must be a str"):
+        Grader().grade(LESSON, b"x")
+
+
+def test_a_submission_is_an_ordinary_file_of_text(tmp_path):
+    file = tmp_path / "a.py"
+    file.write_bytes(b"\xef\xbb\xbfX = 1\n")
+    assert read_submission(file) == "X = 1\n"
+    file.write_bytes(b"\xff\xfe")
+    with pytest.raises(ValueError, match="UTF-8"):
+        read_submission(file)
+    file.write_bytes(b"#" * (MOST_BYTES + 1))
+    with pytest.raises(ValueError, match="kB"):
+        read_submission(file)
+    with pytest.raises(ValueError, match="not a folder"):
+        read_submission(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        read_submission(tmp_path / "none.py")
+    import os
+
+    os.mkfifo(tmp_path / "pipe.py")
+    with pytest.raises(ValueError, match="device"):
+        read_submission(tmp_path / "pipe.py")

@@ -1,0 +1,103 @@
+"""What may be handed in: every answer of the course; and what may not: whatever reaches beyond atomic accesses."""
+
+import pytest
+
+from latchfree_teach import find_lesson, lessons
+from latchfree_teach.grading.syntax import MOST_BYTES, Refused, admit
+
+LESSON = find_lesson("1")
+READ = "\n\n@kernel\ndef read(mem, root, thread):\n    return load(mem, root)\n"
+
+
+def increment(*lines: str, before: str = "", after: str = READ, head: str = "@kernel", args: str = "") -> str:
+    """A submission to lesson 1 with these lines in `increment`."""
+    body = "".join(f"    {line}\n" for line in lines or ("return fetch_add(mem, root, ONE)",))
+    return f"{before}\n{head}\ndef increment(mem, root, thread{args}):\n{body}{after}"
+
+
+@pytest.mark.parametrize("lesson", lessons(), ids=lambda lesson: lesson.name)
+def test_every_answer_of_the_course_is_admitted(lesson):
+    for text in (lesson.hole, lesson.solution, *lesson.right.values(), *lesson.wrong.values()):
+        program = admit(text, lesson)
+        assert {node.name for node in program.own if hasattr(node, "name")} >= set(lesson.holes)
+
+
+def test_what_is_given_may_be_left_out_or_stand_there_word_for_word():
+    whole = LESSON.hole.replace("return count\n", "return fetch_add(mem, root, ONE)\n")
+    assert len(admit(whole, LESSON).own) == len(admit(increment(), LESSON).own) == 2
+
+
+ATTEMPTS = {
+    "import": (increment(before="import os"), "no imports"),
+    "import from": (increment(before="from os import system as load"), "no imports"),
+    "import in a kernel": (increment("import os", "return 0"), "no imports"),
+    "constant that calls": (increment(before='X = exec("import os")'), "exec"),
+    "constant of a string": (increment(before='X = "text"'), "whole numbers"),
+    "default": (increment(args=", x=open('/etc/passwd')"), "takes"),
+    "default of a helper": (increment(before="@kernel\ndef f(x=print()):\n    return x\n"), "no defaults"),
+    "star": (increment(before="@kernel\ndef f(*x):\n    return 1\n"), "no defaults, no"),
+    "annotation": (increment(before="@kernel\ndef f(x: print()):\n    return x\n"), "annotations"),
+    "return annotation": (increment(before="@kernel\ndef f(x) -> print():\n    return x\n"), "annotations"),
+    "rebinding kernel": (increment(after=READ + "\nkernel = eval\n"), "kernel is given"),
+    "rebinding a target": (increment(after=READ + "\nCOUNTER = ONE\n"), "COUNTER is given"),
+    "a function called load": (increment(before="@kernel\ndef load(mem, at):\n    return at\n"), "load is given"),
+    "a local called load": (increment("load = ONE", "return load"), "meaning already"),
+    "a parameter called cas": (increment(before="@kernel\ndef f(cas):\n    return cas\n"), "meaning already"),
+    "dunder": (increment("return ONE.__class__.__mro__[0](7)"), "nothing to call|no attributes|no subscripts"),
+    "attribute": (increment("return mem.base"), "no attributes"),
+    "attribute of numpy": (increment("return np.load(root)"), "nothing to call"),
+    "subscript": (increment("return mem[0]"), "no subscripts"),
+    "assigned subscript": (increment("mem[0] = ONE", "return ONE"), "no subscripts|only a name"),
+    "lambda": (increment("return (lambda: ONE)()"), "nothing to call|no lambdas"),
+    "list": (increment("return [ONE for x in range(3)]"), "ListComp"),
+    "f-string": (increment('return f"{ONE}"'), "no strings"),
+    "string": (increment("return ONE", '"text"', "return ONE"), "whole numbers"),
+    "float": (increment("return 0.5"), "whole numbers"),
+    "global": (increment("global ONE", "return ONE"), "Global"),
+    "class": (increment(before="class A:\n    pass\n"), "no classes"),
+    "with": (increment("with mem:", "    return ONE"), "With"),
+    "try": (increment("try:", "    return ONE", "except ONE:", "    return ONE"), "Try"),
+    "raise": (increment("raise ONE"), "Raise"),
+    "assert": (increment("assert ONE", "return ONE"), "Assert"),
+    "delete": (increment("del mem", "return ONE"), "Delete"),
+    "walrus": (increment("return (x := ONE)"), "no assignment inside"),
+    "unpacking": (increment("a, b = ONE", "return a"), "only a name|Tuple"),
+    "power": (increment("return 2 ** 99"), "no powers"),
+    "a large number": (increment(f"return {1 << 64}"), "64 bits"),
+    "other decorator": (increment(head="@kernel\n@print"), "@kernel"),
+    "no decorator": (increment(head=""), "@kernel"),
+    "async": (increment(head="@kernel\nasync def f():\n    return 1\n@kernel"), "only functions"),
+    "generator": (increment("yield ONE"), "Yield"),
+    "nested": (increment("def f():", "    return 1", "return ONE"), "FunctionDef|no functions"),
+    "itself": (increment("return increment(mem, root, thread)"), "nothing to call"),
+    "a later function": (increment("return read(mem, root, thread)"), "nothing to call"),
+    "keyword": (increment("return fetch_add(mem, root, value=ONE)"), "keyword"),
+    "plain access": (increment("return peek(mem, root)"), "peek"),
+    "getattr": (increment("return getattr(mem, root)"), "getattr"),
+    "builtins by name": (increment("return __builtins__"), "__builtins__"),
+    "eval in disguise": (increment("return \uff45\uff56\uff41\uff4c(root)"), "eval"),
+    "for over a call": (increment("for x in print():", "    pass", "return ONE"), "range|print"),
+    "a call at the top": (increment(after=READ + "\nprint(1)\n"), "only functions"),
+    "a loop at the top": (increment(after=READ + "\nwhile True:\n    pass\n"), "only functions"),
+    "a function twice": (increment(after=READ + READ), "defined already"),
+    "a parameter more": (increment(args=", x"), "takes"),
+    "nothing": ("", "no function increment"),
+    "no Python": ("def (", "line 1"),
+    "null bytes": ("a\0b", "null|no Python"),
+    "nested deeply": ("X = " + "-" * 30_000 + "1", "deeply"),
+    "many parentheses": ("X = " + "(" * 5_000 + ")" * 5_000, "line 1|deeply"),
+    "many statements": ("\n".join(f"A{k} = 1" for k in range(3_000)), "too large"),
+    "a large file": ("#" * (MOST_BYTES + 1), "kB"),
+}
+
+
+@pytest.mark.parametrize("attempt", ATTEMPTS)
+def test_what_reaches_further_is_refused_with_the_reason(attempt):
+    text, why = ATTEMPTS[attempt]
+    with pytest.raises(Refused, match=why):
+        admit(text, LESSON)
+
+
+def test_a_refusal_names_the_line():
+    with pytest.raises(Refused, match=r"^line 4: "):
+        admit("@kernel\ndef increment(mem, root, thread):\n    x = ONE\n    return mem[x]\n" + READ, LESSON)
