@@ -10,9 +10,13 @@ questions are reachability in a product of automata. Limits of length are left o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import string
+from collections.abc import Iterable, Iterator
+from itertools import count, product
 
 from latchfree.topics.dialects import Dialect, get_dialect
+from latchfree.topics.engines.locked_trie import LockedTrie
+from latchfree.topics.errors import InvalidTopic
 from latchfree.topics.matcher import Matcher
 from latchfree.topics.pattern import Kind, Pattern
 from latchfree.topics.subscription import S, Subscription
@@ -192,6 +196,9 @@ def overlapping(matcher: Matcher[S], pattern: str) -> Iterator[Subscription[S]]:
 def without_subsumed(patterns: list[str], dialect: str | Dialect) -> list[str]:
     """Return the patterns that no other pattern subsumes, each once: together they match the same topics.
 
+    A pattern that subsumes ``a/+`` matches ``a/x``, where ``x`` is a word of no pattern. A trie of all patterns finds
+    those that do, and only these are compared. Of patterns that match the same topics one stays.
+
     Parameters
     ----------
     patterns : list of str
@@ -200,6 +207,7 @@ def without_subsumed(patterns: list[str], dialect: str | Dialect) -> list[str]:
     Returns
     -------
     list of str
+        Those with the most wildcards first.
 
     Raises
     ------
@@ -209,9 +217,33 @@ def without_subsumed(patterns: list[str], dialect: str | Dialect) -> list[str]:
         See `subsumes`.
     """
     dialect = get_dialect(dialect)
-    kept: list[str] = []
-    for pattern in sorted(dict.fromkeys(patterns), key=lambda text: -dialect.pattern(text).wildcards):
-        if not any(subsumes(wide, pattern, dialect) for wide in kept):
-            kept = [each for each in kept if not subsumes(pattern, each, dialect)]
-            kept.append(pattern)
+    parsed = {text: dialect.pattern(text) for text in patterns}
+    order = sorted(parsed, key=lambda text: -parsed[text].wildcards)
+    trie = LockedTrie[int](dialect)
+    for rank, text in enumerate(order):
+        trie.subscribe(text, rank)
+    fresh = _fresh_word({word for each in parsed.values() for word in each.words}, dialect)
+    kept = []
+    for rank, text in enumerate(order):
+        literal = parsed[text].literal
+        others = [each for each in _candidates(trie, parsed[text], fresh, len(order)) if each != rank]
+        wider = (each for each in others if literal or subsumes(order[each], text, dialect))
+        if not any(each < rank or not subsumes(text, order[each], dialect) for each in wider):
+            kept.append(text)
     return kept
+
+
+def _candidates(trie: LockedTrie[int], pattern: Pattern, fresh: str, count: int) -> Iterable[int]:
+    """Return the ranks of all patterns that match one topic of a pattern; all ranks where that is no topic."""
+    words = [word if kind == Kind.LITERAL else fresh for word, kind in zip(pattern.words, pattern.kinds, strict=True)]
+    try:
+        return sorted(trie.match(trie.dialect.separator.join(words)))
+    except InvalidTopic:
+        return range(count)
+
+
+def _fresh_word(words: set[str], dialect: Dialect) -> str:
+    """Return a word that is none of these: of one letter if there is one, for the limit of bytes."""
+    letters = set(string.ascii_letters + string.digits) - {dialect.separator, dialect.one, dialect.many}
+    every = ("".join(each) for size in count(1) for each in product(sorted(letters), repeat=size))
+    return next(each for each in every if each not in words)

@@ -24,7 +24,7 @@ from latchfree.topics.concurrent.trie_snapshot import SnapshotHold, TrieSnapshot
 from latchfree.topics.dialects import DIALECTS, Dialect, get_dialect, parse_pattern
 from latchfree.topics.errors import UnknownSubscription
 from latchfree.topics.pattern import Pattern
-from latchfree.topics.rules import SHARE as SHARE_PREFIX
+from latchfree.topics.rules import SHARED
 from latchfree.topics.subscription import S, Stats, Subscription
 
 if TYPE_CHECKING:
@@ -390,4 +390,4 @@ def _is_number(number: object) -> bool:
 def _filter_of(pattern: Pattern) -> bytes:
     """Return the pattern without its share name."""
     text = pattern.text
-    return (text if pattern.group is None else text[len(SHARE_PREFIX) + len(pattern.group) + 1 :]).encode()
+    return (text if pattern.group is None else text[len(SHARED) + len(pattern.group) + 2 :]).encode()
