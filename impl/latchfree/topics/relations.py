@@ -168,7 +168,8 @@ def subsumes(wide: str, narrow: str, dialect: str | Dialect) -> bool:
 def overlapping(matcher: Matcher[S], pattern: str) -> Iterator[Subscription[S]]:
     """Yield the subscriptions whose patterns overlap with a pattern: an exact reverse match.
 
-    Each different pattern is compared once.
+    A matcher that finds patterns by their first words is asked only for those that begin like the pattern: for
+    ``sport/#`` those that begin with ``sport``, ``+`` or ``#``. Each different pattern is compared once.
 
     Parameters
     ----------
@@ -184,13 +185,41 @@ def overlapping(matcher: Matcher[S], pattern: str) -> Iterator[Subscription[S]]:
     InvalidPattern
         If the pattern breaks a rule of the matcher's dialect.
     """
-    matcher.dialect.pattern(pattern)
+    dialect = matcher.dialect
+    asked = dialect.pattern(pattern)
     known: dict[str, bool] = {}
-    for each in matcher.subscriptions():
+    for each in _like(matcher, asked):
         if each.pattern not in known:
-            known[each.pattern] = overlaps(each.pattern, pattern, matcher.dialect)
+            parsed = dialect.pattern(each.pattern)
+            known[each.pattern] = not _apart(parsed, asked) and overlaps(each.pattern, pattern, dialect)
         if known[each.pattern]:
             yield each
+
+
+def _like(matcher: Matcher[S], pattern: Pattern) -> Iterable[Subscription[S]]:
+    """Return the subscriptions that begin like a pattern, and perhaps others, in the order of their numbers."""
+    dialect = matcher.dialect
+    if not getattr(matcher, "finds_prefixes", False) or not pattern.words or pattern.wild_first or not pattern.words[0]:
+        return matcher.subscriptions()
+    prefixes: list[tuple[str, ...]] = [(pattern.words[0],), (dialect.one,)]
+    ends: list[tuple[str, ...]] = [(dialect.many,)]
+    if len(pattern.words) > 1 and pattern.kinds[1] == Kind.LITERAL:
+        ends += [(*each, dialect.many) for each in prefixes]
+        prefixes = [(*each, word) for each in prefixes for word in (pattern.words[1], dialect.one)]
+    found = {
+        each.number: each for words in prefixes + ends for each in matcher.subscriptions(dialect.separator.join(words))
+    }
+    return [found[number] for number in sorted(found)]
+
+
+def _apart(one: Pattern, other: Pattern) -> bool:
+    """Return whether two patterns differ in a word before any wildcard for many words, or in length without one."""
+    for a, b, kind, its in zip(one.words, other.words, one.kinds, other.kinds, strict=False):
+        if Kind.MANY in (kind, its):
+            return False
+        if kind == its == Kind.LITERAL and a != b:
+            return True
+    return len(one.words) != len(other.words) and Kind.MANY not in (*one.kinds, *other.kinds)
 
 
 def without_subsumed(patterns: list[str], dialect: str | Dialect) -> list[str]:

@@ -13,8 +13,10 @@ from latchfree.topics import (
     AMQP,
     DIALECTS,
     MQTT,
+    ConcurrentTrie,
     InvalidPattern,
     LockedTrie,
+    NaiveMatcher,
     TooComplex,
     TopicFilter,
     overlapping,
@@ -78,6 +80,36 @@ def test_reverse_match():
     held = [trie.subscribe(pattern, n) for n, pattern in enumerate(["a/+", "a/#", "b/c", "+/c", "$SYS/+", "a/+"])]
     assert list(overlapping(trie, "a/c")) == [held[0], held[1], held[3], held[5]]
     assert list(overlapping(trie, "#")) == [held[0], held[1], held[2], held[3], held[5]]
+
+
+@pytest.mark.parametrize("name", DIALECT_NAMES)
+@settings(max_examples=60)
+@given(data=st.data())
+def test_reverse_match_is_that_of_all_patterns(name, data):
+    dialect = DIALECTS[name]
+    engines = [LockedTrie(dialect), NaiveMatcher(dialect)]
+    for n, pattern in enumerate(data.draw(st.lists(short_patterns(dialect), max_size=10))):
+        for engine in engines:
+            engine.subscribe(pattern, n)
+    asked = data.draw(short_patterns(dialect))
+    expected = [each for each in engines[0].subscriptions() if overlaps(each.pattern, asked, dialect)]
+    for engine in engines:
+        assert list(overlapping(engine, asked)) == expected
+    prefix = data.draw(short_patterns(dialect))
+    assert list(engines[0].subscriptions(prefix)) == list(engines[1].subscriptions(prefix))
+
+
+@pytest.mark.parametrize("engine", [LockedTrie, ConcurrentTrie])
+def test_reverse_match_compares_only_what_begins_alike(engine, monkeypatch):
+    matcher = engine("mqtt")
+    for k in range(2_000):
+        matcher.subscribe(f"plant/{k}/+", k)
+    everywhere = [matcher.subscribe(pattern, 0) for pattern in ("#", "plant/#", "+/7/pump", "+/+/pump", "plant/+")]
+    calls = []
+    monkeypatch.setattr(relations, "overlaps", lambda *each: calls.append(each[0]) or overlaps(*each))
+    found = {each.pattern for each in overlapping(matcher, "plant/7/pump")}
+    assert found == {"plant/7/+", *(each.pattern for each in everywhere[:-1])}
+    assert len(calls) == 5
 
 
 @pytest.mark.parametrize("reduce", [True, False])

@@ -63,6 +63,8 @@ class ConcurrentTrie(Reader[S]):
     algorithm.
     """
 
+    finds_prefixes = True
+
     def __init__(
         self, dialect: str | Dialect = "amqp", *, arena: Arena | None = None, hash_mask: int = HASH_MASK_ALL
     ) -> None:
@@ -297,13 +299,12 @@ class ConcurrentTrie(Reader[S]):
     def unsubscribe_all(self, subscriber: S) -> list[Subscription[S]]:
         """Take all subscriptions of a subscriber away, one after another, and return them."""
         gone = []
-        for subscription in self.subscriptions():
-            if subscription.subscriber == subscriber:
-                try:
-                    self.unsubscribe(subscription)
-                except UnknownSubscription:
-                    continue  # another thread was faster
-                gone.append(subscription)
+        for subscription in self.snapshot().subscriptions_of(subscriber):
+            try:
+                self.unsubscribe(subscription)
+            except UnknownSubscription:
+                continue  # another thread was faster
+            gone.append(subscription)
         return gone
 
     # the whole ------------------------------------------------------------------------------------------------
