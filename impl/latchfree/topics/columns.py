@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,13 +10,15 @@ from numpy.typing import NDArray
 
 from latchfree.extras import optional
 from latchfree.topics.dialects import Dialect
-from latchfree.topics.errors import InvalidTopic
+from latchfree.topics.errors import InvalidText
 
 pa: Any = optional("pyarrow", "topics")
 
 
 def text_column(texts: Any, what: str = "topics") -> Any:
     """Return an Arrow array of strings without nulls, from an array, a chunked array or a sequence of str.
+
+    Strings and binary values come in any layout that Arrow has. Binary values are taken for UTF-8, and may be none.
 
     Raises
     ------
@@ -34,12 +36,20 @@ def text_column(texts: Any, what: str = "topics") -> Any:
     kind = texts.type
     if pa.types.is_dictionary(kind):
         return text_column(texts.dictionary_decode(), what)
-    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-        if len(texts):
-            raise TypeError(f"{what} must be strings, got an Arrow array of {kind}")
-        texts = texts.cast(pa.string())
     try:
-        texts.cast(pa.large_binary() if pa.types.is_large_string(kind) else pa.binary()).validate(full=True)
+        if pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
+            views = texts.view(pa.binary_view())
+            views.validate(full=True)
+            texts = views.cast(pa.large_binary())
+        elif pa.types.is_fixed_size_binary(kind):
+            texts = texts.cast(pa.binary())
+        if pa.types.is_binary(texts.type) or pa.types.is_large_binary(texts.type):
+            texts = texts.view(pa.large_string() if pa.types.is_large_binary(texts.type) else pa.string())
+        if not (pa.types.is_string(texts.type) or pa.types.is_large_string(texts.type)):
+            if len(texts):
+                raise TypeError(f"{what} must be strings, got an Arrow array of {kind}")
+            texts = texts.cast(pa.string())
+        texts.cast(pa.large_binary() if pa.types.is_large_string(texts.type) else pa.binary()).validate(full=True)
     except pa.ArrowInvalid as error:
         raise ValueError(f"{what} are a broken Arrow array: {error}") from None
     if texts.null_count:
@@ -47,12 +57,12 @@ def text_column(texts: Any, what: str = "topics") -> Any:
     return texts
 
 
-def check_texts(dialect: Dialect, column: Any) -> None:
-    """Refuse topics that are not UTF-8, and, in a dialect of your own, topics that break a rule.
+def check_texts(dialect: Dialect, column: Any, *, patterns: bool = False) -> None:
+    """Refuse texts that are not UTF-8, and, in a dialect of your own, texts that break a rule.
 
     Raises
     ------
-    InvalidTopic
+    InvalidTopic, InvalidPattern
         Naming the row.
     """
     try:
@@ -62,10 +72,11 @@ def check_texts(dialect: Dialect, column: Any) -> None:
     else:
         if not dialect.own:
             return
+    check: Callable[[bytes], object] = dialect.pattern if patterns else dialect.topic
     for row, text in rows_of(column):
         try:
-            dialect.topic(text)
-        except InvalidTopic as error:
+            check(text)
+        except InvalidText as error:
             raise error.at_row(row) from None
 
 

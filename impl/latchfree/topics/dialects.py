@@ -11,7 +11,7 @@ word is just that character.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
@@ -48,7 +48,8 @@ class Dialect:
     shares : bool
         Whether ``$share/name/filter`` is a shared subscription.
     pattern_defect, topic_defect : callable
-        Return the first defect of a text as (rule, character), or None.
+        Return the first defect of a text as (rule, character), or None. The rules of `DIALECTS` follow the characters
+        of the dialect that has them.
     """
 
     name: str
@@ -71,6 +72,13 @@ class Dialect:
                 raise ValueError(f"{what} of a dialect must be one ASCII character, not {character!r}")
         if len({self.separator, self.one, self.many}) < 3:
             raise ValueError("separator, one and many of a dialect must be three characters")
+        signs = rules.Signs(self.separator, self.one, self.many)
+        for what in ("pattern_defect", "topic_defect"):
+            rule = getattr(self, what)
+            if isinstance(rule, rules.Rule):
+                object.__setattr__(self, what, replace(rule, signs=signs))
+            elif not callable(rule):
+                raise TypeError(f"{what} of a dialect must be a function of a text, not {type(rule).__name__}")
         for what, low, high in (("least", 0, 1), ("longest", 1, 65_535), ("most_words", 1, 65_536)):
             number = getattr(self, what)
             if type(number) is not int or not low <= number <= high:
@@ -87,9 +95,9 @@ class Dialect:
         checked = self._checked(text, InvalidPattern, self.pattern_defect)
         group = None
         start = 0
-        if self.shares and checked.startswith(rules.SHARE):
-            start = rules.filter_start(checked)
-            group = checked[len(rules.SHARE) : start - 1]
+        if self.shares and checked.startswith(self.share_prefix):
+            start = rules.filter_start(checked, self.separator)
+            group = checked[len(self.share_prefix) : start - 1]
         words = self.split(checked[start:])
         if len(words) > self.most_words:
             raise InvalidPattern(text, self.name, self._too_many(len(words)))
@@ -122,9 +130,27 @@ class Dialect:
         return self.split(str.__str__(text or ""))
 
     @property
+    def share_prefix(self) -> str:
+        """The start of a shared subscription, ``$share/`` in MQTT."""
+        return rules.SHARED + self.separator
+
+    @property
+    def topic_rule(self) -> rules.Rule:
+        """The rule of topics, as data; only for a dialect that is not `own`."""
+        assert isinstance(self.topic_defect, rules.Rule)
+        return self.topic_defect
+
+    @property
     def own(self) -> bool:
-        """Whether this is a dialect of your own, and not one of `DIALECTS`."""
-        return DIALECTS.get(self.name) is not self
+        """Whether Python judges the texts of bulk calls, since compiled code does not know the rules.
+
+        It knows those of `DIALECTS`, with any limits and characters but a wildcard that is a letter or the like where
+        the rules forbid wildcards in topics, and a separator that the rules forbid.
+        """
+        topic = self.topic_defect
+        if not isinstance(topic, rules.Rule) or not isinstance(self.pattern_defect, rules.Rule):
+            return True
+        return any(ord(each) > 63 or each == self.separator for each in topic.forbidden)
 
     def split(self, text: str) -> tuple[str, ...]:
         """Return the words of a text; the empty text has none."""
@@ -180,9 +206,13 @@ class Dialect:
         return text
 
 
-AMQP: Final = Dialect("amqp", ".", "*", "#", 0, 255, 256, True, False, False, rules.amqp, rules.amqp)
-NATS: Final = Dialect("nats", ".", "*", ">", 1, 4096, 2048, False, False, False, rules.nats_pattern, rules.nats_topic)
-MQTT: Final = Dialect("mqtt", "/", "+", "#", 0, 65535, 65536, False, True, True, rules.mqtt_pattern, rules.mqtt_topic)
+_ANY: Final = rules.Rule(rules.amqp)
+_NATS: Final = rules.Rule(rules.nats_pattern), rules.Rule(rules.nats_topic)
+_MQTT: Final = rules.Rule(rules.mqtt_pattern), rules.Rule(rules.mqtt_topic)
+
+AMQP: Final = Dialect("amqp", ".", "*", "#", 0, 255, 256, True, False, False, _ANY, _ANY)
+NATS: Final = Dialect("nats", ".", "*", ">", 1, 4096, 2048, False, False, False, *_NATS)
+MQTT: Final = Dialect("mqtt", "/", "+", "#", 0, 65535, 200, False, True, True, *_MQTT)
 
 DIALECTS: Final = MappingProxyType({dialect.name: dialect for dialect in (AMQP, NATS, MQTT)})
 """Every dialect, by name."""

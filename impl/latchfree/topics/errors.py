@@ -59,6 +59,26 @@ class UnknownSubscription(LatchfreeError, LookupError):
     """The handle was never a subscription of this matcher, or is unsubscribed already."""
 
 
+class LimitReached(LatchfreeError, RuntimeError):
+    """There are as many as allowed; nothing changed.
+
+    Attributes
+    ----------
+    what : str
+        What there is too much of.
+    limit : int
+    """
+
+    def __init__(self, what: str, limit: int, fix: str) -> None:
+        self.what = what
+        self.limit = limit
+        self.fix = fix
+        super().__init__(f"{what}: {limit:,} at most; {fix}")
+
+    def __reduce__(self) -> tuple[type[LimitReached], tuple[str, int, str]]:
+        return type(self), (self.what, self.limit, self.fix)
+
+
 class FrozenMatcher(LatchfreeError, TypeError):
     """The matcher cannot change: subscribe on the matcher that the index was made from, and freeze again."""
 

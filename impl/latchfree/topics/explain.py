@@ -5,7 +5,9 @@ from __future__ import annotations
 from functools import cache
 
 from latchfree.topics.dialects import Dialect
+from latchfree.topics.matcher import Matcher
 from latchfree.topics.pattern import Kind, Pattern
+from latchfree.topics.subscription import S, Subscription
 
 
 def stands_for(pattern: Pattern, words: tuple[str, ...], dialect: Dialect) -> list[tuple[str, tuple[str, ...]]]:
@@ -42,3 +44,27 @@ def stands_for(pattern: Pattern, words: tuple[str, ...], dialect: Dialect) -> li
             found.append((word, words[at:end]))
         at = end
     return found
+
+
+def reasons(matcher: Matcher[S], topic: str | bytes) -> dict[Subscription[S], list[tuple[str, tuple[str, ...]]]]:
+    """Return the subscriptions that match a topic, each with its wildcards and the words that they stand for.
+
+    Works with every matcher.
+
+    Parameters
+    ----------
+    matcher : Matcher
+    topic : str or bytes
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    InvalidTopic
+        If the topic breaks a rule of the dialect.
+    """
+    dialect = matcher.dialect
+    words = dialect.topic(topic)
+    return {each: stands_for(dialect.pattern(each.pattern), words, dialect) for each in matcher.matching(topic)}

@@ -8,7 +8,7 @@ decides which member gets a message.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from latchfree.topics.dialects import Dialect
@@ -62,6 +62,20 @@ class Matcher(Protocol[S]):
         UnknownSubscription
             If the matcher does not have the subscription, or no longer; nothing changes.
         """
+
+    def subscribe_many(
+        self, patterns: Iterable[str | bytes], subscriber: S, *, queue: str | None = None
+    ) -> list[Subscription[S]]:
+        """Add subscriptions of one subscriber.
+
+        Raises
+        ------
+        InvalidPattern
+            If a pattern breaks a rule of the dialect; the error names the row, and nothing changes.
+        """
+
+    def unsubscribe_all(self, subscriber: S) -> list[Subscription[S]]:
+        """Take all subscriptions of a subscriber away, one after another, and return them."""
 
     def match(self, topic: str | bytes) -> frozenset[S]:
         """Return the subscribers whose patterns match a topic.

@@ -10,9 +10,13 @@ questions are reachability in a product of automata. Limits of length are left o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import string
+from collections.abc import Iterable, Iterator
+from itertools import count, product
 
 from latchfree.topics.dialects import Dialect, get_dialect
+from latchfree.topics.engines.locked_trie import LockedTrie
+from latchfree.topics.errors import InvalidTopic
 from latchfree.topics.matcher import Matcher
 from latchfree.topics.pattern import Kind, Pattern
 from latchfree.topics.subscription import S, Subscription
@@ -164,7 +168,8 @@ def subsumes(wide: str, narrow: str, dialect: str | Dialect) -> bool:
 def overlapping(matcher: Matcher[S], pattern: str) -> Iterator[Subscription[S]]:
     """Yield the subscriptions whose patterns overlap with a pattern: an exact reverse match.
 
-    Each different pattern is compared once.
+    A matcher that finds patterns by their first words is asked only for those that begin like the pattern: for
+    ``sport/#`` those that begin with ``sport``, ``+`` or ``#``. Each different pattern is compared once.
 
     Parameters
     ----------
@@ -180,17 +185,48 @@ def overlapping(matcher: Matcher[S], pattern: str) -> Iterator[Subscription[S]]:
     InvalidPattern
         If the pattern breaks a rule of the matcher's dialect.
     """
-    matcher.dialect.pattern(pattern)
+    dialect = matcher.dialect
+    asked = dialect.pattern(pattern)
     known: dict[str, bool] = {}
-    for each in matcher.subscriptions():
+    for each in _like(matcher, asked):
         if each.pattern not in known:
-            known[each.pattern] = overlaps(each.pattern, pattern, matcher.dialect)
+            parsed = dialect.pattern(each.pattern)
+            known[each.pattern] = not _apart(parsed, asked) and overlaps(each.pattern, pattern, dialect)
         if known[each.pattern]:
             yield each
 
 
+def _like(matcher: Matcher[S], pattern: Pattern) -> Iterable[Subscription[S]]:
+    """Return the subscriptions that begin like a pattern, and perhaps others, in the order of their numbers."""
+    dialect = matcher.dialect
+    if not getattr(matcher, "finds_prefixes", False) or not pattern.words or pattern.wild_first or not pattern.words[0]:
+        return matcher.subscriptions()
+    prefixes: list[tuple[str, ...]] = [(pattern.words[0],), (dialect.one,)]
+    ends: list[tuple[str, ...]] = [(dialect.many,)]
+    if len(pattern.words) > 1 and pattern.kinds[1] == Kind.LITERAL:
+        ends += [(*each, dialect.many) for each in prefixes]
+        prefixes = [(*each, word) for each in prefixes for word in (pattern.words[1], dialect.one)]
+    found = {
+        each.number: each for words in prefixes + ends for each in matcher.subscriptions(dialect.separator.join(words))
+    }
+    return [found[number] for number in sorted(found)]
+
+
+def _apart(one: Pattern, other: Pattern) -> bool:
+    """Return whether two patterns differ in a word before any wildcard for many words, or in length without one."""
+    for a, b, kind, its in zip(one.words, other.words, one.kinds, other.kinds, strict=False):
+        if Kind.MANY in (kind, its):
+            return False
+        if kind == its == Kind.LITERAL and a != b:
+            return True
+    return len(one.words) != len(other.words) and Kind.MANY not in (*one.kinds, *other.kinds)
+
+
 def without_subsumed(patterns: list[str], dialect: str | Dialect) -> list[str]:
     """Return the patterns that no other pattern subsumes, each once: together they match the same topics.
+
+    A pattern that subsumes ``a/+`` matches ``a/x``, where ``x`` is a word of no pattern. A trie of all patterns finds
+    those that do, and only these are compared. Of patterns that match the same topics one stays.
 
     Parameters
     ----------
@@ -200,6 +236,7 @@ def without_subsumed(patterns: list[str], dialect: str | Dialect) -> list[str]:
     Returns
     -------
     list of str
+        Those with the most wildcards first.
 
     Raises
     ------
@@ -209,9 +246,33 @@ def without_subsumed(patterns: list[str], dialect: str | Dialect) -> list[str]:
         See `subsumes`.
     """
     dialect = get_dialect(dialect)
-    kept: list[str] = []
-    for pattern in sorted(dict.fromkeys(patterns), key=lambda text: -dialect.pattern(text).wildcards):
-        if not any(subsumes(wide, pattern, dialect) for wide in kept):
-            kept = [each for each in kept if not subsumes(pattern, each, dialect)]
-            kept.append(pattern)
+    parsed = {text: dialect.pattern(text) for text in patterns}
+    order = sorted(parsed, key=lambda text: -parsed[text].wildcards)
+    trie = LockedTrie[int](dialect)
+    for rank, text in enumerate(order):
+        trie.subscribe(text, rank)
+    fresh = _fresh_word({word for each in parsed.values() for word in each.words}, dialect)
+    kept = []
+    for rank, text in enumerate(order):
+        literal = parsed[text].literal
+        others = [each for each in _candidates(trie, parsed[text], fresh, len(order)) if each != rank]
+        wider = (each for each in others if literal or subsumes(order[each], text, dialect))
+        if not any(each < rank or not subsumes(text, order[each], dialect) for each in wider):
+            kept.append(text)
     return kept
+
+
+def _candidates(trie: LockedTrie[int], pattern: Pattern, fresh: str, count: int) -> Iterable[int]:
+    """Return the ranks of all patterns that match one topic of a pattern; all ranks where that is no topic."""
+    words = [word if kind == Kind.LITERAL else fresh for word, kind in zip(pattern.words, pattern.kinds, strict=True)]
+    try:
+        return sorted(trie.match(trie.dialect.separator.join(words)))
+    except InvalidTopic:
+        return range(count)
+
+
+def _fresh_word(words: set[str], dialect: Dialect) -> str:
+    """Return a word that is none of these: of one letter if there is one, for the limit of bytes."""
+    letters = set(string.ascii_letters + string.digits) - {dialect.separator, dialect.one, dialect.many}
+    every = ("".join(each) for size in count(1) for each in product(sorted(letters), repeat=size))
+    return next(each for each in every if each not in words)

@@ -36,7 +36,18 @@ from latchfree import (
     Subscription,
     TopicFilter,
 )
-from latchfree.topics import Difference, Kind, Random, RoundRobin, Stats, Sticky
+from latchfree.topics import (
+    Difference,
+    InterestChange,
+    Kind,
+    LimitedMatcher,
+    NotifyingMatcher,
+    Random,
+    RetainedTopics,
+    RoundRobin,
+    Stats,
+    Sticky,
+)
 from latchfree_explore import Exploration, Failure, Invocation, PythonExploration, Scenario, Target
 from latchfree_explore import Operation as ExploredOperation
 from latchfree_explore.examples.counter import COUNTER
@@ -314,6 +325,12 @@ def _subscribed(matcher: Any, *, texts: bool = False) -> Any:
     return matcher
 
 
+def _retained() -> RetainedTopics[object]:
+    made: RetainedTopics[object] = RetainedTopics("amqp", most=8)
+    made.put("a.b", 1)
+    return made
+
+
 def _topics(world: World) -> ConcurrentTrie:
     return _subscribed(ConcurrentTrie(arena=world.arena()), texts=True)
 
@@ -459,6 +476,10 @@ VARIANTS: Final[dict[str, dict[str, Callable[[World], Any]]]] = {
         "trie": lambda world: CachedMatcher(_topics(world)),
         "locked": lambda world: CachedMatcher(_subscribed(LockedTrie())),
     },
+    "LimitedMatcher": {"locked": lambda world: LimitedMatcher(_subscribed(LockedTrie()), each=3, in_all=9, fan_out=4)},
+    "NotifyingMatcher": {"trie": lambda world: NotifyingMatcher(_topics(world), id)},
+    "RetainedTopics": {"filled": lambda world: _retained()},
+    "InterestChange": {"one": lambda world: InterestChange(Subscription(1, "a.b", 1), True, 1)},
     "QueueGroups": {"trie": lambda world: QueueGroups(_topics(world))},
     "RemoteInterest": {"filled": lambda world: _interest()},
     "FieldMatcher": {"filled": lambda world: _fields()},

@@ -13,6 +13,7 @@ from latchfree.topics import (
     CachedMatcher,
     ConcurrentTrie,
     FieldMatcher,
+    InvalidPattern,
     InvalidTopic,
     InvertedBitmap,
     LockedTrie,
@@ -127,7 +128,8 @@ def test_a_topic_longer_than_the_dialect_allows_is_refused(dialect, engine):
             assert caught.value.row == 1
             with pytest.raises(InvalidTopic):
                 reader.match(topics[1])
-    longest = rules.separator.join(["a"] * (rules.longest // 2)) + "b"
+    words = min(rules.most_words, rules.longest // 2)
+    longest = rules.separator.join(["a"] * words) + "b" * (rules.longest - 2 * words + 1)
     assert matcher.match_many(["a", longest]).to_pylist()[1] == [2]
 
 
@@ -227,4 +229,35 @@ WRONG_CALLS = {
 def test_wrong_calls_raise_and_change_nothing(trie, case):
     with pytest.raises((TypeError, ValueError, LookupError)):
         WRONG_CALLS[case](trie)
+    assert len(trie) == 0
+
+
+LAYOUTS = [pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view()]
+
+
+@pytest.mark.parametrize("layout", [*LAYOUTS, pa.dictionary(pa.int8(), pa.string()), pa.binary(3)])
+def test_texts_in_every_layout(trie, layout):
+    made = trie.subscribe_column(pa.array(["a/+", "x/+"]).cast(layout), [5, 6])
+    topics = pa.array(["a/b", "b/c", "x/y"]).cast(layout)
+    index = MaskIndex.build(pa.array(["a/+", "x/+"]).cast(layout), [5, 6], "mqtt")
+    cached = CachedMatcher(trie)
+    for call in (trie.match_many, index.match_many, cached.match_many, cached.match_many):
+        assert call(topics).to_pylist() == [[5], [], [6]]
+        assert call(topics[1:]).to_pylist() == [[], [6]]
+    trie.unsubscribe_column(pa.array(["a/+", "x/+"]).cast(layout), made)
+    assert len(trie) == 0
+
+
+@pytest.mark.parametrize("layout", [pa.binary(), pa.large_binary(), pa.binary_view(), pa.binary(3)])
+def test_bytes_that_are_no_utf_8_are_refused_by_row(trie, layout):
+    texts = pa.array([b"a/b", b"a/\xff"]).cast(layout)
+    for call in (trie.match_many, trie.freeze().match_many, LockedTrie("mqtt").match_many):
+        with pytest.raises(InvalidTopic, match="it must be UTF-8") as caught:
+            call(texts)
+        assert caught.value.row == 1
+    builds = (lambda: MaskIndex.build(texts, [1, 2], "mqtt"), lambda: trie.subscribe_column(texts, [1, 2]))
+    for call in builds:
+        with pytest.raises(InvalidPattern, match="it must be UTF-8") as caught:
+            call()
+        assert caught.value.row == 1
     assert len(trie) == 0

@@ -5,14 +5,28 @@ import pickle
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from topic_texts import DIALECT_NAMES, accepts, texts
 
-from latchfree.topics import DIALECTS, MQTT, InvalidPattern, InvalidTopic, Kind, get_dialect
+from latchfree import Arena
+from latchfree.topics import (
+    DIALECTS,
+    MQTT,
+    ConcurrentTrie,
+    InvalidPattern,
+    InvalidTopic,
+    Kind,
+    LockedTrie,
+    MaskIndex,
+    NaiveMatcher,
+    get_dialect,
+)
 from latchfree_model.models import dialects as model
 
+ARENA = Arena.anonymous(64 << 20)
 CASES = [json.loads(line) for line in (Path(__file__).parents[2] / "model/data/topics.jsonl").read_text().splitlines()]
 
 
@@ -69,6 +83,88 @@ def test_errors_name_the_place_and_the_rule(name, pattern, position, rule):
     again = pickle.loads(pickle.dumps(caught.value.at_row(3)))
     assert isinstance(again, InvalidPattern)
     assert str(again) == f"row 3: {caught.value}"
+
+
+@pytest.mark.parametrize("name", DIALECT_NAMES)
+@pytest.mark.parametrize("signs", ["|?:", ";=%", "~^_", "<{}", "QZ="])
+@settings(max_examples=25)
+@given(data=st.data())
+def test_a_dialect_with_other_characters_has_the_same_rules(name, signs, data):
+    base = DIALECTS[name]
+    own = replace(base, name="mine", separator=signs[0], one=signs[1], many=signs[2])
+    there = str.maketrans(base.separator + base.one + base.many, signs)
+    patterns = data.draw(st.lists(texts(base, wild=True), max_size=8))
+    topics = data.draw(st.lists(texts(base, wild=False), max_size=8))
+    oracle = model.DIALECTS[name]
+    for text in patterns:
+        assert accepts(own.pattern, text.translate(there)) == accepts(base.pattern, text)
+    for text in topics:
+        assert accepts(own.topic, text.translate(there)) == accepts(base.topic, text)
+    valid = [text for text in patterns if accepts(base.pattern, text)]
+    published = [text for text in topics if accepts(base.topic, text)]
+    expected = [{k for k, pattern in enumerate(valid) if oracle.matches(pattern, topic)} for topic in published]
+    column = pa.array([text.translate(there) for text in published], pa.string())
+    live, naive = ConcurrentTrie(own, arena=ARENA), NaiveMatcher(own)
+    for k, text in enumerate(valid):
+        live.subscribe(text.translate(there), k)
+        naive.subscribe(text.translate(there), k)
+    assert {each.pattern for each in live.subscriptions()} == {text.translate(there) for text in valid}
+    for engine in (live, naive, naive.freeze()):
+        assert [set(row) for row in engine.match_many(column).to_pylist()] == expected
+        assert [set(engine.match(topic)) for topic in column.to_pylist()] == expected
+    for bad in [text.translate(there) for text in topics if not accepts(base.topic, text)]:
+        for engine in (live, naive, naive.freeze()):
+            with pytest.raises(InvalidTopic):
+                engine.match_many(pa.array([bad]))
+
+
+@pytest.mark.parametrize("make", [ConcurrentTrie, NaiveMatcher, LockedTrie, lambda own: MaskIndex.build([], [], own)])
+@pytest.mark.parametrize(
+    ("changed", "good", "bad"),
+    [
+        ({"most_words": 3}, "a/b/c", "a/b/c/d"),
+        ({"most_words": 65_536}, "a/" * 30_000 + "a", "a/+"),
+        ({"longest": 7}, "a/b/cde", "a/b/cdef"),
+        ({}, "/" * 199, "/" * 200),
+    ],
+)
+def test_limits_hold_in_bulk_as_in_single_calls(make, changed, good, bad):
+    matcher = make(replace(MQTT, name="mine", **changed) if changed else MQTT)
+    assert matcher.match_many(pa.array([good])).to_pylist() == [[]]
+    assert matcher.match(good) == frozenset()
+    with pytest.raises(InvalidTopic) as caught:
+        matcher.match_many(pa.array([good, bad]))
+    assert caught.value.row == 1
+    with pytest.raises(InvalidTopic):
+        matcher.match(bad)
+
+
+def test_a_deep_pattern_is_refused_unless_you_allow_it():
+    """One pattern of 30,000 levels made each later call of a bitmap engine a hundred times slower."""
+    deep = "/".join(["d"] * 30_000)
+    matcher = LockedTrie("mqtt")
+    with pytest.raises(InvalidPattern, match="it has 30,000 words, and 200 are allowed"):
+        matcher.subscribe(deep, 1)
+    assert len(matcher) == 0
+    allowed = LockedTrie(replace(MQTT, most_words=30_000))
+    allowed.subscribe(deep, 1)
+    assert allowed.match(deep) == {1}
+
+
+def test_functions_of_yours_are_kept_and_asked():
+    own = replace(MQTT, name="mine", separator=".", topic_defect=lambda text: ("no x", 0) if "x" in text else None)
+    assert own.own
+    assert not replace(MQTT, name="mine", separator=".").own
+    for engine in (LockedTrie(own), MaskIndex.build(["#"], [1], own), ConcurrentTrie(own, arena=ARENA)):
+        with pytest.raises(InvalidTopic, match="no x") as caught:
+            engine.match_many(pa.array(["a.b", "a.x"]))
+        assert caught.value.row == 1
+    with pytest.raises(TypeError, match="topic_defect of a dialect must be a function of a text, not str"):
+        replace(MQTT, topic_defect="x")
+    again = pickle.loads(pickle.dumps(replace(MQTT, name="mine", separator=".")))
+    assert again.pattern("$share.g.a.+").group == "g"
+    with pytest.raises(InvalidPattern, match=r"expected \$share\.name\.filter"):
+        again.pattern("$share.g")
 
 
 def test_topics_say_what_is_wrong_too():

@@ -1,6 +1,8 @@
 """Overlap and subsumption against all short topics; reverse match; filters."""
 
+import dataclasses
 import itertools
+import string
 
 import pytest
 from hypothesis import given, settings
@@ -11,12 +13,15 @@ from latchfree.topics import (
     AMQP,
     DIALECTS,
     MQTT,
+    ConcurrentTrie,
     InvalidPattern,
     LockedTrie,
+    NaiveMatcher,
     TooComplex,
     TopicFilter,
     overlapping,
     overlaps,
+    relations,
     subsumes,
     without_subsumed,
 )
@@ -77,6 +82,36 @@ def test_reverse_match():
     assert list(overlapping(trie, "#")) == [held[0], held[1], held[2], held[3], held[5]]
 
 
+@pytest.mark.parametrize("name", DIALECT_NAMES)
+@settings(max_examples=60)
+@given(data=st.data())
+def test_reverse_match_is_that_of_all_patterns(name, data):
+    dialect = DIALECTS[name]
+    engines = [LockedTrie(dialect), NaiveMatcher(dialect)]
+    for n, pattern in enumerate(data.draw(st.lists(short_patterns(dialect), max_size=10))):
+        for engine in engines:
+            engine.subscribe(pattern, n)
+    asked = data.draw(short_patterns(dialect))
+    expected = [each for each in engines[0].subscriptions() if overlaps(each.pattern, asked, dialect)]
+    for engine in engines:
+        assert list(overlapping(engine, asked)) == expected
+    prefix = data.draw(short_patterns(dialect))
+    assert list(engines[0].subscriptions(prefix)) == list(engines[1].subscriptions(prefix))
+
+
+@pytest.mark.parametrize("engine", [LockedTrie, ConcurrentTrie])
+def test_reverse_match_compares_only_what_begins_alike(engine, monkeypatch):
+    matcher = engine("mqtt")
+    for k in range(2_000):
+        matcher.subscribe(f"plant/{k}/+", k)
+    everywhere = [matcher.subscribe(pattern, 0) for pattern in ("#", "plant/#", "+/7/pump", "+/+/pump", "plant/+")]
+    calls = []
+    monkeypatch.setattr(relations, "overlaps", lambda *each: calls.append(each[0]) or overlaps(*each))
+    found = {each.pattern for each in overlapping(matcher, "plant/7/pump")}
+    assert found == {"plant/7/+", *(each.pattern for each in everywhere[:-1])}
+    assert len(calls) == 5
+
+
 @pytest.mark.parametrize("reduce", [True, False])
 @pytest.mark.parametrize("name", DIALECT_NAMES)
 @settings(max_examples=25)
@@ -119,3 +154,35 @@ def test_an_explanation_puts_the_topic_together_again(name, data):
     if refused is not None:
         with pytest.raises(ValueError, match="does not match these words"):
             stands_for(pattern, refused, dialect)
+
+
+@pytest.mark.parametrize("name", DIALECT_NAMES)
+@settings(max_examples=60)
+@given(data=st.data())
+def test_what_is_left_matches_the_same_and_none_of_it_is_too_much(name, data):
+    dialect = DIALECTS[name]
+    patterns = data.draw(st.lists(short_patterns(dialect), max_size=8))
+    kept = without_subsumed(patterns, dialect)
+    assert set(kept) <= set(patterns)
+    topics = {each: matched(each, dialect) for each in patterns}
+    assert set().union(*(topics[each] for each in kept)) == set().union(*topics.values())
+    for one, other in itertools.permutations(kept, 2):
+        assert not topics[one] >= topics[other]
+
+
+def test_patterns_that_have_nothing_in_common_are_not_compared(monkeypatch):
+    calls = []
+    monkeypatch.setattr(relations, "subsumes", lambda *each: calls.append(each) or subsumes(*each))
+    many = [f"plant/{k}/pump/{k % 7}" for k in range(500)] + [f"plant/{k}/+/{k % 7}" for k in range(0, 500, 5)]
+    filtering = TopicFilter([*many, "plant/+/valve/+"], "mqtt")
+    assert len(filtering.patterns) == 501
+    assert len(calls) <= 600  # at most one for each pattern, and not one for each pair
+
+
+def test_a_word_that_no_pattern_has_is_found_when_all_letters_are_taken():
+    letters = [*string.ascii_letters, *string.digits]
+    assert set(without_subsumed([*letters, "a/+", "a/b", "+"], MQTT)) == {"+", "a/+"}
+    longest = "+/" * 127 + "+"
+    own = dataclasses.replace(MQTT, longest=len(longest), name="short")
+    assert without_subsumed([*letters, longest, "#"], own) == ["#"]
+    assert set(without_subsumed([*letters, longest, "a/#"], own)) == {longest, "a/#", *letters} - {"a"}

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from latchfree.arena.patience import Patience
 from latchfree.ctrie.holds import Taken
 from latchfree.extras import optional
-from latchfree.topics.columns import check_texts, number_column, text_column
+from latchfree.topics.columns import check_texts, number_column, rows_of, text_column
 from latchfree.topics.concurrent.border import TOPICS
 from latchfree.topics.concurrent.kernels.collect import TOO_SMALL
 from latchfree.topics.concurrent.payload import NO_QUEUE, copies
@@ -116,7 +116,7 @@ def match_nodes(
 def _patterns(store: TopicStore, patterns: Any, scratch: Scratch) -> _Texts:
     column = text_column(patterns, "patterns")
     words = 0
-    for row, text in enumerate(column.to_pylist()):
+    for row, text in rows_of(column):
         try:
             parsed = store.dialect.pattern(text)
         except InvalidPattern as error:

@@ -16,7 +16,6 @@ from latchfree.topics.concurrent.scratch import Scratch, Scratches
 from latchfree.topics.concurrent.store import DATA, TopicStore
 from latchfree.topics.concurrent.subscribers import Subscribers
 from latchfree.topics.dialects import Dialect, exact_bytes
-from latchfree.topics.rules import SHARE as SHARE_PREFIX
 from latchfree.topics.subscription import S, Subscription
 
 if TYPE_CHECKING:
@@ -167,6 +166,6 @@ class Reader(Generic[S]):
     def _subscription(self, number: int, pattern: str, payload: Payload) -> Subscription[S]:
         """Return the subscription that stood in an S-node."""
         if payload.kind == SHARE:
-            pattern = f"{SHARE_PREFIX}{payload.queue}/{pattern}"
+            pattern = f"{self.dialect.share_prefix}{payload.queue}{self.dialect.separator}{pattern}"
         subscriber = self._subscribers.object(payload.word, payload.text)
         return Subscription(number, pattern, subscriber, payload.queue)

@@ -86,6 +86,11 @@ class TopicStore(Store):
         """Return number, filter and payload of an S-node, which a pin or a snapshot keeps allocated."""
         return self._ints[node + 1] >> 1, self._key_at(node).decode(), Payload.unpack(self._value_at(node))
 
+    @property
+    def words(self) -> Any:
+        """The words of the arena."""
+        return self._ints
+
     def nodes_below(self, hold: Taken) -> NDArray[np.uint64]:
         """Return all S-nodes of a snapshot."""
         size, root = 1 << 10, hold.root

@@ -62,6 +62,12 @@ class Subscribers(Protocol):
     def all_inline(self, words: NDArray[Any]) -> bool:
         """Return whether all these words are integers that stand for themselves."""
 
+    def may_be(self, word: int, subscriber: Hashable) -> bool:
+        """Return whether a word, which is kept, may stand for a subscriber."""
+
+    def in_nodes_only(self, subscriber: Hashable) -> bool:
+        """Return whether only the text in an S-node tells this subscriber from others."""
+
 
 def _is_inline(subscriber: Hashable) -> bool:
     return type(subscriber) is int and -LIMIT <= subscriber < LIMIT
@@ -240,6 +246,14 @@ class OwnSubscribers:
         """Return whether all these words are integers that stand for themselves."""
         return not bool(np.any(words >= LIMIT))
 
+    def may_be(self, word: int, subscriber: Hashable) -> bool:
+        """Return whether a word stands for a subscriber."""
+        return bool(self.object(word, None) == subscriber)
+
+    def in_nodes_only(self, subscriber: Hashable) -> bool:
+        """Return that it is not so."""
+        return False
+
 
 class SharedSubscribers:
     """Subscribers that any process can read."""
@@ -294,3 +308,13 @@ class SharedSubscribers:
     def all_inline(self, words: NDArray[Any]) -> bool:
         """Return whether all these words are integers that stand for themselves."""
         return not bool(np.any(words >= LIMIT))
+
+    def may_be(self, word: int, subscriber: Hashable) -> bool:
+        """Return whether a word stands for a subscriber, or for any text of its kind."""
+        if word < LIMIT:
+            return bool(word == subscriber)
+        return isinstance(subscriber, str if word == LIMIT else bytes)
+
+    def in_nodes_only(self, subscriber: Hashable) -> bool:
+        """Return whether it is text."""
+        return isinstance(subscriber, str | bytes)

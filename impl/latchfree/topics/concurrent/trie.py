@@ -24,7 +24,7 @@ from latchfree.topics.concurrent.trie_snapshot import SnapshotHold, TrieSnapshot
 from latchfree.topics.dialects import DIALECTS, Dialect, get_dialect, parse_pattern
 from latchfree.topics.errors import UnknownSubscription
 from latchfree.topics.pattern import Pattern
-from latchfree.topics.rules import SHARE as SHARE_PREFIX
+from latchfree.topics.rules import SHARED
 from latchfree.topics.subscription import S, Stats, Subscription
 
 if TYPE_CHECKING:
@@ -62,6 +62,8 @@ class ConcurrentTrie(Reader[S]):
     open, a subscriber is an integer, str or bytes, and lives in the trie. `latchfree.topics.concurrent` describes the
     algorithm.
     """
+
+    finds_prefixes = True
 
     def __init__(
         self, dialect: str | Dialect = "amqp", *, arena: Arena | None = None, hash_mask: int = HASH_MASK_ALL
@@ -297,13 +299,12 @@ class ConcurrentTrie(Reader[S]):
     def unsubscribe_all(self, subscriber: S) -> list[Subscription[S]]:
         """Take all subscriptions of a subscriber away, one after another, and return them."""
         gone = []
-        for subscription in self.subscriptions():
-            if subscription.subscriber == subscriber:
-                try:
-                    self.unsubscribe(subscription)
-                except UnknownSubscription:
-                    continue  # another thread was faster
-                gone.append(subscription)
+        for subscription in self.snapshot().subscriptions_of(subscriber):
+            try:
+                self.unsubscribe(subscription)
+            except UnknownSubscription:
+                continue  # another thread was faster
+            gone.append(subscription)
         return gone
 
     # the whole ------------------------------------------------------------------------------------------------
@@ -390,4 +391,4 @@ def _is_number(number: object) -> bool:
 def _filter_of(pattern: Pattern) -> bytes:
     """Return the pattern without its share name."""
     text = pattern.text
-    return (text if pattern.group is None else text[len(SHARE_PREFIX) + len(pattern.group) + 1 :]).encode()
+    return (text if pattern.group is None else text[len(SHARED) + len(pattern.group) + 2 :]).encode()

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from latchfree.topics.concurrent.narrowing import Nodes
 from latchfree.topics.concurrent.reader import Reader
 from latchfree.topics.concurrent.store import TopicStore
 from latchfree.topics.concurrent.subscribers import Subscribers
+from latchfree.topics.dialects import exact_bytes
 from latchfree.topics.snapshot import Difference, Snapshot
 from latchfree.topics.subscription import S, Subscription
 
@@ -97,10 +99,34 @@ class TrieSnapshot(Reader[S], Snapshot[S]):
 
     def subscriptions(self, prefix: str | None = None) -> Iterator[Subscription[S]]:
         """Return the subscriptions, or those whose patterns have the words of `prefix` first."""
-        words = self.dialect.prefix(prefix)
+        text = self.dialect.separator.join(self.dialect.prefix(prefix)).encode("utf-8", "surrogatepass")
         hold = self._held()
-        found = self._read_all(hold, self._store.nodes_below(hold))
-        return (each for each in found if not words or self.dialect.pattern(each.pattern).starts_with(words))
+        nodes = self._store.nodes_below(hold)
+        if text:
+            with self._store.arena.call():
+                hold.touch()
+                below = Nodes(self._store.words, nodes)
+                below.only_below(text, ord(self.dialect.separator))
+                nodes = below.nodes
+        return self._read_all(hold, nodes)
+
+    def subscriptions_of(self, subscriber: S) -> Iterator[Subscription[S]]:
+        """Return the subscriptions of one subscriber; only these are read."""
+        hold = self._held()
+        nodes = self._store.nodes_below(hold)
+        with self._store.arena.call():
+            hold.touch()
+            words, which = np.unique(Nodes(self._store.words, nodes).subscribers(), return_inverse=True)
+        # No part of the arena is looked at while the code of a subscriber runs, which may close it.
+        meant = np.array([self._subscribers.may_be(word, subscriber) for word in words.tolist()], np.bool_)
+        with self._store.arena.call():
+            hold.touch()
+            found = Nodes(self._store.words, nodes)
+            found.only(meant[which])
+            if self._subscribers.in_nodes_only(subscriber):
+                found.only_text(exact_bytes(subscriber))  # type: ignore[arg-type]
+            nodes = found.nodes
+        return self._read_all(hold, nodes)
 
     def _read_all(self, hold: SnapshotHold, nodes: Any) -> Iterator[Subscription[S]]:
         for start in range(0, len(nodes), _BATCH):

@@ -63,6 +63,8 @@ class LockedTrie(PlainMatcher[S]):
         ``"amqp"``, ``"nats"`` or ``"mqtt"``.
     """
 
+    finds_prefixes = True
+
     def __init__(self, dialect: str | Dialect = "amqp") -> None:
         super().__init__(dialect)
         self._root: Node[S] = Node()
@@ -133,6 +135,24 @@ class LockedTrie(PlainMatcher[S]):
             else:
                 staying.add(wild)
                 todo.append(wild)
+
+    def subscriptions(self, prefix: str | None = None) -> Iterator[Subscription[S]]:
+        """Return the subscriptions, or those whose patterns have the words of `prefix` first: one branch."""
+        words = self._dialect.prefix(prefix)
+        if not words:
+            return super().subscriptions()
+        special = {self._dialect.one: Kind.ONE, self._dialect.many: Kind.MANY}
+        with self._lock:
+            node: Node[S] | None = self._root
+            for word in words:
+                node = None if node is None else node.child(word, special.get(word, Kind.LITERAL))
+            todo = [] if node is None else [node]
+            found: list[Subscription[S]] = []
+            while todo:
+                node = todo.pop()
+                found += node.held
+                todo += [each for each in (*node.literals.values(), node.one, node.many) if each is not None]
+        return iter(sorted(found, key=lambda each: each.number))
 
     def _details(self) -> Mapping[str, float]:
         return {"nodes": self._nodes}

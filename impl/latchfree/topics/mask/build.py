@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from latchfree.extras import optional
 from latchfree.topics import rules
-from latchfree.topics.columns import text_column
+from latchfree.topics.columns import check_texts, text_column
 from latchfree.topics.dialects import Dialect
 from latchfree.topics.errors import InvalidPattern
 from latchfree.topics.mask.border import MASK
@@ -45,6 +45,7 @@ def arrays_of(
     column = text_column(patterns, "patterns")
     if len(column) != len(subscribers):
         raise ValueError(f"there are {len(column):,} patterns and {len(subscribers):,} subscribers")
+    check_texts(dialect, column, patterns=True)
     filters = _filters(column, dialect)
     encoded = filters.dictionary_encode()
     different = encoded.dictionary.cast(pa.large_string())
@@ -60,7 +61,7 @@ def arrays_of(
     separators = eight(dialect.separator)
     MASK.scan_patterns(address, offsets, classes.ctypes.data, separators, one, many, masks, depths, suspicious)
     lengths = np.diff(offsets)
-    suspicious |= (lengths > min(dialect.longest, dialect.most_words)) | dialect.own
+    suspicious |= lengths > min(dialect.longest, dialect.most_words)
     _judge(column, which, suspicious, dialect)
     groups, group_of = choose_groups(masks, depths, dialect.least, most_groups)
     small = len(subscribers) == 0 or (subscribers.min() >= -(2**31) and subscribers.max() < 2**31)
@@ -101,7 +102,7 @@ def _filters(column: Any, dialect: Dialect) -> Any:
     """Return the patterns without the share names of MQTT, which do not matter to matching."""
     if not dialect.shares:
         return column
-    shared = pc.starts_with(column, rules.SHARE)
+    shared = pc.starts_with(column, dialect.share_prefix)
     if not pc.any(shared).as_py():
         return column
     plain = column.to_pylist()
@@ -110,7 +111,7 @@ def _filters(column: Any, dialect: Dialect) -> Any:
             dialect.pattern(plain[row])
         except InvalidPattern as error:
             raise error.at_row(int(row)) from None
-        plain[row] = plain[row][rules.filter_start(plain[row]) :]
+        plain[row] = plain[row][rules.filter_start(plain[row], dialect.separator) :]
     return pa.array(plain, column.type)
 
 

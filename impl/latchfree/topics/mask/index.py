@@ -263,11 +263,19 @@ class MaskIndex(Snapshot[S]):
 
     def subscribe(self, pattern: str | bytes, subscriber: S, *, queue: str | None = None) -> Never:
         """Raise FrozenMatcher."""
-        raise FrozenMatcher("a MaskIndex does not change: subscribe on the matcher it was made from, and freeze that")
+        raise _frozen("subscribe")
+
+    def subscribe_many(self, patterns: Iterable[str | bytes], subscriber: S, *, queue: str | None = None) -> Never:
+        """Raise FrozenMatcher."""
+        raise _frozen("subscribe_many")
 
     def unsubscribe(self, subscription: Subscription[S]) -> Never:
         """Raise FrozenMatcher."""
-        raise FrozenMatcher("a MaskIndex does not change: unsubscribe on the matcher it was made from, and freeze that")
+        raise _frozen("unsubscribe")
+
+    def unsubscribe_all(self, subscriber: S) -> Never:
+        """Raise FrozenMatcher."""
+        raise _frozen("unsubscribe_all")
 
     def __len__(self) -> int:
         return sum(1 for _ in self.subscriptions())
@@ -356,3 +364,7 @@ class MaskIndex(Snapshot[S]):
 
 def _address(array: NDArray[Any]) -> np.uint64:
     return np.uint64(array.ctypes.data)
+
+
+def _frozen(call: str) -> FrozenMatcher:
+    return FrozenMatcher(f"a MaskIndex does not change: {call} on the matcher it was made from, and freeze that")

@@ -9,7 +9,7 @@ Source: the result cache of SubList, NATS.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 from operator import index
@@ -124,6 +124,22 @@ class CachedMatcher(Generic[S]):
         """Take a subscription away; earlier results are no longer valid."""
         self._matcher.unsubscribe(subscription)
         self.invalidate()
+
+    def subscribe_many(
+        self, patterns: Iterable[str | bytes], subscriber: S, *, queue: str | None = None
+    ) -> list[Subscription[S]]:
+        """Add subscriptions of one subscriber; earlier results are no longer valid, even if the call fails midway."""
+        try:
+            return self._matcher.subscribe_many(patterns, subscriber, queue=queue)
+        finally:
+            self.invalidate()
+
+    def unsubscribe_all(self, subscriber: S) -> list[Subscription[S]]:
+        """Take all subscriptions of a subscriber away and return them; earlier results are no longer valid."""
+        try:
+            return self._matcher.unsubscribe_all(subscriber)
+        finally:
+            self.invalidate()
 
     def invalidate(self) -> None:
         """Begin a generation; call `invalidate` after a change that did not go through this cache."""

@@ -11,42 +11,53 @@ Source: NATS, "Queue Groups" and SubList; MQTT 5.0, 4.8.2.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Container, Hashable, Iterator, Sequence
+from collections.abc import Callable, Container, Hashable, Sequence
 from itertools import count
 from typing import Any, Final, Generic, TypeAlias
 
+from latchfree.arena.forking import new_lock
 from latchfree.topics.dialects import Dialect
 from latchfree.topics.matcher import Matcher
 from latchfree.topics.subscription import S, Subscription
 
-#: So many groups may be known to `RoundRobin` before those without members are looked for.
-_GROUPS: Final = 64
+#: So many members may be known to `RoundRobin` before those that have gone are looked for.
+_MEMBERS: Final = 64
 
 Pick: TypeAlias = Callable[[Hashable, Sequence[Subscription[Any]], str | bytes], Subscription[Any]]
 """Chooses one of the members of a group (in the order they subscribed) for a topic."""
 
 
 class RoundRobin:
-    """Each member of a group in turn."""
+    """Of the members that match, the one that has waited longest.
+
+    Example: A asks for ``jobs.*`` and B for ``jobs.new``. Each ``jobs.new`` goes to B if A got the message before.
+
+    In a group of m members, each gets at least one of any m messages in a row that match its pattern, whatever
+    else is published in between: a member that got a message stands behind all that have waited since.
+    """
 
     def __init__(self) -> None:
-        self._turns: dict[Hashable, Iterator[int]] = {}
+        self._clock = count()
+        self._served: dict[tuple[Hashable, int], int] = {}
+        self._lock = new_lock()
 
     def __call__(self, group: Hashable, members: Sequence[Subscription[S]], topic: str | bytes) -> Subscription[S]:
         """Return the member of a group that gets a message."""
-        # Two single steps of the interpreter: no turn is lost, and no lock is held.
-        turn = next(self._turns.setdefault(group, count()))
-        return members[turn % len(members)]
+        served = self._served
+        with self._lock:
+            chosen = min(members, key=lambda member: served.get((group, member.number), -1))
+            served[group, chosen.number] = next(self._clock)
+        return chosen
 
     def __len__(self) -> int:
-        """Return the number of groups whose turn is known."""
-        return len(self._turns)
+        """Return the number of members whose last turn is known."""
+        return len(self._served)
 
-    def keep(self, groups: Container[Hashable]) -> None:
-        """Forget the turns of all other groups."""
-        for group in list(self._turns):
-            if group not in groups:
-                self._turns.pop(group, None)
+    def keep(self, members: Container[tuple[Hashable, int]]) -> None:
+        """Forget the turns of all other members; a member is a group and the number of a subscription."""
+        for member in list(self._served):
+            if member not in members:
+                self._served.pop(member, None)
 
 
 class Random:
@@ -87,7 +98,7 @@ class QueueGroups(Generic[S]):
             raise TypeError(f"matcher must be a matcher of topics, not {type(matcher).__name__}")
         self._matcher = matcher
         self._pick = RoundRobin() if pick is None else pick
-        self._most_groups = _GROUPS
+        self._most_members = _MEMBERS
 
     def group_of(self, subscription: Subscription[S]) -> Hashable | None:
         """Return the key of the group a subscription is in, None if in none."""
@@ -108,13 +119,13 @@ class QueueGroups(Generic[S]):
             else:
                 groups.setdefault(group, []).append(subscription)
         chosen += [self._pick(group, members, topic) for group, members in groups.items()]
-        if isinstance(self._pick, RoundRobin) and len(self._pick) > self._most_groups:
-            self._forget_groups(self._pick)
+        if isinstance(self._pick, RoundRobin) and len(self._pick) > self._most_members:
+            self._forget_members(self._pick)
         return sorted(chosen, key=lambda each: each.number)
 
-    def _forget_groups(self, turns: RoundRobin) -> None:
-        """Forget the turns of groups that have no member any more; rare, as reading all subscriptions takes long."""
-        found = [self.group_of(subscription) for subscription in self._matcher.subscriptions()]
-        groups = set(found)
-        self._most_groups = max(_GROUPS, 2 * len(groups), len(found) // 8)
-        turns.keep(groups)
+    def _forget_members(self, turns: RoundRobin) -> None:
+        """Forget the turns of members that have gone; rare, as reading all subscriptions takes long."""
+        held = list(self._matcher.subscriptions())
+        members = {(self.group_of(each), each.number) for each in held if each.queue is not None}
+        self._most_members = max(_MEMBERS, 2 * len(members), len(held) // 8)
+        turns.keep(members)

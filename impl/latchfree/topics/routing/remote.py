@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from operator import index
 
 from latchfree.arena.forking import new_lock
 from latchfree.topics.dialects import Dialect, get_dialect
@@ -49,9 +50,14 @@ class RemoteInterest:
         ------
         InvalidPattern
             If the pattern breaks a rule of the dialect; nothing changes.
+        TypeError, ValueError
+            If the weight is no integer, or negative; nothing changes.
         """
         if not isinstance(key, RoutedSubKey):
             raise TypeError(f"key must be a RoutedSubKey, not {type(key).__name__}")
+        if isinstance(weight, bool) or not hasattr(weight, "__index__"):
+            raise TypeError(f"a weight must be an int, the number of subscribers behind a key, not {weight!r}")
+        weight = index(weight)
         if weight < 0:
             raise ValueError(f"a weight must be 0 or more, not {weight}")
         self._dialect.pattern(key.pattern)

@@ -41,7 +41,7 @@ def parsed(text, rules, forbidden, wild):
 def expected(text, dialect, forbidden, wild):
     gap = dialect.separator.encode()
     words = text.split(gap) if text else []
-    if (not text and dialect.name == "mqtt") or (dialect.name == "nats" and b"" in words):
+    if (not text and dialect.name in ("mqtt", "nats")) or (dialect.name == "nats" and b"" in words):
         return None
     if any(byte < 64 and forbidden >> byte & 1 for byte in text):
         return None

@@ -6,7 +6,7 @@ A word's digit is a hash of its bytes with the top bit clear. The reserved digit
 taken for a wildcard or for the end. Words of up to seven bytes have different digits if they differ.
 
 Compiled code knows a dialect by one word, its *rules*: separator, wildcard for one word, wildcard for many words (a
-byte each), flags, and the longest text.
+byte each), flags, the longest text, and the most words.
 """
 
 from typing import NamedTuple
@@ -21,6 +21,7 @@ from latchfree.words import bits_below, low_bytes, mix, tail_word, zero_bytes
 
 _0, _1, _2, _3, _7, _8, _16, _56, _64 = map(np.uint64, (0, 1, 2, 3, 7, 8, 16, 56, 64))
 _BYTE = np.uint64(255)
+_16_BITS = np.uint64(0xFFFF)
 _SEED = np.uint64(0x243F6A8885A308D3)
 _ALL = ~_0
 _ONES = np.uint64(0x0101010101010101)
@@ -41,6 +42,7 @@ HIDES = np.uint64(1 << 26)  # a leading wildcard does not match what starts with
 NO_EMPTY_WORD = np.uint64(1 << 27)
 NO_EMPTY_TEXT = np.uint64(1 << 28)
 LONGEST_SHIFT = np.uint64(32)
+MOST_WORDS_SHIFT = np.uint64(48)  # behind it stands one less
 
 _DOLLAR = np.uint64(ord("$"))
 
@@ -79,6 +81,18 @@ def one_byte(rules: Word) -> Word:
 def many_byte(rules: Word) -> Word:
     """Return the byte that stands for many words."""
     return (rules >> _16) & _BYTE
+
+
+@kernel
+def longest(rules: Word) -> Word:
+    """Return the bytes of a text at most."""
+    return (rules >> LONGEST_SHIFT) & _16_BITS
+
+
+@kernel
+def most_words(rules: Word) -> Word:
+    """Return the words of a text at most."""
+    return (rules >> MOST_WORDS_SHIFT) + _1
 
 
 @kernel
@@ -149,7 +163,7 @@ def parse(
     starts, digits : address
         Room for `length` + 2 words each.
     """
-    if length > rules >> LONGEST_SHIFT:
+    if length > longest(rules):
         return INVALID
     if length == _0:
         poke(starts, _0, _0)
@@ -185,7 +199,7 @@ def parse(
             count += _1
             start = end + _1
         at += _8
-    if low != _0 and _has_forbidden(address, length, forbidden):
+    if count > most_words(rules) or (low != _0 and _has_forbidden(address, length, forbidden)):
         return INVALID
     poke(starts, count, start)
     poke(digits, count, END)

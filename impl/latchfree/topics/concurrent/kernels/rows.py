@@ -21,7 +21,7 @@ from latchfree.sorting import sort
 from latchfree.topics.concurrent.kernels.change import subscribe, unsubscribe
 from latchfree.topics.concurrent.kernels.collect import TOO_SMALL, Buffers, space_of
 from latchfree.topics.concurrent.kernels.copies import copy_nodes
-from latchfree.topics.concurrent.kernels.digits import INVALID, LONGEST_SHIFT, Grammar, parse
+from latchfree.topics.concurrent.kernels.digits import INVALID, Grammar, longest, parse
 from latchfree.topics.concurrent.kernels.match import matches
 from latchfree.topics.concurrent.kernels.strings import string, value_of
 
@@ -107,7 +107,7 @@ def match_rows(
         address = texts + np.uint64(places[k])
         length = np.uint64(places[k + 1] - places[k])
         n = TOO_SMALL
-        if length + ONE + ONE <= np.uint64(len(buffers.starts)) or length > rules >> LONGEST_SHIFT:
+        if length + ONE + ONE <= np.uint64(len(buffers.starts)) or length > longest(rules):
             n = parse(address, length, rules, grammar.forbidden, mask, False, space.starts, space.digits)
             if n != INVALID:
                 n = matches(mem, trie, root, me, rules, address, length, n, space)
