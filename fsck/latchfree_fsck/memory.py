@@ -35,7 +35,7 @@ from latchfree.ctrie.kernels.shape import B_WORDS, BRANCH, I_NODE, I_WORDS, TABL
 from latchfree.errors import ArenaInvalid
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Handle, Word
-from latchfree.streams.kernels import ring, roster
+from latchfree.streams.kernels import layout, roster
 from latchfree.streams.kernels.positions import CELL_SHIFT
 from latchfree_fsck.nodes import node_words
 from latchfree_fsck.reach import Reach
@@ -48,7 +48,7 @@ _STRIDE = np.uint64(PARTICIPANT_WORDS)
 _OFFSET = np.uint64((1 << 40) - 1)
 
 _MASKS = np.uint64((1 << 25) - 1)
-_HEADROOM = roster.HEADER_WORDS - ring.RING_WORDS
+_HEADROOM = roster.HEADER_WORDS - layout.RING_WORDS
 
 #: What a word is.
 UNKNOWN, REACHED, WAITING, FREE = range(4)
@@ -168,15 +168,15 @@ def note_rings(mem: Handle, uses: Array, bad: Array) -> None:
             at = peek(mem, table + roster.FIRST_SLOT + np.uint64(k) * roster.SLOT_WORDS + roster.RING)
             if at == _0:
                 continue
-            if not _all_unknown(uses, at, ring.RING_WORDS):
+            if not _all_unknown(uses, at, layout.RING_WORDS):
                 bad[0] += 1
                 continue
-            mask = peek(mem, at + ring.MASK)
-            header = peek(mem, at + ring.HEADER)
+            mask = peek(mem, at + layout.MASK)
+            header = peek(mem, at + layout.HEADER)
             if mask > _MASKS or at - header > _HEADROOM or not _claim(uses, header, roster.HEADER_WORDS, WAITING, bad):
                 bad[0] += 1
                 continue
-            _claim(uses, peek(mem, at + ring.CELLS), round_up((mask + _1) << CELL_SHIFT), WAITING, bad)
+            _claim(uses, peek(mem, at + layout.CELLS), round_up((mask + _1) << CELL_SHIFT), WAITING, bad)
         table = peek(mem, table + roster.NEXT)
 
 

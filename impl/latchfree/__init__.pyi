@@ -11,7 +11,8 @@ from .errors import ParticipantsExhausted as ParticipantsExhausted, StructureExi
 from .errors import GenerationsExhausted as GenerationsExhausted, MadeBeforeFork as MadeBeforeFork
 from .errors import StructureMissing as StructureMissing
 from .jit import kernel as kernel
-from .streams import RingBuffer as RingBuffer, RingGone as RingGone, RingStalled as RingStalled
+from .streams import RingBuffer as RingBuffer, RingCounts as RingCounts, RingEmpty as RingEmpty, RingFull as RingFull
+from .streams import RingGone as RingGone, RingShutDown as RingShutDown, RingStalled as RingStalled
 from .topics import AMQP as AMQP, DIALECTS as DIALECTS, MQTT as MQTT, NATS as NATS, PRESENT as PRESENT
 from .topics import CachedMatcher as CachedMatcher, ConcurrentTrie as ConcurrentTrie, Dialect as Dialect
 from .topics import FieldMatcher as FieldMatcher, FieldSubscription as FieldSubscription, FrozenMatcher as FrozenMatcher

@@ -20,7 +20,7 @@ REVIEWED = {
     "latchfree.ctrie.references": {"ARENA.collect"},
     "latchfree.ctrie.holds": {"TRIE.destroy"},
     "latchfree.ctrie.recovery": {"TRIE.adopt", "TRIE.destroy", "TRIE.discard", "TRIE.drop", "TRIE.sweep"},
-    "latchfree.streams.ownership": {"RING.adopt", "RING.create", "RING.drop", "RING.free", "RING.sweep"},
+    "latchfree.streams.ownership": {"RING.adopt", "RING.create", "RING.drop", "RING.free", "RING.mend", "RING.sweep"},
     # wrappers that check kinds, item sizes and lengths of tuples, and bodies of builtins, see `latchfree.ctrie.binding`
     "latchfree.border.calls": {"builtin(self.definition(name))", "define(name)"},
     # arrays made beside the call, of a length that the kernel is told or that both take from one place
@@ -52,7 +52,10 @@ REVIEWED = {
         "getattr(TRIE, f'put_all{store.kinds}')",
     },
     # `_words` and `get_many` make the arrays; single values are checked by `try_put`
-    "latchfree.streams.buffer": {"RING.count", "RING.get", "RING.get_many", "RING.put", "RING.put_many"},
+    "latchfree.streams.buffer": {"RING.get", "RING.get_many", "RING.put", "RING.put_many"},
+    # values are checked by `put` and `aput`
+    "latchfree.streams.blocking": {"RING.arm", "RING.get", "RING.note", "RING.put", "RING.shut"},
+    "latchfree.streams.handle": {"RING.count"},
     # `text_column` and `number_column` have checked kind, length, range, nulls; `Scratch.make_room` follows the texts
     "latchfree.topics.concurrent.bulk": {
         "TOPICS.add_rows",

@@ -64,6 +64,8 @@ def arenas() -> None:
 def streams(ring: RingBuffer) -> None:
     assert_type(ring.try_put(1), bool)
     assert_type(ring.try_get(), int | None)
+    assert_type(ring.put(1, timeout=1), bool)
+    assert_type(ring.get(), int)
 
 
 def topics() -> None:

@@ -84,20 +84,20 @@ def _truth(answer: Truth | bool) -> Truth:
 
 def _operations(case: Case, code: Code, capacity: int, held: int) -> None:
     first, mem = case.word("first"), Memory()
-    root, mask, patience = Word(_RING), Word(capacity - 1), Word(0)
+    root, mask, patience, nobody = Word(_RING), Word(capacity - 1), Word(0), Word(0)
     code[ring.format_ring](mem, root, Word(_CELLS), mask, Word(0), first)
     values = [case.word(f"value{k}") for k in range(held)]
     put, get = code[ring.try_put], code[ring.try_get]
     for value in values:
-        case.claim("there is room", put(mem, root, value, patience) == ring.DONE)
+        case.claim("there is room", put(mem, root, value, patience, nobody) == ring.DONE)
     case.claim("as many as were put", code[ring.count](mem, root) == held)
     if held == capacity:
-        case.claim("a full ring refuses", put(mem, root, Word(0), patience) == ring.REFUSED)
+        case.claim("a full ring refuses", put(mem, root, Word(0), patience, nobody) == ring.REFUSED)
     for value in values:
-        outcome, found = get(mem, root, patience)
+        outcome, found = get(mem, root, patience, nobody)
         case.claim("there is a value", outcome == ring.DONE)
         case.claim("values come in the order in which they were put", found == value)
-    case.claim("an empty ring refuses", get(mem, root, patience)[0] == ring.REFUSED)
+    case.claim("an empty ring refuses", get(mem, root, patience, nobody)[0] == ring.REFUSED)
 
 
 LEMMAS = (

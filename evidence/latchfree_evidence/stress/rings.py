@@ -10,7 +10,8 @@ import numpy as np
 from latchfree.atomics import fetch_add
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Handle, Word
-from latchfree.streams.kernels.ring import DONE, RING_WORDS, format_ring, try_get, try_put
+from latchfree.streams.kernels.layout import RING_WORDS
+from latchfree.streams.kernels.ring import DONE, format_ring, try_get, try_put
 from latchfree_evidence.jitter import Jittered, random_word
 from latchfree_evidence.tickets import ONE, SHARED_WORDS, TICKET, wait_for_all
 from latchfree_lincheck.history import History, Operation
@@ -19,6 +20,7 @@ _PUT: Final = 0
 _REFUSED: Final = -1
 _COLUMNS: Final = 5
 _HALF = np.uint64(1)
+_NOBODY = np.uint64(0)
 _FOR_EVER = np.uint64((1 << 64) - 1)
 #: A jittered thread yields before one atomic access in this many (a power of two).
 _JITTER: Final = 4
@@ -35,9 +37,9 @@ def work(mem: Handle, ring: Word, shared: Word, choice: Word, threads: Word, fir
         rows[k, 1] = value
         rows[k, 3] = np.int64(fetch_add(shared, TICKET, ONE))
         if kind == _PUT:
-            rows[k, 2] = 1 if try_put(mem, ring, np.uint64(value), _FOR_EVER) == DONE else _REFUSED
+            rows[k, 2] = 1 if try_put(mem, ring, np.uint64(value), _FOR_EVER, _NOBODY) == DONE else _REFUSED
         else:
-            outcome, found = try_get(mem, ring, _FOR_EVER)
+            outcome, found = try_get(mem, ring, _FOR_EVER, _NOBODY)
             rows[k, 2] = np.int64(found) if outcome == DONE else _REFUSED
         rows[k, 4] = np.int64(fetch_add(shared, TICKET, ONE))
 

@@ -23,7 +23,7 @@ CAPACITY: Final = 2
 _0 = np.uint64(0)
 _1 = np.uint64(1)
 _RING = np.uint64(64)
-_CELLS = np.uint64(128)
+_CELLS = np.uint64(192)
 _MASK = np.uint64(CAPACITY - 1)
 _FIRST = np.uint64((1 << 64) - CAPACITY)
 _FOR_EVER = np.uint64((1 << 64) - 1)
@@ -47,13 +47,13 @@ def new_weak_ring(mem: Handle, threads: Word) -> Word:
 @kernel
 def enqueue(mem: Handle, ring: Word, thread: Word, value: Word) -> Word:
     """Put a value; return whether there was room."""
-    return try_put(mem, ring, np.uint64(value), _FOR_EVER) == DONE
+    return try_put(mem, ring, np.uint64(value), _FOR_EVER, _0) == DONE
 
 
 @kernel
 def dequeue(mem: Handle, ring: Word, thread: Word) -> Word:
     """Get a value, or _EMPTY."""
-    outcome, value = try_get(mem, ring, _FOR_EVER)
+    outcome, value = try_get(mem, ring, _FOR_EVER, _0)
     return _EMPTY if outcome == REFUSED else np.int64(value)
 
 

@@ -238,6 +238,11 @@ class Arena:
         """
         return self._cells.address(maker)
 
+    @property
+    def shown(self) -> Any:
+        """A view of one word, which holds `interpreter_participant`, and 0 before the first use of that."""
+        return self._cells.shown
+
     def check_open(self) -> None:
         """Raise `ArenaClosed` after `close`."""
         if self.closed:

@@ -76,6 +76,7 @@ P_ADDRESS = np.uint64(5)  # address of word 0 in the owner's process, where memo
 P_FD = np.uint64(6)  # descriptor, plus one, through which memory is reserved instead (before Linux 5.14); else 0
 # the second line: read by everybody
 P_PIN = np.uint64(8)  # 0, or the epoch pinned shifted left by one, plus one
+P_CELL = np.uint64(9)  # cell of a ring that the call under way may have claimed, see latchfree.streams.kernels.mending
 # private to the owner
 P_BUMP = np.uint64(16)  # next free word of the chunk in use
 P_LIMIT = np.uint64(17)  # end of the chunk in use

@@ -1,9 +1,11 @@
 """Concurrent structures for streams: a bounded ring buffer.
 
-`buffer` is the Python face, `ownership` says whose a ring is, `kernels` is the compiled half.
+`buffer` is the Python face, above `blocking`, what waits, and `handle`, where a ring is; `ownership` says whose a ring
+is, `futex` sleeps in the kernel, `watching` for coroutines; `kernels` is the compiled half.
 """
 
 from latchfree.streams.buffer import RingBuffer
-from latchfree.streams.errors import RingGone, RingStalled
+from latchfree.streams.counts import RingCounts
+from latchfree.streams.errors import RingEmpty, RingFull, RingGone, RingShutDown, RingStalled
 
-__all__ = ["RingBuffer", "RingGone", "RingStalled"]
+__all__ = ["RingBuffer", "RingCounts", "RingEmpty", "RingFull", "RingGone", "RingShutDown", "RingStalled"]

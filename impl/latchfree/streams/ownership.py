@@ -18,7 +18,9 @@ from latchfree.arena.layout import H_RINGS
 from latchfree.arena.patience import Patience
 from latchfree.errors import ArenaClosed, ArenaFull
 from latchfree.streams.border import RING
+from latchfree.streams.futex import FUTEX
 from latchfree.streams.kernels import roster
+from latchfree.streams.kernels.layout import NEWS, ROOM
 
 _TABLE_SLOTS: Final = range(int(roster.FIRST_SLOT), int(roster.TABLE_WORDS), int(roster.SLOT_WORDS))
 
@@ -94,6 +96,7 @@ class Owner:
             return
         if self._slot:
             drop(self._arena.base, me, self._slot)
+            wake(self._arena, self.ring)
         else:
             free(self._arena.base, me, self.ring)
 
@@ -121,6 +124,12 @@ def owner_of(arena: Arena, number: int) -> Owner | Nobody:
     return _owners.get((id(arena), number)) or Nobody()
 
 
+def wake(arena: Arena, ring: int) -> None:
+    """Wake all who sleep on a word of a ring, also of one that is gone."""
+    for word in (NEWS, ROOM):
+        FUTEX.wake(arena.base + 8 * (ring + int(word)))
+
+
 def watch(arena: Arena) -> None:
     """Have the arena's reaper give back the rings of dead openings."""
     if reclaim not in arena.on_death:
@@ -128,7 +137,7 @@ def watch(arena: Arena) -> None:
 
 
 def reclaim(arena: Arena, is_dead: Callable[[int], bool]) -> None:
-    """Give back the rings of dead openings, and those that could not be given back before.
+    """Give back the rings of dead openings, and those that could not be given back before; mend the others.
 
     Parameters
     ----------
@@ -145,6 +154,10 @@ def reclaim(arena: Arena, is_dead: Callable[[int], bool]) -> None:
             owner: Any = words[table + slot]
             if owner and owner != identity and is_dead(int(owner)):
                 RING.adopt(base, table + slot, owner, identity)
+            elif owner:
+                mended = RING.mend(base, arena.interpreter_participant(), table + slot)
+                if mended:
+                    wake(arena, mended)
         table = int(words[table + int(roster.NEXT)])
     RING.sweep(base, arena.interpreter_participant(), identity)
 

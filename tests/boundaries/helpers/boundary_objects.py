@@ -514,6 +514,7 @@ VARIANTS: Final[dict[str, dict[str, Callable[[World], Any]]]] = {
     "Columns": {"two": lambda world: _columns()},
     "Verdict": {"ok": lambda world: check(_history())},
     "Verdicts": {"two": lambda world: check_many(_columns(), ["x", "x"])},
+    "RingCounts": {"one": lambda world: _ring(world).counts()},
     "Judged": {"one": lambda world: judge_parts(_history())},
     "Part": {"one": lambda world: judge_parts(_history()).parts[0]},
     "PythonExploration": {"empty": lambda world: PythonExploration("free")},
@@ -544,6 +545,8 @@ def contents(thing: Any) -> Any:
     if isinstance(thing, Ctrie | Snapshot):
         return sorted(map(repr, thing.items())), len(thing)
     if isinstance(thing, RingBuffer):
+        if thing.counts().shut:
+            return "shut"
         values = thing.get_many(thing.capacity)
         assert thing.put_many(values) == len(values)
         return values.tolist()

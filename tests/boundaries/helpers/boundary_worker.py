@@ -6,8 +6,10 @@ Each line is a letter, the number of the program, and a text: "C" a call begins,
 
 from __future__ import annotations
 
+import asyncio
 import faulthandler
 import gc
+import inspect
 import os
 import signal
 import sys
@@ -105,6 +107,8 @@ def _call(program: Program, world: World, positional: list[Any], named: dict[str
             owner = resolve(member.owner)
             target = owner if not member.name else getattr(world.subject if program.variant else owner, member.name)
             result = target(*positional, **named)
+        if inspect.iscoroutine(result):
+            result = asyncio.run(result)
         if all(result is not each for each in (*positional, *named.values())):  # else a map gave back what it was given
             exercise(result, world)
         del result

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from latchfree import Arena, Ctrie
 from latchfree.errors import ArenaClosed, ArenaFull
 from latchfree.streams import RingBuffer, RingStalled
-from latchfree.streams.kernels.ring import DEQ, ENQ
+from latchfree.streams.kernels.layout import DEQ, ENQ
 
 PATIENCE = 1200
 

@@ -17,7 +17,7 @@ from threads_together import together
 from latchfree import Arena, ArenaInvalid, Ctrie
 from latchfree.errors import ArenaClosed
 from latchfree.streams import RingBuffer, RingGone, RingStalled
-from latchfree.streams.kernels.ring import ENQ
+from latchfree.streams.kernels.layout import ENQ
 from latchfree.streams.kernels.roster import enter, leave
 from latchfree_fsck import fsck
 

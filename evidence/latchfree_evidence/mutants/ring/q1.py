@@ -11,7 +11,7 @@ from latchfree.streams.kernels.ring import put_once as put_once_right
 
 
 @kernel
-def put_once(mem: Handle, ring: Word, value: Word) -> Word:
+def put_once(mem: Handle, ring: Word, value: Word, me: Word) -> Word:
     """Say that the queue is full where another put has taken the position."""
-    outcome = put_once_right(mem, ring, value)
+    outcome = put_once_right(mem, ring, value, me)
     return REFUSED if outcome == LOST else outcome

@@ -6,8 +6,8 @@ Shortest: A claims a position and passes the turn, B gets what was in the cell b
 from latchfree.atomics import store
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Word
+from latchfree.streams.kernels.layout import TURN, VALUE
 from latchfree.streams.kernels.positions import turn_to_get
-from latchfree.streams.kernels.ring import TURN, VALUE
 
 
 @kernel

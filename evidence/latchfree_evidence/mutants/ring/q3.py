@@ -6,8 +6,8 @@ Shortest: the ring is full; A claims the oldest value and passes the turn, B put
 from latchfree.atomics import load, store
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Word
+from latchfree.streams.kernels.layout import TURN, VALUE
 from latchfree.streams.kernels.positions import turn_to_put_again
-from latchfree.streams.kernels.ring import TURN, VALUE
 
 
 @kernel

@@ -17,6 +17,7 @@ from latchfree.arena.kernels.epochs import drain, push_holder, try_advance
 from latchfree.arena.layout import (
     H_CLAIMED,
     H_PARTICIPANT_COUNT,
+    P_CELL,
     P_DEFERRED,
     P_HOLDERS,
     P_INCARNATION,
@@ -81,6 +82,8 @@ def adopt(mem: Handle, slot: Word, state: Word, mine: Word) -> Flag:
         return False
     # spec: Lifecycle!Unpin -- release: the dead thread's reads are over.
     store(mem, slot + P_PIN, _0)
+    # spec: none -- release: the dead thread passes on no cell of a ring that it has claimed (`RingCrash!Adopt`).
+    store(mem, slot + P_CELL, _0)
     # spec: Lifecycle!Free -- by CAS: the adopter may have died meanwhile, and the slot be adopted from it.
     return cas(mem, slot + P_STATE, mine, FREE)
 

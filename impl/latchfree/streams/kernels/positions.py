@@ -18,6 +18,12 @@ from latchfree.kinds import Flag, Word
 _1 = np.uint64(1)
 _SIGN = np.uint64(63)
 
+#: What separates the turn of a hole from its position: the turn is far behind, so nobody takes it for theirs.
+FAR = np.uint64(1 << 62)
+#: How many positions are claimed at once to shut a ring down: far more than it has cells, see `is_shut`.
+JUMP = np.uint64(1 << 61)
+_JUMP_SHIFT = np.uint64(61)
+
 #: Words of a cell: its turn and its value.
 CELL_SHIFT = np.uint64(1)
 
@@ -65,3 +71,24 @@ def is_empty(position: Word, filled: Word) -> Flag:
 def length(filled: Word, taken: Word) -> Word:
     """Return how many values there are between the next positions to put at and to get from."""
     return filled - taken
+
+
+@kernel
+def turn_of_hole(position: Word) -> Word:
+    """Return the turn of a cell at whose position nobody will ever put: who claimed it is dead."""
+    return position - FAR
+
+
+@kernel
+def is_shut(filled: Word, taken: Word) -> Flag:
+    """Return whether the next position to put at, `filled`, is behind the end of a ring that was shut down.
+
+    The next positions of an open ring are less than 2**60 apart, whichever of the two is out of date.
+    """
+    return (filled - taken) >> _JUMP_SHIFT == _1
+
+
+@kernel
+def end_of(filled: Word, taken: Word) -> Word:
+    """Return the position behind the last one that a put has claimed."""
+    return filled - JUMP if is_shut(filled, taken) else filled

@@ -15,7 +15,8 @@ An operation of a *strict* ring reads the opposite counter before the operation 
 counter says full, or empty (`spec/RingStrict.tla`). Otherwise the operation waits for the thread that has claimed the
 cell and is not done. A *weak* ring never waits, and refuses instead: a get finds "empty" although a put has returned,
 while an earlier put is at work; "full" likewise (`spec/RingWeak.tla`). In both rings a thread that dies between claim
-and turn blocks its cell for good.
+and turn blocks its cell, until somebody mends the ring (`latchfree.streams.kernels.mending`): for that an operation
+announces the cell before it claims it, in the words of its participant `me`; an operation without one has 0.
 """
 
 import numpy as np
@@ -23,8 +24,21 @@ import numpy as np
 from latchfree.atomics import cas, load, load_seq, pause, peek, poke, store
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Handle, Word
+from latchfree.streams.kernels.layout import (
+    CELLS,
+    DEQ,
+    ENQ,
+    MASK,
+    RING_WORDS,
+    SHUT_BEGUN,
+    TURN,
+    VALUE,
+    WEAK,
+)
+from latchfree.streams.kernels.mending import announce, skips_hole
 from latchfree.streams.kernels.positions import (
     cell_of,
+    end_of,
     is_behind,
     is_empty,
     is_full,
@@ -32,25 +46,10 @@ from latchfree.streams.kernels.positions import (
     turn_to_get,
     turn_to_put_again,
 )
+from latchfree.streams.kernels.shutting import finds_drained, finds_shut
 
 _0 = np.uint64(0)
 _1 = np.uint64(1)
-
-# The words of a ring. The counters are 128 bytes apart, so that producers and consumers do not share a cache line.
-ENQ = np.uint64(0)  # the next position to put at
-DEQ = np.uint64(16)  # the next position to get from
-MASK = np.uint64(32)  # the number of cells minus one
-WEAK = np.uint64(33)  # 1 if the ring is weak
-CELLS = np.uint64(34)  # offset of the cells
-# Of a ring in an arena, see `latchfree.streams.kernels.roster`:
-NUMBER = np.uint64(35)  # random, that of no other ring; 0: given back
-HEADER = np.uint64(36)  # offset of the words that the ring's words are among
-GONE = np.uint64(37)  # the epoch read after it was given back
-RING_WORDS = np.uint64(48)
-
-# The words of a cell.
-TURN = np.uint64(0)
-VALUE = np.uint64(1)
 
 # What became of an operation, or of one attempt.
 DONE = np.uint64(0)
@@ -59,11 +58,14 @@ STALLED = np.uint64(2)  # it has waited as often as it should
 WAIT = np.uint64(3)  # the cell is claimed by somebody who is not done with it
 LOST = np.uint64(4)  # another has claimed the position first
 LATE = np.uint64(5)  # another has already been at the position
+SHUT = np.uint64(7)  # the ring takes no more puts; and for a get: has no more values
 
 
 @kernel
 def format_ring(mem: Handle, ring: Word, cells: Word, mask: Word, weak: Word, first: Word) -> None:
     """Make words that nobody else knows yet an empty ring whose first position is `first`."""
+    for k in range(RING_WORDS):
+        poke(mem, ring + np.uint64(k), _0)
     poke(mem, ring + ENQ, first)
     poke(mem, ring + DEQ, first)
     poke(mem, ring + MASK, mask)
@@ -125,8 +127,8 @@ def finds_empty(mem: Handle, ring: Word, position: Word) -> Flag:
 
 
 @kernel
-def put_once(mem: Handle, ring: Word, value: Word) -> Word:
-    """Try to put once: DONE, REFUSED, WAIT, LOST or LATE."""
+def put_once(mem: Handle, ring: Word, value: Word, me: Word) -> Word:
+    """Try to put once: DONE, REFUSED, SHUT, WAIT, LOST or LATE."""
     mask = peek(mem, ring + MASK)
     # spec: Ring!PutReadPosition -- acquire: what is read next is no older. The first one is fused with Ring!Invoke.
     position = load(mem, ring + ENQ)
@@ -134,18 +136,22 @@ def put_once(mem: Handle, ring: Word, value: Word) -> Word:
     # spec: Ring!PutReadTurn -- acquire: pairs with the release of whoever has emptied the cell.
     turn = load(mem, cell + TURN)
     if turn == position:
+        announce(mem, me, cell)
         if not claim(mem, ring + ENQ, position):
             return LOST
         fill(mem, cell, position, value)
         return DONE
     if not is_behind(turn, position):
         return LATE
+    # Whoever has read the position behind the end has acquired this word, too.
+    if peek(mem, ring + SHUT_BEGUN) != _0 and finds_shut(mem, ring, position):
+        return SHUT
     return REFUSED if finds_full(mem, ring, position) else WAIT
 
 
 @kernel
-def get_once(mem: Handle, ring: Word) -> tuple[Word, Word]:
-    """Try to get once: DONE and the value; or REFUSED, WAIT, LOST or LATE and 0."""
+def get_once(mem: Handle, ring: Word, me: Word) -> tuple[Word, Word]:
+    """Try to get once: DONE and the value; or REFUSED, SHUT, WAIT, LOST or LATE and 0."""
     mask = peek(mem, ring + MASK)
     # spec: Ring!GetReadPosition -- acquire, as in `put_once`.
     position = load(mem, ring + DEQ)
@@ -154,20 +160,25 @@ def get_once(mem: Handle, ring: Word) -> tuple[Word, Word]:
     turn = load(mem, cell + TURN)
     wanted = turn_to_get(position)
     if turn == wanted:
+        announce(mem, me, cell)
         if not claim(mem, ring + DEQ, position):
             return LOST, _0
         return DONE, drain(mem, cell, position, mask)
     if not is_behind(turn, wanted):
         return LATE, _0
+    if skips_hole(mem, ring, cell, turn, position, me):
+        return LATE, _0
+    if peek(mem, ring + SHUT_BEGUN) != _0 and finds_drained(mem, ring, position):
+        return SHUT, _0
     return (REFUSED, _0) if finds_empty(mem, ring, position) else (WAIT, _0)
 
 
 @kernel
-def try_put(mem: Handle, ring: Word, value: Word, patience: Word) -> Word:
-    """Put a value: DONE or REFUSED; or STALLED after waiting `patience` times for the same or other cells."""
+def try_put(mem: Handle, ring: Word, value: Word, patience: Word, me: Word) -> Word:
+    """Put a value: DONE, REFUSED or SHUT; or STALLED after waiting `patience` times for the same or other cells."""
     while True:
-        outcome = put_once(mem, ring, value)
-        if outcome <= REFUSED:
+        outcome = put_once(mem, ring, value, me)
+        if outcome <= REFUSED or outcome == SHUT:
             return outcome
         if outcome == WAIT:
             if patience == _0:
@@ -177,11 +188,11 @@ def try_put(mem: Handle, ring: Word, value: Word, patience: Word) -> Word:
 
 
 @kernel
-def try_get(mem: Handle, ring: Word, patience: Word) -> tuple[Word, Word]:
-    """Get the oldest value: DONE and the value; or REFUSED or STALLED, as `try_put`, and 0."""
+def try_get(mem: Handle, ring: Word, patience: Word, me: Word) -> tuple[Word, Word]:
+    """Get the oldest value: DONE and the value; or REFUSED, SHUT or STALLED, as `try_put`, and 0."""
     while True:
-        outcome, value = get_once(mem, ring)
-        if outcome <= REFUSED:
+        outcome, value = get_once(mem, ring, me)
+        if outcome <= REFUSED or outcome == SHUT:
             return outcome, value
         if outcome == WAIT:
             if patience == _0:
@@ -191,20 +202,20 @@ def try_get(mem: Handle, ring: Word, patience: Word) -> tuple[Word, Word]:
 
 
 @kernel
-def put_batch(mem: Handle, ring: Word, values: Array, first: Word, patience: Word) -> tuple[Word, Word]:
+def put_batch(mem: Handle, ring: Word, values: Array, first: Word, patience: Word, me: Word) -> tuple[Word, Word]:
     """Put `values[first:]` one after the other; return how many are in now, and the outcome of the last."""
     for k in range(np.int64(first), len(values)):
-        outcome = try_put(mem, ring, np.uint64(values[k]), patience)
+        outcome = try_put(mem, ring, np.uint64(values[k]), patience, me)
         if outcome != DONE:
             return np.uint64(k), outcome
     return np.uint64(len(values)), DONE
 
 
 @kernel
-def get_batch(mem: Handle, ring: Word, values: Array, patience: Word) -> tuple[Word, Word]:
+def get_batch(mem: Handle, ring: Word, values: Array, patience: Word, me: Word) -> tuple[Word, Word]:
     """Fill `values` one after the other; return how many are there now, and the outcome of the last."""
     for k in range(len(values)):
-        outcome, value = try_get(mem, ring, patience)
+        outcome, value = try_get(mem, ring, patience, me)
         if outcome != DONE:
             return np.uint64(k), outcome
         values[k] = np.int64(value)
@@ -222,4 +233,4 @@ def count(mem: Handle, ring: Word) -> Word:
         filled = load_seq(mem, ring + ENQ)
         # spec: none -- seq_cst: positions never come back, so nothing was taken since the first look.
         if load_seq(mem, ring + DEQ) == taken:
-            return length(filled, taken)
+            return length(end_of(filled, taken), taken)

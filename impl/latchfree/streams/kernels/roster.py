@@ -19,8 +19,11 @@ from latchfree.arena.layout import H_EPOCH, H_RINGS
 from latchfree.atomics import barrier, cas, exchange, load, load_seq, peek, poke, store
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Word
+from latchfree.streams.kernels.counts import add
+from latchfree.streams.kernels.layout import CELLS, GONE, HEADER, MASK, MENDED, NEWS, NUMBER, ROOM
+from latchfree.streams.kernels.mending import mend, withdraw
+from latchfree.streams.kernels.parking import tell
 from latchfree.streams.kernels.positions import CELL_SHIFT
-from latchfree.streams.kernels.ring import CELLS, GONE, HEADER, MASK, NUMBER
 
 _0 = np.uint64(0)
 _1 = np.uint64(1)
@@ -37,8 +40,8 @@ TABLE_WORDS = np.uint64(128)
 OWNER = np.uint64(0)  # identity of the opening that owns the ring; 0: free
 RING = np.uint64(1)  # offset of the ring; 0: none yet, or none any more
 
-#: Words of a ring without its cells: those of `ring.RING_WORDS`, wherever in them the next 128 bytes begin.
-HEADER_WORDS = np.uint64(64)
+#: Words of a ring without its cells: those of `layout.RING_WORDS`, wherever in them the next 128 bytes begin.
+HEADER_WORDS = np.uint64(128)
 
 
 @kernel
@@ -142,7 +145,7 @@ def adopt(mem: Handle, slot: Word, dead: Word, identity: Word) -> None:
 
 @kernel
 def enter(mem: Handle, me: Word, ring: Word, number: Word) -> Flag:
-    """Return whether a ring is there; then it stays until `leave`. `me` is 0 for its owner, who needs no pin."""
+    """Return whether a ring is there; then it stays until `leave`. `me` is 0 in a private arena, which needs no pin."""
     if me != _0:
         pin(mem, me)
     # spec: none -- seq_cst: after the pin, see `end_ring`.
@@ -154,6 +157,29 @@ def enter(mem: Handle, me: Word, ring: Word, number: Word) -> Flag:
 
 @kernel
 def leave(mem: Handle, me: Word) -> None:
-    """End what `enter` began."""
+    """End what `enter` began: no cell is claimed any more."""
+    withdraw(mem, me)
     if me != _0:
         unpin(mem, me)
+
+
+@kernel
+def mend_slot(mem: Handle, me: Word, slot: Word) -> Word:
+    """Mend the ring in a slot, see `mending`; return the ring if others may go on now, else 0."""
+    pin(mem, me)
+    # spec: none -- acquire; read again below.
+    ring = load(mem, slot + RING)
+    mended = _0
+    if ring != _0:
+        # spec: none -- seq_cst: after the pin, see `end_ring`.
+        number = load_seq(mem, ring + NUMBER)
+        # spec: none -- if the ring is still in its slot, `settle` had not freed it when its number was read; if it had
+        # a number then, it stays until the pin ends.
+        if number != _0 and load_seq(mem, slot + RING) == ring:
+            mended = mend(mem, ring, me)
+            if mended != _0:
+                add(mem, ring + MENDED, mended)
+                tell(mem, ring + NEWS)
+                tell(mem, ring + ROOM)
+    unpin(mem, me)
+    return ring if mended != _0 else _0
