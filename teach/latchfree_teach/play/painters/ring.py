@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from latchfree.streams.kernels import ring as r
+from latchfree.streams.kernels import layout as r
 from latchfree_teach.play.painters.picture import Arrow, Box, Pending, Picture, Words
 
 
