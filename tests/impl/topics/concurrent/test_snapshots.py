@@ -4,6 +4,7 @@ import gc
 import pickle
 import sys
 import threading
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
@@ -18,6 +19,8 @@ from latchfree.ctrie.kernels.shape import REGISTERED
 from latchfree.ctrie.store import refused
 from latchfree.errors import ArenaFull
 from latchfree.topics import DIALECTS, ConcurrentTrie, LockedTrie, Snapshot
+
+DEEP = replace(DIALECTS["mqtt"], most_words=10_000)
 
 
 def registered(trie):
@@ -193,7 +196,7 @@ def deep(words, size):
 @pytest.mark.parametrize("mask", [(1 << 64) - 1, 1 << 60])
 def test_a_deep_trie_is_cleared_under_snapshots(mask):
     """Patterns of hundreds of words: what walks over the trie has no fixed room."""
-    trie = ConcurrentTrie("mqtt", arena=Arena.anonymous(64 << 20), hash_mask=mask)
+    trie = ConcurrentTrie(DEEP, arena=Arena.anonymous(64 << 20), hash_mask=mask)
     empty = trie.snapshot()
     made = [trie.subscribe(text, k) for k, text in enumerate(deep("ab", 300))]
     first = trie.snapshot()
@@ -214,7 +217,7 @@ def test_a_deep_trie_is_cleared_under_snapshots(mask):
 
 def test_a_deep_trie_is_cleared_in_an_arena_that_is_almost_full():
     """What the snapshot shows stays, and nothing that is reachable is freed, even if there is no room to list all."""
-    trie = ConcurrentTrie("mqtt", arena=Arena.anonymous(4 << 20))
+    trie = ConcurrentTrie(DEEP, arena=Arena.anonymous(4 << 20))
     made = []
 
     def fill():
