@@ -1,6 +1,6 @@
 """The names of the package: `lazy_loader` reads them here, and so do the type checkers."""
 
-from . import atomics as atomics, kinds as kinds, topics as topics, words as words
+from . import atomics as atomics, kinds as kinds, sketches as sketches, topics as topics, words as words
 from .arena import Arena as Arena
 from .ctrie.codecs import Codec as Codec
 from .ctrie.mapping import Ctrie as Ctrie

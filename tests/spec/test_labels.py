@@ -11,6 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 CTRIE = sorted((ROOT / "impl" / "latchfree" / "ctrie" / "kernels").glob("*.py"))
 RING = ROOT / "impl" / "latchfree" / "streams" / "kernels" / "ring.py"
+SKETCHES = sorted((ROOT / "impl" / "latchfree" / "sketches" / "kernels").glob("*.py"))
 
 _LABEL = re.compile(r"spec:\s*`*(\w+!\w+(?:\s*,\s*\w+!\w+)*)")
 _DEFINITION = re.compile(r"^(?:LOCAL\s+)?(\w+)(?:\((?:[^()=]|\(_(?:, _)*\))*\))?\s*==", re.MULTILINE)
@@ -79,7 +80,7 @@ def test_every_action_of_the_specification_has_its_place_in_the_code():
     assert {name.removeprefix("Ctrie!") for name in named if name.startswith("Ctrie!")} == steps
 
 
-@pytest.mark.parametrize("file", [*CTRIE, RING], ids=lambda file: file.name)
+@pytest.mark.parametrize("file", [*CTRIE, RING, *SKETCHES], ids=lambda file: f"{file.parts[-3]}/{file.name}")
 def test_every_atomic_access_names_its_step(file):
     for access in accesses(file.read_text()):
         where = f"{file.name}:{access.line}: {access.kind}"
@@ -88,7 +89,7 @@ def test_every_atomic_access_names_its_step(file):
         assert NONE not in access.labels or len(access.labels) == 1, f"{where}: none, or actions"
 
 
-@pytest.mark.parametrize("file", [*CTRIE, RING], ids=lambda file: file.name)
+@pytest.mark.parametrize("file", [*CTRIE, RING, *SKETCHES], ids=lambda file: f"{file.parts[-3]}/{file.name}")
 def test_every_label_is_that_of_an_access(file):
     text = file.read_text()
     lines = text.splitlines()
