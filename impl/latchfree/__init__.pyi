@@ -11,6 +11,8 @@ from .errors import ParticipantsExhausted as ParticipantsExhausted, StructureExi
 from .errors import GenerationsExhausted as GenerationsExhausted, MadeBeforeFork as MadeBeforeFork
 from .errors import StructureMissing as StructureMissing
 from .jit import kernel as kernel
+from .sketches import Bloom as Bloom, CountMin as CountMin, HyperLogLog as HyperLogLog, InverseBloom as InverseBloom
+from .sketches import SketchGone as SketchGone, SketchInvalid as SketchInvalid, SketchMismatch as SketchMismatch
 from .streams import RingBuffer as RingBuffer, RingGone as RingGone, RingStalled as RingStalled
 from .topics import AMQP as AMQP, DIALECTS as DIALECTS, MQTT as MQTT, NATS as NATS, PRESENT as PRESENT
 from .topics import CachedMatcher as CachedMatcher, ConcurrentTrie as ConcurrentTrie, Dialect as Dialect

@@ -422,4 +422,4 @@ def test_eight_processes_of_which_one_is_killed_every_200_ms(tmp_path):
     with Arena.create(path=path, capacity=64 << 20) as arena:
         for kind, make in MAKERS.items():
             make(arena, kind) if kind != "bloom" else make(arena, kind, expected=3_000_000)
-    nothing_is_lost(path, kill_some(path, random.Random(1), processes=8, kills=150, pause=0.2))
+    nothing_is_lost(path, kill_some(path, random.Random(1), processes=8, kills=50, pause=0.2))
