@@ -11,9 +11,9 @@
 (* and no other to that slot, exactly one is told "not seen": this is what *)
 (* makes the filter fit to drop duplicates.                                *)
 (*                                                                         *)
-(* A specification without code: latchfree has no such filter.  It stands  *)
-(* here as the smallest example of an object that is correct with one      *)
-(* atomic access for each operation; see spec/README.md.                   *)
+(* In code: `add` of impl/latchfree/sketches/kernels/inverse.py.  It is the*)
+(* smallest example of an object that is correct with one atomic access    *)
+(* for each operation; see spec/README.md.                                 *)
 (***************************************************************************)
 EXTENDS Integers, Sequences, FiniteSets, TLC
 

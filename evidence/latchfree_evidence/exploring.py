@@ -19,7 +19,8 @@ def explore(target: str | Target = "ctrie", *, mutant: str | None = None, **opti
     Parameters
     ----------
     target : str or Target
-        "ctrie", "topic-trie", "ring" or "weak-ring", a "FILE.py" or "FILE.py:NAME" that declares a target, or a target.
+        "ctrie", "topic-trie", "ring" or another name of `latchfree_evidence.targets.finding.BUILT_IN`, a "FILE.py" or
+        "FILE.py:NAME" that declares a target, or a target.
     mutant : str, optional
         A seeded bug, see `latchfree_evidence.mutants`. This must be the first use of the structure in the process.
     **options

@@ -27,7 +27,7 @@ from latchfree.structures import name_of
 from latchfree_fsck.memory import Memory, account
 from latchfree_fsck.reach import Reach
 from latchfree_fsck.rebuild import rebuild
-from latchfree_fsck.trees import layout_of, walk
+from latchfree_fsck.trees import reach, walk
 
 #: In place of a boot's number, which is odd: a repair was begun.
 _UNDER_REPAIR = header.state(layout.IN_USE, 2)
@@ -40,15 +40,15 @@ class Structure:
     Attributes
     ----------
     name, keys, values : str
-        The name of the structure and the names of its codecs, or of its dialect.
+        The name of the structure and the names of its codecs, or of its dialect; of a sketch, what its cells hold.
     entries : int
-        Number of keys or subscriptions, as far as the structure could be walked.
+        Number of keys or subscriptions, as far as the structure could be walked; of a sketch, of items added.
     words : int
         Words of its nodes.
     damage : str or None
         What is wrong with the structure, None if nothing is.
     kind : str
-        "Ctrie" or "ConcurrentTrie".
+        "Ctrie", "ConcurrentTrie", or what sketch it is.
     """
 
     name: str
@@ -205,18 +205,18 @@ def _faults(words: Words) -> list[str]:
 
 def _account(words: Words, entries: list[Entry], report: Report) -> None:
     base = words.ctypes.data
-    reach = Reach(base)
+    found = Reach(base)
     for entry in entries:
         try:
-            reach.add(entry.root, layout_of(entry))
+            reach(found, base, entry)
         except ArenaInvalid as error:
             # The tree itself is whole, so it is something that goes when the snapshots do.
             report.faults.append(f"structure {entry.name!r}: in what snapshots keep: {error}")
-    memory = account(base, reach)
+    memory = account(base, found)
     if memory.faults:
         report.faults.append(f"lists of free memory, damaged in {memory.faults} places")
     report.memory = memory
-    report.snapshots = max(0, reach.words - sum(structure.words for structure in report.structures))
+    report.snapshots = max(0, found.words - sum(structure.words for structure in report.structures))
 
 
 def _repair(region: Region, entries: list[Entry], owned: NDArray[np.uint8]) -> None:

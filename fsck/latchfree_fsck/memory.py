@@ -209,7 +209,7 @@ class Memory:
     given : int
         Words taken from the arena so far, the sum of the next four.
     reached : int
-        In nodes that tries reach, also in the snapshots of dead processes.
+        In nodes that tries reach, also in the snapshots of dead processes, and in sketches.
     waiting : int
         In nodes that wait to be freed, and the blocks that list them; in rings, which end with their openings.
     free : int
@@ -245,6 +245,8 @@ def account(base: int, reach: Reach) -> Memory:
     uses: NDArray[np.uint8] = np.zeros(len(reach.seen), np.uint8)
     bad = np.zeros(1, np.int64)
     note_reached(mem, reach.seen, uses, REACHED)
+    for start, words in reach.stretches:
+        uses[start - FIRST_NODE : start - FIRST_NODE + words] = REACHED
     cut_off = Reach(base)
     room: NDArray[np.uint64] = np.zeros(1 << 16, np.uint64)
     for beheaded, collect in ((False, note_waiting), (True, note_beheaded)):

@@ -225,12 +225,15 @@ class Reach:
         Size of everything found so far, rounded as allocated.
     seen : ndarray of uint8
         One element a word from the first that a node may occupy: not 0 where a node begins.
+    stretches : list of (int, int)
+        Offset and words of what is found whole and has no nodes: sketches.
     """
 
     def __init__(self, base: int) -> None:
         self._base = np.uint64(base)
         self._state = np.zeros(6, np.uint64)
         self._stack = np.zeros(_STACK, np.uint64)
+        self.stretches: list[tuple[int, int]] = []
         self.seen: NDArray[Any] = np.zeros(int(_top(self._base)) - FIRST_NODE, np.uint8)
 
     @property
@@ -260,6 +263,12 @@ class Reach:
             Where a link leads to something that cannot be the node it should be.
         """
         self._run(f"a link in the trie at word {trie}", entries, _walk_trie, np.uint64(trie))
+
+    def add_stretch(self, start: int, words: int) -> None:
+        """Add words that are one thing, and hold no links."""
+        self._state[_WORDS] += np.uint64(words)
+        self._state[_NODES] += _1
+        self.stretches.append((start, words))
 
     def add_cut_off(self, i: int, *, beheaded: bool) -> None:
         """Walk the tree below an I-node in the range of nodes that waits to be freed; beheaded: its header is gone.

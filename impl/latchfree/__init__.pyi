@@ -1,6 +1,6 @@
 """The names of the package: `lazy_loader` reads them here, and so do the type checkers."""
 
-from . import atomics as atomics, kinds as kinds, topics as topics, words as words
+from . import atomics as atomics, kinds as kinds, sketches as sketches, topics as topics, words as words
 from .arena import Arena as Arena
 from .ctrie.codecs import Codec as Codec
 from .ctrie.mapping import Ctrie as Ctrie
@@ -11,6 +11,8 @@ from .errors import ParticipantsExhausted as ParticipantsExhausted, StructureExi
 from .errors import GenerationsExhausted as GenerationsExhausted, MadeBeforeFork as MadeBeforeFork
 from .errors import StructureMissing as StructureMissing
 from .jit import kernel as kernel
+from .sketches import Bloom as Bloom, CountMin as CountMin, HyperLogLog as HyperLogLog, InverseBloom as InverseBloom
+from .sketches import SketchGone as SketchGone, SketchInvalid as SketchInvalid, SketchMismatch as SketchMismatch
 from .streams import RingBuffer as RingBuffer, RingCounts as RingCounts, RingEmpty as RingEmpty, RingFull as RingFull
 from .streams import RingGone as RingGone, RingShutDown as RingShutDown, RingStalled as RingStalled
 from .topics import AMQP as AMQP, DIALECTS as DIALECTS, MQTT as MQTT, NATS as NATS, PRESENT as PRESENT

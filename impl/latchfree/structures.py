@@ -25,23 +25,38 @@ class StructureKind(NamedTuple):
         Its number in the directory of an arena.
     name : str
         The class.
-    reclaim : str
+    reclaim : str or None
         ``module:function``, of the arena's address and a function that returns a participant: frees everything on the
         list `P_DEFERRED` of the participant, and lets go of what the nodes on the list `P_HOLDERS` hold. Kinds that
-        are built of the same nodes share one function.
+        are built of the same nodes share one function; None for a kind that defers nothing.
     """
 
     kind: int
     name: str
-    reclaim: str
+    reclaim: str | None = None
 
 
 _TREES = "latchfree.ctrie.border:reclaim"
 
 CTRIE: Final = 1
 TOPIC_TRIE: Final = 2
+# Sketches have numbers of their own, from 16 on.
+BLOOM: Final = 16
+HYPERLOGLOG: Final = 17
+COUNT_MIN: Final = 18
+INVERSE_BLOOM: Final = 19
 
-STRUCTURES: Final = (StructureKind(CTRIE, "Ctrie", _TREES), StructureKind(TOPIC_TRIE, "ConcurrentTrie", _TREES))
+STRUCTURES: Final = (
+    StructureKind(CTRIE, "Ctrie", _TREES),
+    StructureKind(TOPIC_TRIE, "ConcurrentTrie", _TREES),
+    StructureKind(BLOOM, "Bloom"),
+    StructureKind(HYPERLOGLOG, "HyperLogLog"),
+    StructureKind(COUNT_MIN, "CountMin"),
+    StructureKind(INVERSE_BLOOM, "InverseBloom"),
+)
+
+#: The kinds that are tries, whose root records are those of `latchfree.ctrie.kernels.shape`.
+TRIES: Final = frozenset(structure.kind for structure in STRUCTURES if structure.reclaim == _TREES)
 
 _NAMES: Final = {structure.kind: structure.name for structure in STRUCTURES}
 
@@ -65,6 +80,8 @@ def reclaimers() -> tuple[Callable[..., Any], ...]:
     """Return the functions that free what structures have deferred, each once."""
     found = {}
     for structure in STRUCTURES:
+        if structure.reclaim is None:
+            continue
         module, _, function = structure.reclaim.partition(":")
         found[structure.reclaim] = getattr(import_module(module), function)
     return tuple(found.values())

@@ -56,6 +56,33 @@ REVIEWED = {
     # values are checked by `put` and `aput`
     "latchfree.streams.blocking": {"RING.arm", "RING.get", "RING.note", "RING.put", "RING.shut"},
     "latchfree.streams.handle": {"RING.count"},
+    # words of a record that `Place` has written, in memory of the size that the shape needs
+    "latchfree.sketches.place": {"SKETCH.create", "SKETCH.end", "SKETCH.free", "SKETCH.is_quiet", "round_up"},
+    # arrays as long as the shape says; `_merge` has compared the shapes
+    "latchfree.sketches.sketch": {"SKETCH.added", "SKETCH.copy", "getattr(SKETCH, call)"},
+    # `columns.to_column` has checked kinds, lengths and nulls; one item is bytes that a codec has made
+    "latchfree.sketches.items": {"SKETCH.hash_blob", "SKETCH.hash_blobs", "SKETCH.hash_int", "SKETCH.hash_ints"},
+    # hashes of `items.chunks`, and answers cut from an array as long as the column; `counts_of` has compared lengths
+    "latchfree.sketches.bloom": {
+        "SKETCH.bloom_add",
+        "SKETCH.bloom_add_many",
+        "SKETCH.bloom_contains",
+        "SKETCH.bloom_contains_many",
+    },
+    "latchfree.sketches.count_min": {
+        "SKETCH.count_add",
+        "SKETCH.count_add_counts",
+        "SKETCH.count_add_many",
+        "SKETCH.count_estimate",
+        "SKETCH.count_estimate_many",
+    },
+    "latchfree.sketches.hyperloglog": {"SKETCH.hll_add", "SKETCH.hll_add_many", "SKETCH.hll_count_ranks"},
+    "latchfree.sketches.inverse": {
+        "SKETCH.inverse_add",
+        "SKETCH.inverse_add_many",
+        "SKETCH.inverse_contains",
+        "SKETCH.inverse_contains_many",
+    },
     # `text_column` and `number_column` have checked kind, length, range, nulls; `Scratch.make_room` follows the texts
     "latchfree.topics.concurrent.bulk": {
         "TOPICS.add_rows",

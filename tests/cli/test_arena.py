@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
-from latchfree import Arena, Ctrie
+from latchfree import Arena, Bloom, Ctrie
 from latchfree.arena import directory, layout
 from latchfree.arena.kernels.epochs import pin, unpin
 from latchfree.topics import ConcurrentTrie
@@ -178,6 +178,18 @@ def test_dump_to_parquet(path: str, tmp_path: Path) -> None:
     result = run("dump", path, "stock", "--output", str(tmp_path / "none" / "x"))
     assert result.exit_code == exits.USAGE
     assert "no backup was written" in result.stderr
+
+
+def test_sketches_are_listed_and_not_dumped(tmp_path: Path) -> None:
+    path = tmp_path / "arena"
+    with Arena.create(path=path, capacity=4 << 20) as arena:
+        Bloom.create(arena, "seen", 100).add_many(["tea", "oat"])
+    (line,) = [line for line in run("info", str(path)).stdout.splitlines() if " seen " in line]
+    assert line.split()[1::2] == ["seen", "items", "bits", "2", "Bloom"]
+    assert "seen: whole, 2 entries" in run("fsck", str(path)).stdout
+    result = run("dump", str(path), "seen")
+    assert result.exit_code == exits.USAGE
+    assert "structure 'seen' is a sketch: it has no items to print" in result.stderr
 
 
 def test_dump_wants_to_know_which(path: str) -> None:

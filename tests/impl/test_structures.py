@@ -7,21 +7,29 @@ import sys
 import pytest
 
 from latchfree import Arena, Ctrie
-from latchfree.structures import CTRIE, STRUCTURES, TOPIC_TRIE, name_of, reclaimers
+from latchfree.structures import CTRIE, STRUCTURES, TOPIC_TRIE, TRIES, name_of, reclaimers
 
 
 def test_the_numbers_in_files():
-    assert [(structure.kind, structure.name) for structure in STRUCTURES] == [(1, "Ctrie"), (2, "ConcurrentTrie")]
+    assert [(structure.kind, structure.name) for structure in STRUCTURES] == [
+        (1, "Ctrie"),
+        (2, "ConcurrentTrie"),
+        (16, "Bloom"),
+        (17, "HyperLogLog"),
+        (18, "CountMin"),
+        (19, "InverseBloom"),
+    ]
+    assert {CTRIE, TOPIC_TRIE} == TRIES
     assert (name_of(CTRIE), name_of(TOPIC_TRIE)) == ("Ctrie", "ConcurrentTrie")
 
 
 def test_a_kind_that_nobody_knows():
-    with pytest.raises(ValueError, match=r"structure kind 9, expected one of 1 \(Ctrie\), 2 \(ConcurrentTrie\)"):
+    with pytest.raises(ValueError, match=r"structure kind 9, expected one of 1 \(Ctrie\), 2 \(ConcurrentTrie\), 16"):
         name_of(9)
 
 
 def test_what_reclaims_is_there_once():
-    assert len(reclaimers()) == len({structure.reclaim for structure in STRUCTURES})
+    assert len(reclaimers()) == len({structure.reclaim for structure in STRUCTURES} - {None})
     for reclaim in reclaimers():
         assert reclaim.__code__.co_varnames[:2] == ("base", "participant")
 

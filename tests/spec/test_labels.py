@@ -14,6 +14,7 @@ RING = [
     ROOT / "impl" / "latchfree" / "streams" / "kernels" / f"{name}.py"
     for name in ("ring", "mending", "parking", "shutting", "counts", "roster")
 ]
+SKETCHES = sorted((ROOT / "impl" / "latchfree" / "sketches" / "kernels").glob("*.py"))
 
 _LABEL = re.compile(r"spec:\s*`*(\w+!\w+(?:\s*,\s*\w+!\w+)*)")
 _DEFINITION = re.compile(r"^(?:LOCAL\s+)?(\w+)(?:\((?:[^()=]|\(_(?:, _)*\))*\))?\s*==", re.MULTILINE)
@@ -82,7 +83,7 @@ def test_every_action_of_the_specification_has_its_place_in_the_code():
     assert {name.removeprefix("Ctrie!") for name in named if name.startswith("Ctrie!")} == steps
 
 
-@pytest.mark.parametrize("file", [*CTRIE, *RING], ids=lambda file: file.name)
+@pytest.mark.parametrize("file", [*CTRIE, *RING, *SKETCHES], ids=lambda file: f"{file.parts[-3]}/{file.name}")
 def test_every_atomic_access_names_its_step(file):
     for access in accesses(file.read_text()):
         where = f"{file.name}:{access.line}: {access.kind}"
@@ -91,7 +92,7 @@ def test_every_atomic_access_names_its_step(file):
         assert NONE not in access.labels or len(access.labels) == 1, f"{where}: none, or actions"
 
 
-@pytest.mark.parametrize("file", [*CTRIE, *RING], ids=lambda file: file.name)
+@pytest.mark.parametrize("file", [*CTRIE, *RING, *SKETCHES], ids=lambda file: f"{file.parts[-3]}/{file.name}")
 def test_every_label_is_that_of_an_access(file):
     text = file.read_text()
     lines = text.splitlines()

@@ -97,7 +97,8 @@ def dump(
     from latchfree import Arena
     from latchfree.ctrie.backup import recorded, save
     from latchfree.ctrie.store import Store
-    from latchfree.structures import TOPIC_TRIE
+    from latchfree.sketches.shapes import KINDS as SKETCHES
+    from latchfree.structures import TOPIC_TRIE, name_of
     from latchfree_cli import arena_dump
 
     with _errors():
@@ -105,6 +106,8 @@ def dump(
         chosen = _whole(place, where, name)
         with Arena.open(place["name"] if "name" in place else Path(place["path"])) as arena:
             entry = arena.directory.find(chosen)
+            if entry.kind in SKETCHES:
+                raise exits.Stop(exits.USAGE, _no_entries(chosen, name_of(entry.kind)))
             if entry.kind == TOPIC_TRIE:
                 with settings.progress(f"dump {chosen}") as report:
                     count = arena_dump.subscriptions(arena, chosen, output, report)
@@ -118,6 +121,13 @@ def dump(
                     count = arena_dump.entries(store, store.entries(hold), report, chosen)
             del hold
     return _dumped(settings, chosen, count, output)
+
+
+def _no_entries(name: str, kind: str) -> str:
+    return (
+        f"structure {name!r} is a sketch: it has no items to print, only what is known of them; "
+        f"in Python, {kind}.open(arena, {name!r}).to_bytes() is what it holds"
+    )
 
 
 def _dumped(settings: Settings, name: str, count: int, output: Path | None) -> Outcome:

@@ -13,6 +13,10 @@ BUILT_IN: Final = {
     "topic-trie": "latchfree_evidence.targets.topics:TOPIC_TRIE",
     "ring": "latchfree_evidence.targets.ring:RING",
     "weak-ring": "latchfree_evidence.targets.ring:WEAK_RING",
+    "bloom": "latchfree_evidence.targets.sketches:BLOOM",
+    "hyperloglog": "latchfree_evidence.targets.sketches:HYPERLOGLOG",
+    "count-min": "latchfree_evidence.targets.sketches:COUNT_MIN",
+    "inverse-bloom": "latchfree_evidence.targets.sketches:INVERSE_BLOOM",
 }
 
 

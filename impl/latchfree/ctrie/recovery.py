@@ -15,6 +15,7 @@ from latchfree.ctrie.border import TRIE
 from latchfree.ctrie.kernels.registry import DROPPED, FIRST_SLOT, FORK, GEN, NEXT, OWNER, STATE, TABLE_SLOTS
 from latchfree.ctrie.kernels.shape import SNAPSHOTS
 from latchfree.errors import MadeBeforeFork
+from latchfree.structures import TRIES
 
 
 def _slots(arena: Arena, trie: int) -> list[int]:
@@ -93,4 +94,5 @@ def reclaim_all(arena: Arena, is_dead: Callable[[int], bool]) -> None:
     identity = arena.identity
     with suppress(MadeBeforeFork):
         for structure in arena.structures().values():
-            reclaim(arena, structure.root, is_dead, identity)
+            if structure.kind in TRIES:
+                reclaim(arena, structure.root, is_dead, identity)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
-from boundary_objects import VARIANTS, World
+from boundary_objects import SKETCHES, VARIANTS, World, named_sketch
 
 from latchfree import AMQP, ArenaClosed, Ctrie, MaskIndex, Subscription
 from latchfree_explore import outside_event
@@ -98,6 +98,14 @@ def _log(world: World) -> Path:
     path = world.path("jsonl")
     write_history(path, [_HISTORY(world)])
     return path
+
+
+def _sketch_arena(name: str) -> Make:
+    return lambda world: named_sketch(world, name).arena
+
+
+def _sketch_bytes(name: str) -> Make:
+    return lambda world: named_sketch(world, name).to_bytes()
 
 
 #: For "Class.call.parameter", "Class.parameter", "call.parameter" or "parameter", the first that is there.
@@ -236,6 +244,23 @@ GOOD: Final[dict[str, Make]] = {
     "immediate": lambda world: False,
     "RingBuffer.values": lambda world: [5, 6],
     "most": lambda world: 2,
+    # sketches
+    **{f"{name}.{call}.arena": _sketch_arena(name) for name in SKETCHES for call in ("open", "unlink")},
+    **{f"{name}.create.arena": lambda world: world.shared() for name in SKETCHES},
+    **{f"{name}.from_bytes.data": _sketch_bytes(name) for name in SKETCHES},
+    "from_bytes.data": _sketch_bytes("Bloom"),
+    "item": lambda world: "a",
+    "add_many.items": lambda world: ["a", "b"],
+    "contains_many.items": lambda world: ["a", "b"],
+    "estimate_many.items": lambda world: ["a", "b"],
+    "CountMin.add.count": lambda world: 1,
+    "counts": lambda world: None,
+    "Bloom.expected": lambda world: 100,
+    "false_positives": lambda world: 0.01,
+    "error": lambda world: 0.1,
+    "confidence": lambda world: 0.9,
+    "conservative": lambda world: True,
+    "slots": lambda world: 8,
     # histories
     "history": _HISTORY,
     "check_many.columns": VARIANTS["Columns"]["two"],

@@ -36,6 +36,7 @@ from latchfree import (
     Subscription,
     TopicFilter,
 )
+from latchfree.sketches import Bloom, CountMin, HyperLogLog, InverseBloom, Sketch
 from latchfree.topics import (
     Difference,
     InterestChange,
@@ -434,6 +435,37 @@ _TOPICS: Final[dict[str, Callable[[World], Any]]] = {
     "full": lambda world: ConcurrentTrie(arena=world.full_arena()),
 }
 
+#: The sketches, and what makes a small one in an arena.
+SKETCHES: Final[dict[str, Callable[[Arena], Sketch]]] = {
+    "Bloom": lambda arena: Bloom.create(arena, "s", 100),
+    "HyperLogLog": lambda arena: HyperLogLog.create(arena, "s", 0.1),
+    "CountMin": lambda arena: CountMin.create(arena, "s", 0.1, conservative=True),
+    "InverseBloom": lambda arena: InverseBloom.create(arena, "s", 8),
+}
+
+
+def named_sketch(world: World, name: str) -> Any:
+    made: Any = SKETCHES[name](world.shared())
+    made.add_many(["a", "b"])
+    return made
+
+
+def _unlinked_sketch(world: World, name: str) -> Any:
+    made = named_sketch(world, name)
+    type(made).unlink(made.arena, "s")
+    return made
+
+
+def _sketches(name: str) -> dict[str, Callable[[World], Any]]:
+    return {
+        "private": lambda world: named_sketch(world, name).copy(),
+        "named": lambda world: named_sketch(world, name),
+        "unlinked": lambda world: _unlinked_sketch(world, name),
+        "closed": _closed(lambda world: named_sketch(world, name)),
+        "pickled": _pickled(lambda world: named_sketch(world, name)),
+    }
+
+
 #: The variants of each class: name -> maker. A class of records needs one.
 VARIANTS: Final[dict[str, dict[str, Callable[[World], Any]]]] = {
     "Arena": {
@@ -458,6 +490,7 @@ VARIANTS: Final[dict[str, dict[str, Callable[[World], Any]]]] = {
         "closed": _closed(lambda world: _ring(world, shared=True)),
         "pickled": _pickled(lambda world: _ring(world, shared=True)),
     },
+    **{name: _sketches(name) for name in SKETCHES},
     "ConcurrentTrie": _TOPICS,
     "TrieSnapshot": {
         "private": _snapshot(_topics),
@@ -550,6 +583,8 @@ def contents(thing: Any) -> Any:
         values = thing.get_many(thing.capacity)
         assert thing.put_many(values) == len(values)
         return values.tolist()
+    if isinstance(thing, Sketch):
+        return None if thing.arena is not None and "s" not in thing.arena.structures() else thing.to_bytes()
     if isinstance(thing, Arena):
         return sorted(thing.structures())
     if hasattr(thing, "subscriptions") and not isinstance(thing, type | Stats):

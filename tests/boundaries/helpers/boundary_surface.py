@@ -15,6 +15,7 @@ FACES = (
     "latchfree",
     "latchfree.topics",
     "latchfree.streams",
+    "latchfree.sketches",
     "latchfree_lincheck",
     "latchfree_explore",
     "latchfree_fsck",
@@ -24,6 +25,7 @@ FACES = (
 NOT_CALLED = {
     "latchfree.topics.matcher.Matcher": "a protocol: its engines are called",
     "latchfree.topics.snapshot.Snapshot": "an abstract base: its engines are called",
+    "latchfree.sketches.sketch.Sketch": "an abstract base: its kinds are called",
     "latchfree.words.hash_bytes": "of a raw address: for compiled code, whose caller has checked the length",
     "latchfree.words.last_word": "of a raw address: for compiled code, whose caller has checked the length",
     "latchfree.words.tail_word": "of a raw address: for compiled code, whose caller has checked the length",

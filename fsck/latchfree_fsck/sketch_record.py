@@ -1,0 +1,98 @@
+"""Check the record of a sketch, and claim its memory.
+
+Example: the directory says that a Bloom filter is at word 240,000. The record there must say so, too, its shape must be
+that of a Bloom filter, and no other structure may have words of the memory that the shape needs.
+
+Cells hold any bits, so nothing else of a sketch can be damaged but the registers of a HyperLogLog.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latchfree.arena.entry import Entry
+from latchfree.arena.kernels.freelists import round_up
+from latchfree.arena.layout import FIRST_NODE
+from latchfree.atomics import peek, poke
+from latchfree.jit import kernel
+from latchfree.kinds import Array, Handle, Word
+from latchfree.sketches.kernels import record as r
+from latchfree.sketches.place import FORMAT
+from latchfree.sketches.shapes import OVERHEAD, cells_of
+from latchfree.structures import HYPERLOGLOG
+from latchfree_fsck.claims import ENTRIES, NODES, STATE_WORDS, WORDS, Tree
+
+_0 = np.uint64(0)
+_8 = np.uint64(8)
+_BYTE = np.uint64(255)
+_HEAD = int(r.FIRST_CELL)
+_SHAPE = int(r.SHAPE)
+
+
+@kernel
+def _read(mem: Handle, at: Word, out: Array) -> None:
+    for k in range(len(out)):
+        out[k] = peek(mem, at + np.uint64(k))
+
+
+@kernel
+def _highest(mem: Handle, at: Word, cells: Word) -> Word:
+    highest = _0
+    for k in range(cells):
+        word = peek(mem, at + np.uint64(k))
+        for _ in range(8):
+            highest = max(highest, word & _BYTE)
+            word >>= _8
+    return highest
+
+
+@kernel
+def _settle(mem: Handle, record: Word) -> None:
+    """Take back what killed processes have announced; nobody has the sketch open."""
+    poke(mem, record + r.ANNOUNCED, _0)
+
+
+def place_of(base: int, entry: Entry, limit: int) -> tuple[int, int, int]:
+    """Return start and size of a sketch's memory, and how many items were added.
+
+    Raises
+    ------
+    ValueError
+        If the record is not that of the sketch which the directory names.
+    """
+    root = entry.root
+    if not FIRST_NODE <= root <= limit - _HEAD or root % 8:
+        raise ValueError(f"word {root} is where no sketch can be")
+    words: NDArray[np.uint64] = np.empty(_HEAD, np.uint64)
+    _read(np.uint64(base), np.uint64(root), words)
+    head = words.tolist()
+    first, second, third, fourth = head[_SHAPE : _SHAPE + 4]
+    start, size = head[int(r.START)], head[int(r.SIZE)]
+    if head[int(r.KIND)] != entry.kind or head[int(r.VERSION)] != FORMAT or not head[int(r.NUMBER)]:
+        raise ValueError(f"word {root} begins no such sketch of version {FORMAT}")
+    cells = cells_of(entry.kind, (first, second, third, fourth))
+    if head[int(r.CELLS)] != cells or size != int(round_up(np.uint64(OVERHEAD + cells))):
+        raise ValueError(f"the sketch at word {root} has not the size of its shape")
+    if not (FIRST_NODE <= start <= root < start + 8) or start + size > limit:
+        raise ValueError(f"the sketch at word {root} is not in the memory that it names")
+    if entry.kind == HYPERLOGLOG and _highest(np.uint64(base), np.uint64(root + _HEAD), np.uint64(cells)) > 65 - first:
+        raise ValueError(f"the sketch at word {root} has registers that are too high")
+    return start, size, head[int(r.ADDED)]
+
+
+def walk(base: int, entry: Entry, owned: NDArray[np.uint8], *, settle: bool) -> Tree:
+    """Check a sketch, and claim its words; its entries are the items added."""
+    try:
+        start, size, added = place_of(base, entry, FIRST_NODE + len(owned))
+    except ValueError as error:
+        return Tree.unknown(str(error))
+    part = owned[start - FIRST_NODE : start - FIRST_NODE + size]
+    if part.any():
+        return Tree.unknown(f"the sketch at word {entry.root} shares words with another structure")
+    part[:] = 1
+    if settle:
+        _settle(np.uint64(base), np.uint64(entry.root))
+    state = np.zeros(STATE_WORDS, np.uint64)
+    state[ENTRIES], state[NODES], state[WORDS] = added, 1, size
+    return Tree(state, entry.root)

@@ -1,0 +1,122 @@
+"""`HyperLogLog`: how many different items were there? About so many."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+
+from latchfree.arena import Arena
+from latchfree.sketches import cardinality
+from latchfree.sketches.border import SKETCH
+from latchfree.sketches.errors import SketchInvalid
+from latchfree.sketches.items import chunks, column_of, fraction, hash_of, whole
+from latchfree.sketches.place import Place
+from latchfree.sketches.shapes import LEAST_PRECISION, MOST_PRECISION, Shape
+from latchfree.sketches.sketch import Sketch
+from latchfree.structures import HYPERLOGLOG
+
+_SEEDS = (1 << 64) - 1
+#: The standard error is this over the root of the number of registers (Flajolet and others, 2007).
+_ERROR = 1.04
+
+
+def _shape(error: Any) -> Shape:
+    least, most = (_ERROR / math.sqrt(1 << precision) for precision in (MOST_PRECISION, LEAST_PRECISION))
+    wanted = fraction(error, "error", least, most)
+    return max(LEAST_PRECISION, math.ceil(math.log2((_ERROR / wanted) ** 2) - 1e-9)), 0, 0, 0
+
+
+class HyperLogLog(Sketch):
+    """A counter of different items in a few kilobytes.
+
+    Parameters
+    ----------
+    error : float
+        The standard error of the answer, from 0.00072 (2 MiB) to 0.26 (16 bytes). With 0.01, two answers of three are
+        within 1 % of the truth.
+    seed : int
+        Of the hash, 0 to 2**64 - 1.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of another kind or out of range.
+
+    Notes
+    -----
+    Flajolet, Fusy, Gandouet and Meunier (2007), with a hash of 64 bits and the estimator of Ertl (2017). An answer lies
+    between the answer for what was added before the call and the one for what was begun to be added before its end.
+
+    Examples
+    --------
+    >>> visitors = HyperLogLog(error=0.01)
+    >>> visitors.add_many([f"10.0.{k % 250}.{k % 40}" for k in range(100_000)])
+    >>> round(visitors.estimate(), -1)
+    1000.0
+    """
+
+    __slots__ = ()
+
+    KIND: ClassVar[int] = HYPERLOGLOG
+    CELLS: ClassVar[str] = "registers"
+
+    def __init__(self, error: float = 0.01, *, seed: int = 0) -> None:
+        self._place = Place.private(HYPERLOGLOG, _shape(error), whole(seed, "seed", 0, _SEEDS))
+
+    @classmethod
+    def create(cls, arena: Arena, name: str, error: float = 0.01, *, seed: int = 0) -> HyperLogLog:
+        """Make an empty sketch under a name in an arena, where others find it with `open`, until `unlink`.
+
+        Parameters
+        ----------
+        arena : Arena
+        name : str
+            At most 48 bytes of UTF-8.
+        error, seed
+            As for `HyperLogLog`.
+
+        Raises
+        ------
+        StructureExists, DirectoryFull, ArenaFull
+            As from `Bloom.create`.
+        """
+        return cls._create(arena, name, _shape(error), whole(seed, "seed", 0, _SEEDS))
+
+    def add(self, item: str | bytes | int) -> None:
+        """Add an item; see `Bloom.add`."""
+        self._place.call(SKETCH.hll_add, hash_of(item, self._place.seed))
+
+    def add_many(self, items: Any) -> None:
+        """Add items, without the interpreter lock; see `Bloom.add_many`."""
+        add = SKETCH.hll_add_many
+        for _, hashes in chunks(column_of(items), self._place.seed):
+            self._place.run(add, hashes)
+
+    def estimate(self) -> float:
+        """Return about how many different items were added."""
+        counts = np.zeros(256, np.int64)
+        self._place.run(SKETCH.hll_count_ranks, counts)
+        return cardinality.estimate(counts.tolist(), self._place.shape[0])
+
+    def merge(self, other: HyperLogLog) -> None:
+        """Add all that another sketch has, made with the same arguments; see `Bloom.merge`."""
+        self._merge(other, "hll_merge")
+
+    @property
+    def error(self) -> float:
+        """The standard error."""
+        return _ERROR / math.sqrt(1 << self._place.shape[0])
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> HyperLogLog:
+        """Return a private sketch of what `to_bytes` returned; see `Sketch.from_bytes`."""
+        made = super().from_bytes(data)
+        highest, most = int(made._place.cells.view(np.uint8).max()), 65 - made._place.shape[0]
+        if highest > most:
+            raise SketchInvalid(f"a damaged sketch: a register holds {highest}, the most is {most}")
+        return made
+
+    def _described(self) -> str:
+        return f"of {1 << self._place.shape[0]:,} registers, standard error {100 * self.error:.2g} %"

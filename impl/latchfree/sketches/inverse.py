@@ -1,0 +1,122 @@
+"""`InverseBloom`: was this item seen before? No, maybe wrongly; or certainly yes."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from latchfree.arena import Arena
+from latchfree.ctrie.columns import from_flags
+from latchfree.sketches.border import SKETCH
+from latchfree.sketches.items import chunks, column_of, hash_of, whole
+from latchfree.sketches.kernels.inverse import UNSEEN
+from latchfree.sketches.place import Place
+from latchfree.sketches.shapes import MOST_CELLS, Shape
+from latchfree.sketches.sketch import Sketch
+from latchfree.structures import INVERSE_BLOOM
+
+_SEEDS = (1 << 64) - 1
+
+
+def _shape(slots: Any) -> Shape:
+    return whole(slots, "slots", 2, MOST_CELLS), 0, 0, 0
+
+
+class InverseBloom(Sketch):
+    """An inverse Bloom filter: it may forget an item, but never takes a new one for an old one.
+
+    Parameters
+    ----------
+    slots : int
+        How many items it remembers at most, 8 bytes each. An item is forgotten when another one falls into its slot.
+    seed : int
+        Of the hash, 0 to 2**64 - 1.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of another kind or out of range.
+
+    Notes
+    -----
+    J. Hodges, "The Opposite of a Bloom Filter" (2012). `add` is linearizable: of several threads that add one new item,
+    and nothing else to its slot, exactly one is told that the item is new. A slot holds a hash of 64 bits. Different
+    integers have different hashes; two strings that have the same hash, one pair in 2**64, are taken for each other.
+
+    Examples
+    --------
+    >>> recent = InverseBloom(1024)
+    >>> recent.add("tea"), recent.add("tea"), "oat" in recent
+    (False, True, False)
+    """
+
+    __slots__ = ()
+
+    KIND: ClassVar[int] = INVERSE_BLOOM
+    CELLS: ClassVar[str] = "hashes"
+    EMPTY: ClassVar[int] = int(UNSEEN)
+
+    def __init__(self, slots: int, *, seed: int = 0) -> None:
+        self._place = Place.private(INVERSE_BLOOM, _shape(slots), whole(seed, "seed", 0, _SEEDS))
+        self._place.cells[0] = self.EMPTY
+
+    @classmethod
+    def create(cls, arena: Arena, name: str, slots: int, *, seed: int = 0) -> InverseBloom:
+        """Make an empty filter under a name in an arena, where others find it with `open`, until `unlink`.
+
+        Parameters
+        ----------
+        arena : Arena
+        name : str
+            At most 48 bytes of UTF-8.
+        slots, seed
+            As for `InverseBloom`.
+
+        Raises
+        ------
+        StructureExists, DirectoryFull, ArenaFull
+            As from `Bloom.create`.
+        """
+        return cls._create(arena, name, _shape(slots), whole(seed, "seed", 0, _SEEDS))
+
+    def add(self, item: str | bytes | int) -> bool:
+        """Add an item; return whether it was seen before, as far as the table remembers. See `Bloom.add`."""
+        return bool(self._place.call(SKETCH.inverse_add, hash_of(item, self._place.seed)))
+
+    def add_many(self, items: Any) -> Any:
+        """Add items one after the other, without the interpreter lock; return of each whether it was seen before.
+
+        Parameters
+        ----------
+        items : Arrow array, NumPy array or sequence
+            As for `Bloom.add_many`.
+
+        Returns
+        -------
+        pyarrow.BooleanArray, ndarray of bool or list of bool
+            In kind.
+        """
+        return self._flags(SKETCH.inverse_add_many, items)
+
+    def __contains__(self, item: object) -> bool:
+        return bool(self._place.call(SKETCH.inverse_contains, hash_of(item, self._place.seed)))
+
+    def contains_many(self, items: Any) -> Any:
+        """Return of each item whether the table has it; nothing is added. In kind, as `add_many`."""
+        return self._flags(SKETCH.inverse_contains_many, items)
+
+    def _flags(self, call: Any, items: Any) -> Any:
+        column = column_of(items)
+        found = np.empty(column.length, np.uint8)
+        for first, hashes in chunks(column, self._place.seed):
+            self._place.run(call, hashes, found[first : first + len(hashes)])
+        return from_flags(found, column.source)
+
+    @property
+    def slots(self) -> int:
+        """How many items the filter remembers at most."""
+        return self._place.shape[0]
+
+    def _described(self) -> str:
+        return f"of {self.slots:,} slots"

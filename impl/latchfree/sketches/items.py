@@ -1,0 +1,171 @@
+"""Items: strings, bytes and integers, one or many, and their hashes.
+
+Example: ``["tea", "oat"]`` becomes an array of two hashes. A string is hashed as its UTF-8 bytes, so ``"tea"`` and
+``b"tea"`` are one item; ``4`` and ``"4"`` are two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from operator import index
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latchfree.ctrie.codecs import Codec, as_bytes, codec_for, shown
+from latchfree.ctrie.columns import Column, to_column
+from latchfree.extras import is_arrow, optional
+from latchfree.sketches.border import SKETCH
+
+pa = optional("pyarrow", "check")
+
+#: Items of one call of compiled code.
+CHUNK: Final = 1 << 14
+
+#: Where the bytes of a bytes object are.
+_DATA: Final = bytes.__basicsize__ - 1
+_ANY_LENGTH: Final = 1 << 62
+
+
+def _codec_for_item(item: Any) -> Codec[Any]:
+    """Return the codec of an item."""
+    if isinstance(item, str):
+        return codec_for(str)
+    if isinstance(item, bytes | bytearray | memoryview):
+        return codec_for(bytes)
+    if isinstance(item, bool | np.bool_) or not hasattr(type(item), "__index__"):
+        raise TypeError(f"items must be str, bytes or int, got {type(item).__name__} {shown(item)}")
+    return codec_for(int)
+
+
+def hash_of(item: Any, seed: int) -> int:
+    """Return the hash of an item.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is no str, bytes or int of 64 bits.
+    """
+    codec = _codec_for_item(item)
+    if codec.word:
+        number: int = SKETCH.hash_int(seed, codec.encode(item))
+        return number
+    data = as_bytes(codec, codec.encode(item))
+    found: int = SKETCH.hash_blob(seed, id(data) + _DATA, len(data))
+    return found
+
+
+def _plain(array: Any) -> tuple[Any, Codec[Any]]:
+    """Return an Arrow array as columns take it, and the codec of its items."""
+    kind = array.type
+    if pa.types.is_dictionary(kind):
+        array = array.cast(kind.value_type)
+        kind = array.type
+    if pa.types.is_integer(kind):
+        return array, codec_for(int)
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return array, codec_for(str)
+    if pa.types.is_string_view(kind):
+        return array.cast(pa.large_string()), codec_for(str)
+    if pa.types.is_binary_view(kind):
+        return array.cast(pa.large_binary()), codec_for(bytes)
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        return array, codec_for(bytes)
+    if pa.types.is_null(kind) and len(array) == 0:
+        return array.cast(pa.int64()), codec_for(int)
+    raise TypeError(f"items must be strings, bytes or integers, got an Arrow array of {kind}")
+
+
+def column_of(items: Any) -> Column:
+    """Return many items as a column of one kind.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If they are no sequence of one dimension, or an item is missing or of another kind than the first; the text
+        names the item.
+    """
+    if isinstance(items, str | bytes | bytearray | memoryview) or not isinstance(items, Iterable):
+        raise TypeError(
+            f"items must be an Arrow or NumPy array or a sequence, got {type(items).__name__}; for one item use add"
+        )
+    if is_arrow(items):
+        items, codec = _plain(items)
+    else:
+        if not isinstance(items, np.ndarray | list | tuple):
+            items = list(items)
+        codec = codec_for(int)
+        if isinstance(items, np.ndarray) and items.dtype.kind in "US":
+            codec = codec_for(str if items.dtype.kind == "U" else bytes)
+        elif len(items) and (not isinstance(items, np.ndarray) or (items.dtype == object and items.ndim == 1)):
+            codec = _codec_for_item(items[0])
+    return to_column(items, codec, "items", _ANY_LENGTH)
+
+
+def chunks(column: Column, seed: int) -> Iterator[tuple[int, NDArray[np.uint64]]]:
+    """Yield the hashes of a column, some at a time: the number of the first, and an array that is used again."""
+    out: NDArray[np.uint64] = np.empty(min(CHUNK, column.length), np.uint64)
+    for first in range(0, column.length, CHUNK):
+        part = out[: min(CHUNK, column.length - first)]
+        if isinstance(column.data, tuple):
+            address, ends = column.data
+            SKETCH.hash_blobs(seed, address, ends[first : first + len(part) + 1], part)
+        else:
+            SKETCH.hash_ints(seed, column.data[first : first + len(part)], part)
+        yield first, part
+
+
+def counts_of(counts: Any, length: int, most: int) -> NDArray[np.int64]:
+    """Return the counts of a call for many items.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If they are not as many integers from 1 to `most` as there are items.
+    """
+    found = column_of(counts)
+    if isinstance(found.data, tuple):
+        raise TypeError("counts must be integers, got strings or bytes")
+    if found.length != length:
+        raise ValueError(f"there are {length:,} items and {found.length:,} counts; give one for each item")
+    wrong = np.flatnonzero((found.data < 1) | (found.data > most))
+    if len(wrong):
+        raise ValueError(f"counts must be from 1 to {most:,}, element {wrong[0]} is {found.data[wrong[0]]}")
+    counts_found: NDArray[np.int64] = found.data
+    return counts_found
+
+
+def whole(number: Any, what: str, least: int, most: int) -> int:
+    """Return an argument that is an integer in a range.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is not; the text names the argument and the range.
+    """
+    if isinstance(number, bool | np.bool_) or not hasattr(type(number), "__index__"):
+        raise TypeError(f"{what} must be an integer, got {type(number).__name__} {shown(number)}")
+    found = index(number)
+    if not least <= found <= most:
+        raise ValueError(f"{what} must be from {least:,} to {most:,}, got {shown(found)}")
+    return found
+
+
+def fraction(number: Any, what: str, least: float, most: float) -> float:
+    """Return an argument that is a number in a range, NaN not being one.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is not; the text names the argument and the range.
+    """
+    if isinstance(number, bool | str | bytes) or not (hasattr(type(number), "__float__")):
+        raise TypeError(f"{what} must be a number, got {type(number).__name__} {shown(number)}")
+    try:
+        found = float(number)
+    except (OverflowError, TypeError) as error:
+        raise ValueError(f"{what} must be from {least:g} to {most:g}: {error}") from None
+    if not least <= found <= most:
+        raise ValueError(f"{what} must be from {least:g} to {most:g}, got {found:g}")
+    return found

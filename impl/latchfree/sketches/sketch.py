@@ -1,0 +1,206 @@
+"""`Sketch`: what all sketches have in common: where they are, their names, their bytes, merging.
+
+Example: a process makes ``Bloom.create(arena, "seen", 1_000_000)``; others open it by name, and all add to the same
+words. Its bytes say kind, shape and seed, so that they are merged with nothing else.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latchfree.arena import Arena
+from latchfree.errors import ArenaInvalid
+from latchfree.sketches import stored
+from latchfree.sketches.border import SKETCH
+from latchfree.sketches.errors import SketchInvalid, SketchMismatch
+from latchfree.sketches.place import Place, check_arena, unlink
+from latchfree.sketches.shapes import Shape, cells_of
+from latchfree.structures import name_of
+
+S = TypeVar("S", bound="Sketch")
+
+
+class Sketch(ABC):
+    """A small summary of many items, for any number of threads and processes.
+
+    Operations never wait for each other. What an operation adds is seen by all that begin after it has returned; what
+    is added meanwhile may be seen in part.
+    """
+
+    __slots__ = ("_place",)
+
+    _place: Place
+
+    #: Number of the kind in files.
+    KIND: ClassVar[int]
+    #: What the arena's directory says of the cells.
+    CELLS: ClassVar[str]
+    #: What the first cell of an empty sketch holds; the others hold 0.
+    EMPTY: ClassVar[int] = 0
+
+    @classmethod
+    def _of(cls: type[S], place: Place) -> S:
+        made = cls.__new__(cls)
+        made._place = place
+        return made
+
+    @classmethod
+    def _create(cls: type[S], arena: Arena, name: str, shape: Shape, seed: int) -> S:
+        return cls._of(Place.named(arena, name, cls.KIND, shape, seed, cls.CELLS, cls.EMPTY))
+
+    @classmethod
+    def open(cls: type[S], arena: Arena, name: str) -> S:
+        """Return the sketch of a name in an arena.
+
+        Raises
+        ------
+        StructureMissing
+            If the arena has nothing of that name.
+        ValueError
+            If it is a structure of another kind.
+        """
+        return cls._of(Place.found(arena, name, cls.KIND))
+
+    @classmethod
+    def unlink(cls, arena: Arena, name: str) -> None:
+        """Take a sketch out of an arena's directory, and free its memory.
+
+        Calls of those who still have it open raise `SketchGone` from then on. If a process stays in the middle of a
+        call for more than five seconds, the memory comes back with ``latchfree arena fsck --repair``.
+
+        Raises
+        ------
+        StructureMissing
+            If the arena has nothing of that name.
+        ValueError
+            If it is a structure of another kind.
+        """
+        unlink(arena, name, cls.KIND)
+
+    # what it is -------------------------------------------------------------------------------------------------
+
+    @property
+    def arena(self) -> Arena | None:
+        """The arena that holds a named sketch, None for a private one."""
+        return self._place.arena
+
+    @property
+    def name(self) -> str | None:
+        """The name in the arena, None for a private sketch."""
+        return self._place.name
+
+    @property
+    def seed(self) -> int:
+        """The seed of the hash: sketches are merged only with sketches of the same seed."""
+        return self._place.seed
+
+    @property
+    def added(self) -> int:
+        """How many items were added by calls that have ended, repeated ones each time."""
+        return int(self._place.call(SKETCH.added))
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the cells in bytes."""
+        return 8 * cells_of(self.KIND, self._place.shape)
+
+    @abstractmethod
+    def _described(self) -> str:
+        """Return the shape in words."""
+
+    def __repr__(self) -> str:
+        where = "" if self.name is None else f", {self.name!r}"
+        return f"<{type(self).__name__} {self._described()}, {self.nbytes:,} bytes{where}>"
+
+    # bytes and merging ------------------------------------------------------------------------------------------
+
+    def _copied(self) -> tuple[NDArray[np.uint64], int]:
+        """Return a copy of the cells, and how many items were added before it was begun."""
+        cells: NDArray[np.uint64] = np.empty(cells_of(self.KIND, self._place.shape), np.uint64)
+        return cells, int(self._place.run(SKETCH.copy, cells))
+
+    def to_bytes(self) -> bytes:
+        """Return the sketch as bytes: all that was added before the call, and maybe some of what is added meanwhile."""
+        cells, added = self._copied()
+        return stored.pack(self.KIND, self._place.shape, self.seed, added, cells)
+
+    @classmethod
+    def from_bytes(cls: type[S], data: bytes) -> S:
+        """Return a private sketch of what `to_bytes` returned.
+
+        Raises
+        ------
+        TypeError
+            If `data` is not bytes.
+        SketchInvalid
+            If the bytes are not those of such a sketch: foreign, cut short, changed, or of another kind or version.
+        """
+        shape, seed, added, cells = stored.unpack(cls.KIND, data)
+        place = Place.private(cls.KIND, shape, seed)
+        place.cells[:] = cells
+        place.set_added(added)
+        return cls._of(place)
+
+    def copy(self: S) -> S:
+        """Return a private copy."""
+        return self.from_bytes(self.to_bytes())
+
+    def __copy__(self: S) -> S:
+        return self.copy()
+
+    def __deepcopy__(self: S, memo: object) -> S:
+        return self.copy()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        place = self._place
+        if place.arena is None or not place.arena.shared:
+            return type(self).from_bytes, (self.to_bytes(),)
+        return _reopened, (type(self), place.arena, place.arena.number, place.name, place.number)
+
+    def _merge(self, other: Any, call: str) -> None:
+        """Merge with a sketch of the same kind, shape and seed."""
+        if type(other) is not type(self):
+            raise TypeError(f"a {type(self).__name__} is merged with another one, not with a {type(other).__name__}")
+        mine, theirs = self._place, other._place
+        if mine.shape != theirs.shape:
+            raise SketchMismatch(
+                f"these sketches have different shapes: {self._described()}, and {other._described()}; "
+                "make both with the same arguments"
+            )
+        if mine.seed != theirs.seed:
+            raise SketchMismatch(
+                f"these sketches hash items differently: the seeds are {mine.seed} and {theirs.seed}; "
+                "make both with the same seed"
+            )
+        cells, added = other._copied()
+        mine.run(getattr(SKETCH, call), cells, added)
+
+
+def _reopened(cls: type[S], arena: Arena, identity: int, name: str, number: int) -> S:
+    """Return a named sketch that was pickled."""
+    if check_arena(arena).number != identity:
+        raise ArenaInvalid(
+            f"{arena.region.where}: not the arena that sketch {name!r} is in: another one has taken its place"
+        )
+    return cls._of(Place.found(arena, name, cls.KIND, number))
+
+
+def from_bytes(data: bytes) -> Sketch:
+    """Return a private sketch of what any sketch's `to_bytes` returned.
+
+    Raises
+    ------
+    TypeError
+        If `data` is not bytes.
+    SketchInvalid
+        If the bytes are not those of a sketch.
+    """
+    kind = stored.kind_of(data)
+    for cls in Sketch.__subclasses__():
+        if kind == cls.KIND:
+            return cls.from_bytes(data)
+    raise SketchInvalid(f"a {name_of(kind)} is no sketch")

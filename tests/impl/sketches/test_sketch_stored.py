@@ -1,0 +1,121 @@
+"""Sketches as bytes: they come back as they were, and nothing else is taken for a sketch."""
+
+import copy
+import pickle
+import struct
+import zlib
+
+import numpy as np
+import pytest
+
+from latchfree.sketches import (
+    Bloom,
+    CountMin,
+    HyperLogLog,
+    InverseBloom,
+    Sketch,
+    SketchInvalid,
+    SketchMismatch,
+    from_bytes,
+)
+from latchfree.sketches.items import CHUNK
+
+MAKERS = {
+    "bloom": lambda **more: Bloom(50, 0.1, **more),
+    "hll": lambda **more: HyperLogLog(0.25, **more),
+    "count": lambda **more: CountMin(0.5, 0.5, **more),
+    "inverse": lambda **more: InverseBloom(8, **more),
+}
+MERGED = ["bloom", "hll", "count"]
+
+
+@pytest.fixture(params=MAKERS)
+def sketch(request):
+    made = MAKERS[request.param](seed=9)
+    made.add_many(range(40))
+    return made
+
+
+def with_crc(data):
+    return data[:16] + struct.pack("<I", zlib.crc32(data[24:])) + data[20:]
+
+
+@pytest.mark.parametrize("again", [lambda s: from_bytes(s.to_bytes()), copy.copy, copy.deepcopy, Sketch.copy])
+def test_a_sketch_comes_back(sketch, again):
+    made = again(sketch)
+    assert type(made) is type(sketch)
+    assert made.to_bytes() == sketch.to_bytes()
+    assert (made.seed, made.added, repr(made)) == (9, 40, repr(sketch))
+    made.add("more")
+    assert made.added == sketch.added + 1
+    assert pickle.loads(pickle.dumps(sketch)).to_bytes() == sketch.to_bytes()
+
+
+def test_every_byte_is_checked(sketch):
+    data = sketch.to_bytes()
+    for at in range(len(data)):
+        with pytest.raises(SketchInvalid):
+            from_bytes(data[:at] + bytes([data[at] ^ 0x41]) + data[at + 1 :])
+    for end in range(len(data)):
+        with pytest.raises(SketchInvalid):
+            from_bytes(data[:end])
+    with pytest.raises(SketchInvalid):
+        from_bytes(data + b"\0")
+
+
+def test_what_is_refused_is_named(sketch):
+    data = sketch.to_bytes()
+    with pytest.raises(SketchInvalid, match="format 2; this latchfree reads 1"):
+        from_bytes(data[:8] + b"\2" + data[9:])
+    with pytest.raises(SketchInvalid, match="of hash 7; this latchfree hashes items by 1"):
+        from_bytes(data[:12] + b"\7" + data[13:])
+    with pytest.raises(SketchInvalid, match="kind 3"):
+        from_bytes(data[:10] + b"\3" + data[11:])
+    with pytest.raises(SketchInvalid, match="has the shape"):
+        from_bytes(with_crc(data[:32] + b"\0" * 8 + data[40:]))
+    with pytest.raises(SketchInvalid, match=r"its shape needs|the most is|has the shape"):
+        from_bytes(with_crc(data[:32] + b"\x09" + data[33:]))
+    for wrong in ("text", None, 5):
+        with pytest.raises(TypeError, match="takes bytes"):
+            from_bytes(wrong)
+
+
+def test_another_kind_is_named():
+    with pytest.raises(SketchInvalid, match="these are the bytes of a HyperLogLog, not of a Bloom"):
+        Bloom.from_bytes(HyperLogLog().to_bytes())
+
+
+def test_a_register_that_is_too_high():
+    data = HyperLogLog(0.25).to_bytes()
+    with pytest.raises(SketchInvalid, match="a register holds 200"):
+        HyperLogLog.from_bytes(with_crc(data[:72] + b"\xc8" + data[73:]))
+
+
+@pytest.mark.parametrize("kind", MERGED)
+def test_another_seed_or_shape_is_not_merged(kind):
+    make = MAKERS[kind]
+    other = {"bloom": Bloom(51, 0.1), "hll": HyperLogLog(0.1), "count": CountMin(0.4, 0.5)}[kind]
+    mine = make()
+    mine.add_many(range(5))
+    before = mine.to_bytes()
+    with pytest.raises(SketchMismatch, match="the seeds are 0 and 1"):
+        mine.merge(make(seed=1))
+    with pytest.raises(SketchMismatch, match="different shapes"):
+        mine.merge(other)
+    for wrong in (None, 5, InverseBloom(3), mine.to_bytes()):
+        with pytest.raises(TypeError, match="is merged with another one"):
+            mine.merge(wrong)
+    assert mine.to_bytes() == before
+
+
+@pytest.mark.parametrize("kind", MERGED)
+def test_parts_merged_are_the_whole(kind):
+    make, whole = MAKERS[kind], MAKERS[kind]()
+    parts = [make() for _ in range(3)]
+    items = np.arange(CHUNK + 100)
+    for number, part in enumerate(parts):
+        part.add_many(items[number::3])
+        if number:
+            parts[0].merge(part)
+    whole.add_many(items)
+    assert parts[0].to_bytes() == whole.to_bytes()
