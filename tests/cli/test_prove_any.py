@@ -54,7 +54,7 @@ def test_a_wrong_system_is_shown(monkeypatch):
     result = prove("ring_strict")
     assert result.exit_code == exits.VIOLATION
     assert "    refuted: PutClaim:ok does not keep not_full" in result.stdout
-    assert "    small instance: at_the_end broken by u.Invoke v.Invoke" in result.stdout
+    assert "    small instances: at_the_end broken by u.Invoke v.Invoke" in result.stdout
     assert "180 differences" in result.stdout
     assert "        no step for PutClaim: 90" in result.stdout
     assert result.stdout.splitlines()[-1] == "latchfree prove --any ring_strict"

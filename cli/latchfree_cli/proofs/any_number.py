@@ -54,7 +54,7 @@ def _check(settings: Settings, theorem: Theorem, report: Report) -> dict[str, An
         settings.say(f"    {failure.answer}: {failure.picture or failure.says}".replace("\n", "\n    "))
     report(f"run {theorem.name}")
     run, never = run_small(theorem)
-    settings.note(f"    small instance: {_run(run, never)}")
+    settings.note(f"    small instances: {_run(run, never)}")
     report(f"tie {theorem.name} to {theorem.bond.model}")
     tie = _tie(settings, theorem)
     variants = []

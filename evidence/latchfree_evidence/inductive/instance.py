@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from latchfree_evidence.inductive.logic import Term
-from latchfree_evidence.inductive.system import Case, Field, State, System
+from latchfree_evidence.inductive.system import Case, Field, Part, State, System
 
 Key = tuple[Any, ...]
 
@@ -111,6 +111,8 @@ class Instance:
         self._rigid = {name: Field(read, _as_it_is) for name, read in (rigid or {}).items()}
         self._moving = [(name, *kind) for name, kind in system.fields.items() if name not in system.rigid]
         self._points = {name: self.points(sorts) for name, sorts, _ in self._moving}
+        self._invariant = self._of(system.invariant)
+        self._between = self._of(system.steps)
         tried: Mapping[str, Callable[..., bool]] = only or {}
         self._calls = [
             (part, [point for point in self.points(part.sorts) if name not in tried or tried[name](*point)])
@@ -121,10 +123,15 @@ class Instance:
         """Return all combinations of elements of some sorts."""
         return list(itertools.product(*(self.domains[sort] for sort in sorts)))
 
+    def _of(self, parts: Mapping[str, Part]) -> list[tuple[Part, list[tuple[Any, ...]]]]:
+        """Return parts, each with all its points."""
+        return [(part, self.points(part.sorts)) for part in parts.values()]
+
     def state(self, values: Mapping[str, Any]) -> State:
-        """Return a state: of each field that moves a value, or a dict by points."""
+        """Return a state: of each field that moves, and of others if given, a value or a dict by points."""
         made: dict[str, Any] = dict(self._rigid)
-        for name, sorts, result in self._moving:
+        rigid = [(name, *self.system.fields[name]) for name in self.system.rigid if name in values]
+        for name, sorts, result in (*self._moving, *rigid):
             made[name] = self._field(values[name], result) if sorts else values[name]
         return State(made, self._coerce)
 
@@ -139,9 +146,9 @@ class Instance:
 
     def broken(self, s: State, names: Sequence[str] | None = None) -> str:
         """Return the first conjunct that a state breaks, "" if all hold."""
-        for name, part in self.system.invariant.items():
-            if (names is None or name in names) and not all(part.run(s, *point) for point in self.points(part.sorts)):
-                return name
+        for part, points in self._invariant:
+            if (names is None or part.name in names) and not all(part.run(s, *point) for point in points):
+                return part.name
         return ""
 
     def starts_at(self, s: State) -> bool:
@@ -196,9 +203,9 @@ class Instance:
         for name, claim in step.case.claims.items():
             if not claim:
                 return name
-        for name, part in self.system.steps.items():
-            if not all(part.run(s, step.step, step.case.post, *point) for point in self.points(part.sorts)):
-                return name
+        for part, points in self._between:
+            if not all(part.run(s, step.step, step.case.post, *point) for point in points):
+                return part.name
         return ""
 
     def _key(self, s: State) -> Key:

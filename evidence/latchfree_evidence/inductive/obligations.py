@@ -2,17 +2,22 @@
 
 The invariant holds initially. Each case of each action keeps each conjunct, and makes its own claims true and the
 claims about every step. If the system has a rank, each case that completes nothing lowers the rank of its thread and
-raises no other.
+raises no other. A conjunct that a case does not touch is the same term before and after; then the claim is True.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-from latchfree_evidence.inductive.logic import Term, all_of, implies, negated
-from latchfree_evidence.inductive.system import Case, State, System
+import z3
+
+from latchfree_evidence.inductive.logic import Term, all_of, implies, negated, symbolic
+from latchfree_evidence.inductive.system import Case, Part, State, System
 from latchfree_evidence.inductive.vocabulary import Vocabulary
+
+Held = tuple[Part, tuple[Term, ...], Term]
+"""A conjunct, unknowns for its parameters, and the conjunct of them before a step."""
 
 INITIALLY = "Init"
 """The "step" that leads to the initial states."""
@@ -48,27 +53,63 @@ class Obligation(NamedTuple):
         return f"{self.step} does not keep {self.goal}"
 
 
-def obligations(system: System, vocabulary: Vocabulary, without: str = "") -> Iterator[Obligation]:
-    """Yield what must be shown, in a fixed order; one conjunct may be left out."""
+def obligations(
+    system: System, vocabulary: Vocabulary, without: str = "", beside: System | None = None
+) -> Iterator[Obligation]:
+    """Yield what must be shown, in a fixed order.
+
+    One conjunct may be left out. Cases that a system `beside` does not have come first: a wrong variant fails there.
+    """
     s = vocabulary.state
-    for name, part in system.actions.items():
-        own = tuple(vocabulary.fresh(sort, f"p{k}" if k else "p") for k, sort in enumerate(part.sorts))
-        for case in part.run(s, *own):
-            yield from _of_case(system, vocabulary, f"{name}:{case.label}".rstrip(":"), case, own, without)
+    held = {}
     for name, goal in system.invariant.items():
         if name != without:
             named = _unknowns(vocabulary, goal.sorts)
-            yield Obligation(INITIALLY, name, True, goal.run(s, *named), s, named)
+            held[name] = goal, named, goal.run(s, *named)
+    found = list(_cases(system, vocabulary))
+    if beside is not None:
+        vocabulary.give_constants(beside)
+        known = {step: case for step, case, _ in _cases(beside, vocabulary)}
+        found.sort(key=lambda each: each[0] in known and _same(system, vocabulary, each[1], known[each[0]]))
+    for step, case, own in found:
+        yield from _of_case(system, vocabulary, step, case, own, held)
+    for name, (_, named, claim) in held.items():
+        yield Obligation(INITIALLY, name, True, claim, s, named)
+
+
+def _cases(system: System, vocabulary: Vocabulary) -> Iterator[tuple[str, Case, tuple[Term, ...]]]:
+    """Yield the cases of all actions, each with its name and the parameters of its action."""
+    for name, part in system.actions.items():
+        own = tuple(vocabulary.fresh(sort, f"p{k}" if k else "p") for k, sort in enumerate(part.sorts))
+        for case in part.run(vocabulary.state, *own):
+            yield f"{name}:{case.label}".rstrip(":"), case, own
+
+
+def _same(system: System, vocabulary: Vocabulary, one: Case, other: Case) -> bool:
+    """Return whether two cases are the same terms, claims and all."""
+
+    def terms(case: Case) -> Iterator[Term]:
+        yield case.guard
+        yield from case.claims.values()
+        for name, (sorts, _) in system.fields.items():
+            value = getattr(case.post, name)
+            yield value(*_unknowns(vocabulary, sorts)) if sorts else value
+
+    pairs = zip(terms(one), terms(other), strict=False)
+    return list(one.claims) == list(other.claims) and all(a is b or (symbolic(a) and z3.eq(a, b)) for a, b in pairs)
 
 
 def _of_case(
-    system: System, vocabulary: Vocabulary, step: str, case: Case, own: tuple[Term, ...], without: str
+    system: System, vocabulary: Vocabulary, step: str, case: Case, own: tuple[Term, ...], held: Mapping[str, Held]
 ) -> Iterator[Obligation]:
     s = vocabulary.state
 
     def owed(goal: str, claim: Term, named: tuple[Term, ...] = ()) -> Obligation:
         return Obligation(step, goal, case.guard, claim, case.post, (*own, *named))
 
+    if step in system.never:
+        yield owed("that it is never taken", False)
+        return
     for name, claim in case.claims.items():
         yield owed(name, claim)
     if system.ranked and step not in system.completes:
@@ -79,10 +120,10 @@ def _of_case(
     for name, claim in system.steps.items():
         named = _unknowns(vocabulary, claim.sorts)
         yield owed(name, claim.run(s, step, case.post, *named), named)
-    for name, goal in system.invariant.items():
-        if name != without:
-            named = _unknowns(vocabulary, goal.sorts)
-            yield owed(name, goal.run(case.post, *named), named)
+    for name, (goal, named, before) in held.items():
+        after = goal.run(case.post, *named)
+        same = symbolic(after) and symbolic(before) and z3.eq(after, before)
+        yield owed(name, True if same else after, named)
 
 
 def _ranks(system: System, s: State, post: State) -> tuple[Callable[[Term], Term], Callable[[Term], Term]]:

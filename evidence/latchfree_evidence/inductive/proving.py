@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 import z3
 
 from latchfree_evidence.inductive.logic import Term, negated, symbolic
+from latchfree_evidence.inductive.names import Names, Pool, pool_of
 from latchfree_evidence.inductive.obligations import INITIALLY, Obligation, obligations
 from latchfree_evidence.inductive.picture import picture
 from latchfree_evidence.inductive.system import Part, System
@@ -25,8 +26,6 @@ TIMEOUT: Final = 60.0
 """Seconds of Z3 for one obligation, unless the caller says otherwise."""
 MOST: Final = 20_000
 """Instances of hypotheses for one obligation; more would be a mistake in the system."""
-
-Pool = dict[str, dict[int, Term]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +81,7 @@ def prove_system(
     timeout: float = TIMEOUT,
     without: str = "",
     stop: int | None = None,
+    beside: System | None = None,
 ) -> Induction:
     """Try each obligation of a system.
 
@@ -99,6 +99,8 @@ def prove_system(
         A conjunct to be left out, to see whether the others need it.
     stop : int, optional
         After so many failures the rest is not tried.
+    beside : System, optional
+        Another variant: the cases that it does not have are tried first.
 
     Returns
     -------
@@ -116,12 +118,15 @@ def prove_system(
     hypotheses = _Hypotheses(system, vocabulary, without)
     failures: list[Failure] = []
     owed = most = 0
-    for obligation in obligations(system, vocabulary, without):
+    for obligation in obligations(system, vocabulary, without, beside):
+        owed += 1
+        if obligation.claim is True:
+            continue
         solver = z3.Solver()
         solver.set("timeout", max(1, int(1000 * timeout)))
         solver.set("random_seed", seed)
         answer, instances = hypotheses.solve(obligation, solver, rounds or system.rounds)
-        owed, most = owed + 1, max(most, instances)
+        most = max(most, instances)
         if answer == z3.sat:
             failures.append(
                 Failure(obligation.says, "refuted", picture(system, vocabulary, obligation, solver.model()))
@@ -144,6 +149,7 @@ class _Hypotheses:
         self._of_start = {**system.initially(s), **axioms}
         self._vocabulary = vocabulary
         self._made: dict[tuple[Any, ...], tuple[Term, tuple[Term, ...]]] = {}
+        self._names = Names(pool_of(vocabulary))
 
     def solve(self, obligation: Obligation, solver: Any, rounds: int) -> tuple[Any, int]:
         """Return Z3's answer to the negation of an obligation, and how many instances it took."""
@@ -151,20 +157,21 @@ class _Hypotheses:
         universals = self._of_start if first else self._of_steps
         base = [term if symbolic(term) else z3.BoolVal(term) for term in (obligation.guard, negated(obligation.claim))]
         solver.add(*base)
-        pool: Pool = {sort.name(): {} for sort in self._vocabulary.sorts.values()}
+        pool = pool_of(self._vocabulary)
         constants = [term for term in self._vocabulary.constants.values() if term.sort() != z3.IntSort()]
         for term in (*constants, *obligation.named):
             pool[term.sort().name()][term.get_id()] = term
-        self._collect(base, pool)
+        self._names.add(base, pool)
         done: set[tuple[Any, ...]] = set()
         answer = None
         for _ in range(rounds):
             new = self._instances(universals, first, pool, done)
             solver.add(*new)
             answer = solver.check()
-            size = _size(pool)
-            self._collect(new, pool)
-            if answer != z3.sat or _size(pool) == size:
+            size = sum(map(len, pool.values()))
+            if answer == z3.sat:
+                self._names.add(new, pool)
+            if answer != z3.sat or sum(map(len, pool.values())) == size:
                 break
         return answer, len(done)
 
@@ -192,29 +199,6 @@ class _Hypotheses:
                 elif not formula:
                     new.append(z3.BoolVal(False))
         return new
-
-    @staticmethod
-    def _collect(formulas: Iterable[Term], pool: Pool) -> None:
-        """Add to the pool what the formulas name: terms of the sorts, and numbers that are arguments of fields."""
-        seen: set[int] = set()
-        stack = list(formulas)
-        while stack:
-            term = stack.pop()
-            if term.get_id() in seen:
-                continue
-            seen.add(term.get_id())
-            sort = term.sort()
-            if sort.kind() not in (z3.Z3_BOOL_SORT, z3.Z3_INT_SORT) and sort.name() in pool:
-                pool[sort.name()][term.get_id()] = term
-            field = z3.is_app(term) and term.decl().kind() == z3.Z3_OP_UNINTERPRETED
-            for child in term.children():
-                if field and child.sort().kind() == z3.Z3_INT_SORT:
-                    pool["Int"][child.get_id()] = child
-                stack.append(child)
-
-
-def _size(pool: Pool) -> int:
-    return sum(map(len, pool.values()))
 
 
 def _at(parts: Mapping[str, Part], s: Any) -> dict[str, Part]:

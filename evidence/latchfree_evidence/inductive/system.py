@@ -14,6 +14,7 @@ whenever the case is taken. A claim *between* two states compares those before a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 from latchfree_evidence.inductive.logic import Term, all_of, any_of, choose, symbolic
@@ -158,6 +159,10 @@ class System:
         The wrong variants, with what is wrong.
     theorem : tuple of str
         The conjuncts that are the theorem; the others are what the induction needs.
+    local : tuple of str
+        The actions that access nothing: what the user of the protocol may do. The module leaves them to its models.
+    never : tuple of str
+        The cases that are never taken: that, too, is proved.
     completes : tuple of str
         The cases that complete an operation, for systems that have a rank.
     rounds : int
@@ -171,6 +176,8 @@ class System:
     rigid: ClassVar[tuple[str, ...]] = ()
     variants: ClassVar[Mapping[str, str]] = {}
     theorem: ClassVar[tuple[str, ...]] = ()
+    local: ClassVar[tuple[str, ...]] = ()
+    never: ClassVar[tuple[str, ...]] = ()
     completes: ClassVar[tuple[str, ...]] = ()
     rounds: ClassVar[int] = 2
 
@@ -231,6 +238,11 @@ def is_one_of(value: Term, *names: str) -> Term:
     """Return whether a value of an enumeration is one of these constants."""
     if not symbolic(value):
         return value in names
-    sort = value.sort()
-    known = {sort.constructor(k).name(): k for k in range(sort.num_constructors())}
-    return any_of(*(value == sort.constructor(known[name])() for name in names))
+    known = _constants(value.sort())
+    return any_of(*(value == known[name] for name in names))
+
+
+@cache
+def _constants(sort: Any) -> dict[str, Any]:
+    constructors = [sort.constructor(k) for k in range(sort.num_constructors())]
+    return {each.name(): each() for each in constructors}

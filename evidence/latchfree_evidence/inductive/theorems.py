@@ -8,15 +8,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from latchfree_evidence.inductive.bonds import free_list as free_list_bond
+from latchfree_evidence.inductive.bonds import gcas as gcas_bond
 from latchfree_evidence.inductive.bonds import ring as ring_bond
 from latchfree_evidence.inductive.instance import Instance, Run
 from latchfree_evidence.inductive.proving import TIMEOUT, Failure, Induction, prove_system
 from latchfree_evidence.inductive.system import System
-from latchfree_evidence.inductive.systems import ring_strict
+from latchfree_evidence.inductive.systems import free_list, ring_strict
+from latchfree_evidence.inductive.systems.gcas import protocol
 from latchfree_evidence.inductive.tie import Bond
 
 STATES: Final = 60_000
@@ -35,8 +39,8 @@ class Theorem:
         What holds, in one sentence.
     system : type of System
         The system; called with a wrong variant, else right.
-    small : callable
-        A small instance of it.
+    small : tuple of callables
+        Small instances of it.
     bond : Bond
         How it is tied to its module.
     """
@@ -44,7 +48,7 @@ class Theorem:
     name: str
     says: str
     system: Callable[[str], System]
-    small: Callable[[System], Instance]
+    small: tuple[Callable[[System], Instance], ...]
     bond: Bond
 
 
@@ -55,8 +59,22 @@ THEOREMS: Final[dict[str, Theorem]] = {
             "ring_strict",
             "the strict ring is an atomic queue, first in, first out",
             ring_strict.RingStrict,
-            ring_strict.small,
+            (ring_strict.small,),
             ring_bond.STRICT,
+        ),
+        Theorem(
+            "gcas",
+            "updates by GCAS never commit after a snapshot by RDCSS, and the snapshot is one atomic step",
+            protocol.Gcas,
+            protocol.SMALL,
+            gcas_bond.GCAS,
+        ),
+        Theorem(
+            "free_list",
+            "the free list is an atomic stack, lock-free, and each batch is in one place",
+            free_list.FreeList,
+            (free_list.small,),
+            free_list_bond.FREE_LIST,
         ),
     )
 }
@@ -99,25 +117,32 @@ def prove_theorem(theorem: Theorem, *, seed: int = 0, timeout: float = TIMEOUT) 
 
 
 def run_small(theorem: Theorem) -> tuple[Run, tuple[str, ...]]:
-    """Explore the small instance of a theorem; return the run, and the cases that it never took."""
-    run = theorem.small(theorem.system("")).explore(limit=STATES)
-    return run, tuple(case for case in cases(theorem) if case not in run.taken)
+    """Explore the small instances of a theorem; return what came of all, and the cases that none ever took."""
+    runs = [small(theorem.system("")).explore(limit=STATES) for small in theorem.small]
+    taken = sum((run.taken for run in runs), Counter[str]())
+    bad = next((run for run in runs if run.broken), runs[0])
+    whole = all(run.whole for run in runs)
+    run = Run(sum(run.states for run in runs), taken.total(), taken, bad.broken, bad.path, whole)
+    return run, tuple(case for case in cases(theorem) if case not in taken)
 
 
 def cases(theorem: Theorem) -> tuple[str, ...]:
-    """Return all cases of all actions."""
-    instance = theorem.small(theorem.system(""))
+    """Return all cases of all actions but those that are proved never to be taken."""
+    instance = theorem.small[0](theorem.system(""))
     start = instance.state(next(instance.system.starts(instance.domains)))
     found: dict[str, None] = {}
     for name, part in instance.system.actions.items():
         for case in part.run(start, *instance.points(part.sorts)[0]):
             found[f"{name}:{case.label}".rstrip(":")] = None
-    return tuple(found)
+    return tuple(case for case in found if case not in instance.system.never)
 
 
 def refute(theorem: Theorem, variant: str, *, seed: int = 0, timeout: float = TIMEOUT) -> Variant:
     """Look for an obligation that a wrong variant fails, and for a run that breaks the theorem."""
     system = theorem.system(variant)
-    run = theorem.small(system).explore(limit=STATES, names=system.theorem)
-    induction = prove_system(theorem.system(variant), seed=seed, timeout=timeout, stop=1)
+    for small in theorem.small:
+        run = small(theorem.system(variant)).explore(limit=STATES, names=system.theorem)
+        if run.broken:
+            break
+    induction = prove_system(theorem.system(variant), seed=seed, timeout=timeout, stop=1, beside=theorem.system(""))
     return Variant(variant, system.variants[variant], next(iter(induction.failures), None), run)

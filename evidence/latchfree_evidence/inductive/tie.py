@@ -5,7 +5,9 @@ the system must be an edge. Every conjunct of the invariant must hold in every s
 initial ones of the proof. The ghosts are functions of TLC's states, and what the system does to them must be what
 these functions say of the state afterwards.
 
-Where the system lets a client do anything next, the program of the model decides (`Bond.allowed`).
+Where the system lets a client do anything next, the program of the model decides (`Bond.allowed`). A step of the
+specification is one access and what is local after it; where the latter is an action of its own here (`System.local`),
+`Bond.follow` takes it.
 """
 
 from __future__ import annotations
@@ -39,6 +41,8 @@ class Bond:
         What must agree of two states.
     allowed : callable
         Whether the program of the model has a step in a state of TLC.
+    follow : callable
+        The name of a step's action there, and the state after what is local.
     """
 
     model: str
@@ -46,6 +50,10 @@ class Bond:
     lift: Callable[[Values], Mapping[str, Any]]
     look: Callable[[State], Hashable]
     allowed: Callable[[Values, Taken], bool]
+    follow: Callable[[System, Values, Taken], tuple[str, State]] = lambda _system, _values, taken: (
+        taken.name,
+        taken.case.post,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +112,10 @@ def compare(system: System, bond: Bond, graph: StateGraph) -> Tie:
     states = [instance.state(bond.lift(each)) for each in values]
     looks = [bond.look(s) for s in states]
     edges = steps = 0
+
+    def accesses(name: str, _: tuple[Any, ...]) -> bool:
+        return name not in system.local
+
     start = [number for number in graph.initial if not instance.starts_at(states[number])]
     taken, no_step, no_edge, broken = (Counter[str]() for _ in range(4))
     broken.update({"Init": len(start)} if start else {})
@@ -112,10 +124,11 @@ def compare(system: System, bond: Bond, graph: StateGraph) -> Tie:
             broken[name] += 1
         theirs = {(e.action, looks[e.target]) for e in graph.steps_from(number) if e.source != e.target}
         ours = {}
-        for step in instance.steps(s):
+        for step in instance.steps(s, accesses):
             if bond.allowed(values[number], step):
                 taken[step.step] += 1
-                ours[step.name, bond.look(step.case.post)] = step.step
+                action, after = bond.follow(system, values[number], step)
+                ours[action, bond.look(after)] = step.step
         edges, steps = edges + len(theirs), steps + len(ours)
         no_step.update(name for name, look in theirs if (name, look) not in ours)
         no_edge.update(case for key, case in ours.items() if key not in theirs)

@@ -46,12 +46,16 @@ class Vocabulary:
             else:
                 self.sorts[name], self._names[name] = _enumeration(f"{type(system).__name__}.{name}", values)
         self.constants = {name: z3.Const(name, self.sorts[sort]) for name, sort in system.constants.items()}
-        for name, constant in self.constants.items():
-            setattr(system, name, constant)
+        self.give_constants(system)
         coerce = {name: self._coercion(result) for name, (_, result) in system.fields.items()}
         self.state = State(
             {name: self._field(name, *kind, coerce[name]) for name, kind in system.fields.items()}, coerce
         )
+
+    def give_constants(self, system: System) -> None:
+        """Make the constants attributes of a system."""
+        for name, constant in self.constants.items():
+            setattr(system, name, constant)
 
     def fresh(self, sort: str, name: str) -> Term:
         """Return an unknown of a sort."""
