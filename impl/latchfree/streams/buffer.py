@@ -24,6 +24,7 @@ from latchfree.streams.handle import LOOKS, NEWS, ROOM, seconds_of
 from latchfree.streams.kernels import ring as r
 from latchfree.streams.kernels.entry_points import TELL
 
+_INT64 = np.dtype(np.int64)
 _DONE, _REFUSED, _STALLED, _TELL = int(r.DONE), int(r.REFUSED), int(r.STALLED), int(TELL)
 
 
@@ -251,6 +252,14 @@ class RingBuffer(Blocking):
 
 def _words(values: ArrayLike) -> NDArray[np.int64]:
     """Return values as an array of signed words."""
+    if (
+        type(values) is np.ndarray
+        and values.dtype is _INT64
+        and values.ndim == 1
+        and values.flags.c_contiguous
+        and values.flags.aligned
+    ):
+        return values  # as it should be; all looks below would take longer than the puts
     if np.ma.is_masked(values):
         raise ValueError("put_many takes integers, and some of these are masked; leave them out, or fill them")
     array = np.asarray(values)
