@@ -14,6 +14,7 @@ from latchfree_cli.commands import verify as command
 from latchfree_cli.commands.chain import layers, smoke
 from latchfree_cli.commands.chain.rows import Layer, LayerResult, Plan, Profile
 from latchfree_cli.settings import Report, Settings
+from latchfree_evidence.inductive.theorems import THEOREMS
 from latchfree_evidence.lemmas import LEMMAS
 from latchfree_model.tlc import load_manifest, spec_dir
 
@@ -41,6 +42,8 @@ def test_each_module_whose_smallest_model_is_small_is_checked() -> None:
 def test_lemmas_and_mutants_of_the_code_are_parts_of_those_of_quick() -> None:
     assert set(LEMMAS) >= smoke.LONG_LEMMAS
     assert {lemma.name for lemma in smoke.lemmas_of(LEMMAS)} == set(LEMMAS) - smoke.LONG_LEMMAS
+    assert set(THEOREMS) > smoke.LONG_PROOFS
+    assert {theorem.name for theorem in smoke.proofs_of(THEOREMS)} == set(THEOREMS) - smoke.LONG_PROOFS
     assert [name for name, _ in smoke.mutants_of(layers.CODE_MUTANTS)] == list(smoke.CODE_MUTANTS)
 
 

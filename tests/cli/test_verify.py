@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from latchfree_cli.commands.chain import layers, rows
 from latchfree_cli.commands.chain.board import Board
 from latchfree_cli.commands.chain.rows import Layer, LayerResult, Plan, Verdict, exit_code
 from latchfree_cli.settings import Report, Settings
+from latchfree_evidence.inductive.theorems import THEOREMS
 from latchfree_evidence.lemmas import LEMMAS
 
 DATA = Path(__file__).parents[1] / "model" / "data"
@@ -35,6 +37,8 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(layers, "SCENARIOS", ("put(0, 1) | put(0, 2)",))
     for name in [name for name in LEMMAS if name != "position-order"]:
         monkeypatch.delitem(LEMMAS, name)
+    for name in [name for name in THEOREMS if name != "free_list"]:
+        monkeypatch.delitem(THEOREMS, name)
 
 
 @pytest.fixture
@@ -81,11 +85,23 @@ def test_the_whole_chain() -> None:
         ("stress", "ok"),
         ("histories", "ok"),
         ("lemmas", "ok"),
+        ("proofs", "ok"),
         ("explore", "ok"),
         ("code mutants", "ok"),
     ]
     assert report["layers"][0]["details"][0]["name"] == "atomic"
     assert report["environment"]["python"]
+
+
+def test_a_system_that_is_not_proved_is_a_violation(monkeypatch: pytest.MonkeyPatch) -> None:
+    free_list = THEOREMS["free_list"]
+    wrong = replace(free_list, system=lambda _: free_list.system("no version"))
+    monkeypatch.setitem(THEOREMS, "free_list", wrong)
+    result = verify("--only", "proofs", "--json")
+    assert result.exit_code == exits.VIOLATION
+    (layer,) = json.loads(result.stdout)["layers"]
+    assert layer["reason"] == "Push:ok does not keep versioned"
+    assert layer["reproduce"] == "latchfree prove --any free_list"
 
 
 def test_without_java_the_chain_is_not_green(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,6 +119,7 @@ def test_without_java_the_chain_is_not_green(tmp_path: Path, monkeypatch: pytest
         "stress": "ok",
         "histories": "ok",
         "lemmas": "ok",
+        "proofs": "ok",
         "explore": "ok",
         "code mutants": "ok",
     }
@@ -270,4 +287,4 @@ def test_ctrl_c_leaves_no_java_and_no_child(tmp_path: Path) -> None:
 
 def test_the_registered_layers() -> None:
     names = [layer.name for layer in rows.LAYERS]
-    assert names == ["spec", "spec mutants", "stress", "lemmas", "explore", "code mutants"]
+    assert names == ["spec", "spec mutants", "stress", "lemmas", "proofs", "explore", "code mutants"]

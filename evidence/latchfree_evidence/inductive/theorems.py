@@ -15,11 +15,12 @@ from typing import Final
 
 from latchfree_evidence.inductive.bonds import free_list as free_list_bond
 from latchfree_evidence.inductive.bonds import gcas as gcas_bond
+from latchfree_evidence.inductive.bonds import inverse_bloom as inverse_bloom_bond
 from latchfree_evidence.inductive.bonds import ring as ring_bond
 from latchfree_evidence.inductive.instance import Instance, Run
 from latchfree_evidence.inductive.proving import TIMEOUT, Failure, Induction, prove_system
 from latchfree_evidence.inductive.system import System
-from latchfree_evidence.inductive.systems import free_list, ring_strict
+from latchfree_evidence.inductive.systems import free_list, inverse_bloom, ring_strict, ring_weak
 from latchfree_evidence.inductive.systems.gcas import protocol
 from latchfree_evidence.inductive.tie import Bond
 
@@ -61,6 +62,20 @@ THEOREMS: Final[dict[str, Theorem]] = {
             ring_strict.RingStrict,
             (ring_strict.small,),
             ring_bond.STRICT,
+        ),
+        Theorem(
+            "ring_weak",
+            "the weak ring is first in, first out; full and empty are true, or one who makes it seem so is at work",
+            ring_weak.RingWeak,
+            (ring_weak.small,),
+            ring_bond.WEAK,
+        ),
+        Theorem(
+            "inverse_bloom",
+            "the inverse Bloom filter says seen of nothing new, and not seen once, unless the item was evicted",
+            inverse_bloom.InverseBloom,
+            (inverse_bloom.small,),
+            inverse_bloom_bond.INVERSE_BLOOM,
         ),
         Theorem(
             "gcas",

@@ -2,7 +2,7 @@
 
 import shlex
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import cast
 
 from latchfree_cli import exits
@@ -166,6 +166,34 @@ def lemmas_layer(settings: Settings, plan: Plan, report: Report) -> list[LayerRe
             reason="; ".join(f"{entry['lemma']}: {entry['answer']}, twin {entry['twin']['answer']}" for entry in bad),
             reproduce=shlex.join(["latchfree", "prove", *(str(entry["lemma"]) for entry in bad)]) if bad else None,
             details=entries,
+        )
+    ]
+
+
+@layer("proofs", "python")
+def proofs_layer(settings: Settings, plan: Plan, report: Report) -> list[LayerResult]:
+    """Prove protocols of the specification for any number of threads."""
+    from latchfree_cli.commands.chain import smoke
+    from latchfree_evidence.inductive.theorems import THEOREMS, prove_theorem
+
+    theorems = smoke.proofs_of(THEOREMS) if plan.profile == Profile.smoke else list(THEOREMS.values())
+    found = []
+    for theorem in theorems:
+        report(f"prove {theorem.name}: {theorem.says}")
+        found.append(prove_theorem(theorem, timeout=settings.timeout or LEMMA_TIMEOUT))
+    bad = [theorem.name for theorem, induction in zip(theorems, found, strict=True) if induction.failures]
+    answers = {failure.answer for induction in found for failure in induction.failures}
+    owed, failed = sum(each.owed for each in found), sum(len(each.failures) for each in found)
+    return [
+        LayerResult(
+            layer="proofs",
+            checked="protocols, for any number of threads, by Z3",
+            amount=f"{len(found)} systems, {owed - failed:,} of {owed:,} obligations",
+            verdict="violation" if "refuted" in answers else "unknown" if answers else "ok",
+            seconds=sum(each.seconds for each in found),
+            reason="; ".join(failure.says for induction in found for failure in induction.failures[:1]),
+            reproduce=shlex.join(["latchfree", "prove", "--any", *bad]) if bad else None,
+            details=[{"system": theorem.name, **asdict(each)} for theorem, each in zip(theorems, found, strict=True)],
         )
     ]
 

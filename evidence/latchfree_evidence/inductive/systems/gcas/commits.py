@@ -73,9 +73,3 @@ class Commits(Invariant):
             implies(self.at(s, u, "CompleteAbortStatus"), s.ad(u) == s.rd(t)),
         )
         return implies(all_of(self.will_take(s, t), holds), harmless)
-
-    @conjunct("T")
-    def compared(self, s: State, t: Term) -> Term:
-        """Who compares with the expected main node has found it committed when it read prev."""
-        same = all_of(self.at(s, t, *READING), self.reads_for(s, t, "decide"), s.gm(t) == s.exp(s.rd(t)))
-        return implies(same, self.at(s, t, "CompleteReadPrev"))
