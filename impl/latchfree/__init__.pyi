@@ -23,7 +23,9 @@ from .topics import InvertedBitmap as InvertedBitmap, LockedTrie as LockedTrie, 
 from .topics import Matcher as Matcher, NaiveMatcher as NaiveMatcher, OptimizedInvertedBitmap as OptimizedInvertedBitmap
 from .topics import QueueGroups as QueueGroups, RemoteInterest as RemoteInterest, RoutedSubKey as RoutedSubKey
 from .topics import Subscription as Subscription, TooComplex as TooComplex, TopicFilter as TopicFilter
+from .topics import InterestChange as InterestChange, LimitedMatcher as LimitedMatcher, LimitReached as LimitReached
+from .topics import NotifyingMatcher as NotifyingMatcher, RetainedTopics as RetainedTopics
 from .topics import UnknownSubscription as UnknownSubscription, get_dialect as get_dialect, overlapping as overlapping
-from .topics import overlaps as overlaps, subsumes as subsumes, without_subsumed as without_subsumed
+from .topics import overlaps as overlaps, reasons as reasons, subsumes as subsumes, without_subsumed as without_subsumed
 
 __version__: str

@@ -37,7 +37,7 @@ def models_of(models: Sequence[SpecModel]) -> list[SpecModel]:
     for model in models:
         if not model.mutant and model.expect == "violation":
             continue  # a probe or a broken module: the mutants show that the properties can fail
-        if _size(model) > MOST_STATES:
+        if not model.mutant and _size(model) > MOST_STATES:
             continue
         key = (bool(model.mutant), model.property if model.mutant else model.module)
         if key not in smallest or _size(model) < _size(smallest[key]):
