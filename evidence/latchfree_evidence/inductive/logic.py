@@ -18,6 +18,13 @@ def symbolic(value: Term) -> bool:
     return isinstance(value, z3.ExprRef)
 
 
+def same(one: Term, other: Term) -> bool:
+    """Return whether two terms are the same text, or two values the same."""
+    if symbolic(one) and symbolic(other):
+        return bool(z3.eq(one, other))
+    return not symbolic(one) and not symbolic(other) and bool(one == other)
+
+
 def all_of(*terms: Term) -> Term:
     """Return the conjunction."""
     left = [term for term in terms if term is not True]

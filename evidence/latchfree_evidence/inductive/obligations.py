@@ -10,9 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-import z3
-
-from latchfree_evidence.inductive.logic import Term, all_of, implies, negated, symbolic
+from latchfree_evidence.inductive.logic import Term, all_of, implies, negated, same, symbolic
 from latchfree_evidence.inductive.system import Case, Part, State, System
 from latchfree_evidence.inductive.vocabulary import Vocabulary
 
@@ -96,7 +94,7 @@ def _same(system: System, vocabulary: Vocabulary, one: Case, other: Case) -> boo
             yield value(*_unknowns(vocabulary, sorts)) if sorts else value
 
     pairs = zip(terms(one), terms(other), strict=False)
-    return list(one.claims) == list(other.claims) and all(a is b or (symbolic(a) and z3.eq(a, b)) for a, b in pairs)
+    return list(one.claims) == list(other.claims) and all(same(a, b) for a, b in pairs)
 
 
 def _of_case(
@@ -122,8 +120,7 @@ def _of_case(
         yield owed(name, claim.run(s, step, case.post, *named), named)
     for name, (goal, named, before) in held.items():
         after = goal.run(case.post, *named)
-        same = symbolic(after) and symbolic(before) and z3.eq(after, before)
-        yield owed(name, True if same else after, named)
+        yield owed(name, True if symbolic(after) and same(after, before) else after, named)
 
 
 def _ranks(system: System, s: State, post: State) -> tuple[Callable[[Term], Term], Callable[[Term], Term]]:

@@ -7,7 +7,7 @@ import z3
 
 from latchfree_evidence.inductive import proving
 from latchfree_evidence.inductive.instance import Instance
-from latchfree_evidence.inductive.logic import all_of, any_of, choose, implies, negated
+from latchfree_evidence.inductive.logic import all_of, any_of, choose, implies, negated, same
 from latchfree_evidence.inductive.proving import TooManyInstances, prove_system
 from latchfree_evidence.inductive.system import Case, Part, System, action, between, conjunct, is_one_of
 from latchfree_evidence.inductive.systems.ring_strict import RingStrict
@@ -71,6 +71,13 @@ def test_logic_reads_terms_and_values():
     assert choose(True, 1, 2) == 1
     assert z3.eq(all_of(True, x), z3.And(x))
     assert z3.eq(negated(x), z3.Not(x))
+    assert (same(x, x), same(x, z3.Bool("y")), same(x, True), same(1, 1), same(1, 2)) == (
+        True,
+        False,
+        False,
+        True,
+        False,
+    )
 
 
 def test_a_system_is_proved():
@@ -160,6 +167,14 @@ def test_no_term_is_left_to_the_garbage_collector(monkeypatch):
     finally:
         gc.enable()
     assert left == []
+
+
+def test_a_case_that_another_variant_does_not_have_is_tried_first():
+    wrong = prove_system(Tickets("read first"), stop=1, beside=Tickets())
+    right = prove_system(Tickets(), beside=Tickets("read first"))
+    assert wrong.failures[0].says == "Take does not keep new"
+    assert wrong.owed == 1
+    assert (right.failures, right.owed) == ((), prove_system(Tickets()).owed)
 
 
 def test_two_systems_of_one_name_may_have_other_values():

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from latchfree_evidence.inductive.proving import prove_system
+from latchfree_evidence.inductive.systems.ring_strict import RingStrict
 from latchfree_evidence.inductive.theorems import THEOREMS, cases, prove_theorem, refute, run_small
 from latchfree_evidence.inductive.tie import compare
 from latchfree_model.graph.explore import explore
@@ -138,9 +139,13 @@ def test_a_faulty_system_is_not_that_of_its_module(name, variant, graphs):
 @pytest.mark.slow
 def test_a_renamed_action_breaks_the_tie(graphs):
     theorem = THEOREMS["ring_strict"]
-    system = theorem.system("")
-    parts = {"Swap" if name == "GetClaim" else name: part for name, part in system.actions.items()}
-    renamed = type("Renamed", (type(system),), {"actions": {n: p._replace(name=n) for n, p in parts.items()}})
-    tie = compare(renamed(""), theorem.bond, graphs(theorem.bond.model))
+
+    class Renamed(RingStrict):
+        @property
+        def actions(self):
+            names = {name: "Swap" if name == "GetClaim" else name for name in super().actions}
+            return {names[name]: part._replace(name=names[name]) for name, part in super().actions.items()}
+
+    tie = compare(Renamed(), theorem.bond, graphs(theorem.bond.model))
     assert set(tie.no_step) == {"GetClaim"}
     assert {case.split(":")[0] for case in tie.no_edge} == {"Swap"}
