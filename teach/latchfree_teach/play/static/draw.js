@@ -70,8 +70,10 @@ function drawHeap(D, w) {
 }
 
 function drawHistory(D, w) {
-  const svg = $("history"), n = Math.max(w.made.length + 1, 8), step = Math.max(16, Math.min(56, 760 / n)), L = 64, lane = 30;
+  const svg = $("history"), n = Math.max(w.made.length + 1, 8), L = 64, lane = 30;
   const T = D.threads.length, extra = [...w.operations.values()].filter((o) => o.thread < 0);
+  // What comes after the threads is drawn behind all that they do.
+  const step = Math.max(16, Math.min(56, (760 - 130 * extra.length) / n)), end = L + w.made.length * step + 6;
   svg.replaceChildren();
   let wide = L + n * step + 20, k = 0;
   const chars = (text) => 6.7 * text.length + 10;
@@ -80,7 +82,7 @@ function drawHistory(D, w) {
   for (const o of w.operations.values()) {
     const r = D.states[w.s][4][o.call], text = D.calls[o.call] + (r === undefined ? "" : ` → ${r}`);
     const row = o.thread < 0 ? T : o.thread;
-    const x1 = o.thread < 0 ? L + k : L + o.from * step + 2;
+    const x1 = o.thread < 0 ? end + k : L + o.from * step + 2;
     const x2 = o.thread < 0 ? x1 + chars(text) : L + (o.to === null ? w.made.length : o.to + 1) * step - 2;
     if (o.thread < 0) k += chars(text) + 6;
     const g = make("g", { class: `operation ${tone(o.thread)}${o.to === null ? " open" : ""}` });
