@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from latchfree_cli import exits
-from latchfree_cli.commands.show import SUFFIXES, unwritable
+from latchfree_cli.commands.show import SUFFIXES, write_page
 from latchfree_cli.frame import examples
 from latchfree_cli.settings import Outcome, Settings
 
@@ -38,7 +38,6 @@ def play(
     The page goes to the file given with -o (PAGE.html), else into the output folder. It needs no network.
     """
     from latchfree_explore.board.stacks import Unsupported
-    from latchfree_lincheck.show import save
 
     path = settings.out if settings.out.suffix.lower() in SUFFIXES else settings.out / f"play-{_stem(target)}.html"
     with settings.progress(f"play {target}: searching its states"):
@@ -47,12 +46,7 @@ def play(
         except (ValueError, RuntimeError) as error:
             code = exits.TOOL if isinstance(error, Unsupported) else exits.USAGE
             raise exits.Stop(code, str(error)) from None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        save(path, made.text)
-    except OSError as error:
-        raise unwritable(path, error) from None
-    size = path.stat().st_size
+    size = write_page(path, made.text)
     par = "no schedule on it fails" if made.par is None else f"par is {made.par} change(s) of threads"
     part = f", those {made.graph.bound}" if made.graph.bound else ""
     settings.say(f"play {target}: {made.states:,} states{part}; {par}")

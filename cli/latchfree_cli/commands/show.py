@@ -49,7 +49,7 @@ def show(
     latchfree explore wrote is run again, and its steps are drawn with their source lines.
     """
     from latchfree_explore.replay_files import is_replay
-    from latchfree_lincheck.show import judge_parts, page, save
+    from latchfree_lincheck.show import judge_parts, page
 
     path = _target(settings.out, files)
     if any(kept(file) and is_replay(file, "python-replay") for file in files):
@@ -84,12 +84,7 @@ def show(
                 reproduce = shlex.join(again) if kept(file) else None
         report("show: writing the page")
         text = page(judged, open_at=open_at.value)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        save(path, text)
-    except OSError as error:
-        raise unwritable(path, error) from None
-    size = path.stat().st_size
+    size = write_page(path, text)
     settings.note(f"wrote {path} ({size / 1e6:.1f} MB): open it in a browser")
     payload = {
         "page": str(path),
@@ -137,19 +132,14 @@ def _replayed(settings: Settings, file: Path) -> "Judged":
 def _show_python(settings: Settings, files: list[Path], path: Path) -> Outcome:
     """Draw the schedule of a replay file of plain Python."""
     from latchfree_cli.exploring.classes import page_of
-    from latchfree_lincheck.show import save
 
     if len(files) != 1:
         raise exits.Stop(exits.USAGE, "a schedule of plain Python has a page of its own: give one file")
     text, outcome = page_of(settings, files[0])
     if text is None:
         return outcome
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        save(path, text)
-    except OSError as error:
-        raise unwritable(path, error) from None
-    settings.note(f"wrote {path} ({path.stat().st_size / 1e6:.1f} MB): open it in a browser")
+    size = write_page(path, text)
+    settings.note(f"wrote {path} ({size / 1e6:.1f} MB): open it in a browser")
     return Outcome(outcome.verdict, {"page": str(path), **outcome.payload}, reproduce=outcome.reproduce)
 
 
@@ -159,6 +149,18 @@ def _target(out: Path, files: list[Path]) -> Path:
     if path.exists() and any(file.exists() and path.samefile(file) for file in files):
         raise exits.Stop(exits.USAGE, f"{path}: would overwrite a history; choose another file with -o REPORT.html")
     return path
+
+
+def write_page(path: Path, text: str) -> int:
+    """Write a page, whole or not at all, in a folder that is made if need be; return its bytes."""
+    from latchfree_lincheck.show import save
+
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        save(path, text)
+    except OSError as error:
+        raise unwritable(path, error) from None
+    return path.stat().st_size
 
 
 def unwritable(path: Path, error: OSError) -> exits.Stop:

@@ -9,14 +9,12 @@ import numpy as np
 from latchfree.arena import Arena
 from latchfree.ctrie.columns import from_flags
 from latchfree.sketches.border import SKETCH
-from latchfree.sketches.items import chunks, column_of, fraction, hash_of, whole
+from latchfree.sketches.items import fraction, hash_of, seed_of, whole
 from latchfree.sketches.place import Place
 from latchfree.sketches.shapes import MOST_CELLS, Shape
 from latchfree.sketches.sizing import items_for, rate, shape_for
 from latchfree.sketches.sketch import Sketch
 from latchfree.structures import BLOOM
-
-_SEEDS = (1 << 64) - 1
 
 
 def _shape(expected: Any, false_positives: Any) -> Shape:
@@ -64,7 +62,7 @@ class Bloom(Sketch):
     CELLS: ClassVar[str] = "bits"
 
     def __init__(self, expected: int, false_positives: float = 0.01, *, seed: int = 0) -> None:
-        self._place = Place.private(BLOOM, _shape(expected, false_positives), whole(seed, "seed", 0, _SEEDS))
+        self._place = Place.private(BLOOM, _shape(expected, false_positives), seed_of(seed))
 
     @classmethod
     def create(cls, arena: Arena, name: str, expected: int, false_positives: float = 0.01, *, seed: int = 0) -> Bloom:
@@ -87,7 +85,7 @@ class Bloom(Sketch):
         ArenaFull
             If the arena has no room: the filter takes the next power of two words.
         """
-        return cls._create(arena, name, _shape(expected, false_positives), whole(seed, "seed", 0, _SEEDS))
+        return cls._create(arena, name, _shape(expected, false_positives), seed_of(seed))
 
     # items ------------------------------------------------------------------------------------------------------
 
@@ -118,9 +116,7 @@ class Bloom(Sketch):
         ArenaClosed, SketchGone
             After its arena was closed, or the filter was unlinked.
         """
-        add = SKETCH.bloom_add_many
-        for _, hashes in chunks(column_of(items), self._place.seed):
-            self._place.run(add, hashes)
+        self._add_all(SKETCH.bloom_add_many, items)
 
     def __contains__(self, item: object) -> bool:
         return bool(self._place.call(SKETCH.bloom_contains, hash_of(item, self._place.seed)))
@@ -138,11 +134,7 @@ class Bloom(Sketch):
         pyarrow.BooleanArray, ndarray of bool or list of bool
             In kind.
         """
-        contains, column = SKETCH.bloom_contains_many, column_of(items)
-        found = np.empty(column.length, np.uint8)
-        for first, hashes in chunks(column, self._place.seed):
-            self._place.run(contains, hashes, found[first : first + len(hashes)])
-        return from_flags(found, column.source)
+        return from_flags(*self._answers(SKETCH.bloom_contains_many, items, np.uint8))
 
     def merge(self, other: Bloom) -> None:
         """Add all that another filter has, made with the same arguments; it stays as it is.

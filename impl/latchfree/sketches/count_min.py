@@ -9,14 +9,13 @@ import numpy as np
 
 from latchfree.arena import Arena
 from latchfree.sketches.border import SKETCH
-from latchfree.sketches.items import chunks, column_of, counts_of, fraction, hash_of, whole
+from latchfree.sketches.items import chunks, column_of, counts_of, fraction, hash_of, seed_of, whole
 from latchfree.sketches.kernels.rows import MOST_DEPTH
 from latchfree.sketches.place import Place
 from latchfree.sketches.shapes import MOST_CELLS, Shape
 from latchfree.sketches.sketch import Sketch
 from latchfree.structures import COUNT_MIN
 
-_SEEDS = (1 << 64) - 1
 #: The most that one add may count.
 MOST_COUNT = (1 << 32) - 1
 
@@ -72,7 +71,7 @@ class CountMin(Sketch):
         self, error: float = 0.001, confidence: float = 0.99, *, conservative: bool = False, seed: int = 0
     ) -> None:
         shape = _shape(error, confidence, conservative)
-        self._place = Place.private(COUNT_MIN, shape, whole(seed, "seed", 0, _SEEDS))
+        self._place = Place.private(COUNT_MIN, shape, seed_of(seed))
 
     @classmethod
     def create(
@@ -101,7 +100,7 @@ class CountMin(Sketch):
             As from `Bloom.create`.
         """
         shape = _shape(error, confidence, conservative)
-        return cls._create(arena, name, shape, whole(seed, "seed", 0, _SEEDS))
+        return cls._create(arena, name, shape, seed_of(seed))
 
     def add(self, item: str | bytes | int, count: int = 1) -> None:
         """Add to the count of an item.
@@ -131,12 +130,10 @@ class CountMin(Sketch):
         counts : array-like of int, optional
             One for each item, from 1 to 4,294,967,295; by default 1.
         """
-        column, place = column_of(items), self._place
         if counts is None:
-            add = SKETCH.count_add_many
-            for _, hashes in chunks(column, place.seed):
-                place.run(add, hashes)
+            self._add_all(SKETCH.count_add_many, items)
             return
+        column, place = column_of(items), self._place
         more, add_counts = counts_of(counts, column.length, MOST_COUNT), SKETCH.count_add_counts
         for first, hashes in chunks(column, place.seed):
             place.run(add_counts, hashes, more[first : first + len(hashes)])
@@ -147,11 +144,8 @@ class CountMin(Sketch):
 
     def estimate_many(self, items: Any) -> Any:
         """Return the estimates of items, without the interpreter lock: a list for a list, else an array of int64."""
-        column, estimate = column_of(items), SKETCH.count_estimate_many
-        found = np.empty(column.length, np.int64)
-        for first, hashes in chunks(column, self._place.seed):
-            self._place.run(estimate, hashes, found[first : first + len(hashes)])
-        return found.tolist() if column.source == "list" else found
+        found, source = self._answers(SKETCH.count_estimate_many, items, np.int64)
+        return found.tolist() if source == "list" else found
 
     def merge(self, other: CountMin) -> None:
         """Add the counts of another sketch, made with the same arguments; see `Bloom.merge`.

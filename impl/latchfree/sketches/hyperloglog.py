@@ -11,13 +11,12 @@ from latchfree.arena import Arena
 from latchfree.sketches import cardinality
 from latchfree.sketches.border import SKETCH
 from latchfree.sketches.errors import SketchInvalid
-from latchfree.sketches.items import chunks, column_of, fraction, hash_of, whole
+from latchfree.sketches.items import fraction, hash_of, seed_of
 from latchfree.sketches.place import Place
 from latchfree.sketches.shapes import LEAST_PRECISION, MOST_PRECISION, Shape
 from latchfree.sketches.sketch import Sketch
 from latchfree.structures import HYPERLOGLOG
 
-_SEEDS = (1 << 64) - 1
 #: The standard error is this over the root of the number of registers (Flajolet and others, 2007).
 _ERROR = 1.04
 
@@ -63,7 +62,7 @@ class HyperLogLog(Sketch):
     CELLS: ClassVar[str] = "registers"
 
     def __init__(self, error: float = 0.01, *, seed: int = 0) -> None:
-        self._place = Place.private(HYPERLOGLOG, _shape(error), whole(seed, "seed", 0, _SEEDS))
+        self._place = Place.private(HYPERLOGLOG, _shape(error), seed_of(seed))
 
     @classmethod
     def create(cls, arena: Arena, name: str, error: float = 0.01, *, seed: int = 0) -> HyperLogLog:
@@ -82,7 +81,7 @@ class HyperLogLog(Sketch):
         StructureExists, DirectoryFull, ArenaFull
             As from `Bloom.create`.
         """
-        return cls._create(arena, name, _shape(error), whole(seed, "seed", 0, _SEEDS))
+        return cls._create(arena, name, _shape(error), seed_of(seed))
 
     def add(self, item: str | bytes | int) -> None:
         """Add an item; see `Bloom.add`."""
@@ -90,9 +89,7 @@ class HyperLogLog(Sketch):
 
     def add_many(self, items: Any) -> None:
         """Add items, without the interpreter lock; see `Bloom.add_many`."""
-        add = SKETCH.hll_add_many
-        for _, hashes in chunks(column_of(items), self._place.seed):
-            self._place.run(add, hashes)
+        self._add_all(SKETCH.hll_add_many, items)
 
     def estimate(self) -> float:
         """Return about how many different items were added."""

@@ -9,14 +9,12 @@ import numpy as np
 from latchfree.arena import Arena
 from latchfree.ctrie.columns import from_flags
 from latchfree.sketches.border import SKETCH
-from latchfree.sketches.items import chunks, column_of, hash_of, whole
+from latchfree.sketches.items import hash_of, seed_of, whole
 from latchfree.sketches.kernels.inverse import UNSEEN
 from latchfree.sketches.place import Place
 from latchfree.sketches.shapes import MOST_CELLS, Shape
 from latchfree.sketches.sketch import Sketch
 from latchfree.structures import INVERSE_BLOOM
-
-_SEEDS = (1 << 64) - 1
 
 
 def _shape(slots: Any) -> Shape:
@@ -58,7 +56,7 @@ class InverseBloom(Sketch):
     EMPTY: ClassVar[int] = int(UNSEEN)
 
     def __init__(self, slots: int, *, seed: int = 0) -> None:
-        self._place = Place.private(INVERSE_BLOOM, _shape(slots), whole(seed, "seed", 0, _SEEDS))
+        self._place = Place.private(INVERSE_BLOOM, _shape(slots), seed_of(seed))
         self._place.cells[0] = self.EMPTY
 
     @classmethod
@@ -78,7 +76,7 @@ class InverseBloom(Sketch):
         StructureExists, DirectoryFull, ArenaFull
             As from `Bloom.create`.
         """
-        return cls._create(arena, name, _shape(slots), whole(seed, "seed", 0, _SEEDS))
+        return cls._create(arena, name, _shape(slots), seed_of(seed))
 
     def add(self, item: str | bytes | int) -> bool:
         """Add an item; return whether it was seen before, as far as the table remembers. See `Bloom.add`."""
@@ -97,21 +95,14 @@ class InverseBloom(Sketch):
         pyarrow.BooleanArray, ndarray of bool or list of bool
             In kind.
         """
-        return self._flags(SKETCH.inverse_add_many, items)
+        return from_flags(*self._answers(SKETCH.inverse_add_many, items, np.uint8))
 
     def __contains__(self, item: object) -> bool:
         return bool(self._place.call(SKETCH.inverse_contains, hash_of(item, self._place.seed)))
 
     def contains_many(self, items: Any) -> Any:
         """Return of each item whether the table has it; nothing is added. In kind, as `add_many`."""
-        return self._flags(SKETCH.inverse_contains_many, items)
-
-    def _flags(self, call: Any, items: Any) -> Any:
-        column = column_of(items)
-        found = np.empty(column.length, np.uint8)
-        for first, hashes in chunks(column, self._place.seed):
-            self._place.run(call, hashes, found[first : first + len(hashes)])
-        return from_flags(found, column.source)
+        return from_flags(*self._answers(SKETCH.inverse_contains_many, items, np.uint8))
 
     @property
     def slots(self) -> int:

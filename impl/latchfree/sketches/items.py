@@ -152,6 +152,11 @@ def whole(number: Any, what: str, least: int, most: int) -> int:
     return found
 
 
+def seed_of(seed: Any) -> int:
+    """Return an argument that is the seed of a hash."""
+    return whole(seed, "seed", 0, (1 << 64) - 1)
+
+
 def fraction(number: Any, what: str, least: float, most: float) -> float:
     """Return an argument that is a number in a range, NaN not being one.
 

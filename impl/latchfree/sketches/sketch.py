@@ -17,6 +17,7 @@ from latchfree.errors import ArenaInvalid
 from latchfree.sketches import stored
 from latchfree.sketches.border import SKETCH
 from latchfree.sketches.errors import SketchInvalid, SketchMismatch
+from latchfree.sketches.items import chunks, column_of
 from latchfree.sketches.place import Place, check_arena, unlink
 from latchfree.sketches.shapes import Shape, cells_of
 from latchfree.structures import name_of
@@ -115,6 +116,21 @@ class Sketch(ABC):
     def __repr__(self) -> str:
         where = "" if self.name is None else f", {self.name!r}"
         return f"<{type(self).__name__} {self._described()}, {self.nbytes:,} bytes{where}>"
+
+    # many items -------------------------------------------------------------------------------------------------
+
+    def _add_all(self, call: Any, items: Any) -> None:
+        """Call compiled code for the hashes of items."""
+        for _, hashes in chunks(column_of(items), self._place.seed):
+            self._place.run(call, hashes)
+
+    def _answers(self, call: Any, items: Any, kind: type[np.generic]) -> tuple[NDArray[Any], str]:
+        """Return what compiled code says of each item, as an array of a kind; and what the items came in."""
+        column = column_of(items)
+        found = np.empty(column.length, kind)
+        for first, hashes in chunks(column, self._place.seed):
+            self._place.run(call, hashes, found[first : first + len(hashes)])
+        return found, column.source
 
     # bytes and merging ------------------------------------------------------------------------------------------
 

@@ -22,7 +22,7 @@ from typing import Any, Final, TypeAlias
 from latchfree.streams.border import RING
 from latchfree.streams.errors import RingEmpty, RingFull, RingShutDown, RingStalled
 from latchfree.streams.futex import FUTEX
-from latchfree.streams.handle import LOOKS, NEWS, ROOM, WHEN_FULL, Handle, seconds_of
+from latchfree.streams.handle import LOOKS, NAP, NEWS, ROOM, WHEN_FULL, Handle, seconds_of
 from latchfree.streams.kernels import layout
 from latchfree.streams.kernels import ring as r
 from latchfree.streams.kernels.entry_points import NO_COUNT
@@ -36,8 +36,6 @@ _BLOCK, _REJECT, _DROP_NEWEST, _DROP_OLDEST = range(len(WHEN_FULL))
 
 #: Seconds that a sleeper sleeps at most without a look.
 _LOOK: Final = 1.0
-#: Seconds between two looks at a cell that another thread has claimed.
-_NAP: Final = 5e-5
 
 #: What a wait asks its caller to do: the word armed, or 0 for a nap; and the seconds.
 _Steps: TypeAlias = Generator[tuple[int, float], None, int]
@@ -139,7 +137,7 @@ class Blocking(Handle):
                 if self._get_once()[0] == _DONE:
                     self._note_dropped()
                 else:
-                    time.sleep(_NAP)
+                    time.sleep(NAP)
             except RingShutDown:
                 return
 
@@ -183,7 +181,7 @@ class Blocking(Handle):
                 return _DONE
             if outcome == _STALLED:
                 stalled = self._stalled(stalled, until, "put")
-                yield 0, _NAP
+                yield 0, NAP
             elif self._when_full == _DROP_NEWEST:
                 self._note_dropped()
                 return _REFUSED
@@ -207,7 +205,7 @@ class Blocking(Handle):
                 return value
             if outcome == _STALLED:
                 stalled = self._stalled(stalled, until, "get")
-                yield 0, _NAP
+                yield 0, NAP
             elif time.monotonic() >= until:
                 raise self._late("get")
             elif armed:

@@ -22,10 +22,9 @@ from latchfree.streams.blocking import LEAST, MOST, Blocking
 from latchfree.streams.border import RING
 from latchfree.streams.handle import LOOKS, NEWS, ROOM, seconds_of
 from latchfree.streams.kernels import ring as r
-from latchfree.streams.kernels.entry_points import TELL
 
 _INT64 = np.dtype(np.int64)
-_DONE, _REFUSED, _STALLED, _TELL = int(r.DONE), int(r.REFUSED), int(r.STALLED), int(TELL)
+_DONE, _REFUSED, _STALLED = int(r.DONE), int(r.REFUSED), int(r.STALLED)
 
 
 class RingBuffer(Blocking):

@@ -27,8 +27,8 @@ MOST_CAPACITY: Final = 1 << 25
 
 #: How often compiled code looks at a claimed cell before it comes back here.
 LOOKS: Final = 1 << 10
-#: Seconds between two such calls.
-_NAP: Final = 5e-5
+#: Seconds between two such calls, and between two looks at a cell that another thread has claimed.
+NAP: Final = 5e-5
 
 _MISSING, _NO_COUNT, _TELL, _SHUT = int(MISSING), int(NO_COUNT), int(TELL), int(r.SHUT)
 NEWS, ROOM = int(layout.NEWS), int(layout.ROOM)
@@ -250,7 +250,7 @@ class Handle:
             if done:
                 return -1.0
             raise RingStalled(self._diagnosis(what))
-        time.sleep(_NAP)
+        time.sleep(NAP)
         return until
 
     def _diagnosis(self, what: str) -> str:

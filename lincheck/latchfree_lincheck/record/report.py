@@ -6,8 +6,6 @@ and every text of the system under test is escaped. Its only link is to the page
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import html
 import shlex
 import statistics
@@ -20,6 +18,7 @@ from latchfree_lincheck.record.chart import chart
 from latchfree_lincheck.record.entries import RecordedCall
 from latchfree_lincheck.record.facts import Facts
 from latchfree_lincheck.show import Judged
+from latchfree_support.pages import digest_of
 
 
 def report_page(run: Facts, judged: Judged) -> str:
@@ -38,7 +37,7 @@ def report_page(run: Facts, judged: Judged) -> str:
     failing = _failing(run, judged)
     return string.Template(_static("report.html")).substitute(
         style=style,
-        style_hash="sha256-" + base64.b64encode(hashlib.sha256(style.encode()).digest()).decode(),
+        style_hash=digest_of(style),
         name=_text(run.name),
         verdict=judged.verdict.verdict,
         facts=facts,

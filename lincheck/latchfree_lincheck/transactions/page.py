@@ -5,8 +5,6 @@ One HTML file without scripts, which loads nothing: its policy allows its own st
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import string
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -17,6 +15,7 @@ from latchfree_lincheck.transactions.anomaly import Anomaly, meaning
 from latchfree_lincheck.transactions.levels import LEVELS
 from latchfree_lincheck.transactions.picture import picture, plain
 from latchfree_lincheck.transactions.transaction import Transaction
+from latchfree_support.pages import digest_of
 
 _MOST_PICTURES: Final = 20
 
@@ -46,7 +45,6 @@ def page(
     history : sequence of Transaction
     """
     style = (files("latchfree_lincheck.transactions") / "page.css").read_text(encoding="utf-8")
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     levels = "".join(f'<li class="{"out" if level in out else "kept"}">{level}</li>' for level in LEVELS)
     count = Counter(anomaly.name for anomaly in anomalies)
     shown: Counter[str] = Counter()
@@ -60,7 +58,7 @@ def page(
                 f"<figure>{picture(anomaly, history)}</figure>"
                 f"<pre>{plain(anomaly.explain(history))}</pre></section>"
             )
-    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    policy = f"default-src 'none'; style-src '{digest_of(style)}'; base-uri 'none'; form-action 'none'"
     return string.Template(_PAGE).substitute(
         policy=policy,
         title=plain(title),

@@ -26,21 +26,6 @@ PATIENCE = 1200
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 
 
-@pytest.fixture(params=["private", "shared"])
-def either(request, shared_name):
-    if request.param == "private":
-        yield Arena.anonymous(64 << 20)
-    else:
-        with Arena.create(name=shared_name, capacity=64 << 20) as arena:
-            yield arena
-
-
-@pytest.fixture
-def shared(shared_name):
-    with Arena.create(name=shared_name, capacity=64 << 20) as arena:
-        yield arena
-
-
 def eventually(condition, step=lambda: None):
     until = time.monotonic() + PATIENCE
     while not condition():

@@ -15,7 +15,7 @@ from show_histories import map_history
 
 from latchfree_lincheck import History, Operation
 from latchfree_lincheck.show import judge_parts, page, save
-from latchfree_lincheck.show.report import as_json
+from latchfree_support.pages import as_json
 
 
 class Reader(HTMLParser):

@@ -10,8 +10,7 @@ epochs after it was unlinked, and a run in which the epoch has moved so far is r
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from latchfree_evidence.refinement.labels import ctrie_actions, labels_at
 from latchfree_explore.steps import Step
@@ -23,41 +22,6 @@ _ADVANCE: Final = "Reclamation!AdvanceCas"
 _KINDS: Final = ("C", "T", "L")
 _GRACE: Final = 2
 _VALUE_BITS: Final = 8
-
-
-class _Shape(NamedTuple):
-    """Where the parts of a node are, and the letter of each kind."""
-
-    kind_shift: int
-    tag: int
-    bitmap: int
-    slots: int
-    tombed: int
-    counted: int
-    entries: int
-    value: int
-    letters: dict[int, str]
-
-
-@cache
-def _shape() -> _Shape:
-    """Return the shape of nodes; the trie is loaded after a mutant was applied."""
-    from latchfree.arena.kernels.node import KIND_SHIFT
-    from latchfree.ctrie.kernels import shape
-    from latchfree.ctrie.kernels.entries import VALUE
-
-    letters = {int(shape.C_NODE): "C", int(shape.T_NODE): "T", int(shape.L_NODE): "L"}
-    return _Shape(
-        int(KIND_SHIFT),
-        int(shape.TAG),
-        int(shape.BITMAP),
-        int(shape.SLOTS),
-        int(shape.TOMBED),
-        int(shape.COUNT),
-        int(shape.ENTRIES),
-        int(VALUE),
-        letters,
-    )
 
 
 def mains_of(steps: Sequence[Step], words: Any) -> dict[int, str]:
@@ -86,21 +50,24 @@ def mains_of(steps: Sequence[Step], words: Any) -> dict[int, str]:
 
 def main_text(words: Any, main: int) -> str:
     """Describe the main node at a word offset: its kind, its S-nodes as ``key=value``, and how many children it has."""
-    s = _shape()
-    kind = s.letters.get(int(words[main]) >> s.kind_shift, "?")
-    children = 0
+    # Loaded here, since a mutant must be applied before.
+    from latchfree.arena.kernels.node import KIND_SHIFT
+    from latchfree.ctrie.kernels import shape
+    from latchfree.ctrie.kernels.entries import VALUE
+
+    kinds = {int(shape.C_NODE): "C", int(shape.T_NODE): "T", int(shape.L_NODE): "L"}
+    tag, slots = int(shape.TAG), main + int(shape.SLOTS)
+    kind = kinds.get(int(words[main]) >> int(KIND_SHIFT), "?")
     held: list[int] = []
     if kind == "C":
-        slots = int(words[main + s.bitmap]).bit_count()
-        links = [int(word) for word in words[main + s.slots : main + s.slots + slots]]
-        children = sum(bool(word & s.tag) for word in links)
-        held = [word for word in links if not word & s.tag]
+        held = [int(word) for word in words[slots : slots + int(words[main + int(shape.BITMAP)]).bit_count()]]
     elif kind == "T":
-        held = [int(words[main + s.tombed])]
+        held = [int(words[main + int(shape.TOMBED)])]
     elif kind == "L":
-        count = int(words[main + s.counted])
-        held = [int(word) for word in words[main + s.entries : main + s.entries + count]]
-    values = sorted(int(words[snode + s.value]) for snode in held)
+        first = main + int(shape.ENTRIES)
+        held = [int(word) for word in words[first : first + int(words[main + int(shape.COUNT)])]]
+    children = sum(bool(word & tag) for word in held)
+    values = sorted(int(words[snode + int(VALUE)]) for snode in held if not snode & tag)
     pairs = [f"k{value >> _VALUE_BITS}={value & (1 << _VALUE_BITS) - 1}" for value in values]
     return " ".join([kind, *pairs, *([f"+{children}"] if children else [])])
 

@@ -16,7 +16,6 @@ from latchfree.jit import entry, kernel
 from latchfree.kinds import Array, Handle, Word
 from latchfree.sketches.kernels.record import CELLS, FIRST_CELL, GONE, SHAPE, enter, leave, note_added
 
-_0 = np.uint64(0)
 _1 = np.uint64(1)
 _3 = np.uint64(3)
 _7 = np.uint64(7)

@@ -18,7 +18,6 @@ from latchfree.jit import entry, kernel
 from latchfree.kinds import Array, Flag, Handle, Word
 
 _0 = np.uint64(0)
-_1 = np.uint64(1)
 _GRACE = np.uint64(2)
 _ALIGN = np.uint64(7)
 

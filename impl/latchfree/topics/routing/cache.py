@@ -9,27 +9,22 @@ Source: the result cache of SubList, NATS.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import islice
 from operator import index
 from sys import getsizeof
-from typing import TYPE_CHECKING, Any, Final, Generic
+from typing import Any, Final, Generic
 
 from latchfree.extras import optional
 from latchfree.topics.columns import text_column
-from latchfree.topics.dialects import Dialect
 from latchfree.topics.errors import InvalidTopic
 from latchfree.topics.matcher import Matcher
+from latchfree.topics.routing.around import Around
 from latchfree.topics.subscription import S, Stats, Subscription
 
 pa: Any = optional("pyarrow", "topics")
 pc: Any = optional("pyarrow.compute", "topics")
-
-if TYPE_CHECKING:
-    from latchfree.topics.mask.index import MaskIndex
-    from latchfree.topics.snapshot import Snapshot
-
 
 #: Kinds of topics whose equality and hash are the interpreter's.
 _PLAIN: Final = frozenset({str, bytes})
@@ -77,8 +72,8 @@ class _Results(Generic[S]):
             self.nbytes = 0
 
 
-class CachedMatcher(Generic[S]):
-    """A matcher behind a cache; every change must go through the cache.
+class CachedMatcher(Around[S]):
+    """A matcher behind a cache; every change must go through the cache. `matching` does not look into it.
 
     Parameters
     ----------
@@ -95,24 +90,17 @@ class CachedMatcher(Generic[S]):
     def __init__(
         self, matcher: Matcher[S], entries: int = 1024, sweep: int = 256, *, most_bytes: int = 4 << 20
     ) -> None:
-        if not isinstance(getattr(matcher, "dialect", None), Dialect):
-            raise TypeError(f"matcher must be a matcher of topics, not {type(matcher).__name__}")
+        super().__init__(matcher)
         if not 0 < index(sweep) <= index(entries):
             raise ValueError(f"sweep must be 1 to entries ({entries}), not {sweep}")
         if index(most_bytes) < 0:
             raise ValueError(f"most_bytes must be 0 or more, not {most_bytes}")
-        self._matcher = matcher
         self._entries = entries
         self._sweep = sweep
         self._most_bytes = most_bytes
         self._results: _Results[S] = _Results()
         self._hits = 0
         self._misses = 0
-
-    @property
-    def dialect(self) -> Dialect:
-        """The dialect of patterns and topics."""
-        return self._matcher.dialect
 
     def subscribe(self, pattern: str | bytes, subscriber: S, *, queue: str | None = None) -> Subscription[S]:
         """Add a subscription; earlier results are no longer valid."""
@@ -196,28 +184,12 @@ class CachedMatcher(Generic[S]):
         first = pa.array(range(count), pa.int64())
         return topics.take(first), lists.take(first)
 
-    def matching(self, topic: str | bytes) -> list[Subscription[S]]:
-        """Return the subscriptions that match a topic, past the cache."""
-        return self._matcher.matching(topic)
-
     def has_interest(self, topic: str | bytes) -> bool:
         """Return whether any subscription matches a topic."""
         entry = self._results.single.get(topic) if type(topic) in _PLAIN else None
         if entry is not None:
             return bool(entry[0])
         return self._matcher.has_interest(topic)
-
-    def subscriptions(self, prefix: str | None = None) -> Iterator[Subscription[S]]:
-        """Return the subscriptions, or those whose patterns have the words of `prefix` first."""
-        return self._matcher.subscriptions(prefix)
-
-    def snapshot(self) -> Snapshot[S]:
-        """Return the current subscriptions, unchanging."""
-        return self._matcher.snapshot()
-
-    def freeze(self) -> MaskIndex[S]:
-        """Return an unchanging index of the current subscriptions, for bulk matching."""
-        return self._matcher.freeze()
 
     def stats(self) -> Stats:
         """Return the stats of the matcher, and the hits and misses of the cache."""
@@ -231,6 +203,3 @@ class CachedMatcher(Generic[S]):
             "cache hit rate": self._hits / asked if asked else 0.0,
         }
         return replace(stats, details={**stats.details, **cache})
-
-    def __len__(self) -> int:
-        return len(self._matcher)
