@@ -4,7 +4,7 @@ Four threads put, get and remove random keys, in bulk and one by one, while one 
 read, some iterated, some writable) so that ten are open at any time. A value holds its key, so that whoever reads a
 node that was freed too early notices; a snapshot must give the same contents at its end as at its beginning.
 
-Before that, the snapshots are made to hold the most that they can, so that a rise afterwards is no new record of chance.
+Before that, the snapshots are made to hold the most that they can, so that a rise afterwards is no record of chance.
 Resident memory and the arena are looked at every second. At the end, with no snapshots left, every word of the arena
 must be accounted for: what the trie reaches is exactly what is not free. A leak out of free blocks is found there.
 """
@@ -94,8 +94,8 @@ class Churn:
     def fill(self) -> None:
         """Hold the most that the snapshots can hold, so that what comes after needs no more.
 
-        Between two snapshots every node is renewed: each snapshot then keeps a whole trie of its own. A trie of which an
-        eighth of the keys is missing has smaller nodes than a full one, and a block that is free serves nodes of its size.
+        Between two snapshots every node is renewed: each snapshot then keeps a whole trie of its own. A trie that
+        lacks an eighth of the keys has smaller nodes than a full one, and a free block serves nodes of its size.
         """
         rng = np.random.default_rng(self.seed)
         everything = np.arange(self.keys, dtype=np.int64)
