@@ -41,6 +41,10 @@ PARTS = ("match", "check", "growth")
 _USUAL = "match,check"
 _TIMEOUT = 1800
 _FILES = 4
+_MATCH_LIMITS = {"wall": 1.3, "cpu": 1.5}
+"""At most this many times the identity."""
+_CHECK_LIMIT = 90.8
+"""Seconds for a million histories."""
 _SAMPLE = 2000
 """Histories checked in one process."""
 _BATCH = 1 << 16
@@ -128,7 +132,7 @@ def match_part(given: argparse.Namespace, folder: Path) -> list[Figure]:
         for name, each in found.items():
             print(each.line(f"Spark, {cores} cores: {name}", given.messages))
         for kind, match, floor in zip(Taken._fields, found["match"], found["identity"], strict=True):
-            figures.append(Figure(f"{cores} cores: matching / identity, {kind}", match / floor, 2, "x"))
+            figures.append(Figure(f"{cores} cores: matching / identity, {kind}", match / floor, _MATCH_LIMITS[kind], "x"))
     return figures
 
 
@@ -174,7 +178,7 @@ def check_part(given: argparse.Namespace, folder: Path) -> list[Figure]:
         seconds = taken(lambda out=out, cores=cores: python(checker(data, out, cores))).wall
         each = seconds / given.histories
         print(f"{f'Spark, {cores} cores: the command':<32}{each * 1e6:>10,.0f} ({1 / each:,.0f})")
-        limit = 150 * given.histories / 1e6
+        limit = _CHECK_LIMIT * given.histories / 1e6
         if cores == 2:
             figures.append(Figure(f"{cores} cores: {given.histories:,} histories", seconds, limit, "s"))
     if given.kill:
