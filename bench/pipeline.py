@@ -132,7 +132,9 @@ def match_part(given: argparse.Namespace, folder: Path) -> list[Figure]:
         for name, each in found.items():
             print(each.line(f"Spark, {cores} cores: {name}", given.messages))
         for kind, match, floor in zip(Taken._fields, found["match"], found["identity"], strict=True):
-            figures.append(Figure(f"{cores} cores: matching / identity, {kind}", match / floor, _MATCH_LIMITS[kind], "x"))
+            figures.append(
+                Figure(f"{cores} cores: matching / identity, {kind}", match / floor, _MATCH_LIMITS[kind], "x")
+            )
     return figures
 
 
