@@ -127,6 +127,10 @@ At(p, pc)   == L[p].pc = pc
 (********************************** Epochs *********************************)
 \* A node retired in epoch E is free in epoch E + Grace.
 Grace == 2
+\* The epoch in which a process retires what it has unlinked: that after the unlinking, not the one pinned.
+RetiredIn(a, p) == a.epoch
+\* The first process whose pin is looked at.
+FirstPin == 1
 \* The pin must be visible to all before the first read that it protects: an exchange.
 PublishPin(a, p, e) == [a EXCEPT !.pin[p] = e]
 \* Retire the nodes X in epoch e.
@@ -151,10 +155,10 @@ Unpin(p) == At(p, "Unpin") /\ Apply(p, Out([arena EXCEPT !.pin[p] = 0, !.buffer[
 Drain(p) == arena.buffer[p] # 0 /\ Apply(p, Out([arena EXCEPT !.pin[p] = arena.buffer[p], !.buffer[p] = 0], L[p]))
 \* Read EPOCH after the nodes were unlinked, and retire them in that epoch.
 RetireReadEpoch(p) == LET l == L[p] IN At(p, "RetireReadEpoch") /\
-    Apply(p, RetireAll(Retire(arena, p, l.limb, arena.epoch), [l EXCEPT !.limb = {}]))
+    Apply(p, RetireAll(Retire(arena, p, l.limb, RetiredIn(arena, p)), [l EXCEPT !.limb = {}]))
 \* Read EPOCH to advance it; free what is old enough.
 AdvanceLoad(p) == LET l == L[p] IN At(p, "AdvanceLoad") /\
-    Apply(p, Goto(Reclaim(arena, p, arena.epoch), [l EXCEPT !.e = arena.epoch, !.j = 1], "AdvanceScan"))
+    Apply(p, Goto(Reclaim(arena, p, arena.epoch), [l EXCEPT !.e = arena.epoch, !.j = FirstPin], "AdvanceScan"))
 \* Read one PIN: give up if it is set to another epoch.
 AdvanceScan(p) == LET l == L[p]  q == arena.pin[ProcSeq[l.j]] IN At(p, "AdvanceScan") /\
     Apply(p, IF q # 0 /\ q # l.e THEN Goto(arena, [l EXCEPT !.e = 0, !.j = 0], "Done")
