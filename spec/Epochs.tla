@@ -28,15 +28,16 @@ vars == <<arena, L>>
 
 (********************************** Nodes **********************************)
 \* birth: the generation for which the node was made.  For the invariants only: death, the generation of the
-\* update that unlinked it (0: none); retired.
+\* update that unlinked it (0: none); retired.  block: what lists it on a deadlist (Deadlists), 0 for none.
 Free        == [t |-> "free"]
-INode(m, g) == [t |-> "I", main |-> m, birth |-> g, death |-> 0, retired |-> FALSE]
+INode(m, g) == [t |-> "I", main |-> m, birth |-> g, death |-> 0, retired |-> FALSE, block |-> 0]
 \* A main node: a value, and a child I-node or 0.  prev is 0 (committed), a > 0 (pending, old main a) or -a (failed).
 CNode(v, kid, prev, g) ==
-    [t |-> "C", val |-> v, kid |-> kid, prev |-> prev, birth |-> g, death |-> 0, retired |-> FALSE]
+    [t |-> "C", val |-> v, kid |-> kid, prev |-> prev, birth |-> g, death |-> 0, retired |-> FALSE, block |-> 0]
 \* RDCSS: replace root ov by nv if the main of ov is still exp.
 Descriptor(ov, exp, nv) ==
-    [t |-> "D", ov |-> ov, exp |-> exp, nv |-> nv, status |-> "UNDECIDED", birth |-> 0, death |-> 0, retired |-> FALSE]
+    [t |-> "D", ov |-> ov, exp |-> exp, nv |-> nv, status |-> "UNDECIDED", birth |-> 0, death |-> 0, retired |-> FALSE,
+     block |-> 0]
 
 IsFree(a, x) == a.node[x].t = "free"
 Fresh(a)     == CHOOSE x \in 1..Size : IsFree(a, x) /\ \A y \in 1..(x - 1) : ~IsFree(a, y)
