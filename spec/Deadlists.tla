@@ -11,7 +11,11 @@
 (* A slot: gen (0: none), head (the deadlist, a stack of blocks),          *)
 (* state.  The generation is part of an empty head, so that a CAS cannot   *)
 (* mistake an empty list for that of an earlier snapshot in the same slot. *)
-(* A block goes from one list to another without grace.                    *)
+(* A block that goes from one list to another stays the same.  A block     *)
+(* whose node is retired becomes part of the limbo with the node, so its   *)
+(* address comes back only when nobody who was pinned can hold it.  That   *)
+(* is why a CAS of a head that is a block cannot be fooled: who pushes is  *)
+(* pinned since before the head was read.                                  *)
 (*                                                                         *)
 (* A search reads every slot.  So a process keeps what its last one found, *)
 (* for the other nodes that die in that generation: since then the newest  *)
@@ -28,16 +32,23 @@ Top(head) == IF head.q = <<>> THEN <<"empty", head.gen>> ELSE <<"block", head.q[
 IsClosed(top) == top = <<"empty", 0>>
 NoSlot    == [gen |-> 0, head |-> Closed, state |-> "FREE"]
 
-Blocks(q) == {q[n].block : n \in 1..Len(q)}
-BlocksInUse(a) == UNION {Blocks(a.slot[k].head.q) : k \in 1..Slots} \cup UNION {Blocks(L[p].list) : p \in Procs}
+\* A block is in use until its node is free: on a list, in the hands of who sweeps, then in limbo.
+BlocksInUse(a) == {a.node[x].block : x \in {y \in 1..Size : ~IsFree(a, y)}} \ {0}
 \* A new block, at the least free address, for node x.
 Entry(a, x) ==
     LET used == BlocksInUse(a)
     IN  [node |-> x, block |-> CHOOSE b \in 1..(2 * Size) : b \notin used /\ \A c \in 1..(b - 1) : c \in used]
-PushOn(a, k, x) == [a EXCEPT !.slot[k].head.q = <<Entry(a, x)>> \o @]
+PushOn(a, k, e) == [a EXCEPT !.slot[k].head.q = <<e>> \o @, !.node[e.node].block = e.block]
 
 \* Of the slots looked at so far the best candidate is l.k with generation l.s; is slot k a better one?
 Newer(s, l) == s # 0 /\ (l.k = 0 \/ s > l.s)
+\* Whether a search passes over a slot with this head.
+Skips(top) == IsClosed(top)
+\* Of the snapshots to move a list to, is that of generation g better than the best so far?
+MovesTo(g, l) == g <= l.s /\ g > l.prev[2]
+\* Whether who found a slot reads its generation again, after its head; and its state again, after unlocking.
+ChecksAgain == TRUE
+LooksAgain  == TRUE
 
 (******************************** Registering ******************************)
 \* CAS STATE of a slot: FREE to CLAIMED; its HEAD is then an empty list.  l.s is the generation to register.
@@ -84,17 +95,19 @@ RetireScan(p) == LET l == L[p]  g == arena.slot[l.j].gen IN At(p, "RetireScan") 
     Apply(p, IF Newer(g, l) /\ g < Death(l) THEN Goto(arena, [l EXCEPT !.e = g], "RetireScanHead") ELSE Scanned(arena, l))
 \* Read HEAD of that slot: if it is closed, the snapshot is dropped and does not count.
 RetireScanHead(p) == LET l == L[p] IN At(p, "RetireScanHead") /\
-    Apply(p, Scanned(arena, IF IsClosed(Top(arena.slot[l.j].head)) THEN l ELSE [l EXCEPT !.k = l.j, !.s = l.e]))
+    Apply(p, Scanned(arena, IF Skips(Top(arena.slot[l.j].head)) THEN l ELSE [l EXCEPT !.k = l.j, !.s = l.e]))
 \* Read HEAD of the slot found.
 RetireHead(p) == LET l == L[p]  h == Top(arena.slot[l.k].head) IN At(p, "RetireHead") /\
-    Apply(p, IF IsClosed(h) THEN Out(arena, Search(l)) ELSE Goto(arena, [l EXCEPT !.h = h], "RetireCheck"))
+    Apply(p, IF IsClosed(h) THEN Out(arena, Search(l))
+             ELSE Goto(arena, [l EXCEPT !.h = h], IF ChecksAgain THEN "RetireCheck" ELSE "RetirePush"))
 \* Read GEN of the slot again.
 RetireCheck(p) == LET l == L[p] IN At(p, "RetireCheck") /\
     Apply(p, IF arena.slot[l.k].gen # l.s THEN Out(arena, Search(l)) ELSE Goto(arena, l, "RetirePush"))
 \* CAS HEAD: put the node on the list, or search again.
 RetirePush(p) == LET l == L[p] IN At(p, "RetirePush") /\
     Apply(p, IF Top(arena.slot[l.k].head) # l.h THEN Out(arena, Search(l))
-             ELSE RetireAll(PushOn(arena, l.k, NextOne(l)), [l EXCEPT !.unlinked = Tail(@), !.k = 0, !.s = 0, !.h = <<>>]))
+             ELSE RetireAll(PushOn(arena, l.k, Entry(arena, NextOne(l))),
+                            [l EXCEPT !.unlinked = Tail(@), !.k = 0, !.s = 0, !.h = <<>>]))
 
 (********************************* Dropping ********************************)
 \* STATE := DROPPED of slot l.k.
@@ -117,7 +130,7 @@ SweepClose(p) == LET l == L[p]  t == arena.slot[l.k] IN At(p, "SweepClose") /\
                   [l EXCEPT !.list = t.head.q, !.s = t.gen, !.j = 1, !.prev = <<0, 0>>], "SweepPrev"))
 \* Read GEN of one other slot, in search of the newest snapshot not newer than this one.
 SweepPrev(p) == LET l == L[p]  g == arena.slot[l.j].gen IN At(p, "SweepPrev") /\
-    LET l1 == IF l.j # l.k /\ g <= l.s /\ g > l.prev[2] THEN [l EXCEPT !.prev = <<l.j, g>>] ELSE l
+    LET l1 == IF l.j # l.k /\ MovesTo(g, l) THEN [l EXCEPT !.prev = <<l.j, g>>] ELSE l
     IN  Apply(p, IF l.j < Slots THEN Out(arena, [l1 EXCEPT !.j = @ + 1])
                  ELSE Goto(arena, [l1 EXCEPT !.j = 0, !.s = 0], "SweepClear"))
 \* GEN := 0.
@@ -140,16 +153,17 @@ SweepFree(p) == LET l == L[p]
 \* Read HEAD of the older snapshot's slot, which nobody else can close.
 SweepHead(p) == LET l == L[p] IN At(p, "SweepHead") /\
     Apply(p, Goto(arena, [l EXCEPT !.h = Top(arena.slot[l.prev[1]].head)], "SweepMove"))
-\* CAS HEAD: put the node on its list.
+\* CAS HEAD: put the node on its list, with its block.
 SweepMove(p) == LET l == L[p]  k == l.prev[1] IN At(p, "SweepMove") /\
     Apply(p, IF Top(arena.slot[k].head) # l.h THEN Goto(arena, [l EXCEPT !.h = <<>>], "SweepHead")
-             ELSE LET a == PushOn(arena, k, l.list[1].node)
+             ELSE LET a == PushOn(arena, k, l.list[1])
                       l1 == [l EXCEPT !.list = Tail(@), !.h = <<>>]
                   IN  IF l1.list # <<>> THEN Goto(a, l1, "SweepHead")
                       ELSE Goto(a, [l1 EXCEPT !.prev = <<0, 0>>, !.j = 1], "SweepScan"))
 \* DROP_LOCK := 0.
 SweepUnlock(p) == LET l == L[p] IN At(p, "SweepUnlock") /\
-    Apply(p, Goto([arena EXCEPT !.lock = 0], [l EXCEPT !.j = 1], "SweepRecheck"))
+    Apply(p, IF LooksAgain THEN Goto([arena EXCEPT !.lock = 0], [l EXCEPT !.j = 1], "SweepRecheck")
+             ELSE Goto([arena EXCEPT !.lock = 0], [l EXCEPT !.j = 0], l.fin))
 \* Read STATE of one slot again: a drop that found the lock taken may have come after SweepScan.
 SweepRecheck(p) == LET l == L[p] IN At(p, "SweepRecheck") /\
     Apply(p, IF arena.slot[l.j].state = "DROPPED" THEN Goto(arena, [l EXCEPT !.j = 0], "SweepLock")

@@ -28,15 +28,16 @@ vars == <<arena, L>>
 
 (********************************** Nodes **********************************)
 \* birth: the generation for which the node was made.  For the invariants only: death, the generation of the
-\* update that unlinked it (0: none); retired.
+\* update that unlinked it (0: none); retired.  block: what lists it on a deadlist (Deadlists), 0 for none.
 Free        == [t |-> "free"]
-INode(m, g) == [t |-> "I", main |-> m, birth |-> g, death |-> 0, retired |-> FALSE]
+INode(m, g) == [t |-> "I", main |-> m, birth |-> g, death |-> 0, retired |-> FALSE, block |-> 0]
 \* A main node: a value, and a child I-node or 0.  prev is 0 (committed), a > 0 (pending, old main a) or -a (failed).
 CNode(v, kid, prev, g) ==
-    [t |-> "C", val |-> v, kid |-> kid, prev |-> prev, birth |-> g, death |-> 0, retired |-> FALSE]
+    [t |-> "C", val |-> v, kid |-> kid, prev |-> prev, birth |-> g, death |-> 0, retired |-> FALSE, block |-> 0]
 \* RDCSS: replace root ov by nv if the main of ov is still exp.
 Descriptor(ov, exp, nv) ==
-    [t |-> "D", ov |-> ov, exp |-> exp, nv |-> nv, status |-> "UNDECIDED", birth |-> 0, death |-> 0, retired |-> FALSE]
+    [t |-> "D", ov |-> ov, exp |-> exp, nv |-> nv, status |-> "UNDECIDED", birth |-> 0, death |-> 0, retired |-> FALSE,
+     block |-> 0]
 
 IsFree(a, x) == a.node[x].t = "free"
 Fresh(a)     == CHOOSE x \in 1..Size : IsFree(a, x) /\ \A y \in 1..(x - 1) : ~IsFree(a, y)
@@ -127,6 +128,10 @@ At(p, pc)   == L[p].pc = pc
 (********************************** Epochs *********************************)
 \* A node retired in epoch E is free in epoch E + Grace.
 Grace == 2
+\* The epoch in which a process retires what it has unlinked: that after the unlinking, not the one pinned.
+RetiredIn(a, p) == a.epoch
+\* The first process whose pin is looked at.
+FirstPin == 1
 \* The pin must be visible to all before the first read that it protects: an exchange.
 PublishPin(a, p, e) == [a EXCEPT !.pin[p] = e]
 \* Retire the nodes X in epoch e.
@@ -151,10 +156,10 @@ Unpin(p) == At(p, "Unpin") /\ Apply(p, Out([arena EXCEPT !.pin[p] = 0, !.buffer[
 Drain(p) == arena.buffer[p] # 0 /\ Apply(p, Out([arena EXCEPT !.pin[p] = arena.buffer[p], !.buffer[p] = 0], L[p]))
 \* Read EPOCH after the nodes were unlinked, and retire them in that epoch.
 RetireReadEpoch(p) == LET l == L[p] IN At(p, "RetireReadEpoch") /\
-    Apply(p, RetireAll(Retire(arena, p, l.limb, arena.epoch), [l EXCEPT !.limb = {}]))
+    Apply(p, RetireAll(Retire(arena, p, l.limb, RetiredIn(arena, p)), [l EXCEPT !.limb = {}]))
 \* Read EPOCH to advance it; free what is old enough.
 AdvanceLoad(p) == LET l == L[p] IN At(p, "AdvanceLoad") /\
-    Apply(p, Goto(Reclaim(arena, p, arena.epoch), [l EXCEPT !.e = arena.epoch, !.j = 1], "AdvanceScan"))
+    Apply(p, Goto(Reclaim(arena, p, arena.epoch), [l EXCEPT !.e = arena.epoch, !.j = FirstPin], "AdvanceScan"))
 \* Read one PIN: give up if it is set to another epoch.
 AdvanceScan(p) == LET l == L[p]  q == arena.pin[ProcSeq[l.j]] IN At(p, "AdvanceScan") /\
     Apply(p, IF q # 0 /\ q # l.e THEN Goto(arena, [l EXCEPT !.e = 0, !.j = 0], "Done")

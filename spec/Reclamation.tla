@@ -210,7 +210,7 @@ TrieStep(p) ==
 \* The I-nodes of the roots are 1, 2, ...; they share the rest, of generation 1.
 First ==
     LET n == Len(Holders)
-        root(g) == [INode(n + 2, g) EXCEPT !.death = IF g <= n THEN g + 1 ELSE 0]
+        root(g) == [INode(n + 2, g) EXCEPT !.death = IF g <= n THEN g + 1 ELSE 0, !.block = IF g <= n THEN g ELSE 0]
         main == CNode(0, IF HasChild THEN n + 3 ELSE 0, 0, 1)
     IN  [root |-> n + 1,
          node |-> [x \in 1..Size |-> IF x <= n + 1 THEN root(x) ELSE IF x = n + 2 THEN main
@@ -237,6 +237,8 @@ Quiet == \A p \in Procs : L[p].pc = "idle"
 Terminating == Quiet /\ UNCHANGED vars
 Next == (\E p \in Procs : EpochStep(p) \/ DeadlistStep(p) \/ TrieStep(p)) \/ Terminating
 Spec == Init /\ [][Next]_vars
+\* Somebody takes steps, whoever that is: the others may have stopped anywhere.
+SomebodyMoves == Spec /\ WF_vars(Next)
 
 (******************************** Invariants *******************************)
 Node(x) == arena.node[x]
@@ -278,6 +280,13 @@ I7 == Quiet /\ Live = {} =>
           /\ {x \in 1..Size : ~IsFree(arena, x)} =
                  Reachable(arena.root) \cup UNION {{y[1] : y \in arena.limbo[p]} : p \in Procs}
           /\ arena.registered = 0 /\ arena.lock = 0 /\ \A k \in 1..Slots : arena.slot[k].state = "FREE"
+\* What is on the deadlist of a registered snapshot is dead, and that snapshot sees it.
+I8 == \A k \in 1..Slots : LET s == arena.slot[k] IN \A n \in 1..Len(s.head.q) :
+          LET x == s.head.q[n].node
+          IN  ~IsFree(arena, x) /\ s.gen # 0 /\ Node(x).birth <= s.gen /\ s.gen < Node(x).death
+\* Programs are finite, so somebody always returns if and only if all do in the end.
+LockFree == <>Quiet
+
 \* At rest the trie holds what was counted (unless it was cleared).
 Count(key) == LET c[ps \in SUBSET Procs] ==
                     IF ps = {} THEN 0

@@ -16,6 +16,7 @@ ReaderAndTwoWriters   == [r |-> <<Get>>, w |-> <<Inc("top"), Advance, Advance, I
 SnapshotAndUpdate     == [s |-> <<Snapshot, Read, Drop>>, w |-> <<Inc("low"), Advance, Advance>>]
 TwoSnapshotters       == [s |-> <<Snapshot, Drop>>, t |-> <<Snapshot, Drop>>]
 DropSnapshotUpdate    == [s |-> <<Drop>>, t |-> <<Snapshot>>, w |-> <<Inc("top")>>]
+DropAndTwoUpdates     == [s |-> <<Drop>>, w |-> <<Inc("top"), Inc("top")>>]
 TwoDropsAndKiller     == [s |-> <<Drop>>, t |-> <<Drop>>, w |-> <<Inc("low")>>]
 DropTakeAndKiller     == [s |-> <<Drop>>, t |-> <<Drop, Snapshot>>, w |-> <<Inc("top")>>]
 UpdatesAndDrop        == [s |-> <<>>, t |-> <<Inc("top"), Drop>>, w |-> <<Inc("top"), Inc("low")>>]

@@ -2,14 +2,21 @@
 
 import importlib
 import json
+import re
+import signal
+import subprocess
 import sys
+import time
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from latchfree_cli import exits
 from latchfree_cli.app import app
+from latchfree_cli.proofs import any_number
 from latchfree_evidence.inductive.systems.ring_strict import RingStrict
 from latchfree_evidence.inductive.theorems import THEOREMS
 from latchfree_model.tlc import tools
@@ -18,6 +25,12 @@ from latchfree_model.tlc import tools
 def prove(*arguments: str) -> Result:
     """Run ``latchfree prove --any``."""
     return CliRunner().invoke(app, ["prove", "--any", *arguments])
+
+
+@pytest.fixture
+def alone(monkeypatch):
+    """Let all checks be made in this process, so that a test may replace parts of them."""
+    monkeypatch.setattr(any_number, "processors", lambda: 1)
 
 
 class Hasty(RingStrict):
@@ -49,6 +62,7 @@ def test_a_system_is_proved(name):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("alone")
 def test_a_wrong_system_is_shown(monkeypatch):
     monkeypatch.setitem(THEOREMS, "ring_strict", replace(THEOREMS["ring_strict"], system=Hasty))
     result = prove("ring_strict")
@@ -61,6 +75,7 @@ def test_a_wrong_system_is_shown(monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("alone")
 def test_without_tlc_the_tie_is_open(monkeypatch):
     importlib.import_module("latchfree_model.graph.explore")
 
@@ -73,6 +88,46 @@ def test_without_tlc_the_tie_is_open(monkeypatch):
     assert result.exit_code == exits.INCONCLUSIVE
     assert "    tie to ring_strict: not run: no Java" in result.stdout
     assert "0 of 1 systems proved" in result.stdout
+
+
+@pytest.mark.slow
+def test_side_by_side_the_checks_say_the_same(monkeypatch):
+    def said(count):
+        monkeypatch.setattr(any_number, "processors", lambda: count)
+        result = prove("inverse_bloom")
+        assert result.exit_code == exits.OK
+        return re.sub(r"\d+\.\d s", "some s", result.stdout).splitlines()
+
+    assert said(2) == said(1)
+
+
+def test_ctrl_c_leaves_no_process(tmp_path):
+    command = [sys.executable, "-m", "latchfree_cli", "prove", "--any"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, cwd=tmp_path
+    ) as process:
+        while len(members(process.pid)) < 3:  # the process, and those that work for it
+            assert process.poll() is None
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=120)
+    assert (process.returncode, stderr) == (exits.INTERRUPTED, "latchfree: interrupted\n")
+    until = time.monotonic() + 60
+    while members(process.pid) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert members(process.pid) == []
+
+
+def members(session):
+    """Return the processes of a session."""
+    found = []
+    for each in Path("/proc").iterdir():
+        if each.name.isdigit():
+            with suppress(OSError):
+                state, _, _, its = (each / "stat").read_text().rpartition(")")[2].split()[:4]
+                if int(its) == session and state != "Z":
+                    found.append(int(each.name))
+    return found
 
 
 def test_the_list():

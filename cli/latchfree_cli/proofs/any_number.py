@@ -1,13 +1,19 @@
-"""Run the proofs about any number of threads for ``latchfree prove --any``, and say how each of their checks ended."""
+"""Run the proofs about any number of threads for ``latchfree prove --any``, and say how each of their checks ended.
+
+The checks run side by side, a process for each processor, and are said in the order of the list.
+"""
 
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from latchfree_cli import exits
-from latchfree_cli.settings import Outcome, Report, Settings
+from latchfree_cli.proofs.checks import checks_of, clean, perform
+from latchfree_cli.proofs.crew import Crew, processors
+from latchfree_cli.settings import Outcome, Settings
 
 if TYPE_CHECKING:
     from latchfree_evidence.inductive.instance import Run
@@ -25,8 +31,19 @@ def prove_any(settings: Settings, names: list[str], *, listed: bool = False) -> 
         for theorem in theorems:
             settings.say(f"{theorem.name:<14}{theorem.says}")
         return Outcome("listed", {"systems": [{"name": x.name, "says": x.says} for x in theorems]}, code=exits.OK)
-    with settings.progress(f"prove: {len(theorems)} systems") as report:
-        entries = [_check(settings, theorem, report) for theorem in theorems]
+    from latchfree_evidence.inductive.proving import TIMEOUT
+
+    seed, timeout = settings.seed or 0, settings.timeout or TIMEOUT
+    owed_checks = {x.name: checks_of(x, seed, timeout, settings.timeout) for x in theorems}
+    with (
+        settings.progress(f"prove: {len(theorems)} systems") as report,
+        Crew(perform, processors(), clean) as crew,
+    ):
+        found = {name: [crew.submit(check) for check in checks] for name, checks in owed_checks.items()}
+        entries = []
+        for theorem in theorems:
+            report(f"prove {theorem.name}: {theorem.says}")
+            entries.append(_check(settings, theorem, [each.result for each in found[theorem.name]]))
     good = sum(entry["verdict"] == "ok" for entry in entries)
     owed = sum(entry["obligations"] for entry in entries)
     settings.say(f"{good} of {len(entries)} systems proved for any number of threads: {owed} obligations")
@@ -38,30 +55,22 @@ def prove_any(settings: Settings, names: list[str], *, listed: bool = False) -> 
     )
 
 
-def _check(settings: Settings, theorem: Theorem, report: Report) -> dict[str, Any]:
-    """Run the four checks of a theorem; return what ``--json`` prints of it."""
-    from latchfree_evidence.inductive.proving import TIMEOUT
-    from latchfree_evidence.inductive.theorems import prove_theorem, refute, run_small
-
-    seed, timeout = settings.seed or 0, settings.timeout or TIMEOUT
-    report(f"prove {theorem.name}: {theorem.says}")
-    induction = prove_theorem(theorem, seed=seed, timeout=timeout)
+def _check(settings: Settings, theorem: Theorem, results: list[Callable[[], Any]]) -> dict[str, Any]:
+    """Say how the checks of a theorem end, in their order; return what ``--json`` prints of it."""
+    induction: Induction = results[0]()
     proved = induction.owed - len(induction.failures)
     word = "proved" if not induction.failures else "not proved"
     amount = f"{proved} of {induction.owed} obligations"
     settings.note(f"{theorem.name:<14}{word:<11}{amount:<26}{induction.seconds:6.1f} s  {theorem.says}")
     for failure in induction.failures:
         settings.say(f"    {failure.answer}: {failure.picture or failure.says}".replace("\n", "\n    "))
-    report(f"run {theorem.name}")
-    run, never = run_small(theorem)
+    run, never = results[1]()
     settings.note(f"    small instances: {_run(run, never)}")
-    report(f"tie {theorem.name} to {theorem.bond.model}")
-    tie = _tie(settings, theorem)
-    variants = []
-    for name in theorem.system("").variants:
-        report(f"refute {theorem.name}: {name}")
-        variants.append(refute(theorem, name, seed=seed, timeout=timeout))
-        settings.note(f"    wrong, {name}: {_variant(variants[-1])}")
+    tie = _told(settings, theorem, results[2]())
+    variants: list[Variant] = []
+    for result in results[3:]:
+        variants.append(result())
+        settings.note(f"    wrong, {variants[-1].name}: {_variant(variants[-1])}")
     return {
         "system": theorem.name,
         "says": theorem.says,
@@ -85,21 +94,12 @@ def _check(settings: Settings, theorem: Theorem, report: Report) -> dict[str, An
     }
 
 
-def _tie(settings: Settings, theorem: Theorem) -> Tie | None:
-    """Compare a system with TLC's graph of its model; None if TLC could not explore the model."""
-    from latchfree_cli.spec_runs import read_manifest
-    from latchfree_evidence.inductive.tie import compare
-    from latchfree_model.graph.explore import Unexplored, explore
-    from latchfree_model.tlc.tools import ToolMissing
-
+def _told(settings: Settings, theorem: Theorem, tie: Tie | str) -> Tie | None:
+    """Say how a system compares with TLC's graph; None if TLC could not explore the model."""
     bond = theorem.bond
-    try:
-        (model,) = (each for each in read_manifest() if each.name == bond.model)
-        graph = explore(model, timeout=settings.timeout, cancelled=settings.cancelled).graph
-    except (ToolMissing, Unexplored) as error:
-        settings.note(f"    tie to {bond.model}: not run: {error}")
+    if isinstance(tie, str):
+        settings.note(f"    tie to {bond.model}: not run: {tie}")
         return None
-    tie = compare(theorem.system(""), bond, graph)
     sizes = f"{tie.states} states, {tie.edges} edges of TLC, {tie.steps} steps"
     settings.note(f"    tie to {bond.model}: {sizes}: {tie.differences} differences")
     for what, found in (("no step for", tie.no_step), ("no edge for", tie.no_edge), ("not an invariant:", tie.broken)):

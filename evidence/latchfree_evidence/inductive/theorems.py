@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from latchfree_evidence.inductive.bonds import epochs as epochs_bond
 from latchfree_evidence.inductive.bonds import free_list as free_list_bond
 from latchfree_evidence.inductive.bonds import gcas as gcas_bond
 from latchfree_evidence.inductive.bonds import inverse_bloom as inverse_bloom_bond
@@ -20,7 +21,7 @@ from latchfree_evidence.inductive.bonds import ring as ring_bond
 from latchfree_evidence.inductive.instance import Instance, Run
 from latchfree_evidence.inductive.proving import TIMEOUT, Failure, Induction, prove_system
 from latchfree_evidence.inductive.system import System
-from latchfree_evidence.inductive.systems import free_list, inverse_bloom, ring_strict, ring_weak
+from latchfree_evidence.inductive.systems import epochs, free_list, inverse_bloom, ring_strict, ring_weak
 from latchfree_evidence.inductive.systems.gcas import protocol
 from latchfree_evidence.inductive.tie import Bond
 
@@ -90,6 +91,13 @@ THEOREMS: Final[dict[str, Theorem]] = {
             free_list.FreeList,
             (free_list.small,),
             free_list_bond.FREE_LIST,
+        ),
+        Theorem(
+            "epochs",
+            "nothing is freed while a pinned thread may hold it, and each node is in one place",
+            epochs.Epochs,
+            (epochs.small,),
+            epochs_bond.EPOCHS,
         ),
     )
 }

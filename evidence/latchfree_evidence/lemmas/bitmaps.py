@@ -15,7 +15,7 @@ import z3
 from latchfree import words
 from latchfree_evidence.symbolic.code import Code, Twin
 from latchfree_evidence.symbolic.lemma import Case, Lemma
-from latchfree_evidence.symbolic.words import BITS, Word, either
+from latchfree_evidence.symbolic.words import BITS, Word, either, popcount
 
 _COUNT = z3.Function("count", z3.BitVecSort(BITS), z3.BitVecSort(BITS))
 
@@ -32,6 +32,8 @@ class _Counting:
 
     def count(self, word: Any) -> Word:
         """Return the number of one bits."""
+        if Word(word).known:
+            return popcount(word)
         found = Word(_COUNT(Word(word).term))
         self._case.given(found <= BITS)
         return found

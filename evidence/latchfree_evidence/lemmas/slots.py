@@ -16,11 +16,11 @@ from latchfree_evidence.symbolic.code import Code, Twin
 from latchfree_evidence.symbolic.lemma import Case, Lemma
 from latchfree_evidence.symbolic.words import Truth, Word, term_of
 
-_OLD, _NEW = 1000, 2000
+OLD, _NEW = 1000, 2000
 _SLOTS = int(shape.SLOTS)
 
 
-class _Node:
+class CopiedNode:
     """A C-node of `n` slots in a memory, and the place of its copy."""
 
     def __init__(self, case: Case, n: int) -> None:
@@ -28,9 +28,9 @@ class _Node:
         self.bitmap, self.flag, self.gen = case.word("bitmap"), case.word("flag"), case.word("gen", below=1 << 40)
         self.slots = [case.word(f"slot{k}") for k in range(n)]
         self.slot = case.word("slot")
-        self.mem.write(_OLD + int(shape.BITMAP), self.bitmap)
+        self.mem.write(OLD + int(shape.BITMAP), self.bitmap)
         for k, slot in enumerate(self.slots):
-            self.mem.write(_OLD + _SLOTS + k, slot)
+            self.mem.write(OLD + _SLOTS + k, slot)
         self.before = dict(self.mem.words)
 
     def holds(self, case: Case, bitmap: Any, slots: list[Word]) -> None:
@@ -60,21 +60,21 @@ def _with(code: Code, n: int, at: int) -> Code:
 
 
 def _inserted(case: Case, code: Code, n: int, at: int) -> None:
-    node = _Node(case, n)
-    _with(code, n, at)[cnode.inserted](node.mem, 0, Word(_OLD), node.flag, node.slot, node.gen)
+    node = CopiedNode(case, n)
+    _with(code, n, at)[cnode.inserted](node.mem, 0, Word(OLD), node.flag, node.slot, node.gen)
     node.holds(case, node.bitmap | node.flag, [*node.slots[:at], node.slot, *node.slots[at:]])
 
 
 def _updated(case: Case, code: Code, n: int, at: int) -> None:
-    node = _Node(case, n)
-    _with(code, n, at)[cnode.updated](node.mem, 0, Word(_OLD), node.flag, node.slot, node.gen)
+    node = CopiedNode(case, n)
+    _with(code, n, at)[cnode.updated](node.mem, 0, Word(OLD), node.flag, node.slot, node.gen)
     node.holds(case, node.bitmap, [*node.slots[:at], node.slot, *node.slots[at + 1 :]])
 
 
 def _removed(case: Case, code: Code, n: int, at: int) -> None:
-    node = _Node(case, n)
+    node = CopiedNode(case, n)
     level = case.word("level", below=61)
-    _with(code, n, at)[cnode.removed_contracted](node.mem, 0, Word(_OLD), node.flag, level, node.gen)
+    _with(code, n, at)[cnode.removed_contracted](node.mem, 0, Word(OLD), node.flag, level, node.gen)
     words = node.mem.words
     rest = [*node.slots[:at], *node.slots[at + 1 :]]
     lone = (level > 0) & (rest[0] & shape.CHILD == 0) if n == 2 else False
@@ -89,7 +89,7 @@ def _removed(case: Case, code: Code, n: int, at: int) -> None:
 
 def _renewed(case: Case, code: Code, n: int, at: int) -> None:
     """Slot `at` holds an I-node, of this or another generation; the others are entries."""
-    node = _Node(case, n)
+    node = CopiedNode(case, n)
     child, birth, main = Word(3000), case.word("birth", below=1 << 40), case.word("main")
     node.mem.write(3000, (shape.I_NODE << arena_node.KIND_SHIFT) | birth)
     copied: list[Word] = []
@@ -101,10 +101,10 @@ def _renewed(case: Case, code: Code, n: int, at: int) -> None:
     for k in range(n):
         slot = child | shape.CHILD if k == at else node.slots[k] & shape.UNTAG
         node.slots[k] = slot
-        node.mem.write(_OLD + _SLOTS + k, slot)
+        node.mem.write(OLD + _SLOTS + k, slot)
     node.before = dict(node.mem.words)
     whole = _with(code, n, at).abstracting(gcas_read=lambda mem, trie, i: main, new_inode=new_inode)
-    whole[cnode.renewed](node.mem, 0, 0, Word(_OLD), node.gen)
+    whole[cnode.renewed](node.mem, 0, 0, Word(OLD), node.gen)
     case.claim(
         "an I-node of another generation is copied, one of this is kept (S1)", (birth != node.gen) == bool(copied)
     )

@@ -36,7 +36,7 @@ class Case:
     def assume(self, condition: Truth | bool) -> None:
         """From here on, look only at cases where this holds."""
         if not bool(condition):
-            raise _Excluded
+            raise Excluded
 
     def given(self, condition: Truth | bool) -> None:
         """State what is true by definition of a function that the proof abstracts from."""
@@ -47,7 +47,7 @@ class Case:
         self.claims.append((what, term_of(condition)))
 
 
-class _Excluded(Exception):
+class Excluded(Exception):
     """The path leaves the assumptions."""
 
 
@@ -143,7 +143,7 @@ def prove(lemma: Lemma, code: Any, *, timeout: float = 60.0) -> Proof:
             case = Case(solver, names)
             try:
                 lemma.state(case, code, **fixed)
-            except _Excluded:
+            except Excluded:
                 return []
             except Undefined as error:
                 return [*case.claims, (f"defined: {error}", z3.BoolVal(False))]

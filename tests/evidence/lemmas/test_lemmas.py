@@ -2,6 +2,7 @@
 
 import gc
 import inspect
+import random
 from dataclasses import replace
 
 import numpy as np
@@ -10,9 +11,11 @@ import z3
 
 from latchfree import words
 from latchfree.arena.kernels import freelists
+from latchfree.atomics import poke
 from latchfree.jit import kernel
 from latchfree_evidence.lemmas import LEMMAS
-from latchfree_evidence.lemmas.memory import code
+from latchfree_evidence.lemmas.comparing import Differs, compare, drawn
+from latchfree_evidence.lemmas.memory import Memory, code
 from latchfree_evidence.symbolic.code import Twin
 from latchfree_evidence.symbolic.lemma import Lemma, prove
 from latchfree_evidence.symbolic.typed import other_numbers
@@ -113,6 +116,73 @@ def test_what_numba_does_not_compute_in_words_is_not_proved():
     assert prove(lemma(unsigned_carry), code()).answer == "proved"
     assert any("float64" in place for place in other_numbers(half.py_func))
     assert other_numbers(unsigned_carry.py_func) == ()
+
+
+@pytest.mark.parametrize("name", LEMMAS)
+def test_compiled_functions_do_what_the_lemma_is_proved_of(name):
+    comparison = compare(LEMMAS[name], code(), trials=6, seed=1)
+    assert comparison.calls >= 1
+    assert comparison.functions
+
+
+@kernel
+def shifted(mem, at: Word, word: Word) -> None:
+    """Write a word that has been shifted in signed numbers."""
+    poke(mem, at, np.uint64((word + 1) >> 63))
+
+
+def trial(function, *, writes=False):
+    """A lemma that calls a function with words of many bits."""
+
+    def state(case, code):
+        word = case.word("word")
+        if writes:
+            memory = Memory()
+            memory.write(3, 0)
+            code[function](memory, Word(3), word)
+        else:
+            code[function](word)
+
+    return Lemma("trial", "a function is called", state, Twin(function, "63", "62", "another one"))
+
+
+def test_a_compiled_function_that_differs_is_found():
+    with pytest.raises(Differs, match=r"carry.* is 0x1 on words, and compiled 0xf{16}"):
+        compare(trial(carry), code(), trials=40, seed=1)
+    with pytest.raises(Differs, match=r"shifted: word 3 is 0x1 on words, and compiled 0xf{16}"):
+        compare(trial(shifted, writes=True), code(), trials=40, seed=1)
+    assert compare(trial(unsigned_carry), code(), trials=40, seed=1).calls == 40
+
+
+@kernel
+def leaf(word: Word) -> Word:
+    """Return the word."""
+    return word
+
+
+@kernel
+def twice(word: Word) -> Word:
+    """Ask twice, and the second time only compiled code asks once more."""
+    return leaf(word) + leaf(word) + (leaf(word) if np.uint64((word + 1) >> 63) > np.uint64(1) else word)
+
+
+def test_what_is_abstracted_from_is_answered_in_the_same_order():
+    def state(case, code):
+        answers = iter((5, 7, 11))
+        code.abstracting(leaf=lambda word: Word(next(answers)))[twice](case.word("word"))
+
+    lemma = Lemma("twice", "a function asks twice", state, Twin(leaf, "word", "word", ""))
+    with pytest.raises(Differs):
+        compare(lemma, code(), trials=40, seed=1)
+
+
+def test_numbers_are_drawn_from_everywhere():
+    rng = random.Random(3)
+    found = [drawn(rng, 1000) for _ in range(400)]
+    assert min(found) == 0
+    assert max(found) == 1000
+    assert len(set(found)) > 100
+    assert all(0 <= drawn(rng, 0) <= 0 for _ in range(9))
 
 
 def test_a_lemma_has_one_name_and_says_something():

@@ -8,8 +8,12 @@ Invariant: a snapshot is registered before the root that it freezes is replaced,
 that replaces a node in generation d sees every snapshot below d that there will ever be.
 
 A trie's snapshots live in slots, a table of them at a time. The head of a slot's deadlist is its newest block, or
-EMPTY and the generation, or CLOSED. Lists only grow or are taken whole, and a generation never returns, so a CAS on the
-head cannot be fooled by a slot that was given to another snapshot in between.
+EMPTY and the generation, or CLOSED. Lists only grow or are taken whole. A CAS on a head that is EMPTY cannot be fooled
+by a slot that was given to another snapshot in between, since a generation never returns. A CAS on a head that is a
+block cannot be fooled either, for another reason: a block that leaves a list goes to an older snapshot's list, or into
+limbo, and its address comes back only after grace. Who pushes has been pinned since before it read the head, or is the
+one who drops, and nobody else takes lists (without grace: mutant R15). Whose head it is, the generation tells, which is
+read after the head (mutant R13).
 
 One thread at a time drops snapshots. A thread that finds the lock taken leaves a mark and goes; the holder looks for
 marks after unlocking. So a thread that is stopped while dropping delays the return of memory and nothing else.
