@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from latchfree.arena.entry import Entry
 from latchfree.arena.layout import FIRST_NODE
-from latchfree.sketches.shapes import KINDS as SKETCHES
+from latchfree.sketches.shapes import RECORDS
 from latchfree.structures import TOPIC_TRIE
 from latchfree.topics.concurrent.packed_dialect import rules_of
 from latchfree.topics.dialects import DIALECTS
@@ -30,7 +30,7 @@ def reach(found: Reach, base: int, entry: Entry) -> None:
     ArenaInvalid
         If what only snapshots keep is damaged.
     """
-    if entry.kind in SKETCHES:
+    if entry.kind in RECORDS:
         start, size, _ = sketch_record.place_of(base, entry, FIRST_NODE + len(found.seen))
         found.add_stretch(start, size)
     else:
@@ -39,7 +39,7 @@ def reach(found: Reach, base: int, entry: Entry) -> None:
 
 def walk(base: int, entry: Entry, owned: NDArray[np.uint8], *, settle: bool = False) -> Tree:
     """Check the tree of a structure, or the record of a sketch; see `latchfree_fsck.ctrie_tree.walk`."""
-    if entry.kind in SKETCHES:
+    if entry.kind in RECORDS:
         return sketch_record.walk(base, entry, owned, settle=settle)
     if entry.kind != TOPIC_TRIE:
         return ctrie_tree.walk(

@@ -11,7 +11,11 @@ from .errors import ParticipantsExhausted as ParticipantsExhausted, StructureExi
 from .errors import GenerationsExhausted as GenerationsExhausted, MadeBeforeFork as MadeBeforeFork
 from .errors import StructureMissing as StructureMissing
 from .jit import kernel as kernel
+from .limiting import LimiterGone as LimiterGone, RateCounts as RateCounts, RateLimited as RateLimited
+from .limiting import RateLimiter as RateLimiter
 from .sketches import Bloom as Bloom, CountMin as CountMin, HyperLogLog as HyperLogLog, InverseBloom as InverseBloom
+from .sketches import CountingBloom as CountingBloom, MinHash as MinHash, PartitionedBloom as PartitionedBloom
+from .sketches import ScalableBloom as ScalableBloom, StableBloom as StableBloom, TopK as TopK
 from .sketches import SketchGone as SketchGone, SketchInvalid as SketchInvalid, SketchMismatch as SketchMismatch
 from .streams import RingBuffer as RingBuffer, RingCounts as RingCounts, RingEmpty as RingEmpty, RingFull as RingFull
 from .streams import RingGone as RingGone, RingShutDown as RingShutDown, RingStalled as RingStalled
