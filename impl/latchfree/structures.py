@@ -53,6 +53,7 @@ TOP_K: Final = 24
 MIN_HASH: Final = 25
 # What else has a record as sketches have.
 RATE_LIMITER: Final = 48
+RING_BUFFER: Final = 49
 
 STRUCTURES: Final = (
     StructureKind(CTRIE, "Ctrie", _TREES),
@@ -68,6 +69,7 @@ STRUCTURES: Final = (
     StructureKind(TOP_K, "TopK"),
     StructureKind(MIN_HASH, "MinHash"),
     StructureKind(RATE_LIMITER, "RateLimiter"),
+    StructureKind(RING_BUFFER, "RingBuffer"),
 )
 
 #: The kinds that are tries, whose root records are those of `latchfree.ctrie.kernels.shape`.

@@ -56,6 +56,10 @@ REVIEWED = {
     # values are checked by `put` and `aput`
     "latchfree.streams.blocking": {"RING.arm", "RING.get", "RING.note", "RING.put", "RING.shut"},
     "latchfree.streams.handle": {"RING.count"},
+    # a slot that `slot_of` has found, of a ring that the directory names or that this opening has made
+    "latchfree.streams.named": {"ARENA.change_entry", "RING.adopt", "RING.sweep"},
+    # blocks that `_store` has taken and the ring has handed out once; slices of the arena's words are checked by NumPy
+    "latchfree.streams.messages": {"RING.free_block", "RING.take_block"},
     # words of a record that `Place` has written, in memory of the size that the shape needs
     "latchfree.sketches.place": {"SKETCH.create", "SKETCH.end", "SKETCH.free", "SKETCH.is_quiet", "round_up"},
     # arrays as long as the shape says; `_merge` has compared the shapes

@@ -25,6 +25,7 @@ def test_the_numbers_in_files():
         (24, "TopK"),
         (25, "MinHash"),
         (48, "RateLimiter"),
+        (49, "RingBuffer"),
     ]
     assert {CTRIE, TOPIC_TRIE} == TRIES
     assert (name_of(CTRIE), name_of(TOPIC_TRIE)) == ("Ctrie", "ConcurrentTrie")

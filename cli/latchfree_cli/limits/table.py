@@ -15,7 +15,7 @@ from latchfree.arena import entry, header, layout
 from latchfree.ctrie import codecs
 from latchfree.limiting import limiter
 from latchfree.sketches import count_min, shapes
-from latchfree.streams import RingBuffer, handle
+from latchfree.streams import RingBuffer, handle, messages
 from latchfree.topics import AMQP, MQTT, NATS, CachedMatcher, RetainedTopics, relations
 from latchfree_cli.matching import lines
 from latchfree_lincheck.engine import bounds
@@ -85,6 +85,7 @@ LIMITS: Final = (
     ),
     Limit("ring", f"2 to {handle.MOST_CAPACITY:,}", "values", "`RingBuffer(capacity)`", "`ValueError`"),
     Limit("values in a ring", "its capacity", "values", "`RingBuffer(when_full=)`", "waits, `RingFull`, or drops"),
+    Limit("message of a ring", f"{messages.MOST_BYTES:,}", "bytes", "fixed", "`ValueError`"),
     Limit(
         "wait for a claimed cell",
         _default(RingBuffer, "stall_timeout"),

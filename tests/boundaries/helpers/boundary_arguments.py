@@ -226,6 +226,18 @@ GOOD: Final[dict[str, Make]] = {
     "reduce": lambda world: True,
     # rings
     "RingBuffer.capacity": lambda world: 8,
+    **{f"{name}.create.arena": lambda world: world.shared() for name in ("RingBuffer", "MessageRing")},
+    **{
+        f"{name}.{call}.arena": lambda world, name=name: VARIANTS[name]["named"](world)._arena
+        for name in ("RingBuffer", "MessageRing")
+        for call in ("open", "unlink")
+    },
+    "MessageRing.capacity": lambda world: 8,
+    "holds": lambda world: "str",
+    "MessageRing.expected": lambda world: 100,
+    "MessageRing.message": lambda world: "tea",
+    "MessageRing.messages": lambda world: ["tea", "oat"],
+    "MessageRing.timeout": lambda world: 0.01,
     "weak": lambda world: False,
     "stall_timeout": lambda world: 0.05,
     "RingBuffer.value": lambda world: 5,

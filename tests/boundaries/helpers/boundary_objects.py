@@ -26,6 +26,7 @@ from latchfree import (
     InvertedBitmap,
     LockedTrie,
     MaskIndex,
+    MessageRing,
     NaiveMatcher,
     OptimizedInvertedBitmap,
     QueueGroups,
@@ -517,8 +518,15 @@ VARIANTS: Final[dict[str, dict[str, Callable[[World], Any]]]] = {
         "strict": _ring,
         "weak": lambda world: _ring(world, weak=True),
         "shared": lambda world: _ring(world, shared=True),
+        "named": lambda world: RingBuffer.create(world.shared(), "s", 8, stall_timeout=0.05),
         "closed": _closed(lambda world: _ring(world, shared=True)),
         "pickled": _pickled(lambda world: _ring(world, shared=True)),
+    },
+    "MessageRing": {
+        "private": lambda world: MessageRing(8, "str", stall_timeout=0.05),
+        "named": lambda world: MessageRing.create(world.shared(), "s", 8, "str", stall_timeout=0.05),
+        "closed": _closed(lambda world: MessageRing.create(world.shared(), "s", 8, "str")),
+        "pickled": _pickled(lambda world: MessageRing.create(world.shared(), "s", 8, "str", stall_timeout=0.05)),
     },
     "RateLimiter": {
         "private": lambda world: RateLimiter(1e-6, 5, when_empty="shed"),
@@ -618,9 +626,11 @@ def contents(thing: Any) -> Any:
     if isinstance(thing, RingBuffer):
         if thing.counts().shut:
             return "shut"
+        if thing.name is not None and thing.name not in thing._arena.structures():
+            return "unlinked"
         values = thing.get_many(thing.capacity)
         assert thing.put_many(values) == len(values)
-        return values.tolist()
+        return list(values)
     if isinstance(thing, Sketch):
         return None if thing.arena is not None and "s" not in thing.arena.structures() else thing.to_bytes()
     if isinstance(thing, Arena):
