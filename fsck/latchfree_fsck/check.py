@@ -23,7 +23,8 @@ from latchfree.arena.entry import OWNED, Entry, Words, entries_of, parse_entry, 
 from latchfree.arena.files import locate
 from latchfree.arena.region import Region
 from latchfree.errors import ArenaInvalid
-from latchfree.structures import name_of
+from latchfree.structures import RING_BUFFER, name_of
+from latchfree_fsck import ring_record
 from latchfree_fsck.memory import Memory, account
 from latchfree_fsck.reach import Reach
 from latchfree_fsck.rebuild import rebuild
@@ -229,6 +230,7 @@ def _repair(region: Region, entries: list[Entry], owned: NDArray[np.uint8]) -> N
     settled = np.zeros_like(owned)
     for entry in entries:
         walk(words.ctypes.data, entry, settled, settle=True)
+    ring_record.keep_roster(words, {entry.root for entry in entries if entry.kind == RING_BUFFER}, settled)
     rebuild(words, settled)
     _to_disk(region)
     words[layout.H_STATE] = header.in_use()

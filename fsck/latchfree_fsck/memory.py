@@ -166,8 +166,8 @@ def note_rings(mem: Handle, uses: Array, bad: Array) -> None:
     while table != _0 and _claim(uses, table, roster.TABLE_WORDS, WAITING, bad):
         for k in range(roster.SLOTS):
             at = peek(mem, table + roster.FIRST_SLOT + np.uint64(k) * roster.SLOT_WORDS + roster.RING)
-            if at == _0:
-                continue
+            if at == _0 or (at >= _FIRST and at - _FIRST < np.uint64(len(uses)) and uses[at - _FIRST] == REACHED):
+                continue  # none, or one that has a name
             if not _all_unknown(uses, at, layout.RING_WORDS):
                 bad[0] += 1
                 continue

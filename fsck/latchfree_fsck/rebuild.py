@@ -88,7 +88,6 @@ def rebuild(words: Words, owned: NDArray[np.uint8]) -> None:
     words[PARTICIPANTS:FIRST_NODE] = 0
     lists = int(SHARED_LISTS)
     words[lists : lists + int(CLASSES)] = 0
-    words[layout.H_RINGS] = 0  # the openings that owned rings are no more
     # From here on the first slot has been in use: it holds the count of words in nodes, and single free words.
     words[layout.H_CLAIMED] = 1
     words[PARTICIPANTS + int(layout.P_LIVE)] = np.count_nonzero(owned)

@@ -19,7 +19,7 @@ from latchfree.jit import kernel
 from latchfree.kinds import Array, Handle, Word
 from latchfree.sketches.kernels import record as r
 from latchfree.sketches.place import FORMAT
-from latchfree.sketches.shapes import OVERHEAD, cells_of
+from latchfree.sketches.shapes import MOST_HEAD, OVERHEAD, cells_of, check_head
 from latchfree.structures import HYPERLOGLOG
 from latchfree_fsck.claims import ENTRIES, NODES, STATE_WORDS, WORDS, Tree
 
@@ -76,6 +76,9 @@ def place_of(base: int, entry: Entry, limit: int) -> tuple[int, int, int]:
         raise ValueError(f"the sketch at word {root} has not the size of its shape")
     if not (FIRST_NODE <= start <= root < start + 8) or start + size > limit:
         raise ValueError(f"the sketch at word {root} is not in the memory that it names")
+    cells_read: NDArray[np.uint64] = np.zeros(min(MOST_HEAD, cells), np.uint64)
+    _read(np.uint64(base), np.uint64(root + _HEAD), cells_read)
+    check_head(entry.kind, (first, second, third, fourth), cells_read.tolist())
     if entry.kind == HYPERLOGLOG and _highest(np.uint64(base), np.uint64(root + _HEAD), np.uint64(cells)) > 65 - first:
         raise ValueError(f"the sketch at word {root} has registers that are too high")
     return start, size, head[int(r.ADDED)]

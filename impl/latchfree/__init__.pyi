@@ -11,9 +11,14 @@ from .errors import ParticipantsExhausted as ParticipantsExhausted, StructureExi
 from .errors import GenerationsExhausted as GenerationsExhausted, MadeBeforeFork as MadeBeforeFork
 from .errors import StructureMissing as StructureMissing
 from .jit import kernel as kernel
+from .limiting import LimiterGone as LimiterGone, RateCounts as RateCounts, RateLimited as RateLimited
+from .limiting import RateLimiter as RateLimiter
 from .sketches import Bloom as Bloom, CountMin as CountMin, HyperLogLog as HyperLogLog, InverseBloom as InverseBloom
+from .sketches import CountingBloom as CountingBloom, MinHash as MinHash, PartitionedBloom as PartitionedBloom
+from .sketches import ScalableBloom as ScalableBloom, StableBloom as StableBloom, TopK as TopK
 from .sketches import SketchGone as SketchGone, SketchInvalid as SketchInvalid, SketchMismatch as SketchMismatch
 from .streams import RingBuffer as RingBuffer, RingCounts as RingCounts, RingEmpty as RingEmpty, RingFull as RingFull
+from .streams import MessageRing as MessageRing
 from .streams import RingGone as RingGone, RingShutDown as RingShutDown, RingStalled as RingStalled
 from .topics import AMQP as AMQP, DIALECTS as DIALECTS, MQTT as MQTT, NATS as NATS, PRESENT as PRESENT
 from .topics import CachedMatcher as CachedMatcher, ConcurrentTrie as ConcurrentTrie, Dialect as Dialect

@@ -45,6 +45,15 @@ BLOOM: Final = 16
 HYPERLOGLOG: Final = 17
 COUNT_MIN: Final = 18
 INVERSE_BLOOM: Final = 19
+PARTITIONED_BLOOM: Final = 20
+COUNTING_BLOOM: Final = 21
+SCALABLE_BLOOM: Final = 22
+STABLE_BLOOM: Final = 23
+TOP_K: Final = 24
+MIN_HASH: Final = 25
+# What else has a record as sketches have.
+RATE_LIMITER: Final = 48
+RING_BUFFER: Final = 49
 
 STRUCTURES: Final = (
     StructureKind(CTRIE, "Ctrie", _TREES),
@@ -53,6 +62,14 @@ STRUCTURES: Final = (
     StructureKind(HYPERLOGLOG, "HyperLogLog"),
     StructureKind(COUNT_MIN, "CountMin"),
     StructureKind(INVERSE_BLOOM, "InverseBloom"),
+    StructureKind(PARTITIONED_BLOOM, "PartitionedBloom"),
+    StructureKind(COUNTING_BLOOM, "CountingBloom"),
+    StructureKind(SCALABLE_BLOOM, "ScalableBloom"),
+    StructureKind(STABLE_BLOOM, "StableBloom"),
+    StructureKind(TOP_K, "TopK"),
+    StructureKind(MIN_HASH, "MinHash"),
+    StructureKind(RATE_LIMITER, "RateLimiter"),
+    StructureKind(RING_BUFFER, "RingBuffer"),
 )
 
 #: The kinds that are tries, whose root records are those of `latchfree.ctrie.kernels.shape`.

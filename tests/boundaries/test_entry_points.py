@@ -56,6 +56,10 @@ REVIEWED = {
     # values are checked by `put` and `aput`
     "latchfree.streams.blocking": {"RING.arm", "RING.get", "RING.note", "RING.put", "RING.shut"},
     "latchfree.streams.handle": {"RING.count"},
+    # a slot that `slot_of` has found, of a ring that the directory names or that this opening has made
+    "latchfree.streams.named": {"ARENA.change_entry", "RING.adopt", "RING.sweep"},
+    # blocks that `_store` has taken and the ring has handed out once; slices of the arena's words are checked by NumPy
+    "latchfree.streams.messages": {"RING.free_block", "RING.take_block"},
     # words of a record that `Place` has written, in memory of the size that the shape needs
     "latchfree.sketches.place": {"SKETCH.create", "SKETCH.end", "SKETCH.free", "SKETCH.is_quiet", "round_up"},
     # arrays as long as the shape says; `_merge` has compared the shapes
@@ -77,12 +81,42 @@ REVIEWED = {
         "SKETCH.count_estimate_many",
     },
     "latchfree.sketches.hyperloglog": {"SKETCH.hll_add", "SKETCH.hll_add_many", "SKETCH.hll_count_ranks"},
+    "latchfree.sketches.filter": {
+        "getattr(SKETCH, f'{self.CALLS}_add')",
+        "getattr(SKETCH, f'{self.CALLS}_add_many')",
+        "getattr(SKETCH, f'{self.CALLS}_contains')",
+        "getattr(SKETCH, f'{self.CALLS}_contains_many')",
+    },
+    "latchfree.sketches.counting": {
+        "SKETCH.counting_count",
+        "SKETCH.counting_remove",
+        "SKETCH.counting_remove_many",
+    },
+    # `shapes.check_head` has checked the layers of stored filters
+    "latchfree.sketches.scalable": {"SKETCH.scalable_last"},
+    "latchfree.sketches.stable": {
+        "SKETCH.stable_add",
+        "SKETCH.stable_add_many",
+        "SKETCH.stable_contains",
+        "SKETCH.stable_contains_many",
+    },
+    "latchfree.sketches.minhash": {"SKETCH.minhash_add", "SKETCH.minhash_add_many"},
+    # `_write` makes the words of an item, of whose length the kernel reads no more than there are
+    "latchfree.sketches.top": {
+        "SKETCH.count_estimate",
+        "SKETCH.top_add",
+        "SKETCH.top_add_many",
+        "SKETCH.top_put",
+        "SKETCH.top_read",
+    },
     "latchfree.sketches.inverse": {
         "SKETCH.inverse_add",
         "SKETCH.inverse_add_many",
         "SKETCH.inverse_contains",
         "SKETCH.inverse_contains_many",
     },
+    # tokens are checked by `_checked`; the other words are ours
+    "latchfree.limiting.limiter": {"BUCKET.acquire", "BUCKET.read", "BUCKET.refuse", "BUCKET.set_back", "SKETCH.added"},
     # `text_column` and `number_column` have checked kind, length, range, nulls; `Scratch.make_room` follows the texts
     "latchfree.topics.concurrent.bulk": {
         "TOPICS.add_rows",

@@ -18,6 +18,14 @@ def test_the_numbers_in_files():
         (17, "HyperLogLog"),
         (18, "CountMin"),
         (19, "InverseBloom"),
+        (20, "PartitionedBloom"),
+        (21, "CountingBloom"),
+        (22, "ScalableBloom"),
+        (23, "StableBloom"),
+        (24, "TopK"),
+        (25, "MinHash"),
+        (48, "RateLimiter"),
+        (49, "RingBuffer"),
     ]
     assert {CTRIE, TOPIC_TRIE} == TRIES
     assert (name_of(CTRIE), name_of(TOPIC_TRIE)) == ("Ctrie", "ConcurrentTrie")

@@ -212,7 +212,7 @@ def test_a_snapshot_that_lists_an_element_twice_is_illegal() -> None:
 def test_partition() -> None:
     assert get_model("set").partition(Call("add", (3,), True)) == 3
     assert {get_model("set").partition(Call(f, (), None)) for f in ("snapshot", "size")} == {None}
-    for name in ("counter", "queue", "bounded-queue", "stack", "priority-queue", "mutex"):
+    for name in ("counter", "queue", "bounded-queue", "stack", "priority-queue", "mutex", "token-bucket"):
         model = get_model(name)
         assert {model.partition(Call(f, (1,) * n, None)) for f, n in model.operations.items()} == {None}
 
@@ -226,6 +226,24 @@ def test_models_with_a_parameter() -> None:
             get_model(name)
     with pytest.raises(ValueError, match="holds at least 1 item, not 0"):
         get_model("bounded-queue:0")
+    assert get_model("token-bucket:4") is get_model("token-bucket")
+    assert get_model("token-bucket:9").init() == 9
+    with pytest.raises(ValueError, match="holds at least 1 token, not 0"):
+        get_model("token-bucket:0")
+
+
+def test_a_token_bucket_holds_no_more_than_its_burst() -> None:
+    model = get_model("token-bucket:2")
+    assert step(model, 2, "tick") == (True, 2)
+    assert step(model, 0, "tick") == (True, 1)
+    assert step(model, 1, "acquire", 2, result=False) == (True, 1)
+    assert step(model, 1, "acquire", 2, result=True) == (False, 1)
+    assert model.describe(1, Call("acquire", (2,), True)) == (
+        "acquire(2) returned True, but the bucket held 1 of at most 2 tokens"
+    )
+    for wrong in (0, -1, True, "1", None):
+        with pytest.raises(ValueError, match="tokens are counted"):
+            model.step(1, Call("acquire", (wrong,), True))
 
 
 CALLS: dict[str, list[tuple[str, tuple[object, ...], list[object]]]] = {
@@ -249,6 +267,7 @@ CALLS: dict[str, list[tuple[str, tuple[object, ...], list[object]]]] = {
     "stack": [("push", (1,), [None]), ("pop", (), [None, 1])],
     "priority-queue": [("insert", (1,), [None]), ("pop_min", (), [None, 1])],
     "mutex": [("acquire", (), [None]), ("release", (), [None]), ("try_acquire", (), [True, False])],
+    "token-bucket:2": [("acquire", (1,), [True, False]), ("acquire", (2,), [True, False]), ("tick", (), [None])],
     "topic-index": [
         ("subscribe", ("a", 1), [None]),
         ("unsubscribe", ("a", 1), [True, False]),

@@ -97,8 +97,8 @@ def dump(
     from latchfree import Arena
     from latchfree.ctrie.backup import recorded, save
     from latchfree.ctrie.store import Store
-    from latchfree.sketches.shapes import KINDS as SKETCHES
-    from latchfree.structures import TOPIC_TRIE, name_of
+    from latchfree.sketches.shapes import RECORDS
+    from latchfree.structures import RING_BUFFER, TOPIC_TRIE, name_of
     from latchfree_cli import arena_dump
 
     with _errors():
@@ -106,7 +106,7 @@ def dump(
         chosen = _whole(place, where, name)
         with Arena.open(place["name"] if "name" in place else Path(place["path"])) as arena:
             entry = arena.directory.find(chosen)
-            if entry.kind in SKETCHES:
+            if entry.kind in RECORDS or entry.kind == RING_BUFFER:
                 raise exits.Stop(exits.USAGE, _no_entries(chosen, name_of(entry.kind)))
             if entry.kind == TOPIC_TRIE:
                 with settings.progress(f"dump {chosen}") as report:
@@ -124,6 +124,10 @@ def dump(
 
 
 def _no_entries(name: str, kind: str) -> str:
+    if kind == "RingBuffer":
+        return f"structure {name!r} is a ring: to print its values is to take them; in Python, use RingBuffer.open"
+    if kind == "RateLimiter":
+        return f"structure {name!r} is a rate limiter: it has no entries; in Python, RateLimiter.open(arena, {name!r})"
     return (
         f"structure {name!r} is a sketch: it has no items to print, only what is known of them; "
         f"in Python, {kind}.open(arena, {name!r}).to_bytes() is what it holds"

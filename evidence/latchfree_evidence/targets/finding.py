@@ -17,6 +17,12 @@ BUILT_IN: Final = {
     "hyperloglog": "latchfree_evidence.targets.sketches:HYPERLOGLOG",
     "count-min": "latchfree_evidence.targets.sketches:COUNT_MIN",
     "inverse-bloom": "latchfree_evidence.targets.sketches:INVERSE_BLOOM",
+    "counting-bloom": "latchfree_evidence.targets.more_sketches:COUNTING_BLOOM",
+    "scalable-bloom": "latchfree_evidence.targets.more_sketches:SCALABLE_BLOOM",
+    "stable-bloom": "latchfree_evidence.targets.more_sketches:STABLE_BLOOM",
+    "minhash": "latchfree_evidence.targets.more_sketches:MIN_HASH",
+    "top-k": "latchfree_evidence.targets.more_sketches:TOP_K",
+    "rate-limiter": "latchfree_evidence.targets.limiter:RATE_LIMITER",
 }
 
 

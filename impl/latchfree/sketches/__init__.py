@@ -1,7 +1,7 @@
 """Sketches: small summaries of many items, shared by threads and processes.
 
-`sketch` is what all have in common, `place` says where a sketch is, `items` takes strings, bytes and integers, one
-module a kind is the Python face of it, and `kernels` is the compiled half.
+`sketch` is what all have in common, `place` says where a sketch is, `items` takes strings, bytes and integers.
+There is one file for each kind, the Python face of it; `kernels` is the compiled half.
 
 Examples
 --------
@@ -14,19 +14,31 @@ True
 
 from latchfree.sketches.bloom import Bloom
 from latchfree.sketches.count_min import CountMin
+from latchfree.sketches.counting import CountingBloom
 from latchfree.sketches.errors import SketchGone, SketchInvalid, SketchMismatch
 from latchfree.sketches.hyperloglog import HyperLogLog
 from latchfree.sketches.inverse import InverseBloom
+from latchfree.sketches.minhash import MinHash
+from latchfree.sketches.partitioned import PartitionedBloom
+from latchfree.sketches.scalable import ScalableBloom
 from latchfree.sketches.sketch import Sketch, from_bytes
+from latchfree.sketches.stable import StableBloom
+from latchfree.sketches.top import TopK
 
 __all__ = [
     "Bloom",
     "CountMin",
+    "CountingBloom",
     "HyperLogLog",
     "InverseBloom",
+    "MinHash",
+    "PartitionedBloom",
+    "ScalableBloom",
     "Sketch",
     "SketchGone",
     "SketchInvalid",
     "SketchMismatch",
+    "StableBloom",
+    "TopK",
     "from_bytes",
 ]

@@ -56,8 +56,7 @@ class InverseBloom(Sketch):
     EMPTY: ClassVar[int] = int(UNSEEN)
 
     def __init__(self, slots: int, *, seed: int = 0) -> None:
-        self._place = Place.private(INVERSE_BLOOM, _shape(slots), seed_of(seed))
-        self._place.cells[0] = self.EMPTY
+        self._place = Place.private(INVERSE_BLOOM, _shape(slots), seed_of(seed), self.EMPTY)
 
     @classmethod
     def create(cls, arena: Arena, name: str, slots: int, *, seed: int = 0) -> InverseBloom:

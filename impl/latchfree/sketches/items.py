@@ -103,6 +103,33 @@ def column_of(items: Any) -> Column:
     return to_column(items, codec, "items", _ANY_LENGTH)
 
 
+def one_item(item: Any) -> bytes | int:
+    """Return an item as it is hashed: bytes, or an integer; it was checked before."""
+    codec = _codec_for_item(item)
+    encoded = codec.encode(item)
+    return int(encoded) if codec.word else bytes(as_bytes(codec, encoded))
+
+
+def kept(items: Any) -> Any:
+    """Return many items in a form that can be looked at twice."""
+    return items if is_arrow(items) or isinstance(items, np.ndarray | str | bytes) else _listed(items)
+
+
+def _listed(items: Any) -> Any:
+    return list(items) if isinstance(items, Iterable) and not isinstance(items, list | tuple) else items
+
+
+def is_text(items: Any) -> bool:
+    """Return whether many items, which `column_of` takes, are strings."""
+    if is_arrow(items):
+        kind = items.type
+        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+        return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+    if isinstance(items, np.ndarray) and items.dtype != object:
+        return bool(items.dtype.kind == "U")
+    return len(items) > 0 and isinstance(items[0], str)
+
+
 def chunks(column: Column, seed: int) -> Iterator[tuple[int, NDArray[np.uint64]]]:
     """Yield the hashes of a column, some at a time: the number of the first, and an array that is used again."""
     out: NDArray[np.uint64] = np.empty(min(CHUNK, column.length), np.uint64)

@@ -12,7 +12,7 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +21,11 @@ from latchfree.arena import Arena
 from latchfree.arena.entry import Entry
 from latchfree.arena.kernels.freelists import round_up
 from latchfree.arena.patience import Patience
-from latchfree.errors import ArenaFull, ArenaInvalid, MadeBeforeFork
+from latchfree.errors import ArenaFull, ArenaInvalid, LatchfreeError, MadeBeforeFork
 from latchfree.sketches.border import SKETCH
 from latchfree.sketches.errors import SketchGone
 from latchfree.sketches.kernels import record as r
-from latchfree.sketches.shapes import OVERHEAD, Shape, cells_of
+from latchfree.sketches.shapes import OVERHEAD, Shape, cells_of, head_of
 
 #: Of what the words of a record, and of its cells, mean.
 FORMAT: Final = 1
@@ -53,6 +53,10 @@ class Place:
     seed : int
     """
 
+    #: What it is called in texts of errors, and the error of a call of one that was unlinked.
+    WHAT: ClassVar[str] = "sketch"
+    GONE: ClassVar[type[LatchfreeError]] = SketchGone
+
     __slots__ = ("_words", "arena", "base", "name", "number", "root", "seed", "shape")
 
     def __init__(self, words: NDArray[np.uint64], base: int, root: int, arena: Arena | None, name: str | None) -> None:
@@ -63,12 +67,12 @@ class Place:
         self.shape: Shape = tuple(head[_SHAPE : _SHAPE + 4])
 
     @classmethod
-    def private(cls, kind: int, shape: Shape, seed: int) -> Place:
+    def private(cls, kind: int, shape: Shape, seed: int, empty: int = 0) -> Place:
         """Make an empty sketch in private memory."""
         cells = cells_of(kind, shape)
         words: NDArray[np.uint64] = np.zeros(OVERHEAD + cells, np.uint64)
         root = -(words.ctypes.data // 8) % 8
-        _write(words[root:], kind, shape, seed, cells)
+        _write(words[root:], kind, shape, seed, cells, empty)
         return cls(words, words.ctypes.data, root, None, None)
 
     @classmethod
@@ -79,8 +83,7 @@ class Place:
 
         def build() -> int:
             root = _room_for(arena, int(round_up(np.uint64(OVERHEAD + cells))))
-            _write(arena.words[root:], kind, shape, seed, cells)
-            arena.words[root + _FIRST] = empty
+            _write(arena.words[root:], kind, shape, seed, cells, empty)
             return root
 
         maker = arena.identity
@@ -114,7 +117,7 @@ class Place:
             raise made.gone()
         if version != FORMAT:
             raise ArenaInvalid(
-                f"sketch {name!r} is of version {version}, this latchfree reads {FORMAT}; "
+                f"{cls.WHAT} {name!r} is of version {version}, this latchfree reads {FORMAT}; "
                 "use the latchfree that wrote it"
             )
         return made
@@ -126,7 +129,7 @@ class Place:
 
     def set_added(self, count: int) -> None:
         """Set the number of items added, in a private sketch that nobody else knows yet."""
-        self._words[self.root + int(r.ADDED)] = count
+        self._words[self.root + int(r.ADDED)] = self._words[self.root + int(r.TICKET)] = count
 
     def call(self, kernel: Callable[..., Any], *arguments: Any) -> Any:
         """Make a call that keeps the interpreter lock."""
@@ -149,11 +152,11 @@ class Place:
             raise self.gone()
         return found
 
-    def gone(self) -> SketchGone:
+    def gone(self) -> LatchfreeError:
         """Return the error of a call of a sketch that was unlinked."""
         assert self.arena is not None
-        return SketchGone(
-            f"sketch {self.name!r} in {self.arena.region.where} is gone: it was unlinked; make it anew with create"
+        return self.GONE(
+            f"{self.WHAT} {self.name!r} in {self.arena.region.where} is gone: it was unlinked; make it anew with create"
         )
 
 
@@ -182,10 +185,12 @@ def unlink(arena: Arena, name: str, kind: int) -> None:
     arena.directory.remove(name, dismantle, root=found.root)
 
 
-def _write(words: NDArray[np.uint64], kind: int, shape: Shape, seed: int, cells: int) -> None:
+def _write(words: NDArray[np.uint64], kind: int, shape: Shape, seed: int, cells: int, empty: int) -> None:
     """Write the record of an empty sketch; the number last."""
     words[int(r.KIND)], words[int(r.VERSION)], words[int(r.SEED)], words[int(r.CELLS)] = kind, FORMAT, seed, cells
     words[_SHAPE : _SHAPE + 4] = np.array(shape, np.uint64)
+    head = head_of(kind, shape, empty)
+    words[_FIRST : _FIRST + len(head)] = np.array(head, np.uint64)
     words[int(r.NUMBER)] = int.from_bytes(os.urandom(8), "little") | 1
 
 

@@ -6,13 +6,30 @@ be merged if their shapes and seeds are the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Final, TypeAlias
 
 from latchfree.arena.kernels.freelists import CLASSES
+from latchfree.sketches.kernels import scalable as layers
+from latchfree.sketches.kernels import top
 from latchfree.sketches.kernels.record import FIRST_CELL
 from latchfree.sketches.kernels.rows import MOST_DEPTH
-from latchfree.structures import BLOOM, COUNT_MIN, HYPERLOGLOG, INVERSE_BLOOM, name_of
+from latchfree.sketches.sizing import shape_for
+from latchfree.structures import (
+    BLOOM,
+    COUNT_MIN,
+    COUNTING_BLOOM,
+    HYPERLOGLOG,
+    INVERSE_BLOOM,
+    MIN_HASH,
+    PARTITIONED_BLOOM,
+    RATE_LIMITER,
+    SCALABLE_BLOOM,
+    STABLE_BLOOM,
+    TOP_K,
+    name_of,
+)
 
 #: Four numbers; what they are depends on the kind.
 Shape: TypeAlias = tuple[int, int, int, int]
@@ -24,6 +41,17 @@ MOST_CELLS: Final = (1 << (7 + int(CLASSES) - 73)) - OVERHEAD
 
 LEAST_PRECISION: Final = 4
 MOST_PRECISION: Final = 21
+MOST_SLICES: Final = 40
+MOST_HASHES: Final = 1 << 16
+#: Cells that `check_head` looks at.
+MOST_HEAD: Final = int(layers.FIRST_LAYER - FIRST_CELL + layers.MOST_LAYERS * layers.LAYER_WORDS)
+
+#: Rates are whole numbers in a shape: parts of this.
+RATE_UNIT: Final = 10**12
+LEAST_RATE: Final = 1e-6
+
+#: The ticks in which the bucket of a rate limiter may fill at most: they are added to a time and still make a word.
+MOST_SPAN: Final = 1 << 62
 
 
 def _bloom(shape: Shape) -> int:
@@ -46,15 +74,106 @@ def _inverse(shape: Shape) -> int:
     return slots if slots >= 2 and shape[1:] == (0, 0, 0) else 0
 
 
+def _partitioned(shape: Shape) -> int:
+    words, slices, expected, rest = shape
+    return words * slices if words >= 1 and 1 <= slices <= MOST_SLICES and expected >= 1 and rest == 0 else 0
+
+
+def _counting(shape: Shape) -> int:
+    width, slices, expected, rest = shape
+    fits = width >= 8 and width % 8 == 0 and 1 <= slices <= MOST_SLICES and expected >= 1 and rest == 0
+    return width * slices // 8 if fits else 0
+
+
+def _stable(shape: Shape) -> int:
+    slots, hashes, fading, rest = shape
+    fits = slots >= 64 and slots % 32 == 0 and 1 <= hashes <= MOST_SLICES and 1 <= fading <= slots and rest == 0
+    return slots // 32 if fits else 0
+
+
+def _top(shape: Shape) -> int:
+    width, depth, buckets, items = shape
+    fits = width >= 1 and 1 <= depth <= MOST_DEPTH and buckets >= 1 and 1 <= items <= buckets * int(top.SLOTS)
+    return width * depth + buckets * int(top.SLOTS * top.SLOT_WORDS) if fits else 0
+
+
+def _min_hash(shape: Shape) -> int:
+    return shape[0] if 1 <= shape[0] <= MOST_HASHES and shape[1:] == (0, 0, 0) else 0
+
+
+def _scalable(shape: Shape) -> int:
+    initial, count, rate, rest = shape
+    fits = 1 <= initial <= MOST_CELLS and 1 <= count <= int(layers.MOST_LAYERS) and rest == 0
+    return layers_of(shape)[-1][-1] if fits and RATE_UNIT * LEAST_RATE <= rate <= RATE_UNIT // 2 else 0
+
+
+@cache
+def layers_of(shape: Shape) -> list[tuple[int, int, int, int, int, int]]:
+    """Return of each layer of a scalable filter: its first cell, blocks, words, bits, items, and the cell behind it.
+
+    The layers double, and their rates fall by a fifth each: all rates together stay below the one that was asked for.
+    """
+    initial, count, rate, _ = shape
+    found, at = [], int(layers.FIRST_LAYER - FIRST_CELL + layers.MOST_LAYERS * layers.LAYER_WORDS)
+    for k in range(count):
+        items = initial << k
+        if items > 64 * MOST_CELLS or at > MOST_CELLS:
+            return [(at, 1, 4, 1, items, MOST_CELLS + 1)]
+        blocks, words, bits = shape_for(items, rate / RATE_UNIT * 0.2 * 0.8**k)
+        found.append((at, blocks, words, bits, items, at + blocks * words))
+        at += blocks * words
+    return found
+
+
+def head_of(kind: int, shape: Shape, empty: int = 0) -> list[int]:
+    """Return what the first cells of an empty sketch hold; the others hold 0."""
+    if kind != SCALABLE_BLOOM:
+        return [empty]
+    head = [0] * int(layers.FIRST_LAYER - FIRST_CELL)
+    for at, blocks, words, bits, items, _ in layers_of(shape):
+        head += [at, blocks, words, bits, items, 0, shape[1], 0]
+    return head
+
+
+def check_head(kind: int, shape: Shape, cells: Sequence[int]) -> None:
+    """Make sure that the first cells are those of such a sketch, where compiled code takes them on trust.
+
+    Raises
+    ------
+    ValueError
+        If they are not.
+    """
+    if kind == SCALABLE_BLOOM:
+        head, found = head_of(kind, shape), list(cells)
+        last, found[0] = found[0], 0
+        for k in range(shape[1]):
+            found[int(layers.FIRST_LAYER - FIRST_CELL + layers.LAYER_WORDS * k + layers.COUNT)] = 0
+        if last >= shape[1] or found[: len(head)] != head:
+            raise ValueError("its layers are not those of its shape")
+
+
+def _rate_limiter(shape: Shape) -> int:
+    cost, span, when_empty, rest = shape
+    return 8 if 1 <= cost <= span <= MOST_SPAN and span % cost == 0 and when_empty <= 2 and rest == 0 else 0
+
+
 _CELLS: Final[dict[int, Callable[[Shape], int]]] = {
     BLOOM: _bloom,
     HYPERLOGLOG: _hyperloglog,
     COUNT_MIN: _count_min,
     INVERSE_BLOOM: _inverse,
+    PARTITIONED_BLOOM: _partitioned,
+    COUNTING_BLOOM: _counting,
+    SCALABLE_BLOOM: _scalable,
+    STABLE_BLOOM: _stable,
+    TOP_K: _top,
+    MIN_HASH: _min_hash,
+    RATE_LIMITER: _rate_limiter,
 }
 
-#: The numbers of the kinds that are sketches.
-KINDS: Final = frozenset(_CELLS)
+#: The numbers of the kinds that have a record, and of those that are sketches.
+RECORDS: Final = frozenset(_CELLS)
+KINDS: Final = RECORDS - {RATE_LIMITER}
 
 
 def cells_of(kind: int, shape: Shape) -> int:

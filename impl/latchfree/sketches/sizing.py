@@ -90,6 +90,43 @@ def shape_for(items: int, wanted: float) -> tuple[int, int, int]:
     return size // words, words, bits
 
 
+def slices_for(items: int, wanted: float) -> tuple[float, int]:
+    """Return bits of a slice, and slices, of the smallest partitioned filter for a rate.
+
+    A bit of a slice is set with the probability 1 - (1 - 1/m)**items, and another item finds it so in each slice.
+    """
+    sizes = []
+    for slices in range(1, 41):
+        set_ = wanted ** (1 / slices)
+        sizes.append((slices / -math.expm1(math.log1p(-set_) / items), slices))
+    total, slices = min(sizes)
+    return total / slices, slices
+
+
+def sliced_rate(bits: int, slices: int, items: float) -> float:
+    """Return the rate of false positives of a partitioned filter with that many different items."""
+    return float(-math.expm1(items * math.log1p(-1 / bits))) ** slices if bits > 1 else 1.0
+
+
+def items_in_slice(bits: int, ones: int) -> float:
+    """Return how many different items a slice has most likely, of whose bits so many are ones; infinity if all are."""
+    return math.inf if ones >= bits else math.log1p(-ones / bits) / math.log1p(-1 / bits)
+
+
+def fading_for(slots: int, hashes: int, top: int, wanted: float) -> int:
+    """Return how many cells of a stable filter each add must lower, so that its rate comes to rest at `wanted`.
+
+    Deng and Rafiei (2006), formula 17, rounded up: rounded down, the rate is above the bound.
+    """
+    zero = float((1 - wanted ** (1 / hashes)) ** (1 / top))
+    return math.ceil(1 / ((1 / zero - 1) * (1 / hashes - 1 / slots)))
+
+
+def stable_rate(slots: int, hashes: int, top: int, fading: int) -> float:
+    """Return the rate of false positives at which a stable filter comes to rest."""
+    return float((1 - (1 / (1 + 1 / (fading * (1 / hashes - 1 / slots)))) ** top) ** hashes)
+
+
 def items_for(blocks: int, words: int, bits: int, ones: int) -> float:
     """Return how many different items a filter has most likely, of whose bits so many are ones; infinity if all are."""
     total = blocks * words * _WORD

@@ -19,7 +19,7 @@ from latchfree.sketches.border import SKETCH
 from latchfree.sketches.errors import SketchInvalid, SketchMismatch
 from latchfree.sketches.items import chunks, column_of
 from latchfree.sketches.place import Place, check_arena, unlink
-from latchfree.sketches.shapes import Shape, cells_of
+from latchfree.sketches.shapes import MOST_HEAD, Shape, cells_of, check_head
 from latchfree.structures import name_of
 
 S = TypeVar("S", bound="Sketch")
@@ -157,6 +157,10 @@ class Sketch(ABC):
         """
         shape, seed, added, cells = stored.unpack(cls.KIND, data)
         place = Place.private(cls.KIND, shape, seed)
+        try:
+            check_head(cls.KIND, shape, cells[:MOST_HEAD].tolist())
+        except ValueError as error:
+            raise SketchInvalid(f"a damaged sketch: {error}") from None
         place.cells[:] = cells
         place.set_added(added)
         return cls._of(place)
@@ -177,8 +181,14 @@ class Sketch(ABC):
             return type(self).from_bytes, (self.to_bytes(),)
         return _reopened, (type(self), place.arena, place.arena.number, place.name, place.number)
 
-    def _merge(self, other: Any, call: str) -> None:
-        """Merge with a sketch of the same kind, shape and seed."""
+    def _check_like(self, other: Any) -> None:
+        """Make sure that another sketch has the same kind, shape and seed.
+
+        Raises
+        ------
+        TypeError, SketchMismatch
+            If it has not.
+        """
         if type(other) is not type(self):
             raise TypeError(f"a {type(self).__name__} is merged with another one, not with a {type(other).__name__}")
         mine, theirs = self._place, other._place
@@ -192,6 +202,11 @@ class Sketch(ABC):
                 f"these sketches hash items differently: the seeds are {mine.seed} and {theirs.seed}; "
                 "make both with the same seed"
             )
+
+    def _merge(self, other: Any, call: str) -> None:
+        """Merge with a sketch of the same kind, shape and seed."""
+        self._check_like(other)
+        mine = self._place
         cells, added = other._copied()
         mine.run(getattr(SKETCH, call), cells, added)
 
@@ -216,7 +231,11 @@ def from_bytes(data: bytes) -> Sketch:
         If the bytes are not those of a sketch.
     """
     kind = stored.kind_of(data)
-    for cls in Sketch.__subclasses__():
-        if kind == cls.KIND:
-            return cls.from_bytes(data)
+    classes: list[Any] = [Sketch]
+    while classes:
+        cls = classes.pop()
+        if kind == getattr(cls, "KIND", None):
+            found: Sketch = cls.from_bytes(data)
+            return found
+        classes += cls.__subclasses__()
     raise SketchInvalid(f"a {name_of(kind)} is no sketch")

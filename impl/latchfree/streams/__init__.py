@@ -1,4 +1,4 @@
-"""Concurrent structures for streams: a bounded ring buffer.
+"""Concurrent structures for streams: a bounded ring buffer of integers, and one of messages.
 
 `buffer` is the Python face, above `blocking`, what waits, and `handle`, where a ring is; `ownership` says whose a ring
 is, `futex` sleeps in the kernel, `watching` for coroutines; `kernels` is the compiled half.
@@ -7,5 +7,15 @@ is, `futex` sleeps in the kernel, `watching` for coroutines; `kernels` is the co
 from latchfree.streams.buffer import RingBuffer
 from latchfree.streams.counts import RingCounts
 from latchfree.streams.errors import RingEmpty, RingFull, RingGone, RingShutDown, RingStalled
+from latchfree.streams.messages import MessageRing
 
-__all__ = ["RingBuffer", "RingCounts", "RingEmpty", "RingFull", "RingGone", "RingShutDown", "RingStalled"]
+__all__ = [
+    "MessageRing",
+    "RingBuffer",
+    "RingCounts",
+    "RingEmpty",
+    "RingFull",
+    "RingGone",
+    "RingShutDown",
+    "RingStalled",
+]

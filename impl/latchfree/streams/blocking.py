@@ -134,7 +134,9 @@ class Blocking(Handle):
         self._wake(ROOM)
         while immediate:
             try:
-                if self._get_once()[0] == _DONE:
+                outcome, dropped = self._get_once()
+                if outcome == _DONE:
+                    self._release(dropped)
                     self._note_dropped()
                 else:
                     time.sleep(NAP)
@@ -156,6 +158,9 @@ class Blocking(Handle):
         me = 0 if self._alone else self._shown[0] or self._enter()
         outcome, value = get(self._base, me, self._ring, self._number, LOOKS)
         return self._settle(outcome, ROOM), value
+
+    def _release(self, value: int) -> None:
+        """Free what belongs to a value that nobody will get."""
 
     def _arm(self, word: int) -> int:
         arm = RING.arm
@@ -186,7 +191,9 @@ class Blocking(Handle):
                 self._note_dropped()
                 return _REFUSED
             elif self._when_full == _DROP_OLDEST:
-                if self._get_once()[0] == _DONE:
+                outcome, dropped = self._get_once()
+                if outcome == _DONE:
+                    self._release(dropped)
                     self._note_dropped()
             elif self._when_full == _REJECT or time.monotonic() >= until:
                 raise self._late("put")

@@ -8,6 +8,7 @@ from typing import Final
 
 from latchfree.border import INT, INTS, NONE, PAIR, WORD, Border, Call
 from latchfree.streams.kernels import entry_points as ring
+from latchfree.streams.kernels import payload
 
 #: Address of the arena, participant, ring and its number.
 _HERE: Final = (WORD, WORD, WORD, WORD)
@@ -26,6 +27,8 @@ RING: Final = Border(
         "arm": Call(ring.arm, (*_HERE, WORD), WORD),
         "note": Call(ring.note, (*_HERE, WORD), NONE),
         "shut": Call(ring.shut, _HERE, WORD),
+        "take_block": Call(payload.take_block, (WORD, WORD, WORD), WORD),
+        "free_block": Call(payload.free_block, (WORD, WORD, WORD), NONE),
         "mend": Call(ring.mend, (WORD, WORD, WORD), WORD),
         "put_many": Call(ring.put_many, (*_HERE, WORD, WORD, INTS), PAIR, nogil=True),
         "get_many": Call(ring.get_many, (*_HERE, WORD, WORD, INTS), PAIR, nogil=True),

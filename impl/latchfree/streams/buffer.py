@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from latchfree.arena import Arena
 from latchfree.errors import LatchfreeError
 from latchfree.streams.blocking import LEAST, MOST, Blocking
 from latchfree.streams.border import RING
@@ -79,6 +80,59 @@ class RingBuffer(Blocking):
     """
 
     __slots__ = ()
+
+    @classmethod
+    def create(
+        cls,
+        arena: Arena,
+        name: str,
+        capacity: int,
+        *,
+        weak: bool = False,
+        stall_timeout: float = 10.0,
+        when_full: str = "block",
+    ) -> RingBuffer:
+        """Make an empty ring under a name in a shared arena, where others find it with `open`, until `unlink`.
+
+        The ring belongs to the arena: it stays when its maker ends, and in a file, with what is in it, when all do.
+
+        Parameters
+        ----------
+        arena : Arena
+        name : str
+            At most 48 bytes of UTF-8.
+        capacity, weak, stall_timeout, when_full
+            As for `RingBuffer`.
+
+        Raises
+        ------
+        StructureExists
+            If the arena has something of that name.
+        DirectoryFull
+            If the arena has 64 structures already.
+        ArenaFull
+            If the arena has no room.
+        """
+
+        def make() -> RingBuffer:
+            return RingBuffer(capacity, weak=weak, arena=arena, stall_timeout=stall_timeout, when_full=when_full)
+
+        found: RingBuffer = cls._create(arena, name, "int", make, stall_timeout)
+        return found
+
+    @classmethod
+    def open(cls, arena: Arena, name: str, *, stall_timeout: float = 10.0) -> RingBuffer:
+        """Return the ring of a name in an arena.
+
+        Raises
+        ------
+        StructureMissing
+            If the arena has nothing of that name.
+        ValueError
+            If it is a structure of another kind, or a ring of messages.
+        """
+        found: RingBuffer = cls._found(arena, name, stall_timeout)
+        return found
 
     # one value -----------------------------------------------------------------------------------------------
 

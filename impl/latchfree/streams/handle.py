@@ -7,12 +7,14 @@ the ring, and compiled code looks whether the ring still has that number.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from numbers import Real
 from operator import index
 from typing import Any, Final
 
 from latchfree.arena import Arena
-from latchfree.errors import ArenaClosed, ArenaInvalid, LatchfreeError
+from latchfree.errors import ArenaClosed, ArenaInvalid, LatchfreeError, MadeBeforeFork
 from latchfree.streams.border import RING
 from latchfree.streams.counts import RingCounts, counts_of
 from latchfree.streams.errors import RingGone, RingShutDown, RingStalled
@@ -20,8 +22,10 @@ from latchfree.streams.futex import FUTEX
 from latchfree.streams.kernels import layout
 from latchfree.streams.kernels import ring as r
 from latchfree.streams.kernels.entry_points import MISSING, NO_COUNT, TELL
-from latchfree.streams.ownership import Nobody, Owner, owner_of, watch
+from latchfree.streams.named import give_back
+from latchfree.streams.ownership import Nobody, Owner, owner_of, wake, watch
 from latchfree.streams.watching import Watch
+from latchfree.structures import RING_BUFFER
 
 MOST_CAPACITY: Final = 1 << 25
 
@@ -50,8 +54,10 @@ class Handle:
         "_base",
         "_capacity",
         "_closed",
+        "_name",
         "_number",
         "_owner",
+        "_payload",
         "_place",
         "_ring",
         "_seconds",
@@ -62,6 +68,8 @@ class Handle:
     )
 
     rank = 0
+    #: What the values are, see `latchfree.streams.kernels.layout`; of a ring that is being made, what they will be.
+    _payload: int
 
     def __init__(
         self,
@@ -72,12 +80,7 @@ class Handle:
         stall_timeout: float = 10.0,
         when_full: str = "block",
     ) -> None:
-        capacity = index(capacity)
-        if not 2 <= capacity <= MOST_CAPACITY or capacity & (capacity - 1):
-            fits = min(1 << (max(capacity, 2) - 1).bit_length(), MOST_CAPACITY)
-            raise ValueError(
-                f"capacity must be a power of two from 2 to {MOST_CAPACITY:,}, got {capacity:,}; use {fits:,}"
-            )
+        capacity = checked_capacity(capacity)
         if not (arena is None or isinstance(arena, Arena)):
             raise TypeError(f"arena must be an Arena, not {type(arena).__name__}; use Arena.create or Arena.open")
         if not isinstance(when_full, str):
@@ -91,9 +94,87 @@ class Handle:
         with arena.call():
             arena.words[owner.ring + int(layout.WHEN_FULL)] = WHEN_FULL.index(when_full)
         self._attach(arena, owner)
+        self._adapt()
+
+    def _adapt(self) -> None:
+        """Learn from the words of the ring what values are."""
+        with self._arena.call():
+            held = int(self._arena.words[self._ring + int(layout.PAYLOAD)])
+        if held:
+            raise ValueError("this ring holds messages; open it with MessageRing")
+
+    @classmethod
+    def unlink(cls, arena: Arena, name: str) -> None:
+        """Take a ring out of an arena's directory, and free its memory; other calls raise `RingGone` from then on.
+
+        Raises
+        ------
+        StructureMissing
+            If the arena has nothing of that name.
+        ValueError
+            If it is a structure of another kind.
+        """
+        if not isinstance(arena, Arena):
+            raise TypeError(f"arena must be an Arena, not {type(arena).__name__}; use Arena.create or Arena.open")
+        root = arena.directory.find(name, RING_BUFFER).root
+
+        def dismantle(entry: Any) -> None:
+            with suppress(MadeBeforeFork):
+                give_back(arena, entry.root)
+            wake(arena, entry.root)
+
+        arena.directory.remove(name, dismantle, root=root)
+
+    # names ---------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def _create(cls, arena: Arena, name: str, holds: str, make: Callable[[], Any], stall_timeout: float) -> Any:
+        """Put a ring that `make` makes under a name; see `RingBuffer.create`."""
+        if not isinstance(arena, Arena):
+            raise TypeError(f"arena must be an Arena, not {type(arena).__name__}; use Arena.create or Arena.open")
+        if not arena.shared:
+            raise ValueError("a private arena has no names that others could open; use Arena.create")
+
+        def build() -> int:
+            made = make()
+            handed = made._owner.hand_over()
+            root = int(made._ring)
+            made.close()
+            if not handed:
+                raise MadeBeforeFork("this is a child that was forked while a ring was made: the ring is the parent's")
+            return root
+
+        def dismantle(root: int) -> None:
+            with suppress(MadeBeforeFork):
+                give_back(arena, root)
+
+        arena.directory.create(
+            name,
+            kind=RING_BUFFER,
+            keys="values",
+            values=holds,
+            hash_mask=(1 << 64) - 1,
+            build=build,
+            dismantle=dismantle,
+        )
+        return cls._found(arena, name, stall_timeout)
+
+    @classmethod
+    def _found(cls, arena: Arena, name: str, stall_timeout: float) -> Any:
+        """Return the ring of a name."""
+        if not isinstance(arena, Arena):
+            raise TypeError(f"arena must be an Arena, not {type(arena).__name__}; use Arena.create or Arena.open")
+        seconds, root = seconds_of("stall_timeout", stall_timeout), arena.directory.find(name, RING_BUFFER).root
+        with arena.call():
+            number = int(arena.words[root + int(layout.NUMBER)])
+        # What was read is the ring's number, if the ring was there all the time.
+        if number == 0 or arena.directory.find(name, RING_BUFFER).root != root:
+            raise RingGone(f"the ring {name!r} in {arena.region.where} is being unlinked; make it anew with create")
+        return cls._reopened(arena, arena.number, root, number, seconds, name)
 
     def _attach(self, arena: Arena, owner: Owner | Nobody, ring: int = 0, number: int = 0) -> None:
         self._arena, self._base, self._owner = arena, arena.base, owner
+        self._name: str | None = None
         self._ring, self._number = (owner.ring, owner.number) if isinstance(owner, Owner) else (ring, number)
         self._place = self._base, self._ring, self._number
         with arena.call():
@@ -109,14 +190,18 @@ class Handle:
             arena.holdings.add(self)
 
     @classmethod
-    def _reopened(cls, arena: Arena, identity: int, ring: int, number: int, stall_timeout: float) -> Any:
+    def _reopened(
+        cls, arena: Arena, identity: int, ring: int, number: int, stall_timeout: float, name: str | None = None
+    ) -> Any:
         if arena.number != identity:
             raise ArenaInvalid(
                 f"{arena.region.where}: not the arena that this ring is in: another one has taken its place"
             )
         made = cls.__new__(cls)
-        made._seconds = stall_timeout
+        made._seconds, made._payload = stall_timeout, 0
         made._attach(arena, owner_of(arena, number), ring, number)
+        made._name = name
+        made._adapt()
         len(made)  # asks whether there still is such a ring, and so what was read is true
         watch(arena)
         return made
@@ -130,7 +215,7 @@ class Handle:
             )
         if self._closed:
             raise self._missing()
-        return type(self)._reopened, (arena, arena.number, self._ring, self._number, self._seconds)
+        return type(self)._reopened, (arena, arena.number, self._ring, self._number, self._seconds, self._name)
 
     # what it is ----------------------------------------------------------------------------------------------
 
@@ -138,6 +223,11 @@ class Handle:
     def capacity(self) -> int:
         """The number of values that the ring holds at most."""
         return self._capacity
+
+    @property
+    def name(self) -> str | None:
+        """The name in the arena, None for a ring that belongs to an opening."""
+        return self._name
 
     @property
     def weak(self) -> bool:
@@ -224,6 +314,8 @@ class Handle:
             return ArenaClosed(f"{where} is closed; open it again with Arena.open")
         if self._closed:
             return RingGone(f"this ring in {where} was closed here; use another one")
+        if self._name is not None:
+            return RingGone(f"the ring {self._name!r} in {where} is gone: it was unlinked; make it anew with create")
         return RingGone(
             f"this ring in {where} is gone: the opening of the arena that made it has dropped it, was closed, or was "
             "killed; keep the ring there for as long as others use it"
@@ -264,6 +356,23 @@ class Handle:
             f"{self._seconds:g} s and not been {claimed}: its thread is stopped; continue it, or end its process: "
             "what a dead process has claimed in a shared arena is passed on within a second"
         )
+
+
+def checked_capacity(capacity: Any) -> int:
+    """Return a capacity, checked.
+
+    Raises
+    ------
+    TypeError
+        If it is no integer.
+    ValueError
+        If it is no power of two from 2 to `MOST_CAPACITY`.
+    """
+    capacity = index(capacity)
+    if not 2 <= capacity <= MOST_CAPACITY or capacity & (capacity - 1):
+        fits = min(1 << (max(capacity, 2) - 1).bit_length(), MOST_CAPACITY)
+        raise ValueError(f"capacity must be a power of two from 2 to {MOST_CAPACITY:,}, got {capacity:,}; use {fits:,}")
+    return int(capacity)
 
 
 def seconds_of(name: str, timeout: Any) -> float:

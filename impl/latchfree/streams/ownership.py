@@ -21,6 +21,7 @@ from latchfree.streams.border import RING
 from latchfree.streams.futex import FUTEX
 from latchfree.streams.kernels import roster
 from latchfree.streams.kernels.layout import NEWS, ROOM
+from latchfree.streams.named import NAMED, hand_over
 
 _TABLE_SLOTS: Final = range(int(roster.FIRST_SLOT), int(roster.TABLE_WORDS), int(roster.SLOT_WORDS))
 
@@ -104,6 +105,12 @@ class Owner:
         if getattr(self, "mine", False):
             self.end()
 
+    def hand_over(self) -> bool:
+        """Make the ring one that the arena has under a name; False in a child that was forked meanwhile."""
+        identity, mine = self._arena.identity, self.mine
+        self.mine = False
+        return mine and hand_over(self._arena, self._slot, identity)
+
     def disown(self) -> None:
         """Leave the ring to the parent process."""
         self.mine = False
@@ -152,7 +159,7 @@ def reclaim(arena: Arena, is_dead: Callable[[int], bool]) -> None:
     while table:
         for slot in _TABLE_SLOTS:
             owner: Any = words[table + slot]
-            if owner and owner != identity and is_dead(int(owner)):
+            if owner and owner not in (identity, NAMED) and is_dead(int(owner)):
                 RING.adopt(base, table + slot, owner, identity)
             elif owner:
                 mended = RING.mend(base, arena.interpreter_participant(), table + slot)

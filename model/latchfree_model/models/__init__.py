@@ -6,6 +6,7 @@ from typing import Any, Final
 from latchfree_model.models.append_kv import AppendKvModel
 from latchfree_model.models.base import BLOCKED, UNKNOWN, Call, Model, SequentialModel
 from latchfree_model.models.compiled import CompiledModel
+from latchfree_model.models.limits import TokenBucketModel
 from latchfree_model.models.map import MapModel
 from latchfree_model.models.nondeterministic import NondeterministicModel, define
 from latchfree_model.models.queues import BoundedQueueModel, PriorityQueueModel, QueueModel, StackModel
@@ -35,6 +36,7 @@ __all__ = [
     "SequentialModel",
     "SetModel",
     "StackModel",
+    "TokenBucketModel",
     "TopicIndexModel",
     "define",
     "fits",
@@ -46,6 +48,7 @@ MODELS: Final[MappingProxyType[str, SequentialModel[Any]]] = MappingProxyType({
     for model in (
         MapModel(), RegisterModel(), CasRegisterModel(), AppendKvModel(), SetModel(), CounterModel(), QueueModel(),
         BoundedQueueModel(), StackModel(), PriorityQueueModel(), MutexModel(), TopicIndexModel(),
+        TokenBucketModel(),
     )
 })  # fmt: skip
 """Every model, by name."""
@@ -56,7 +59,9 @@ LOADED: Final[dict[str, SequentialModel[Any]]] = {}
 
 
 def get_model(name: str) -> SequentialModel[Any]:
-    """Return the model called `name`: a name of `MODELS`, ``bounded-queue:CAPACITY`` or ``topic-index:DIALECT``.
+    """Return the model called `name`: a name of `MODELS`, or one with a parameter.
+
+    Those are ``bounded-queue:CAPACITY``, ``token-bucket:BURST`` and ``topic-index:DIALECT``.
 
     A model of your own that `latchfree_model.models.loading.load_model` has loaded is known, too.
 
@@ -70,12 +75,15 @@ def get_model(name: str) -> SequentialModel[Any]:
         return MODELS[kind]
     if colon and kind == "bounded-queue" and parameter.isdecimal():
         return _registered(BoundedQueueModel(int(parameter)))
+    if colon and kind == "token-bucket" and parameter.isdecimal():
+        return _registered(TokenBucketModel(int(parameter)))
     if colon and kind == "topic-index":
         return _registered(TopicIndexModel(parameter))
     if name in LOADED:
         return LOADED[name]
     raise ValueError(
-        f"no model is called {name!r}; the models are {', '.join(MODELS)}, bounded-queue:CAPACITY, topic-index:DIALECT"
+        f"no model is called {name!r}; the models are {', '.join(MODELS)}, bounded-queue:CAPACITY, "
+        "token-bucket:BURST, topic-index:DIALECT"
     )
 
 

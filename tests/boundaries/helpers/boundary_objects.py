@@ -26,9 +26,12 @@ from latchfree import (
     InvertedBitmap,
     LockedTrie,
     MaskIndex,
+    MessageRing,
     NaiveMatcher,
     OptimizedInvertedBitmap,
     QueueGroups,
+    RateCounts,
+    RateLimiter,
     RemoteInterest,
     RingBuffer,
     RoutedSubKey,
@@ -36,7 +39,19 @@ from latchfree import (
     Subscription,
     TopicFilter,
 )
-from latchfree.sketches import Bloom, CountMin, HyperLogLog, InverseBloom, Sketch
+from latchfree.sketches import (
+    Bloom,
+    CountingBloom,
+    CountMin,
+    HyperLogLog,
+    InverseBloom,
+    MinHash,
+    PartitionedBloom,
+    ScalableBloom,
+    Sketch,
+    StableBloom,
+    TopK,
+)
 from latchfree.topics import (
     Difference,
     InterestChange,
@@ -237,6 +252,8 @@ class World:
 
 def arena_of(thing: Any) -> Arena | None:
     """Return the arena that an object lives in."""
+    if isinstance(thing, RateLimiter):
+        return None if thing.arena is not None and "s" not in thing.arena.structures() else thing.counts()
     if isinstance(thing, Arena):
         return thing
     for name in ("arena", "_arena"):
@@ -441,6 +458,12 @@ SKETCHES: Final[dict[str, Callable[[Arena], Sketch]]] = {
     "HyperLogLog": lambda arena: HyperLogLog.create(arena, "s", 0.1),
     "CountMin": lambda arena: CountMin.create(arena, "s", 0.1, conservative=True),
     "InverseBloom": lambda arena: InverseBloom.create(arena, "s", 8),
+    "PartitionedBloom": lambda arena: PartitionedBloom.create(arena, "s", 100),
+    "CountingBloom": lambda arena: CountingBloom.create(arena, "s", 100),
+    "ScalableBloom": lambda arena: ScalableBloom.create(arena, "s", 2, most=20),
+    "StableBloom": lambda arena: StableBloom.create(arena, "s", 640),
+    "MinHash": lambda arena: MinHash.create(arena, "s", 8),
+    "TopK": lambda arena: TopK.create(arena, "s", 2, 0.1),
 }
 
 
@@ -453,6 +476,14 @@ def named_sketch(world: World, name: str) -> Any:
 def _unlinked_sketch(world: World, name: str) -> Any:
     made = named_sketch(world, name)
     type(made).unlink(made.arena, "s")
+    return made
+
+
+def _limiter(world: World, *, unlink: bool = False) -> RateLimiter:
+    made = RateLimiter.create(world.shared(), "s", 1e-6, 5, when_empty="shed")
+    if unlink:
+        assert made.arena is not None
+        RateLimiter.unlink(made.arena, "s")
     return made
 
 
@@ -487,9 +518,24 @@ VARIANTS: Final[dict[str, dict[str, Callable[[World], Any]]]] = {
         "strict": _ring,
         "weak": lambda world: _ring(world, weak=True),
         "shared": lambda world: _ring(world, shared=True),
+        "named": lambda world: RingBuffer.create(world.shared(), "s", 8, stall_timeout=0.05),
         "closed": _closed(lambda world: _ring(world, shared=True)),
         "pickled": _pickled(lambda world: _ring(world, shared=True)),
     },
+    "MessageRing": {
+        "private": lambda world: MessageRing(8, "str", stall_timeout=0.05),
+        "named": lambda world: MessageRing.create(world.shared(), "s", 8, "str", stall_timeout=0.05),
+        "closed": _closed(lambda world: MessageRing.create(world.shared(), "s", 8, "str")),
+        "pickled": _pickled(lambda world: MessageRing.create(world.shared(), "s", 8, "str", stall_timeout=0.05)),
+    },
+    "RateLimiter": {
+        "private": lambda world: RateLimiter(1e-6, 5, when_empty="shed"),
+        "named": _limiter,
+        "unlinked": lambda world: _limiter(world, unlink=True),
+        "closed": _closed(_limiter),
+        "pickled": _pickled(_limiter),
+    },
+    "RateCounts": {"one": lambda world: RateCounts(1, 2)},
     **{name: _sketches(name) for name in SKETCHES},
     "ConcurrentTrie": _TOPICS,
     "TrieSnapshot": {
@@ -580,9 +626,11 @@ def contents(thing: Any) -> Any:
     if isinstance(thing, RingBuffer):
         if thing.counts().shut:
             return "shut"
+        if thing.name is not None and thing.name not in thing._arena.structures():
+            return "unlinked"
         values = thing.get_many(thing.capacity)
         assert thing.put_many(values) == len(values)
-        return values.tolist()
+        return list(values)
     if isinstance(thing, Sketch):
         return None if thing.arena is not None and "s" not in thing.arena.structures() else thing.to_bytes()
     if isinstance(thing, Arena):

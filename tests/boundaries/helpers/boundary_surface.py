@@ -16,6 +16,7 @@ FACES = (
     "latchfree.topics",
     "latchfree.streams",
     "latchfree.sketches",
+    "latchfree.limiting",
     "latchfree_lincheck",
     "latchfree_explore",
     "latchfree_fsck",

@@ -4,9 +4,34 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from latchfree.sketches import Bloom, CountMin, HyperLogLog, InverseBloom
+from latchfree.sketches import (
+    Bloom,
+    CountingBloom,
+    CountMin,
+    HyperLogLog,
+    InverseBloom,
+    MinHash,
+    PartitionedBloom,
+    ScalableBloom,
+    StableBloom,
+    TopK,
+)
 from latchfree.sketches.items import CHUNK, chunks, column_of, hash_of
 
+KINDS = [
+    Bloom,
+    HyperLogLog,
+    CountMin,
+    InverseBloom,
+    PartitionedBloom,
+    CountingBloom,
+    ScalableBloom,
+    StableBloom,
+    MinHash,
+    TopK,
+]
+#: Whose size need not be given.
+SIZELESS = (HyperLogLog, CountMin, ScalableBloom, MinHash, TopK)
 TEXTS = ["", "a", "tea", "ü" * 9, "x" * 40, "seventeen letters"]
 INTS = [0, 1, -1, 2**63 - 1, -(2**63), 12345]
 
@@ -94,9 +119,9 @@ BAD = [
 
 
 @pytest.mark.parametrize(("items", "error", "text"), BAD)
-@pytest.mark.parametrize("make", [Bloom, HyperLogLog, CountMin, InverseBloom])
+@pytest.mark.parametrize("make", KINDS)
 def test_items_that_are_refused_change_nothing(make, items, error, text):
-    sketch = make() if make in (HyperLogLog, CountMin) else make(100)
+    sketch = make() if make in SIZELESS else make(100)
     before = sketch.to_bytes()
     with pytest.raises(error, match=text):
         sketch.add_many(items)
@@ -104,9 +129,9 @@ def test_items_that_are_refused_change_nothing(make, items, error, text):
 
 
 @pytest.mark.parametrize("item", [None, 1.5, True, [1], 2**63, "\ud800", np.float64(1)])
-@pytest.mark.parametrize("make", [Bloom, HyperLogLog, CountMin, InverseBloom])
+@pytest.mark.parametrize("make", KINDS)
 def test_one_item_that_is_refused(make, item):
-    sketch = make() if make in (HyperLogLog, CountMin) else make(100)
+    sketch = make() if make in SIZELESS else make(100)
     before = sketch.to_bytes()
     with pytest.raises((TypeError, ValueError)):
         sketch.add(item)
@@ -168,6 +193,20 @@ def test_a_subclass_that_lies_about_its_length():
         (lambda: CountMin().add_many(["a"], [1, 2]), "1 items and 2 counts"),
         (lambda: InverseBloom(1), "slots must be from 2"),
         (lambda: InverseBloom(2**60), "slots must be from 2"),
+        (lambda: PartitionedBloom(0), "expected must be from 1"),
+        (lambda: CountingBloom(2**29, 0.001), "bytes, the most is 536,870,"),
+        (lambda: ScalableBloom(0), "initial must be from 1"),
+        (lambda: ScalableBloom(10, most=9), "most must be from 10"),
+        (lambda: ScalableBloom(1, most=2**30), "from 1 to 1,073,741,824 items takes 31 layers, the most is 24"),
+        (lambda: ScalableBloom(10, 1e-7), "false_positives must be from 1e-06 to 0.5"),
+        (lambda: ScalableBloom(2**20, 1e-6, most=2**30), "bytes, the most is 536,870,"),
+        (lambda: StableBloom(63), "slots must be from 64"),
+        (lambda: StableBloom(100, 1.0), "false_positives must be from 1e-06"),
+        (lambda: MinHash(0), "hashes must be from 1 to 65,536"),
+        (lambda: TopK(0), "items must be from 1 to 65,536"),
+        (lambda: TopK().add("x" * 97), "has at most 96 bytes, got 97"),
+        (lambda: TopK().add_many(["a", "x" * 97]), "has at most 96 bytes, got 97"),
+        (lambda: TopK(2).top(3), "items must be from 1 to 2"),
     ],
 )
 def test_sizes_that_are_refused(make, text):

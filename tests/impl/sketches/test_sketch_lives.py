@@ -21,7 +21,19 @@ from latchfree import (
     StructureExists,
     StructureMissing,
 )
-from latchfree.sketches import Bloom, CountMin, HyperLogLog, InverseBloom, SketchGone
+from latchfree.sketches import (
+    Bloom,
+    CountingBloom,
+    CountMin,
+    HyperLogLog,
+    InverseBloom,
+    MinHash,
+    PartitionedBloom,
+    ScalableBloom,
+    SketchGone,
+    StableBloom,
+    TopK,
+)
 from latchfree.sketches.border import SKETCH
 from latchfree.sketches.kernels.record import FIRST_CELL, VERSION
 from latchfree_fsck import fsck, inspect
@@ -33,6 +45,15 @@ MAKERS = {
     "hll": HyperLogLog.create,
     "count": partial(CountMin.create, conservative=True),
     "inverse": partial(InverseBloom.create, slots=5_000),
+}
+ALL = {
+    **MAKERS,
+    "partitioned": partial(PartitionedBloom.create, expected=1_000),
+    "counting": partial(CountingBloom.create, expected=1_000),
+    "scalable": partial(ScalableBloom.create, initial=100, most=5_000),
+    "stable": partial(StableBloom.create, slots=10_000),
+    "minhash": MinHash.create,
+    "top": TopK.create,
 }
 
 
@@ -52,19 +73,27 @@ def every_call(sketch):
             lambda: sketch.estimate_many(["a"]),
             lambda: sketch.add_many(["a"], [2]),
         ]
+    elif isinstance(sketch, TopK):
+        calls += [sketch.top, lambda: sketch.estimate("a"), lambda: sketch.add_many([1, 2])]
     elif hasattr(sketch, "estimate"):
         calls.append(sketch.estimate)
+    if isinstance(sketch, CountingBloom):
+        calls += [lambda: sketch.count("a"), lambda: sketch.remove("a"), lambda: sketch.remove_many(["a"])]
+    if isinstance(sketch, ScalableBloom):
+        calls.append(lambda: sketch.layers)
+    if isinstance(sketch, MinHash):
+        calls.append(lambda: sketch.jaccard(sketch))
     if hasattr(sketch, "merge"):
         calls.append(lambda: sketch.merge(sketch.copy()))
     return calls
 
 
-@pytest.mark.parametrize("kind", MAKERS)
+@pytest.mark.parametrize("kind", ALL)
 def test_a_named_sketch(shared, kind):
     """Made, opened, pickled, copied, unlinked and made again, in the same memory."""
-    made = MAKERS[kind](shared, "s")
+    made = ALL[kind](shared, "s")
     with pytest.raises(StructureExists, match="'s' exists already"):
-        MAKERS[kind](shared, "s")
+        ALL[kind](shared, "s")
     other = type(made).open(shared, "s")
     made.add_many(["tea", "oat"])
     third = pickle.loads(pickle.dumps(other))
@@ -83,7 +112,7 @@ def test_a_named_sketch(shared, kind):
                 call()
         with pytest.raises(StructureMissing):
             type(made).open(shared, "s")
-        made = MAKERS[kind](shared, "s")
+        made = ALL[kind](shared, "s")
         with pytest.raises(SketchGone):
             pickle.loads(sent)
         assert made.added == 0
@@ -133,7 +162,7 @@ def test_an_arena_without_room(shared_name):
 def test_a_closed_arena_and_another_one(tmp_path):
     path = tmp_path / "arena"
     with Arena.create(path=path, capacity=8 << 20) as arena:
-        sketches = [make(arena, kind) for kind, make in MAKERS.items()]
+        sketches = [make(arena, kind) for kind, make in ALL.items()]
         sent = pickle.dumps(sketches[0])
     for sketch in sketches:
         for call in every_call(sketch):

@@ -60,14 +60,13 @@ def mask_of(g: Word, bits: Word) -> Word:
 
 
 @kernel
-def add(mem: Handle, record: Word, h: Word) -> None:
-    """Set the bits of a hash."""
-    at = block_of(mem, record, h)
-    bits = peek(mem, record + BITS)
+def add_at(mem: Handle, cells: Word, blocks: Word, words: Word, bits: Word, h: Word) -> None:
+    """Set the bits of a hash in the blocks that begin at an offset."""
+    at = cells + high_product(h, blocks) * words
     used = bits * _6
     state = h + _STEP
     g, left = mix(state), _64
-    for k in range(peek(mem, record + WORDS)):
+    for k in range(words):
         if left < used:
             state += _STEP
             g, left = mix(state), _64
@@ -77,14 +76,20 @@ def add(mem: Handle, record: Word, h: Word) -> None:
 
 
 @kernel
-def contains(mem: Handle, record: Word, h: Word) -> Flag:
-    """Return whether all bits of a hash are set."""
-    at = block_of(mem, record, h)
-    bits = peek(mem, record + BITS)
+def add(mem: Handle, record: Word, h: Word) -> None:
+    """Set the bits of a hash."""
+    blocks, words, bits = peek(mem, record + BLOCKS), peek(mem, record + WORDS), peek(mem, record + BITS)
+    add_at(mem, record + FIRST_CELL, blocks, words, bits, h)
+
+
+@kernel
+def contains_at(mem: Handle, cells: Word, blocks: Word, words: Word, bits: Word, h: Word) -> Flag:
+    """Return whether all bits of a hash are set in the blocks that begin at an offset."""
+    at = cells + high_product(h, blocks) * words
     used = bits * _6
     state = h + _STEP
     g, left = mix(state), _64
-    for k in range(peek(mem, record + WORDS)):
+    for k in range(words):
         if left < used:
             state += _STEP
             g, left = mix(state), _64
@@ -95,6 +100,13 @@ def contains(mem: Handle, record: Word, h: Word) -> Flag:
         g >>= used
         left -= used
     return True
+
+
+@kernel
+def contains(mem: Handle, record: Word, h: Word) -> Flag:
+    """Return whether all bits of a hash are set."""
+    blocks, words, bits = peek(mem, record + BLOCKS), peek(mem, record + WORDS), peek(mem, record + BITS)
+    return contains_at(mem, record + FIRST_CELL, blocks, words, bits, h)
 
 
 @entry

@@ -23,7 +23,7 @@ counter after v was read, or are such adds themselves, of a later t. One that ad
 
 Alone, a = c, and this is the conservative update of Estan and Varghese (2002). With more threads a counter may grow a
 little further, by at most what is announced; a process that was killed in an add stays announced: never too low, and
-closer to a plain sketch.
+closer to a plain sketch. ``spec/Conservative.tla`` is this in TLA+.
 """
 
 import numpy as np
@@ -42,7 +42,7 @@ _0 = np.uint64(0)
 def announce(mem: Handle, record: Word, count: Word) -> None:
     """Say that counts up to this are being added, if the sketch is conservative."""
     if peek(mem, record + CONSERVATIVE) != _0:
-        # spec: none -- seq_cst: before the counters are read.
+        # spec: Conservative!Announce -- seq_cst: before the counters are read (mutant X11).
         fetch_add(mem, record + ANNOUNCED, count)
 
 
@@ -50,7 +50,7 @@ def announce(mem: Handle, record: Word, count: Word) -> None:
 def withdraw(mem: Handle, record: Word, count: Word) -> None:
     """Take back what `announce` has said."""
     if peek(mem, record + CONSERVATIVE) != _0:
-        # spec: none -- seq_cst: after the counters were raised.
+        # spec: Conservative!Withdraw -- seq_cst: after the counters were raised.
         fetch_add(mem, record + ANNOUNCED, _0 - count)
 
 
@@ -69,16 +69,16 @@ def add(mem: Handle, record: Word, h: Word, count: Word) -> None:
     g, row = h, record + FIRST_CELL
     for k in range(depth):
         g = next_row(g)
-        # spec: none -- seq_cst: before ANNOUNCED is read.
+        # spec: Conservative!ReadBefore -- seq_cst: before ANNOUNCED is read.
         poke(before, np.uint64(k), load_seq(mem, row + high_product(g, width)))
         row += width
-    # spec: none -- seq_cst: between the two looks at the counters.
+    # spec: Conservative!ReadAnnounced -- seq_cst: between the two looks at the counters.
     announced = load_seq(mem, record + ANNOUNCED)
     least = ~_0
     g, row = h, record + FIRST_CELL
     for _ in range(depth):
         g = next_row(g)
-        # spec: none -- acquire: after ANNOUNCED was read.
+        # spec: Conservative!ReadLeast -- acquire: after ANNOUNCED was read.
         least = min(least, load(mem, row + high_product(g, width)))
         row += width
     g, row = h, record + FIRST_CELL
@@ -86,6 +86,6 @@ def add(mem: Handle, record: Word, h: Word, count: Word) -> None:
         g = next_row(g)
         more = missing(peek(before, np.uint64(k)), least, announced, count)
         if more != _0:
-            # spec: none -- seq_cst, as in a plain sketch.
+            # spec: Conservative!Raise -- seq_cst, as in a plain sketch.
             fetch_add(mem, row + high_product(g, width), more)
         row += width

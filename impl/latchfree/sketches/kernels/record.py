@@ -32,6 +32,7 @@ CELLS = np.uint64(6)  # number of words of cells
 SHAPE = np.uint64(8)  # four words, which depend on the kind
 ADDED = np.uint64(16)  # items added by calls that have ended
 ANNOUNCED = np.uint64(17)  # see latchfree.sketches.kernels.conservative
+TICKET = np.uint64(18)  # see latchfree.sketches.kernels.stable
 FIRST_CELL = np.uint64(24)
 
 #: What a call returns that finds no sketch of its number.

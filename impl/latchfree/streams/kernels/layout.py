@@ -18,6 +18,7 @@ HEADER = np.uint64(36)  # offset of the words that the ring's words are among
 GONE = np.uint64(37)  # the epoch read after it was given back
 SHUT_BEGUN = np.uint64(38)  # 1 if somebody has begun to shut the ring down, see `shutting`
 WHEN_FULL = np.uint64(39)  # what `put` does when the ring is full; compiled code does not read it
+PAYLOAD = np.uint64(40)  # what the values are: 0, integers; else blocks of bytes, see `payload`
 # What sleepers sleep on, see `parking`; read by everybody, seldom written.
 NEWS = np.uint64(48)  # moves when values were put, for those who get
 ROOM = np.uint64(49)  # moves when values were taken, for those who put

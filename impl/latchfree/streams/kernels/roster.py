@@ -23,6 +23,7 @@ from latchfree.streams.kernels.counts import add
 from latchfree.streams.kernels.layout import CELLS, GONE, HEADER, MASK, MENDED, NEWS, NUMBER, ROOM
 from latchfree.streams.kernels.mending import mend, withdraw
 from latchfree.streams.kernels.parking import tell
+from latchfree.streams.kernels.payload import free_left
 from latchfree.streams.kernels.positions import CELL_SHIFT
 
 _0 = np.uint64(0)
@@ -76,7 +77,8 @@ def take_slot(mem: Handle, me: Word, identity: Word) -> Word:
 
 @kernel
 def free_ring(mem: Handle, me: Word, ring: Word) -> None:
-    """Free the words of a ring that nobody can be using."""
+    """Free the words of a ring that nobody can be using, and the blocks that are still in it."""
+    free_left(mem, me, ring)
     give(mem, me, peek(mem, ring + CELLS), round_up((peek(mem, ring + MASK) + _1) << CELL_SHIFT))
     give(mem, me, peek(mem, ring + HEADER), HEADER_WORDS)
 

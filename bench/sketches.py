@@ -1,0 +1,190 @@
+"""Benchmark of the sketches beside other packages, all in one run: ``python bench/sketches.py``.
+
+Prints nanoseconds an item for adding many items and for asking for many, the best of some rounds, with one thread and
+with two. Items are 64-bit integers and strings of decimal numbers. A peer that is not installed is left out, and said.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from rich.console import Console
+from rich.table import Table
+
+from latchfree.sketches import (
+    Bloom,
+    CountingBloom,
+    CountMin,
+    HyperLogLog,
+    InverseBloom,
+    MinHash,
+    PartitionedBloom,
+    ScalableBloom,
+    StableBloom,
+    TopK,
+)
+
+Add = Callable[[Any], Any]
+
+
+def _ours(items: int) -> dict[str, Callable[[], Any]]:
+    return {
+        "Bloom": lambda: Bloom(items, 0.01),
+        "PartitionedBloom": lambda: PartitionedBloom(items, 0.01),
+        "CountingBloom": lambda: CountingBloom(items, 0.01),
+        "ScalableBloom": lambda: ScalableBloom(items // 100, 0.01, most=items),
+        "StableBloom": lambda: StableBloom(8 * items, 0.01),
+        "InverseBloom": lambda: InverseBloom(items),
+        "HyperLogLog": lambda: HyperLogLog(0.01),
+        "CountMin": lambda: CountMin(0.001, 0.99),
+        "CountMin, conservative": lambda: CountMin(0.001, 0.99, conservative=True),
+        "TopK": lambda: TopK(10),
+        "MinHash, 128 hashes": lambda: MinHash(128),
+    }
+
+
+def _rbloom(items: int) -> dict[str, Callable[[], tuple[Add, Add | None]]]:
+    rbloom = importlib.import_module("rbloom")
+
+    def make() -> tuple[Add, Add | None]:
+        made = rbloom.Bloom(items, 0.01)
+        return made.update, lambda given: [item in made for item in given]
+
+    return {"rbloom": make}
+
+
+def _datasketches(items: int) -> dict[str, Callable[[], tuple[Add, Add | None]]]:
+    ds = importlib.import_module("datasketches")
+
+    def one_by_one(update: Callable[[Any], Any]) -> Add:
+        def add(given: Any) -> None:
+            for item in given:
+                update(item)
+
+        return add
+
+    return {
+        "datasketches HLL": lambda: (one_by_one(ds.hll_sketch(14).update), None),
+        "datasketches Count-Min": lambda: (one_by_one(ds.count_min_sketch(5, 2719).update), None),
+        "datasketches frequent items": lambda: (one_by_one(ds.frequent_strings_sketch(10).update), None),
+    }
+
+
+def _pyprobables(items: int) -> dict[str, Callable[[], tuple[Add, Add | None]]]:
+    probables = importlib.import_module("probables")
+
+    def make(kind: str, *arguments: Any) -> Callable[[], tuple[Add, Add | None]]:
+        def made() -> tuple[Add, Add | None]:
+            filled = getattr(probables, kind)(*arguments)
+
+            def add(given: Any) -> None:
+                for item in given:
+                    filled.add(item)
+
+            return add, lambda given: [filled.check(item) for item in given]
+
+        return made
+
+    return {
+        "pyprobables Bloom": make("BloomFilter", items, 0.01),
+        "pyprobables expanding Bloom": make("ExpandingBloomFilter", items // 100, 0.01),
+        "pyprobables Count-Min": make("CountMinSketch", 2719, 5),
+    }
+
+
+PEERS = {"rbloom": _rbloom, "datasketches": _datasketches, "pyprobables": _pyprobables}
+#: Items that a peer in plain Python is given: it is a hundred times slower.
+FEW = 20_000
+
+
+def _nanoseconds(call: Callable[[], Any], items: int) -> float:
+    begun = time.perf_counter_ns()
+    call()
+    return (time.perf_counter_ns() - begun) / items
+
+
+def _together(calls: Sequence[Callable[[], Any]]) -> None:
+    threads = [threading.Thread(target=call) for call in calls]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def _measure_ours(make: Callable[[], Any], items: Any, rounds: int) -> dict[str, float | None]:
+    count, half = len(items), len(items) // 2
+    found: dict[str, list[float]] = {"add": [], "two threads": [], "ask": []}
+    for _ in range(rounds):
+        sketch = make()
+        found["add"].append(_nanoseconds(lambda s=sketch: s.add_many(items), count))
+        ask = getattr(sketch, "contains_many", None) or getattr(sketch, "estimate_many", None)
+        if ask is not None:
+            found["ask"].append(_nanoseconds(lambda a=ask: a(items), count))
+        both = make()
+        halves = [lambda b=both: b.add_many(items[:half]), lambda b=both: b.add_many(items[half:])]
+        found["two threads"].append(_nanoseconds(lambda h=halves: _together(h), count))
+    return {name: min(times) if times else None for name, times in found.items()}
+
+
+def _measure_peer(make: Callable[[], tuple[Add, Add | None]], items: Any, rounds: int) -> dict[str, float | None]:
+    adds, asks = [], []
+    for _ in range(rounds):
+        add, ask = make()
+        adds.append(_nanoseconds(lambda a=add: a(items), len(items)))
+        if ask is not None:
+            asks.append(_nanoseconds(lambda a=ask: a(items), len(items)))
+    return {"add": min(adds), "two threads": None, "ask": min(asks) if asks else None}
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(prog="bench/sketches.py", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--items", type=int, default=1_000_000, help="different items (default: 1,000,000)")
+    parser.add_argument("--rounds", type=int, default=5, help="of which the best counts (default: 5)")
+    parser.add_argument("--only", metavar="NAMES", help="comma-separated beginnings of names")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write every figure to FILE")
+    given = parser.parse_args(argv)
+    if given.items < 1000 or given.rounds < 1:
+        parser.error("--items: at least 1,000; --rounds: at least 1")
+    wanted = None if given.only is None else tuple(given.only.split(","))
+    numbers = np.random.default_rng(1).permutation(given.items).astype(np.int64)
+    texts = pa.array(numbers).cast(pa.string())
+    console, figures = Console(), []
+    table = Table("sketch", "items", "add", "two threads", "ask", title="nanoseconds an item")
+
+    def show(name: str, kind: str, row: dict[str, float | None]) -> None:
+        figures.append({"sketch": name, "items": kind, **row})
+        table.add_row(name, kind, *["" if value is None else f"{value:,.1f}" for value in row.values()])
+
+    for name, make in _ours(given.items).items():
+        if wanted is None or name.startswith(wanted):
+            show(name, "integers", _measure_ours(make, numbers, given.rounds))
+            show(name, "strings", _measure_ours(make, texts, given.rounds))
+    few = min(FEW, given.items)
+    for package, makers in PEERS.items():
+        if wanted is not None and not package.startswith(wanted):
+            continue
+        try:
+            found = makers(given.items)
+        except ImportError as error:
+            console.print(f"{package}: left out: {error}")
+            continue
+        for name, peer in found.items():
+            short = texts.slice(0, few if package != "rbloom" else given.items).to_pylist()
+            show(name, "strings", _measure_peer(peer, short, given.rounds))
+    console.print(table)
+    if given.json is not None:
+        given.json.write_text(json.dumps(figures, indent=1), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Every bound of the package, in one table made from the code."""
