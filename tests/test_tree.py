@@ -262,5 +262,5 @@ def test_only_atomics_emits_instructions():
 def test_kernels_are_compiled_through_the_cache_that_cannot_go_stale():
     for folder in ("support", "impl", "lincheck", "explore", "evidence", "teach", "fsck"):
         for file in (ROOT / folder).rglob("*.py"):
-            if file.parent.name != "jit":
+            if file.parent.name != "jit" and file.name != "comparing.py":  # stubs in functions: no cache may keep these
                 assert "njit" not in file.read_text().replace("@njit function", ""), file

@@ -6,7 +6,8 @@ and once compiled, and must return the same and leave the same memory behind.
 
 What a lemma abstracts from, such as the allocation of a node, has no compiled counterpart. The answers that the lemma
 gives are written on a tape, and the compiled function is made of the same Python function with stubs in it, which read
-the tape.
+the tape. Numba compiles such a function anew in each process: its source does not tell it from the real one, so the
+cache of `latchfree.jit` must not keep it.
 """
 
 from __future__ import annotations
