@@ -7,7 +7,7 @@ from typing import Final, Protocol
 
 from latchfree_explore.python.core.run import Chooser, Diverged, Run
 from latchfree_explore.python.core.steps import Accesses, dependent
-from latchfree_explore.python.search.races import add_races
+from latchfree_explore.python.search.races import Order, add_races
 
 PCT_STEPS: Final = 60
 """Steps among which the changes of priority are drawn, until a longer schedule was seen."""
@@ -116,6 +116,10 @@ class Tree:
 class Reduced(Tree):
     """One schedule of each class of equivalent ones: source sets and sleep sets."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._order: Order | None = None
+
     def first(self, run: Run, node: Node, enabled: list[int]) -> int | None:
         """Return a thread that is not asleep; None if all are: an equivalent schedule was run."""
         if self.nodes:
@@ -134,8 +138,12 @@ class Reduced(Tree):
         return node.last if node.last in awake else awake[0]
 
     def learn(self, run: Run) -> None:
-        """Have the races of the run reversed."""
-        add_races(run, self.nodes)
+        """Have the races of the run reversed that no run before had."""
+        if self._order is None:
+            self._order = Order(run)
+        else:
+            self._order.follow(run, self._fresh)
+        add_races(self._order, self.nodes)
 
     def choices(self, node: Node) -> list[int]:
         """Return what is to be tried and neither done nor asleep."""
