@@ -99,6 +99,8 @@ def outcomes(module, strategy, *, polls, most):
                 schedules = cut = 0
                 continue
             schedules += 1
+            if run.problem is not None and run.problem[0] == "endless":  # so are all schedules: there is no end
+                break
             cut += run.problem is not None and run.problem[0] == "cut"
             if not strategy.advance(run):
                 return program.seen, schedules, cut, True
