@@ -52,7 +52,9 @@ class Order:
         self.races.clear()
         while len(self.clocks) > kept:
             self.clocks.pop()
-            for changed, key, old in reversed(self._before.pop()):
+            changes = self._before.pop()
+            changes.reverse()
+            for changed, key, old in changes:
                 if old is None:
                     del changed[key]
                 else:

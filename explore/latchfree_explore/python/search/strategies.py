@@ -127,6 +127,7 @@ class Reduced(Tree):
             for thread, (accesses, named) in (parent.sleeping | parent.done).items():
                 if thread != step.thread and not (named and step.named) and not dependent(accesses, step.accesses):
                     node.sleeping[thread] = accesses, named
+        node.to_try |= run.early - node.sleeping.keys()  # no race tells when a deadline could have passed
         awake = [each for each in enabled if each not in node.sleeping]
         if not awake:
             return None
@@ -135,7 +136,8 @@ class Reduced(Tree):
             if wanted in awake:
                 return wanted
             self.way.clear()
-        return node.last if node.last in awake else awake[0]
+        usual = [each for each in awake if each not in run.early] or awake
+        return node.last if node.last in usual else usual[0]
 
     def learn(self, run: Run) -> None:
         """Have the races of the run reversed that no run before had."""
