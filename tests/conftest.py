@@ -30,6 +30,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 _CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 os.environ.setdefault("NUMBA_CACHE_DIR", str(_CACHE / "latchfree-tests"))
 
+# The sources of the explorer are what is tested, also where somebody has compiled them; tests exchange parts of them.
+os.environ.setdefault("LATCHFREE_EXPLORE_COMPILED", "0")
+
 
 def pytest_report_header():
     return f"seed: LATCHFREE_TEST_SEED={SEED}, hypothesis profile: HYPOTHESIS_PROFILE={PROFILE}"

@@ -7,3 +7,8 @@ From the bottom up: `core` (one schedule), `library` (the standard library over 
 `rewriting` (accesses become calls), `search` (which schedules are run); then `program` and `objects` (what is run and
 how it is judged), `exploring` and `classes` (the doors).
 """
+
+from latchfree_explore.python import extension
+
+COMPILED = extension.use()
+"""Whether the inner parts run as machine code (`latchfree_explore.python.compiling`)."""

@@ -40,6 +40,7 @@ def explore_threads(
     switches: Switches = "free",
     strategy: str = "auto",
     bound: int = 2,
+    timeouts: int = 0,
     schedules: int = SCHEDULES,
     timeout: float | None = None,
     seed: int = 0,
@@ -67,6 +68,8 @@ def explore_threads(
         "bounded" (every schedule with at most `bound` preemptions), "random", or "pct" (random priorities).
     bound : int
         For "bounded".
+    timeouts : int
+        How many deadlines may pass while a thread could still go on. Without them, time passes only where none can.
     schedules : int
         How many schedules at most.
     timeout : float, optional
@@ -106,8 +109,8 @@ def explore_threads(
         if given is not None:
             require_callable(name, given)
     result = explore_program(
-        Threads(threads, setup, check), switches=switches, strategy=strategy, bound=bound, schedules=schedules,
-        timeout=timeout, seed=seed, include=include,
+        Threads(threads, setup, check), switches=switches, strategy=strategy, bound=bound, timeouts=timeouts,
+        schedules=schedules, timeout=timeout, seed=seed, include=include,
     )  # fmt: skip
     if raises and result.wrong is not None:
         raise ExplorationFailed(result)
@@ -126,6 +129,7 @@ def explore_program(
     switches: str = "free",
     strategy: str = "auto",
     bound: int = 2,
+    timeouts: int = 0,
     schedules: int = SCHEDULES,
     timeout: float | None = None,
     seed: int = 0,
@@ -137,9 +141,10 @@ def explore_program(
         raise ValueError(f"switches are 'free' or 'gil', not {switches!r}")
     if strategy not in PLANS:
         raise ValueError(f"there is no strategy {strategy!r}; choose one of {', '.join(PLANS)}")
-    if schedules < 1:
-        raise ValueError(f"schedules must be at least 1, got {schedules}")
-    machine = Machine(program, polls=switches == "gil", include=tuple(include))
+    for name, given, least in (("schedules", schedules, 1), ("timeouts", timeouts, 0)):
+        if given < least:
+            raise ValueError(f"{name} must be at least {least}, got {given}")
+    machine = Machine(program, polls=switches == "gil", include=tuple(include), timeouts=timeouts)
     result = PythonExploration(switches, strategy=strategy)
     began = time.monotonic()
     deadline = None if timeout is None else began + timeout

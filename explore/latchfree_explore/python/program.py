@@ -86,8 +86,9 @@ class Threads:
 class Machine:
     """Runs schedules of one program, one after the other, under a model of the interpreter."""
 
-    def __init__(self, program: Program, *, polls: bool, include: tuple[str, ...] = ()) -> None:
+    def __init__(self, program: Program, *, polls: bool, include: tuple[str, ...] = (), timeouts: int = 0) -> None:
         self.program = program
+        self.timeouts = timeouts
         self.polls = polls
         self._include = include
         self._instrumented: Instrumented | None = None
@@ -147,7 +148,7 @@ class Machine:
             self._instrumented.place_twins(run.undo)
             shared, start = self.program.make()
             run.share(shared)
-            run.constants = self.constants
+            run.constants, run.timeouts = self.constants, self.timeouts
             run.in_background = library().in_background
             if stop_at >= 0:
                 from latchfree_explore.python.debugging import stop_here

@@ -13,7 +13,7 @@ DOES = [
     "s.n.v = 7", "s.st.add(s.x)", "r.append(list(s.st))", "r.append([k for k in s.d])", "s.d.clear()", "s.d['c'] = 1",
     "s.d['a'] = 5", "s.l[0] = s.x", "r.append(s.l[0])", "r.append(s.d.setdefault('a', 3))", "helper(s, r)",
     "r.append(s.l + [1])", "bump()", "r.append(TOTAL)", "s.d['a'] += 1", "r.append(int(s.x))",
-    "r.append(s.lk.locked())",
+    "r.append(s.lk.locked())", "time.sleep(1)",
 ]  # fmt: skip
 AROUND = [
     "with s.la:\n        {0}",
@@ -22,12 +22,14 @@ AROUND = [
     "with s.lb:\n        with s.la:\n            {0}",
     "with s.lk:\n        {0}",
     "if s.la.acquire(False):\n        {0}\n        s.la.release()\n    else: r.append('busy')",
+    "if s.lb.acquire(timeout=1):\n        {0}\n        s.lb.release()\n    else: r.append('late')",
     "if s.x:\n        {0}",
     "while not s.x and len(s.d) < 2:\n        s.d['w'] = 1\n        {0}",
     *["{0}"] * 4,
 ]
 START = """
 import threading
+import time
 TOTAL = 0
 def bump():
     global TOTAL
@@ -84,10 +86,10 @@ class Outcomes(Threads):
         self.seen.add(repr((state, errors, run.problem and run.problem[0])))
 
 
-def outcomes(module, strategy, *, polls, most):
+def outcomes(module, strategy, *, polls, most, timeouts=0):
     """Return what the schedules of a strategy came to, how many there were, how many were cut, and whether all ran."""
     program = Outcomes(module)
-    machine = Machine(program, polls=polls)
+    machine = Machine(program, polls=polls, timeouts=timeouts)
     schedules = cut = 0
     with machine.ready():
         while schedules < most:
@@ -99,6 +101,8 @@ def outcomes(module, strategy, *, polls, most):
                 schedules = cut = 0
                 continue
             schedules += 1
+            if run.problem is not None and run.problem[0] == "endless":  # so are all schedules: there is no end
+                break
             cut += run.problem is not None and run.problem[0] == "cut"
             if not strategy.advance(run):
                 return program.seen, schedules, cut, True

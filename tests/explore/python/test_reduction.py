@@ -20,12 +20,13 @@ def compare(count, most, seed):
     while compared < count:
         module = random_program(rng)
         for polls in (False, True):
-            all_of_them, schedules, _, whole = outcomes(module, Tree(), polls=polls, most=most)
+            early = rng.choice([0, 0, 1])
+            all_of_them, schedules, _, whole = outcomes(module, Tree(), polls=polls, most=most, timeouts=early)
             if not whole:
                 continue
-            reduced, fewer, redundant, ended = outcomes(module, Reduced(), polls=polls, most=20 * most)
+            reduced, fewer, redundant, ended = outcomes(module, Reduced(), polls=polls, most=20 * most, timeouts=early)
             assert ended
-            assert reduced == all_of_them, f"polls={polls}\n{module.source}"
+            assert reduced == all_of_them, f"polls={polls} timeouts={early}\n{module.source}"
             assert fewer - redundant <= schedules
             compared, cut, run, everything = compared + 1, cut + redundant, run + fewer, everything + schedules
     return compared, cut, run, everything

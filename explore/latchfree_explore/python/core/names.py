@@ -15,6 +15,9 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeAlias
 
 MOST_REACHED: Final = 20_000
+HOOK: Final = "_lf_"
+"""What the names of hooks begin with, in rewritten code: what the hooks themselves hold is no part of the program."""
+_OURS: Final = "latchfree_explore."
 _PER_THREAD: Final = 1 << 24
 _LEAVES: Final = (int, float, complex, str, bytes, bool, type, type(None), types.ModuleType, types.BuiltinFunctionType)
 
@@ -24,8 +27,10 @@ Parts: TypeAlias = Callable[[Any], Iterator[Any]]
 def _of_function(value: Any) -> Iterator[Any]:
     yield from value.__closure__ or ()
     variables = value.__globals__
+    if (variables.get("__name__") or "").startswith(_OURS):
+        return
     for name in value.__code__.co_names:
-        if name in variables:
+        if name in variables and not name.startswith(HOOK):
             yield variables[name]
 
 

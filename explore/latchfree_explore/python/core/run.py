@@ -109,6 +109,10 @@ class Run:
         A step at which `on_stop` is called, with its number and the thread's name; -1 for none.
     alone : bool
         Whether an event loop is the only thread: then others come only between its callbacks.
+    timeouts : int
+        How many deadlines may still pass while some thread can go on.
+    early : frozenset of int
+        Threads that go on in the next step only if a deadline passes so.
     problem : (str, str) or None
         What ended the schedule before its time, and why: "deadlock", "livelock", "endless", "cut", "diverged".
     """
@@ -133,6 +137,8 @@ class Run:
         self.plain: set[tuple[type, str]] = set()  # attributes that no class has: those of the object itself
         self.alone = False
         self.now = 0.0
+        self.timeouts = 0
+        self.early: frozenset[int] = frozenset()
         self.unheard: dict[int, str] = {}
         self.stop_at = -1
         self.on_stop: Callable[[int, str], object] = lambda number, thread: None
@@ -199,13 +205,17 @@ class Run:
             following = self._decide(None) if self.problem is None else None
             while following is not None and self.interrupted is None:
                 self.current = following
-                self._following = None
                 following.greenlet.switch()
-                following = self._following
+                following = self._handed_on()
         finally:
             self._end()
         if self.interrupted is not None:
             raise self.interrupted
+
+    def _handed_on(self) -> Task | None:
+        """Return the thread to which one that has ended hands on."""
+        following, self._following = self._following, None
+        return following
 
     def _end(self) -> None:
         CONTROL.run = None
@@ -251,16 +261,25 @@ class Run:
         if task.opening is not None:
             task.opening.first = task.last_step
             task.opening = None
-        if task.deadline is not None and task.blocker is not None and not task.blocker.ready():
+        if task.deadline is not None and self.now < task.deadline and task.blocker and not task.blocker.ready():
             self.step.accesses[CLOCK] = TIMEOUT
-            self.now = max(self.now, task.deadline)
+            self.now = task.deadline
+            self.timeouts -= task.number in self.early
 
     def _decide(self, last: Task | None) -> Task | None:
         """Return the thread to go on, None if the schedule has come to an end."""
+        now = self.now
         enabled = [
-            task.number for task in self.tasks if not task.done and (task.blocker is None or task.blocker.ready())
+            task.number
+            for task in self.tasks
+            if not task.done
+            and (task.blocker is None or task.blocker.ready() or (task.deadline is not None and task.deadline <= now))
         ]
-        if not enabled:
+        if enabled and self.timeouts:
+            self.early = self._next_to_wake(enabled)
+            enabled = sorted({*enabled, *self.early})
+        elif not enabled:
+            self.early = frozenset()
             unfinished = [task for task in self.tasks if not task.done]
             foreground = [task for task in unfinished if not task.outside and not self.in_background(task.number + 1)]
             if not foreground:
@@ -280,6 +299,14 @@ class Run:
         if choice not in enabled:
             return self._stop("diverged", f"thread {choice} cannot take step {len(self.steps)}; able: {enabled}")
         return self.tasks[choice]
+
+    def _next_to_wake(self, enabled: list[int]) -> frozenset[int]:
+        """Return the threads whose deadline is the next one, though others can go on."""
+        timed = [
+            task for task in self.tasks if task.deadline is not None and not task.done and task.number not in enabled
+        ]
+        first = min((task.deadline or 0.0 for task in timed), default=0.0)
+        return frozenset(task.number for task in timed if task.deadline == first)
 
     def _stuck(self, waiting: list[Task]) -> tuple[str, str]:
         """Say who waits for what, and call it by its name."""

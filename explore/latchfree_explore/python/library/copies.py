@@ -148,7 +148,9 @@ class Library:
         return package
 
     def reset(self) -> None:
-        """Put back what the copies keep from run to run."""
+        """Put back what the copies keep from run to run, if the last one has asked them who runs or for a number."""
+        if not fake_thread.USE.noted:
+            return
         for value, content in self._kept:
             value.clear()
             value.update(content)
@@ -158,6 +160,7 @@ class Library:
         vars(pool)["_threads_queues"].clear()
         pool.ThreadPoolExecutor._counter = fake_thread.counter()
         _HASHES[:] = [fake_thread.counter()]
+        fake_thread.USE.noted = False
 
     def in_background(self, ident: int) -> bool:
         """Return whether the end of the program waits for no end of a thread: a daemon, a worker of a pool."""

@@ -20,6 +20,23 @@ EPOCH: Final = 1_000_000_000.0
 """What `time.time` says when a run starts, in seconds."""
 
 
+class Use:
+    """Whether the copies of the library have been used since they were put back.
+
+    Whatever they keep of a thread or a pool, they ask before who runs, or for the next number.
+    """
+
+    noted = True
+
+
+USE: Final = Use()
+
+
+def _noted_ident() -> int:
+    USE.noted = True
+    return get_ident()
+
+
 class _Sleep:
     """What a sleeping thread waits for: only its deadline."""
 
@@ -185,8 +202,8 @@ def thread_module() -> types.ModuleType:
         start_new=start_new_thread,
         start_joinable_thread=start_joinable_thread,
         daemon_threads_allowed=lambda: True,
-        get_ident=get_ident,
-        get_native_id=get_ident,
+        get_ident=_noted_ident,
+        get_native_id=_noted_ident,
         _get_main_thread_ident=lambda: OUTSIDE,
         _make_thread_handle=_main_handle,
         _ThreadHandle=ThreadHandle,
@@ -212,6 +229,17 @@ def time_module() -> types.ModuleType:
     return module
 
 
+class _Counter:
+    """Counts from 1; no function, which would be a method where a class holds it."""
+
+    def __init__(self) -> None:
+        self._numbers = itertools.count(1)
+
+    def __call__(self) -> int:
+        USE.noted = True
+        return next(self._numbers)
+
+
 def counter() -> Callable[[], int]:
     """Return a fresh counter for the names of threads."""
-    return itertools.count(1).__next__
+    return _Counter()

@@ -78,12 +78,12 @@ class Lock:
             self._holder = OUTSIDE if taken else self._holder
             return taken
         waits = blocking and timeout != 0
+        deadline = None if timeout < 0 else run.now + timeout
         if not waits:
             run.at(0)
         elif not run.polls or self._holder is not None or not run.parked:
             if run.polls and run.parked and run.step.accesses:
                 run.record(self, "lock", PROBE)
-            deadline = None if timeout < 0 else run.now + timeout
             run.wait(self, (run.location(self, "lock"), ACQUIRE), deadline)
         if self._holder is not None:
             run.record(self, "lock", PROBE)
@@ -92,6 +92,7 @@ class Lock:
         run.undo.attribute(self, "_holder")
         self._holder = get_ident()
         looked = not waits or (run.polls and bool(run.step.accesses))  # a busy lock would have ended the step here
+        looked = looked or (deadline is not None and deadline <= run.now)  # the wait could have ended without the lock
         run.record(self, "lock", TRY if looked else ACQUIRE)
         tell(run, f"acquire {called(run.roots, self)}" if run.telling else "")
         return True

@@ -8,9 +8,11 @@ from __future__ import annotations
 import ast
 from typing import Final, TypeVar
 
+from latchfree_explore.python.core.names import HOOK
+
 Node = TypeVar("Node", bound=ast.AST)
 
-PREFIX: Final = "_lf_"
+PREFIX: Final = HOOK
 OPERATORS: Final = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.MatMult: "matmul", ast.Div: "truediv", ast.Mod: "mod",
     ast.Pow: "pow", ast.LShift: "lshift", ast.RShift: "rshift", ast.BitOr: "or", ast.BitXor: "xor",

@@ -11,7 +11,6 @@ Abdulla, Aronis, Jonsson, Sagonas: Source Sets, JACM 2017.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 from latchfree_explore.python.core.run import Run
@@ -23,71 +22,100 @@ Clock: TypeAlias = list[int]
 class Order:
     """What happens before what in a schedule.
 
-    `clocks[j][t]` is the last step of thread t that happens before step j, or is step j.
+    `clocks[j][t]` is the last step of thread t that happens before step j, or is step j. The next schedule of a
+    depth-first search begins as the one before did: `follow` keeps what is known of the steps that both have.
 
     Attributes
     ----------
     races : list of (int, int)
-        Two steps; in place of the second -1 - t where thread t waits at the end of the schedule.
+        Two steps, of which the second was not known before; in its place -1 - t where thread t waits at the end of the
+        schedule.
     """
 
     def __init__(self, run: Run) -> None:
-        self._run = run
+        self._begin(run)
+        self._extend(run)
+
+    def _begin(self, run: Run) -> None:
         self._threads = len(run.tasks)
         self._last: list[Clock] = [[-1] * self._threads for _ in range(self._threads)]
         self._seen: dict[Location, dict[tuple[int, str], int]] = {}
         self._taken: dict[Location, int] = {}
+        self._before: list[list[tuple[Any, Any, Any]]] = []  # for each step, what it has changed here
         self.clocks: list[Clock] = []
         self.races: list[tuple[int, int]] = []
-        for at in range(len(run.steps)):
+
+    def follow(self, run: Run, kept: int) -> None:
+        """Go on with a schedule that has the first `kept` steps of the one before."""
+        if len(run.tasks) != self._threads:
+            self._begin(run)
+        self.races.clear()
+        while len(self.clocks) > kept:
+            self.clocks.pop()
+            changes = self._before.pop()
+            changes.reverse()
+            for changed, key, old in changes:
+                if old is None:
+                    del changed[key]
+                else:
+                    changed[key] = old
+        self._extend(run)
+        if kept:
+            self.races = [race for race in self.races if race[1] >= kept or race[1] < 0]
+
+    def _extend(self, run: Run) -> None:
+        self._run = run
+        for at in range(len(self.clocks), len(run.steps)):
             self._add(at)
         self._add_waiting()
 
     def _add(self, at: int) -> None:
-        steps, seen = self._run.steps, self._seen
+        steps, seen, taken, latest = self._run.steps, self._seen, self._taken, self._last
         step = steps[at]
         thread, accesses = step.thread, step.accesses
-        clock = self._last[thread]
+        before: list[tuple[Any, Any, Any]] = [(latest, thread, latest[thread])]
+        clock = latest[thread]
         timed = CLOCK in accesses
         if timed:
-            clock = _joined(clock, *self._last)
+            clock = _joined(clock, *latest)
         found: dict[int, bool] = {}
         acquired: list[int] = []
         for location, kind in accesses.items():
             if kind in (ACQUIRE, TRY):
-                last = self._taken.get(location, -1)
-                if last >= 0 and steps[last].thread != thread and clock[steps[last].thread] < last:
+                last = taken.get(location)
+                if last is not None and steps[last].thread != thread and clock[steps[last].thread] < last:
                     acquired.append(last)
-                self._taken[location] = at
-            if location in seen:
-                for each, reversible in self._conflicting(location, kind, thread):
-                    found[each] = reversible or found.get(each, False)
+                before.append((taken, location, last))
+                taken[location] = at
+            here = seen.get(location)
+            if here is None:
+                before.append((seen, location, None))
+                seen[location] = {(thread, kind): at}
+                continue
+            for (other, earlier), last in here.items():
+                if other != thread and clock[other] < last and conflict(earlier, kind):
+                    found[last] = found.get(last, False) or _reversible(earlier, kind)
+            key = thread, kind
+            before.append((here, key, here.get(key)))
+            here[key] = at
         if found:
             clock = self._ordered_after(found, clock, at)
         self.races.extend((each, at) for each in acquired if (each, at) not in self.races)
         clock = clock.copy()
         clock[thread] = at
-        self._last[thread] = clock
+        latest[thread] = clock
         self.clocks.append(clock)
-        for location, kind in accesses.items():
-            if location in seen:
-                seen[location][thread, kind] = at
-            else:
-                seen[location] = {(thread, kind): at}
         for started in step.started:
-            self._last[started] = clock.copy()
-            self._last[started][started] = -1
+            before.append((latest, started, latest[started]))
+            latest[started] = clock.copy()
+            latest[started][started] = -1
         if timed:
             for each in range(self._threads):
-                own = self._last[each][each]
-                self._last[each] = _joined(self._last[each], clock)
-                self._last[each][each] = own
-
-    def _conflicting(self, location: Location, kind: str, thread: int) -> Iterator[tuple[int, bool]]:
-        """Yield the last conflicting steps, and whether the later one could have come before: no wait ends too soon."""
-        for (other, earlier), at in self._seen.get(location, {}).items():
-            if other != thread and conflict(earlier, kind):
-                yield at, not (earlier == RELEASE and kind == ACQUIRE)
+                before.append((latest, each, latest[each]))
+                own = latest[each][each]
+                latest[each] = _joined(latest[each], clock)
+                latest[each][each] = own
+        self._before.append(before)
 
     def _ordered_after(self, steps: dict[int, bool], clock: Clock, at: int) -> Clock:
         """Return the clock after some steps, the last one first; those that no other one orders are races."""
@@ -109,7 +137,10 @@ class Order:
                 last = self._taken.get(location, -1)
                 found = [last] if last >= 0 and self._run.steps[last].thread != task.number else []
             else:
-                found = [each for each, _ in self._conflicting(location, kind, task.number)]
+                here = self._seen.get(location, {})
+                found = [
+                    at for (other, earlier), at in here.items() if other != task.number and conflict(earlier, kind)
+                ]
             for each in sorted(found, reverse=True):
                 if clock[self._run.steps[each].thread] < each:
                     self.races.append((each, -1 - task.number))
@@ -160,20 +191,24 @@ class Order:
         )
 
 
+def _reversible(earlier: str, kind: str) -> bool:
+    """Return whether the later of two accesses could have come first: no wait for a lock ends before its release."""
+    return not (earlier == RELEASE and kind == ACQUIRE)
+
+
 def _joined(first: Clock, *others: Clock) -> Clock:
     for other in others:
         first = [a if a > b else b for a, b in zip(first, other)]  # noqa: B905 (as long as each other)
     return first
 
 
-def add_races(run: Run, nodes: list[Any]) -> None:
-    """Have the reversal of every race tried: add a thread to those to be tried at the earlier step.
+def add_races(order: Order, nodes: list[Any]) -> None:
+    """Have the reversal of every new race tried: add a thread to those to be tried at the earlier step.
 
     There is nothing to add where a thread that sleeps at that step, or was tried there, could as well go first: then an
     equivalent schedule was run, or will be, and the new one would be cut. The node keeps the threads of the steps that
     lead to the reversal: a run that follows them is cut less often than one that goes its own way.
     """
-    order = Order(run)
     for race in order.races:
         node = nodes[race[0]]
         firsts = order.firsts(race)

@@ -7,7 +7,7 @@ from typing import Final, Protocol
 
 from latchfree_explore.python.core.run import Chooser, Diverged, Run
 from latchfree_explore.python.core.steps import Accesses, dependent
-from latchfree_explore.python.search.races import add_races
+from latchfree_explore.python.search.races import Order, add_races
 
 PCT_STEPS: Final = 60
 """Steps among which the changes of priority are drawn, until a longer schedule was seen."""
@@ -116,6 +116,10 @@ class Tree:
 class Reduced(Tree):
     """One schedule of each class of equivalent ones: source sets and sleep sets."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._order: Order | None = None
+
     def first(self, run: Run, node: Node, enabled: list[int]) -> int | None:
         """Return a thread that is not asleep; None if all are: an equivalent schedule was run."""
         if self.nodes:
@@ -123,6 +127,7 @@ class Reduced(Tree):
             for thread, (accesses, named) in (parent.sleeping | parent.done).items():
                 if thread != step.thread and not (named and step.named) and not dependent(accesses, step.accesses):
                     node.sleeping[thread] = accesses, named
+        node.to_try |= run.early - node.sleeping.keys()  # no race tells when a deadline could have passed
         awake = [each for each in enabled if each not in node.sleeping]
         if not awake:
             return None
@@ -131,11 +136,16 @@ class Reduced(Tree):
             if wanted in awake:
                 return wanted
             self.way.clear()
-        return node.last if node.last in awake else awake[0]
+        usual = [each for each in awake if each not in run.early] or awake
+        return node.last if node.last in usual else usual[0]
 
     def learn(self, run: Run) -> None:
-        """Have the races of the run reversed."""
-        add_races(run, self.nodes)
+        """Have the races of the run reversed that no run before had."""
+        if self._order is None:
+            self._order = Order(run)
+        else:
+            self._order.follow(run, self._fresh)
+        add_races(self._order, self.nodes)
 
     def choices(self, node: Node) -> list[int]:
         """Return what is to be tried and neither done nor asleep."""

@@ -1,0 +1,95 @@
+"""Virtual time: deadlines that have passed, and deadlines that pass while others could still go on."""
+
+import threading
+import time
+
+import pytest
+
+pytest.importorskip("greenlet")
+
+import shared_objects as so
+
+from latchfree_explore import explore_threads
+from latchfree_explore.python.core import steps
+from latchfree_explore.python.library import locks
+
+
+def explored(*threads, **options):
+    return explore_threads(*threads, raises=False, strategy="dpor", **options)
+
+
+def adds_later(counter):
+    time.sleep(1)
+    counter.increment()
+
+
+def test_threads_that_sleep_equally_long_go_on_in_any_order():
+    result = explored(adds_later, adds_later, setup=so.Counter, check=lambda it: it.n == 2)
+    assert result.wrong.kind == "invariant", result.explain()
+
+
+def test_who_wakes_later_finds_everything_done():
+    def adds_much_later(counter):
+        time.sleep(2)
+        counter.increment()
+
+    result = explored(adds_later, adds_much_later, setup=so.Counter, check=lambda it: it.n == 2)
+    assert result.verdict == "ok"
+    assert result.complete
+
+
+def test_a_deadline_may_pass_early_if_asked():
+    result = explored(adds_later, lambda it: it.increment(), setup=so.Counter, check=lambda it: it.n == 2)
+    assert result.verdict == "ok"
+    result = explored(adds_later, lambda it: it.increment(), setup=so.Counter, check=lambda it: it.n == 2, timeouts=1)
+    assert result.wrong.kind == "invariant"
+    with pytest.raises(ValueError, match="timeouts must be at least 0, got -1"):
+        explored(adds_later, setup=so.Counter, timeouts=-1)
+
+
+class Patient:
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.got = []
+
+    def hold(self):
+        with self.lock:
+            self.got.append("held")
+
+    def try_a_while(self):
+        if self.lock.acquire(timeout=1):
+            self.lock.release()
+        else:
+            self.got.append("late")
+
+
+def never_late(it):
+    return "late" not in it.got
+
+
+def test_a_wait_for_a_lock_ends_early_if_asked():
+    threads = [lambda it: it.hold(), lambda it: it.try_a_while()]
+    assert explored(*threads, setup=Patient, check=never_late).complete
+    assert explored(*threads, setup=Patient, check=never_late, timeouts=1).verdict == "violation"
+
+
+def cancels_in_time():
+    """The timer looks whether it was cancelled, and then calls: in between it may be cancelled in vain."""
+    said = []
+    timer = threading.Timer(1, lambda: said.append("called"))
+    timer.start()
+    time.sleep(1)
+    timer.cancel()
+    before = len(said)
+    timer.join()
+    assert len(said) == before
+
+
+@pytest.mark.parametrize("switches", ["free", "gil"])
+def test_a_timer_may_call_after_it_was_cancelled(switches):
+    assert explored(cancels_in_time, switches=switches).wrong.kind == "exception"
+
+
+def test_if_a_wait_that_is_over_counts_as_one_for_the_lock_the_call_is_missed(monkeypatch):
+    monkeypatch.setattr(locks, "TRY", steps.ACQUIRE)
+    assert explored(cancels_in_time).verdict == "ok"
