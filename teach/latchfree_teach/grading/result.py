@@ -67,6 +67,9 @@ class Graded:
         What held the process: limits, and what the system offers.
     seconds, megabytes : float
         Of processor and memory; the only parts that differ from run to run.
+    page : str
+        The play page of the first check that failed, opened at a shortest failure, if it was asked for and there is
+        one. It is no part of the JSON.
     """
 
     name: str
@@ -80,6 +83,7 @@ class Graded:
     contained: list[str] = field(default_factory=list)
     seconds: float = 0.0
     megabytes: float = 0.0
+    page: str = field(default="", repr=False)
 
     @property
     def score(self) -> int:
@@ -104,6 +108,7 @@ class Graded:
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain values."""
         found = asdict(self)
+        del found["page"]
         found["checks"] = [{**asdict(check), "score": check.score} for check in self.checks]
         return {**found, "score": self.score, "points": self.points, "passed": self.passed}
 
