@@ -41,6 +41,14 @@ def pre(text: str) -> str:
     return f"<pre>{escape(text)}</pre>"
 
 
+def frame(text: str, *, height: int = 620) -> str:
+    """Return a page in a frame that may run its script and reach nothing else; one that is too large is not shown."""
+    if len(text) > LIMIT // 2:
+        return "<p>The page is too large to show here.</p>"
+    inside = escape(text)
+    return f'<iframe sandbox="allow-scripts" style="width:100%;height:{height}px;border:0" srcdoc="{inside}"></iframe>'
+
+
 def clipped(text: str) -> str:
     """Return a text, cut where it is very long."""
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

@@ -14,6 +14,7 @@ from typing import Final
 
 from latchfree_teach.course.capstone import answers as capstone_answers
 from latchfree_teach.course.lesson import Lesson, Question, lessons
+from latchfree_teach.course.notebooks import notebook
 from latchfree_teach.course.plays import command_of, play_files
 from latchfree_teach.course.slides import slides
 
@@ -28,6 +29,7 @@ def student_files() -> dict[str, str]:
     found = {"README.md": _index(), "capstone.md": _own("capstone.md"), DEVCONTAINER: _own("devcontainer.json")}
     for lesson in lessons():
         found[f"{lesson.name}/slides.html"] = slides(lesson)
+        found[f"{lesson.name}/notebook.py"] = notebook(lesson)
         found[f"{lesson.name}/play.md"] = _play(lesson)
         found[f"{lesson.name}/page.md"] = lesson.page
         found[f"{lesson.name}/{lesson.name}{lesson.suffix}"] = lesson.hole

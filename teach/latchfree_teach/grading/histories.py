@@ -123,8 +123,8 @@ def random_history(rng: random.Random, threads: int, *, pending: bool) -> Histor
         if thread not in running:
             if left:
                 left -= 1
-                call = ("put", (rng.randint(1, 3),)) if rng.random() < 0.5 else ("take", ())
-                running[thread] = Operation(thread, *call, UNKNOWN, time, None), UNKNOWN
+                f, arguments = ("put", (rng.randint(1, 3),)) if rng.random() < 0.5 else ("take", ())
+                running[thread] = Operation(thread, f, arguments, UNKNOWN, time, None), UNKNOWN
             continue
         operation, result = running[thread]
         if result is UNKNOWN:

@@ -6,6 +6,8 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from latchfree_support.notebook import frame, panel, pre, table
+
 PASSED = "passed"
 FAILED = "failed"
 NOT_RUN = "not run"
@@ -111,6 +113,17 @@ class Graded:
         del found["page"]
         found["checks"] = [{**asdict(check), "score": check.score} for check in self.checks]
         return {**found, "score": self.score, "points": self.points, "passed": self.passed}
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: marks, a failing schedule, the hint, and the play page if it was asked for."""
+        from latchfree_teach.grading.reports.text import line_of
+
+        rows = [(check.status, f"{check.score} of {check.points}", check.name, check.kind) for check in self.checks]
+        shown = next((check.shown for check in self.checks if check.shown), "")
+        parts = [table(rows, ("", "points", "check", "failure"))]
+        parts += [pre(f"hint: {self.hint}")] if self.hint else []
+        parts += [frame(self.page)] if self.page else []
+        return panel(line_of(self), [*parts, pre(shown)] if shown else parts)
 
     @property
     def verdict(self) -> str:

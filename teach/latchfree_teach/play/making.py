@@ -14,6 +14,7 @@ from latchfree_explore.scenario import Scenario
 from latchfree_explore.search import run, warm_up
 from latchfree_explore.strategies.bounded import BOUNDED
 from latchfree_explore.target import Target
+from latchfree_support.notebook import frame, panel
 from latchfree_teach.play.document import document
 from latchfree_teach.play.growing import StateGraph, corridor, whole, within
 from latchfree_teach.play.page import page
@@ -53,6 +54,11 @@ class Play:
     states: int
     par: int | None
     data: dict[str, Any] = field(repr=False)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the page in a frame."""
+        par = "no schedule on it fails" if self.par is None else f"par is {self.par}"
+        return panel(f"{self.states:,} states; {par}", [frame(self.text)])
 
 
 def play_page(

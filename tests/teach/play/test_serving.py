@@ -94,7 +94,8 @@ def test_states_near_some_moves_are_those_of_the_whole_graph():
 def test_anything_else_is_refused(server, path, host, method, code):
     with pytest.raises(urllib.error.HTTPError) as refused:
         fetch(server, path, host, method)
-    assert refused.value.code == code
+    with refused.value:
+        assert refused.value.code == code
 
 
 def test_it_listens_on_the_loopback_interface_only(server):

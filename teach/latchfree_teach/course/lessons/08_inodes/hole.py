@@ -112,10 +112,10 @@ def get(mem, root, thread, key):
     inode, level = root, 0
     while True:
         cnode = load(mem, inode)
-        slot = slot_of(mem, cnode, digit(key, level))
-        if not is_child(slot):
-            return value_of(slot) if slot != NOTHING and key_of(slot) == key else -1
-        inode = inode_of(slot)
+        found = slot_of(mem, cnode, digit(key, level))
+        if not is_child(found):
+            return value_of(found) if found != NOTHING and key_of(found) == key else -1
+        inode = inode_of(found)
         level += 1
 
 

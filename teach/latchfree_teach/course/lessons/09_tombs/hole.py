@@ -138,29 +138,29 @@ def put(mem, root, thread, key, value):
     while True:
         cnode = load(mem, root)
         k = digit(key, 0)
-        slot = slot_of(mem, cnode, k)
-        if is_child(slot):
-            inode = inode_of(slot)
+        held = slot_of(mem, cnode, k)
+        if is_child(held):
+            inode = inode_of(held)
             main = load(mem, inode)
             if is_tomb(main):
                 clean(mem, root, thread, key)
             elif cas(mem, inode, main, copy(mem, thread, main, digit(key, 1), entry(key, value))):
                 return
-        elif slot == NOTHING or holds(slot, key):
+        elif held == NOTHING or holds(held, key):
             if cas(mem, root, cnode, copy(mem, thread, cnode, k, entry(key, value))):
                 return
-        elif cas(mem, root, cnode, copy(mem, thread, cnode, k, below(mem, thread, slot, key, value))):
+        elif cas(mem, root, cnode, copy(mem, thread, cnode, k, below(mem, thread, held, key, value))):
             return
 
 
 @kernel
 def get(mem, root, thread, key):
     """Return the value of a key, -1 if there is none."""
-    slot = slot_of(mem, load(mem, root), digit(key, 0))
-    if is_child(slot):
-        main = load(mem, inode_of(slot))
-        slot = left_in(main) if is_tomb(main) else slot_of(mem, main, digit(key, 1))
-    return value_of(slot) if holds(slot, key) else -1
+    held = slot_of(mem, load(mem, root), digit(key, 0))
+    if is_child(held):
+        main = load(mem, inode_of(held))
+        held = left_in(main) if is_tomb(main) else slot_of(mem, main, digit(key, 1))
+    return value_of(held) if holds(held, key) else -1
 
 
 @kernel
@@ -169,9 +169,9 @@ def thin(mem, root, thread):
     found = 0
     cnode = load(mem, root)
     for k in range(2):
-        slot = slot_of(mem, cnode, np.uint64(k))
-        if is_child(slot):
-            main = load(mem, inode_of(slot))
+        held = slot_of(mem, cnode, np.uint64(k))
+        if is_child(held):
+            main = load(mem, inode_of(held))
             if is_tomb(main) or load(mem, main) == NOTHING or load(mem, main + ONE) == NOTHING:
                 found += 1
     return found

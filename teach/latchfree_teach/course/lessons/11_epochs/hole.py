@@ -21,7 +21,7 @@ POISON = np.uint64(99)  # what a freed node holds
 COUNT = np.uint64(10)
 TWICE = np.uint64(11)
 BUMPS = np.uint64(24)
-LIMBO = np.uint64(32)  # for each thread a number of nodes, the nodes, and the epochs in which they were buried
+LIMBO = np.uint64(32)  # for each thread a number of nodes, the nodes, and the epochs in which they were retired
 LIMBO_EACH = np.uint64(32)
 MOST = np.uint64(15)
 FIRST_TAG = np.uint64(16)
@@ -50,7 +50,7 @@ def new_node(mem, thread, value):
 
 
 @kernel
-def bury(mem, thread, node, epoch):
+def retire(mem, thread, node, epoch):
     """Put a node into the limbo of this thread, with the epoch in which it was unlinked."""
     limbo = LIMBO + np.uint64(thread) * LIMBO_EACH
     count = peek(mem, limbo)
@@ -62,7 +62,7 @@ def bury(mem, thread, node, epoch):
 
 @kernel
 def free_until(mem, thread, epoch):
-    """Free all nodes in the limbo of this thread that were buried in an epoch up to this one."""
+    """Free all nodes in the limbo of this thread that were retired in an epoch up to this one."""
     limbo = LIMBO + np.uint64(thread) * LIMBO_EACH
     count = peek(mem, limbo)
     kept = ZERO

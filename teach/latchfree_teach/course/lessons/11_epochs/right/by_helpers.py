@@ -25,7 +25,7 @@ def write(mem, root, thread, value):
     """Put a new node in place of the one that POINTER says; the writer is pinned, too."""
     pin(mem, thread)
     old = exchange(mem, POINTER, new_node(mem, thread, value))
-    bury(mem, thread, old, load(mem, EPOCH))
+    retire(mem, thread, old, load(mem, EPOCH))
     unpin(mem, thread)
     try_advance(mem)
     free_until(mem, thread, load(mem, EPOCH) - TWO)

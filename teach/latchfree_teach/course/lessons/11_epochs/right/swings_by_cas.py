@@ -25,6 +25,6 @@ def write(mem, root, thread, value):
     """Put a new node in place of the one that POINTER says, and have the old one freed when nobody can see it."""
     old = swung(mem, new_node(mem, thread, value))
     epoch = load(mem, EPOCH)
-    bury(mem, thread, old, epoch)
+    retire(mem, thread, old, epoch)
     try_advance(mem)
     free_until(mem, thread, epoch - TWO)

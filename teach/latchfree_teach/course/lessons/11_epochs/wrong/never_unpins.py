@@ -9,6 +9,6 @@ def read(mem, root, thread):
 def write(mem, root, thread, value):
     """Put a new node in place of the one that POINTER says, and have the old one freed when nobody can see it."""
     old = exchange(mem, POINTER, new_node(mem, thread, value))
-    bury(mem, thread, old, load(mem, EPOCH))
+    retire(mem, thread, old, load(mem, EPOCH))
     try_advance(mem)
     free_until(mem, thread, load(mem, EPOCH) - TWO)

@@ -12,7 +12,7 @@ def write(mem, root, thread, value):
     """Put a new node in place of the one that POINTER says, and have the old one freed when nobody can see it."""
     old = exchange(mem, POINTER, new_node(mem, thread, value))
     epoch = load(mem, EPOCH)
-    bury(mem, thread, old, epoch)
+    retire(mem, thread, old, epoch)
     while load(mem, EPOCH) < epoch + TWO:
         try_advance(mem)
         pause(mem)

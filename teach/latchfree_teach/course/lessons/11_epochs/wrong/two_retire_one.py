@@ -12,6 +12,6 @@ def write(mem, root, thread, value):
     """Put a new node in place of the one that POINTER says, and have the old one freed when nobody can see it."""
     old = load(mem, POINTER)
     store(mem, POINTER, new_node(mem, thread, value))
-    bury(mem, thread, old, load(mem, EPOCH))
+    retire(mem, thread, old, load(mem, EPOCH))
     try_advance(mem)
     free_until(mem, thread, load(mem, EPOCH) - TWO)

@@ -11,8 +11,8 @@ def read(mem, root, thread):
 
 @kernel
 def write(mem, root, thread, value):
-    """Advance and free first: what was buried by earlier writes."""
+    """Advance and free first: what was retired by earlier writes."""
     try_advance(mem)
     free_until(mem, thread, load(mem, EPOCH) - TWO)
     old = exchange(mem, POINTER, new_node(mem, thread, value))
-    bury(mem, thread, old, load(mem, EPOCH))
+    retire(mem, thread, old, load(mem, EPOCH))
