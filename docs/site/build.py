@@ -22,6 +22,7 @@ import api
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = "https://github.com/latchfree/latchfree/blob/main/"
+RAW = "https://raw.githubusercontent.com/latchfree/latchfree/main/"
 LESSONS = ROOT / "teach/latchfree_teach/course/lessons"
 _LINK = re.compile(r"(\]\()([^)\s]+)(\))")
 _FENCE = re.compile(r"(^```.*?^```[^\n]*$)", re.MULTILINE | re.DOTALL)
@@ -94,9 +95,10 @@ def _mended(text: str, path: Path, known: set[str]) -> str:
 
     def lead(link: re.Match[str]) -> str:
         target, hash_, anchor = link[2].partition("#")
-        if target.startswith(HERE) and target.removeprefix(HERE) in known:
+        ours = target.removeprefix(HERE).removeprefix(RAW)
+        if ours != target and (ours in known or ours.startswith("docs/images/")):
             up = "../" * (len(path.parts) - 1)
-            return f"{link[1]}{up}{target.removeprefix(HERE)}{hash_}{anchor}{link[3]}"
+            return f"{link[1]}{up}{ours}{hash_}{anchor}{link[3]}"
         if not target or re.match(r"[a-z]+:", target):
             return link[0]
         place = (ROOT / path.parent / target).resolve()

@@ -107,6 +107,17 @@ class Graded:
         """The checks that failed, small ones first."""
         return [check for check in self.checks if check.status == FAILED]
 
+    @property
+    def line(self) -> str:
+        """The grade in one line."""
+        what = f"{self.score} of {self.points} points"
+        if self.passed:
+            return f"{self.name}: {what}: every check passed"
+        if self.status != "graded":
+            return f"{self.name}: {what}: {self.status}: {self.message}"
+        first = self.failed[0]
+        return f"{self.name}: {what}: {first.kind}: {first.message}"
+
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain values."""
         found = asdict(self)
@@ -116,14 +127,12 @@ class Graded:
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: marks, a failing schedule, the hint, and the play page if it was asked for."""
-        from latchfree_teach.grading.reports.text import line_of
-
         rows = [(check.status, f"{check.score} of {check.points}", check.name, check.kind) for check in self.checks]
         shown = next((check.shown for check in self.checks if check.shown), "")
         parts = [table(rows, ("", "points", "check", "failure"))]
         parts += [pre(f"hint: {self.hint}")] if self.hint else []
         parts += [frame(self.page)] if self.page else []
-        return panel(line_of(self), [*parts, pre(shown)] if shown else parts)
+        return panel(self.line, [*parts, pre(shown)] if shown else parts)
 
     @property
     def verdict(self) -> str:

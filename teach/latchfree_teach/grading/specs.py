@@ -108,7 +108,7 @@ def _run(told: Any, folder: Path) -> TlcResult:
     spec = SpecModel(folder, "answer", "Checks.tla", "Checks.cfg", "quick", "ok", "Right", "", distinct=1)
     found = run_model(spec, timeout=SECONDS, options=("-deadlock",))
     if found.verdict == "unknown" and not found.reason.startswith("timeout"):
-        told_by_tlc = " ".join((found.errors or (found.reason,))[0].split())
+        told_by_tlc = " ".join(" ".join(found.errors or (found.reason,)).split())
         raise ValueError(told_by_tlc[:300])
     return found
 

@@ -45,23 +45,26 @@ def test_an_event_that_is_none_is_refused():
         pictured("+0 give 1")
 
 
-@pytest.mark.parametrize(
-    ("lines", "kind"),
-    [
-        ("    return 1 // NOTHING", "raised"),
-        ("    return result(state, f, value)", "raised"),
-    ],
-)
-def test_a_model_that_raises_is_told_so(grader, lines, kind):
-    text = re.sub(
-        r"(def result\(.*?\n    \"\"\".*?\n).*?\n\n\n",
-        rf"\1{lines}\n\n\n",
-        HISTORIES.solution,
-        count=1,
-        flags=re.DOTALL,
+def with_result(line: str) -> str:
+    """The solution, but `result` has this line alone."""
+    head, _, rest = HISTORIES.solution.partition(
+        "    if f == PUT:\n        return state == NOTHING\n    return state\n"
     )
-    graded = grader.grade(HISTORIES, text)
-    assert graded.failed[0].kind == kind
+    assert rest
+    return f"{head}    {line}\n{rest}"
+
+
+def test_a_model_that_raises_is_told_so_and_one_that_calls_itself_is_refused(grader):
+    graded = grader.grade(HISTORIES, with_result("return 1 // NOTHING"))
+    assert {check.kind for check in graded.failed} == {"raised"}
+    assert graded.score == 7, "verdicts and history do not use the model"
+    assert grader.grade(HISTORIES, with_result("return result(state, f, value)")).status == "refused"
+
+
+@pytest.mark.parametrize("name", ["solution", *sorted(SPEC.right), *sorted(SPEC.wrong)])
+def test_every_module_of_the_course_is_admitted(name):
+    text = SPEC.solution if name == "solution" else {**SPEC.right, **SPEC.wrong}[name]
+    assert specs.admitted(SPEC, text).count("MODULE Answer") == 1
 
 
 @pytest.mark.parametrize(
