@@ -70,3 +70,20 @@ class Exploration:
         from latchfree_explore.render import explained
 
         return f"{head}\n{explained(self.failure)}"
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the verdict, what was run, and the failing interleaving."""
+        from latchfree_support.notebook import panel, pre, table
+
+        rows = [
+            ("strategy", self.strategy),
+            ("schedules", f"{self.schedules:,}"),
+            ("different results", f"{self.outcomes:,}"),
+            ("every interleaving", "yes" if self.complete else "no"),
+        ]
+        parts = [table(rows)]
+        if self.failure is not None:
+            from latchfree_explore.render import explained
+
+            parts.append(pre(explained(self.failure)))
+        return panel(f"{self.target}: {self.verdict}: {self.reason}", parts)

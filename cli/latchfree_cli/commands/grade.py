@@ -47,7 +47,8 @@ def grade(
 ) -> Outcome:
     """Grade answers to a lesson of the course: run each in every interleaving, in a process that can do nothing else.
 
-    With -o DIR each submission has a folder there with report.txt and results.json, beside grades.csv. The exit code is
+    With -o DIR each submission has a folder there with report.txt, results.json, and the play page of its first failure
+    where it can be played, beside grades.csv. The exit code is
     0 if everything was graded, whatever the grades, and 2 if a submission could not be read.
     """
     from latchfree_teach.course.lesson import find_lesson
@@ -66,7 +67,7 @@ def grade(
         for name, path in _named(submissions):
             report(f"grade: {len(grades) + 1} of {len(submissions)}: {name}")
             try:
-                graded = _grade(grader, found, name, path)
+                graded = _grade(grader, found, name, path, play=bool(settings.address))
             except RuntimeError as error:
                 raise exits.Stop(exits.TOOL, str(error)) from None
             grades.append(graded)
@@ -97,7 +98,7 @@ def _named(submissions: list[Path]) -> Iterator[tuple[str, Path]]:
         yield (name if taken[name] == 1 else f"{name}-{taken[name]}"), path
 
 
-def _grade(grader: "Grader", lesson: "Lesson", name: str, path: Path) -> "Graded":
+def _grade(grader: "Grader", lesson: "Lesson", name: str, path: Path, *, play: bool) -> "Graded":
     """Grade one submission; one that cannot be read is malformed, and the others go on."""
     from latchfree_teach.grading.grader import read_submission
     from latchfree_teach.grading.result import NOT_RUN, CheckResult, Graded
@@ -108,18 +109,20 @@ def _grade(grader: "Grader", lesson: "Lesson", name: str, path: Path) -> "Graded
         why = f"{path}: {error.strerror}" if isinstance(error, OSError) else str(error)
         checks = [CheckResult(check.name, check.points, NOT_RUN, message=why) for check in lesson.checks]
         return Graded(name, lesson.name, MALFORMED, why, checks)
-    return grader.grade(lesson, text, name)
+    return grader.grade(lesson, text, name, play=play)
 
 
 def _file_of(path: Path, lesson: "Lesson") -> Path:
     """Return the file of a submission: in a folder that of the lesson's name, else the only one."""
     if not path.is_dir():
         return path
-    files = sorted(path.glob("*.py"))
+    files = sorted(path.glob(f"*{lesson.suffix}"))
     named = [file for file in files if file.stem in (lesson.name, lesson.name.partition("_")[2])]
     chosen = named or files
     if len(chosen) != 1:
-        raise ValueError(f"{path}: expected {lesson.name}.py, or one file of Python; there are {len(files)}")
+        raise ValueError(
+            f"{path}: expected {lesson.name}{lesson.suffix}, or one file *{lesson.suffix}; there are {len(files)}"
+        )
     return chosen[0]
 
 
@@ -127,6 +130,8 @@ def _keep(settings: Settings, graded: "Graded") -> None:
     from latchfree_teach.grading.reports.text import report
 
     settings.write(f"{graded.name}/report.txt", report(graded) + "\n", synchronised=False)
+    if graded.page:
+        settings.write(f"{graded.name}/play.html", graded.page, synchronised=False)
     settings.write(f"{graded.name}/results.json", json.dumps(_gradescope(graded), indent=2) + "\n", synchronised=False)
 
 

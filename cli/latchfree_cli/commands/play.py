@@ -12,17 +12,21 @@ from latchfree_cli.settings import Outcome, Settings
 
 if TYPE_CHECKING:
     from latchfree_teach.play.making import Play
+    from latchfree_teach.play.models import ModelPlay
+    from latchfree_teach.play.serving import PlayServer
 
 
 @examples(
     "latchfree play S1 -o S1.html",
+    "latchfree play counter_lost -o counter.html",
     'latchfree play ctrie --scenario "init: put(0, 1) | put(0, 2) | get(0)"',
     'latchfree play my_counter.py --scenario "increment | increment"',
 )
 def play(
     settings: Settings,
     target: Annotated[
-        str, typer.Argument(metavar="TARGET", help="A mutant such as S1, or ctrie, topic-trie, ring, FILE.py[:NAME].")
+        str,
+        typer.Argument(metavar="TARGET", help="A mutant, a model of TLA+, or ctrie, topic-trie, ring, FILE.py[:NAME]."),
     ],
     *,
     scenario: Annotated[
@@ -32,13 +36,23 @@ def play(
     within: Annotated[
         int | None, typer.Option(metavar="N", min=0, help="Only the states within N changes of threads.")
     ] = None,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Serve the page on this machine, and find states when they are needed.")
+    ] = False,
 ) -> Outcome:
     """Make an HTML page on which the reader chooses which thread goes on, and tries to break the code.
 
-    The page goes to the file given with -o (PAGE.html), else into the output folder. It needs no network.
+    The page goes to the file given with -o (PAGE.html), else into the output folder. It needs no network. The page of a
+    model, one that latchfree spec --list names, shows the steps of the specification. With --serve there is no file and
+    no bound: Ctrl-C ends the server.
     """
     from latchfree_explore.board.stacks import Unsupported
 
+    if serve:
+        return _serve(settings, target, scenario)
+    model = _model(target, scenario)
+    if model is not None:
+        return _model_page(settings, target, model)
     path = settings.out if settings.out.suffix.lower() in SUFFIXES else settings.out / f"play-{_stem(target)}.html"
     with settings.progress(f"play {target}: searching its states"):
         try:
@@ -54,6 +68,64 @@ def play(
     return Outcome(
         "ok", {"page": str(path), "bytes": size, "states": made.states, "bound": made.graph.bound, "par": made.par}
     )
+
+
+def _model(target: str, scenario: str | None) -> "ModelPlay | None":
+    """Return the page of a model of the manifest, None if the target is none."""
+    from latchfree_evidence.mutants import MUTANTS
+    from latchfree_model.graph import Unexplored
+    from latchfree_model.tlc import ToolMissing, load_manifest, spec_dir
+    from latchfree_teach.play.models import model_page
+
+    if scenario is not None or target in MUTANTS:
+        return None
+    if all(each.name != target for each in load_manifest(spec_dir() / "manifest.toml")):
+        return None
+    try:
+        return model_page(target)
+    except (Unexplored, ToolMissing) as error:
+        raise exits.Stop(exits.TOOL, str(error)) from None
+    except ValueError as error:
+        raise exits.Stop(exits.USAGE, str(error)) from None
+
+
+def _model_page(settings: Settings, target: str, made: "ModelPlay") -> Outcome:
+    path = settings.out if settings.out.suffix.lower() in SUFFIXES else settings.out / f"play-{target}.html"
+    size = write_page(path, made.text)
+    par = "nothing on it is violated" if made.par is None else f"par is {made.par} change(s) of processes"
+    settings.say(f"play {target}: {made.states:,} states of the model; {par}")
+    settings.note(f"wrote {path} ({size / 1000:.0f} kB): open it in a browser")
+    return Outcome("ok", {"page": str(path), "bytes": size, "states": made.states, "bound": "", "par": made.par})
+
+
+def _serve(settings: Settings, target: str, scenario: str | None) -> Outcome:
+    """Serve pages until Ctrl-C."""
+    from latchfree_explore.board.stacks import Unsupported
+
+    try:
+        server = _server(target, scenario)
+    except (ValueError, RuntimeError) as error:
+        code = exits.TOOL if isinstance(error, Unsupported) else exits.USAGE
+        raise exits.Stop(code, str(error)) from None
+    settings.say(f"play {target}: {server.address}; Ctrl-C ends it")
+    server.run()
+    return Outcome("ok", {"address": server.address})
+
+
+def _server(target: str, scenario: str | None) -> "PlayServer":
+    from latchfree_evidence.mutants import MUTANTS, apply_mutant
+    from latchfree_evidence.targets.finding import find_target
+    from latchfree_teach.play.serving import PlayServer
+
+    name = target
+    if target in MUTANTS:
+        mutant = MUTANTS[target]
+        scenario = scenario or mutant.scenario
+        apply_mutant(target)
+        name = mutant.target
+    if scenario is None:
+        raise ValueError(f'{target}: give the operations to play, such as --scenario "put(0, 1) | get(0)"')
+    return PlayServer(find_target(name), scenario, title=target)
 
 
 def _stem(target: str) -> str:

@@ -6,6 +6,7 @@ import copy
 import os
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from latchfree.arena import Arena
@@ -32,6 +33,9 @@ _ALWAYS: Final = int(insert.ALWAYS)
 
 #: Keys that `popitem` looks at together.
 _FEW: Final = 8
+
+#: Pairs that a notebook shows.
+_SHOWN: Final = 50
 
 
 class Ctrie(Slots, OneKey[K, V]):
@@ -383,6 +387,16 @@ class Ctrie(Slots, OneKey[K, V]):
         return self.readonly_snapshot() == (other.readonly_snapshot() if isinstance(other, Ctrie) else other)
 
     __hash__ = None  # type: ignore[assignment]
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: how many pairs there are, and the first ones."""
+        from latchfree_support.notebook import panel, table
+
+        with self.readonly_snapshot() as shown:
+            pairs = [(repr(key), repr(value)) for key, value in islice(shown.items(), _SHOWN)]
+            count = len(shown)
+        more = f", the first {len(pairs)}" if count > len(pairs) else ""
+        return panel(f"Ctrie with {count:,} pairs{more}", [table(pairs, ("key", "value"))] if pairs else [])
 
     def __repr__(self) -> str:
         store = self._store

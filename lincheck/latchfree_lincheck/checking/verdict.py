@@ -122,3 +122,10 @@ class Verdict:
                 lines.extend(f"    {operation}" for operation in self.excerpt[1:])
         lines.append(f"  the longest explanation of what came before orders {len(self.partial):,} operations")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the verdict, and for a violation where and why."""
+        from latchfree_support.notebook import panel, pre
+
+        head, _, rest = self.explain().partition("\n")
+        return panel(head, [pre(rest)] if rest else [])

@@ -255,6 +255,12 @@ class History:
 
     __hash__ = None  # type: ignore[assignment]
 
+    def _repr_svg_(self) -> str:
+        """Return what a notebook shows: a row a process, a bar an operation."""
+        from latchfree_lincheck.show import history_svg
+
+        return history_svg(self)
+
     def __repr__(self) -> str:
         return f"History({self.name!r}, {len(self)} operations, model_hint={self.model_hint!r})"
 

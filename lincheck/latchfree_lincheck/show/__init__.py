@@ -8,7 +8,8 @@ True
 """
 
 from latchfree_lincheck.show.judging import Judged, Part, judge_parts
+from latchfree_lincheck.show.picture import history_svg
 from latchfree_lincheck.show.report import page, save
 from latchfree_lincheck.show.steps import Step
 
-__all__ = ["Judged", "Part", "Step", "judge_parts", "page", "save"]
+__all__ = ["Judged", "Part", "Step", "history_svg", "judge_parts", "page", "save"]

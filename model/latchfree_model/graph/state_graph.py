@@ -19,6 +19,9 @@ from latchfree_model.tlc.values import Function, Value
 IDLE: Final = frozenset({"idle", "Done"})
 """Where the ``pc`` of a process stands that has no operation pending: ours, and PlusCal's."""
 
+_SHOWN: Final = 100_000
+"""Characters of a picture in a notebook."""
+
 
 class Step(NamedTuple):
     """One edge: states are numbers."""
@@ -61,6 +64,13 @@ class StateGraph:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def _repr_svg_(self) -> str | None:
+        """Return what a notebook shows: the graph drawn, if it is small enough to be read."""
+        from latchfree_model.graph import READABLE, draw_svg
+
+        text = draw_svg(self) if 0 < len(self) <= READABLE else ""
+        return text if 0 < len(text) <= _SHOWN else None
 
     def state(self, number: int) -> dict[str, Value]:
         """Return the variables of a state."""

@@ -7,6 +7,7 @@ that ``lesson.toml`` lists are left to the student.
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -26,11 +27,14 @@ class Check:
     points : int
     alone : bool
         Whether each thread alone must also finish its operation, from every state that is reached.
+    options : mapping
+        What a check of another kind than compiled kernels needs.
     """
 
     scenario: str
     points: int = 1
     alone: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -72,6 +76,10 @@ class Lesson:
     quiz : tuple of Question
     mistakes : mapping
         The name of each wrong answer -> its fingerprint and its hint.
+    play : tuple of mapping
+        What there is to play: a `mutant`, or a wrong `answer` with a `scenario`; each with a `title`.
+    kind : str
+        "kernels", which the explorer runs; "histories", plain functions; "spec", a module for TLC.
     """
 
     folder: Path
@@ -85,11 +93,18 @@ class Lesson:
     hints: tuple[str, ...]
     quiz: tuple[Question, ...]
     mistakes: dict[str, dict[str, str]] = field(repr=False)
+    play: tuple[dict[str, str], ...] = ()
+    kind: str = "kernels"
 
     @property
     def name(self) -> str:
         """The name of its folder, such as ``01_lost_update``."""
         return self.folder.name
+
+    @property
+    def suffix(self) -> str:
+        """How the names of its programs end."""
+        return ".tla" if self.kind == "spec" else ".py"
 
     @property
     def points(self) -> int:
@@ -104,12 +119,12 @@ class Lesson:
     @cached_property
     def hole(self) -> str:
         """The program with the hole."""
-        return self._read("hole.py")
+        return self._read(f"hole{self.suffix}")
 
     @cached_property
     def solution(self) -> str:
         """An answer that is right."""
-        return self._read("solution.py")
+        return self._read(f"solution{self.suffix}")
 
     @property
     def wrong(self) -> dict[str, str]:
@@ -129,7 +144,8 @@ class Lesson:
         return (self.folder / name).read_text(encoding="utf-8")
 
     def _answers(self, folder: str) -> dict[str, str]:
-        return {file.stem: file.read_text(encoding="utf-8") for file in sorted((self.folder / folder).glob("*.py"))}
+        found = sorted((self.folder / folder).glob(f"*{self.suffix}"))
+        return {file.stem: file.read_text(encoding="utf-8") for file in found}
 
 
 def read_lesson(folder: Path) -> Lesson:
@@ -147,6 +163,8 @@ def read_lesson(folder: Path) -> Lesson:
         hints=tuple(told["hints"]),
         quiz=tuple(Question(each["text"], tuple(each["answers"]), each["right"], each["why"]) for each in told["quiz"]),
         mistakes=told["wrong"],
+        play=tuple(told.get("play", ())),
+        kind=told.get("kind", "kernels"),
     )
 
 

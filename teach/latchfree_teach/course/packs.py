@@ -12,19 +12,27 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
+from latchfree_teach.course.capstone import answers as capstone_answers
 from latchfree_teach.course.lesson import Lesson, Question, lessons
+from latchfree_teach.course.notebooks import notebook
+from latchfree_teach.course.plays import command_of, play_files
+from latchfree_teach.course.slides import slides
 
+DEVCONTAINER: Final = ".devcontainer/devcontainer.json"
 _DATE: Final = (1980, 1, 1, 0, 0, 0)
 _EXAM_EACH: Final = 2
 """Wrong answers of each lesson that the exam asks about."""
 
 
 def student_files() -> dict[str, str]:
-    """Return the files for students: a folder for each lesson with its page, its hole and its questions."""
-    found = {"README.md": _index()}
+    """Return the files for students: a folder for each lesson with its page, its hole, its questions and its slides."""
+    found = {"README.md": _index(), "capstone.md": _own("capstone.md"), DEVCONTAINER: _own("devcontainer.json")}
     for lesson in lessons():
+        found[f"{lesson.name}/slides.html"] = slides(lesson)
+        found[f"{lesson.name}/notebook.py"] = notebook(lesson)
+        found[f"{lesson.name}/play.md"] = _play(lesson)
         found[f"{lesson.name}/page.md"] = lesson.page
-        found[f"{lesson.name}/{lesson.name}.py"] = lesson.hole
+        found[f"{lesson.name}/{lesson.name}{lesson.suffix}"] = lesson.hole
         found[f"{lesson.name}/questions.md"] = _questions(lesson, answers=False)
     return found
 
@@ -32,18 +40,31 @@ def student_files() -> dict[str, str]:
 def teacher_files() -> dict[str, str]:
     """Return the files for teachers: the lessons with all answers, a syllabus, and an exam."""
     found = {
-        "syllabus.md": (Path(__file__).parent / "syllabus.md").read_text(encoding="utf-8"),
+        "syllabus.md": _own("syllabus.md"),
+        "capstone.md": _own("capstone.md"),
+        "capstone-answers.md": capstone_answers(),
+        DEVCONTAINER: _own("devcontainer.json"),
         "exam.md": _exam(answers=False),
         "exam-answers.md": _exam(answers=True),
     }
     for lesson in lessons():
+        found[f"{lesson.name}/slides.html"] = slides(lesson)
+        found[f"{lesson.name}/play.md"] = _play(lesson)
         found[f"{lesson.name}/page.md"] = lesson.page
-        found[f"{lesson.name}/hole.py"] = lesson.hole
-        found[f"{lesson.name}/solution.py"] = lesson.solution
+        found[f"{lesson.name}/hole{lesson.suffix}"] = lesson.hole
+        found[f"{lesson.name}/solution{lesson.suffix}"] = lesson.solution
         found[f"{lesson.name}/questions.md"] = _questions(lesson, answers=True)
         found[f"{lesson.name}/mistakes.md"] = _mistakes(lesson)
         for kind, texts in (("right", lesson.right), ("wrong", lesson.wrong)):
-            found |= {f"{lesson.name}/{kind}/{name}.py": text for name, text in texts.items()}
+            found |= {f"{lesson.name}/{kind}/{name}{lesson.suffix}": text for name, text in texts.items()}
+    return found
+
+
+def play_pages() -> dict[str, str]:
+    """Return the play pages and the pictures of all lessons; it takes a minute or more."""
+    found: dict[str, str] = {}
+    for lesson in lessons():
+        found |= {f"{lesson.name}/{name}": text for name, text in play_files(lesson).items()}
     return found
 
 
@@ -56,12 +77,26 @@ def archive(files: Mapping[str, str]) -> bytes:
     return out.getvalue()
 
 
+def _own(name: str) -> str:
+    return (Path(__file__).parent / name).read_text(encoding="utf-8")
+
+
+def _play(lesson: Lesson) -> str:
+    lines = [f"# Lesson {lesson.number}: to play", ""]
+    for number, each in enumerate(lesson.play, start=1):
+        command = command_of(each)
+        where = f"`{command}`" if command else f"`play-{number}.html`, if it is there. Scenario: `{each['scenario']}`"
+        lines.append(f"- {each['title']}: {where}")
+    return "\n".join(lines) + "\n"
+
+
 def _index() -> str:
     lines = [
         "# A course: write code without locks",
         "",
         "Read the page of a lesson. `latchfree learn`, with the number of the lesson, puts the file with the hole",
         "into a folder `lessons`, and says what you have reached whenever you save it. Hand in the file.",
+        "The last task is in [capstone.md](capstone.md).",
         "",
         "| lesson | minutes | you write |",
         "|---|---:|---|",
@@ -91,7 +126,8 @@ def _question(number: int, question: Question, *, answers: bool) -> Iterable[str
 
 def _mistakes(lesson: Lesson) -> str:
     lines = [f"# Lesson {lesson.number}: known mistakes, and what their authors are told", ""]
-    lines += [f"- [{name}](wrong/{name}.py): {known['hint'].strip()}" for name, known in lesson.mistakes.items()]
+    end = lesson.suffix
+    lines += [f"- [{name}](wrong/{name}{end}): {known['hint'].strip()}" for name, known in lesson.mistakes.items()]
     return "\n".join(lines) + "\n"
 
 
@@ -107,6 +143,6 @@ def _exam(*, answers: bool) -> str:
             lines += (
                 [f"`{name}`: {lesson.mistakes[name]['hint'].strip()}", ""]
                 if answers
-                else ["```python", lesson.wrong[name].rstrip(), "```", ""]
+                else ["```tla" if lesson.kind == "spec" else "```python", lesson.wrong[name].rstrip(), "```", ""]
             )
     return "\n".join(lines).rstrip() + "\n"

@@ -1,4 +1,4 @@
-"""Make a target of a lesson's program and the student's functions.
+"""Make a module, and a target, of a lesson's program and the student's functions.
 
 The module is the lesson's statements before the hole, the student's own, and the lesson's statements after it. Each
 keeps its file and its lines, so that an error and a schedule name the line of the student's file.
@@ -17,8 +17,8 @@ from latchfree_teach.course.lesson import Lesson
 from latchfree_teach.grading.syntax import Program
 
 
-def target_of(lesson: Lesson, program: Program, file: Path) -> Target:
-    """Run the module of an admitted submission and return its target, every operation of it compiled.
+def module_of(lesson: Lesson, program: Program, file: Path) -> ModuleType:
+    """Run the module of an admitted submission.
 
     Parameters
     ----------
@@ -26,11 +26,6 @@ def target_of(lesson: Lesson, program: Program, file: Path) -> Target:
     program : Program
     file : Path
         Where the submission's text is.
-
-    Raises
-    ------
-    ValueError
-        Naming the function that cannot be compiled, its line, and what is wrong with it.
     """
     module = ModuleType(file.stem)
     module.__file__ = str(file)
@@ -40,7 +35,18 @@ def target_of(lesson: Lesson, program: Program, file: Path) -> Target:
     for body, place in ((program.before, given.__file__), (program.own, str(file)), (program.after, given.__file__)):
         code = compile(ast.Module(body, []), place, "exec", dont_inherit=True)
         exec(code, module.__dict__)
-    target = module.__dict__[lesson.target]
+    return module
+
+
+def target_of(lesson: Lesson, program: Program, file: Path) -> Target:
+    """Return the target of an admitted submission, every operation of it compiled.
+
+    Raises
+    ------
+    ValueError
+        Naming the function that cannot be compiled, its line, and what is wrong with it.
+    """
+    target = module_of(lesson, program, file).__dict__[lesson.target]
     assert isinstance(target, Target)
     for name in target.operations:
         code_of(target, name)

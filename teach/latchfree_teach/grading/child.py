@@ -16,15 +16,20 @@ from typing import Any, Final
 from latchfree_teach.course.lesson import Lesson
 from latchfree_teach.grading.assembling import target_of
 from latchfree_teach.grading.containing import code_folders, contain, limit
-from latchfree_teach.grading.judging import Judgement, fingerprint, judge_check
+from latchfree_teach.grading.judging import Judgement, fingerprint
+from latchfree_teach.grading.kinds import judged
 from latchfree_teach.grading.syntax import Refused, admit
 
 FILE: Final = "submission.py"
+PAGE: Final = "play.html"
 MEMORY: Final = "out of memory"
 
 
-def run(lesson: Lesson, folder: Path, pipe: int, seconds: int, megabytes: int) -> None:
-    """Grade ``folder/submission.py``, write what is found into a pipe, and end the process."""
+def run(lesson: Lesson, folder: Path, pipe: int, seconds: int, megabytes: int, *, play: bool = False) -> None:
+    """Grade ``folder/submission.py``, write what is found into a pipe, and end the process.
+
+    With `play`, the page of the first check that failed is written to ``folder/play.html``, where there can be one.
+    """
     with os.fdopen(pipe, "w") as out:
 
         def tell(**found: Any) -> None:
@@ -37,9 +42,12 @@ def run(lesson: Lesson, folder: Path, pipe: int, seconds: int, megabytes: int) -
             os.environ["NUMBA_CACHE_DIR"] = str(folder)
             os.chdir(folder)
             readable = [*code_folders(), str(lesson.folder)]
-            limit(seconds, megabytes)
-            tell(contained=contain(folder, readable))
-            _grade(lesson, folder / FILE, tell)
+            spec = lesson.kind == "spec"  # TLC is a process of its own, and Java maps much more than it uses
+            limit(seconds, 1 << 20 if spec else megabytes)
+            tell(contained=["limits"] if spec else contain(folder, readable))
+            failed = _grade(lesson, folder / FILE, tell)
+            if play and failed:
+                _play(lesson, folder, failed)
         except MemoryError:
             tell(status=MEMORY, message=f"it needs more than {megabytes} MB")
         except BaseException:
@@ -53,22 +61,37 @@ def _silence() -> None:
         os.dup2(nowhere, stream)
 
 
-def _grade(lesson: Lesson, file: Path, tell: Callable[..., None]) -> None:
+def _grade(lesson: Lesson, file: Path, tell: Callable[..., None]) -> str:
+    """Judge every check; return the scenario of the first that failed, "" if none did or nothing was judged."""
+    found: list[tuple[Any, Judgement]] = []
     try:
-        program = admit(file.read_text(encoding="utf-8"), lesson)
+        for check, judgement in judged(lesson, file.read_text(encoding="utf-8"), file):
+            found.append((check, judgement))
+            tell(check=check.name, kind=judgement.kind, message=judgement.message, shown=judgement.shown)
     except Refused as refused:
-        return tell(status="refused", message=str(refused))
-    try:
-        target = target_of(lesson, program, file)
+        tell(status="refused", message=str(refused))
     except ValueError as error:
-        return tell(
-            status="does not compile", message=(str(error).rpartition("; see docs")[0] or str(error)).rstrip("; ")
-        )
+        why = (str(error).rpartition("; see docs")[0] or str(error)).rstrip("; ")
+        tell(status="does not compile", message=why)
     except (ArithmeticError, TypeError) as error:  # of a constant
-        return tell(status="does not compile", message=f"a constant cannot be computed: {error}")
-    judged: list[tuple[Any, Judgement]] = []
-    for check in lesson.checks:
-        found = judge_check(target, check)
-        judged.append((check, found))
-        tell(check=check.name, kind=found.kind, message=found.message, shown=found.shown)
-    return tell(status="graded", fingerprint=fingerprint(judged))
+        tell(status="does not compile", message=f"a constant cannot be computed: {error}")
+    else:
+        tell(status="graded", fingerprint=fingerprint(found))
+        return next((check.scenario for check, each in found if each.kind), "")
+    return ""
+
+
+def _play(lesson: Lesson, folder: Path, scenario: str) -> None:
+    """Write the play page of a scenario, opened at a shortest failure; none if it cannot be played to a failure."""
+    if lesson.kind != "kernels":
+        return
+    from latchfree_teach.play.making import play_page
+
+    file = folder / FILE
+    target = target_of(lesson, admit(file.read_text(encoding="utf-8"), lesson), file)
+    try:
+        made = play_page(target, scenario, title=f"lesson {lesson.number}: {lesson.title}", opened=True)
+    except (ValueError, RuntimeError):
+        return
+    if made.par is not None:
+        (folder / PAGE).write_text(made.text, encoding="utf-8")

@@ -69,7 +69,7 @@ class Grader:
         )
         self._answer()
 
-    def grade(self, lesson: Lesson, text: str, name: str = "submission.py") -> Graded:
+    def grade(self, lesson: Lesson, text: str, name: str = "submission.py", *, play: bool = False) -> Graded:
         """Grade one submission.
 
         Parameters
@@ -79,6 +79,8 @@ class Grader:
             The submission: the file of the hole, filled in, or its functions alone.
         name : str
             What the result calls it.
+        play : bool
+            Whether to make the play page of the first check that failed.
 
         Returns
         -------
@@ -98,6 +100,7 @@ class Grader:
             "text": text,
             "seconds": self._seconds,
             "megabytes": self._megabytes,
+            "play": play,
         }
         pipe = self._pipe("stdin")
         try:

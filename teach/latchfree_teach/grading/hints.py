@@ -20,8 +20,22 @@ GENERAL: Final = {
     "raised": "A kernel may not raise: look for a division.",
     "not obstruction-free": "A thread that is alone, all others stopped, does not finish: it waits for one of them.",
     "before": "One thread alone fails already, without any other.",
+    "wrong verdict": "Judge the history that is shown by hand: is there an order of its operations that fits?",
+    "linearizable": "Find the order that explains your own history, and let an operation return earlier to forbid it.",
+    "not sequentially consistent": "Look at one thread of your history alone: it must be able to believe what it saw.",
+    "no history": "Each begin of a thread needs an end of the same thread before its next begin.",
+    "violated": "TLC found a reachable state that should not be. Follow the steps it shows, one by one.",
+    "not caught": "Your invariant holds in a system that is wrong: it says too little about the states shown.",
+    "other states": "Your steps lead to other states than they should: some step is missing, or goes elsewhere.",
     "too large": "There are far more schedules than a right answer has: look for accesses that do not help.",
 }
+
+
+SPEC: Final = {
+    "refused": "An answer consists of definitions, each beginning at the left margin; the lines above them are given.",
+    "does not compile": "TLC says where it stopped. Often a step leaves out what some variable is afterwards.",
+}
+"""The hints for a module of TLA+ that differ from those of kernels."""
 
 
 def hint_of(lesson: Lesson, graded: Graded) -> str:
@@ -29,4 +43,6 @@ def hint_of(lesson: Lesson, graded: Graded) -> str:
     if graded.mistake:
         return lesson.mistakes[graded.mistake]["hint"].strip()
     kind = graded.failed[0].kind if graded.failed else graded.status
+    if lesson.kind == "spec" and graded.status in SPEC:
+        return SPEC[graded.status]
     return GENERAL.get(kind, GENERAL.get(graded.status, ""))

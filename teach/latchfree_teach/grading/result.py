@@ -6,6 +6,8 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from latchfree_support.notebook import frame, panel, pre, table
+
 PASSED = "passed"
 FAILED = "failed"
 NOT_RUN = "not run"
@@ -67,6 +69,9 @@ class Graded:
         What held the process: limits, and what the system offers.
     seconds, megabytes : float
         Of processor and memory; the only parts that differ from run to run.
+    page : str
+        The play page of the first check that failed, opened at a shortest failure, if it was asked for and there is
+        one. It is no part of the JSON.
     """
 
     name: str
@@ -80,6 +85,7 @@ class Graded:
     contained: list[str] = field(default_factory=list)
     seconds: float = 0.0
     megabytes: float = 0.0
+    page: str = field(default="", repr=False)
 
     @property
     def score(self) -> int:
@@ -101,11 +107,32 @@ class Graded:
         """The checks that failed, small ones first."""
         return [check for check in self.checks if check.status == FAILED]
 
+    @property
+    def line(self) -> str:
+        """The grade in one line."""
+        what = f"{self.score} of {self.points} points"
+        if self.passed:
+            return f"{self.name}: {what}: every check passed"
+        if self.status != "graded":
+            return f"{self.name}: {what}: {self.status}: {self.message}"
+        first = self.failed[0]
+        return f"{self.name}: {what}: {first.kind}: {first.message}"
+
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain values."""
         found = asdict(self)
+        del found["page"]
         found["checks"] = [{**asdict(check), "score": check.score} for check in self.checks]
         return {**found, "score": self.score, "points": self.points, "passed": self.passed}
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: marks, a failing schedule, the hint, and the play page if it was asked for."""
+        rows = [(check.status, f"{check.score} of {check.points}", check.name, check.kind) for check in self.checks]
+        shown = next((check.shown for check in self.checks if check.shown), "")
+        parts = [table(rows, ("", "points", "check", "failure"))]
+        parts += [pre(f"hint: {self.hint}")] if self.hint else []
+        parts += [frame(self.page)] if self.page else []
+        return panel(self.line, [*parts, pre(shown)] if shown else parts)
 
     @property
     def verdict(self) -> str:

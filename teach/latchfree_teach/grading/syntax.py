@@ -136,8 +136,10 @@ def _admit_statement(node: ast.stmt, known: set[str], reserved: set[str]) -> Non
 
 
 def _admit_kernel(function: ast.FunctionDef, known: set[str], reserved: set[str]) -> None:
-    if [ast.unparse(each) for each in function.decorator_list] != ["kernel"] or "kernel" not in known:
-        raise _refuse(function, f"{function.name} must be decorated with @kernel, and with nothing else")
+    wanted = ["kernel"] if "kernel" in known else []
+    if [ast.unparse(each) for each in function.decorator_list] != wanted:
+        what = "decorated with @kernel, and with nothing else" if wanted else "a plain function, without a decorator"
+        raise _refuse(function, f"{function.name} must be {what}")
     if function.name in known:
         raise _refuse(function, f"{function.name} is defined already")
     given = function.args

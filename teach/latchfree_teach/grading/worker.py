@@ -20,10 +20,9 @@ from typing import Any, Final
 from latchfree_explore.examples.counter import LOST_UPDATE
 from latchfree_teach.course.lesson import Check, Lesson, read_lesson
 from latchfree_teach.grading import child, judging
-from latchfree_teach.grading.assembling import target_of
 from latchfree_teach.grading.hints import hint_of
+from latchfree_teach.grading.kinds import judged
 from latchfree_teach.grading.result import FAILED, NOT_RUN, PASSED, CheckResult, Graded
-from latchfree_teach.grading.syntax import admit
 
 _SLACK: Final = 20
 """Seconds by the clock for each second of processor: a busy machine is no fault of the student's."""
@@ -46,6 +45,7 @@ def main() -> None:
             request["text"],
             request["seconds"],
             request["megabytes"],
+            play=request["play"],
         )
         print(json.dumps(graded), flush=True)
 
@@ -57,13 +57,13 @@ def warm_up() -> None:
 
 
 def prepare(lesson: Lesson) -> None:
-    """Compile what judging a lesson's model needs, which its solution shows."""
-    target = target_of(lesson, admit(lesson.solution, lesson), lesson.folder / "solution.py")
-    for check in lesson.checks:
-        judging.judge_check(target, check)
+    """Compile what judging a lesson needs, which its solution shows; TLC needs nothing."""
+    if lesson.kind != "spec":
+        for _ in judged(lesson, lesson.solution, lesson.folder / "solution.py"):
+            pass
 
 
-def grade(lesson: Lesson, name: str, text: str, seconds: int, megabytes: int) -> dict[str, Any]:
+def grade(lesson: Lesson, name: str, text: str, seconds: int, megabytes: int, *, play: bool = False) -> dict[str, Any]:
     """Grade one submission in a child; return the fields of a `Graded`, or the defect of ours that ended it."""
     with tempfile.TemporaryDirectory(prefix="latchfree-grade-") as place:
         folder = Path(place).resolve()
@@ -72,11 +72,13 @@ def grade(lesson: Lesson, name: str, text: str, seconds: int, megabytes: int) ->
         pid = os.fork()
         if pid == 0:
             os.close(reading)
-            child.run(lesson, folder, writing, seconds, megabytes)
+            child.run(lesson, folder, writing, seconds, megabytes, play=play)
         os.close(writing)
         found, late = _lines(reading, time.monotonic() + _SLACK * seconds, pid)
         os.close(reading)
         _, status, usage = os.wait4(pid, 0)
+        page = folder / child.PAGE
+        shown = page.read_text(encoding="utf-8") if play and page.is_file() and not page.is_symlink() else ""
     defect = next((each["defect"] for each in found if "defect" in each), None)
     if defect is not None:
         return {"defect": defect}
@@ -87,6 +89,7 @@ def grade(lesson: Lesson, name: str, text: str, seconds: int, megabytes: int) ->
         )
         found.append({"status": "out of time", "message": why})
     graded = _graded(lesson, name, found, number)
+    graded["page"] = shown
     graded["seconds"] = round(usage.ru_utime + usage.ru_stime, 2)
     graded["megabytes"] = round(usage.ru_maxrss / 1024, 1)
     return graded

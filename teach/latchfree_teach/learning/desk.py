@@ -43,7 +43,7 @@ class Desk:
 
     def path(self, lesson: Lesson) -> Path:
         """Return where the file of a lesson is, or would be."""
-        return self.folder / f"{lesson.name}.py"
+        return self.folder / f"{lesson.name}{lesson.suffix}"
 
     def file(self, lesson: Lesson) -> Path:
         """Return the file of a lesson, a copy of the hole if the student has none yet."""
@@ -56,7 +56,7 @@ class Desk:
         """Put the hole back in place; return where the copy of what was there is."""
         path = self.file(lesson)
         number = 1
-        while (kept := path.with_suffix(f".py.{number}")).exists():
+        while (kept := path.with_suffix(f"{lesson.suffix}.{number}")).exists():
             number += 1
         path.rename(kept)
         self.file(lesson)

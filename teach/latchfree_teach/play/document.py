@@ -19,13 +19,14 @@ from latchfree_teach.play.tracker import text_of as value_text
 from latchfree_teach.play.walking import Move, State, Thread, Walker
 
 
-class _Table:
+class Table:
     """Values with numbers, in the order in which they came."""
 
     def __init__(self) -> None:
         self.numbers: dict[Hashable, int] = {}
 
     def __call__(self, value: Hashable) -> int:
+        """Return the number of a value, a new one if it has none."""
         return self.numbers.setdefault(value, len(self.numbers))
 
 
@@ -94,7 +95,7 @@ def _picture(walker: Walker, painter: Painter, state: State) -> Picture:
 class _Document:
     def __init__(self, number: dict[Hashable, int]) -> None:
         self.number = number
-        self.boxes, self.arrows, self.texts, self.configurations = _Table(), _Table(), _Table(), _Table()
+        self.boxes, self.arrows, self.texts, self.configurations = Table(), Table(), Table(), Table()
         self.sites: set[str] = set()
 
     def source(self, site: str) -> list[str]:

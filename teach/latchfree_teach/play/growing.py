@@ -58,6 +58,42 @@ def corridor(walker: Walker, schedule: Sequence[int], moves: int, *, most: int =
     return _settled(walker, moves, schedule, most, f"up to {moves} moves away from one failing schedule", False)
 
 
+def around(walker: Walker, moves: Sequence[int], *, most: int) -> StateGraph:
+    """Find the states along some moves, as far as they can be made, and so many of those that follow, nearest first."""
+    if not walker.contended:
+        walker.mark(walker.sample())
+    while True:
+        states = _around(walker, moves, most)
+        if not walker.unmarked():
+            return StateGraph(states, sorted(walker.contended), "near where you are", True, walker)
+        walker.mark(walker.unmarked())
+
+
+def _around(walker: Walker, moves: Sequence[int], most: int) -> list[State]:
+    state = walker.root()
+    states: dict[Hashable, State] = {state.key: state}
+
+    def stepped(before: State, thread: int) -> State:
+        if thread not in before.moves:
+            move, after = walker.step(before, thread)
+            before.moves[thread] = move, states.setdefault(after.key, after)
+        return before.moves[thread][1]
+
+    for thread in moves:
+        if state.is_end or thread not in state.enabled:
+            break
+        state = stepped(state, thread)
+    queue, seen = deque([state]), {state.key}
+    while queue and len(states) < most:
+        before = queue.popleft()
+        for thread in () if before.is_end else before.enabled:
+            after = stepped(before, thread)
+            if after.key not in seen:
+                seen.add(after.key)
+                queue.append(after)
+    return list(states.values())
+
+
 def _settled(
     walker: Walker, limit: int | None, schedule: Sequence[int], most: int, bound: str, fine: bool
 ) -> StateGraph:

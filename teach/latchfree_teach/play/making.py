@@ -6,7 +6,7 @@ violation needs; and if these are too many, those near one failing schedule.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from latchfree_explore.machine.machine import Machine
@@ -14,6 +14,7 @@ from latchfree_explore.scenario import Scenario
 from latchfree_explore.search import run, warm_up
 from latchfree_explore.strategies.bounded import BOUNDED
 from latchfree_explore.target import Target
+from latchfree_support.notebook import frame, panel
 from latchfree_teach.play.document import document
 from latchfree_teach.play.growing import StateGraph, corridor, whole, within
 from latchfree_teach.play.page import page
@@ -44,12 +45,20 @@ class Play:
         States on the page.
     par : int or None
         The fewest changes of threads to a violation on the page; None if there is none.
+    data : dict
+        What the page is given, as JSON values.
     """
 
     text: str
     graph: StateGraph
     states: int
     par: int | None
+    data: dict[str, Any] = field(repr=False)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the page in a frame."""
+        par = "no schedule on it fails" if self.par is None else f"par is {self.par}"
+        return panel(f"{self.states:,} states; {par}", [frame(self.text)])
 
 
 def play_page(
@@ -60,6 +69,8 @@ def play_page(
     title: str = "",
     story: str = "",
     painter: Painter | None = None,
+    opened: bool = False,
+    lines: bool = True,
 ) -> Play:
     """Return the play page of a scenario.
 
@@ -73,6 +84,10 @@ def play_page(
         Shown at the top.
     painter : Painter, optional
         Draws memory; by default the one of the target, or one that draws words.
+    opened : bool
+        Whether the page opens at the end of a shortest failing schedule, if there is one.
+    lines : bool
+        Whether the page shows lines of source.
 
     Raises
     ------
@@ -90,7 +105,12 @@ def play_page(
             "ask for fewer changes of threads or a shorter scenario"
         )
     data: dict[str, Any] = document(graph, title=title or target.name, story=story, painter=painter)
-    return Play(page(data), graph, len(data["states"]), data["par"])
+    if not lines:
+        data["sources"] = {}
+    best = shortest(graph.states[0]) if opened else None
+    if best is not None:
+        data["open"] = best[1]
+    return Play(page(data), graph, len(data["states"]), data["par"], data)
 
 
 def mutant_page(name: str, *, scenario: str | None = None, switches: int | None = None) -> Play:

@@ -7,6 +7,7 @@ import gc
 import itertools
 import pickle
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final
@@ -81,6 +82,7 @@ from latchfree_lincheck import (
     check_many,
     judge_parts,
 )
+from latchfree_teach import CheckResult, Graded, Play, find_lesson, play_page
 
 _SIZE: Final = 4 << 20
 
@@ -599,6 +601,13 @@ VARIANTS: Final[dict[str, dict[str, Callable[[World], Any]]]] = {
     "PythonExploration": {"empty": lambda world: PythonExploration("free")},
     "Exploration": {"empty": lambda world: Exploration("t", "dpor", 0)},
     "Failure": {"one": lambda world: _failure()},
+    "Lesson": {"first": lambda world: find_lesson("1")},
+    "CheckResult": {"passed": lambda world: CheckResult("increment", 1, "passed")},
+    "Graded": {
+        "graded": lambda world: Graded("ada", "1", "graded", checks=[CheckResult("increment", 1, "passed")]),
+        "refused": lambda world: Graded("<b>", "01_lost_update", "refused", "no imports"),
+    },
+    "Play": {"one": lambda world: _play()},
     "Invocation": {"one": lambda world: Invocation("increment")},
     "Scenario": {"two": lambda world: Scenario.parse("increment | increment")},
     "Memory": {"one": lambda world: COUNTER.prepare(2, "")},
@@ -607,6 +616,11 @@ VARIANTS: Final[dict[str, dict[str, Callable[[World], Any]]]] = {
     "Structure": {"one": lambda world: fsck(path=_left(world)).structures[0]},
     "Inspection": {"one": lambda world: inspect(path=_left(world))},
 }  # fmt: skip
+
+
+@cache
+def _play() -> Play:
+    return play_page(COUNTER, "increment")
 
 
 def _left(world: World) -> Path:

@@ -20,6 +20,7 @@ FACES = (
     "latchfree_lincheck",
     "latchfree_explore",
     "latchfree_fsck",
+    "latchfree_teach",
 )
 
 #: Public names that are not called, and why.
@@ -30,6 +31,9 @@ NOT_CALLED = {
     "latchfree.words.hash_bytes": "of a raw address: for compiled code, whose caller has checked the length",
     "latchfree.words.last_word": "of a raw address: for compiled code, whose caller has checked the length",
     "latchfree.words.tail_word": "of a raw address: for compiled code, whose caller has checked the length",
+    "latchfree_teach.play.making.mutant_page": "applies a bug to the whole process; the gallery calls it in others",
+    "latchfree_teach.gallery.building.build_gallery": "starts a process a bug; tests/teach/gallery calls it",
+    "latchfree_teach.grading.grader.Grader": "starts a process an object; tests/teach/grading calls it with anything",
     "latchfree.ctrie.codecs.Codec": "an abstract base: a codec of one's own is among the variants of Ctrie",
 }
 

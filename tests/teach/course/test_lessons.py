@@ -1,14 +1,28 @@
 """A lesson is a suite of mutants: the hole fails, the solution passes, each wrong answer is killed with its hint."""
 
 import ast
+import re
 
 import pytest
 
+from latchfree_evidence import MUTANTS
 from latchfree_teach import find_lesson, lessons
 
 LESSONS = lessons()
 QUICK = {"lost_update"}
 """Lessons whose answers are all graded by the quick tests; those of the others take longer."""
+MOST_WRONG = 60
+"""The course has more wrong answers than these."""
+
+
+def shape(lesson, text: str) -> str:
+    """A program without its comments and blanks."""
+    if lesson.kind == "spec":
+        return " ".join(re.sub(r"\(\*.*?\*\)", "", text, flags=re.DOTALL).split())
+    return ast.dump(ast.parse(text))
+
+
+GRADED = [pytest.param(each, marks=pytest.mark.slow if each.kind == "spec" else (), id=each.name) for each in LESSONS]
 
 
 def answers(kind: str) -> list[object]:
@@ -22,7 +36,7 @@ def answers(kind: str) -> list[object]:
     return found
 
 
-@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
+@pytest.mark.parametrize("lesson", GRADED)
 def test_the_hole_fails_and_the_solution_passes(grader, lesson):
     assert not grader.grade(lesson, lesson.hole).passed
     solved = grader.grade(lesson, lesson.solution)
@@ -62,13 +76,23 @@ def test_a_lesson_is_whole(lesson):
     title = lesson.page.partition("\n")[0]
     assert title.lower() == f"# lesson {lesson.number}: {lesson.title}".lower()
     assert f"*{lesson.minutes} minutes" in lesson.page
-    assert ast.get_docstring(ast.parse(lesson.hole)).startswith(f"Lesson {lesson.number}: ")
+    assert f"Lesson {lesson.number}: " in lesson.hole.partition("Replace")[0]
+    assert lesson.play
+    for each in lesson.play:
+        assert each["title"]
+        assert each.get("answer", "") in {"", *lesson.wrong}
+        assert each.get("mutant", "S1") in MUTANTS
+        assert ("scenario" in each) == ("answer" in each)
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
 def test_all_answers_are_different_programs(lesson):
     texts = [lesson.solution, *lesson.right.values(), *lesson.wrong.values()]
-    assert len({ast.dump(ast.parse(text)) for text in texts}) == len(texts)
+    assert len({shape(lesson, text) for text in texts}) == len(texts)
+
+
+def test_there_are_enough_wrong_answers():
+    assert sum(len(lesson.wrong) for lesson in LESSONS) > MOST_WRONG
 
 
 def test_a_lesson_is_found_by_number_and_by_name():

@@ -69,3 +69,76 @@ def test_an_archive_has_the_same_bytes_each_time():
     with zipfile.ZipFile(io.BytesIO(made)) as opened:
         assert opened.testzip() is None
         assert {name: opened.read(name).decode() for name in opened.namelist()} == files
+
+
+def test_slides_have_a_section_for_each_heading_and_each_question():
+    for lesson in lessons():
+        made = student_files()[f"{lesson.name}/slides.html"]
+        assert made.count("<section>") == 1 + lesson.page.count("\n## ") + len(lesson.quiz)
+        assert all(question.why not in made for question in lesson.quiz)
+
+
+def test_markdown_of_a_lesson_cannot_bring_a_script_along():
+    from latchfree_teach.course.markdown import html_of
+
+    evil = "# <script>\n\n<script>x</script> `<b>` [a](javascript:x) **<i>**\n\n| <u> |\n|---|\n| a |\n"
+    evil += "\n```\n<pre>\n```\n- <s>\n"
+    made = html_of(evil)
+    for tag in ("<script", "<b>", "<i>", "<u>", "<s>", "javascript:"):
+        assert tag not in made
+    assert "&lt;script&gt;" in made
+    assert "<table>" in made
+    assert "<ul>" in made
+
+
+@pytest.mark.parametrize(
+    ("text", "made"),
+    [
+        ("*a* and **b** and `c*d*`", "<p><em>a</em> and <strong>b</strong> and <code>c*d*</code></p>"),
+        ("1. one\n2. two\n   more", "<ol><li>one</li><li>two more</li></ol>"),
+        (
+            "| a | b |\n|---|--:|\n| `x` | 1 |",
+            "<table><tr><th>a</th><th>b</th></tr><tr><td><code>x</code></td><td>1</td></tr></table>",
+        ),
+        ("## h\n\n[w](https://x.y)", '<h2>h</h2>\n<p><a href="https://x.y">w</a></p>'),
+    ],
+)
+def test_markdown(text, made):
+    from latchfree_teach.course.markdown import html_of
+
+    assert html_of(text) == made
+
+
+def test_a_bug_is_drawn_for_each_student():
+    from latchfree_teach.course.capstone import answers, drawn
+
+    found = [drawn(number).id for number in range(200)]
+    assert found == [drawn(number).id for number in range(200)]
+    assert len(set(found)) > 10
+    assert all(f"| {name} |" in answers() for name in found)
+    with pytest.raises(ValueError, match="at least 0"):
+        drawn(-1)
+
+
+def test_the_container_of_the_archive_is_json():
+    import json
+
+    told = json.loads(student_files()[".devcontainer/devcontainer.json"])
+    assert "latchfree" in told["postCreateCommand"]
+
+
+def test_a_play_page_of_a_lesson_shows_no_line_of_source_and_its_figures_are_pictures():
+    import xml.etree.ElementTree as ET
+
+    from latchfree_teach.course.plays import play_files
+
+    lesson = lessons()[0]
+    files = play_files(lesson)
+    assert "play-1.html" in files
+    pictures = [text for name, text in files.items() if name.endswith(".svg")]
+    assert len(pictures) >= 4, "the beginning, and a picture for each move"
+    assert [ET.fromstring(text).tag for text in pictures] == ["{http://www.w3.org/2000/svg}svg"] * len(pictures)
+    assert "not linearizable" in pictures[-1]
+    assert "not linearizable" not in pictures[0]
+    for line in telling(lesson.solution) | telling(lesson.wrong["load_store"]):
+        assert line not in files["play-1.html"]

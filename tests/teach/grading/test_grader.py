@@ -1,5 +1,7 @@
 """The grader: marks, mistakes by name, and submissions that do not end, do not compile or go astray."""
 
+import json
+
 import pytest
 
 from latchfree_teach import Grader, find_lesson
@@ -128,3 +130,21 @@ def test_a_submission_is_an_ordinary_file_of_text(tmp_path):
     os.mkfifo(tmp_path / "pipe.py")
     with pytest.raises(ValueError, match="device"):
         read_submission(tmp_path / "pipe.py")
+
+
+def test_the_page_of_a_failure_opens_where_it_fails(grader):
+    graded = grader.grade(LESSON, LESSON.wrong["load_store"], play=True)
+    data = json.loads(graded.page.partition('id="data">')[2].partition("</script>")[0])
+    assert data["scenario"] == "increment() | increment() | after: read()"
+    assert data["open"]
+    state = 0
+    for thread in data["open"]:
+        state = next(move[1] for move in data["states"][state][3] if move[0] == thread)
+    assert data["states"][state][5] == "not linearizable"
+    assert "page" not in graded.to_json()
+
+
+def test_what_passes_or_is_refused_has_no_page(grader):
+    assert grader.grade(LESSON, LESSON.solution, play=True).page == ""
+    assert grader.grade(LESSON, "import os", play=True).page == ""
+    assert grader.grade(LESSON, LESSON.wrong["load_store"]).page == ""

@@ -7,13 +7,7 @@ from latchfree_teach.grading.result import FAILED, Graded
 
 def line_of(graded: Graded) -> str:
     """Return the grade in one line."""
-    what = f"{graded.score} of {graded.points} points"
-    if graded.passed:
-        return f"{graded.name}: {what}: every check passed"
-    if graded.status != "graded":
-        return f"{graded.name}: {what}: {graded.status}: {graded.message}"
-    first = graded.failed[0]
-    return f"{graded.name}: {what}: {first.kind}: {first.message}"
+    return graded.line
 
 
 def report(graded: Graded, *, hint: bool = True) -> str:

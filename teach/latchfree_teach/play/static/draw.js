@@ -77,7 +77,7 @@ function drawHistory(D, w) {
   svg.replaceChildren();
   let wide = L + n * step + 20, k = 0;
   const chars = (text) => 6.7 * text.length + 10;
-  for (let t = 0; t < T; t++) svg.append(make("text", { x: 4, y: t * lane + 21, class: tone(t) }, `thread ${t}`));
+  for (let t = 0; t < T; t++) svg.append(make("text", { x: 4, y: t * lane + 21, class: tone(t) }, D.names ? D.names[t] : `thread ${t}`));
   if (extra.length) svg.append(make("text", { x: 4, y: T * lane + 21 }, "after"));
   for (const o of w.operations.values()) {
     const r = D.states[w.s][4][o.call], text = D.calls[o.call] + (r === undefined ? "" : ` → ${r}`);
@@ -93,6 +93,7 @@ function drawHistory(D, w) {
   svg.setAttribute("width", wide);
   svg.setAttribute("height", (T + (extra.length ? 1 : 0)) * lane + 8);
   const box = $("explain"), entries = [...w.alive.entries()];
+  if (D.model) { box.textContent = `Steps: ${w.path.slice(1).map((_, i) => D.texts[G.moveOf(w.path[i], w.made[i])[3]]).join(", ") || "none yet"}.`; return; }
   box.replaceChildren();
   if (!entries.length) { box.append(node("b", "", "No order of the operations explains what they returned.")); return; }
   const worlds = [...new Set(entries.map(([c]) => D.configurations[c]))];

@@ -2,17 +2,18 @@ const D = JSON.parse($("data").textContent), G = Game(D), PAR = G.best(0, -1);
 const hints = [];
 let moves = [];
 
+const nameOf = (t) => (D.names ? D.names[t] : `thread ${t}`);
 const many = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
 
 function card(w, t) {
   const st = D.states[w.s], th = st[2][t], m = G.moveOf(w.s, t), article = node("article", `thread ${tone(t)}`);
-  const head = node("h2", "", `thread ${t}`), go = node("button", "step");
+  const head = node("h2", "", nameOf(t)), go = node("button", "step");
   go.append(node("kbd", "", String(t + 1)), " step");
   go.disabled = !m; go.dataset.thread = t; go.onclick = () => move(t);
-  go.setAttribute("aria-keyshortcuts", String(t + 1)); go.setAttribute("aria-label", `step thread ${t}`);
+  go.setAttribute("aria-keyshortcuts", String(t + 1)); go.setAttribute("aria-label", `step ${nameOf(t)}`);
   head.append(go);
   const list = node("ol");
-  for (const c of D.threads[t]) {
+  for (const c of D.model ? [] : D.threads[t]) {
     const r = st[4][c], now = th && th[0] === c && th[1];
     list.append(node("li", r !== undefined ? "" : now ? "now" : "later", D.calls[c] + (r === undefined ? "" : ` → ${r}`)));
   }
@@ -23,6 +24,11 @@ function card(w, t) {
     next.append("next: ", node("b", "", D.texts[m[3]]), D.texts[m[4]] ? ` ${D.texts[m[4]]}` : "");
     if (m[2] > 1) next.append(node("span", "aside", ` and ${many(m[2] - 1, "private access").replace("accesss", "accesses")}`));
     if (source) next.append(node("br"), `${source[0]} ${source[1]}`, node("br"), node("code", "", source[2]));
+  } else if (D.model) next.append(G.ended(w.s) ? "" : "has no step here");
+  else if (st[6].includes(t) && D.serve) {
+    const link = node("a", "", "go on here");
+    link.href = "?moves=" + moves.join("") + t;
+    next.append(link);
   } else if (st[6].includes(t)) next.append("the page ends here for this thread");
   else next.append(th && !G.ended(w.s) ? "waits until a word it has read changes" : th ? "" : "has ended");
   article.append(next);
@@ -55,7 +61,7 @@ const act = {
   r() { moves = []; draw(); },
   h() {
     const b = fromHere();
-    $("said").textContent = !PAR ? "No schedule on this page breaks it." : !b ? "Nothing breaks from here: undo." : b.way.length ? `Thread ${b.way[0]} next; ${many(b.switches, "change")} of threads more.` : "It is broken already.";
+    $("said").textContent = !PAR ? "No schedule on this page breaks it." : !b ? "Nothing breaks from here: undo." : b.way.length ? `${nameOf(b.way[0]).replace(/^t/, "T")} next; ${many(b.switches, "change")} of threads more.` : "It is broken already.";
   },
   s() {
     const b = fromHere();
@@ -68,7 +74,7 @@ addEventListener("keydown", (e) => {
   if (act[e.key]) act[e.key]();
   else if (e.key >= "1" && e.key <= "9") move(Number(e.key) - 1);
 });
-const load = () => { moves = G.walk(G.read(location.hash)).made; draw(); };
+const load = () => { moves = G.walk(location.hash.length > 1 ? G.read(location.hash) : D.open || []).made; draw(); };
 addEventListener("hashchange", load);
 $("story").textContent = D.story;
 $("scenario").textContent = D.scenario;

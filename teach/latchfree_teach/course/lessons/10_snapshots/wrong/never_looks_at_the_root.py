@@ -1,0 +1,21 @@
+@kernel
+def commit(mem, inode, node):
+    """Decide whether a node that an I-node holds stands; return the node that stands there."""
+    while True:
+        prev = prev_of(mem, node)
+        if prev == NIL:
+            return node
+        cas(mem, node, prev, NIL)
+
+
+@kernel
+def put(mem, root, thread, key, value):
+    """Store a value under key 0 or 1."""
+    while True:
+        inode = root_of(mem)
+        main = main_of(mem, inode)
+        node = copy(mem, thread, main, key, value)
+        if cas(mem, inode, main, node):
+            commit(mem, inode, node)
+            if prev_of(mem, node) == NIL:
+                return
