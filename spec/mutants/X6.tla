@@ -5,16 +5,13 @@
 (***************************************************************************)
 EXTENDS MCScalableBloom
 
-VARIABLE x6   \* what each process has loaded
-X6_Vars == <<vars, x6>>
-X6_Init == Init /\ x6 = [p \in Procs |-> -1]
+\* What an add has loaded is in a register that adds do not use.
 X6_Count(p) == /\ At(p, "Count")
-               /\ IF x6[p] = -1
-                  THEN x6' = [x6 EXCEPT ![p] = count[L[p].k]] /\ UNCHANGED vars
-                  ELSE /\ count' = [count EXCEPT ![L[p].k] = x6[p] + 1]
-                       /\ AfterCount(p, x6[p] + 1)
-                       /\ x6' = [x6 EXCEPT ![p] = -1]
-                       /\ UNCHANGED <<last, held, lies>>
-X6_Next == (Terminating /\ UNCHANGED x6) \/ \E p \in Procs : X6_Count(p) \/ ((Invoke(p) \/ ReadLast(p) \/ Look(p) \/ SetBits(p) \/ Grow(p)) /\ UNCHANGED x6)
-X6_Spec == X6_Init /\ [][X6_Next]_X6_Vars
+               /\ L' = [L EXCEPT ![p].pc = "Store", ![p].sure = count[L[p].k]]
+               /\ UNCHANGED <<last, held, count, at, sure, lies>>
+Store(p) == /\ At(p, "Store")
+            /\ count' = [count EXCEPT ![L[p].k] = L[p].sure + 1]
+            /\ AfterCount(p, L[p].sure + 1)
+            /\ UNCHANGED <<last, held, lies>>
+X6_Step(p) == ReadLast(p) \/ Look(p) \/ SetBits(p) \/ X6_Count(p) \/ Store(p) \/ Grow(p)
 =============================================================================

@@ -254,8 +254,6 @@ class World:
 
 def arena_of(thing: Any) -> Arena | None:
     """Return the arena that an object lives in."""
-    if isinstance(thing, RateLimiter):
-        return None if thing.arena is not None and "s" not in thing.arena.structures() else thing.counts()
     if isinstance(thing, Arena):
         return thing
     for name in ("arena", "_arena"):
@@ -647,6 +645,8 @@ def contents(thing: Any) -> Any:
         return list(values)
     if isinstance(thing, Sketch):
         return None if thing.arena is not None and "s" not in thing.arena.structures() else thing.to_bytes()
+    if isinstance(thing, RateLimiter):
+        return None if thing.arena is not None and "s" not in thing.arena.structures() else thing.counts()
     if isinstance(thing, Arena):
         return sorted(thing.structures())
     if hasattr(thing, "subscriptions") and not isinstance(thing, type | Stats):

@@ -37,6 +37,9 @@ IN_STEPS: Final = {
     "ConcurrentTrie.subscribe_many",
 }  # fmt: skip
 
+#: Calls after which a ring cannot be read.
+ENDS: Final = {f"{ring}.{call}" for ring in ("RingBuffer", "MessageRing") for call in ("end", "close", "__exit__")}
+
 
 def say(letter: str, number: int, text: str = "") -> None:
     os.write(3, f"{letter} {number} {text}\n".replace("\r", " ").encode("utf-8", "backslashreplace"))
@@ -122,7 +125,7 @@ def _call(program: Program, world: World, positional: list[Any], named: dict[str
     try:
         after = contents(world.subject)
     except Exception as error:
-        ended = acted or member.label in ("RingBuffer.end", "RingBuffer.close", "RingBuffer.__exit__")
+        ended = acted or member.label in ENDS
         if (ended and type(error).__name__ in ("ArenaClosed", "RingGone", "RuntimeError")) or "before the fork" in str(
             error
         ):
