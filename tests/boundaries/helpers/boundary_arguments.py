@@ -414,6 +414,7 @@ GOOD: Final[dict[str, Make]] = {
     "explore_threads.setup": lambda world: Plain,
     "explore_threads.strategy": lambda world: "auto",
     "explore_threads.bound": lambda world: 2,
+    "explore_threads.timeouts": lambda world: 0,
     "switches": lambda world: "free",
     "include": lambda world: (),
     "raises": lambda world: True,

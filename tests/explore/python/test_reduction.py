@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("greenlet")
 
-from random_programs import outcomes, random_program
+from random_programs import START, module_of, outcomes, random_program
 
 from latchfree_explore.python.search.strategies import Reduced, Tree
 
@@ -35,6 +35,62 @@ def compare(count, most, seed):
 def test_random_programs_come_to_the_same_outcomes():
     _, cut, run, everything = compare(count=6, most=60, seed=SEED)
     assert run - cut < everything
+
+
+MISSED = {
+    "a sleeping thread commutes with what comes first, not with what follows": (
+        True,
+        """def t0(s):
+    while not s.x and len(s.d) < 2:
+        s.d['w'] = 1
+        del s.d['a']
+def t1(s):
+    if s.la.acquire(False):
+        s.x = s.x + 1
+        s.la.release()
+def t2(s):
+    s.l.append(s.x)
+""",
+    ),
+    "who waited in vain could have come first": (
+        False,
+        """def t0(s):
+    if s.lb.acquire(timeout=1):
+        s.l[0] = s.x
+        s.lb.release()
+def t1(s):
+    s.l.pop()
+    if s.lb.acquire(timeout=1):
+        s.y += 1
+        s.lb.release()
+""",
+    ),
+    "two deadlines pass at one time": (
+        False,
+        """def t0(s):
+    if s.lb.acquire(timeout=1):
+        del s.d['a']
+        s.lb.release()
+    else: s.results[0].append('late')
+def t1(s):
+    with s.lb:
+        time.sleep(1)
+""",
+    ),
+}
+"""Whether threads change where the interpreter polls, and a program with an outcome that was missed once."""
+
+
+@pytest.mark.parametrize("name", MISSED)
+@pytest.mark.parametrize("timeouts", [0, 1])
+def test_an_outcome_that_was_missed_once_is_reached(name, timeouts):
+    polls, source = MISSED[name]
+    threads = source.count("def t")
+    options = {"polls": polls, "most": 5_000, "timeouts": timeouts}
+    everything, _, _, whole = outcomes(module_of(START + source, threads), Tree(), **options)
+    assert whole
+    assert len(everything) > 1
+    assert outcomes(module_of(START + source, threads), Reduced(), **options)[0] == everything
 
 
 @pytest.mark.slow

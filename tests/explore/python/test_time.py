@@ -10,8 +10,6 @@ pytest.importorskip("greenlet")
 import shared_objects as so
 
 from latchfree_explore import explore_threads
-from latchfree_explore.python.core import steps
-from latchfree_explore.python.library import locks
 
 
 def explored(*threads, **options):
@@ -88,8 +86,3 @@ def cancels_in_time():
 @pytest.mark.parametrize("switches", ["free", "gil"])
 def test_a_timer_may_call_after_it_was_cancelled(switches):
     assert explored(cancels_in_time, switches=switches).wrong.kind == "exception"
-
-
-def test_if_a_wait_that_is_over_counts_as_one_for_the_lock_the_call_is_missed(monkeypatch):
-    monkeypatch.setattr(locks, "TRY", steps.ACQUIRE)
-    assert explored(cancels_in_time).verdict == "ok"

@@ -112,7 +112,7 @@ class Run:
     timeouts : int
         How many deadlines may still pass while some thread can go on.
     early : frozenset of int
-        Threads that go on in the next step only if a deadline passes so.
+        Threads that go on in the next step only if a deadline passes.
     problem : (str, str) or None
         What ended the schedule before its time, and why: "deadlock", "livelock", "endless", "cut", "diverged".
     """
@@ -139,6 +139,7 @@ class Run:
         self.now = 0.0
         self.timeouts = 0
         self.early: frozenset[int] = frozenset()
+        self._others = False  # whether a thread could go on before any deadline was asked for
         self.unheard: dict[int, str] = {}
         self.stop_at = -1
         self.on_stop: Callable[[int, str], object] = lambda number, thread: None
@@ -263,8 +264,14 @@ class Run:
             task.opening = None
         if task.deadline is not None and self.now < task.deadline and task.blocker and not task.blocker.ready():
             self.step.accesses[CLOCK] = TIMEOUT
+            self.step.waiting = tuple(
+                (each.number, *each.pending)
+                for each in self.tasks
+                if each.pending and not each.done and each.blocker and not each.blocker.ready()
+            )
             self.now = task.deadline
-            self.timeouts -= task.number in self.early
+            self.step.sooner = self.timeouts > 0
+            self.timeouts -= self._others
 
     def _decide(self, last: Task | None) -> Task | None:
         """Return the thread to go on, None if the schedule has come to an end."""
@@ -275,11 +282,11 @@ class Run:
             if not task.done
             and (task.blocker is None or task.blocker.ready() or (task.deadline is not None and task.deadline <= now))
         ]
+        self.early, self._others = frozenset(), bool(enabled)
         if enabled and self.timeouts:
             self.early = self._next_to_wake(enabled)
             enabled = sorted({*enabled, *self.early})
         elif not enabled:
-            self.early = frozenset()
             unfinished = [task for task in self.tasks if not task.done]
             foreground = [task for task in unfinished if not task.outside and not self.in_background(task.number + 1)]
             if not foreground:
@@ -287,7 +294,8 @@ class Run:
             timed = [task for task in unfinished if task.deadline is not None]
             if not timed:
                 return self._stop(*self._stuck(foreground))
-            enabled = [min(timed, key=lambda task: (task.deadline or 0.0, task.number)).number]
+            self.early = self._next_to_wake(enabled)
+            enabled = sorted(self.early)
         if len(self.steps) >= MOST_STEPS:
             return self._stop("endless", f"after {MOST_STEPS:,} steps some thread still runs")
         try:
@@ -301,7 +309,7 @@ class Run:
         return self.tasks[choice]
 
     def _next_to_wake(self, enabled: list[int]) -> frozenset[int]:
-        """Return the threads whose deadline is the next one, though others can go on."""
+        """Return the threads that wait for the next deadline."""
         timed = [
             task for task in self.tasks if task.deadline is not None and not task.done and task.number not in enabled
         ]

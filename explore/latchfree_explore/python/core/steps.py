@@ -59,11 +59,15 @@ class Step:
         first, so two such steps are dependent.
     started : tuple of int
         Threads that the step started.
+    waiting : tuple of (int, Location, str)
+        Of a step before which time has passed: who waited meanwhile, and the access that would end the wait.
+    sooner : bool
+        Of such a step: whether time could have passed while others could go on.
     texts : tuple of tuple
         File, line and words for each access; only if the run is told in words.
     """
 
-    __slots__ = ("accesses", "line", "named", "started", "texts", "thread")
+    __slots__ = ("accesses", "line", "named", "sooner", "started", "texts", "thread", "waiting")
 
     def __init__(self, thread: int) -> None:
         self.thread = thread
@@ -71,6 +75,8 @@ class Step:
         self.line = 0
         self.named = False
         self.started: tuple[int, ...] = ()
+        self.waiting: tuple[tuple[int, Location, str], ...] = ()
+        self.sooner = False
         self.texts: tuple[tuple[str, int, str], ...] = ()
 
 

@@ -92,7 +92,8 @@ class Lock:
         run.undo.attribute(self, "_holder")
         self._holder = get_ident()
         looked = not waits or (run.polls and bool(run.step.accesses))  # a busy lock would have ended the step here
-        looked = looked or (deadline is not None and deadline <= run.now)  # the wait could have ended without the lock
+        if deadline is not None and (deadline <= run.now or run.timeouts):
+            looked = True  # the wait could have ended without the lock
         run.record(self, "lock", TRY if looked else ACQUIRE)
         tell(run, f"acquire {called(run.roots, self)}" if run.telling else "")
         return True

@@ -11,12 +11,33 @@ Abdulla, Aronis, Jonsson, Sagonas: Source Sets, JACM 2017.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from latchfree_explore.python.core.run import Run
-from latchfree_explore.python.core.steps import ACQUIRE, CLOCK, RELEASE, TRY, Accesses, Location, conflict, dependent
+from latchfree_explore.python.core.steps import ACQUIRE, CLOCK, RELEASE, TRY, Location, conflict
 
 Clock: TypeAlias = list[int]
+
+
+class Race(NamedTuple):
+    """Two accesses that do not commute, of two threads, which could have come in the other order.
+
+    Attributes
+    ----------
+    first : int
+        The step of the earlier access.
+    end : int
+        The step of the later one; where a thread waited in vain, the step up to which it did.
+    thread : int
+        Whose access the later one is.
+    clock : list of int or None
+        Where the thread waited in vain, what happens before its access.
+    """
+
+    first: int
+    end: int
+    thread: int
+    clock: Clock | None = None
 
 
 class Order:
@@ -27,9 +48,8 @@ class Order:
 
     Attributes
     ----------
-    races : list of (int, int)
-        Two steps, of which the second was not known before; in its place -1 - t where thread t waits at the end of the
-        schedule.
+    races : list of Race
+        Those whose later step was not known before.
     """
 
     def __init__(self, run: Run) -> None:
@@ -43,7 +63,7 @@ class Order:
         self._taken: dict[Location, int] = {}
         self._before: list[list[tuple[Any, Any, Any]]] = []  # for each step, what it has changed here
         self.clocks: list[Clock] = []
-        self.races: list[tuple[int, int]] = []
+        self.races: list[Race] = []
 
     def follow(self, run: Run, kept: int) -> None:
         """Go on with a schedule that has the first `kept` steps of the one before."""
@@ -61,7 +81,7 @@ class Order:
                     changed[key] = old
         self._extend(run)
         if kept:
-            self.races = [race for race in self.races if race[1] >= kept or race[1] < 0]
+            self.races = [race for race in self.races if race.end >= kept]
 
     def _extend(self, run: Run) -> None:
         self._run = run
@@ -77,8 +97,13 @@ class Order:
         clock = latest[thread]
         timed = CLOCK in accesses
         if timed:
-            clock = _joined(clock, *latest)
+            for waiter, place, wanted in step.waiting:
+                self._waits(waiter, place, wanted, at)
         found: dict[int, bool] = {}
+        if timed and step.sooner:
+            found = {own[each]: True for each, own in enumerate(latest) if each != thread and own[each] >= 0}
+        elif timed:
+            clock = _joined(clock, *latest)
         acquired: list[int] = []
         for location, kind in accesses.items():
             if kind in (ACQUIRE, TRY):
@@ -100,7 +125,10 @@ class Order:
             here[key] = at
         if found:
             clock = self._ordered_after(found, clock, at)
-        self.races.extend((each, at) for each in acquired if (each, at) not in self.races)
+        for each in acquired:
+            race = Race(each, at, thread)
+            if race not in self.races:
+                self.races.append(race)
         clock = clock.copy()
         clock[thread] = at
         latest[thread] = clock
@@ -122,45 +150,42 @@ class Order:
         for each in sorted(steps, reverse=True):
             if clock[self._run.steps[each].thread] < each:
                 if steps[each]:
-                    self.races.append((each, at))
+                    self.races.append(Race(each, at, self._run.steps[at].thread))
                 clock = _joined(clock, self.clocks[each])
         return clock
 
     def _add_waiting(self) -> None:
         """Have each thread that waits at the end race with the step that took what the thread waits for."""
         for task in self._run.tasks:
-            if task.done or task.pending is None:
-                continue
-            location, kind = task.pending
-            clock = self._last[task.number]
-            if kind == ACQUIRE:
-                last = self._taken.get(location, -1)
-                found = [last] if last >= 0 and self._run.steps[last].thread != task.number else []
-            else:
-                here = self._seen.get(location, {})
-                found = [
-                    at for (other, earlier), at in here.items() if other != task.number and conflict(earlier, kind)
-                ]
-            for each in sorted(found, reverse=True):
-                if clock[self._run.steps[each].thread] < each:
-                    self.races.append((each, -1 - task.number))
+            if not task.done and task.pending is not None:
+                self._waits(task.number, *task.pending, len(self._run.steps))
+
+    def _waits(self, thread: int, location: Location, kind: str, end: int) -> None:
+        """Have a thread that waits in vain race with the steps because of which it waits."""
+        steps, clock = self._run.steps, self._last[thread]
+        if kind == ACQUIRE:
+            last = self._taken.get(location, -1)
+            found = [last] if last >= 0 and steps[last].thread != thread else []
+        else:
+            here = self._seen.get(location, {})
+            found = [at for (other, earlier), at in here.items() if other != thread and conflict(earlier, kind)]
+        for each in sorted(found, reverse=True):
+            if clock[steps[each].thread] < each:
+                self.races.append(Race(each, end, thread, clock))
 
     def happens_before(self, first: int, second: int) -> bool:
         """Return whether a step happens before another one."""
         return first < second and self.clocks[second][self._run.steps[first].thread] >= first
 
-    def apart(self, race: tuple[int, int]) -> list[int]:
+    def apart(self, race: Race) -> list[int]:
         """Return the steps between those of a race that need not come after the earlier one."""
-        i, j = race
+        i = race.first
         q = self._run.steps[i].thread
-        end = j if j >= 0 else len(self._run.steps)
-        return [k for k in range(i + 1, end) if self.clocks[k][q] < i]
+        return [k for k in range(i + 1, race.end) if self.clocks[k][q] < i]
 
-    def firsts(self, race: tuple[int, int]) -> set[int]:
-        """Return the threads that can go first where the later step of a race is to come before the earlier one."""
-        j = race[1]
+    def firsts(self, race: Race) -> set[int]:
+        """Return the threads that can go first where the later access of a race is to come before the earlier one."""
         steps, clocks = self._run.steps, self.clocks
-        last = steps[j].thread if j >= 0 else -1 - j
         done: dict[int, int] = {}
         found: set[int] = set()
         for k in self.apart(race):
@@ -169,26 +194,15 @@ class Order:
                 done[thread] = k
                 if not any(clocks[k][other] >= first for other, first in done.items() if other != thread):
                     found.add(thread)
-        if last not in done:
-            clock = self.clocks[j] if j >= 0 else self._last[last]
+        if race.thread not in done:
+            clock = clocks[race.end] if race.clock is None else race.clock
             if not any(clock[other] >= first for other, first in done.items()):
-                found.add(last)
+                found.add(race.thread)
         return found
 
-    def way(self, race: tuple[int, int]) -> list[int]:
+    def way(self, race: Race) -> list[int]:
         """Return the threads of the steps that come first if a race is reversed, in order."""
-        steps, j = self._run.steps, race[1]
-        return [*(steps[k].thread for k in self.apart(race)), steps[j].thread if j >= 0 else -1 - j]
-
-    def commutes(self, race: tuple[int, int], thread: int, accesses: Accesses, named: bool) -> bool:
-        """Return whether a step of another thread commutes with all that would come first if a race is reversed."""
-        if race[1] < 0 or not accesses:
-            return False
-        steps = [self._run.steps[k] for k in (*self.apart(race), race[1])]
-        return all(
-            step.thread != thread and not (named and step.named) and not dependent(accesses, step.accesses)
-            for step in steps
-        )
+        return [*(self._run.steps[k].thread for k in self.apart(race)), race.thread]
 
 
 def _reversible(earlier: str, kind: str) -> bool:
@@ -210,15 +224,13 @@ def add_races(order: Order, nodes: list[Any]) -> None:
     lead to the reversal: a run that follows them is cut less often than one that goes its own way.
     """
     for race in order.races:
-        node = nodes[race[0]]
+        node = nodes[race.first]
         firsts = order.firsts(race)
         if firsts & node.to_try:
             continue
         known = node.sleeping | node.done
         able = firsts & node.able
         if firsts & known.keys() or not able:
-            continue
-        if any(order.commutes(race, thread, *each) for thread, each in known.items()):
             continue
         way = order.way(race)
         chosen = way[0] if way[0] in able else min(able)
