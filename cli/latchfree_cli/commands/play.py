@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 @examples(
     "latchfree play S1 -o S1.html",
     "latchfree play counter_lost -o counter.html",
-    'latchfree play ctrie --scenario "init: put(0, 1) | put(0, 2) | get(0)"',
     'latchfree play my_counter.py --scenario "increment | increment"',
 )
 def play(
