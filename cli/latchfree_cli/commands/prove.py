@@ -103,7 +103,12 @@ def _entry(lemma: "Lemma", proof: "Proof", twin: "Proof") -> dict[str, Any]:
     }
 
 
+def _value(value: object) -> str:
+    """Return a value of a counterexample for the reader; large words in hexadecimal, those of a case as they are."""
+    return hex(value) if isinstance(value, int) and value >= 1 << 16 else str(value)
+
+
 def _values(values: Any, most: int = 4) -> str:
     """Return the first values of a counterexample as text, small ones in decimal."""
-    shown = [f"{name} = {value if value < 1 << 16 else hex(value)}" for name, value in list(values.items())[:most]]
+    shown = [f"{name} = {_value(value)}" for name, value in list(values.items())[:most]]
     return ", ".join(shown + ["..."] * (len(values) > most))
