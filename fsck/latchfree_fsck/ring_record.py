@@ -12,24 +12,16 @@ from numpy.typing import NDArray
 from latchfree.arena.entry import Entry
 from latchfree.arena.kernels.freelists import round_up
 from latchfree.arena.layout import FIRST_NODE, H_RINGS
-from latchfree.atomics import peek
-from latchfree.jit import kernel
-from latchfree.kinds import Array, Handle, Word
 from latchfree.streams.handle import MOST_CAPACITY, WHEN_FULL
 from latchfree.streams.kernels import layout, roster
 from latchfree.streams.kernels.positions import CELL_SHIFT, JUMP
 from latchfree.streams.named import NAMED
 from latchfree_fsck.claims import ENTRIES, NODES, STATE_WORDS, WORDS, Tree
+from latchfree_fsck.record_words import words_at
 
 _WORDS = int(layout.RING_WORDS)
 _HEADER = int(roster.HEADER_WORDS)
 _ALL = 1 << 64
-
-
-@kernel
-def _read(mem: Handle, at: Word, out: Array) -> None:
-    for k in range(len(out)):
-        out[k] = peek(mem, at + np.uint64(k))
 
 
 def stretches(base: int, entry: Entry, limit: int) -> tuple[list[tuple[int, int]], int]:
@@ -43,9 +35,7 @@ def stretches(base: int, entry: Entry, limit: int) -> tuple[list[tuple[int, int]
     root = entry.root
     if not FIRST_NODE <= root <= limit - _WORDS or root % 16:
         raise ValueError(f"word {root} is where no ring can be")
-    words: NDArray[np.uint64] = np.empty(_WORDS, np.uint64)
-    _read(np.uint64(base), np.uint64(root), words)
-    ring = words.tolist()
+    ring = words_at(base, root, _WORDS)
     capacity, header, cells = ring[int(layout.MASK)] + 1, ring[int(layout.HEADER)], ring[int(layout.CELLS)]
     if not 2 <= capacity <= MOST_CAPACITY or capacity & (capacity - 1) or ring[int(layout.WEAK)] > 1:
         raise ValueError(f"word {root} begins no ring")
@@ -65,8 +55,7 @@ def stretches(base: int, entry: Entry, limit: int) -> tuple[list[tuple[int, int]
 
 def _values(base: int, ring: list[int], capacity: int) -> list[int]:
     """Return the values in a ring; those whose put or get has died under way are lost."""
-    cells: NDArray[np.uint64] = np.empty(capacity << int(CELL_SHIFT), np.uint64)
-    _read(np.uint64(base), np.uint64(ring[int(layout.CELLS)]), cells)
+    cells = words_at(base, ring[int(layout.CELLS)], capacity << int(CELL_SHIFT))
     first = ring[int(layout.DEQ)]
     held = (ring[int(layout.ENQ)] - first) % _ALL
     held -= int(JUMP) if held // int(JUMP) == 1 else 0
@@ -75,18 +64,17 @@ def _values(base: int, ring: list[int], capacity: int) -> list[int]:
     found = []
     for position in range(first, first + held):
         at = position % capacity << int(CELL_SHIFT)
-        if int(cells[at + int(layout.TURN)]) == (position + 1) % _ALL:
-            found.append(int(cells[at + int(layout.VALUE)]))
+        if cells[at + int(layout.TURN)] == (position + 1) % _ALL:
+            found.append(cells[at + int(layout.VALUE)])
     return found
 
 
 def _block(base: int, block: int, limit: int) -> tuple[int, int]:
     """Return offset and words of the block of a message."""
     if FIRST_NODE <= block < limit:
-        length: NDArray[np.uint64] = np.empty(1, np.uint64)
-        _read(np.uint64(base), np.uint64(block), length)
-        if int(length[0]) <= 8 * limit:
-            size = int(round_up(np.uint64(1 + -(-int(length[0]) // 8))))
+        (length,) = words_at(base, block, 1)
+        if length <= 8 * limit:
+            size = int(round_up(np.uint64(1 + -(-length // 8))))
             if block + size <= limit:
                 return block, size
     raise ValueError(f"a message is said to be at word {block}, where none can be")

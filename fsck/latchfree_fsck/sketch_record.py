@@ -16,24 +16,19 @@ from latchfree.arena.kernels.freelists import round_up
 from latchfree.arena.layout import FIRST_NODE
 from latchfree.atomics import peek, poke
 from latchfree.jit import kernel
-from latchfree.kinds import Array, Handle, Word
+from latchfree.kinds import Handle, Word
 from latchfree.sketches.kernels import record as r
 from latchfree.sketches.place import FORMAT
 from latchfree.sketches.shapes import MOST_HEAD, OVERHEAD, cells_of, check_head
 from latchfree.structures import HYPERLOGLOG
 from latchfree_fsck.claims import ENTRIES, NODES, STATE_WORDS, WORDS, Tree
+from latchfree_fsck.record_words import words_at
 
 _0 = np.uint64(0)
 _8 = np.uint64(8)
 _BYTE = np.uint64(255)
 _HEAD = int(r.FIRST_CELL)
 _SHAPE = int(r.SHAPE)
-
-
-@kernel
-def _read(mem: Handle, at: Word, out: Array) -> None:
-    for k in range(len(out)):
-        out[k] = peek(mem, at + np.uint64(k))
 
 
 @kernel
@@ -64,9 +59,7 @@ def place_of(base: int, entry: Entry, limit: int) -> tuple[int, int, int]:
     root = entry.root
     if not FIRST_NODE <= root <= limit - _HEAD or root % 8:
         raise ValueError(f"word {root} is where no sketch can be")
-    words: NDArray[np.uint64] = np.empty(_HEAD, np.uint64)
-    _read(np.uint64(base), np.uint64(root), words)
-    head = words.tolist()
+    head = words_at(base, root, _HEAD)
     first, second, third, fourth = head[_SHAPE : _SHAPE + 4]
     start, size = head[int(r.START)], head[int(r.SIZE)]
     if head[int(r.KIND)] != entry.kind or head[int(r.VERSION)] != FORMAT or not head[int(r.NUMBER)]:
@@ -76,9 +69,7 @@ def place_of(base: int, entry: Entry, limit: int) -> tuple[int, int, int]:
         raise ValueError(f"the sketch at word {root} has not the size of its shape")
     if not (FIRST_NODE <= start <= root < start + 8) or start + size > limit:
         raise ValueError(f"the sketch at word {root} is not in the memory that it names")
-    cells_read: NDArray[np.uint64] = np.zeros(min(MOST_HEAD, cells), np.uint64)
-    _read(np.uint64(base), np.uint64(root + _HEAD), cells_read)
-    check_head(entry.kind, (first, second, third, fourth), cells_read.tolist())
+    check_head(entry.kind, (first, second, third, fourth), words_at(base, root + _HEAD, min(MOST_HEAD, cells)))
     if entry.kind == HYPERLOGLOG and _highest(np.uint64(base), np.uint64(root + _HEAD), np.uint64(cells)) > 65 - first:
         raise ValueError(f"the sketch at word {root} has registers that are too high")
     return start, size, head[int(r.ADDED)]
