@@ -257,7 +257,7 @@ class History:
 
     def _repr_svg_(self) -> str:
         """Return what a notebook shows: a row a process, a bar an operation."""
-        from latchfree_lincheck.show import history_svg
+        from latchfree_lincheck.history.picture import history_svg
 
         return history_svg(self)
 

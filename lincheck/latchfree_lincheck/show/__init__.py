@@ -7,8 +7,8 @@
 True
 """
 
+from latchfree_lincheck.history.picture import history_svg
 from latchfree_lincheck.show.judging import Judged, Part, judge_parts
-from latchfree_lincheck.show.picture import history_svg
 from latchfree_lincheck.show.report import page, save
 from latchfree_lincheck.show.steps import Step
 
