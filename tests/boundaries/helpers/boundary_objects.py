@@ -377,6 +377,23 @@ def _ring(world: World, *, shared: bool = False, weak: bool = False) -> RingBuff
     return ring
 
 
+def _named_ring(world: World) -> RingBuffer:
+    ring = RingBuffer.create(world.shared(), "s", 8, stall_timeout=0.05)
+    ring.put_many([1, 2, 3])
+    return ring
+
+
+def _messages(world: World, *, named: bool = False) -> MessageRing:
+    """Return a ring that holds something: a call that waits as long as it takes must find an item at once."""
+    if named:
+        ring = MessageRing.create(world.shared(), "s", 8, "str", stall_timeout=0.05)
+    else:
+        ring = MessageRing(8, "str", stall_timeout=0.05)
+    for message in ("a", "b", "c"):
+        ring.put(message)
+    return ring
+
+
 def _index(world: World) -> MaskIndex:
     return MaskIndex.build(["a.b", "a.*", "#", "a.b"], [1, 2, 3, 4])
 
@@ -518,15 +535,15 @@ VARIANTS: Final[dict[str, dict[str, Callable[[World], Any]]]] = {
         "strict": _ring,
         "weak": lambda world: _ring(world, weak=True),
         "shared": lambda world: _ring(world, shared=True),
-        "named": lambda world: RingBuffer.create(world.shared(), "s", 8, stall_timeout=0.05),
+        "named": _named_ring,
         "closed": _closed(lambda world: _ring(world, shared=True)),
         "pickled": _pickled(lambda world: _ring(world, shared=True)),
     },
     "MessageRing": {
-        "private": lambda world: MessageRing(8, "str", stall_timeout=0.05),
-        "named": lambda world: MessageRing.create(world.shared(), "s", 8, "str", stall_timeout=0.05),
-        "closed": _closed(lambda world: MessageRing.create(world.shared(), "s", 8, "str")),
-        "pickled": _pickled(lambda world: MessageRing.create(world.shared(), "s", 8, "str", stall_timeout=0.05)),
+        "private": _messages,
+        "named": lambda world: _messages(world, named=True),
+        "closed": _closed(lambda world: _messages(world, named=True)),
+        "pickled": _pickled(lambda world: _messages(world, named=True)),
     },
     "RateLimiter": {
         "private": lambda world: RateLimiter(1e-6, 5, when_empty="shed"),
