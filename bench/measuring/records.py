@@ -101,7 +101,7 @@ def caption(name: str, record: Record, root: Path = ROOT) -> str:
 def printed(name: str, record: Record, root: Path = ROOT) -> str:
     """Return the caption and what the run printed."""
     lines = "\n".join(line.rstrip() for line in record.printed.strip("\n").split("\n"))
-    return f"{caption(name, record, root)}\n\n```text\n{lines}\n```\n"
+    return f"{caption(name, record, root)}\n\n<!-- not run: what a run has printed -->\n```text\n{lines}\n```\n"
 
 
 def one_key_beside(name: str, record: Record, root: Path = ROOT) -> str:
