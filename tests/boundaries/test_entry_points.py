@@ -101,6 +101,17 @@ REVIEWED = {
         "SKETCH.stable_contains_many",
     },
     "latchfree.sketches.minhash": {"SKETCH.minhash_add", "SKETCH.minhash_add_many"},
+    # sizes of a lane: sums of small multiples of one number, which the shape or `unpacked` has limited
+    "latchfree.sketches.levels": {"w.above", "w.copy_words"},
+    "latchfree.sketches.shapes": {"lanes.lane_words"},
+    # words of `numbers.numbers_in`; levels that a lane had, or that `levels.check` has checked, cut to the room of one
+    "latchfree.sketches.kll": {
+        "SKETCH.kll_absorb",
+        "SKETCH.kll_add",
+        "SKETCH.kll_add_many",
+        "SKETCH.kll_count",
+        "SKETCH.kll_read",
+    },
     # `_write` makes the words of an item, of whose length the kernel reads no more than there are
     "latchfree.sketches.top": {
         "SKETCH.count_estimate",

@@ -10,9 +10,11 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Final, TypeAlias
 
+import numpy as np
+
 from latchfree.arena.kernels.freelists import CLASSES
+from latchfree.sketches.kernels import lanes, top
 from latchfree.sketches.kernels import scalable as layers
-from latchfree.sketches.kernels import top
 from latchfree.sketches.kernels.record import FIRST_CELL
 from latchfree.sketches.kernels.rows import MOST_DEPTH
 from latchfree.sketches.sizing import shape_for
@@ -22,6 +24,7 @@ from latchfree.structures import (
     COUNTING_BLOOM,
     HYPERLOGLOG,
     INVERSE_BLOOM,
+    KLL,
     MIN_HASH,
     PARTITIONED_BLOOM,
     RATE_LIMITER,
@@ -43,6 +46,10 @@ LEAST_PRECISION: Final = 4
 MOST_PRECISION: Final = 21
 MOST_SLICES: Final = 40
 MOST_HASHES: Final = 1 << 16
+#: Of a level of a KLL sketch, and its lanes.
+LEAST_ROOM: Final = 8
+MOST_ROOM: Final = (1 << 16) - 1
+MOST_LANES: Final = 64
 #: Cells that `check_head` looks at.
 MOST_HEAD: Final = int(layers.FIRST_LAYER - FIRST_CELL + layers.MOST_LAYERS * layers.LAYER_WORDS)
 
@@ -99,6 +106,12 @@ def _top(shape: Shape) -> int:
 
 def _min_hash(shape: Shape) -> int:
     return shape[0] if 1 <= shape[0] <= MOST_HASHES and shape[1:] == (0, 0, 0) else 0
+
+
+def _kll(shape: Shape) -> int:
+    room, count, *rest = shape
+    fits = LEAST_ROOM <= room <= MOST_ROOM and 1 <= count <= MOST_LANES and rest == [0, 0]
+    return count * int(lanes.lane_words(np.uint64(room))) if fits else 0
 
 
 def _scalable(shape: Shape) -> int:
@@ -168,6 +181,7 @@ _CELLS: Final[dict[int, Callable[[Shape], int]]] = {
     STABLE_BLOOM: _stable,
     TOP_K: _top,
     MIN_HASH: _min_hash,
+    KLL: _kll,
     RATE_LIMITER: _rate_limiter,
 }
 
