@@ -59,7 +59,7 @@ def _set_free(mem: Handle, lane: Word) -> None:
 
 def _lanes(root: int, room: int, count: int) -> list[int]:
     """Return the offsets of the lanes of a KLL sketch."""
-    words = int(lanes.lane_words(np.uint64(room)))
+    words = levels.lane_words(room)
     return [root + _HEAD + k * words for k in range(count)]
 
 
@@ -68,7 +68,7 @@ def _check_lane(base: int, lane: int, room: int) -> None:
     at, size = lane + int(lanes.STATE), levels.words_read(room)
     while True:
         (state,) = words_at(base, at, 1)
-        copy = int(lanes.copy_at(np.uint64(lane), np.uint64(state >> 32), np.uint64(room)))
+        copy = lane + int(lanes.LANE_HEAD) + (state >> 32 & 1) * levels.copy_words(room)
         words = np.array([state, *words_at(base, copy, size - 1)], np.uint64)
         if words_at(base, at, 1)[0] >> 32 == state >> 32:
             return levels.check(words, room)

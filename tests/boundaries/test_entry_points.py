@@ -101,9 +101,8 @@ REVIEWED = {
         "SKETCH.stable_contains_many",
     },
     "latchfree.sketches.minhash": {"SKETCH.minhash_add", "SKETCH.minhash_add_many"},
-    # sizes of a lane: sums of small multiples of one number, which the shape or `unpacked` has limited
-    "latchfree.sketches.levels": {"w.above", "w.copy_words"},
-    "latchfree.sketches.shapes": {"lanes.lane_words"},
+    # a seed and a number of a coin: words of ours
+    "latchfree.sketches.datasketches": {"SKETCH.hash_int"},
     # words of `numbers.numbers_in`; levels that a lane had, or that `levels.check` has checked, cut to the room of one
     "latchfree.sketches.kll": {
         "SKETCH.kll_absorb",

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latchfree.arena import Arena
-from latchfree.sketches import levels, stored
+from latchfree.sketches import datasketches, levels, stored
 from latchfree.sketches.border import SKETCH
 from latchfree.sketches.errors import SketchInvalid, SketchMismatch
 from latchfree.sketches.items import CHUNK, fraction, seed_of, whole
@@ -285,6 +285,30 @@ class KLL(Sketch):
         place.cells[int(w.LANE_HEAD) : int(w.LANE_HEAD) + len(words) - 1] = words[1:]
         place.set_added(added)
         return cls._of(place)
+
+    def to_datasketches(self) -> bytes:
+        """Return the sketch as Apache DataSketches stores a `kll_doubles_sketch`."""
+        return datasketches.pack(self._lanes(), self._place.shape[0], self.seed)
+
+    @classmethod
+    def from_datasketches(cls, data: bytes, *, seed: int | None = None) -> KLL:
+        """Return a private sketch of the bytes of a `kll_doubles_sketch` of Apache DataSketches.
+
+        Raises
+        ------
+        TypeError
+            If `data` is not bytes.
+        SketchInvalid
+            If the bytes are not those of such a sketch.
+        """
+        if not isinstance(data, bytes | bytearray | memoryview):
+            raise TypeError(f"from_datasketches takes bytes, got {type(data).__name__}")
+        room, lane = datasketches.unpack(bytes(data))
+        made = cls._of(Place.private(KIND, (room, 4, 0, 0), _seed(seed)))
+        if lane is not None:
+            made._absorb(lane)
+            made._place.set_added(lane.total)
+        return made
 
     def _described(self) -> str:
         room, lanes = self._place.shape[:2]

@@ -48,9 +48,24 @@ class Lane(NamedTuple):
         return sum(len(items) << level for level, items in enumerate(self.levels))
 
 
+def above(room: int) -> int:
+    """Return the most items above level 0; as the kernel of the same name, and so are the next two."""
+    return 4 * room + 8 * MOST_LEVELS
+
+
+def copy_words(room: int) -> int:
+    """Return the words of a copy."""
+    return int(w.COPY_HEAD) + room + above(room)
+
+
+def lane_words(room: int) -> int:
+    """Return the words of a lane."""
+    return int(w.LANE_HEAD) + 2 * copy_words(room) + 7 * room
+
+
 def words_read(room: int) -> int:
     """Return the words of a lane as it is read."""
-    return 1 + int(w.copy_words(room))
+    return 1 + copy_words(room)
 
 
 def lane_of(words: Words, room: int) -> Lane:
@@ -101,7 +116,7 @@ def unpacked(cells: Words, room: int) -> Words:
     if len(cells) < _FIRST:
         raise ValueError(f"it has {len(cells)} words of cells, fewer than the head of a lane")
     fresh, used = int(cells[0]), int(cells[_USED])
-    if fresh >= room or used != len(cells) - _FIRST - fresh or used > int(w.above(room)):
+    if fresh >= room or used != len(cells) - _FIRST - fresh or used > above(room):
         raise ValueError("its levels have not the sizes that its head says")
     words: Words = np.zeros(words_read(room), np.uint64)
     words[: _FIRST + fresh] = cells[: _FIRST + fresh]
@@ -120,7 +135,7 @@ def check(words: Words, room: int) -> None:
     """
     sizes = words[_SIZES : _SIZES + MOST_LEVELS]
     highest, used = int(words[_LEVELS]), int(words[_USED])
-    if int(words[0]) & _LOW >= room or highest >= MOST_LEVELS or used > int(w.above(room)):
+    if int(words[0]) & _LOW >= room or highest >= MOST_LEVELS or used > above(room):
         raise ValueError("a lane has more items than it has room for")
     if sizes[0] or sizes[highest + 1 :].any() or int(sizes.max()) > used or int(sizes.sum()) != used:
         raise ValueError("the levels of a lane have not the sizes that its head says")

@@ -10,13 +10,12 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Final, TypeAlias
 
-import numpy as np
-
 from latchfree.arena.kernels.freelists import CLASSES
-from latchfree.sketches.kernels import lanes, top
 from latchfree.sketches.kernels import scalable as layers
+from latchfree.sketches.kernels import top
 from latchfree.sketches.kernels.record import FIRST_CELL
 from latchfree.sketches.kernels.rows import MOST_DEPTH
+from latchfree.sketches.levels import lane_words
 from latchfree.sketches.sizing import shape_for
 from latchfree.structures import (
     BLOOM,
@@ -111,7 +110,7 @@ def _min_hash(shape: Shape) -> int:
 def _kll(shape: Shape) -> int:
     room, count, *rest = shape
     fits = LEAST_ROOM <= room <= MOST_ROOM and 1 <= count <= MOST_LANES and rest == [0, 0]
-    return count * int(lanes.lane_words(np.uint64(room))) if fits else 0
+    return count * lane_words(room) if fits else 0
 
 
 def _scalable(shape: Shape) -> int:

@@ -105,6 +105,13 @@ def test_ranks_of_a_million():
         assert worst(filled(items, 0.01, seed=seed), items) <= 3 * 0.01
 
 
+def test_sizes_are_those_of_the_kernels():
+    for room in (8, 9, 174, 65_535):
+        word = np.uint64(room)
+        kernels = [w.above(word), w.copy_words(word), w.lane_words(word)]
+        assert [levels.above(room), levels.copy_words(room), levels.lane_words(room)] == kernels
+
+
 def test_coins_are_of_the_seed():
     items = np.arange(5_000)
     assert filled(items).to_bytes() == filled(items).to_bytes()
