@@ -1,7 +1,8 @@
 """Benchmark of the sketches beside other packages, all in one run: ``python bench/sketches.py``.
 
 Prints nanoseconds an item for adding many items and for asking for many, the best of some rounds, with one thread and
-with two. Items are 64-bit integers and strings of decimal numbers. A peer that is not installed is left out, and said.
+with two. Items are 64-bit integers and strings of decimal numbers; KLL takes numbers only. A peer that is not installed
+is left out, and said.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from rich.console import Console
 from rich.table import Table
 
 from latchfree.sketches import (
+    KLL,
     Bloom,
     CountingBloom,
     CountMin,
@@ -49,6 +51,7 @@ def _ours(items: int) -> dict[str, Callable[[], Any]]:
         "CountMin, conservative": lambda: CountMin(0.001, 0.99, conservative=True),
         "TopK": lambda: TopK(10),
         "MinHash, 128 hashes": lambda: MinHash(128),
+        "KLL": lambda: KLL(0.01),
     }
 
 
@@ -75,6 +78,7 @@ def _datasketches(items: int) -> dict[str, Callable[[], tuple[Add, Add | None]]]
     return {
         "datasketches HLL": lambda: (one_by_one(ds.hll_sketch(14).update), None),
         "datasketches Count-Min": lambda: (one_by_one(ds.count_min_sketch(5, 2719).update), None),
+        "datasketches KLL": lambda: (lambda given: ds.kll_doubles_sketch(200).update(given), None),
         "datasketches frequent items": lambda: (one_by_one(ds.frequent_strings_sketch(10).update), None),
     }
 
@@ -168,7 +172,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     for name, make in _ours(given.items).items():
         if wanted is None or name.startswith(wanted):
             show(name, "integers", _measure_ours(make, numbers, given.rounds))
-            show(name, "strings", _measure_ours(make, texts, given.rounds))
+            if name != "KLL":
+                show(name, "strings", _measure_ours(make, texts, given.rounds))
     few = min(FEW, given.items)
     for package, makers in PEERS.items():
         if wanted is not None and not package.startswith(wanted):
@@ -179,6 +184,9 @@ def main(argv: Sequence[str] | None = None) -> None:
             console.print(f"{package}: left out: {error}")
             continue
         for name, peer in found.items():
+            if name.endswith("KLL"):
+                show(name, "floats, in bulk", _measure_peer(peer, numbers.astype(np.float64), given.rounds))
+                continue
             short = texts.slice(0, few if package != "rbloom" else given.items).to_pylist()
             show(name, "strings", _measure_peer(peer, short, given.rounds))
     console.print(table)

@@ -3,7 +3,8 @@
 Example: the directory says that a Bloom filter is at word 240,000. The record there must say so, too, its shape must be
 that of a Bloom filter, and no other structure may have words of the memory that the shape needs.
 
-Cells hold any bits, so nothing else of a sketch can be damaged but the registers of a HyperLogLog.
+Most cells hold any bits, so nothing else of a sketch can be damaged but the registers of a HyperLogLog and the lanes of
+a KLL sketch.
 """
 
 from __future__ import annotations
@@ -17,10 +18,12 @@ from latchfree.arena.layout import FIRST_NODE
 from latchfree.atomics import peek, poke
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Word
+from latchfree.sketches import levels
+from latchfree.sketches.kernels import lanes
 from latchfree.sketches.kernels import record as r
 from latchfree.sketches.place import FORMAT
 from latchfree.sketches.shapes import MOST_HEAD, OVERHEAD, cells_of, check_head
-from latchfree.structures import HYPERLOGLOG
+from latchfree.structures import HYPERLOGLOG, KLL
 from latchfree_fsck.claims import ENTRIES, NODES, STATE_WORDS, WORDS, Tree
 from latchfree_fsck.record_words import words_at
 
@@ -48,6 +51,29 @@ def _settle(mem: Handle, record: Word) -> None:
     poke(mem, record + r.ANNOUNCED, _0)
 
 
+@kernel
+def _set_free(mem: Handle, lane: Word) -> None:
+    """Take back the claim of a killed process."""
+    poke(mem, lane + lanes.OWNER, _0)
+
+
+def _lanes(root: int, room: int, count: int) -> list[int]:
+    """Return the offsets of the lanes of a KLL sketch."""
+    words = levels.lane_words(room)
+    return [root + _HEAD + k * words for k in range(count)]
+
+
+def _check_lane(base: int, lane: int, room: int) -> None:
+    """Check what a lane has; the arena may be in use, so a copy that is being replaced is read again."""
+    at, size = lane + int(lanes.STATE), levels.words_read(room)
+    while True:
+        (state,) = words_at(base, at, 1)
+        copy = lane + int(lanes.LANE_HEAD) + (state >> 32 & 1) * levels.copy_words(room)
+        words = np.array([state, *words_at(base, copy, size - 1)], np.uint64)
+        if words_at(base, at, 1)[0] >> 32 == state >> 32:
+            return levels.check(words, room)
+
+
 def place_of(base: int, entry: Entry, limit: int) -> tuple[int, int, int]:
     """Return start and size of a sketch's memory, and how many items were added.
 
@@ -72,6 +98,8 @@ def place_of(base: int, entry: Entry, limit: int) -> tuple[int, int, int]:
     check_head(entry.kind, (first, second, third, fourth), words_at(base, root + _HEAD, min(MOST_HEAD, cells)))
     if entry.kind == HYPERLOGLOG and _highest(np.uint64(base), np.uint64(root + _HEAD), np.uint64(cells)) > 65 - first:
         raise ValueError(f"the sketch at word {root} has registers that are too high")
+    for lane in _lanes(root, first, second) if entry.kind == KLL else ():
+        _check_lane(base, lane, first)
     return start, size, head[int(r.ADDED)]
 
 
@@ -87,6 +115,9 @@ def walk(base: int, entry: Entry, owned: NDArray[np.uint8], *, settle: bool) -> 
     part[:] = 1
     if settle:
         _settle(np.uint64(base), np.uint64(entry.root))
+        room, count = words_at(base, entry.root + _SHAPE, 2)
+        for lane in _lanes(entry.root, room, count) if entry.kind == KLL else ():
+            _set_free(np.uint64(base), np.uint64(lane))
     state = np.zeros(STATE_WORDS, np.uint64)
     state[ENTRIES], state[NODES], state[WORDS] = added, 1, size
     return Tree(state, entry.root)

@@ -15,6 +15,7 @@ from .limiting import LimiterGone as LimiterGone, RateCounts as RateCounts, Rate
 from .limiting import RateLimiter as RateLimiter
 from .sketches import Bloom as Bloom, CountMin as CountMin, HyperLogLog as HyperLogLog, InverseBloom as InverseBloom
 from .sketches import CountingBloom as CountingBloom, MinHash as MinHash, PartitionedBloom as PartitionedBloom
+from .sketches import KLL as KLL
 from .sketches import ScalableBloom as ScalableBloom, StableBloom as StableBloom, TopK as TopK
 from .sketches import SketchGone as SketchGone, SketchInvalid as SketchInvalid, SketchMismatch as SketchMismatch
 from .streams import RingBuffer as RingBuffer, RingCounts as RingCounts, RingEmpty as RingEmpty, RingFull as RingFull

@@ -51,6 +51,7 @@ SCALABLE_BLOOM: Final = 22
 STABLE_BLOOM: Final = 23
 TOP_K: Final = 24
 MIN_HASH: Final = 25
+KLL: Final = 26
 # What else has a record as sketches have.
 RATE_LIMITER: Final = 48
 RING_BUFFER: Final = 49
@@ -68,6 +69,7 @@ STRUCTURES: Final = (
     StructureKind(STABLE_BLOOM, "StableBloom"),
     StructureKind(TOP_K, "TopK"),
     StructureKind(MIN_HASH, "MinHash"),
+    StructureKind(KLL, "KLL"),
     StructureKind(RATE_LIMITER, "RateLimiter"),
     StructureKind(RING_BUFFER, "RingBuffer"),
 )

@@ -101,6 +101,16 @@ REVIEWED = {
         "SKETCH.stable_contains_many",
     },
     "latchfree.sketches.minhash": {"SKETCH.minhash_add", "SKETCH.minhash_add_many"},
+    # a seed and a number of a coin: words of ours
+    "latchfree.sketches.datasketches": {"SKETCH.hash_int"},
+    # words of `numbers.numbers_in`; levels that a lane had, or that `levels.check` has checked, cut to the room of one
+    "latchfree.sketches.kll": {
+        "SKETCH.kll_absorb",
+        "SKETCH.kll_add",
+        "SKETCH.kll_add_many",
+        "SKETCH.kll_count",
+        "SKETCH.kll_read",
+    },
     # `_write` makes the words of an item, of whose length the kernel reads no more than there are
     "latchfree.sketches.top": {
         "SKETCH.count_estimate",

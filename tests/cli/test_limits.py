@@ -6,6 +6,7 @@ import pytest
 
 from latchfree import (
     AMQP,
+    KLL,
     MQTT,
     NATS,
     Arena,
@@ -51,6 +52,12 @@ def subscribed(**limits):
     return matcher
 
 
+def doubled(sketch):
+    sketch.add(1)
+    for _ in range(54):
+        sketch.merge(sketch)
+
+
 def emptied(limiter):
     for _ in range(2):
         limiter.acquire()
@@ -86,6 +93,8 @@ BEYOND = {
     "wait for a claimed cell": (RingStalled, lambda arena: stalled(RingBuffer(2, stall_timeout=0.01))),
     "sketch": (ValueError, lambda arena: Bloom(1 << 31, 0.001)),
     "count of one add": (ValueError, lambda arena: CountMin().add("a", 1 << 32)),
+    "writers of a `KLL`": (ValueError, lambda arena: KLL(writers=65)),
+    "items of a `KLL` after a merge": (ValueError, lambda arena: doubled(KLL(0.2))),
     "rate": (ValueError, lambda arena: RateLimiter(1.1e8)),
     "burst": (ValueError, lambda arena: RateLimiter(1, 1 << 32)),
     "tokens granted": (RateLimited, lambda arena: emptied(RateLimiter(1e-6, when_empty="reject"))),

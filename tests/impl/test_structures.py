@@ -24,6 +24,7 @@ def test_the_numbers_in_files():
         (23, "StableBloom"),
         (24, "TopK"),
         (25, "MinHash"),
+        (26, "KLL"),
         (48, "RateLimiter"),
         (49, "RingBuffer"),
     ]

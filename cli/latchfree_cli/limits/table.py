@@ -14,7 +14,7 @@ from typing import Any, Final
 from latchfree.arena import entry, header, layout
 from latchfree.ctrie import codecs
 from latchfree.limiting import limiter
-from latchfree.sketches import count_min, shapes
+from latchfree.sketches import count_min, kll, shapes
 from latchfree.streams import RingBuffer, handle, messages
 from latchfree.topics import AMQP, MQTT, NATS, CachedMatcher, RetainedTopics, relations
 from latchfree_cli.matching import lines
@@ -95,6 +95,8 @@ LIMITS: Final = (
     ),
     Limit("sketch", f"{8 * shapes.MOST_CELLS:,}", "bytes", "arguments of the sketch", "`ValueError`"),
     Limit("count of one add", f"{count_min.MOST_COUNT:,}", "items", "fixed", "`ValueError`"),
+    Limit("writers of a `KLL`", f"1 to {shapes.MOST_LANES:,}", "threads", "`KLL(writers=)`", "`ValueError`"),
+    Limit("items of a `KLL` after a merge", f"{kll.MOST_ITEMS:,}", "items", "fixed", "`ValueError`"),
     Limit(
         "rate", f"{limiter.LEAST_RATE:g} to {limiter.MOST_RATE:g}", "a second", "`RateLimiter(rate)`", "`ValueError`"
     ),

@@ -22,6 +22,7 @@ BUILT_IN: Final = {
     "stable-bloom": "latchfree_evidence.targets.more_sketches:STABLE_BLOOM",
     "minhash": "latchfree_evidence.targets.more_sketches:MIN_HASH",
     "top-k": "latchfree_evidence.targets.more_sketches:TOP_K",
+    "kll": "latchfree_evidence.targets.quantiles:KLL",
     "rate-limiter": "latchfree_evidence.targets.limiter:RATE_LIMITER",
 }
 

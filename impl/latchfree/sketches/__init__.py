@@ -18,6 +18,7 @@ from latchfree.sketches.counting import CountingBloom
 from latchfree.sketches.errors import SketchGone, SketchInvalid, SketchMismatch
 from latchfree.sketches.hyperloglog import HyperLogLog
 from latchfree.sketches.inverse import InverseBloom
+from latchfree.sketches.kll import KLL
 from latchfree.sketches.minhash import MinHash
 from latchfree.sketches.partitioned import PartitionedBloom
 from latchfree.sketches.scalable import ScalableBloom
@@ -26,6 +27,7 @@ from latchfree.sketches.stable import StableBloom
 from latchfree.sketches.top import TopK
 
 __all__ = [
+    "KLL",
     "Bloom",
     "CountMin",
     "CountingBloom",

@@ -15,6 +15,7 @@ from latchfree.sketches.kernels import scalable as layers
 from latchfree.sketches.kernels import top
 from latchfree.sketches.kernels.record import FIRST_CELL
 from latchfree.sketches.kernels.rows import MOST_DEPTH
+from latchfree.sketches.levels import lane_words
 from latchfree.sketches.sizing import shape_for
 from latchfree.structures import (
     BLOOM,
@@ -22,6 +23,7 @@ from latchfree.structures import (
     COUNTING_BLOOM,
     HYPERLOGLOG,
     INVERSE_BLOOM,
+    KLL,
     MIN_HASH,
     PARTITIONED_BLOOM,
     RATE_LIMITER,
@@ -43,6 +45,10 @@ LEAST_PRECISION: Final = 4
 MOST_PRECISION: Final = 21
 MOST_SLICES: Final = 40
 MOST_HASHES: Final = 1 << 16
+#: Of a level of a KLL sketch, and its lanes.
+LEAST_ROOM: Final = 8
+MOST_ROOM: Final = (1 << 16) - 1
+MOST_LANES: Final = 64
 #: Cells that `check_head` looks at.
 MOST_HEAD: Final = int(layers.FIRST_LAYER - FIRST_CELL + layers.MOST_LAYERS * layers.LAYER_WORDS)
 
@@ -99,6 +105,12 @@ def _top(shape: Shape) -> int:
 
 def _min_hash(shape: Shape) -> int:
     return shape[0] if 1 <= shape[0] <= MOST_HASHES and shape[1:] == (0, 0, 0) else 0
+
+
+def _kll(shape: Shape) -> int:
+    room, count, *rest = shape
+    fits = LEAST_ROOM <= room <= MOST_ROOM and 1 <= count <= MOST_LANES and rest == [0, 0]
+    return count * lane_words(room) if fits else 0
 
 
 def _scalable(shape: Shape) -> int:
@@ -168,6 +180,7 @@ _CELLS: Final[dict[int, Callable[[Shape], int]]] = {
     STABLE_BLOOM: _stable,
     TOP_K: _top,
     MIN_HASH: _min_hash,
+    KLL: _kll,
     RATE_LIMITER: _rate_limiter,
 }
 

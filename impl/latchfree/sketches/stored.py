@@ -72,8 +72,8 @@ def kind_of(data: Any) -> int:
     return int(kind)
 
 
-def unpack(wanted: int, data: Any) -> tuple[Shape, int, int, NDArray[np.uint64]]:
-    """Return shape, seed, items added and cells of a sketch in bytes.
+def unpack(wanted: int, data: Any, *, sized: bool = True) -> tuple[Shape, int, int, NDArray[np.uint64]]:
+    """Return shape, seed, items added and cells of a sketch in bytes; not `sized`: there may be fewer cells.
 
     Raises
     ------
@@ -92,6 +92,6 @@ def unpack(wanted: int, data: Any) -> tuple[Shape, int, int, NDArray[np.uint64]]
         cells = cells_of(kind, shape)
     except ValueError as error:
         raise SketchInvalid(f"a damaged sketch: {error}") from None
-    if len(data) != _START + 8 * cells:
+    if len(data) % 8 or (len(data) != _START + 8 * cells if sized else len(data) > _START + 8 * cells):
         raise SketchInvalid(f"a damaged sketch: it has {len(data):,} bytes, its shape needs {_START + 8 * cells:,}")
     return shape, seed, added, np.frombuffer(data, "<u8", offset=_START).astype(np.uint64)

@@ -41,6 +41,7 @@ from latchfree import (
     TopicFilter,
 )
 from latchfree.sketches import (
+    KLL,
     Bloom,
     CountingBloom,
     CountMin,
@@ -480,13 +481,14 @@ SKETCHES: Final[dict[str, Callable[[Arena], Sketch]]] = {
     "ScalableBloom": lambda arena: ScalableBloom.create(arena, "s", 2, most=20),
     "StableBloom": lambda arena: StableBloom.create(arena, "s", 640),
     "MinHash": lambda arena: MinHash.create(arena, "s", 8),
+    "KLL": lambda arena: KLL.create(arena, "s", 0.1, writers=2, seed=1),
     "TopK": lambda arena: TopK.create(arena, "s", 2, 0.1),
 }
 
 
 def named_sketch(world: World, name: str) -> Any:
     made: Any = SKETCHES[name](world.shared())
-    made.add_many(["a", "b"])
+    made.add_many([1, 2] if name == "KLL" else ["a", "b"])
     return made
 
 

@@ -22,6 +22,7 @@ from latchfree import (
     StructureMissing,
 )
 from latchfree.sketches import (
+    KLL,
     Bloom,
     CountingBloom,
     CountMin,
@@ -354,12 +355,14 @@ def adding(path, number, acknowledged):
     """Add items of its own for ever, and say which were added."""
     with Arena.open(path) as arena:
         bloom, hll, count, inverse = (sketch_of(arena, name) for name in MAKERS)
+        kll = KLL.open(arena, "kll")
         for step in range(1 << 30):
             items = np.arange(step * 64, (step + 1) * 64) + (number << 40)
             bloom.add_many(items)
             hll.add_many(items)
             count.add_many(items % 97)
             inverse.add_many(items)
+            kll.add_many(items)
             os.write(acknowledged, b".")
 
 
@@ -429,8 +432,11 @@ def nothing_is_lost(path, steps):
         assert hll.estimate() > (1 - 5 * hll.error) * len(everything)
         residues, counts = np.unique(everything % 97, return_counts=True)
         assert (count.estimate_many(residues) >= counts).all()
-        for sketch in (bloom, hll, count):
+        kll = KLL.open(arena, "kll")
+        for sketch in (bloom, hll, count, kll):
             assert sketch.added >= len(everything)
+        # Each process had at most one step that it had not acknowledged.
+        assert len(everything) <= kll.count <= len(everything) + 64 * len(steps)
     report = fsck(path=path)
     assert not report.damage
     assert fsck(path=path, repair=True).clean
@@ -442,6 +448,7 @@ def test_a_process_is_killed(tmp_path, rng):
     with Arena.create(path=path, capacity=16 << 20) as arena:
         for kind, make in MAKERS.items():
             make(arena, kind)
+        KLL.create(arena, "kll")
     nothing_is_lost(path, kill_some(path, rng, processes=2, kills=1, pause=0.02))
 
 
@@ -451,4 +458,5 @@ def test_eight_processes_of_which_one_is_killed_every_200_ms(tmp_path):
     with Arena.create(path=path, capacity=64 << 20) as arena:
         for kind, make in MAKERS.items():
             make(arena, kind) if kind != "bloom" else make(arena, kind, expected=3_000_000)
+        KLL.create(arena, "kll")
     nothing_is_lost(path, kill_some(path, random.Random(1), processes=8, kills=50, pause=0.2))
