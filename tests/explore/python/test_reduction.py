@@ -65,6 +65,17 @@ def t1(s):
         s.lb.release()
 """,
     ),
+    "who waits for an item could have had an earlier one": (
+        False,
+        """def t0(s):
+    s.sq.put(1)
+def t1(s):
+    s.results[1].append(s.sq.get())
+    s.sq.put(3)
+def t2(s):
+    s.results[2].append(s.sq.get())
+""",
+    ),
     "two deadlines pass at one time": (
         False,
         """def t0(s):

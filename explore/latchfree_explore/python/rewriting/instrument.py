@@ -22,6 +22,7 @@ from latchfree_explore.python.hooks import calls as hooks_calls
 from latchfree_explore.python.hooks import flow as hooks_flow
 from latchfree_explore.python.hooks import items as hooks_items
 from latchfree_explore.python.hooks import state as hooks_state
+from latchfree_explore.python.hooks import whole
 from latchfree_explore.python.library.twins import is_instance, twin
 from latchfree_explore.python.rewriting.rewriter import rewritten
 from latchfree_explore.python.rewriting.trees import PREFIX
@@ -40,6 +41,8 @@ HOOKS: Final[dict[str, Callable[..., Any]]] = {
     "contains": hooks_items.contains,
     "truth": hooks_items.truth,
     "seen": hooks_items.seen,
+    "text": hooks_items.text,
+    "matched": hooks_items.matched,
     "each": hooks_items.each,
     "binary": hooks_items.binary,
     "call": hooks_calls.call,
@@ -195,11 +198,11 @@ class Instrumented:
         def restore() -> None:
             function.__code__ = old
             for each in inner:
-                hooks_calls.REWRITTEN.pop(id(each), None)
+                whole.REWRITTEN.pop(id(each), None)
 
         self._restore.append(restore)
         function.__code__ = code
-        hooks_calls.REWRITTEN.update((id(each), each) for each in inner)
+        whole.REWRITTEN.update((id(each), each) for each in inner)
 
     def _exchange_names(self, space: dict[str, Any]) -> None:
         for name, hook in HOOKS.items():

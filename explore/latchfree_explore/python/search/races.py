@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple, TypeAlias
 
 from latchfree_explore.python.core.run import Run
-from latchfree_explore.python.core.steps import ACQUIRE, CLOCK, RELEASE, TRY, Location, conflict
+from latchfree_explore.python.core.steps import ACQUIRE, CLOCK, RELEASE, TAKE, TRY, Location, conflict
 
 Clock: TypeAlias = list[int]
 
@@ -106,7 +106,7 @@ class Order:
             clock = _joined(clock, *latest)
         acquired: list[int] = []
         for location, kind in accesses.items():
-            if kind in (ACQUIRE, TRY):
+            if kind in (ACQUIRE, TRY, TAKE):  # who took it last could have come later: what gave it back is no race
                 last = taken.get(location)
                 if last is not None and steps[last].thread != thread and clock[steps[last].thread] < last:
                     acquired.append(last)
