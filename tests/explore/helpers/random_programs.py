@@ -94,7 +94,11 @@ class Outcomes(Threads):
 def outcomes(module, strategy, *, polls, most, timeouts=0):
     """Return what the schedules of a strategy came to, how many there were, how many were cut, and whether all ran."""
     program = Outcomes(module)
-    machine = Machine(program, polls=polls, timeouts=timeouts)
+    return explored(program, Machine(program, polls=polls, timeouts=timeouts), strategy, most)
+
+
+def explored(program, machine, strategy, most):
+    """Run the schedules of a strategy; `program.seen` is what they came to."""
     schedules = cut = 0
     with machine.ready():
         while schedules < most:

@@ -30,13 +30,17 @@ TRY: Final = "try"
 """A lock is taken by an attempt that could have failed."""
 TAKE: Final = "take"
 """An item is taken out of a queue; the thread waits for one."""
+BAR: Final = "bar"
+"""Something is kept from happening for a while, as a deadline by a timer with an earlier one."""
+DUE: Final = "due"
+"""What can be barred happens."""
 RELEASE: Final = "release"
 PROBE: Final = "probe"
 """A look at a lock that leaves the lock alone: an attempt that failed, ``locked()``."""
 TIMEOUT: Final = "timeout"
 """Time has passed, which it does only where no thread can move: ordered with every step."""
 
-_COMMUTING: Final = frozenset({(READ, READ), (PUT, PUT), (PROBE, PROBE)})
+_COMMUTING: Final = frozenset({(READ, READ), (PUT, PUT), (PROBE, PROBE), (BAR, BAR)})
 
 CLOCK: Final[Location] = (0, "clock")
 
