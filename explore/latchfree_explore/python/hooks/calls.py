@@ -51,6 +51,8 @@ _BY_METHOD: Final[dict[Any, tuple[str, ...]]] = {
 """Functions that call a method of their argument, and do nothing else with it."""
 _DEEP: Final = ("copy", "_pickle", "pickle", "dataclasses", "json", "pprint", "reprlib")
 """Modules whose functions read all that an argument reaches."""
+_RUNNING: Final = ("run", "run_until_complete", "run_forever", "guest_run", "start_guest_run")
+_LOOPS: Final = ("asyncio", "anyio", "trio", "curio", "uvloop")
 _CONSUMING: Final = frozenset({list, tuple, sorted, sum, max, min, set, frozenset, any, all})
 _BY_NAME: Final = frozenset({getattr, hasattr, setattr, delattr})
 _OURS: Final = "latchfree_explore."
@@ -156,6 +158,7 @@ def _before(
 ) -> list[tuple[Any, list[tuple[str, Any]]]]:
     """Announce what a call of code that is not rewritten may touch; return objects it may change, and attributes."""
     if in_python:
+        _refuse_loops(run, function, args)
         run.poll(line)
     known = _hashable(function)
     if known and function is vars and args:
@@ -193,6 +196,18 @@ def _before(
         if run.telling:
             told(run, line, f"{name}({called(run.roots, one)})")
     return touched
+
+
+def _refuse_loops(run: Run, function: Any, args: tuple[Any, ...]) -> None:
+    """Stop at a call that runs an event loop of its own: that loop waits for the system, in real time."""
+    name = getattr(function, "__name__", "")
+    module = getattr(function, "__module__", None) or ""
+    if name in _RUNNING and module.partition(".")[0] in _LOOPS:
+        for given in args:
+            if isinstance(given, types.CoroutineType):
+                given.close()
+        fix = "explore the coroutine function with explore_async"
+        run.stop("out of control", f"{module.partition('.')[0]}: {name}() runs an event loop of its own; fix: {fix}")
 
 
 def _looked_at(

@@ -13,8 +13,9 @@ import sysconfig
 import types
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from latchfree_explore.python.core.names import reachable
 from latchfree_explore.python.core.undo import Undo
@@ -54,6 +55,8 @@ HOOKS: Final[dict[str, Callable[..., Any]]] = {
     "again": hooks_flow.again,
     "twin": lambda value, line: twin(value),
 }
+
+_Codes: TypeAlias = dict[tuple[str, int], list[types.CodeType]]
 
 _LIBRARY: Final = tuple(
     str(Path(sysconfig.get_path(name)).resolve()) for name in ("stdlib", "platstdlib", "purelib", "platlib")
@@ -151,10 +154,17 @@ class Instrumented:
         classes: list[type] = []
         names = {space.get("__name__") for space in self._namespaces.values()}
         gc.unfreeze()  # the list leaves out what a program has frozen, as a server does before it forks
+        of_classes: dict[type, bool] = {}  # a proxy may say that it is a class: its own kind counts
         for value in gc.get_objects():
-            if type(value) is types.FunctionType and id(value.__globals__) in self._namespaces:
-                functions[value.__code__.co_filename].append(value)
-            elif issubclass(type(value), type) and value.__module__ in names:  # a proxy may say that it is a class
+            kind = type(value)
+            if kind is types.FunctionType:
+                if id(value.__globals__) in self._namespaces:
+                    functions[value.__code__.co_filename].append(value)
+                continue
+            makes = of_classes.get(kind)
+            if makes is None:
+                makes = of_classes[kind] = issubclass(kind, type)
+            if makes and value.__module__ in names:
                 classes.append(value)
         for file, group in functions.items():
             self._exchange_code(file, group)
@@ -173,10 +183,7 @@ class Instrumented:
                         f"{function.__qualname__} has no source to be rewritten ({file}); fix: put it into a file"
                     )
             return
-        source = "".join(lines)
-        old, new = (
-            _codes(compile(tree, file, "exec", dont_inherit=True)) for tree in (source, rewritten(source, file))
-        )
+        old, new = _compiled("".join(lines), file)
         for function in functions:
             code = function.__code__
             key = code.co_qualname, code.co_firstlineno
@@ -231,6 +238,13 @@ class Instrumented:
         self._restore.append(lambda: assign(old))
 
 
+@lru_cache(maxsize=64)
+def _compiled(source: str, file: str) -> tuple[_Codes, _Codes]:
+    """Return the code of the functions of a module, as they are and rewritten."""
+    old, new = (_codes(compile(tree, file, "exec", dont_inherit=True)) for tree in (source, rewritten(source, file)))
+    return old, new
+
+
 def _functions_of(value: Any) -> Iterator[types.FunctionType]:
     """Yield a function, or the functions of an object's class."""
     if isinstance(value, types.FunctionType):
@@ -251,7 +265,7 @@ def _nested(code: types.CodeType) -> Iterator[types.CodeType]:
             yield from _nested(each)
 
 
-def _codes(code: types.CodeType) -> dict[tuple[str, int], list[types.CodeType]]:
+def _codes(code: types.CodeType) -> _Codes:
     """Return the code of the functions of a module, by name and line; not of those that the hooks made."""
     found: dict[tuple[str, int], list[types.CodeType]] = defaultdict(list)
     for each in _nested(code):
