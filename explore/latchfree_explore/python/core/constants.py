@@ -55,6 +55,10 @@ class Constants:
             self.exposed.add(kind)
             self._refuted = True
 
+    def refute(self) -> None:
+        """Note that the run was not what it seemed."""
+        self._refuted = True
+
     def refuted(self) -> bool:
         """Return whether an assumption was refuted since the last question."""
         refuted, self._refuted = self._refuted, False

@@ -12,7 +12,7 @@ import sys
 import sysconfig
 import types
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -77,6 +77,8 @@ class Instrumented:
         library, installed packages and this one.
     include : tuple of str
         Installed packages, or modules, to be rewritten as well.
+    imported : sequence of str
+        Modules that the program has imported while it ran.
 
     Raises
     ------
@@ -84,27 +86,27 @@ class Instrumented:
         If a function has no source.
     """
 
-    def __init__(self, roots: list[Any], include: tuple[str, ...] = ()) -> None:
+    def __init__(self, roots: list[Any], include: tuple[str, ...] = (), imported: Sequence[str] = ()) -> None:
         self._include = include
-        self._namespaces = {id(space): space for space in self._spaces(roots)}
+        self._namespaces = {id(space): space for space in self._spaces(roots, imported)}
         self._restore: list[Callable[[], object]] = []
         self._instances: list[tuple[dict[str, Any], str, Any]] = []
 
     # which modules ---------------------------------------------------------------------------------------------------
 
-    def _spaces(self, roots: list[Any]) -> Iterator[dict[str, Any]]:
+    def _spaces(self, roots: list[Any], imported: Sequence[str]) -> Iterator[dict[str, Any]]:
         """Yield the namespaces of the modules that a program reaches."""
-        waiting: list[str] = []
+        waiting: list[str] = list(imported)
         seen: set[str] = set()
         for value in reachable(roots):
             for function in _functions_of(value):
-                if self._is_own(function.__globals__.get("__name__") or ""):  # a wrapper says another `__module__`
+                if self.is_own(function.__globals__.get("__name__") or ""):  # a wrapper says another `__module__`
                     yield function.__globals__
             waiting += [value.__module__] if isinstance(value, types.FunctionType) else _modules_of(type(value))
         while waiting:
             name = waiting.pop()
             module = sys.modules.get(name)
-            if name in seen or module is None or not self._is_own(name):
+            if name in seen or module is None or not self.is_own(name):
                 continue
             seen.add(name)
             yield vars(module)
@@ -116,7 +118,7 @@ class Instrumented:
                 elif isinstance(getattr(value, "__module__", None), str):
                     waiting.append(value.__module__)
 
-    def _is_own(self, name: str) -> bool:
+    def is_own(self, name: str) -> bool:
         """Return whether a module is the caller's: not of the library, not installed, not ours."""
         if any(name == each or name.startswith(each + ".") for each in self._include):
             return True
