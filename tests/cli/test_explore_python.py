@@ -52,6 +52,14 @@ def test_a_class_is_explored_in_both_models_and_its_failure_replayed() -> None:
     assert "fewest preemptions: 1" in text
 
 
+def test_the_calls_may_be_given_as_a_script() -> None:
+    code, text = run("explore", "explored_map:Map", "--switches", "free", "--script", "put(0,1) | put(0,2)")
+    assert code == exits.VIOLATION
+    assert "scenario: put(0, 1) | put(0, 2)" in text
+    given = ["explore", "explored_map:Map", "--script", "get(0)", "--scenario", "get(0)"]
+    assert CliRunner().invoke(app, given).exit_code == exits.USAGE
+
+
 def test_a_failure_is_drawn_as_a_page_and_debugged() -> None:
     run("explore", "explored_map:Map", "--switches", "free", "--scenario", "put(0, 1) | put(0, 2)")
     file = "out/explore-explored_map.Map-free.json"

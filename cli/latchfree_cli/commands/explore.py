@@ -57,7 +57,11 @@ def explore(
         int | None, typer.Option(min=0, help="bounded: the most preemptions (2); pct: the depth of bugs (3).")
     ] = None,
     script: Annotated[
-        str, typer.Option(metavar="TEXT", help='directed: which thread goes how far, such as "0:cas 1 0".')
+        str,
+        typer.Option(
+            metavar="TEXT",
+            help='directed: which thread goes how far, such as "0:cas 1 0"; MODULE:CLASS: the calls, as --scenario.',
+        ),
     ] = "",
     mutant: Annotated[str | None, typer.Option(metavar="ID", help="Run a seeded bug: see latchfree mutants.")] = None,
     plain: Annotated[bool, typer.Option("--plain", help="Interleave plain accesses too.")] = False,
@@ -86,14 +90,21 @@ def explore(
     from latchfree_cli.exploring.classes import explore_class, names_a_class
 
     if names_a_class(target):
-        others = (strategy, bound, script or None, mutant, plain or None, obstruction_free or None, emit_test, along)
+        if scenario is not None and script:
+            raise exits.Stop(exits.USAGE, f"{target}: --script and --scenario are one for a class; leave out one")
+        others = (strategy, bound, mutant, plain or None, obstruction_free or None, emit_test, along)
         if any(option is not None for option in others) or every_step or as_coded:
             raise exits.Stop(
                 exits.USAGE, f"{target}: a class takes --scenario, --model, --switches, --schedules and --timeout only"
             )
         chosen = "both" if switches is None else str(switches)
         return explore_class(
-            settings, target, model=model or "map", scenario=scenario, switches=chosen, schedules=schedules
+            settings,
+            target,
+            model=model or "map",
+            scenario=scenario or script or None,
+            switches=chosen,
+            schedules=schedules,
         )
     if model is not None or switches is not None:
         raise exits.Stop(exits.USAGE, "--model and --switches are for a class in plain Python: MODULE:CLASS")

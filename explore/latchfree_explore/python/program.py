@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import importlib
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, Protocol
@@ -93,6 +95,7 @@ class Machine:
         self._include = include
         self._instrumented: Instrumented | None = None
         self._runs = 0
+        self._imported: set[str] = set()
         self.constants = Constants()
 
     @contextmanager
@@ -115,12 +118,37 @@ class Machine:
 
     @contextmanager
     def _rewritten(self) -> Iterator[None]:
-        with Instrumented(self.program.roots(), self._include) as instrumented:
-            self._instrumented = instrumented
-            try:
-                yield
-            finally:
-                self._instrumented = None
+        self._rewrite()
+        try:
+            yield
+        finally:
+            if self._instrumented is not None:
+                self._instrumented.__exit__()
+            self._instrumented = None
+
+    def _rewrite(self, imported: Sequence[str] = ()) -> None:
+        """Have the functions rewritten: those of the modules that the program reaches, and has imported meanwhile."""
+        found = Instrumented(self.program.roots(), self._include, imported)
+        self._imported = set(sys.modules)
+        if self._instrumented is not None:
+            self._instrumented.__exit__()
+        self._instrumented = None
+        self._instrumented = found.__enter__()
+
+    def _look_for_imports(self) -> None:
+        """Have modules rewritten that the schedule has imported; it saw none of their accesses, so it does not count.
+
+        What it changed in them is not known either: they are made anew, each after those that it has imported.
+        """
+        assert self._instrumented is not None
+        new = [name for name in sys.modules if name not in self._imported]
+        self._imported.update(new)
+        own = [name for name in new if self._instrumented.is_own(name)]
+        for name in reversed(own):
+            importlib.reload(sys.modules[name])
+        if own:
+            self._rewrite(own)
+            self.constants.refute()
 
     def progress(self) -> int:
         """Return a number that grows with every step."""
@@ -158,4 +186,6 @@ class Machine:
             wrong = self.program.judge(run) if run.problem is None or run.problem[0] != "cut" else None
         finally:
             run.undo.undo()
+        if len(sys.modules) != len(self._imported):
+            self._look_for_imports()
         return run, wrong

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from latchfree_explore.python.core.run import Diverged, Run
+from latchfree_explore.python.rewriting.instrument import CannotControl
 
 KINDS: Final = (
     "not linearizable", "invariant", "exception", "deadlock", "lost wakeup", "livelock", "endless",
@@ -42,10 +43,14 @@ def ended_wrong(run: Run) -> Wrong | None:
     ------
     Diverged
         If the same choices led elsewhere than before.
+    CannotControl
+        If a thread runs an event loop of its own.
     """
     choices = [step.thread for step in run.steps]
     if run.problem is not None and run.problem[0] == "diverged":
         raise Diverged(run.problem[1])
+    if run.problem is not None and run.problem[0] == "out of control":
+        raise CannotControl(run.problem[1])
     for task in run.tasks:
         if task.error is not None:
             text = f"{task.name} raised {type(task.error).__name__}: {task.error}"

@@ -12,6 +12,7 @@ import threading
 from dataclasses import dataclass
 from functools import partial
 
+import library_facts
 import shared_tasks as st
 
 from latchfree_explore import explore_async, explore_threads, outside_event
@@ -33,6 +34,8 @@ class Bug:
         Explores it; takes whether the calls are made under a lock.
     needs : tuple of str
         What the package imports.
+    until : str
+        Of a bug of Python itself: the first version without it.
     """
 
     wrong: str
@@ -41,6 +44,7 @@ class Bug:
     kind: str
     explore: object
     needs: tuple[str, ...] = ()
+    until: str = ""
 
 
 class Held:
@@ -198,7 +202,11 @@ BUGS = {
         waiters(("CapacityLimiter", 1), 1), OLD_ANYIO,
     ),
     "asyncio.wait_for": Bug(
-        "", "", "https://github.com/python/cpython/issues/86296", "invariant", wait_for
+        "", "", "https://github.com/python/cpython/issues/86296", "invariant", wait_for, until="3.12"
+    ),
+    "asyncio.Condition": Bug(
+        "", "", "https://github.com/python/cpython/issues/112202", "invariant",
+        lambda locked: library_facts.FACTS[library_facts.NOTIFIED]("free"), until="3.13",
     ),
 }  # fmt: skip
 

@@ -13,7 +13,9 @@ DOES = [
     "s.n.v = 7", "s.st.add(s.x)", "r.append(list(s.st))", "r.append([k for k in s.d])", "s.d.clear()", "s.d['c'] = 1",
     "s.d['a'] = 5", "s.l[0] = s.x", "r.append(s.l[0])", "r.append(s.d.setdefault('a', 3))", "helper(s, r)",
     "r.append(s.l + [1])", "bump()", "r.append(TOTAL)", "s.d['a'] += 1", "r.append(int(s.x))",
-    "r.append(s.lk.locked())", "time.sleep(1)",
+    "r.append(s.lk.locked())", "time.sleep(1)", "s.sq.put(s.x)", "s.sq.put(1)", "r.append(s.sq.get())",
+    "r.append(s.sq.get())", "r.append(s.sq.qsize())", "s.q.put(s.y)", "r.append(s.q.get())", "s.ev.set()",
+    "r.append(s.ev.wait(1))", "r.append(s.q.unfinished_tasks)", "s.ar[0] += 1", "r.append(s.ar == array('i', [0]))",
 ]  # fmt: skip
 AROUND = [
     "with s.la:\n        {0}",
@@ -30,6 +32,8 @@ AROUND = [
 START = """
 import threading
 import time
+from array import array
+from queue import Queue, SimpleQueue
 TOTAL = 0
 def bump():
     global TOTAL
@@ -43,6 +47,7 @@ class S:
     def __init__(s):
         s.x = s.y = 0
         s.d, s.l, s.n, s.st = {'b': 2}, [1], Box(0), {0}
+        s.sq, s.q, s.ev, s.ar = SimpleQueue(), Queue(), threading.Event(), array('i', [0])
         s.la, s.lb, s.lk = threading.Lock(), threading.Lock(), threading.RLock()
         s.results = [[], [], []]
 """
@@ -82,14 +87,18 @@ class Outcomes(Threads):
             raise AssertionError(run.problem)
         (s,) = self._arguments
         errors = [type(task.error).__name__ for task in run.tasks]
-        state = s.x, s.y, s.d, s.l, s.n.v, sorted(s.st), s.results, self.module.TOTAL
+        state = s.x, s.y, s.d, s.l, s.n.v, sorted(s.st), list(s.ar), s.results, self.module.TOTAL
         self.seen.add(repr((state, errors, run.problem and run.problem[0])))
 
 
 def outcomes(module, strategy, *, polls, most, timeouts=0):
     """Return what the schedules of a strategy came to, how many there were, how many were cut, and whether all ran."""
     program = Outcomes(module)
-    machine = Machine(program, polls=polls, timeouts=timeouts)
+    return explored(program, Machine(program, polls=polls, timeouts=timeouts), strategy, most)
+
+
+def explored(program, machine, strategy, most):
+    """Run the schedules of a strategy; `program.seen` is what they came to."""
     schedules = cut = 0
     with machine.ready():
         while schedules < most:

@@ -10,7 +10,7 @@ pytest.importorskip("greenlet")
 
 import shared_tasks as st
 
-from latchfree_explore import ExplorationFailed, explore_async, outside_event
+from latchfree_explore import CannotControl, ExplorationFailed, explore_async, explore_threads, outside_event
 from latchfree_explore.python.aio import loop as loops
 from latchfree_explore.python.aio import world
 
@@ -132,3 +132,14 @@ def test_what_makes_no_sense_is_refused():
         explore_async(st.never, cancels=-1)
     with pytest.raises(RuntimeError, match="explore_async runs"):
         outside_event("nothing")
+
+
+def test_a_loop_that_the_program_runs_itself_is_refused():
+    async def nothing():
+        return 0
+
+    def thread():
+        asyncio.run(nothing())
+
+    with pytest.raises(CannotControl, match=r"asyncio: run\(\) runs an event loop of its own; fix: "):
+        explore_threads(thread)

@@ -12,7 +12,15 @@ pytest.importorskip("greenlet")
 from latchfree_explore.python import COMPILED, extension
 
 HERE = Path(__file__).parent
-AGREE = ("test_gallery.py", "test_objects.py", "test_threads.py", "test_async.py", "test_reduction.py")
+AGREE = (
+    "test_gallery.py",
+    "test_objects.py",
+    "test_threads.py",
+    "test_async.py",
+    "test_reduction.py",
+    "test_time.py",
+    "test_whole_objects.py",
+)
 
 
 def test_the_tests_run_the_sources():

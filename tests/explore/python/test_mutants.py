@@ -1,6 +1,8 @@
 """The explorer's own bugs: each part that is left out is missed by a small program made for it."""
 
 import itertools
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -68,6 +70,22 @@ def test_a_mutant_of_the_reduction_misses_an_outcome(name, monkeypatch):
     assert outcomes(module_of(source, 2), Reduced(), polls=False, most=5_000)[0] == everything
     monkeypatch.setattr(owner, attribute, mutant)
     assert outcomes(module_of(source, 2), Reduced(), polls=False, most=5_000)[0] < everything
+
+
+def one_call_after_the_other():
+    workers = set()
+    with ThreadPoolExecutor(2) as pool:
+        for _ in range(2):
+            workers.add(pool.submit(threading.get_ident).result())
+    assert len(workers) == 1
+
+
+def test_if_a_take_is_a_write_the_second_worker_of_a_pool_is_missed(monkeypatch):
+    found = explore_threads(one_call_after_the_other, strategy="dpor", raises=False)
+    assert found.wrong is not None
+    monkeypatch.setattr(locks, "TAKE", steps.WRITE)
+    missed = explore_threads(one_call_after_the_other, strategy="dpor", raises=False)
+    assert (missed.verdict, missed.complete) == ("ok", True)
 
 
 def test_without_the_orders_of_calls_a_stale_read_is_missed(monkeypatch):

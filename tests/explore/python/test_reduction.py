@@ -6,8 +6,11 @@ import pytest
 
 pytest.importorskip("greenlet")
 
+import random_tasks as rt
 from random_programs import START, module_of, outcomes, random_program
 
+from latchfree_explore.python.core import steps
+from latchfree_explore.python.search import races
 from latchfree_explore.python.search.strategies import Reduced, Tree
 
 SEED = 18
@@ -30,6 +33,38 @@ def compare(count, most, seed):
             assert fewer - redundant <= schedules
             compared, cut, run, everything = compared + 1, cut + redundant, run + fewer, everything + schedules
     return compared, cut, run, everything
+
+
+def compare_tasks(count, most, seed):
+    rng = random.Random(seed)
+    compared = cut = run = everything = 0
+    while compared < count:
+        module = rt.random_tasks(rng)
+        cancels = rng.choice([0, 0, 1])
+        all_of_them, schedules, _, whole = rt.outcomes(module, Tree(), cancels=cancels, most=most)
+        if not whole:
+            continue
+        reduced, fewer, redundant, ended = rt.outcomes(module, Reduced(), cancels=cancels, most=20 * most)
+        assert ended
+        assert reduced == all_of_them, f"cancels={cancels}\n{module.source}"
+        compared, cut, run, everything = compared + 1, cut + redundant, run + fewer, everything + schedules
+    return compared, cut, run, everything
+
+
+def test_random_tasks_come_to_the_same_outcomes():
+    _, cut, run, everything = compare_tasks(count=12, most=60, seed=SEED)
+    assert run - cut < everything
+
+
+def test_a_deadline_passes_before_a_timer_with_an_earlier_one_is_made(monkeypatch):
+    source = rt.START + "async def t0(s):\n    await asyncio.sleep(2)\n    s.results[0].append(s.x)\n"
+    everything, _, _, whole = rt.outcomes(rt.tasks_of(source, 1), Tree(), cancels=0, most=1_000)
+    assert whole
+    assert any("[False]" in outcome for outcome in everything)
+    assert rt.outcomes(rt.tasks_of(source, 1), Reduced(), cancels=0, most=1_000)[0] == everything
+    monkeypatch.setattr(races, "BAR", "no kind")
+    monkeypatch.setattr(steps, "_COMMUTING", steps._COMMUTING | {("bar", "due")})
+    assert rt.outcomes(rt.tasks_of(source, 1), Reduced(), cancels=0, most=1_000)[0] < everything
 
 
 def test_random_programs_come_to_the_same_outcomes():
@@ -63,6 +98,17 @@ def t1(s):
     if s.lb.acquire(timeout=1):
         s.y += 1
         s.lb.release()
+""",
+    ),
+    "who waits for an item could have had an earlier one": (
+        False,
+        """def t0(s):
+    s.sq.put(1)
+def t1(s):
+    s.results[1].append(s.sq.get())
+    s.sq.put(3)
+def t2(s):
+    s.results[2].append(s.sq.get())
 """,
     ),
     "two deadlines pass at one time": (
@@ -99,3 +145,10 @@ def test_five_thousand_random_programs_come_to_the_same_outcomes(part):
     compared, cut, run, everything = compare(count=5_000 // PARTS, most=1_000, seed=SEED + 1 + part)
     print(f"{compared} programs: {everything:,} schedules in all, {run:,} run with the reduction, {cut:,} of them cut")
     assert cut < run / 5
+
+
+@pytest.mark.slow
+def test_a_thousand_random_programs_of_tasks_come_to_the_same_outcomes():
+    compared, cut, run, everything = compare_tasks(count=1_000, most=400, seed=SEED + 1)
+    print(f"{compared} programs: {everything:,} schedules in all, {run:,} run with the reduction, {cut:,} of them cut")
+    assert run - cut < everything

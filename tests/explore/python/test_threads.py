@@ -290,3 +290,24 @@ def test_a_thread_that_waits_for_ever_is_reported_though_the_first_one_has_ended
     result = explored(start_and_leave, switches=switches)
     assert result.wrong is not None
     assert "thread 1 waits for" in result.wrong.message
+
+
+def test_a_module_that_a_thread_imports_is_explored_too(tmp_path, monkeypatch):
+    (tmp_path / "imported_late.py").write_text(
+        "class Counter:\n    n = 0\n    def add(self):\n        before = self.n\n        Counter.n = before + 1\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "imported_late", raising=False)
+
+    def add():
+        from imported_late import Counter
+
+        Counter().add()
+
+    def whole():
+        return sys.modules["imported_late"].Counter.n == 2
+
+    found = explore_threads(add, add, check=whole, strategy="dpor", raises=False)
+    assert found.wrong is not None
+    assert found.preemptions == 1
+    assert not any(name.startswith("_lf_") for name in vars(sys.modules["imported_late"]))

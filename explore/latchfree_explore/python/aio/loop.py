@@ -27,7 +27,7 @@ from latchfree_explore.python.aio.still import StillLoop
 from latchfree_explore.python.aio.where import told_as, waits_at
 from latchfree_explore.python.aio.world import cancels, completes, passes
 from latchfree_explore.python.core.run import CONTROL, Run, Task
-from latchfree_explore.python.core.steps import READ, WRITE
+from latchfree_explore.python.core.steps import BAR, READ, WRITE
 from latchfree_explore.python.library import pools
 
 T = TypeVar("T")
@@ -219,6 +219,9 @@ class ExploredLoop(StillLoop):
         heapq.heappush(self.timers, (when, number, timer))
         run = _running()
         if when > run.now:
+            for other, each in enumerate(self.made):
+                if each.when() > when and not each.cancelled():
+                    run.record(self, ("timer", other), BAR)
             passes(run, self, number)
         return timer
 

@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol
 
 from latchfree_explore.python.core.places import OUTSIDE
 from latchfree_explore.python.core.run import Run, Task
-from latchfree_explore.python.core.steps import READ, WRITE
+from latchfree_explore.python.core.steps import DUE, READ, WRITE
 
 NAME: Final = "outside"
 
@@ -97,10 +97,12 @@ def passes(run: Run, loop: Loop, number: int) -> None:
     """Let time pass to the deadline of a timer, at a moment that is chosen."""
 
     def wait() -> None:
-        run.wait(_Due(loop, number), (run.location(loop, ("timer", number)), WRITE))
-        for other in range(number):
-            run.record(loop, ("timer", other), READ)  # an earlier one has fired, or was cancelled
-        run.record(loop, ("timer", number), WRITE)
+        run.wait(_Due(loop, number), (run.location(loop, ("timer", number)), DUE))
+        when = loop.made[number].when()
+        for other, timer in enumerate(loop.made):
+            if other != number and timer.when() <= when:
+                run.record(loop, ("timer", other), READ)  # it has fired, or was cancelled
+        run.record(loop, ("timer", number), DUE)
         run.record(loop, "clock", WRITE)
         run.now = loop.made[number].when()
         loop.quiet_turns = 0

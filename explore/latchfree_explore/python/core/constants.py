@@ -23,10 +23,16 @@ class Constants:
     ----------
     written : set of str
         Names of attributes and variables that some run wrote.
+    foreign : dict
+        Whether an operation of a class is code that is not rewritten.
+    exposed : set of type
+        Classes of the objects whose ``__dict__`` some run has asked for: then their attributes are items of it, too.
     """
 
     def __init__(self, written: Iterable[str] = ()) -> None:
         self.written: set[str] = set(written)
+        self.foreign: dict[tuple[type, str], bool] = {}
+        self.exposed: set[type] = set()
         self._left_out: set[str] = set()
         self._refuted = False
 
@@ -42,6 +48,16 @@ class Constants:
         if name not in self.written:
             self.written.add(name)
             self._refuted = self._refuted or name in self._left_out
+
+    def expose(self, kind: type) -> None:
+        """Note that the namespace of an object is used as a dictionary."""
+        if kind not in self.exposed:
+            self.exposed.add(kind)
+            self._refuted = True
+
+    def refute(self) -> None:
+        """Note that the run was not what it seemed."""
+        self._refuted = True
 
     def refuted(self) -> bool:
         """Return whether an assumption was refuted since the last question."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import types
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ from types import FrameType
 from typing import Any, Final
 
 from latchfree_explore.python.core.names import MOST_REACHED
+from latchfree_explore.python.core.run import CONTROL
 
 OUTSIDE: Final = "outside"
 """In place of a file: what happens outside the program."""
@@ -38,10 +40,13 @@ def caller() -> tuple[str, int]:
 
 
 def path_to(roots: list[Any], target: Any) -> str | None:
-    """Return how the program reaches an object, such as ``Bank.lock``; None if it is not found."""
+    """Return how the program reaches an object, such as ``Bank.lock``; None if it is not found.
+
+    No code of the program runs: an attribute is looked up where it is kept.
+    """
     waiting: deque[tuple[str, Any]] = deque()
     for root in roots:
-        holder = getattr(root, "__self__", root)
+        holder = root.__self__ if isinstance(root, types.MethodType) else root
         if type(holder).__module__.startswith("latchfree_explore."):
             continue
         waiting.append((type(holder).__name__, holder))
@@ -62,24 +67,42 @@ def _named_parts(path: str, value: Any) -> Iterator[tuple[str, Any]]:
         yield from ((f"{path}[{key!r}]", each) for key, each in list(dict.items(value)))
     elif isinstance(value, list | tuple | deque):
         yield from ((f"{path}[{at}]", each) for at, each in enumerate(list(value)))
-    elif getattr(value, "__closure__", None):
-        for name, cell in zip(value.__code__.co_freevars, value.__closure__, strict=True):
+    elif isinstance(value, types.FunctionType):
+        for name, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=True):
             try:
                 yield name, cell.cell_contents
             except ValueError:
                 continue
-    namespace = getattr(value, "__dict__", None)
-    if isinstance(namespace, dict) and not callable(value):
-        yield from ((f"{path}.{name}", each) for name, each in list(namespace.items()))
-    for cls in type(value).__mro__:
-        for name in getattr(cls, "__slots__", ()):
-            if isinstance(name, str) and hasattr(value, name):
-                yield f"{path}.{name}", getattr(value, name)
+    if not isinstance(value, type | types.FunctionType):
+        yield from ((f"{path}.{name}", each) for name, each in attributes(value))
+
+
+def attributes(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the attributes that an object keeps itself, by name: those of its namespace and of its slots."""
+    kind = type(value)
+    if kind.__dictoffset__:
+        try:
+            namespace = object.__getattribute__(value, "__dict__")
+        except AttributeError:
+            namespace = None
+        if isinstance(namespace, dict):
+            yield from list(namespace.items())
+    for cls in kind.__mro__:
+        for name, member in list(vars(cls).items()):
+            if isinstance(member, types.MemberDescriptorType):
+                try:
+                    yield name, member.__get__(value, kind)
+                except AttributeError:
+                    continue
 
 
 def called(roots: list[Any], target: Any) -> str:
     """Return what people call an object: its path, or its kind."""
-    path = path_to(roots, target)
+    run, CONTROL.run = CONTROL.run, None  # a key may have a text of its own
+    try:
+        path = path_to(roots, target)
+    finally:
+        CONTROL.run = run
     if path is None:
         return f"a {type(target).__name__}"
     condition, waits, _ = path.partition("._waiters[")

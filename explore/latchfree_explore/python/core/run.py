@@ -15,7 +15,7 @@ from typing import Any, Final, Protocol
 from latchfree.extras import require
 from latchfree_explore.python.core.constants import Constants
 from latchfree_explore.python.core.names import Names
-from latchfree_explore.python.core.steps import CLOCK, PROBE, READ, TIMEOUT, WRITE, Accesses, Location, Step
+from latchfree_explore.python.core.steps import CLOCK, PROBE, READ, TIMEOUT, Accesses, Location, Step, both
 from latchfree_explore.python.core.undo import Undo
 
 MOST_STEPS: Final = 5_000
@@ -364,7 +364,7 @@ class Run:
         """Add an access to the step of the running thread, by location."""
         accesses = self.step.accesses
         old = accesses.get(location)
-        accesses[location] = kind if old is None or old == kind else WRITE
+        accesses[location] = kind if old is None or old == kind else both(old, kind)
         if self._waiting and kind not in (READ, PROBE):
             for task in self._waiting:
                 if isinstance(task.blocker, Spin):

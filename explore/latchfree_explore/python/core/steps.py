@@ -28,13 +28,19 @@ ACQUIRE: Final = "acquire"
 """A lock is taken; the thread waits for the lock."""
 TRY: Final = "try"
 """A lock is taken by an attempt that could have failed."""
+TAKE: Final = "take"
+"""An item is taken out of a queue; the thread waits for one."""
+BAR: Final = "bar"
+"""Something is kept from happening for a while, as a deadline by a timer with an earlier one."""
+DUE: Final = "due"
+"""What can be barred happens."""
 RELEASE: Final = "release"
 PROBE: Final = "probe"
 """A look at a lock that leaves the lock alone: an attempt that failed, ``locked()``."""
 TIMEOUT: Final = "timeout"
 """Time has passed, which it does only where no thread can move: ordered with every step."""
 
-_COMMUTING: Final = frozenset({(READ, READ), (PUT, PUT), (PROBE, PROBE)})
+_COMMUTING: Final = frozenset({(READ, READ), (PUT, PUT), (PROBE, PROBE), (BAR, BAR)})
 
 CLOCK: Final[Location] = (0, "clock")
 
@@ -42,6 +48,13 @@ CLOCK: Final[Location] = (0, "clock")
 def conflict(a: str, b: str) -> bool:
     """Return whether two kinds of access to one location do not commute."""
     return (a, b) not in _COMMUTING
+
+
+def both(a: str, b: str) -> str:
+    """Return the kind of two accesses of one step to one location; what is taken stays taken."""
+    if TAKE in (a, b):
+        return TAKE
+    return TRY if a in (ACQUIRE, TRY) or b in (ACQUIRE, TRY) else WRITE
 
 
 class Step:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from functools import partial
@@ -79,6 +80,18 @@ class Undo:
         elif isinstance(value, list | bytearray):
             content = value[:]
             self._log.append(lambda: value.__setitem__(slice(None), content))
+
+    def new_attribute(self, owner: Any, name: str) -> None:
+        """Note that an attribute was not there."""
+        self._log.append(lambda: _restore_attribute(owner, name, _MISSING))
+
+    def array(self, value: Any) -> None:
+        """Save the items of an array."""
+        if (id(value), None) not in self._seen:
+            self._note(value, None)
+            items = copy.copy(value)
+            everything = ... if hasattr(items, "shape") else slice(None)
+            self._log.append(lambda: value.__setitem__(everything, items))
 
     def restore(self, how: Callable[[], object]) -> None:
         """Call something when the run is over."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from latchfree_explore.python.core.places import called
 from latchfree_explore.python.core.run import CONTROL, Run
-from latchfree_explore.python.hooks import effects
+from latchfree_explore.python.hooks import effects, whole
 from latchfree_explore.python.hooks.state import short, told
 from latchfree_explore.python.library.twins import twin
 
@@ -20,11 +20,21 @@ from latchfree_explore.python.library.twins import twin
 def touch(run: Run, value: Any, what: effects.Effects) -> None:
     """Record what an operation touches; save the items of a container that is older than the run before they change."""
     for _, kind in what:
-        if kind != "read" and not run.names.is_born(value):
-            run.undo.container(value)
+        if kind != "read":
+            whole.save(run, value)
             break
     for part, kind in what:
         run.record(value, part, kind)
+
+
+def _foreign(run: Run, value: Any, operation: str, line: int) -> bool:
+    """Announce an operation of code that is not rewritten; return False if it is none."""
+    if not whole.is_foreign(run, value, operation):
+        return False
+    run.at(line)
+    if run.telling:
+        told(run, line, f"{called(run.roots, value)}.{operation}()")
+    return True
 
 
 def item(value: Any, key: Any, line: int) -> Any:
@@ -35,6 +45,8 @@ def item(value: Any, key: Any, line: int) -> Any:
         touch(run, value, effects.of(value, "__getitem__", (key,)))
         if run.telling:
             told(run, line, f"read {called(run.roots, value)}[{short(key)}]")
+    elif run is not None and _foreign(run, value, "__getitem__", line):
+        whole.read(run, value)
     return twin(value[key])
 
 
@@ -46,6 +58,11 @@ def set_item(new: Any, value: Any, key: Any, line: int) -> None:
         touch(run, value, effects.of(value, "__setitem__", (key,)))
         if run.telling:
             told(run, line, f"write {called(run.roots, value)}[{short(key)}] = {short(new)}")
+    elif run is not None and _foreign(run, value, "__setitem__", line):
+        before = whole.change(run, value)
+        value[key] = new
+        whole.changed(run, value, before)
+        return
     value[key] = new
 
 
@@ -57,6 +74,11 @@ def delete_item(value: Any, key: Any, line: int) -> None:
         touch(run, value, effects.of(value, "__delitem__", (key,)))
         if run.telling:
             told(run, line, f"delete {called(run.roots, value)}[{short(key)}]")
+    elif run is not None and _foreign(run, value, "__delitem__", line):
+        before = whole.change(run, value)
+        del value[key]
+        whole.changed(run, value, before)
+        return
     del value[key]
 
 
@@ -69,8 +91,21 @@ def contains(key: Any, value: Any, line: int) -> bool:
                 run.at(line)
                 touch(run, each, effects.of(each, "__contains__", (key,)) if each is value else effects.READS)
                 if run.telling:
-                    told(run, line, f"{short(key)} in {called(run.roots, each)}: {key in value}")
+                    told(run, line, f"{short(key)} in {called(run.roots, each)}: {_quietly(key, value)}")
+        if not isinstance(value, effects.KINDS) and (
+            _foreign(run, value, "__contains__", line) or _foreign(run, value, "__iter__", line)
+        ):
+            whole.read(run, value)
     return key in value
+
+
+def _quietly(key: Any, value: Any) -> bool:
+    """Return whether an item is there, as no part of the schedule: the comparison may be the program's."""
+    run, CONTROL.run = CONTROL.run, None
+    try:
+        return key in value
+    finally:
+        CONTROL.run = run
 
 
 def truth(value: Any, line: int) -> Any:
@@ -82,6 +117,8 @@ def truth(value: Any, line: int) -> Any:
         if run.telling:
             told(run, line, f"{called(run.roots, value)} has {len(value)} items")
         return bool(value)
+    if run is not None and (_foreign(run, value, "__bool__", line) or _foreign(run, value, "__len__", line)):
+        whole.read(run, value)
     return value
 
 
@@ -94,28 +131,58 @@ def seen(value: Any, line: int) -> Any:
             touch(run, each, effects.READS)
             if run.telling:
                 told(run, line, f"read {called(run.roots, each)}")
+        if _foreign(run, value, "__iter__", line):
+            whole.read(run, value)
     return value
+
+
+def text(value: Any, line: int) -> Any:
+    """Read a value with all that it holds: for its text, or to match a pattern."""
+    run = CONTROL.run
+    if run is not None:
+        for each in whole.inside(run, value):
+            run.at(line)
+            whole.read(run, each)
+            if run.telling:
+                told(run, line, f"read {called(run.roots, each)}")
+    return value
+
+
+def matched(value: Any, line: int) -> Any:
+    """Read a value with all that it holds, and its attributes, to match a pattern."""
+    run = CONTROL.run
+    if run is not None and not isinstance(value, whole.IMMUTABLE) and not isinstance(value, effects.KINDS):
+        run.at(line)
+        whole.read(run, value)
+    return text(value, line)
 
 
 def each(value: Any, line: int) -> Any:
     """Iterate: every item of a container is an access; between two rounds the interpreter polls."""
     run = CONTROL.run
-    if run is None:
+    if run is None or (not run.polls and isinstance(value, whole.IMMUTABLE)):
         return value
+    return _each(run, value, line)
+
+
+def _each(run: Run, value: Any, line: int) -> Iterator[Any]:
     behind = list(effects.behind(value))
-    if not behind and not run.polls:
-        return value
-    return _each(run, value, behind, line)
-
-
-def _each(run: Run, value: Any, behind: list[Any], line: int) -> Iterator[Any]:
+    taken_from = None if behind or not whole.is_foreign(run, value, "__next__") else value
+    looked_at = None if behind or taken_from or not whole.is_foreign(run, value, "__iter__") else value
     iterator: Iterator[Any] | None = None
     while True:
         if CONTROL.run is run:
             if iterator is not None:
                 run.poll(line)
-            if behind:
+            elif not (behind or taken_from or looked_at):
+                iterator = iter(value)  # a method of the program, which tells what it does
+                behind = list(effects.behind(iterator))
+            if behind or taken_from is not None or looked_at is not None:
                 run.at(line)
+            if taken_from is not None:
+                whole.change(run, taken_from)
+            elif looked_at is not None:
+                whole.read(run, looked_at)
             for container in behind:
                 keys_only = container is value and isinstance(value, dict)
                 touch(run, container, effects.SHAPE if keys_only else effects.READS)
@@ -127,20 +194,37 @@ def _each(run: Run, value: Any, behind: list[Any], line: int) -> Iterator[Any]:
             item = next(iterator)
         except StopIteration:
             return
-        yield item
+        yield twin(item)
 
 
 def binary(name: str, left: Any, right: Any, line: int) -> Any:
     """Apply an operator to operands of which one may be shared."""
     run = CONTROL.run
-    if run is not None:
-        operands = [each for each in (left, right) if isinstance(each, effects.KINDS)]
-        if operands:
-            run.at(line)
-        for operand in operands:
-            changed = operand is left and name.startswith("i") and not isinstance(operand, int)
-            touch(run, operand, effects.CHANGES if changed else effects.READS)
-            if run.telling:
-                told(run, line, f"{'change' if changed else 'read'} {called(run.roots, operand)}")
+    if run is not None and (type(left) not in _VALUES or type(right) not in _VALUES):
+        dunder = _DUNDERS.get(name)
+        compares = name in _COMPARING
+        formats = name == "mod" and isinstance(left, str | bytes)
+        for operand in (left, right):
+            changed = operand is left and dunder is None
+            if compares or formats:
+                touched = whole.inside(run, operand)
+            elif isinstance(operand, effects.KINDS) or whole.is_foreign(run, operand, dunder or f"__{name}__"):
+                touched = iter((operand,))
+            else:
+                touched = effects.behind(operand)
+            for each in touched:
+                run.at(line)
+                (whole.change if changed and each is left else whole.read)(run, each)
+                if run.telling:
+                    told(run, line, f"{'change' if changed else 'read'} {called(run.roots, each)}")
     operation = getattr(operator, name if hasattr(operator, name) else name + "_")
     return operation(left, right)
+
+
+_VALUES: Final = frozenset({int, float, bool, str, type(None), bytes})
+_COMPARING: Final = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
+_DUNDERS: Final = {
+    name: f"__{name.rstrip('_')}__"
+    for name in (*_COMPARING, "add", "sub", "mul", "matmul", "mod", "or", "and", "xor", "truediv", "floordiv", "pow")
+}
+"""The method of each operator that changes neither operand."""

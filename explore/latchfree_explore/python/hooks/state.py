@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from latchfree_explore.python.core.places import called, caller
 from latchfree_explore.python.core.run import CONTROL, Run
-from latchfree_explore.python.core.steps import READ, WRITE
+from latchfree_explore.python.core.steps import PROBE, READ, WRITE
+from latchfree_explore.python.hooks import effects
 from latchfree_explore.python.library.twins import twin
 
 _METHODS: Final = (
@@ -25,10 +26,13 @@ def told(run: Run, line: int, words: str) -> None:
 
 def short(value: Any) -> str:
     """Return a value as text for people, one short line."""
+    run, CONTROL.run = CONTROL.run, None
     try:
         text = repr(value)
     except Exception as error:
         text = f"<{type(value).__name__}, whose repr raised {type(error).__name__}>"
+    finally:
+        CONTROL.run = run
     return text if len(text) <= 40 else text[:37] + "..."
 
 
@@ -71,6 +75,7 @@ def _foreign(cls: type) -> bool:
 def get(value: Any, name: str, line: int) -> Any:
     """Read an attribute."""
     run = CONTROL.run
+    value = twin(value)
     if run is None:
         return twin(getattr(value, name))
     plain = (type(value), name)
@@ -80,11 +85,19 @@ def get(value: Any, name: str, line: int) -> Any:
         owner = owner_of(value, name)
         if owner is value and not isinstance(value, type) and class_attribute(*plain) is _MISSING:
             run.plain.add(plain)
-    if owner is None or run.constants.constant(name):
+    if name == "__dict__":
+        run.constants.expose(type(value))
+    lock = _lock_of(value)
+    exposed = type(owner) in run.constants.exposed
+    if lock is None and (owner is None or (not exposed and run.constants.constant(name))):
         return twin(getattr(value, name))
     run.at(line)
+    if lock is not None:
+        run.record(lock, "lock", PROBE)
     found = getattr(value, name, _MISSING)
     run.record(owner, name, READ)
+    if exposed:
+        touch_namespace(run, owner, name, "__getitem__")
     if run.telling:
         what = "nothing there" if found is _MISSING else short(found)
         told(run, line, f"read {called(run.roots, owner)}.{name}: {what}")
@@ -94,6 +107,7 @@ def get(value: Any, name: str, line: int) -> Any:
 def put(new: Any, owner: Any, name: str, line: int) -> None:
     """Write an attribute."""
     run = CONTROL.run
+    owner = twin(owner)
     if run is None:
         setattr(owner, name, new)
         return
@@ -108,6 +122,8 @@ def put(new: Any, owner: Any, name: str, line: int) -> None:
         run.undo.attribute(owner, name)
     run.constants.wrote(name)
     run.record(owner, name, WRITE)
+    if type(owner) in run.constants.exposed:
+        touch_namespace(run, owner, name, "__setitem__")
     if run.telling:
         told(run, line, f"write {called(run.roots, owner)}.{name} = {short(new)}")
     setattr(owner, name, new)
@@ -116,15 +132,33 @@ def put(new: Any, owner: Any, name: str, line: int) -> None:
 def delete(owner: Any, name: str, line: int) -> None:
     """Delete an attribute."""
     run = CONTROL.run
+    owner = twin(owner)
     if run is not None:
         run.plain.clear()
         run.at(line)
         run.undo.attribute(owner, name)
         run.constants.wrote(name)
         run.record(owner, name, WRITE)
+        if type(owner) in run.constants.exposed:
+            touch_namespace(run, owner, name, "__delitem__")
         if run.telling:
             told(run, line, f"delete {called(run.roots, owner)}.{name}")
     delattr(owner, name)
+
+
+def _lock_of(value: Any) -> Any:
+    """Return the lock that guards the attributes of a queue or semaphore under control, None of anything else."""
+    if type(value).__module__ not in ("queue", "threading"):
+        return None
+    held = object.__getattribute__(value, "__dict__") if type(value).__dictoffset__ else {}
+    return held.get("mutex") or getattr(held.get("_cond"), "_lock", None)
+
+
+def touch_namespace(run: Run, owner: Any, name: str, operation: str) -> None:
+    """Record that an attribute is an item of the object's ``__dict__``, which some run has asked for."""
+    namespace = owner.__dict__
+    for part, kind in effects.of(namespace, operation, (name,)):
+        run.record(namespace, part, kind)
 
 
 def _attribute(owner: Any, name: str) -> Any:

@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from latchfree_explore.python.core.run import CONTROL
-from latchfree_explore.python.core.steps import READ, WRITE
+from latchfree_explore.python.core.steps import PROBE, READ, WRITE
+from latchfree_explore.python.hooks import effects
 from latchfree_explore.python.library import fake_thread
 from latchfree_explore.python.library.locks import SimpleQueue, Unlocked
 
@@ -134,15 +135,20 @@ class Library:
         vars(threading)["_make_invoke_excepthook"] = _keep_error
         _no_daemon(threading._DummyThread)
         threading.Event._flag = Watched("_flag")
+        for name in ("broken", "n_waiting"):
+            setattr(threading.Barrier, name, _asked_without_the_lock(getattr(threading.Barrier, name)))
+        for kind in (queues.Queue, queues.LifoQueue, queues.PriorityQueue):
+            _tell_items(kind)
         _hear_notifications(threading.Condition)
         threading.Thread.__hash__ = base.Future.__hash__ = _numbered
+        vars(base)["id"] = hash  # futures are locked in the order of `id`: an address, which differs from run to run
         vars(base)["LOGGER"] = _Quiet(vars(base)["LOGGER"])
         self.modules["concurrent.futures"] = self._futures(base, pool)
 
     def _futures(self, base: types.ModuleType, pool: types.ModuleType) -> types.ModuleType:
         package = types.ModuleType("concurrent.futures")
-        for name in concurrent.futures.__all__:
-            if name in vars(base):
+        for name in vars(concurrent.futures):
+            if name in vars(base) and not name.startswith("__"):
                 vars(package)[name] = vars(base)[name]
         vars(package).update(ThreadPoolExecutor=vars(pool)["ThreadPoolExecutor"], thread=pool, _base=base)
         return package
@@ -174,9 +180,17 @@ _HASHES: Final[list[Callable[[], int]]] = [fake_thread.counter()]
 
 
 def _numbered(self: Any) -> int:
-    """Return a hash that is the same in every run: sets of threads and futures keep their order."""
-    number: int = vars(self).setdefault("_latchfree_hash", 0) or _HASHES[0]()
-    vars(self)["_latchfree_hash"] = number
+    """Return a hash that is the same in every run: sets of threads and futures keep their order.
+
+    It is the number of the object's lock, which says who made the object: equivalent schedules agree on it.
+    """
+    held = vars(self)
+    number: int = held.get("_latchfree_hash", 0)
+    if number == 0:
+        owner = held.get("_condition") or getattr(held.get("_started"), "_cond", None)
+        run = CONTROL.run
+        number = (0 if run is None else run.names.numbers.get(id(getattr(owner, "_lock", None)), 0)) or _HASHES[0]()
+        held["_latchfree_hash"] = number
     return number
 
 
@@ -189,6 +203,42 @@ def _keep_error() -> Callable[[Any], None]:
             run.current.error = sys.exc_info()[1]
 
     return keep
+
+
+def _asked_without_the_lock(asked: property) -> property:
+    """Return a property of a barrier whose reading is a step: it depends on whoever has the lock."""
+
+    def ask(self: Any) -> Any:
+        run = CONTROL.run
+        if run is not None:
+            run.at(0)
+            run.record(self._cond._lock, "lock", PROBE)
+        assert asked.fget is not None
+        return asked.fget(self)
+
+    return property(ask)
+
+
+def _tell_items(kind: Any) -> None:
+    """Have a queue tell that it changes what it keeps its items in, which the program may look at, too."""
+    put, get = kind._put, kind._get
+
+    def puts(self: Any, item: Any) -> None:
+        _changes(self.queue)
+        put(self, item)
+
+    def gets(self: Any) -> Any:
+        _changes(self.queue)
+        return get(self)
+
+    kind._put, kind._get = puts, gets
+
+
+def _changes(items: Any) -> None:
+    run = CONTROL.run
+    if run is not None:
+        for part, how in effects.CHANGES:
+            run.record(items, part, how)
 
 
 def _no_daemon(dummy: Any) -> None:

@@ -14,7 +14,7 @@ from typing import Any, Final
 from latchfree.extras import require
 from latchfree_explore.python.core.places import called, caller
 from latchfree_explore.python.core.run import CONTROL, Run
-from latchfree_explore.python.core.steps import ACQUIRE, PROBE, READ, RELEASE, TRY, WRITE
+from latchfree_explore.python.core.steps import ACQUIRE, PROBE, READ, RELEASE, TAKE, TRY, WRITE
 
 OUTSIDE: Final = -1
 """Holder of a lock that was taken while no run was in progress."""
@@ -270,7 +270,7 @@ class SimpleQueue:
             if run.polls and run.parked and run.step.accesses:
                 run.record(self, "queue", READ)
             deadline = None if timeout is None else run.now + timeout
-            run.wait(self, (run.location(self, "queue"), WRITE), deadline)
+            run.wait(self, (run.location(self, "queue"), TAKE), deadline)
         if not self._items:
             if run is not None:
                 run.record(self, "queue", READ)
@@ -278,7 +278,7 @@ class SimpleQueue:
             raise queue.Empty
         if run is not None:
             run.undo.container(self._items)
-            run.record(self, "queue", WRITE)
+            run.record(self, "queue", TAKE)
             tell(run, f"get {self._items[0]!r}" if run.telling else "")
         return self._items.popleft()
 

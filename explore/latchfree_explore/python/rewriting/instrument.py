@@ -12,9 +12,10 @@ import sys
 import sysconfig
 import types
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from latchfree_explore.python.core.names import reachable
 from latchfree_explore.python.core.undo import Undo
@@ -22,6 +23,7 @@ from latchfree_explore.python.hooks import calls as hooks_calls
 from latchfree_explore.python.hooks import flow as hooks_flow
 from latchfree_explore.python.hooks import items as hooks_items
 from latchfree_explore.python.hooks import state as hooks_state
+from latchfree_explore.python.hooks import whole
 from latchfree_explore.python.library.twins import is_instance, twin
 from latchfree_explore.python.rewriting.rewriter import rewritten
 from latchfree_explore.python.rewriting.trees import PREFIX
@@ -40,6 +42,8 @@ HOOKS: Final[dict[str, Callable[..., Any]]] = {
     "contains": hooks_items.contains,
     "truth": hooks_items.truth,
     "seen": hooks_items.seen,
+    "text": hooks_items.text,
+    "matched": hooks_items.matched,
     "each": hooks_items.each,
     "binary": hooks_items.binary,
     "call": hooks_calls.call,
@@ -51,6 +55,8 @@ HOOKS: Final[dict[str, Callable[..., Any]]] = {
     "again": hooks_flow.again,
     "twin": lambda value, line: twin(value),
 }
+
+_Codes: TypeAlias = dict[tuple[str, int], list[types.CodeType]]
 
 _LIBRARY: Final = tuple(
     str(Path(sysconfig.get_path(name)).resolve()) for name in ("stdlib", "platstdlib", "purelib", "platlib")
@@ -71,6 +77,8 @@ class Instrumented:
         library, installed packages and this one.
     include : tuple of str
         Installed packages, or modules, to be rewritten as well.
+    imported : sequence of str
+        Modules that the program has imported while it ran.
 
     Raises
     ------
@@ -78,27 +86,27 @@ class Instrumented:
         If a function has no source.
     """
 
-    def __init__(self, roots: list[Any], include: tuple[str, ...] = ()) -> None:
+    def __init__(self, roots: list[Any], include: tuple[str, ...] = (), imported: Sequence[str] = ()) -> None:
         self._include = include
-        self._namespaces = {id(space): space for space in self._spaces(roots)}
+        self._namespaces = {id(space): space for space in self._spaces(roots, imported)}
         self._restore: list[Callable[[], object]] = []
         self._instances: list[tuple[dict[str, Any], str, Any]] = []
 
     # which modules ---------------------------------------------------------------------------------------------------
 
-    def _spaces(self, roots: list[Any]) -> Iterator[dict[str, Any]]:
+    def _spaces(self, roots: list[Any], imported: Sequence[str]) -> Iterator[dict[str, Any]]:
         """Yield the namespaces of the modules that a program reaches."""
-        waiting: list[str] = []
+        waiting: list[str] = list(imported)
         seen: set[str] = set()
         for value in reachable(roots):
             for function in _functions_of(value):
-                if self._is_own(function.__globals__.get("__name__") or ""):  # a wrapper says another `__module__`
+                if self.is_own(function.__globals__.get("__name__") or ""):  # a wrapper says another `__module__`
                     yield function.__globals__
             waiting += [value.__module__] if isinstance(value, types.FunctionType) else _modules_of(type(value))
         while waiting:
             name = waiting.pop()
             module = sys.modules.get(name)
-            if name in seen or module is None or not self._is_own(name):
+            if name in seen or module is None or not self.is_own(name):
                 continue
             seen.add(name)
             yield vars(module)
@@ -110,7 +118,7 @@ class Instrumented:
                 elif isinstance(getattr(value, "__module__", None), str):
                     waiting.append(value.__module__)
 
-    def _is_own(self, name: str) -> bool:
+    def is_own(self, name: str) -> bool:
         """Return whether a module is the caller's: not of the library, not installed, not ours."""
         if any(name == each or name.startswith(each + ".") for each in self._include):
             return True
@@ -148,10 +156,17 @@ class Instrumented:
         classes: list[type] = []
         names = {space.get("__name__") for space in self._namespaces.values()}
         gc.unfreeze()  # the list leaves out what a program has frozen, as a server does before it forks
+        of_classes: dict[type, bool] = {}  # a proxy may say that it is a class: its own kind counts
         for value in gc.get_objects():
-            if type(value) is types.FunctionType and id(value.__globals__) in self._namespaces:
-                functions[value.__code__.co_filename].append(value)
-            elif issubclass(type(value), type) and value.__module__ in names:  # a proxy may say that it is a class
+            kind = type(value)
+            if kind is types.FunctionType:
+                if id(value.__globals__) in self._namespaces:
+                    functions[value.__code__.co_filename].append(value)
+                continue
+            makes = of_classes.get(kind)
+            if makes is None:
+                makes = of_classes[kind] = issubclass(kind, type)
+            if makes and value.__module__ in names:
                 classes.append(value)
         for file, group in functions.items():
             self._exchange_code(file, group)
@@ -170,10 +185,7 @@ class Instrumented:
                         f"{function.__qualname__} has no source to be rewritten ({file}); fix: put it into a file"
                     )
             return
-        source = "".join(lines)
-        old, new = (
-            _codes(compile(tree, file, "exec", dont_inherit=True)) for tree in (source, rewritten(source, file))
-        )
+        old, new = _compiled("".join(lines), file)
         for function in functions:
             code = function.__code__
             key = code.co_qualname, code.co_firstlineno
@@ -195,11 +207,11 @@ class Instrumented:
         def restore() -> None:
             function.__code__ = old
             for each in inner:
-                hooks_calls.REWRITTEN.pop(id(each), None)
+                whole.REWRITTEN.pop(id(each), None)
 
         self._restore.append(restore)
         function.__code__ = code
-        hooks_calls.REWRITTEN.update((id(each), each) for each in inner)
+        whole.REWRITTEN.update((id(each), each) for each in inner)
 
     def _exchange_names(self, space: dict[str, Any]) -> None:
         for name, hook in HOOKS.items():
@@ -228,6 +240,13 @@ class Instrumented:
         self._restore.append(lambda: assign(old))
 
 
+@lru_cache(maxsize=64)
+def _compiled(source: str, file: str) -> tuple[_Codes, _Codes]:
+    """Return the code of the functions of a module, as they are and rewritten."""
+    old, new = (_codes(compile(tree, file, "exec", dont_inherit=True)) for tree in (source, rewritten(source, file)))
+    return old, new
+
+
 def _functions_of(value: Any) -> Iterator[types.FunctionType]:
     """Yield a function, or the functions of an object's class."""
     if isinstance(value, types.FunctionType):
@@ -248,7 +267,7 @@ def _nested(code: types.CodeType) -> Iterator[types.CodeType]:
             yield from _nested(each)
 
 
-def _codes(code: types.CodeType) -> dict[tuple[str, int], list[types.CodeType]]:
+def _codes(code: types.CodeType) -> _Codes:
     """Return the code of the functions of a module, by name and line; not of those that the hooks made."""
     found: dict[tuple[str, int], list[types.CodeType]] = defaultdict(list)
     for each in _nested(code):

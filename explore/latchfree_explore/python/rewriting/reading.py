@@ -15,7 +15,7 @@ from latchfree_explore.python.rewriting.trees import OPERATORS, PREFIX, Hooks, i
 _PLAIN: Final = frozenset(
     {"super", "globals", "locals", "vars", "dir", "eval", "exec", "slice", "breakpoint", "__import__"}
 )
-_READ_BY_OPERATORS: Final = (ast.Add, ast.Sub, ast.Mult, ast.BitOr, ast.BitAnd, ast.BitXor)
+_READ_BY_OPERATORS: Final = (ast.Add, ast.Sub, ast.Mult, ast.BitOr, ast.BitAnd, ast.BitXor, ast.Mod, ast.MatMult)
 _COMPARED: Final = {ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge"}
 
 
@@ -53,7 +53,8 @@ class Reading(Hooks):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """Hand function and arguments to a hook, which makes the call."""
         function = node.func
-        if self._depth == 0 or (isinstance(function, ast.Name) and function.id in _PLAIN):
+        plain = isinstance(function, ast.Name) and function.id in _PLAIN and not (function.id == "vars" and node.args)
+        if self._depth == 0 or plain:
             return self.generic_visit(node)
         line = ast.Constant(node.lineno)
         if isinstance(function, ast.Attribute):
@@ -91,12 +92,13 @@ class Reading(Hooks):
     def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.AST:
         """Read what is put into a text."""
         self.generic_visit(node)
-        node.value = self._seen(node.value, node.value)
+        node.value = self._hook("text", node.value, node.value) if self._depth else node.value
         return node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         """Read the contents of shared operands."""
-        shared = _shared(node.left, node.right)
+        text = isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant | ast.JoinedStr)
+        shared = _shared(node.left, node.right) or text or isinstance(node.op, ast.Mult)
         self.generic_visit(node)
         if self._depth == 0 or not shared or not isinstance(node.op, _READ_BY_OPERATORS):
             return node
@@ -106,7 +108,14 @@ class Reading(Hooks):
         """Read the contents of shared operands, and whether an item is in a container."""
         shared = _shared(node.left, *node.comparators)
         self.generic_visit(node)
-        if self._depth == 0 or len(node.ops) != 1:
+        if self._depth == 0:
+            return node
+        if len(node.ops) != 1:
+            operands = [
+                each if isinstance(each, ast.Constant) else self._hook("text", node, each)
+                for each in (node.left, *node.comparators)
+            ]
+            node.left, node.comparators = operands[0], operands[1:]
             return node
         if isinstance(node.ops[0], ast.In | ast.NotIn):
             found = self._hook("contains", node, node.left, node.comparators[0])
@@ -173,7 +182,5 @@ class Reading(Hooks):
 
 
 def _shared(*operands: ast.expr) -> bool:
-    """Return whether an operand may be a container that others change, and no operand is a number or a text."""
-    return any(isinstance(each, ast.Attribute | ast.Subscript) for each in operands) and not any(
-        isinstance(each, ast.Constant) for each in operands
-    )
+    """Return whether an operand may be a container that others change: no operand is a number or a text."""
+    return not any(isinstance(each, ast.Constant | ast.JoinedStr) for each in operands)

@@ -134,7 +134,8 @@ class Rewriter(Reading, Writing):
 
     def visit_Match(self, node: ast.Match) -> ast.AST:
         """Rewrite the subject, the guards and the bodies; patterns stay."""
-        node.subject = self._seen(self.visit(node.subject), node.subject)
+        subject = self.visit(node.subject)
+        node.subject = self._hook("matched", node.subject, subject) if self._depth else subject
         for case in node.cases:
             case.guard = case.guard and self._truth(case.guard)
             case.body = self._block(case.body)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple, TypeAlias
 
 from latchfree_explore.python.core.run import Run
-from latchfree_explore.python.core.steps import ACQUIRE, CLOCK, RELEASE, TRY, Location, conflict
+from latchfree_explore.python.core.steps import ACQUIRE, BAR, CLOCK, DUE, RELEASE, TAKE, TRY, Location, conflict
 
 Clock: TypeAlias = list[int]
 
@@ -61,6 +61,7 @@ class Order:
         self._last: list[Clock] = [[-1] * self._threads for _ in range(self._threads)]
         self._seen: dict[Location, dict[tuple[int, str], int]] = {}
         self._taken: dict[Location, int] = {}
+        self._barred: dict[Location, tuple[int, ...]] = {}
         self._before: list[list[tuple[Any, Any, Any]]] = []  # for each step, what it has changed here
         self.clocks: list[Clock] = []
         self.races: list[Race] = []
@@ -106,12 +107,22 @@ class Order:
             clock = _joined(clock, *latest)
         acquired: list[int] = []
         for location, kind in accesses.items():
-            if kind in (ACQUIRE, TRY):
+            if kind in (ACQUIRE, TRY, TAKE):  # who took it last could have come later: what gave it back is no race
                 last = taken.get(location)
                 if last is not None and steps[last].thread != thread and clock[steps[last].thread] < last:
                     acquired.append(last)
                 before.append((taken, location, last))
                 taken[location] = at
+            elif kind == BAR:
+                bars = self._barred.get(location)
+                before.append((self._barred, location, bars))
+                self._barred[location] = (*(bars or ()), at)
+            elif kind == DUE:  # each of them has kept it from happening, and may have ended since
+                acquired += [
+                    each
+                    for each in self._barred.get(location, ())
+                    if steps[each].thread != thread and clock[steps[each].thread] < each
+                ]
             here = seen.get(location)
             if here is None:
                 before.append((seen, location, None))
@@ -169,6 +180,8 @@ class Order:
         else:
             here = self._seen.get(location, {})
             found = [at for (other, earlier), at in here.items() if other != thread and conflict(earlier, kind)]
+            if kind == DUE:
+                found += [at for at in self._barred.get(location, ()) if at not in found and steps[at].thread != thread]
         for each in sorted(found, reverse=True):
             if clock[steps[each].thread] < each:
                 self.races.append(Race(each, end, thread, clock))

@@ -127,7 +127,7 @@ class Reduced(Tree):
             for thread, (accesses, named) in (parent.sleeping | parent.done).items():
                 if thread != step.thread and not (named and step.named) and not dependent(accesses, step.accesses):
                     node.sleeping[thread] = accesses, named
-        node.to_try |= run.early - node.sleeping.keys()  # no race tells when a deadline could have passed
+        node.to_try.update(each for each in run.early if each not in node.sleeping)  # no race tells of deadlines
         awake = [each for each in enabled if each not in node.sleeping]
         if not awake:
             return None

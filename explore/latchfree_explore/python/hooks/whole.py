@@ -1,0 +1,150 @@
+"""Accesses of code that is not rewritten to whole objects: arrays, a `UserDict`, the methods that a dataclass got.
+
+What such code touches inside an object is not known. So it reads, or may change, the object's state, its attributes,
+and the containers that it keeps.
+"""
+
+from __future__ import annotations
+
+import re
+import types
+from collections.abc import Iterator
+from typing import Any, Final
+
+from latchfree_explore.python.core.places import attributes
+from latchfree_explore.python.core.run import Run
+from latchfree_explore.python.core.steps import READ, WRITE
+from latchfree_explore.python.hooks import effects
+
+REWRITTEN: Final[dict[int, types.CodeType]] = {}
+"""The code of the functions that are rewritten, while they are, by address."""
+IMMUTABLE: Final = (
+    str, bytes, int, float, complex, tuple, frozenset, range, slice, type(None), type, re.Pattern, re.Match,
+    types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.GeneratorType,
+    types.CoroutineType, types.AsyncGeneratorType, types.CodeType, types.GenericAlias, BaseException,
+)  # fmt: skip
+_CONTROLLED: Final = ("latchfree_explore.", "threading", "queue", "concurrent.futures.", "asyncio.", "_asyncio")
+_DEPTH: Final = 5
+_MOST: Final = 500
+_COPIED: Final = ("array", "numpy")
+
+
+def is_controlled(kind: type) -> bool:
+    """Return whether the objects of a class tell their accesses themselves, as locks and queues do."""
+    return kind.__module__.startswith(_CONTROLLED)
+
+
+def is_foreign(run: Run, value: Any, operation: str) -> bool:
+    """Return whether an operation on an object is code that is not rewritten, and may look into the object."""
+    key = type(value), operation
+    known = run.constants.foreign.get(key)
+    if known is None:
+        known = run.constants.foreign[key] = _looks_inside(*key)
+    return known
+
+
+def _looks_inside(kind: type, operation: str) -> bool:
+    if issubclass(kind, IMMUTABLE) or issubclass(kind, effects.KINDS) or is_controlled(kind):
+        return False
+    if issubclass(kind, memoryview):
+        return True
+    held = next((vars(cls)[operation] for cls in kind.__mro__[:-1] if operation in vars(cls)), None)
+    if isinstance(held, types.FunctionType):
+        if id(held.__code__) in REWRITTEN:
+            return False
+    elif held is None:
+        return False
+    if kind.__hash__ is None or kind.__hash__ is object.__hash__:
+        return True
+    return operation not in ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")  # a value, such as a Decimal
+
+
+def base_of(value: Any) -> Any:
+    """Return the object whose memory a view shows: of a memoryview, of a slice of an array of numpy."""
+    while True:
+        base = value.obj if isinstance(value, memoryview) else None
+        if base is None and type(value).__module__ == "numpy":
+            base = getattr(value, "base", None)
+        if base is None:
+            return value
+        value = base
+
+
+def read(run: Run, value: Any) -> None:
+    """Record that a whole object is read."""
+    value = base_of(value)
+    if isinstance(value, effects.KINDS):
+        record(run, value, effects.READS)
+        return
+    run.record(value, "state", READ)
+    for name, each in attributes(value):
+        run.record(value, name, READ)
+        for container in effects.behind(each):
+            record(run, container, effects.READS)
+
+
+def change(run: Run, value: Any) -> list[tuple[str, Any]]:
+    """Record that a whole object may change; return its attributes, for `changed`."""
+    value = base_of(value)
+    if isinstance(value, effects.KINDS):
+        save(run, value)
+        record(run, value, effects.CHANGES)
+        return []
+    run.record(value, "state", WRITE)
+    before = list(attributes(value))
+    for name, each in before:
+        run.record(value, name, READ)
+        if isinstance(each, effects.KINDS):
+            save(run, each)
+            record(run, each, effects.CHANGES)
+    if not run.names.is_born(value):
+        for name, _ in before:
+            run.undo.attribute(value, name)
+        if type(value).__module__ in _COPIED:
+            run.undo.array(value)
+    return before
+
+
+def changed(run: Run, value: Any, before: list[tuple[str, Any]]) -> None:
+    """Record which attributes a call has changed."""
+    old = dict(before)
+    for name, each in attributes(value):
+        if name not in old or old[name] is not each:
+            if name not in old and not run.names.is_born(value):
+                run.undo.new_attribute(value, name)
+            run.constants.wrote(name)
+            run.record(value, name, WRITE)
+
+
+def record(run: Run, value: Any, what: effects.Effects) -> None:
+    """Record what an operation on a container touches."""
+    for part, kind in what:
+        run.record(value, part, kind)
+
+
+def save(run: Run, value: Any) -> None:
+    """Save the items of a container that is older than the run."""
+    if not run.names.is_born(value):
+        run.undo.container(value)
+
+
+def inside(run: Run, value: Any) -> Iterator[Any]:
+    """Yield the containers and objects that the text of a value, or a comparison, reads: nested ones, too."""
+    waiting = [(value, 0)]
+    seen: set[int] = set()
+    while waiting and len(seen) < _MOST:
+        each, depth = waiting.pop()
+        if id(each) in seen:
+            continue
+        seen.add(id(each))
+        if isinstance(each, effects.KINDS):
+            yield each
+        elif not isinstance(each, tuple | frozenset):
+            containers = list(effects.behind(each))
+            yield from containers
+            if not containers and is_foreign(run, each, "__eq__"):
+                yield each
+            continue
+        if depth < _DEPTH:
+            items = dict.values(each) if isinstance(each, dict) else each
+            waiting += [(item, depth + 1) for item in list(items) if not isinstance(item, str | int | float)]

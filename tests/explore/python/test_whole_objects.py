@@ -1,0 +1,222 @@
+"""Objects whose code is not rewritten, and ways round the usual accesses: what threads do there makes a difference."""
+
+import array
+import collections
+import contextlib
+import copy
+import dataclasses
+import operator
+import queue
+import threading
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+pytest.importorskip("greenlet")
+
+from latchfree_explore import explore_threads
+
+
+class Named(SimpleNamespace):
+    """Has attributes, and text that nobody's code makes."""
+
+
+@dataclasses.dataclass
+class Point:
+    x: int = 0
+    y: int = 0
+
+
+class Bag:
+    def __init__(self):
+        self.items = [0]
+
+    def __iter__(self):
+        return iter(self.items)
+
+
+class Mapping(collections.abc.MutableMapping):
+    def __init__(self):
+        self.items_by_key = {}
+
+    def __getitem__(self, key):
+        return self.items_by_key[key]
+
+    def __setitem__(self, key, value):
+        self.items_by_key[key] = value
+
+    def __delitem__(self, key):
+        del self.items_by_key[key]
+
+    def __iter__(self):
+        return iter(self.items_by_key)
+
+    def __len__(self):
+        return len(self.items_by_key)
+
+
+class Dictionary(collections.UserDict):
+    """Has no method of its own."""
+
+
+class Odd:
+    """Raises another error than AttributeError where there is no attribute, and has text that takes steps."""
+
+    def __init__(self):
+        self.n = 0
+
+    def __getattr__(self, name):
+        return {"m": 0}[name]
+
+    def __repr__(self):
+        return f"{self.n}"
+
+
+def first_item(it):
+    it[0] += 1
+
+
+def item_of_key(it):
+    it[0] = it.get(0, 0) + 1
+
+
+UPDATES = {
+    "UserDict": (lambda: collections.UserDict({0: 0}), first_item),
+    "UserList": (lambda: collections.UserList([0]), first_item),
+    "ChainMap": (lambda: collections.ChainMap({0: 0}), first_item),
+    "array": (lambda: array.array("i", [0]), first_item),
+    "numpy": (lambda: np.zeros(1, int), first_item),
+    "memoryview": (lambda: memoryview(bytearray(1)), first_item),
+    "a mapping with inherited methods": (Mapping, item_of_key),
+    "a subclass of UserDict": (Dictionary, item_of_key),
+}
+
+
+@pytest.mark.parametrize("name", UPDATES)
+def test_an_addition_to_an_item_is_lost(name):
+    make, add = UPDATES[name]
+    found = explore_threads(add, add, setup=make, check=lambda it: it[0] == 2, strategy="dpor", raises=False)
+    assert found.wrong is not None
+
+
+def test_arrays_that_are_older_than_the_call_are_put_back():
+    old, view, numbers = np.arange(3), array.array("i", [7]), collections.UserDict({0: 0})
+    part = old[1:]
+
+    def add():
+        part[0] += 1
+        view[0] += 1
+        numbers[0] += 1
+
+    found = explore_threads(add, add, check=lambda: old[1] == 3 and view[0] == 9, strategy="dpor", raises=False)
+    assert found.wrong is not None
+    assert (old.tolist(), view.tolist(), numbers) == ([0, 1, 2], [7], {0: 0})
+
+
+def shared():
+    return Named(list=[0], nested=[[0]], point=Point(), bag=Bag(), dictionary=Dictionary(), mapping=Mapping(), begun=0)
+
+
+ZERO = [0]
+TEXT = "{a}"
+READS = {
+    "a comparison of names": (lambda it: it.list.append(1), lambda kept: kept.list == ZERO),
+    "a chain of comparisons": (lambda it: it.list.append(1), lambda it: [0] <= it.list <= [0]),
+    "a multiple": (lambda it: it.list.append(1), lambda it: len(2 * it.list) == 2),
+    "a nested list, compared": (lambda it: it.nested[0].append(1), lambda it: it.nested == [[0]]),
+    "a nested list, as text": (lambda it: it.nested[0].append(1), lambda it: repr(it.nested) == "[[0]]"),
+    "a nested list in a text": (lambda it: it.nested[0].append(1), lambda it: f"{it.nested}" == "[[0]]"),
+    "a nested list, by %": (lambda it: it.nested[0].append(1), lambda it: "%s" % it.nested == "[[0]]"),  # noqa: UP031
+    "an argument by name": (lambda it: it.list.append(1), lambda it: TEXT.format(a=it.list) == "[0]"),
+    "the equality of a dataclass": (lambda it: setattr(it.point, "x", 1), lambda it: it.point == Point()),
+    "the text of a dataclass": (lambda it: setattr(it.point, "x", 1), lambda it: "x=0" in f"{it.point}"),
+    "asdict": (lambda it: setattr(it.point, "x", 1), lambda it: dataclasses.asdict(it.point) == {"x": 0, "y": 0}),
+    "a copy": (lambda it: setattr(it.point, "x", 1), lambda it: copy.copy(it.point).x == 0),
+    "a deep copy": (lambda it: setattr(it.point, "x", 1), lambda it: copy.deepcopy(it).point.x == 0),
+    "the setter of object": (lambda it: object.__setattr__(it.point, "x", 1), lambda it: it.point.x == 0),
+    "attrgetter": (lambda it: setattr(it.point, "x", 1), lambda it: operator.attrgetter("point.x")(it) == 0),
+    "an item of __dict__": (lambda it: it.point.__dict__.update(x=1), lambda it: it.point.x == 0),
+    "an item of vars()": (lambda it: setattr(it.point, "x", 1), lambda it: vars(it.point)["x"] == 0),
+    "an iterator that a method returns": (lambda it: it.bag.items.append(1), lambda it: [x + 0 for x in it.bag] == [0]),
+    "list() of what iterates itself": (lambda it: it.bag.items.append(1), lambda it: list(it.bag) == [0]),
+    "the truth of a UserDict": (lambda it: it.dictionary.update(a=1), lambda it: not it.dictionary),
+    "an inherited method": (lambda it: it.mapping.setdefault("a", 1), lambda it: it.mapping.get("a") is None),
+}
+
+
+@pytest.mark.parametrize("name", READS)
+@pytest.mark.parametrize("switches", ["free", "gil"])
+def test_what_is_read_may_have_changed(name, switches):
+    change, unchanged = READS[name]
+
+    def looks(it):
+        it.begun = 1
+        assert unchanged(it), "changed"
+
+    for threads in ((change, looks), (looks, change)):
+        found = explore_threads(*threads, setup=shared, strategy="dpor", switches=switches, raises=False)
+        assert found.wrong is not None, threads
+        assert "changed" in found.wrong.message
+
+
+def test_the_pattern_of_a_match_reads_attributes():
+    def looks(it):
+        it.begun = 1
+        match it.point:
+            case Point(x=0):
+                return
+        raise ValueError
+
+    change = READS["asdict"][0]
+    assert explore_threads(change, looks, setup=shared, strategy="dpor", raises=False).wrong is not None
+
+
+LIBRARY = {
+    "unfinished_tasks": (queue.Queue, lambda it: it.put(1), lambda it: it.unfinished_tasks == 0),
+    "the items of a queue": (queue.Queue, lambda it: it.put(1), lambda it: len(it.queue) == 0),
+    "the value of a semaphore": (threading.Semaphore, lambda it: it.acquire(), lambda it: it._value == 1),
+    "a broken barrier": (lambda: threading.Barrier(2), lambda it: it.abort(), lambda it: not it.broken),
+}
+
+
+@pytest.mark.parametrize("name", LIBRARY)
+def test_what_the_library_keeps_is_read_without_its_lock(name):
+    make, change, unchanged = LIBRARY[name]
+
+    def looks(it):
+        it.begun = 1
+        assert unchanged(it), "changed"
+
+    found = explore_threads(change, looks, setup=make, strategy="dpor", raises=False)
+    assert found.wrong is not None
+    assert "changed" in found.wrong.message
+
+
+def test_locks_in_closures_and_lists_are_under_control():
+    lock, locks, count = threading.Lock(), [threading.RLock()], 0
+
+    def counts(exclude):
+        def thread():
+            nonlocal count
+            for each in exclude():
+                each.acquire()
+                before = count
+                count = before + 1
+                each.release()
+
+        return [thread, thread]
+
+    for exclude in (lambda: [lock]), (lambda: locks):
+        assert explore_threads(*counts(exclude), check=lambda: count == 2, strategy="dpor").complete
+    with pytest.raises(AssertionError):
+        explore_threads(*counts(lambda: [contextlib.nullcontext, threading.Lock()][1:]), check=lambda: count == 2)
+
+
+def test_odd_attributes_and_texts_take_no_part_in_the_schedule():
+    def add(it):
+        it.n = it.n + it.m + 1
+
+    found = explore_threads(add, add, setup=Odd, check=lambda it: it.n == 2, strategy="dpor", raises=False)
+    assert found.wrong is not None
+    assert [text for step in found.steps for *_, text in step.texts if "write" in text] == ["write Odd.n = 1"] * 2
