@@ -66,7 +66,7 @@ def _edn(operation):
 def expected(kind, data):
     """Return the exit code of ``check`` and of the other commands, or raise Refused."""
     if kind == "events":
-        return _follow(_text(data))
+        return _follow(data)
     if kind.startswith("txn"):
         found = (_from_edn if kind == "txn-edn" else _from_json)(_text(data))
         try:
@@ -126,14 +126,13 @@ def _is_integer(value):
 _FIELDS = {"invoke": {"f", "arguments", "object"}, "ok": {"result"}, "fail": set(), "info": set()}
 
 
-def _follow(text):
+def _follow(data):
     """Return the code of ``check --follow``, which ends at a violation; what stands behind that is not read."""
     model, running, done, ended = get_model("cas-register"), {}, [], 0
-    *whole, last = text.split("\n")
-    for time, line in enumerate([*whole, last]):
+    for time, line in enumerate(data.split(b"\n")):
         if not line.strip():
             continue
-        event = _record(line)
+        event = _record(_text(line))
         kind, process = event.get("type"), event.get("process")
         if kind not in _FIELDS or type(process) not in (int, str):
             raise Refused
