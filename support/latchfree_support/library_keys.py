@@ -3,6 +3,9 @@
 Example: somebody edits a kernel. The key of the sources changes, the library on disk has the old one inside, and the
 functions are compiled afresh.
 
+Reading a hundred sources takes as long as judging a log. So it is noted in the user's cache folder which files, by
+inode, size and time of change, a library was found to fit: where these are the same, nothing is read.
+
 Commands that last 20 ms read this, too, so that little is imported here: no `pathlib`, `typing` or `platform`.
 """
 
@@ -11,6 +14,7 @@ from __future__ import annotations
 import os
 import sys
 from io import FileIO
+from time import time_ns
 
 from latchfree_support.digests import blake2b
 
@@ -41,15 +45,19 @@ def digest(place: str | os.PathLike[str]) -> str:
 
 
 def _sources(place: str) -> list[str]:
+    return [file for file, _ in _found_below(place)]
+
+
+def _found_below(place: str) -> list[tuple[str, os.stat_result]]:
     if place.endswith(".py"):
-        return [place]
+        return [(place, os.stat(place))]  # noqa: PTH116 -- pathlib is slow to load
     found = []
     with os.scandir(place) as entries:
         for entry in entries:
             if entry.name.endswith(".py"):
-                found.append(entry.path)
+                found.append((entry.path, entry.stat()))
             elif entry.name != "__pycache__" and entry.is_dir(follow_symlinks=False):
-                found += _sources(entry.path)
+                found += _found_below(entry.path)
     return found
 
 
@@ -76,6 +84,66 @@ def is_sealed(file: str | os.PathLike[str], text: bytes) -> bool:
             return False
         library.seek(size - len(text) - 8)
         return library.readall() == text + (size - 8).to_bytes(8, "little")
+
+
+def fits(file: str | os.PathLike[str], *places: str | os.PathLike[str]) -> bool:
+    """Return whether a file is a library, whole, and of these sources as they are now.
+
+    Raises
+    ------
+    OSError
+        If one of them cannot be read.
+    """
+    note = _note_of(os.fspath(file))
+    files = [(os.fspath(file), os.stat(file))]  # noqa: PTH116
+    for place in places:
+        files += _found_below(os.fspath(place))
+    files.sort()
+    # Whatever changes a file changes the time, which nobody can set.
+    its = (f"{name}\0{of.st_ino} {of.st_dev} {of.st_size} {of.st_ctime_ns}\n" for name, of in files)
+    now = f"{layout()}\n{''.join(its)}".encode(errors="surrogateescape")
+    if note is not None and _is_noted(note, now):
+        return True
+    if not is_sealed(file, key(*places)):
+        return False
+    if note is not None and max(of.st_ctime_ns for _, of in files) + _LATELY < time_ns():
+        _write_note(note, now)
+    return True
+
+
+_LATELY: Final = 2_000_000_000
+"""Nanoseconds. A file that has just changed may change once more and have the same time."""
+
+
+def _note_of(file: str) -> str | None:
+    """Return where the note about a library is or would be; None where there is no cache folder."""
+    base, home = os.environ.get("XDG_CACHE_HOME"), os.environ.get("HOME", "")
+    if not base and os.path.isdir(home):  # noqa: PTH112
+        base = f"{home}/.cache"
+    if not base or not base.startswith("/"):
+        return None
+    its = blake2b(os.path.abspath(file).encode(errors="surrogateescape"), digest_size=16)  # noqa: PTH100
+    return f"{base}/latchfree/fits/{its.hexdigest()}"
+
+
+def _is_noted(note: str, text: bytes) -> bool:
+    try:
+        with FileIO(note) as noted:
+            return noted.readall() == text
+    except OSError:
+        return False
+
+
+def _write_note(note: str, text: bytes) -> None:
+    """Write a note, if that can be done; it appears whole."""
+    private = f"{note}.{os.urandom(8).hex()}"
+    try:
+        os.makedirs(note.rpartition("/")[0], exist_ok=True)  # noqa: PTH103
+        with FileIO(private, "x") as made:
+            made.write(text)
+        os.replace(private, note)  # noqa: PTH105
+    except OSError:
+        pass
 
 
 def processor() -> str | None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -44,6 +45,7 @@ def start(*arguments, **options):
         (lines(WRITE[0], *READ), exits.OK, "1 in flight"),
         (lines(*WRITE, {"type": "info", "process": 1}), exits.USAGE, "-:3: process 1 has no call that could end"),
         ("", exits.NOTHING, "0 events"),
+        (lines(*WRITE)[:-2] + ', "result": 7, "result": null}\n', exits.USAGE, "the field 'result' twice"),
         ("[" * 20_000 + "\n", exits.USAGE, "-:1: expected a JSON object"),
         ("{\n", exits.USAGE, "-:1: expected a JSON object, got '{'"),
         (lines(WRITE[0]) + lines(WRITE[1])[:9], exits.USAGE, "-:2: expected a JSON object"),
@@ -94,6 +96,34 @@ def test_ctrl_c_prints_the_verdict_so_far():
     assert "followed until Ctrl-C; what comes later was not judged" in out
 
 
+@pytest.mark.parametrize("how", ["Ctrl-C", "--timeout"])
+def test_half_a_line_is_no_line_while_its_writer_lives(how):
+    process = start("-", *(["--timeout", "5"] if how == "--timeout" else []))
+    process.stdin.write(lines(*WRITE, *READ) + lines(*STALE)[:20])
+    process.stdin.flush()
+    wait_until_it_reads(process)
+    if how == "Ctrl-C":
+        process.send_signal(signal.SIGINT)
+    assert process.wait(120) == exits.OK  # the writer holds the pipe open until then
+    assert "ok: linearizable so far (4 events, 2 operations" in process.communicate()[0]
+
+
+def test_a_named_pipe_without_a_writer_ends_by_its_timeout():
+    os.mkfifo("pipe")
+    process = start("pipe", "--timeout", "0.5")
+    out, _ = process.communicate(timeout=120)
+    assert (process.returncode, "0 events" in out) == (exits.NOTHING, True)
+
+
+def test_a_named_pipe_is_read_when_its_writer_comes():
+    os.mkfifo("pipe")
+    process = start("pipe")
+    with Path("pipe").open("w") as writer:
+        writer.write(lines(*WRITE, *STALE))
+    assert "no order explains read()" in process.communicate(timeout=120)[0]
+    assert process.returncode == exits.VIOLATION
+
+
 def wait_until_it_reads(process):
     """Wait until the process has read all that is in its pipe: then its handler of Ctrl-C is in place."""
     import fcntl
@@ -119,7 +149,7 @@ def test_a_file_that_grows_is_judged_on():
     assert "no order explains read()" in process.communicate()[0]
 
 
-@pytest.mark.parametrize("how", ["replaced", "shorter", "removed"])
+@pytest.mark.parametrize("how", ["replaced", "shorter", "removed", "anew", "grown anew"])
 def test_rotation_is_refused_by_name(how):
     path = Path("events.jsonl")
     path.write_text(lines(*WRITE))
@@ -127,6 +157,9 @@ def test_rotation_is_refused_by_name(how):
     def rotate():
         if how == "shorter":
             path.write_text("")
+        elif how.endswith("anew"):  # copied and cut off, and since then longer than it was
+            other = lines({**WRITE[0], "process": 7}, {**WRITE[1], "process": 7})
+            path.write_text(lines(*WRITE[:1]) * ("grown" in how) + other * 3)
         else:
             path.rename("old.jsonl")
             if how == "replaced":
@@ -151,7 +184,8 @@ def test_rotation_is_refused_by_name(how):
     thread = threading.Thread(target=follow, daemon=True)
     thread.start()
     thread.join(120)
-    assert ("was made shorter" if how == "shorter" else "was removed, or replaced by another file") in seen[-1]
+    said = {"shorter": "was made shorter", "anew": "was written anew", "grown anew": "was written anew"}
+    assert said.get(how, "was removed, or replaced by another file") in seen[-1]
 
 
 def test_a_timeout_ends_it():

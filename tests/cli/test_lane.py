@@ -231,7 +231,8 @@ def command(*words, before="", **options):
     program = (
         f"import os, sys\n{before}\nend = os._exit\n"
         "def leave(code):\n"
-        "    print(sorted({'numpy', 'typer', 'pathlib'} & {*sys.modules}), file=sys.stderr, flush=True)\n"
+        "    heavy = {'numpy', 'typer', 'pathlib', 're', 'ctypes', 'typing'} & {*sys.modules}\n"
+        "    print(sorted(heavy), file=sys.stderr, flush=True)\n"
         "    end(code)\n"
         "os._exit = leave\n"
         f"sys.argv = ['latchfree', *{list(words)!r}]\nfrom latchfree_cli.main import main\nmain()\n"

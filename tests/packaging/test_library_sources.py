@@ -79,9 +79,10 @@ def test_kernels_of_the_checker_reach_no_model():
         assert not [each for each in imported(ast.parse(file.read_text())) if each.startswith("latchfree_model")], file
 
 
-def test_the_lane_looks_at_the_same_sources(monkeypatch):
+def test_the_lane_looks_at_the_same_sources(monkeypatch, tmp_path):
     """It loads no module of the checker before it has answered, so it has a list of its own."""
     looked = []
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # nothing is noted there
     monkeypatch.setattr("latchfree_support.library_keys.key", lambda *places: looked.extend(map(Path, places)))
     monkeypatch.setattr("latchfree_support.library_keys.processor", lambda: "x86-64-v2")
     monkeypatch.setattr("latchfree_support.library_keys.is_sealed", lambda file, text: False)

@@ -1,7 +1,9 @@
 """What the project declares: packages, dependencies, extras, Python versions, and what its CI runs."""
 
 import ast
+import os
 import re
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -109,3 +111,22 @@ def test_ci_runs_every_check():
 
 def test_the_links_of_the_project_are_there():
     assert {"Source", "Documentation", "Changelog", "Issues"} <= set(PROJECT["project"]["urls"])
+
+
+def test_the_command_is_a_script_that_loads_little():
+    """Whoever installs the wheel puts an interpreter into the first line of a script that names Python there."""
+    ((source, name),) = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["shared-scripts"].items()
+    assert (name, "scripts" in PROJECT["project"]) == ("latchfree", False)
+    script = ROOT / source
+    assert script.read_text().startswith("#!/usr/bin/env python3\n")
+    imports = [
+        node for node in ast.walk(ast.parse(script.read_text())) if isinstance(node, ast.Import | ast.ImportFrom)
+    ]
+    assert [each.module for each in imports] == ["latchfree_cli.main"]
+    paths = os.pathsep.join(str(ROOT / floor) for floor in FLOORS)
+    done = subprocess.run(
+        [sys.executable, script, "check", "nowhere.log"],
+        capture_output=True, text=True, env={**os.environ, "PYTHONPATH": paths}, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "cannot read nowhere.log" in done.stderr

@@ -122,7 +122,7 @@ def read(file: str) -> bytes:
 
 def loaded() -> dict[str, Callable[..., int]]:
     """Return the compiled functions that judge logs, by the names of these."""
-    from latchfree_support.library_keys import UNDERNEATH, is_sealed, key, library_name, processor
+    from latchfree_support.library_keys import UNDERNEATH, fits, library_name, processor
 
     its = processor()
     if its is None or os.environ.get("LATCHFREE_COMPILED") == "jit":
@@ -130,17 +130,25 @@ def loaded() -> dict[str, Callable[..., int]]:
     home = _home("latchfree_lincheck")
     file = f"{home}/native/{library_name(its)}"
     below = _home("latchfree")
-    sources = [f"{home}/engine", f"{home}/history", *(f"{below}/{name}" for name in UNDERNEATH)]
-    if not is_sealed(file, key(*sources)):
+    if not fits(file, f"{home}/engine", f"{home}/history", *(f"{below}/{name}" for name in UNDERNEATH)):
         raise NotUsual
-    import ctypes
+    import _ctypes as c  # what `ctypes` is made of, which takes 2 ms to load
 
-    library = ctypes.PyDLL(file)
+    class Thing(c._SimpleCData):  # type: ignore[type-arg]
+        _type_ = "O"
+
+    class Size(c._SimpleCData):  # type: ignore[type-arg]
+        _type_ = "l"
+
+    class Function(c.CFuncPtr):
+        _flags_ = c.FUNCFLAG_CDECL | c.FUNCFLAG_PYTHONAPI
+        _restype_ = Thing
+
+    library = c.dlopen(file, 0)
 
     def called(name: str) -> Callable[..., int]:
-        function = library[f"{_SYMBOL}{name}"]
-        function.restype = thing = ctypes.py_object
-        return lambda *given: function(None, (thing * len(given))(*given), ctypes.c_ssize_t(len(given)))
+        function = Function(c.dlsym(library, f"{_SYMBOL}{name}"))
+        return lambda *given: function(None, (Thing * len(given))(*given), Size(len(given)))
 
     return {log.name: called(log.name) for log in LOGS}
 

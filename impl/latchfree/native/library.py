@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from latchfree_support.library_keys import UNDERNEATH, is_sealed, key, library_name, processor
+from latchfree_support.library_keys import UNDERNEATH, fits, library_name, processor
 
 #: Set to ``jit``: libraries are not used.
 SETTING: Final = "LATCHFREE_COMPILED"
@@ -54,7 +54,7 @@ class Library:
                 self.why = "there is no library for this system"
             elif not file.exists():
                 self.why = "the library was not built"
-            elif not is_sealed(file, key(*self.sources)):
+            elif not fits(file, *self.sources):
                 self.why = "the library is of other sources"
             else:
                 return ctypes.PyDLL(str(file))

@@ -61,12 +61,27 @@ def _load(source: Source) -> Any:
     import pyarrow.parquet as pq
 
     try:
-        table = pq.ParquetFile(pa.BufferReader(source.data)).read()
+        file = pq.ParquetFile(pa.BufferReader(source.data), page_checksum_verification=True)
+        _require_all_rows(file.metadata)
+        table = file.read()
         table.validate(full=True)
         return table
     except (pa.ArrowException, OSError, ValueError, TypeError, OverflowError, MemoryError) as error:
         what = str(error).strip().split("\n")[0] or type(error).__name__
         raise HistoryFormatError(source.path, 1, "a Parquet file", what) from None
+
+
+def _require_all_rows(metadata: Any) -> None:
+    """Raise ValueError unless the numbers of rows in it agree: a group is read as far as its number says."""
+    groups = [metadata.row_group(at) for at in range(metadata.num_row_groups)]
+    held = [
+        (metadata.schema.column(at).max_repetition_level, group.column(at).num_values, group.num_rows)
+        for group in groups
+        for at in range(group.num_columns)
+    ]
+    flat = all(values == rows for repeated, values, rows in held if not repeated)
+    if not flat or sum(group.num_rows for group in groups) != metadata.num_rows:
+        raise ValueError("numbers of rows that do not agree")
 
 
 def _parse(path: Path, row: int, values: dict[str, Any]) -> dict[str, Any]:
@@ -95,4 +110,4 @@ def write(path: Path, histories: list[History]) -> None:
     kinds = {"string": pa.string(), "int64": pa.int64()}
     schema = pa.schema([(column, kinds[kind]) for column, kind in _TYPES.items()])
     table = pa.Table.from_pylist(rows, schema=schema)
-    publish_file(path, lambda file: pq.write_table(table, file))
+    publish_file(path, lambda file: pq.write_table(table, file, write_page_checksum=True))

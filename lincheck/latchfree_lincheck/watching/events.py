@@ -70,10 +70,11 @@ def parse_event(text: str) -> Event:
     ValueError
         If it is none; the text says what was expected, and what was found.
     """
+    from latchfree_lincheck.formats.record import decode
     from latchfree_lincheck.formats.values import freeze
 
     try:
-        record = json.loads(text, parse_constant=_reject)
+        record = decode(text)
         freeze(record)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"expected a JSON object, got {text[:60]!r} ({error})") from None
@@ -143,7 +144,3 @@ def _thaw(value: object) -> object:
     if isinstance(value, tuple | list):
         return [_thaw(item) for item in value]
     return value
-
-
-def _reject(constant: str) -> None:
-    raise ValueError(f"{constant} is not JSON")

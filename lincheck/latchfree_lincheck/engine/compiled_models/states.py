@@ -71,6 +71,19 @@ def cons(nodes: Ints, slots: Ints, size: Ints, left: int, right: int) -> int:
 
 
 @kernel
+def find(nodes: Ints, slots: Ints, left: int, right: int) -> int:
+    """Return the number of the pair, or -2 if it is not in the store."""
+    mask = np.uint64(len(slots) - 1)
+    at = mix(left, right) & mask
+    while slots[at] != 0:
+        number = slots[at] - 1
+        if nodes[number, 0] == left and nodes[number, 1] == right:
+            return int(number)
+        at = (at + np.uint64(1)) & mask
+    return -2
+
+
+@kernel
 def rehash_nodes(nodes: Ints, slots: Ints, size: Ints) -> None:
     """Fill an empty table with all nodes."""
     mask = np.uint64(len(slots) - 1)

@@ -89,7 +89,8 @@ TURN: Final = 40_000
 CONFIGURATIONS: Final = 1 << 11
 LOG: Final = 1 << 16
 _NODES: Final = 1 << 13
-"""Room for configurations, paths and nodes, of these at least."""
+_FEW_NODES: Final = 1 << 10
+"""Room for configurations, paths and nodes, of these at least. Most keys need few nodes."""
 
 
 @kernel
@@ -263,6 +264,15 @@ def number_text(text: Bytes, at: int, size: int, states: States, path: Ints, lat
 
 
 @kernel
+def emptied(store: States, room: int) -> States:
+    """Return a part of the store that has no nodes, and room for that many."""
+    states = States(store.nodes[:room], store.slots[: 2 * room], store.size)
+    states.size[0] = 0
+    states.slots[:] = 0
+    return states
+
+
+@kernel
 def fill_rows(
     text: Bytes, calls: Ints, members: Ints, rows: Rows, pieces: Ints, states: States, path: Ints
 ) -> tuple[int, int]:
@@ -419,15 +429,19 @@ def judge_store_log(
             last[bounds[key] + number[call]] = next_event[key] - event_bounds[key]
         mine[next_event[key]] = 2 * number[call] + (events[at] & 1)
         next_event[key] += 1
-    states = States(store.nodes[:room], store.slots[: 2 * room], store.size)
+    few = _FEW_NODES
+    while few < _FEW_NODES + 2 * most + largest:
+        few *= 2
     frontier = cleared(given, CONFIGURATIONS, LOG)
     path, worst_order = np.empty(largest, np.int64), np.empty(count, np.int64)
     worst, longest_order = int64(-1), int64(0)
     for key in range(keys):
         low, high = bounds[key], bounds[key + 1]
-        states.size[0] = 0
-        states.slots[:] = 0
+        states = emptied(store, few)
         texts, growth = fill_rows(text, calls, members[low:high], rows[low:high], pieces, states, path)
+        if texts <= 0 and few < room:  # there is no room, or texts that nobody reads will take it
+            states = emptied(store, room)
+            texts, growth = fill_rows(text, calls, members[low:high], rows[low:high], pieces, states, path)
         if texts < 0:
             return UNUSUAL
         its_events = mine[event_bounds[key] : event_bounds[key + 1]]

@@ -21,7 +21,7 @@ its path: the path is written out and the log is empty again, so memory is what 
 from __future__ import annotations
 
 from latchfree.jit import kernel
-from latchfree_lincheck.engine.compiled_models.opcodes import CLEAR, SNAPSHOT, UNKNOWN_RESULT
+from latchfree_lincheck.engine.compiled_models.opcodes import APPEND, CLEAR, SNAPSHOT, UNKNOWN_RESULT
 from latchfree_lincheck.engine.compiled_models.states import States, build, fetch, length
 from latchfree_lincheck.engine.compiled_models.transition import DEPTH, KEYS, PartArrays, Rows, after, judge
 from latchfree_lincheck.engine.frontier.kernels.configurations import (  # fmt: skip
@@ -66,7 +66,7 @@ from latchfree_lincheck.engine.frontier.kernels.configurations import (  # fmt: 
     lowest_bit,
     write_path,
 )
-from latchfree_lincheck.engine.frontier.kernels.lookahead import seen_as
+from latchfree_lincheck.engine.frontier.kernels.lookahead import appended, seen_as
 from latchfree_lincheck.history.timeline import NEVER_RETURNS, Ints, int64
 
 
@@ -106,6 +106,30 @@ def _useful(
         if fetch(nodes, shape[DEPTH], state, key) != fetch(nodes, shape[DEPTH], result, key):
             return True
     return False
+
+
+@kernel
+def _follow(
+    nodes: Ints,
+    slots: Ints,
+    size: Ints,
+    shape: Ints,
+    rows: Rows,
+    number: int,
+    state: int,
+    value: int,
+    pieces: Ints,
+    path: Ints,
+    uses: Ints,
+    event: int,
+) -> int:
+    """Return the state after a row that writes, see `after`; of a text that nobody can tell from others, JUNK."""
+    if len(uses) == 0:
+        return after(nodes, slots, size, shape, rows, number, state, value, pieces, path)
+    if rows[number, 0] == APPEND:
+        a, b = rows[number, 2], rows[number, 3]
+        return appended(nodes, slots, uses, state, pieces[a : a + b], event)
+    return seen_as(uses, after(nodes, slots, size, shape, rows, number, state, value, pieces, path), event)
 
 
 @kernel
@@ -231,7 +255,7 @@ def advance(
                 weight = held
                 if size[0] + 2 * SLOTS * held > len(nodes):
                     return MORE_NODES
-            elif size[0] + 2 * SLOTS * growth > len(nodes):
+            elif not texts and size[0] + 2 * SLOTS * growth > len(nodes):
                 return MORE_NODES
             control[AT] = at + 1
             live, used = configurations[at, LIVE], configurations[at, USED]
@@ -255,9 +279,9 @@ def advance(
                 control[STEPS] += weight
                 legal, value = judge(nodes, shape, rows, mine, state)
                 if legal:
-                    following = after(nodes, slots, size, shape, rows, mine, state, value, pieces, scratch)
-                    if texts:
-                        following = seen_as(uses, following, control[EVENT])
+                    following = _follow(
+                        nodes, slots, size, shape, rows, mine, state, value, pieces, scratch, uses, control[EVENT]
+                    )
                     done = live | bit
                     settled = _settle(nodes, shape, rows, owner, reads, done, following)
                     add(control, configurations, table, log, owner, done, settled, used, following, path, mine)
@@ -274,9 +298,9 @@ def advance(
                 control[STEPS] += weight
                 legal, value = judge(nodes, shape, rows, mine, state)
                 if legal:
-                    following = after(nodes, slots, size, shape, rows, mine, state, value, pieces, scratch)
-                    if texts:
-                        following = seen_as(uses, following, control[EVENT])
+                    following = _follow(
+                        nodes, slots, size, shape, rows, mine, state, value, pieces, scratch, uses, control[EVENT]
+                    )
                     if following != state:
                         settled = _settle(nodes, shape, rows, owner, reads, live, following)
                         add(

@@ -18,6 +18,7 @@ from typing import Final
 
 from latchfree.jit import kernel
 from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT, GET
+from latchfree_lincheck.engine.compiled_models.states import find
 from latchfree_lincheck.engine.compiled_models.transition import Rows
 from latchfree_lincheck.history.timeline import NEVER_RETURNS, Ints
 
@@ -43,3 +44,16 @@ def seen_as(uses: Ints, state: int, event: int) -> int:
     if state == ABSENT or (0 <= state < len(uses) and uses[state] >= event):
         return state
     return JUNK
+
+
+@kernel
+def appended(nodes: Ints, slots: Ints, uses: Ints, text: int, piece: Ints, event: int) -> int:
+    """Return the text followed by a piece, or JUNK if no get that returns from `event` on can tell.
+
+    A text that matters is in the store, and so is all that it begins with: nothing is added.
+    """
+    for byte in piece:
+        text = find(nodes, slots, text, byte)
+        if not (0 <= text < len(uses) and uses[text] >= event):
+            return JUNK
+    return text

@@ -1,0 +1,106 @@
+"""Damaged files through the commands: exit code 2 with the line, or the verdict of what was read whole."""
+
+import os
+import random
+import re
+from pathlib import Path
+
+import pytest
+from damaged_files import MODELS, expected, files
+from lincheck_damage import Refused, flipped, line_damage
+from typer.testing import CliRunner
+
+from latchfree_cli import exits
+from latchfree_cli.app import app
+
+WHOLE = files()
+COMMANDS = {"check": ["-o", "out"], "show": ["-o", "page.html"], "shrink": ["-o", "out"]}
+
+
+@pytest.fixture(autouse=True)
+def in_an_empty_folder(tmp_path, monkeypatch):
+    """Run where files may be written."""
+    monkeypatch.chdir(tmp_path)
+
+
+def run(command, kind, data):
+    """Return the exit code of a command on a file, and what it says on standard error."""
+    Path("h").write_bytes(data)
+    if kind == "events":
+        return follow(data)
+    words = ["--transactions", "list-append"] if kind.startswith("txn") else ["--model", MODELS[kind], "--format", kind]
+    result = CliRunner().invoke(app, [command, "h", *words, *COMMANDS[command]])
+    return result.exit_code, result.stderr
+
+
+def follow(data):
+    """Return what ``check --follow`` says about events on its standard input."""
+    reading, writing = os.pipe()
+    os.write(writing, data)
+    os.close(writing)
+    with os.fdopen(reading) as pipe, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("latchfree_lincheck.watching.tail.sys", type("sys", (), {"stdin": pipe}))
+        result = CliRunner().invoke(app, ["check", "--follow", "-", "--model", "cas-register"])
+    return result.exit_code, result.stderr
+
+
+def truth(kind, data):
+    """Return the code that is expected, None if the file is to be refused; and whether it may be read as before."""
+    try:
+        return expected(kind, data), False
+    except Refused as refused:
+        return None, refused.harmless
+
+
+def assert_noticed(rng, kind, command):
+    """Damage a file and run a command on it; return the code."""
+    whole = WHOLE[kind]
+    damage = line_damage(rng, whole)
+    changed = flipped(rng, whole) if rng.random() < 0.6 else whole
+    before, after = damage(whole), damage(changed)
+    if changed.count(b"\n") != whole.count(b"\n"):  # other lines have these numbers
+        before, after = whole, changed
+    code, harmless = truth(kind, after)
+    got, said = run(command, kind, after)
+    if got == exits.USAGE and (code is None or harmless):
+        name = "-" if kind == "events" else "h"
+        assert re.search(rf"{name}:\d+: |{name}: T\d+ \(line \d+\) ", said, re.MULTILINE), f"{said}: {after!r}"
+        return got
+    codes = {code} if code is not None else {truth(kind, before)[0]} if harmless else {exits.USAGE}
+    if command == "shrink" and exits.VIOLATION not in codes:
+        codes |= {exits.OK, exits.NOTHING}
+    assert got in codes, f"{kind}, {command}: {got}, not {codes}: {said}: {after!r}"
+    return got
+
+
+def campaign(rng, count):
+    """Damage files of every kind; return how many had each kind and code."""
+    codes = {}
+    kinds = list(WHOLE)
+    for turn in range(count):
+        kind = kinds[turn % len(kinds)]
+        command = "check" if kind not in MODELS or turn % 10 else rng.choice(["show", "shrink"])
+        code = assert_noticed(rng, kind, command)
+        codes[kind, code] = codes.get((kind, code), 0) + 1
+    return codes
+
+
+@pytest.mark.parametrize("kind", WHOLE)
+def test_what_is_whole_is_a_violation(kind):
+    assert expected(kind, WHOLE[kind]) == exits.VIOLATION
+    for command in COMMANDS if kind in MODELS else ["check"]:
+        assert run(command, kind, WHOLE[kind])[0] == exits.VIOLATION
+
+
+def test_damage_is_noticed():
+    codes = campaign(random.Random(15), 210)
+    for kind in WHOLE:
+        assert codes[kind, exits.USAGE] >= 3, codes
+    assert sum(count for (_, code), count in codes.items() if code == exits.VIOLATION) >= 20, codes
+
+
+@pytest.mark.slow
+def test_much_damage_is_noticed(rng):
+    codes = campaign(rng, int(os.environ.get("LATCHFREE_DAMAGED", "100000")))
+    assert {code for _, code in codes} <= {exits.OK, exits.VIOLATION, exits.USAGE, exits.NOTHING}, codes
+    print(sorted(codes.items()))
