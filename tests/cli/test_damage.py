@@ -92,6 +92,14 @@ def test_what_is_whole_is_a_violation(kind):
         assert run(command, kind, WHOLE[kind])[0] == exits.VIOLATION
 
 
+def test_an_index_that_lost_its_name():
+    """Without it, nobody would see that two maps have changed places."""
+    lines = WHOLE["txn-edn"].splitlines(keepends=True)
+    lines[3:5] = lines[4], lines[3].replace(b":index", b":hndex")
+    code, said = run("check", "txn-edn", b"".join(lines))
+    assert (code, "h:5: expected an :index in all maps" in said) == (exits.USAGE, True)
+
+
 def test_damage_is_noticed():
     codes = campaign(random.Random(15), 210)
     for kind in WHOLE:

@@ -71,7 +71,7 @@ class _Event:
 
 def _events(path: Path, text: str) -> Iterator[_Event]:
     """Yield the maps of a file but for those of the nemesis."""
-    latest = -1
+    latest, indexed = -1, None
     try:
         for line, value in read_maps(text):
             if not isinstance(value, dict):
@@ -82,6 +82,9 @@ def _events(path: Path, text: str) -> Iterator[_Event]:
                 continue
             if process is not None and not _is_integer(process):
                 raise HistoryFormatError(path, line, "an integer as :process", repr(process)[:60])
+            if indexed not in (None, "index" in fields):
+                raise HistoryFormatError(path, line, "an :index in all maps, or in none", repr(value)[:60])
+            indexed = "index" in fields
             if _is_integer(index) and index >= 0:
                 if index <= latest:
                     raise HistoryFormatError(path, line, f"an :index greater than {latest}", str(index))
