@@ -17,6 +17,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,11 +27,13 @@ from latchfree_support.library_keys import digest
 ROOT: Final = Path(__file__).parents[2]
 PAGES: Final = ("README.md", "docs/benchmarks.md")
 
+_MAP: Final = ("impl/latchfree/arena", "impl/latchfree/ctrie", "impl/latchfree/jit")
+
 #: The command of each record, and the folders whose code it measures.
 COMMANDS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
-    "ctrie": (("bench/ctrie.py",), ("impl/latchfree/arena", "impl/latchfree/ctrie", "impl/latchfree/jit")),
-    "in_step": (("bench/in_step.py",), ("impl/latchfree/arena", "impl/latchfree/ctrie", "impl/latchfree/jit")),
-    "one_key": (("bench/one_key.py",), ("impl/latchfree/arena", "impl/latchfree/ctrie", "impl/latchfree/jit")),
+    "ctrie": (("bench/ctrie.py",), _MAP),
+    "in_step": (("bench/in_step.py",), _MAP),
+    "one_key": (("bench/one_key.py",), _MAP),
 }
 
 _PLACE = re.compile(r"(<!-- record (\w+): ([\w ]+) -->\n).*?(<!-- end of record -->)", re.DOTALL)
@@ -133,21 +136,20 @@ def map_beside_peers(name: str, record: Record, root: Path = ROOT) -> str:
 
 def _columns(text: str, title: str) -> dict[str, dict[str, str]]:
     """Return a table that `ctrie.py` printed: by peer, nanoseconds by operation."""
-    lines = iter(text[text.index(title) :].splitlines()[1:])
-    head = next(line for line in lines if line.strip())
-    peers = re.split(r" {2,}", head.strip())[1:]
-    found: dict[str, dict[str, str]] = {peer: {} for peer in peers if peer != "target"}
-    starts = [match.end() for match in re.finditer(r"\S+(?: \S+)*", head)][1:]
-    next(lines)
-    for line in lines:
-        if not line.strip():
-            break
-        operation = re.split(r" {2,}", line.strip())[0]
-        for peer, low, high in zip(peers, [0, *starts], starts, strict=False):
-            cell = line[low:high].strip() if low else line[len(operation) + 1 : high].strip()
-            if peer in found and cell not in ("", "-"):
-                found[peer][operation] = cell.split(" ")[0]
+    _, head, _, *lines = filter(str.strip, text[text.index(title) :].splitlines())
+    peers = [cell for cell in _cells(head)[1:] if cell != "target"]
+    found: dict[str, dict[str, str]] = {peer: {} for peer in peers}
+    for line in takewhile(lambda line: line.startswith(" "), lines):
+        operation, *figures = (cell for cell in _cells(line) if not cell.startswith(("met ", "missed ")))
+        for peer, figure in zip(peers, figures, strict=True):
+            if figure != "-":
+                found[peer][operation] = figure.partition(" ")[0]
     return found
+
+
+def _cells(line: str) -> list[str]:
+    """Return the cells of a line; one that has nothing, as many targets, is left out."""
+    return re.split(r" {2,}", line.strip())
 
 
 def _tables(text: str) -> dict[str, dict[str, str]]:
