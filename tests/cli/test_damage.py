@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from damaged_files import MODELS, expected, files
-from lincheck_damage import Refused, flipped, line_damage
+from lincheck_damage import damaged, truth
 from typer.testing import CliRunner
 
 from latchfree_cli import exits
@@ -44,29 +44,17 @@ def follow(data):
     return result.exit_code, result.stderr
 
 
-def truth(kind, data):
-    """Return the code that is expected, None if the file is to be refused; and whether it may be read as before."""
-    try:
-        return expected(kind, data), False
-    except Refused as refused:
-        return None, refused.harmless
-
-
 def assert_noticed(rng, kind, command):
     """Damage a file and run a command on it; return the code."""
     whole = WHOLE[kind]
-    damage = line_damage(rng, whole)
-    changed = flipped(rng, whole) if rng.random() < 0.6 else whole
-    before, after = damage(whole), damage(changed)
-    if changed.count(b"\n") != whole.count(b"\n"):  # other lines have these numbers
-        before, after = whole, changed
-    code, harmless = truth(kind, after)
+    before, after = damaged(rng, whole)
+    code, harmless = truth(expected, kind, after)
     got, said = run(command, kind, after)
     if got == exits.USAGE and (code is None or harmless):
         name = "-" if kind == "events" else "h"
         assert re.search(rf"{name}:\d+: |{name}: T\d+ \(line \d+\) ", said, re.MULTILINE), f"{said}: {after!r}"
         return got
-    codes = {code} if code is not None else {truth(kind, before)[0]} if harmless else {exits.USAGE}
+    codes = {code} if code is not None else {truth(expected, kind, before)[0]} if harmless else {exits.USAGE}
     if command == "shrink" and exits.VIOLATION not in codes:
         codes |= {exits.OK, exits.NOTHING}
     assert got in codes, f"{kind}, {command}: {got}, not {codes}: {said}: {after!r}"

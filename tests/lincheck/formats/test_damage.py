@@ -5,7 +5,7 @@ import random
 
 import pyarrow as pa
 import pytest
-from lincheck_damage import Refused, compared, flipped, line_damage, slow, texts
+from lincheck_damage import compared, damaged, flipped, slow, texts, truth
 
 from latchfree_lincheck import History, HistoryFormatError, Operation, read_history, write_history
 
@@ -29,25 +29,14 @@ def outcome(path, data, format):
     return found if format == "jsonl" else {"h": found["h"]}
 
 
-def truth(data, format):
-    try:
-        return slow(format, data), False
-    except Refused as refused:
-        return None, refused.harmless
-
-
 def assert_noticed(path, rng, format):
     """Damage a text; return whether it was refused."""
     whole = TEXTS[format]
-    damage = line_damage(rng, whole)
-    changed = flipped(rng, whole) if rng.random() < 0.6 else whole
-    before, after = damage(whole), damage(changed)
-    if changed.count(b"\n") != whole.count(b"\n"):  # other lines have these numbers
-        before, after = whole, changed
-    expected, harmless = truth(after, format)
+    before, after = damaged(rng, whole)
+    expected, harmless = truth(slow, format, after)
     found = outcome(path, after, format)
     if harmless and found is not None:
-        expected = truth(before, format)[0]
+        expected = truth(slow, format, before)[0]
     assert found == expected, f"{after!r}"
     return found is None
 
@@ -60,7 +49,7 @@ def assert_packed_noticed(path, rng, format, packing):
     else:
         data = flipped(rng, whole)
     found = outcome(path, data, format)
-    assert found is None or found == truth(TEXTS[format], format)[0]
+    assert found is None or found == truth(slow, format, TEXTS[format])[0]
     return found is None
 
 
@@ -106,7 +95,7 @@ def damage_many(path, rng, count):
 
 def test_the_slow_reader_reads_what_is_whole(path):
     for format, text in TEXTS.items():
-        assert outcome(path, text, format) == truth(text, format)[0] is not None
+        assert outcome(path, text, format) == truth(slow, format, text)[0] is not None
 
 
 def test_damage_is_noticed(path):

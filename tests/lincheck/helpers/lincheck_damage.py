@@ -223,3 +223,20 @@ def _plain(value):
 def compared(operation: Operation):
     """Return an operation as `slow` gives them."""
     return (operation.process, operation.f, operation.arguments, operation.result, operation.invoke, operation.return_)
+
+
+def damaged(rng, whole):
+    """Return a text with its lines damaged, without and with a bit flipped before; six times in ten there is one."""
+    damage = line_damage(rng, whole)
+    changed = flipped(rng, whole) if rng.random() < 0.6 else whole
+    if changed.count(b"\n") != whole.count(b"\n"):  # other lines have these numbers
+        return whole, changed
+    return damage(whole), damage(changed)
+
+
+def truth(read, *given):
+    """Return what a slow reader comes to, None if it refuses; and whether the text may be read as before."""
+    try:
+        return read(*given), False
+    except Refused as refused:
+        return None, refused.harmless
