@@ -96,7 +96,7 @@ def event_text(rng, model, calls, odd=0.1):
             kind = "fail" if each.result is False else rng.choice(["ok"] * 9 + ["fail"])
             events.append((each.return_, 1, each.process, kind, each.f, rng.choice([value, value, None])))
     if rng.random() < 0.5:
-        events.append((rng.randrange(10), 0, ":nemesis", "info", "start", rng.choice([None, "n1", 3])))
+        events.append((rng.randrange(10), 0, ":nemesis", "info", "start", rng.choice([None, "n1", 3, ":majority"])))
     events.sort(key=lambda event: event[:2])
     index, time, error = rng.random() < 0.6, rng.random() < 0.5, rng.random() < 0.2
     gap = rng.choice([", ", ", ", " "])
@@ -117,6 +117,8 @@ def event_text(rng, model, calls, odd=0.1):
 def _edn(value):
     if value is None or isinstance(value, bool):
         return {None: "nil", True: "true", False: "false"}[value]
+    if isinstance(value, str) and value.startswith(":"):
+        return value
     if isinstance(value, list):
         return f"[{' '.join(map(_edn, value))}]"
     return json.dumps(value, ensure_ascii=False)

@@ -35,6 +35,7 @@ from latchfree_lincheck.engine.logs.lines import (
     C,
     D,
     F,
+    count_lines,
     kind_at,
     number_at,
     starts,
@@ -64,7 +65,6 @@ _TIME: Final = word(b":time ")
 _INDEX: Final = word(b":index ")
 _ERROR: Final = word(b":error ")
 _NEMESIS: Final = word(b":nemesis")
-_TIMED_OUT: Final = word(b":timed-out")
 _NIL: Final = word(b"nil")
 _KEY: Final = word(b":key")
 
@@ -119,8 +119,11 @@ _LINE: Final = 8
 
 @kernel
 def keyword_at(text: Bytes, at: int) -> tuple[int, int]:
-    """Return the token of a keyword of small letters and hyphens, without its colon, and where it ends; or -1."""
-    if at >= len(text) or text[at] != _COLON:
+    """Return the token of a keyword of small letters and hyphens, without its colon, and where it ends; or -1.
+
+    The keyword ``:key`` is unusual: it tells another format.
+    """
+    if at >= len(text) or text[at] != _COLON or starts(text, at, _KEY):
         return 0, -1
     end = at + 1
     while end < len(text) and (_LETTER_A <= text[end] <= _LETTER_Z or (text[end] == _MINUS and end > at + 1)):
@@ -137,9 +140,10 @@ def value_at(text: Bytes, at: int, line: Ints) -> int:
     if starts(text, at, _NIL):
         line[ONE] = NULL
         return at + len(_NIL)
-    if starts(text, at, _TIMED_OUT):
+    if at < len(text) and text[at] == _COLON:
         line[ONE] = NAME
-        return at + len(_TIMED_OUT)
+        _, at = keyword_at(text, at)
+        return at
     if at < len(text) and text[at] == _OPENING:
         line[PAIR] = 1
         line[ONE], at = scalar_token(text, at + 1, False)
@@ -188,8 +192,6 @@ def field_at(text: Bytes, at: int, line: Ints) -> tuple[int, int]:
         return _IS_INDEX, at
     if starts(text, at, _ERROR):
         at += len(_ERROR)
-        if starts(text, at, _KEY):  # that would be another format
-            return 0, -1
         _, at = keyword_at(text, at) if at < len(text) and text[at] == _COLON else text_token(text, at, False)
         return _IS_ERROR, at
     return 0, -1
@@ -262,12 +264,13 @@ def end(text: Bytes, line: Ints, call: Ints) -> bool:
 @kernel
 def read_events(text: Bytes, calls: Ints) -> tuple[int, int]:
     """Read all lines; return how many calls are not dropped, and the functions as bits; 0 if a line is unusual."""
-    table, names = table_for(len(calls)), np.empty(len(calls), np.int64)
-    latest, line = np.full(len(calls), -1, np.int64), np.empty(_LINE, np.int64)
+    lines = min(count_lines(text), len(calls))
+    table, names = table_for(lines), np.empty(lines, np.int64)
+    latest, line = np.full(lines, -1, np.int64), np.empty(_LINE, np.int64)
     count, time, at, processes, functions, index = 0, 0, 0, 0, 0, -2
     while at < len(text):
         at = line_at(text, at, line)
-        if at < 0 or count == len(calls):
+        if at < 0 or count == lines:
             return 0, 0
         if index != -2 and ((index == -1) != (line[INDEX] == -1) or (index != -1 and line[INDEX] <= index)):
             return 0, 0
