@@ -51,6 +51,25 @@ def test_usual_files():
     assert judged(re.sub(", :", " :", EDN), "a.edn") == exits.OK
 
 
+USUAL_VALUES = [
+    '[:isolated {"n1" #{"n2" "n3"}, "n2" #{"n1"}}]', '{"n1" :killed, "n2" nil}', "[[1 2] [3 [4]]]", "{1 2, 2 1}", "[]",
+]  # fmt: skip
+UNUSUAL_VALUES = [
+    '#{"n1" "n1"}', '{"n1" 1 "n1" 2}', '{"n1" 1 "n2"}', '#{"n1" #{"n2"}}', "[1 2", "[1}", "[1x]", "#{1 true}",
+    "[[:r 1]]", "[[:append 1]]", "{:f :txn}", "[:key 1]", '["a:b"]', "[[[[[[[1]]]]]]]", "#{nil nil}",
+    "[a]", "[1 .5]", "#inst [1]",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", [*USUAL_VALUES, *UNUSUAL_VALUES])
+def test_values_of_the_nemesis(value):
+    for text in (
+        EDN.replace(":start, :value nil", f":start, :value {value}"),
+        EDN.replace("2}", f"2, :error {value}}}"),
+    ):
+        assert (judged(text, "a.edn") == exits.OK) == (value in USUAL_VALUES)
+
+
 @pytest.mark.parametrize("what", UNUSUAL)
 def test_what_is_unusual_takes_the_ordinary_path(what):
     assert judged(UNUSUAL[what], "a.jsonl", "register") is None

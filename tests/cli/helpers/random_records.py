@@ -1,6 +1,7 @@
 """Random histories as JSON Lines and as Jepsen's EDN, written in many ways, and what damages them."""
 
 import json
+import re
 
 from lincheck_random import random_history
 from random_logs import damaged
@@ -96,7 +97,7 @@ def event_text(rng, model, calls, odd=0.1):
             kind = "fail" if each.result is False else rng.choice(["ok"] * 9 + ["fail"])
             events.append((each.return_, 1, each.process, kind, each.f, rng.choice([value, value, None])))
     if rng.random() < 0.5:
-        events.append((rng.randrange(10), 0, ":nemesis", "info", "start", rng.choice([None, "n1", 3, ":majority"])))
+        events.append((rng.randrange(10), 0, ":nemesis", "info", "start", rng.choice(FAULTS)))
     events.sort(key=lambda event: event[:2])
     index, time, error = rng.random() < 0.6, rng.random() < 0.5, rng.random() < 0.2
     gap = rng.choice([", ", ", ", " "])
@@ -108,17 +109,27 @@ def event_text(rng, model, calls, odd=0.1):
         fields = [f":process {process}", f":type :{kind}", f":f :{f}", f":value {_edn(value)}"]
         fields = [fields[place] for place in order]
         fields += [f":time {when * 1000}"] if time else []
-        fields += [f":error {rng.choice([':timeout', chr(34) + 'no' + chr(34)])}"] if error and kind == "info" else []
+        fields += [f":error {rng.choice(ERRORS)}"] if error and kind == "info" else []
         fields += [f":index {number}"] if index else []
         lines.append("{" + gap.join(fields) + "}\n")
     return "".join(lines)
+
+
+ERRORS = [":timeout", '"no"', "[:http 500]", "{:a 1}", "{:code 1, :code 2}"]
+FAULTS = [
+    None, "n1", 3, ":majority", ":[:isolated {n1 #{n2 n3}, n2 #{n1}}]", ":{n1 :killed, n2 nil}", ":[[1 2] [3 [4]]]",
+    ":#{n1 n1}", ":{n1 1 n1 2}", ":{n1 1 n2}", ":#{n1 #{n2}}", ":[n1 {n1 n1}]", ":[:r n1]", ":[[:r 1]]", ":{1 2, 2 1}",
+    ":{:process 1, :f :start}", ":[n1 n2", ":[n1}", ":[1x]", ":[]", ":{}", ":{:a 1 :a 2}", ":[:a:b]",
+    ":[[[[[[[1]]]]]]]", ":[:append]", ":{:bb 1 :bb 2}", ":{:bb 1 :cc 1}", ":#{1 true}", ":#{nil nil}", ":[[:append 1]]",
+]  # fmt: skip
+"""Values of the nemesis: those that begin with a colon as they are, or behind it, where n1, n2 and n3 are texts."""
 
 
 def _edn(value):
     if value is None or isinstance(value, bool):
         return {None: "nil", True: "true", False: "false"}[value]
     if isinstance(value, str) and value.startswith(":"):
-        return value
+        return re.sub(r"\b(n\d)\b", r'"\1"', value[1:]) if value[1] in "[{#" else value
     if isinstance(value, list):
         return f"[{' '.join(map(_edn, value))}]"
     return json.dumps(value, ensure_ascii=False)

@@ -42,8 +42,8 @@ from latchfree_lincheck.engine.logs.lines import (
     table_for,
     word,
 )
+from latchfree_lincheck.engine.logs.nested import ROOM, keyword_at, nested_end
 from latchfree_lincheck.engine.logs.tokens import (
-    BITS,
     NO_TOKEN,
     NULL,
     TRUE,
@@ -66,7 +66,6 @@ _INDEX: Final = word(b":index ")
 _ERROR: Final = word(b":error ")
 _NEMESIS: Final = word(b":nemesis")
 _NIL: Final = word(b"nil")
-_KEY: Final = word(b":key")
 
 _IS_PROCESS: Final = 1
 _IS_TYPE: Final = 2
@@ -84,11 +83,8 @@ _OPENING: Final = 91
 _CLOSING: Final = 93
 _BEGIN: Final = 123
 _END: Final = 125
-_MINUS: Final = 45
-_LETTER_A: Final = 97
-_LETTER_Z: Final = 122
 
-#: In place of a token: the value is the name of an error.
+#: In place of a token: a value that only calls that have failed or were lost, and the nemesis, may have.
 NAME: Final = -5
 #: As process: that of the faults.
 NEMESIS: Final = -2
@@ -118,24 +114,8 @@ _LINE: Final = 8
 
 
 @kernel
-def keyword_at(text: Bytes, at: int) -> tuple[int, int]:
-    """Return the token of a keyword of small letters and hyphens, without its colon, and where it ends; or -1.
-
-    The keyword ``:key`` is unusual: it tells another format.
-    """
-    if at >= len(text) or text[at] != _COLON or starts(text, at, _KEY):
-        return 0, -1
-    end = at + 1
-    while end < len(text) and (_LETTER_A <= text[end] <= _LETTER_Z or (text[end] == _MINUS and end > at + 1)):
-        end += 1
-    if end == at + 1:
-        return 0, -1
-    return ((at + 1) << BITS) | (end - at - 1), end
-
-
-@kernel
 def value_at(text: Bytes, at: int, line: Ints) -> int:
-    """Read a value into a line: nil, a number, a text, a pair of these, or a name; return where it ends, or -1."""
+    """Read a value into a line: nil, a number, a text, a pair of these, or another one; return where it ends, or -1."""
     line[PAIR], line[OTHER] = 0, NO_TOKEN
     if starts(text, at, _NIL):
         line[ONE] = NULL
@@ -144,17 +124,28 @@ def value_at(text: Bytes, at: int, line: Ints) -> int:
         line[ONE] = NAME
         _, at = keyword_at(text, at)
         return at
-    if at < len(text) and text[at] == _OPENING:
-        line[PAIR] = 1
-        line[ONE], at = scalar_token(text, at + 1, False)
-        if at < 0 or at >= len(text) or text[at] != _BLANK:
-            return -1
-        line[OTHER], at = scalar_token(text, at + 1, False)
-        if at < 0 or at >= len(text) or text[at] != _CLOSING:
-            return -1
-        return at + 1
-    line[ONE], at = scalar_token(text, at, False)
-    return at
+    end = pair_at(text, at, line)
+    if end < 0:
+        end = nested_end(text, at, line[_LINE:])
+        line[PAIR], line[ONE] = 0, NAME
+    if end < 0:
+        line[ONE], end = scalar_token(text, at, False)
+    return int(end)
+
+
+@kernel
+def pair_at(text: Bytes, at: int, line: Ints) -> int:
+    """Read ``[a b]`` into a line; return where it ends, or -1."""
+    if at >= len(text) or text[at] != _OPENING:
+        return -1
+    line[PAIR] = 1
+    line[ONE], at = scalar_token(text, at + 1, False)
+    if at < 0 or at >= len(text) or text[at] != _BLANK:
+        return -1
+    line[OTHER], at = scalar_token(text, at + 1, False)
+    if at < 0 or at >= len(text) or text[at] != _CLOSING:
+        return -1
+    return at + 1
 
 
 @kernel
@@ -192,8 +183,13 @@ def field_at(text: Bytes, at: int, line: Ints) -> tuple[int, int]:
         return _IS_INDEX, at
     if starts(text, at, _ERROR):
         at += len(_ERROR)
-        _, at = keyword_at(text, at) if at < len(text) and text[at] == _COLON else text_token(text, at, False)
-        return _IS_ERROR, at
+        if at < len(text) and text[at] == _COLON:
+            _, at = keyword_at(text, at)
+            return _IS_ERROR, at
+        end = nested_end(text, at, line[_LINE:])
+        if end < 0:
+            _, end = text_token(text, at, False)
+        return _IS_ERROR, end
     return 0, -1
 
 
@@ -266,7 +262,7 @@ def read_events(text: Bytes, calls: Ints) -> tuple[int, int]:
     """Read all lines; return how many calls are not dropped, and the functions as bits; 0 if a line is unusual."""
     lines = min(count_lines(text), len(calls))
     table, names = table_for(lines), np.empty(lines, np.int64)
-    latest, line = np.full(lines, -1, np.int64), np.empty(_LINE, np.int64)
+    latest, line = np.full(lines, -1, np.int64), np.empty(_LINE + ROOM, np.int64)
     count, time, at, processes, functions, index = 0, 0, 0, 0, 0, -2
     while at < len(text):
         at = line_at(text, at, line)
