@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from latchfree_lincheck import History, Operation
+from latchfree_lincheck.formats.record import dumps, records
 from latchfree_model import UNKNOWN
 
 _OF_PYTHON = frozenset({"PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED"})
@@ -43,6 +44,27 @@ def kv_log(history: History) -> str:
         text = f":type :{kind}, :f :{operation.f}, :key {_edn(key)}, :value {_edn(value)}"
         lines.append(f"{{:process {operation.process}, {text}}}\n")
     return "".join(lines)
+
+
+def edn(history: History) -> str:
+    """Return the history of a cas-register as Jepsen writes it in EDN; a call that never returned has no second map."""
+    lines = []
+    for index, (operation, ends) in enumerate(_events(history)):
+        kind, value = "ok" if ends else "invoke", None
+        if operation.f != "read":
+            value = operation.arguments if operation.f == "cas" else operation.arguments[0]
+        elif ends:
+            value = operation.result
+        if ends and operation.f == "cas" and not operation.result:
+            kind = "fail"
+        text = f":type :{kind}, :f :{operation.f}, :value {_edn(value)}, :process {operation.process}"
+        lines.append(f"{{{text}, :time {1000 * index}, :index {index}}}\n")
+    return "".join(lines)
+
+
+def json_lines(history: History) -> str:
+    """Return a history as JSON Lines."""
+    return "".join(f"{dumps(record)}\n" for record in records(history))
 
 
 def _events(history: History) -> Iterator[tuple[Operation, bool]]:

@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 from judging.figure import PORCUPINE, Figure
-from judging.logs import jepsen_log, kv_log, processor_seconds, stale, write_logs
+from judging.logs import edn, jepsen_log, json_lines, kv_log, processor_seconds, stale, write_logs
 from judging.recorded import record
 from latchfree_lincheck import History
 
@@ -58,4 +58,30 @@ def shell() -> list[Figure]:
             figures.append(
                 Figure(f"{kind}: processor time beside Porcupine's", "times", asked, ours / theirs, note=note)
             )
+    return figures + _other_formats()
+
+
+def _other_formats() -> list[Figure]:
+    """The same histories in EDN and in JSON Lines, beside the logs; and a long file of JSON Lines."""
+    histories = [_etcd(seed, 0.05, 0.2) for seed in range(100)]
+    figures = []
+    with tempfile.TemporaryDirectory() as name:
+        found = {}
+        for kind, text in (("logs", jepsen_log), ("EDN", edn), ("JSON Lines", json_lines)):
+            folder = Path(name) / kind.replace(" ", "-")
+            folder.mkdir()
+            command = [*_COMMAND, *map(str, write_logs(folder, histories, text)), "--out", str(folder / "out")]
+            found[kind], printed = processor_seconds(command, _RUNS)
+            if kind == "logs":
+                continue
+            note = f"{found[kind]:.3f} s beside {found['logs']:.3f} s, {printed.count(': violation')} violations"
+            figures.append(
+                Figure(f"100 histories of etcd in {kind}", "times", 2.0, found[kind] / found["logs"], note=note)
+            )
+        for model, keys in (("register", 1), ("map", 100)):
+            file = Path(name) / f"{model}.jsonl"
+            file.write_text(json_lines(record(model, 100_000, threads=8, keys=keys)))
+            spent, _ = processor_seconds([*_COMMAND, str(file), "--model", model], _RUNS)
+            note = f"{file.stat().st_size / 1e6:.0f} MB"
+            figures.append(Figure(f"100,000 operations of a {model} in JSON Lines", "s", 0.4, spent, note=note))
     return figures

@@ -6,14 +6,17 @@ import re
 from pathlib import Path
 
 import pytest
-from damaged_files import MODELS, expected, files
+from damaged_files import MODELS, expected, files, usual_files
+from lane_ways import functions
 from lincheck_damage import damaged, truth
 from typer.testing import CliRunner
 
 from latchfree_cli import exits
 from latchfree_cli.app import app
+from latchfree_cli.histories import lane
 
 WHOLE = files()
+USUAL = usual_files()
 COMMANDS = {"check": ["-o", "out"], "show": ["-o", "page.html"], "shrink": ["-o", "out"]}
 
 
@@ -100,3 +103,46 @@ def test_much_damage_is_noticed(rng):
     codes = campaign(rng, int(os.environ.get("LATCHFREE_DAMAGED", "100000")))
     assert {code for _, code in codes} <= {exits.OK, exits.VIOLATION, exits.USAGE, exits.NOTHING}, codes
     print(sorted(codes.items()))
+
+
+def by_lane(data):
+    """Return the exit code of the fast lane, or None if it leaves a file to the ordinary path."""
+    Path("h").write_bytes(data)
+    try:
+        found = lane.judged(["h"], "out", False, "", functions)
+    except lane.NotUsual:
+        return None
+    return None if found is None else found[0]
+
+
+def lane_campaign(rng, count):
+    """Damage usual files of every kind; return how often the fast lane gave which answer."""
+    codes = {}
+    for turn in range(count):
+        kind = list(USUAL)[turn % len(USUAL)]
+        before, after = damaged(rng, USUAL[kind])
+        got = by_lane(after)
+        codes[kind, got] = codes.get((kind, got), 0) + 1
+        if got is not None:
+            code, harmless = truth(expected, kind, after)
+            right = {code} if code is not None else {truth(expected, kind, before)[0]} if harmless else set()
+            assert got in right, f"{kind}: {got}, not {right}: {after!r}"
+    return codes
+
+
+@pytest.mark.parametrize("kind", USUAL)
+def test_the_lane_judges_what_is_whole(kind):
+    assert by_lane(USUAL[kind]) == expected(kind, USUAL[kind]) == exits.VIOLATION
+
+
+def test_damage_is_noticed_by_the_lane():
+    codes = lane_campaign(random.Random(15), 2_000)
+    for kind in USUAL:
+        assert min(codes.get((kind, code), 0) for code in (None, exits.VIOLATION)) >= 5, codes
+    assert sum(count for (_, code), count in codes.items() if code == exits.OK) >= 10, codes
+
+
+@pytest.mark.slow
+def test_much_damage_is_noticed_by_the_lane(rng):
+    codes = lane_campaign(rng, int(os.environ.get("LATCHFREE_DAMAGED", "100000")))
+    print(sorted(codes.items(), key=str))

@@ -1,80 +1,24 @@
 """The fast lane says what the ordinary path says, byte for byte but for the seconds, or leaves a file to that path."""
 
-import io
 import os
 import random
-import re
 import subprocess
-import sys
-from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
-from cli_processes import environment
+from lane_ways import by_lane, by_ordinary_path, command, compared, needs_library, plain
 from random_logs import damaged, register_log, store_log
 
 from latchfree_cli import exits
 from latchfree_cli.histories import lane, lane_logs
-from latchfree_cli.histories.checking import Request, check_files
-from latchfree_cli.outcomes import finish
-from latchfree_cli.settings import Settings
-from latchfree_lincheck.engine.border import ENGINE
 from latchfree_lincheck.engine.frontier.kernels.configurations import CONTROL_FIELDS, FLIGHT_FIELDS, SLOTS
 from latchfree_lincheck.engine.logs import lines, register, store, told
-from latchfree_lincheck.native import LINCHECK
 
 GOOD = (
     "INFO  jepsen.util - 0\t:invoke\t:write\t1\nINFO  jepsen.util - 0\t:ok\t:write\t1\n"
     "INFO  jepsen.util - 1\t:invoke\t:read\tnil\nINFO  jepsen.util - 1\t:ok\t:read\t1\n"
 )
 BAD = GOOD.replace("read\t1", "read\t2")
-
-needs_library = pytest.mark.skipif(LINCHECK.load() is None, reason="no library was built, or it is switched off")
-
-
-def functions():
-    """Return the compiled functions without the library, which may not be there."""
-    return {log.name: getattr(ENGINE, f"judge_{log.name}") for log in lane_logs.LOGS}
-
-
-def plain(text):
-    """Return what was printed without seconds."""
-    return re.sub(r"[0-9.]+ s,", "s,", text)
-
-
-def written(folder):
-    """Return the files of a folder, without seconds."""
-    return {
-        path.relative_to(folder).as_posix(): plain(path.read_text()) for path in folder.rglob("*") if path.is_file()
-    }
-
-
-def by_lane(files, out, quiet=False):
-    """Return what the lane says, without seconds, or None."""
-    try:
-        found = lane.judged([str(file) for file in files], str(out), quiet, functions)
-    except lane.NotUsual:
-        return None
-    return None if found is None else (found[0], plain(found[1].decode()))
-
-
-def by_ordinary_path(files, out, quiet=False):
-    """Return what the ordinary path says."""
-    settings = Settings(out=out, address=str(out), quiet=quiet)
-    with redirect_stdout(io.StringIO()) as said:
-        code = finish(settings, lambda: check_files(settings, Request(list(files))))
-    return code, plain(said.getvalue())
-
-
-def compared(files, folder, **options):
-    """Judge files both ways, and return the exit code of the lane, or None if it left them to the other."""
-    quick = by_lane(files, folder / "one", **options)
-    if quick is None:
-        assert not (folder / "one").exists()
-        return None
-    assert quick == by_ordinary_path(files, folder / "other", **options)
-    assert written(folder / "one") == written(folder / "other")
-    return quick[0]
 
 
 @pytest.fixture(autouse=True)
@@ -164,23 +108,26 @@ def test_the_numbers_of_both_sides_agree():
     )
     assert all(getattr(lane_logs, name) == getattr(lines, name) for name in names)
     sizes = (CONTROL_FIELDS, FLIGHT_FIELDS, SLOTS, SLOTS, SLOTS)
-    assert tuple(map(len, lane.Room(0).given[0][:5])) == sizes
+    assert tuple(map(len, lane.Room(0, True).given[0][:5])) == sizes
     assert (lane.CONFIGURATIONS, lane.PATHS) == (store.CONFIGURATIONS, store.LOG)
     assert store.CONFIGURATIONS >= register.CONFIGURATIONS
     assert store.LOG >= register.LOG
-    names = ("PARTIAL", "HELD", "SHOWN", "FIRST", "MOST", "TOLD")
+    names = ("PARTIAL", "HELD", "SHOWN", "MODEL", "NAME", "MONITORED", "LEGAL", "FIRST", "MOST", "TOLD")
     assert all(getattr(lane_logs, name) == getattr(told, name) for name in names)
 
 
 @pytest.mark.parametrize(
     ("words", "asked"),
     [
-        (["check", "a.log"], (["a.log"], "out", False)),
-        (["check", "./b//a.log", "-q", "b/a.log", "--out", "/x/"], (["b/a.log"], "/x", True)),
-        (["check", "../a.log", "-o", "x", "-o", "y"], (["../a.log"], "y", False)),
+        (["check", "a.log"], (["a.log"], "out", False, "")),
+        (["check", "./b//a.log", "-q", "b/a.log", "--out", "/x/"], (["b/a.log"], "/x", True, "")),
+        (["check", "../a.log", "-o", "x", "-o", "y"], (["../a.log"], "y", False, "")),
+        (["check", "a.log", "--model", "register", "--model", "map"], (["a.log"], "out", False, "map")),
         (["check", "a.log", "--json"], None),
         (["check", "-"], None),
-        (["check", "a.log", "--model", "register"], None),
+        (["check", "a.log", "--model", "queue:2"], None),
+        (["check", "a.log", "--model=map"], None),
+        (["check", "a.log", "--model"], None),
         (["check", "a.parquet"], None),
         (["check", "//a.log"], None),
         (["check", "a.log\n"], None),
@@ -224,21 +171,6 @@ def test_files_that_are_not_usual(tmp_path):
     for name in ("other.jsonl", "none.log", "folder.log", "pipe.log"):
         assert by_lane([Path("good.log"), Path(name)], tmp_path / "out") is None
     assert not (tmp_path / "out").exists()
-
-
-def command(*words, before="", **options):
-    """Run the command line in a process of its own; say which heavy modules it loaded, on standard error."""
-    program = (
-        f"import os, sys\n{before}\nend = os._exit\n"
-        "def leave(code):\n"
-        "    heavy = {'numpy', 'typer', 'pathlib', 're', 'ctypes', 'typing'} & {*sys.modules}\n"
-        "    print(sorted(heavy), file=sys.stderr, flush=True)\n"
-        "    end(code)\n"
-        "os._exit = leave\n"
-        f"sys.argv = ['latchfree', *{list(words)!r}]\nfrom latchfree_cli.main import main\nmain()\n"
-    )
-    options = {"capture_output": True, **options}
-    return subprocess.run([sys.executable, "-S", "-c", program], text=True, check=False, env=environment(), **options)
 
 
 @needs_library

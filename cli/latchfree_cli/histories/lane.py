@@ -16,7 +16,21 @@ import stat
 import sys
 from time import perf_counter
 
-from latchfree_cli.histories.lane_logs import COLUMNS, HELD, LOGS, TOLD, Log, Told, explained
+from latchfree_cli.histories.lane_logs import (
+    COLUMNS,
+    HELD,
+    LARGEST_RECORDS,
+    LOGS,
+    MODEL,
+    MODELS,
+    MONITORED,
+    NAME,
+    TOLD,
+    Log,
+    Told,
+    bare,
+    explained,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,13 +39,11 @@ if TYPE_CHECKING:
 
 _QUIET: Final = frozenset({"-q", "--quiet"})
 _OUT: Final = frozenset({"-o", "--out"})
+_MODEL: Final = "--model"
 _PACKED: Final = (".gz", ".zst")
 _ENCODINGS: Final = frozenset({"utf-8", "ascii", "iso8859-1", "latin-1"})
 _PLAIN: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.")
 _UNQUOTED: Final = _PLAIN | frozenset("@%+=:,/")
-_LARGEST: Final = 4 << 20
-"""Bytes of a file: compiled code cannot be interrupted, so a long search is not begun here."""
-
 SHORTEST: Final = 24
 """Bytes of a line, at least."""
 CONFIGURATIONS: Final = 1 << 11
@@ -60,21 +72,28 @@ def quick_code(words: Sequence[str]) -> tuple[int, bytes] | None:
         return None
 
 
-def _asked(words: Sequence[str]) -> tuple[list[str], str, bool] | None:
-    """Return the files of a command line, the folder for files, and whether to say less; None if it is not usual."""
+def _asked(words: Sequence[str]) -> tuple[list[str], str, bool, str] | None:
+    """Return the files of a command line, the folder for files, whether to say less, and the model, "" for none.
+
+    None if it is not usual.
+    """
     if len(words) < 2 or words[0] != "check" or any(name.endswith("_COMPLETE") for name in os.environ):
         return None
     files: dict[str, None] = {}
-    out, quiet = "out", False
+    out, quiet, model = "out", False, ""
     rest = iter(words[1:])
     for word in rest:
         if word in _QUIET:
             quiet = True
         elif word in _OUT:
             out = _path(next(rest, ""))
+        elif word == _MODEL:
+            model = next(rest, "")
+            if not any(model in log.asked for log in LOGS):
+                raise NotUsual
         else:
             files[_path(word)] = None
-    return [*files], out, quiet
+    return [*files], out, quiet, model
 
 
 def _is_free(stream: Any) -> bool:
@@ -108,7 +127,7 @@ def stem(file: str) -> str:
 def read(file: str) -> bytes:
     """Return a regular file that does not change meanwhile."""
     found = os.stat(file)  # noqa: PTH116 -- pathlib is slow to load
-    if not stat.S_ISREG(found.st_mode) or not 0 < found.st_size <= _LARGEST:
+    if not stat.S_ISREG(found.st_mode) or not 0 < found.st_size <= LARGEST_RECORDS:
         raise NotUsual
     number = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
     try:
@@ -154,7 +173,7 @@ def loaded() -> dict[str, Callable[..., int]]:
 
 
 def answers(
-    files: list[str], load: Callable[[], dict[str, Callable[..., int]]]
+    files: list[str], model: str, load: Callable[[], dict[str, Callable[..., int]]]
 ) -> list[tuple[Log, Told, float]] | None:
     """Return what is told of each file, and the seconds it took; None if a file is not usual.
 
@@ -173,14 +192,15 @@ def answers(
             except IndexError:  # another thread was faster
                 return
             text, started = read(files[at]), perf_counter()
-            log = next((log for log in LOGS if text.startswith(log.head)), None)
-            if log is None:
+            log = next((log for log in LOGS if log.fits(text)), None)
+            if log is None or len(text) > log.largest or (model and model not in log.asked):
                 raise NotUsual
             if not functions:
                 functions.update(load())
-            if room is None or room.size < len(text):
-                room = Room(2 * len(text))
-            told = answered(functions[log.name], log, text, room)
+            if room is None or room.size < len(text) or log.holds_text > room.holds_text:
+                room = None  # the memory goes before there is more
+                room = Room(2 * len(text), log.holds_text)
+            told = answered(functions[log.name], log, text, room, model)
             now = perf_counter()
             found[at] = log, told, now - started
 
@@ -213,46 +233,57 @@ def answers(
 
 
 class Room:
-    """Memory for compiled code, for texts of up to some bytes. The system gives a page of it when it is first written.
+    """Memory for compiled code, for files of up to some bytes; `holds_text` tells whether keys of them hold texts.
+
+    The system gives a page of it when it is first written.
 
     Compiled code could make these arrays itself, and would be slower with them; see
     `latchfree_lincheck.engine.logs.frontiers`.
     """
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, holds_text: bool) -> None:
         from mmap import MAP_ANONYMOUS, MAP_PRIVATE, mmap
 
-        lines, nodes = size // SHORTEST + 1, 1 << 13
-        while nodes < (1 << 13) + 3 * size:
-            nodes *= 2
-        work = 5 * lines + 2 * size + nodes + 8
+        lines, nodes, work = size // SHORTEST + 1, 1 << 13, 5 * (size // SHORTEST + 1) + 8
+        if holds_text:
+            while nodes < (1 << 13) + 3 * size:
+                nodes *= 2
+            work += 2 * size + nodes
         tables = [(CONFIGURATIONS, 4), (CONFIGURATIONS, 4), (4 * CONFIGURATIONS,), (PATHS, 2)]
         shapes = [(14,), (6,), (62,), (62,), (62,), *tables, (lines, COLUMNS), (work,), (nodes, 2), (2 * nodes,), (1,)]
         ends = [0]
         for rows, *columns in shapes:
             ends.append(ends[-1] + 8 * rows * (columns[0] if columns else 1))
         text = ends[-1] + 20 * lines
-        block = memoryview(mmap(-1, text + size, MAP_PRIVATE | MAP_ANONYMOUS))
+        block = memoryview(mmap(-1, text + holds_text * size, MAP_PRIVATE | MAP_ANONYMOUS))
         arrays = [block[low:high].cast("q", shape) for low, high, shape in zip(ends, ends[1:], shapes, strict=False)]
-        self.size = size
+        self.size, self.holds_text = size, holds_text
         self.told = memoryview(bytearray(8 * TOLD)).cast("q")
         self.given = tuple(arrays[:9]), arrays[9], block[ends[-1] : text].cast("i", (lines, 5)), arrays[10]
         self.states = tuple(arrays[11:])
         self.held = block[text:]
 
 
-def answered(function: Callable[..., int], log: Log, text: bytes, room: Room) -> Told:
+def answered(function: Callable[..., int], log: Log, text: bytes, room: Room, model: str) -> Told:
     """Return what a compiled function tells about a log."""
     if log.holds_text:
         answer = function(text, room.told, *room.given, room.states, room.held)
+    elif log.takes_model:
+        answer = function(text, room.told, *room.given, MODELS.index(model) if model else -1)
     else:
         answer = function(text, room.told, *room.given)
     if answer not in (OK, VIOLATION):
         raise NotUsual
     if answer == OK:
-        return Told(answer, b"", [room.told[0]], b"")
-    held = bytes(room.held[: room.told[HELD]]) if log.holds_text else b""
-    return Told(answer, text, room.told.tolist(), held)
+        told = Told(log, answer, b"", [room.told[0]], b"")
+    else:
+        held = bytes(room.held[: room.told[HELD]]) if log.holds_text else b""
+        told = Told(log, answer, text, room.told.tolist(), held)
+    if log.takes_model:
+        told.model = MODELS[room.told[MODEL]]
+        told.engine = f"monitor:{told.model}" if room.told[MONITORED] else "frontier"
+        told.name = bare(text, room.told[NAME]) if room.told[NAME] >= 0 else ""
+    return told
 
 
 def _home(package: str) -> str:
@@ -265,14 +296,14 @@ def _home(package: str) -> str:
 
 
 def judged(
-    files: list[str], out: str, quiet: bool, load: Callable[[], dict[str, Callable[..., int]]] = loaded
+    files: list[str], out: str, quiet: bool, model: str, load: Callable[[], dict[str, Callable[..., int]]] = loaded
 ) -> tuple[int, bytes] | None:
     """Judge files, write what is to be written, and return the exit code and what is to be printed.
 
     Parameters
     ----------
-    files, out, quiet
-        What was asked: paths, a folder, and whether to say less.
+    files, out, quiet, model
+        What was asked: paths, a folder, whether to say less, and a model, or "".
     load : callable
         Returns the compiled functions; tests have others than the library's.
 
@@ -281,24 +312,25 @@ def judged(
     tuple of int and bytes, or None
         None if something is not usual; then nothing was printed.
     """
-    found = answers(files, load) if files else None
+    found = answers(files, model, load) if files else None
     if found is None:
         return None
     lines: list[str] = []
     written: dict[str, str] = {}
     again = ""
     for file, (log, told, seconds) in zip(files, found, strict=True):
-        name = stem(file)
+        name = told.name or stem(file)
         if told.answer == OK:
             if not quiet:
-                lines.append(f"{file}: {name}: ok ({told.told[0]:,} operations, {seconds:.3f} s, {log.engine})")
+                lines.append(f"{file}: {name}: ok ({told.told[0]:,} operations, {seconds:.3f} s, {told.engine})")
             continue
         explanation = explained(log, told, seconds)
-        if " \n" in explanation or not _PLAIN.issuperset(name):
+        alone = stem(file) if name == stem(file) else f"{stem(file)}-{name}"
+        if " \n" in explanation or not _PLAIN.issuperset(alone):
             return None
         lines += [f"{file}: {name}: violation", explanation]
-        written[f"{out}/check/{name}.txt"] = explanation
-        again = f"latchfree check {quoted(file)} --model {log.model}"
+        written[f"{out}/check/{alone}.txt"] = explanation
+        again = f"latchfree check {quoted(file)} --model {told.model}"
     if again:
         lines.append(again)
         os.makedirs(f"{out}/check", exist_ok=True)  # noqa: PTH103

@@ -24,6 +24,7 @@ from latchfree_lincheck.engine.dequeues.kernels import configurations as dequeue
 from latchfree_lincheck.engine.dequeues.kernels.advance import advance as advance_dequeues
 from latchfree_lincheck.engine.encoding import kernels as encoding
 from latchfree_lincheck.engine.frontier.kernels import advance, configurations, lookahead, sweep
+from latchfree_lincheck.engine.logs import edn, jsonl
 from latchfree_lincheck.engine.logs import register as register_log
 from latchfree_lincheck.engine.logs import store as store_log
 from latchfree_lincheck.engine.monitors import common, flag, map_key, priority_queue, queue, register, stack
@@ -156,6 +157,8 @@ _TEXT: Final = Array("uint8", written=False)
 _MEMORY: Final = (_FRONTIER, _TABLE, _ROWS, INTS)
 _LOGS: Final = {
     "judge_register_log": Call(register_log.judge_register_log, (_TEXT, INTS, *_MEMORY), INT, nogil=True),
+    "judge_jsonl": Call(jsonl.judge_jsonl, (_TEXT, INTS, *_MEMORY, INT), INT, nogil=True),
+    "judge_edn": Call(edn.judge_edn, (_TEXT, INTS, *_MEMORY, INT), INT, nogil=True),
     "judge_store_log": Call(store_log.judge_store_log, (_TEXT, INTS, *_MEMORY, _STATES, BYTES), INT, nogil=True),
 }
 

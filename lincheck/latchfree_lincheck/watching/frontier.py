@@ -183,16 +183,19 @@ class Frontier:
 
     def _ended(self, one: Configuration, number: int, call: Call) -> Configuration | None:
         """Return the configuration after a read returned, or None if the read cannot have seen that in it."""
-        seen = any(each == number and self._outcomes.fits(result, call) for each, result in one.seen)
+        noted = any(each == number for each, _ in one.seen)
+        seen = noted and any(each == number and self._outcomes.fits(result, call) for each, result in one.seen)
         if not seen and not any(self._outcomes.fits(result, call) for result, _ in self._outcomes.of(one.state, call)):
             return None
-        return replace(one, seen=_without(one.seen, number))
+        return Configuration(one.state, one.done, _without(one.seen, number), one.used) if noted else one
 
     def _ended_write(self, one: Configuration, number: int, call: Call) -> Configuration | None:
         """Return the configuration after a call returned, or None if it did not take effect in it with that result."""
         for each, result in one.done:
             if each == number:
-                return replace(one, done=one.done - {(each, result)}) if self._outcomes.fits(result, call) else None
+                if not self._outcomes.fits(result, call):
+                    return None
+                return Configuration(one.state, one.done - {(each, result)}, one.seen, one.used)
         return None
 
     def _extended(self, one: Configuration, number: int, call: Call) -> Iterator[Configuration]:

@@ -156,7 +156,10 @@ class Monitor(LiveCalls):
         running = self._running.get(event.process)
         if running is None:
             raise InvalidEvent(f"process {event.process} has no call that could end; got {event.type!r}")
-        operation = replace(running.operation, result=event.result, return_=self.events + 1)
+        begun = running.operation
+        operation = Operation(
+            begun.process, begun.f, begun.arguments, event.result, begun.invoke, self.events + 1, begun.object
+        )
         try:
             self._outcomes.validate(operation.call)
         except ValueError as error:

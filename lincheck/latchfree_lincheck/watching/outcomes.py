@@ -45,31 +45,33 @@ class Outcomes:
 
     def __init__(self, model: Model[Any]) -> None:
         self._model = model
+        # What kind of model it is, asked once: a frontier asks for thousands of outcomes a second.
+        self._sequential = model if isinstance(model, SequentialModel) else None
+        self._choosing = model if isinstance(model, NondeterministicModel) else None
 
     def initial(self) -> list[Any]:
         """Return the states in which the object may be at the beginning."""
-        if isinstance(self._model, NondeterministicModel):
-            return list(self._model.initial())
+        if self._choosing is not None:
+            return list(self._choosing.initial())
         return [self._model.init()]
 
     def validate(self, call: Call) -> None:
         """Raise ValueError if the model does not have the call."""
-        if isinstance(self._model, SequentialModel):
-            self._model.validate(call)
+        if self._sequential is not None:
+            self._sequential.validate(call)
 
     def reads(self, call: Call) -> bool:
         """Return whether the call changes no state, whatever it returns."""
-        return isinstance(self._model, SequentialModel) and call.f in self._model.readonly
+        return self._sequential is not None and call.f in self._sequential.readonly
 
     def of(self, state: Any, call: Call) -> Iterable[tuple[Hashable, Any]]:
         """Return what stands for each result that a call may have in a state, with the state after it."""
-        model = self._model
-        if isinstance(model, NondeterministicModel):
-            return [(_hashable(result), after) for result, after in model.outcomes(state, call)]
-        if isinstance(model, SequentialModel):
-            result, after = model.apply(state, call)
+        if self._choosing is not None:
+            return [(_hashable(result), after) for result, after in self._choosing.outcomes(state, call)]
+        if self._sequential is not None:
+            result, after = self._sequential.apply(state, call)
             return [] if result is BLOCKED else [(_hashable(result), after)]
-        legal, after = model.step(state, call)
+        legal, after = self._model.step(state, call)
         return [(_Step(state, after), after)] if legal else []
 
     def fits(self, expected: Hashable, call: Call) -> bool:
@@ -87,14 +89,14 @@ class Outcomes:
             if legal and after != expected.after:
                 raise ChoosesByResult
             return legal
-        model = self._model
-        assert isinstance(model, SequentialModel)
+        model = self._sequential
+        assert model is not None
         result = expected.result if isinstance(expected, _Unhashable) else expected
         return call.f in model.silent or model.matches(call, result)
 
     def objection(self, state: Any, call: Call) -> str:
         """Return what the model says about a call in a state that does not allow its result."""
-        whole = frozenset({state}) if isinstance(self._model, NondeterministicModel) else state
+        whole = state if self._choosing is None else frozenset({state})
         legal, _ = self._model.step(whole, call)
         text = self._model.describe(whole, call)
         return f"{text}, yet no order that allows it explains the calls before it" if legal else text

@@ -13,6 +13,7 @@ from math import comb, prod
 import numpy as np
 
 from latchfree.jit import kernel
+from latchfree_lincheck import History, Operation
 from latchfree_model import UNKNOWN, Call, get_model
 
 
@@ -128,6 +129,19 @@ def histories(shape, calls):
 def precedes(shape):
     """Return the pairs of operations of which the first returned before the second was invoked."""
     return [(i, j) for i, (_, b, _) in enumerate(shape) for j, (a, _, _) in enumerate(shape) if b <= a]
+
+
+def as_history(shape, calls):
+    """Return a history of that shape; two steps of time for each of its own."""
+    return History(
+        "shape",
+        [
+            Operation(
+                i, call.f, call.arguments, UNKNOWN if pending else call.result, 2 * a, None if pending else 2 * b - 1
+            )
+            for i, ((a, b, pending), call) in enumerate(zip(shape, calls, strict=True))
+        ],
+    )
 
 
 def transitions(model, calls, operations):

@@ -142,21 +142,36 @@ def _order(problem: Problem, taken: Ints, until: int) -> Ints:
     return np.array([operation for *_, operation in sorted(moments)], np.int64)
 
 
+def _never_full(problem: Problem) -> bool:
+    """Return whether a queue has no bound, or no order of the calls can fill it.
+
+    It holds at most the items of enqueues that were called, without those that dequeues have returned by then.
+    """
+    parts = problem.parts
+    enqueue = parts.rows[:, 0] == ENQUEUE
+    capacities, results = parts.rows[enqueue, 3], parts.rows[enqueue, 4]
+    if (capacities == ABSENT).all():
+        return True
+    calls, is_return = parts.events >> 1, parts.events & 1 == 1
+    put = enqueue[calls] & ~is_return
+    taken = is_return & ~enqueue[calls] & (parts.rows[calls, 4] >= 0)
+    most = int(np.cumsum(put.astype(np.int64) - taken).max(initial=0))
+    return bool(np.isin(results, (1, UNKNOWN_RESULT)).all() and most <= int(capacities.min()))
+
+
 class ByDequeues:
-    """The searcher of unbounded queues that orders enqueues by their dequeues."""
+    """The searcher of queues that orders enqueues by their dequeues; a queue with a bound must never be full."""
 
     name = "dequeues"
     tells_order = True
     calls = ("advance_dequeues",)
 
     def accepts(self, problem: Problem, memory: int) -> bool:
-        """Return whether the part is a queue without bound in which each dequeue that returned has a known result."""
+        """Return whether the part is a queue that is never full."""
         rows = problem.parts.rows
         if problem.kind != "list" or not np.isin(rows[:, 0], (ENQUEUE, TAKE)).all():
             return False
-        enqueue = rows[:, 0] == ENQUEUE
-        hidden = ~enqueue & (rows[:, 4] == UNKNOWN_RESULT) & (problem.parts.return_ != NEVER_RETURNS)
-        return bool(enqueue.any() and (rows[enqueue, 3] == ABSENT).all() and not hidden.any())
+        return bool((rows[:, 0] == ENQUEUE).any()) and _never_full(problem)
 
     def start(self, problem: Problem, memory: int, deadline: Deadline) -> Slices:
         """Search one part."""

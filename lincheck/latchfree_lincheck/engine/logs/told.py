@@ -13,7 +13,13 @@ OPERATIONS: Final = 0
 PARTIAL: Final = 1
 HELD: Final = 2
 SHOWN: Final = 3
-FIRST: Final = 4
+# Of records: the model, the token of the history's name, whether most parts were judged by a monitor, and whether the
+# model allows the failing call.
+MODEL: Final = 4
+NAME: Final = 5
+MONITORED: Final = 6
+LEGAL: Final = 7
+FIRST: Final = 8
 MOST: Final = 10
 TOLD: Final = FIRST + COLUMNS * (MOST + 1)
 

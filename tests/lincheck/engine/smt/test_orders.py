@@ -7,12 +7,21 @@ which call, who returned before whom, and who is pending are assumptions.
 import pytest
 import z3
 from lincheck_brute import brute
-from lincheck_shapes import UNIVERSES, brute_force, count, histories, model_of, precedes, shapes, transitions
+from lincheck_shapes import (
+    UNIVERSES,
+    as_history,
+    brute_force,
+    count,
+    histories,
+    model_of,
+    precedes,
+    shapes,
+    transitions,
+)
 
-from latchfree_lincheck import History, Operation, check
+from latchfree_lincheck import check
 from latchfree_lincheck.engine.smt import orders as smt_orders
 from latchfree_lincheck.engine.smt.orders import Orders
-from latchfree_model import UNKNOWN
 
 LONGER = ("register", "queue", "stack", "priority-queue", "mutex")
 """Few enough calls for five operations."""
@@ -77,19 +86,6 @@ def test_the_oracle_is_the_one_on_operations(name):
         for chosen, expected in zip(made, brute_force(steps, shape, made).tolist(), strict=True):
             history = as_history(shape, [calls[number] for number in chosen])
             assert brute(history.operations, model) == expected
-
-
-def as_history(shape, calls):
-    """Return a history of that shape; two steps of time for each of its own."""
-    return History(
-        "shape",
-        [
-            Operation(
-                i, call.f, call.arguments, UNKNOWN if pending else call.result, 2 * a, None if pending else 2 * b - 1
-            )
-            for i, ((a, b, pending), call) in enumerate(zip(shape, calls, strict=True))
-        ],
-    )
 
 
 @pytest.mark.parametrize("name", UNIVERSES)

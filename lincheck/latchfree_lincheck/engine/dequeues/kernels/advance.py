@@ -15,12 +15,16 @@ one is left. Of several dequeues of one value in flight the one that returns fir
 are only how many dequeues of each value in flight took effect, in which order. The search is just in time, as the
 frontier's: dequeues take effect when one of them returns. When an enqueue returns, dequeues that found nothing may have
 to take effect before, which needs others to do so.
+
+A dequeue may have returned with a result that nobody saw: it is *hidden*. It took whatever may be next, one item of
+each value, or found nothing while every enqueue that has returned was taken. Both are tried. Hidden dequeues are all
+alike, so of those in flight the one that returns first takes effect first.
 """
 
 from __future__ import annotations
 
 from latchfree.jit import kernel
-from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT, ENQUEUE
+from latchfree_lincheck.engine.compiled_models.opcodes import ABSENT, ENQUEUE, UNKNOWN_RESULT
 from latchfree_lincheck.engine.dequeues.kernels.configurations import (
     ACTIVE,
     AT,
@@ -32,6 +36,7 @@ from latchfree_lincheck.engine.dequeues.kernels.configurations import (
     EVENT,
     FILLED,
     FIRST,
+    HIDDEN,
     KEPT,
     LIVE,
     LOGGED,
@@ -75,6 +80,8 @@ def _arrive(control: Ints, calls: Calls, frontier: Frontier, operation: int) -> 
         frontier.place[operation] = slot
         if calls.rows[operation, 4] == ABSENT:
             control[EMPTIES] |= int64(1) << slot
+        elif calls.rows[operation, 4] == UNKNOWN_RESULT:
+            control[HIDDEN] |= int64(1) << slot
     return True
 
 
@@ -121,7 +128,8 @@ def advance(control: Ints, calls: Calls, frontier: Frontier, order: Ints, steps:
             control[EVENT] += 1
             continue
         bit = int64(0) if enqueue else int64(1) << frontier.place[operation]
-        wanted = control[EMPTIES] if enqueue else bit
+        unseen = control[EMPTIES] | control[HIDDEN]
+        wanted = unseen if enqueue else bit
         if control[CLOSING] == 0:
             if control[STEPS] >= stop_at:
                 return SLICE
@@ -135,6 +143,7 @@ def advance(control: Ints, calls: Calls, frontier: Frontier, order: Ints, steps:
                     configurations[at, LIVE] &= ~bit
                 control[ACTIVE] &= ~bit
                 control[EMPTIES] &= ~bit
+                control[HIDDEN] &= ~bit
                 control[STEPS] += 1
                 control[EVENT] += 1
                 continue
@@ -152,7 +161,7 @@ def advance(control: Ints, calls: Calls, frontier: Frontier, order: Ints, steps:
             control[AT] = at + 1
             live = configurations[at, LIVE]
             if enqueue:
-                keep = at < control[FIRST] or live & control[EMPTIES] != configurations[at, EMPTY_BEFORE]
+                keep = at < control[FIRST] or live & unseen != configurations[at, EMPTY_BEFORE]
             else:
                 keep = live & bit != 0
             if keep:
@@ -177,6 +186,7 @@ def advance(control: Ints, calls: Calls, frontier: Frontier, order: Ints, steps:
         control[CLOSING] = 0
         control[ACTIVE] &= ~bit
         control[EMPTIES] &= ~bit
+        control[HIDDEN] &= ~bit
         control[STEPS] += 1
         control[EVENT] += 1
     return DONE

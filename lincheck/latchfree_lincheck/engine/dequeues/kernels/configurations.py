@@ -34,7 +34,8 @@ FIRST: Final = 9
 ACTIVE: Final = 10
 EMPTIES: Final = 11
 LOST: Final = 12
-FIELDS: Final = 13
+HIDDEN: Final = 13
+FIELDS: Final = 14
 
 # The columns of a configuration.
 LIVE: Final = 0
@@ -47,8 +48,9 @@ PATH: Final = 6
 COLUMNS: Final = 7
 
 OPTIONS: Final = 2 * SLOTS
-ROOM: Final = SLOTS + OPTIONS + 1
-"""Configurations that an expansion can add."""
+ROOM: Final = SLOTS + 2 * OPTIONS + 2
+"""Configurations that an expansion can add: one for each dequeue with a known result, and what one that is hidden and
+one that is lost may take."""
 
 
 class Calls(NamedTuple):
@@ -145,7 +147,7 @@ def add(control: Ints, calls: Calls, frontier: Frontier, path: int, dequeue: int
         waiting = int64(0)
     configurations[at, LIVE] |= waiting
     if dequeue < 0:
-        configurations[at, EMPTY_BEFORE] = configurations[at, LIVE] & control[EMPTIES]
+        configurations[at, EMPTY_BEFORE] = configurations[at, LIVE] & (control[EMPTIES] | control[HIDDEN])
     place = find_place(frontier.table, control[BASE], configurations, at)
     if place < 0:
         return

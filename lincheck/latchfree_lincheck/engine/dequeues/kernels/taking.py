@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from latchfree.jit import kernel
+from latchfree_lincheck.engine.compiled_models.opcodes import UNKNOWN_RESULT
 from latchfree_lincheck.engine.dequeues.kernels.configurations import (
     ACTIVE,
     COLUMNS,
@@ -25,6 +26,7 @@ from latchfree_lincheck.engine.dequeues.kernels.configurations import (
     Calls,
     Frontier,
     add,
+    holds,
 )
 from latchfree_lincheck.engine.frontier.kernels.configurations import SLOTS, lowest_bit
 from latchfree_lincheck.history.timeline import NEVER_RETURNS, Ints, int64
@@ -103,6 +105,17 @@ def _take(
 
 
 @kernel
+def _find_nothing(control: Ints, calls: Calls, frontier: Frontier, at: int, slot: int, now: int) -> None:
+    """Add the configuration after a dequeue whose result nobody saw found nothing."""
+    configurations = frontier.configurations
+    new = control[FILLED]
+    for column in range(COLUMNS):
+        configurations[new, column] = configurations[at, column]
+    configurations[new, LIVE] |= int64(1) << slot
+    add(control, calls, frontier, configurations[at, PATH], frontier.owner[slot], -1, now)
+
+
+@kernel
 def _first_to_return(calls: Calls, frontier: Frontier, idle: int, slot: int) -> bool:
     """Return whether no other idle dequeue with the same result returns before the one in a slot."""
     mine = frontier.owner[slot]
@@ -127,12 +140,15 @@ def expand(control: Ints, calls: Calls, frontier: Frontier, at: int, now: int) -
         if not _first_to_return(calls, frontier, idle, slot):
             continue
         value = int64(calls.rows[frontier.owner[slot], 4])
+        hidden = value == UNKNOWN_RESULT
         control[STEPS] += 1
-        count = find_options(calls, options, low, window, taken, now, value)
+        count = find_options(calls, options, low, window, taken, now, int64(ANY) if hidden else value)
         if count < 0:
             return False
-        if count > 0:
-            _take(control, calls, frontier, at, slot, False, options[0], now)
+        for i in range(count if hidden else min(count, 1)):
+            _take(control, calls, frontier, at, slot, False, options[i], now)
+        if hidden and not holds(calls, low, window, now):
+            _find_nothing(control, calls, frontier, at, slot, now)
     idle = control[LOST] & ~configurations[at, USED]
     if idle != 0:  # lost dequeues are all alike: the first called takes effect first
         count = find_options(calls, options, low, window, taken, now, int64(ANY))
