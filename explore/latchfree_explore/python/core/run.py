@@ -53,11 +53,12 @@ class Diverged(Exception):
 class Control:
     """Where the hooks find the run in progress."""
 
-    __slots__ = ("ending", "run")
+    __slots__ = ("class_changed", "ending", "run")
 
     def __init__(self) -> None:
         self.run: Run | None = None
         self.ending = False
+        self.class_changed = False  # by code of the program between two runs
 
 
 CONTROL: Final = Control()
@@ -68,7 +69,7 @@ class Task:
 
     __slots__ = (
         "blocker", "condition", "deadline", "done", "error", "greenlet", "last_step", "name", "number", "on_end",
-        "opening", "outside", "parked", "pending", "spin", "starter",
+        "opening", "outside", "parked", "pending", "polled", "spin", "starter",
     )  # fmt: skip
 
     def __init__(self, number: int, name: str, outside: bool = False) -> None:
@@ -78,6 +79,7 @@ class Task:
         self.greenlet: Any = None
         self.starter: Any = None
         self.parked = False
+        self.polled = False
         self.done = False
         self.error: BaseException | None = None
         self.blocker: Blocker | None = None
@@ -107,6 +109,8 @@ class Run:
     ----------
     stop_at : int
         A step at which `on_stop` is called, with its number and the thread's name; -1 for none.
+    on_over : callable
+        Called with the run when nobody goes on any more, before threads that did not end are ended.
     alone : bool
         Whether an event loop is the only thread: then others come only between its callbacks.
     timeouts : int
@@ -130,11 +134,13 @@ class Run:
         self.tasks: list[Task] = []
         self.steps: list[Step] = []
         self.step: Step = Step(-1)
+        self.order: Any = None  # what happens before what, once somebody has asked
         self.current: Task | None = None
         self.problem: tuple[str, str] | None = None
         self.interrupted: BaseException | None = None
         self.rounds = 0
-        self.plain: set[tuple[type, str]] = set()  # attributes that no class has: those of the object itself
+        self.plain: set[tuple[type, str]] = set()
+        self.methods: set[tuple[type, str]] = set()
         self.alone = False
         self.now = 0.0
         self.timeouts = 0
@@ -143,6 +149,7 @@ class Run:
         self.unheard: dict[int, str] = {}
         self.stop_at = -1
         self.on_stop: Callable[[int, str], object] = lambda number, thread: None
+        self.on_over: Callable[[Run], object] = lambda run: None
         self.in_background: Callable[[int], bool] = lambda ident: False
         self._waiting: list[Task] = []  # threads whose blocker is a set of places to be written
         self._main = greenlet.getcurrent()
@@ -208,6 +215,7 @@ class Run:
                 self.current = following
                 following.greenlet.switch()
                 following = self._handed_on()
+            self.on_over(self)
         finally:
             self._end()
         if self.interrupted is not None:
@@ -234,12 +242,30 @@ class Run:
         self.roots = roots
         self.names = Names(roots)
 
+    def learn(self, constants: Constants) -> None:
+        """Use, and add to, what is known of all runs."""
+        if CONTROL.class_changed:
+            CONTROL.class_changed = False
+            constants.plain.clear()
+            constants.methods.clear()
+        self.constants, self.plain, self.methods = constants, constants.plain, constants.methods
+
+    def forget_classes(self) -> None:
+        """Note that a class may have changed: what was known of the attributes of classes holds no more, in this run.
+
+        The next run begins with the class as it was, and learns anew.
+        """
+        self.constants.plain.clear()
+        self.constants.methods.clear()
+        self.plain, self.methods = set(), set()
+
     # decisions -------------------------------------------------------------------------------------------------------
 
     def point(self) -> None:
         """Let the scheduler decide who goes on; return when it is the running thread's turn, in a new step."""
         task = self.current
         assert task is not None
+        task.polled = False
         if not task.parked:
             task.parked = True
             task.starter.switch()
@@ -341,19 +367,22 @@ class Run:
     # accesses --------------------------------------------------------------------------------------------------------
 
     def at(self, line: int) -> None:
-        """Announce an access: in the model "free" others may come before."""
+        """Announce an access: others may come before, in the model "gil" only if the interpreter has polled."""
         task = self.current
-        if task is None or not task.parked or not (self.polls or self.alone):
+        if task is None or task.polled or not task.parked or not (self.polls or self.alone):
             self.point()
         step = self.step
         if step.line == 0:
             step.line = line
 
-    def poll(self, line: int) -> None:
-        """Announce a place where the interpreter polls: in the model "gil" others may come here."""
-        if self.polls and not self.alone:
-            self.point()
-            self.step.line = line
+    def poll(self) -> None:
+        """Announce a place where the interpreter polls: in the model "gil" others may come before the next access.
+
+        Code between the poll and the access touches nothing shared, so whoever comes there may as well come later.
+        """
+        task = self.current
+        if self.polls and not self.alone and task is not None:
+            task.polled = True
 
     def record(self, owner: Any, part: Hashable, kind: str) -> None:
         """Add an access to the step of the running thread."""
@@ -371,9 +400,10 @@ class Run:
                     task.blocker.written(location)
 
     @property
-    def parked(self) -> bool:
-        """Whether the running thread has come to its first access."""
-        return self.current is not None and self.current.parked
+    def undivided(self) -> bool:
+        """Whether nobody can come between the last access of the running thread and its next one."""
+        task = self.current
+        return self.polls and task is not None and task.parked and not task.polled
 
     def location(self, owner: Any, part: Hashable) -> Location:
         """Return the location of a part of an object."""

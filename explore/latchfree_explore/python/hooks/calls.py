@@ -20,7 +20,7 @@ from latchfree_explore.python.core.run import CONTROL, Run
 from latchfree_explore.python.core.steps import READ, WRITE
 from latchfree_explore.python.hooks import effects, polling, whole
 from latchfree_explore.python.hooks.items import each, touch
-from latchfree_explore.python.hooks.state import class_attribute, get, owner_of, short, told, touch_namespace
+from latchfree_explore.python.hooks.state import answers, class_attribute, get, owner_of, short, told, touch_namespace
 from latchfree_explore.python.hooks.whole import IMMUTABLE, REWRITTEN
 from latchfree_explore.python.library.twins import twin
 
@@ -85,7 +85,7 @@ def call(line: int, function: Any, /, *args: Any, **kwargs: Any) -> Any:
     if run is CONTROL.run:
         if isinstance(function, type) and run.current is not None and not isinstance(result, IMMUTABLE):
             run.names.born(result, run.current.number)
-        _after(run, code is not None, line)
+        _after(run, code is not None)
     return twin(result)
 
 
@@ -95,6 +95,9 @@ def method(line: int, owner: Any, name: str, /, *args: Any, **kwargs: Any) -> An
     owner = twin(owner)
     if run is None:
         return twin(getattr(owner, name))(*args, **kwargs)
+    known = type(owner), name
+    if known in run.methods and name not in getattr(owner, "__dict__", ()):
+        return getattr(owner, name)(*args, **kwargs)
     if isinstance(owner, effects.KINDS) and effects.built_in(owner, name):
         function = getattr(owner, name)
         run.at(line)
@@ -105,11 +108,21 @@ def method(line: int, owner: Any, name: str, /, *args: Any, **kwargs: Any) -> An
         if run.telling:
             told(run, line, f"{called(run.roots, owner)}.{name}({', '.join(map(short, args))})")
         result = function(*args, **kwargs)
-        _after(run, False, line)
+        _after(run, False)
         return twin(result)
-    if owner_of(owner, name) is not None:
+    if answers(run, type(owner)) or owner_of(owner, name) is not None:
         return call(line, get(owner, name, line), *args, **kwargs)
+    if _is_rewritten(*known):
+        run.methods.add(known)
     return call(line, getattr(owner, name), *args, **kwargs)
+
+
+def _is_rewritten(kind: type, name: str) -> bool:
+    """Return whether a method of a class is rewritten, so that its call needs no more than to be made."""
+    held = class_attribute(kind, name)
+    if not isinstance(held, tuple) or not isinstance(held[1], types.FunctionType) or issubclass(kind, type):
+        return False
+    return id(held[1].__code__) in REWRITTEN and kind.__getattribute__ is object.__getattribute__
 
 
 def _code_of(function: Any) -> types.CodeType | None:
@@ -143,7 +156,8 @@ def _touch_attribute(run: Run, function: Callable[..., Any], owner: Any, name: s
         return
     run.at(line)
     if changes:
-        run.plain.clear()
+        if isinstance(owner, type):
+            run.forget_classes()
         run.undo.attribute(owner, name)
         run.constants.wrote(name)
     run.record(place, name, WRITE if changes else READ)
@@ -159,7 +173,7 @@ def _before(
     """Announce what a call of code that is not rewritten may touch; return objects it may change, and attributes."""
     if in_python:
         _refuse_loops(run, function, args)
-        run.poll(line)
+        run.poll()
     known = _hashable(function)
     if known and function is vars and args:
         run.constants.expose(type(args[0]))
@@ -255,10 +269,10 @@ def _hashable(function: Any) -> bool:
     return isinstance(function, types.BuiltinFunctionType | type)
 
 
-def _after(run: Run, in_python: bool, line: int) -> None:
+def _after(run: Run, in_python: bool) -> None:
     """Poll where the interpreter does after a call."""
     if run is CONTROL.run and (polling.RULES.after_python_call if in_python else polling.RULES.after_c_call):
-        run.poll(line)
+        run.poll()
 
 
 def entered(manager: Any, line: int) -> Any:
@@ -270,7 +284,7 @@ def entered(manager: Any, line: int) -> Any:
         own = isinstance(held, tuple) and isinstance(held[1], types.FunctionType)
         ours = type(manager).__module__.startswith(_OURS)
         if own and not ours and id(held[1].__code__) not in REWRITTEN:
-            run.poll(line)
+            run.poll()
     return manager
 
 

@@ -14,14 +14,14 @@ def enter(line: int) -> None:
     """Begin a function."""
     run = CONTROL.run
     if run is not None and polling.RULES.on_entry:
-        run.poll(line)
+        run.poll()
 
 
 def resumed(value: Any, line: int) -> Any:
     """Go on in a generator."""
     run = CONTROL.run
     if run is not None and polling.RULES.on_entry:
-        run.poll(line)
+        run.poll()
     return value
 
 
@@ -45,7 +45,7 @@ def again(rounds: int, line: int) -> int:
         for location, kind in waits.reads.items():
             run.record_at(location, kind)
     elif run.polls and polling.RULES.on_jump_back:
-        run.poll(line)
+        run.poll()
     return rounds + 1
 
 

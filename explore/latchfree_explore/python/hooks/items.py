@@ -173,7 +173,7 @@ def _each(run: Run, value: Any, line: int) -> Iterator[Any]:
     while True:
         if CONTROL.run is run:
             if iterator is not None:
-                run.poll(line)
+                run.poll()
             elif not (behind or taken_from or looked_at):
                 iterator = iter(value)  # a method of the program, which tells what it does
                 behind = list(effects.behind(iterator))

@@ -73,8 +73,8 @@ class Instrumented:
     Parameters
     ----------
     roots : list
-        Functions and objects of the program; the modules of what they reach are rewritten, but for the standard
-        library, installed packages and this one.
+        Functions, classes and objects of the program; the modules of what they reach are rewritten, but for the
+        standard library, installed packages and this one.
     include : tuple of str
         Installed packages, or modules, to be rewritten as well.
     imported : sequence of str
@@ -98,11 +98,17 @@ class Instrumented:
         """Yield the namespaces of the modules that a program reaches."""
         waiting: list[str] = list(imported)
         seen: set[str] = set()
+        functions: list[types.FunctionType] = []
+        for root in roots:
+            if isinstance(root, type):
+                waiting += _modules_of(root)
+                functions += _methods_of(root)
         for value in reachable(roots):
-            for function in _functions_of(value):
-                if self.is_own(function.__globals__.get("__name__") or ""):  # a wrapper says another `__module__`
-                    yield function.__globals__
+            functions += _functions_of(value)
             waiting += [value.__module__] if isinstance(value, types.FunctionType) else _modules_of(type(value))
+        for function in functions:
+            if self.is_own(function.__globals__.get("__name__") or ""):  # a wrapper says another `__module__`
+                yield function.__globals__
         while waiting:
             name = waiting.pop()
             module = sys.modules.get(name)
@@ -117,6 +123,10 @@ class Instrumented:
                     waiting += _modules_of(value)
                 elif isinstance(getattr(value, "__module__", None), str):
                     waiting.append(value.__module__)
+
+    def covers(self, other: Instrumented) -> bool:
+        """Return whether all modules of another one are among those of this one."""
+        return other._namespaces.keys() <= self._namespaces.keys()
 
     def is_own(self, name: str) -> bool:
         """Return whether a module is the caller's: not of the library, not installed, not ours."""
@@ -168,8 +178,9 @@ class Instrumented:
                 makes = of_classes[kind] = issubclass(kind, type)
             if makes and value.__module__ in names:
                 classes.append(value)
+        left = {id(each) for cls in classes for each in _asked_by_all(cls)}
         for file, group in functions.items():
-            self._exchange_code(file, group)
+            self._exchange_code(file, [each for each in group if id(each) not in left])
         for space in self._namespaces.values():
             self._exchange_names(space)
         for cls in classes:
@@ -247,12 +258,27 @@ def _compiled(source: str, file: str) -> tuple[_Codes, _Codes]:
     return old, new
 
 
+def _asked_by_all(cls: type) -> Iterator[Any]:
+    """Yield the functions of a class that are asked whatever is done to an object: the hooks ask them as well.
+
+    They stay as they are, so what they read is no step.
+    """
+    held = vars(cls).get("__class__")
+    yield vars(cls).get("__getattribute__")
+    if isinstance(held, property):
+        yield held.fget
+
+
 def _functions_of(value: Any) -> Iterator[types.FunctionType]:
     """Yield a function, or the functions of an object's class."""
     if isinstance(value, types.FunctionType):
         yield value
         return
-    for cls in type(value).__mro__:
+    yield from _methods_of(type(value))
+
+
+def _methods_of(kind: type) -> Iterator[types.FunctionType]:
+    for cls in kind.__mro__:
         yield from (each for each in vars(cls).values() if isinstance(each, types.FunctionType))
 
 

@@ -141,15 +141,27 @@ class Reduced(Tree):
 
     def learn(self, run: Run) -> None:
         """Have the races of the run reversed that no run before had."""
+        add_races(order_of(run), self.nodes)
+
+    def order(self, run: Run) -> Order:
+        """Return what happens before what in a run that this strategy chose, right after the run."""
         if self._order is None:
             self._order = Order(run)
         else:
             self._order.follow(run, self._fresh)
-        add_races(self._order, self.nodes)
+        return self._order
 
     def choices(self, node: Node) -> list[int]:
         """Return what is to be tried and neither done nor asleep."""
         return sorted(node.to_try - node.done.keys() - node.sleeping.keys())
+
+
+def order_of(run: Run) -> Order:
+    """Return what happens before what in a run; found out once, as long as no other run begins."""
+    if run.order is None:
+        run.order = run.chooser.order(run) if isinstance(run.chooser, Reduced) else Order(run)
+    found: Order = run.order
+    return found
 
 
 class Bounded(Tree):
