@@ -5,7 +5,7 @@ from .gallery.building import build_gallery
 from .grading.grader import Grader
 from .grading.result import CheckResult, Graded
 from .play.making import Play, mutant_page, play_page
-from .play.plain.making import PythonPlay, play_object, play_threads
+from .play.plain.making import PythonPlay, play_async, play_object, play_threads
 
 __all__ = [
     "CheckResult",
@@ -18,6 +18,7 @@ __all__ = [
     "find_lesson",
     "lessons",
     "mutant_page",
+    "play_async",
     "play_object",
     "play_page",
     "play_threads",

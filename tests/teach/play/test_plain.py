@@ -1,5 +1,6 @@
 """Play pages of plain Python: every schedule is a way on the page, and comes to what the page says."""
 
+import asyncio
 import json
 import random
 import shutil
@@ -12,15 +13,16 @@ pytest.importorskip("greenlet")
 
 from random_programs import START, Outcomes, explored, module_of, random_program
 
-from latchfree_explore import explore_object
+from latchfree_explore import explore_async, explore_object, outside_event
+from latchfree_explore.python.aio.program import AsyncProgram
 from latchfree_explore.python.classes import calls_of
 from latchfree_explore.python.program import Machine, Threads
 from latchfree_explore.python.search.strategies import Fixed, Tree
 from latchfree_explore.scenario import Scenario
 from latchfree_model import get_model
-from latchfree_teach import play_object, play_threads
+from latchfree_teach import play_async, play_object, play_threads
 from latchfree_teach.play.page import static
-from latchfree_teach.play.plain import walking
+from latchfree_teach.play.plain import growing, walking
 
 PROGRAM = """
 const { data, plays } = JSON.parse(require("fs").readFileSync(0, "utf8")), G = Game(data);
@@ -170,15 +172,19 @@ def test_the_fewest_changes_are_those_of_a_shortest_failing_schedule():
 
 
 def test_a_page_of_many_states_has_those_near_the_first_failure(monkeypatch):
-    from latchfree_teach.play.plain import making
+    def made(most, scenario="add(1); add(1); add(1) | add(1); read()", **options):
+        monkeypatch.setattr(growing, "MOST_STATES", most)
+        return play_object(Counter, scenario, model="counter", **options)
 
-    monkeypatch.setattr(making, "MOST_STATES", 60)
-    made = play_object(Counter, "add(1); add(1) | add(1); read()", model="counter")
-    assert made.bound.startswith("up to ")
-    assert made.par is not None
-    monkeypatch.setattr(making, "MOST_STATES", 5)
+    assert made(2_500).bound == ""
+    assert (made(89).bound, made(89).par) == ("up to 3 changes of threads", 2)
+    near = made(50)
+    assert (near.bound, near.par) == ("near one failing schedule", 2)
+    assert made(5).bound == "near one failing schedule"
+    calm = made(25, "read(); read(); read() | read(); read(); read() | read()")
+    assert (calm.bound, calm.par) == ("up to 1 change of threads", None)
     with pytest.raises(ValueError, match="more than 5 states; fix: fewer changes"):
-        play_object(Counter, "add(1); add(1) | add(1); read()", model="counter")
+        made(5, changes=3)
 
 
 def test_the_page_says_who_waits_for_what_and_what_is_shared():
@@ -201,10 +207,43 @@ def test_the_page_says_who_waits_for_what_and_what_is_shared():
 
 
 def test_a_thread_that_a_call_starts_has_a_column():
-    made = play_object(Slow, "add(1) | add(1)", model="counter")
-    assert made.data["names"][:2] == ["thread 0", "thread 1"]
-    assert len(made.data["names"]) == 4
-    assert made.par is not None
+    made = play_object(Slow, "add(1) | read()", model="counter")
+    assert made.data["names"] == ["thread 0", "thread 1", "thread 2"]
+    assert any("start thread 2" in text for text in made.data["texts"])
+
+
+async def uses_a_pool():
+    permits = asyncio.Semaphore(1)
+
+    async def use():
+        await permits.acquire()
+        await outside_event("the connection")
+        permits.release()
+
+    users = [asyncio.create_task(use()) for _ in range(2)]
+    await asyncio.gather(*users, return_exceptions=True)
+
+
+def test_on_a_page_of_asyncio_the_reader_is_the_outside():
+    assert play_async(uses_a_pool).par is None
+    made = play_async(uses_a_pool, cancels=1)
+    explored = explore_async(uses_a_pool, cancels=1, raises=False)
+    ends = {state[5] for state in made.data["states"]}
+    assert explored.wrong.kind == "deadlock"
+    assert any(end.startswith("deadlock: main waits for what nobody sends") for end in ends)
+    assert made.data["names"][:2] == ["main", "outside 1"]
+    assert {"cancel task 1 (use)", "the connection lands"} <= set(made.data["texts"])
+    machine, tree, schedules = Machine(AsyncProgram(uses_a_pool, cancels=1), polls=False), Tree(), 0
+    with machine.ready():
+        while True:
+            run, _ = machine.execute(tree)
+            schedules += 1
+            if machine.constants.refuted():
+                tree.restart()
+                schedules = 0
+            elif not tree.advance(run):
+                break
+    assert sum(ways(made.data).values()) == schedules
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="Node is not installed")

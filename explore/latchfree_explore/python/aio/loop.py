@@ -186,7 +186,7 @@ class ExploredLoop(StillLoop):
         handle = asyncio.Handle(callback, args, self, context)
         run = CONTROL.run
         if run is not None and run.current is not None:
-            if not run.current.outside:
+            if not run.alone and not run.current.outside:
                 run.at(0)
             run.record(self, "queue", WRITE)
         self.ready.append(handle)

@@ -23,6 +23,9 @@ MOST_ROUNDS: Final = 100_000
 """Rounds of loops that one schedule may take before it counts as endless."""
 
 
+NOBODY: Final[frozenset[int]] = frozenset()
+
+
 class Blocker(Protocol):
     """What a thread waits for."""
 
@@ -151,6 +154,8 @@ class Run:
         self.on_stop: Callable[[int, str], object] = lambda number, thread: None
         self.on_over: Callable[[Run], object] = lambda run: None
         self.in_background: Callable[[int], bool] = lambda ident: False
+        self._waits = 0  # how many threads have a blocker
+        self._alive: list[int] = []  # the numbers of those that have not ended; never changed, but exchanged
         self._waiting: list[Task] = []  # threads whose blocker is a set of places to be written
         self._main = greenlet.getcurrent()
         self._following: Task | None = None
@@ -161,6 +166,7 @@ class Run:
         """Start a thread and run it up to its first access."""
         task = Task(len(self.tasks), name or f"thread {len(self.tasks)}", outside)
         self.tasks.append(task)
+        self._alive = [*self._alive, task.number]
         if self.step.thread >= 0:
             self.step.started += (task.number,)
         task.greenlet = self._greenlet.greenlet(lambda: self._live(task, body))
@@ -189,6 +195,7 @@ class Run:
         if CONTROL.run is not self:
             return
         task.done = True
+        self._alive = [each for each in self._alive if each != task.number]
         for each in task.on_end:
             each()
         if task.parked:
@@ -236,6 +243,11 @@ class Run:
                     task.greenlet.throw(self._greenlet.GreenletExit)
         finally:
             CONTROL.ending = False
+
+    @property
+    def choices(self) -> list[int]:
+        """The thread of each step."""
+        return [step.thread for step in self.steps]
 
     def share(self, roots: list[Any]) -> None:
         """Give numbers to what the threads share from the start."""
@@ -301,14 +313,21 @@ class Run:
 
     def _decide(self, last: Task | None) -> Task | None:
         """Return the thread to go on, None if the schedule has come to an end."""
-        now = self.now
-        enabled = [
-            task.number
-            for task in self.tasks
-            if not task.done
-            and (task.blocker is None or task.blocker.ready() or (task.deadline is not None and task.deadline <= now))
-        ]
-        self.early, self._others = frozenset(), bool(enabled)
+        if self._waits:
+            now = self.now
+            enabled = [
+                task.number
+                for task in self.tasks
+                if not task.done
+                and (
+                    task.blocker is None
+                    or task.blocker.ready()
+                    or (task.deadline is not None and task.deadline <= now)
+                )
+            ]
+        else:
+            enabled = self._alive
+        self.early, self._others = NOBODY, bool(enabled)
         if enabled and self.timeouts:
             self.early = self._next_to_wake(enabled)
             enabled = sorted({*enabled, *self.early})
@@ -424,12 +443,14 @@ class Run:
         task = self.current
         assert task is not None
         task.blocker, task.pending, task.deadline = blocker, pending, deadline
+        self._waits += 1
         if isinstance(blocker, Spin):
             self._waiting.append(task)
         self.point()
         if isinstance(blocker, Spin):
             self._waiting.remove(task)
         task.blocker = task.pending = task.deadline = None
+        self._waits -= 1
 
 
 class Spin:

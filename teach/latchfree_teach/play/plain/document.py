@@ -26,7 +26,7 @@ def data_of(
     made = _Document(walker, states)
     rows = [made.state(state, at) for state in states]
     judged = walker.tracker is not None
-    names = walker.names
+    names = _numbered(walker.names)
     others = names[len(walker.threads) :]
     threads = [*walker.threads, *([len(walker.calls) + k] for k in range(len(others)))]
     data: dict[str, Any] = {
@@ -49,6 +49,11 @@ def data_of(
         "states": rows,
     }
     return data if judged else data | {"model": "the check"}
+
+
+def _numbered(names: Sequence[str]) -> list[str]:
+    """Return names of which no two are equal: the outside of an event loop is several threads."""
+    return [name if names.count(name) == 1 else f"{name} {names[: k + 1].count(name)}" for k, name in enumerate(names)]
 
 
 class _Document:

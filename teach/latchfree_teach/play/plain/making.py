@@ -1,18 +1,18 @@
 """Make a play page of plain Python: of calls on an object, or of functions that run as threads.
 
-The page has every state where there are few. Else it has those within one change of threads more than the first failure
-needs, or as many changes as there is room for.
+Which states the page has, `growing` says.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from latchfree_explore.python.aio.program import AsyncProgram
 from latchfree_explore.python.classes import calls_of, checked_scenario
-from latchfree_explore.python.exploring import require_callable
+from latchfree_explore.python.code import Code
+from latchfree_explore.python.exploring import explore_program, require_callable
 from latchfree_explore.python.program import Machine, Program, Threads
 from latchfree_explore.scenario import Scenario
 from latchfree_model import SequentialModel, get_model
@@ -20,12 +20,13 @@ from latchfree_support.notebook import frame, panel
 from latchfree_teach.play.page import page
 from latchfree_teach.play.par import fewest_changes
 from latchfree_teach.play.plain.document import data_of
-from latchfree_teach.play.plain.walking import Stale, State, Walker
+from latchfree_teach.play.plain.growing import chosen
+from latchfree_teach.play.plain.walking import Stale, Walker
 
-MOST_STATES: Final = 2_500
 MOST_THREADS: Final = 9
-_MOST_SWITCHES: Final = 6
 _TRIES: Final = 50
+_SECONDS: Final = 20.0
+"""For the search of a failing schedule, if none is within the changes of threads for which there is room."""
 
 
 @dataclass(frozen=True)
@@ -143,6 +144,48 @@ def play_threads(
     )  # fmt: skip
 
 
+def play_async(
+    main: Callable[[], Any],
+    *,
+    check: Callable[[Any], Any] | None = None,
+    cancels: int = 0,
+    switches: str = "free",
+    changes: int | None = None,
+    include: Sequence[str] = (),
+    title: str = "",
+    story: str = "",
+) -> PythonPlay:
+    """Return the play page of a program of asyncio: the reader is the world outside; see `explore_async`.
+
+    A move of the loop is one callback. Each thing that the outside can do is a column of its own.
+
+    Parameters
+    ----------
+    main, check, cancels, include
+        As for `explore_async`.
+    switches, changes, title, story
+        As for `play_object`.
+
+    Raises
+    ------
+    ValueError
+        If there are too many states, or the outside can do too many things.
+    TypeError
+        If main is no function.
+    CannotControl, Diverged
+        See `explore_threads`.
+    """
+    for name, given in (("main", main), *([("check", check)] if check is not None else [])):
+        require_callable(name, given)
+    if cancels < 0:
+        raise ValueError(f"cancels must be at least 0, got {cancels}")
+    called = getattr(main, "__name__", "main")
+    return _made(
+        AsyncProgram(main, check, cancels), switches, include, changes, scenario=called, story=story,
+        title=title or called,
+    )  # fmt: skip
+
+
 def _made(
     program: Program,
     switches: str,
@@ -159,12 +202,18 @@ def _made(
         raise ValueError(f"switches are 'free' or 'gil', not {switches!r}")
     if changes is not None and changes < 0:
         raise ValueError(f"changes must be at least 0, got {changes}")
-    machine = Machine(program, polls=switches == "gil", include=tuple(include))
+    code = Code(tuple(include))
+    machine = Machine(program, polls=switches == "gil", code=code)
+
+    def failing() -> list[int]:
+        found = explore_program(program, switches=switches, strategy="dpor", timeout=_SECONDS, code=code)
+        return [] if found.wrong is None else found.wrong.choices
+
     with machine.ready():
         for _ in range(_TRIES):
             try:
                 walker = Walker(machine, model)
-                states, bound = _chosen(walker, changes)
+                states, bound = chosen(walker, changes, failing)
                 break
             except Stale:
                 continue
@@ -177,51 +226,3 @@ def _made(
     if opened:
         data["open"] = list(opened)
     return PythonPlay(page(data), len(states), bound, data["par"], data)
-
-
-def _chosen(walker: Walker, changes: int | None) -> tuple[list[State], str]:
-    """Return the states that a page has room for, and which they are in words."""
-    root = walker.root()
-    found: dict[Hashable, State] = {root.key: root}
-    if changes is None:
-        states = _within(walker, root, found, None)
-        if states is not None:
-            return states, ""
-    best: tuple[list[State], str] | None = None
-    for most in range(_MOST_SWITCHES + 1) if changes is None else [changes]:
-        states = _within(walker, root, found, most)
-        if states is None:
-            break
-        failed = best is not None and any(state.is_bad for state in best[0])
-        best = states, f"up to {most} change{'' if most == 1 else 's'} of threads"
-        if failed:
-            break
-    if best is None:
-        raise ValueError(f"more than {MOST_STATES:,} states; fix: fewer changes of threads, or a shorter program")
-    return best
-
-
-def _within(walker: Walker, root: State, found: dict[Hashable, State], most: int | None) -> list[State] | None:
-    """Return the states that are reached with so many changes of threads; None if they are too many."""
-    cost: dict[tuple[Hashable, int], int] = {(root.key, -1): 0}
-    queue = deque([(root, -1)])
-    reached: dict[Hashable, State] = {root.key: root}
-    while queue:
-        state, last = queue.popleft()
-        so_far = cost[state.key, last]
-        for thread in state.enabled:
-            total = so_far + int(most is not None and last not in (-1, thread))
-            if most is not None and total > most:
-                continue
-            if thread not in state.moves:
-                move, after = walker.step(state, thread)
-                state.moves[thread] = move, found.setdefault(after.key, after)
-            after = state.moves[thread][1]
-            reached.setdefault(after.key, after)
-            if len(reached) > MOST_STATES:
-                return None
-            mark = after.key, thread if most is not None else -1
-            if total < cost.get(mark, 1 << 30):
-                cost[mark] = total
-                (queue.append if total > so_far else queue.appendleft)((after, mark[1]))
-    return list(reached.values())

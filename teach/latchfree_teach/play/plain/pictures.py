@@ -6,11 +6,14 @@ with ``held by thread 0``. No code of the program runs but the `repr` of what st
 
 from __future__ import annotations
 
+import asyncio
 import types
 from collections import deque
 from collections.abc import Iterator
 from typing import Any, Final
 
+from latchfree_explore.python.aio.loop import ExploredLoop
+from latchfree_explore.python.aio.where import waits_at
 from latchfree_explore.python.core.places import named_parts
 from latchfree_explore.python.core.run import Run
 from latchfree_explore.python.hooks.state import short
@@ -57,7 +60,9 @@ def _parts(run: Run) -> Iterator[tuple[str, str]]:
     """Yield the path and the text of everything that is shared, nearest first."""
     waiting: deque[tuple[str, Any]] = deque()
     for root in run.roots:
-        if isinstance(root, types.FunctionType):
+        if isinstance(root, ExploredLoop):
+            yield from ((task.get_name(), _state(task)) for task in root.tasks)
+        elif isinstance(root, types.FunctionType):
             waiting += _variables(root, run.constants.written)
         elif not type(root).__module__.startswith("latchfree_explore."):
             waiting.append((type(root).__name__, root))
@@ -93,6 +98,13 @@ def _variables(function: types.FunctionType, written: set[str]) -> Iterator[tupl
 
 def _is_object(value: Any) -> bool:
     return not isinstance(value, (*_LEAVES, *_CONTAINERS, *_FUNCTIONS))
+
+
+def _state(task: asyncio.Task[Any]) -> str:
+    """Return where a task of an event loop waits, or how it ended."""
+    if not task.done():
+        return waits_at(task).rpartition(" at ")[2]
+    return "cancelled" if task.cancelled() else "failed" if task.exception() is not None else "has ended"
 
 
 def _holder(run: Run, lock: Lock) -> str:
