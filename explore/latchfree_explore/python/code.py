@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from latchfree_explore.python.core.names import forget_kinds, reachable
 from latchfree_explore.python.core.undo import Undo
+from latchfree_explore.python.interrupts import Interrupts
 from latchfree_explore.python.library.copies import library
 from latchfree_explore.python.rewriting.instrument import Instrumented
 
@@ -56,17 +57,18 @@ class Code:
             yield
             return
         library()
-        collecting = gc.isenabled()
-        gc.disable()
-        try:
-            self._rewrite(roots)
-            yield
-        finally:
-            self._put_back()
-            self._kinds, self._shared, self._also = set(), [], []
-            forget_kinds()
-            if collecting:
-                gc.enable()
+        with Interrupts():
+            collecting = gc.isenabled()
+            gc.disable()
+            try:
+                self._rewrite(roots)
+                yield
+            finally:
+                self._put_back()
+                self._kinds, self._shared, self._also = set(), [], []
+                forget_kinds()
+                if collecting:
+                    gc.enable()
 
     def _rewrite(self, roots: Callable[[], list[Any]], imported: Sequence[str] = ()) -> None:
         """Have the functions rewritten: those of the modules that the program reaches, and has imported meanwhile."""
@@ -101,6 +103,8 @@ class Code:
         """Let go, now and then, of what schedules have left."""
         self._runs += 1
         if self._runs % COLLECT_EVERY == 0:
+            assert self._instrumented is not None, "nothing is rewritten"
+            self._instrumented.collected = True
             gc.collect(1)
 
     def place_twins(self, undo: Undo) -> None:

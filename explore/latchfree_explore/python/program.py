@@ -10,6 +10,7 @@ from latchfree_explore.python.code import Code
 from latchfree_explore.python.core.constants import Constants
 from latchfree_explore.python.core.run import CONTROL, Chooser, Run
 from latchfree_explore.python.core.undo import Undo
+from latchfree_explore.python.interrupts import check
 from latchfree_explore.python.library.copies import library
 from latchfree_explore.python.library.fake_thread import StartedBefore, started
 from latchfree_explore.python.library.twins import TWINS
@@ -185,6 +186,7 @@ class Machine:
         KeyboardInterrupt
             If Ctrl-C is pressed.
         """
+        check()
         if self._runs == 0:
             self._look_at_what_is_made()
         self._runs += 1

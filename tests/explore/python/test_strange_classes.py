@@ -116,6 +116,30 @@ def test_calls_on_an_object_that_starts_a_thread_are_judged():
     assert "setup" in wrong.explain()
 
 
+def test_a_closure_that_is_kept_can_be_called_afterwards():
+    kept = []
+
+    def counter():
+        n = 0
+
+        def add():
+            nonlocal n
+            n += 1
+            return n
+
+        kept.append(add)
+        return add
+
+    for schedules in (20, 250):  # the garbage collector has seen the closures of the second search
+        result = explore_threads(
+            lambda add: add(), lambda add: add(), setup=counter, strategy="random", schedules=schedules, raises=False
+        )
+        assert result.schedules == schedules
+        assert [each() for each in (kept[0], kept[-1])] == [1, 1]
+        assert not any(name.startswith("_lf_") for name in kept[-1].__code__.co_names)
+        kept.clear()
+
+
 def test_an_exception_while_the_object_is_made_and_starts_threads_is_the_first_threads():
     class Fails(Worker):
         def __init__(self):

@@ -56,11 +56,12 @@ class Diverged(Exception):
 class Control:
     """Where the hooks find the run in progress."""
 
-    __slots__ = ("class_changed", "ending", "run")
+    __slots__ = ("class_changed", "ending", "pressed", "run")
 
     def __init__(self) -> None:
         self.run: Run | None = None
         self.ending = False
+        self.pressed = False  # whether Ctrl-C was pressed, which is still to take effect
         self.class_changed = False  # by code of the program between two runs
 
 
@@ -313,6 +314,10 @@ class Run:
 
     def _decide(self, last: Task | None) -> Task | None:
         """Return the thread to go on, None if the schedule has come to an end."""
+        if CONTROL.pressed:
+            CONTROL.pressed = False
+            self.interrupted = KeyboardInterrupt()
+            return self._stop("interrupted", "Ctrl-C")
         if self._waits:
             now = self.now
             enabled = [
@@ -320,9 +325,7 @@ class Run:
                 for task in self.tasks
                 if not task.done
                 and (
-                    task.blocker is None
-                    or task.blocker.ready()
-                    or (task.deadline is not None and task.deadline <= now)
+                    task.blocker is None or task.blocker.ready() or (task.deadline is not None and task.deadline <= now)
                 )
             ]
         else:

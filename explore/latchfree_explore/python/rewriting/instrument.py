@@ -90,6 +90,8 @@ class Instrumented:
         self._include = include
         self._namespaces = {id(space): space for space in self._spaces(roots, imported)}
         self._restore: list[Callable[[], object]] = []
+        self._originals: dict[int, types.CodeType] = {}
+        self.collected = False
         self._instances: list[tuple[dict[str, Any], str, Any]] = []
 
     # which modules ---------------------------------------------------------------------------------------------------
@@ -150,10 +152,23 @@ class Instrumented:
         return self
 
     def __exit__(self, *exception: object) -> None:
+        self._put_back_what_was_made()
         for restore in reversed(self._restore):
             restore()
         self._restore.clear()
         self._instances.clear()
+        self._originals.clear()
+
+    def _put_back_what_was_made(self) -> None:
+        """Give functions that rewritten functions have made, and somebody has kept, the code that they would have.
+
+        Nothing older than the two youngest generations was made meanwhile, unless somebody has collected.
+        """
+        if not self._originals:
+            return
+        for value in gc.get_objects() if self.collected else [*gc.get_objects(0), *gc.get_objects(1)]:
+            if type(value) is types.FunctionType and id(value.__code__) in self._originals:
+                value.__code__ = self._originals[id(value.__code__)]
 
     def place_twins(self, undo: Undo) -> None:
         """Put fresh twins of locks and queues in the variables of modules, until the run is undone."""
@@ -170,7 +185,7 @@ class Instrumented:
         for value in gc.get_objects():
             kind = type(value)
             if kind is types.FunctionType:
-                if id(value.__globals__) in self._namespaces:
+                if id(value.__globals__) in self._namespaces and not _is_hooks(value.__code__):
                     functions[value.__code__.co_filename].append(value)
                 continue
             makes = of_classes.get(kind)
@@ -197,6 +212,8 @@ class Instrumented:
                     )
             return
         old, new = _compiled("".join(lines), file)
+        for key, codes in new.items():
+            self._originals.update((id(a), b) for a, b in zip(codes, old.get(key, ()), strict=False))
         for function in functions:
             code = function.__code__
             key = code.co_qualname, code.co_firstlineno
@@ -212,7 +229,7 @@ class Instrumented:
             self._assign(function, candidates[at])
 
     def _assign(self, function: types.FunctionType, code: types.CodeType) -> None:
-        old = function.__code__
+        old = self._originals.get(id(function.__code__), function.__code__)
         inner = list(_nested(code))
 
         def restore() -> None:
@@ -293,10 +310,15 @@ def _nested(code: types.CodeType) -> Iterator[types.CodeType]:
             yield from _nested(each)
 
 
+def _is_hooks(code: types.CodeType) -> bool:
+    """Return whether a hook made a function, to reach a variable of a closure."""
+    return code.co_varnames[:1] == (PREFIX + "cell",)
+
+
 def _codes(code: types.CodeType) -> _Codes:
     """Return the code of the functions of a module, by name and line; not of those that the hooks made."""
     found: dict[tuple[str, int], list[types.CodeType]] = defaultdict(list)
     for each in _nested(code):
-        if each.co_varnames[:1] != (PREFIX + "cell",):
+        if not _is_hooks(each):
             found[each.co_qualname, each.co_firstlineno].append(each)
     return found
