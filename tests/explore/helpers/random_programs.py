@@ -29,7 +29,9 @@ AROUND = [
     "if s.lb.acquire(timeout=1):\n        {0}\n        s.lb.release()\n    else: r.append('late')",
     "if s.x:\n        {0}",
     "while not s.x and len(s.d) < 2:\n        s.d['w'] = 1\n        {0}",
-    *["{0}"] * 4,
+    "while True:\n        with s.la:\n            if s.x: break\n    {0}",
+    "while s.q.empty(): pass\n    {0}",
+    *["{0}"] * 5,
 ]
 START = """
 import threading

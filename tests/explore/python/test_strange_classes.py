@@ -116,6 +116,29 @@ def test_calls_on_an_object_that_starts_a_thread_are_judged():
     assert "setup" in wrong.explain()
 
 
+class Registry(type):
+    """Counts the classes that it makes."""
+
+    made = 0
+
+    def __new__(cls, name, bases, namespace):
+        Registry.made = Registry.made + 1
+        return super().__new__(cls, name, bases, namespace)
+
+
+@pytest.mark.parametrize("switches", ["free", "gil"])
+def test_a_metaclass_is_explored(switches):
+    def make():
+        class Made(metaclass=Registry):
+            pass
+
+        assert type(Made) is Registry
+
+    result = result_of(make, make, check=lambda: Registry.made == 2, switches=switches)
+    assert (result.wrong is None) == (switches == "gil")
+    assert Registry.made == 0
+
+
 def test_a_closure_that_is_kept_can_be_called_afterwards():
     kept = []
 

@@ -72,8 +72,8 @@ class Task:
     """A thread of the explored program, or the world outside: what the end of the program does not wait for."""
 
     __slots__ = (
-        "blocker", "condition", "deadline", "done", "error", "greenlet", "last_step", "name", "number", "on_end",
-        "opening", "outside", "parked", "pending", "polled", "spin", "starter",
+        "blocker", "condition", "deadline", "done", "error", "greenlet", "holds", "last_step", "name", "number",
+        "on_end", "opening", "outside", "parked", "pending", "polled", "spin", "starter",
     )  # fmt: skip
 
     def __init__(self, number: int, name: str, outside: bool = False) -> None:
@@ -84,6 +84,7 @@ class Task:
         self.starter: Any = None
         self.parked = False
         self.polled = False
+        self.holds = 0  # how many locks
         self.done = False
         self.error: BaseException | None = None
         self.blocker: Blocker | None = None

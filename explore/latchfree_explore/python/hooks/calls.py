@@ -20,7 +20,16 @@ from latchfree_explore.python.core.run import CONTROL, Run
 from latchfree_explore.python.core.steps import READ, WRITE
 from latchfree_explore.python.hooks import effects, polling, whole
 from latchfree_explore.python.hooks.items import each, touch
-from latchfree_explore.python.hooks.state import answers, class_attribute, get, owner_of, short, told, touch_namespace
+from latchfree_explore.python.hooks.state import (
+    answers,
+    class_attribute,
+    get,
+    owner_of,
+    shadows,
+    short,
+    told,
+    touch_namespace,
+)
 from latchfree_explore.python.hooks.whole import IMMUTABLE, REWRITTEN
 from latchfree_explore.python.library.twins import twin
 
@@ -51,6 +60,10 @@ _BY_METHOD: Final[dict[Any, tuple[str, ...]]] = {
 """Functions that call a method of their argument, and do nothing else with it."""
 _DEEP: Final = ("copy", "_pickle", "pickle", "dataclasses", "json", "pprint", "reprlib")
 """Modules whose functions read all that an argument reaches."""
+_RESUMABLE: Final = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
+_PURE: Final = ("builtins", "math", "cmath", "operator", "_operator", "time", "_thread", "itertools")
+"""Modules whose functions give the same for the same arguments, or are under control."""
+_READING_THE_WORLD: Final = frozenset({input, open, exec, eval, __import__})
 _RUNNING: Final = ("run", "run_until_complete", "run_forever", "guest_run", "start_guest_run")
 _LOOPS: Final = ("asyncio", "anyio", "trio", "curio", "uvloop")
 _CONSUMING: Final = frozenset({list, tuple, sorted, sum, max, min, set, frozenset, any, all})
@@ -77,6 +90,8 @@ def call(line: int, function: Any, /, *args: Any, **kwargs: Any) -> Any:
             args = each(args[0], line), *args[1:]
         if isinstance(function, operator.attrgetter) and args:
             _get_attributes(function, args[0], line)
+        if run.current is not None and run.current.spin is not None and _gets_on(function, code is not None, args):
+            run.current.spin = None
         touched = _before(run, function, code is not None, (*args, *kwargs.values()), line)
         result = function(*args, **kwargs)
         if run is CONTROL.run:
@@ -96,7 +111,7 @@ def method(line: int, owner: Any, name: str, /, *args: Any, **kwargs: Any) -> An
     if run is None:
         return twin(getattr(owner, name))(*args, **kwargs)
     known = type(owner), name
-    if known in run.methods and name not in getattr(owner, "__dict__", ()):
+    if known in run.methods and not shadows(owner, name):
         return getattr(owner, name)(*args, **kwargs)
     if isinstance(owner, effects.KINDS) and effects.built_in(owner, name):
         function = getattr(owner, name)
@@ -246,6 +261,19 @@ def _passes_on(function: Any) -> bool:
     """Return whether a function hands its arguments on to code that tells its accesses itself."""
     module = getattr(function, "__module__", None) or ""
     return module.startswith(("latchfree", "threading", "queue", "concurrent.futures", "asyncio", "contextlib"))
+
+
+def _gets_on(function: Any, in_python: bool, args: tuple[Any, ...]) -> bool:
+    """Return whether a loop gets on by a call though nothing of that is seen: a generator's, a file's, the world's."""
+    if isinstance(function, types.BuiltinMethodType):
+        owner = function.__self__
+        if isinstance(owner, types.ModuleType | None):
+            module = function.__module__ or ""
+            return module not in _PURE or function in _READING_THE_WORLD or (function is next and bool(args))
+        return isinstance(owner, _RESUMABLE)
+    if in_python:
+        return not _passes_on(function)
+    return isinstance(function, types.MethodWrapperType) and isinstance(function.__self__, _RESUMABLE)
 
 
 def _object_of(function: Any, args: tuple[Any, ...]) -> list[Any]:

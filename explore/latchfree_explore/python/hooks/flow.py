@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Any, Final
 
 from latchfree_explore.python.core.run import CONTROL, MOST_ROUNDS, Run, Spin, Task
-from latchfree_explore.python.core.steps import PROBE, READ, Accesses
+from latchfree_explore.python.core.steps import ACQUIRE, PROBE, READ, RELEASE, TRY, Accesses
 from latchfree_explore.python.hooks import polling
+
+_OF_LOCKS: Final = (ACQUIRE, TRY, RELEASE)
 
 
 def enter(line: int) -> None:
@@ -28,8 +30,8 @@ def resumed(value: Any, line: int) -> Any:
 def again(rounds: int, line: int) -> int:
     """Begin a round of a ``while`` loop; return how many there were.
 
-    A round that only read, and left every variable as it was, would go on so for ever: the thread waits until one of
-    the places it has read is written.
+    A round that only read, left every variable as it was, and gave back the locks that it took, would go on so for
+    ever: the thread waits until one of the places it has read is written.
     """
     run = CONTROL.run
     if run is None or run.current is None:
@@ -58,15 +60,17 @@ def _repeats(run: Run, task: Task, line: int) -> Spin | None:
         if not name.startswith("_lf_")
     }
     before = task.spin
-    task.spin = (frame, line, state, len(run.steps))
-    if before is None or before[0] is not frame or before[1] != line or before[2] != state:
+    task.spin = (frame, line, state, len(run.steps), task.holds)
+    if before is None or before[0] is not frame or before[1] != line or before[2] != state or before[4] != task.holds:
         return None
     reads: Accesses = {}
     for step in run.steps[before[3] :]:
         if step.thread == task.number:
-            if any(kind not in (READ, PROBE) for kind in step.accesses.values()):
-                return None
-            reads |= step.accesses
+            for location, kind in step.accesses.items():
+                if kind in (READ, PROBE):
+                    reads[location] = kind
+                elif kind not in _OF_LOCKS:  # what it took it gave back, and found nothing new under it
+                    return None
     spin = Spin(reads, line, False)
     for step in run.steps[before[3] :]:
         for location, kind in step.accesses.items():

@@ -55,10 +55,17 @@ def owner_of(value: Any, name: str) -> Any:
         return value
     if hasattr(type(held[1]), "__set__"):
         return None
-    namespace = getattr(value, "__dict__", None)
-    if namespace is not None and name in namespace:
+    if shadows(value, name):
         return value
     return None if hasattr(type(held[1]), "__get__") or _foreign(held[0]) else held[0]
+
+
+def shadows(value: Any, name: str) -> bool:
+    """Return whether an object keeps an attribute itself, whatever its class has."""
+    if type(value).__dictoffset__ == 0 and not isinstance(value, _LOCAL):
+        return False  # such as what `super()` returns, whose `__dict__` is that of something else
+    namespace = getattr(value, "__dict__", None)
+    return isinstance(namespace, dict) and name in namespace
 
 
 def class_attribute(kind: type, name: str) -> Any:

@@ -96,6 +96,8 @@ class Lock:
             return False
         run.undo.attribute(self, "_holder")
         self._holder = get_ident()
+        if run.current is not None:
+            run.current.holds += 1
         looked = not waits or (run.polls and bool(run.step.accesses))  # a busy lock would have ended the step here
         if deadline is not None and (deadline <= run.now or run.timeouts):
             looked = True  # the wait could have ended without the lock
@@ -121,6 +123,8 @@ class Lock:
 
     def free(self, run: Run) -> None:
         """Free the lock in the step that is going on."""
+        if self._holder is not None and 0 < self._holder <= len(run.tasks):
+            run.tasks[self._holder - 1].holds -= 1
         run.undo.attribute(self, "_holder")
         self._holder = None
         run.record(self, "lock", RELEASE)
