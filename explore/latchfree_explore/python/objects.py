@@ -98,7 +98,7 @@ class ObjectCalls:
             self._shared = self._make()
             self.early = self._alone(self.before)
 
-        bodies = [lambda process=process: thread(process) for process in range(len(self.script))]  # type: ignore[misc]
+        bodies = [lambda process=process: thread(process) for process in range(len(self.script))]
         start = starting(set_up, bodies, self.inside)
         return [self._shared, self._make, self._perform], start
 

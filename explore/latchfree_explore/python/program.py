@@ -100,7 +100,7 @@ class Threads:
 
     def make(self) -> tuple[list[Any], Callable[[Run], object]]:
         """Make what is shared."""
-        bodies = [lambda body=body: body(*self._arguments) for body in self._bodies]  # type: ignore[misc]
+        bodies = [lambda body=body: body(*self._arguments) for body in self._bodies]
 
         def set_up() -> None:
             self._arguments = () if self._setup is None else (self._setup(),)

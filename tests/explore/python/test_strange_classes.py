@@ -2,6 +2,7 @@
 
 import sys
 import threading
+from contextlib import nullcontext
 
 import pytest
 
@@ -137,6 +138,47 @@ def test_a_metaclass_is_explored(switches):
     result = result_of(make, make, check=lambda: Registry.made == 2, switches=switches)
     assert (result.wrong is None) == (switches == "gil")
     assert Registry.made == 0
+
+
+def numbers():
+    yield 0
+    yield 1
+
+
+class Shared:
+    def __init__(self, lock):
+        self.numbers = numbers()
+        self.lock = lock
+        self.met = 0
+
+    def take(self):
+        with self.lock:
+            next(self.numbers)
+
+    def take_all(self):
+        with self.lock:
+            for _ in self.numbers:
+                pass
+
+    def meets(self, take):
+        try:
+            take(self)
+        except ValueError:  # generator already executing
+            self.met = 1
+
+
+@pytest.mark.parametrize("switches", ["free", "gil"])
+@pytest.mark.parametrize("take", [Shared.take, Shared.take_all])
+def test_a_generator_that_two_threads_resume(take, switches):
+    def explored(lock):
+        threads = [lambda shared: shared.meets(take)] * 2
+        return result_of(*threads, setup=lambda: Shared(lock()), check=lambda shared: not shared.met, switches=switches)
+
+    wrong = explored(nullcontext)
+    assert wrong.wrong.kind == "invariant"
+    assert "resume Shared.numbers" in wrong.explain()
+    right = explored(threading.Lock)
+    assert (right.verdict, right.complete) == ("ok", True)
 
 
 def test_a_closure_that_is_kept_can_be_called_afterwards():

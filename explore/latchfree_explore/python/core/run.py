@@ -146,6 +146,8 @@ class Run:
         self.rounds = 0
         self.plain: set[tuple[type, str]] = set()
         self.methods: set[tuple[type, str]] = set()
+        self.resumed: dict[int, tuple[int, Any]] = {}  # who has resumed a generator first, and the generator
+        self.running: set[int] = set()  # generators that run, where several threads resume one
         self.alone = False
         self.now = 0.0
         self.timeouts = 0

@@ -19,6 +19,7 @@ from latchfree_explore.python.core.places import called
 from latchfree_explore.python.core.run import CONTROL, Run
 from latchfree_explore.python.core.steps import READ, WRITE
 from latchfree_explore.python.hooks import effects, polling, whole
+from latchfree_explore.python.hooks.generators import resume
 from latchfree_explore.python.hooks.items import each, touch
 from latchfree_explore.python.hooks.state import (
     answers,
@@ -93,7 +94,11 @@ def call(line: int, function: Any, /, *args: Any, **kwargs: Any) -> Any:
         if run.current is not None and run.current.spin is not None and _gets_on(function, code is not None, args):
             run.current.spin = None
         touched = _before(run, function, code is not None, (*args, *kwargs.values()), line)
-        result = function(*args, **kwargs)
+        generator = _resumed_by(function, args)
+        if generator is None:
+            result = function(*args, **kwargs)
+        else:
+            result = resume(run, generator, line, lambda: function(*args, **kwargs))
         if run is CONTROL.run:
             for owner, before in touched:
                 whole.changed(run, owner, before)
@@ -274,6 +279,16 @@ def _gets_on(function: Any, in_python: bool, args: tuple[Any, ...]) -> bool:
     if in_python:
         return not _passes_on(function)
     return isinstance(function, types.MethodWrapperType) and isinstance(function.__self__, _RESUMABLE)
+
+
+def _resumed_by(function: Any, args: tuple[Any, ...]) -> Any:
+    """Return the generator that a call resumes, None if it resumes none."""
+    if isinstance(function, types.BuiltinMethodType | types.MethodWrapperType):
+        if isinstance(function.__self__, types.GeneratorType):
+            return function.__self__
+        if function is next and args and isinstance(args[0], types.GeneratorType):
+            return args[0]
+    return None
 
 
 def _object_of(function: Any, args: tuple[Any, ...]) -> list[Any]:
