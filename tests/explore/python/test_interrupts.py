@@ -17,8 +17,11 @@ PRESSED = []  # how often Ctrl-C is still to be pressed
 
 
 @pytest.fixture(autouse=True)
-def _nobody_presses():
+def _as_in_a_terminal():
     PRESSED.clear()  # what a schedule takes out is put back
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # workers of pytest ignore the signal
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 class Counter:

@@ -118,7 +118,7 @@ class Instrumented:
                 continue
             seen.add(name)
             yield vars(module)
-            for value in list(vars(module).values()):
+            for value in [each for key, each in vars(module).items() if not key.startswith(PREFIX)]:
                 if isinstance(value, types.ModuleType):
                     waiting.append(value.__name__)
                 elif isinstance(value, type):
