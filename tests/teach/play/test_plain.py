@@ -262,7 +262,16 @@ def test_the_game_is_that_of_the_explorer(kind, rng):
     assert (told["best"] or {}).get("switches") == made.par
 
 
+class Starting(Counter):
+    def __init__(self):
+        super().__init__()
+        threading.Thread(target=self.read).start()
+
+
 def test_what_makes_no_page_says_why():
+    with pytest.raises(ValueError, match="starts threads when it is made; fix: play_threads"):
+        play_object(Starting, "read()", model="counter")
+    assert play_threads(Counter.read, setup=Starting).data["names"] == ["setup", "thread 1", "thread 2"]
     with pytest.raises(ValueError, match="at least one function"):
         play_threads()
     with pytest.raises(TypeError, match="a thread must be a function"):
