@@ -10,8 +10,10 @@ import argparse
 import itertools
 import threading
 import time
+from collections.abc import Hashable
 
 from latchfree_explore.python.classes import calls_of
+from latchfree_explore.python.code import Code
 from latchfree_explore.python.exploring import explore_program
 from latchfree_explore.scenario import Scenario
 from latchfree_model import get_model
@@ -69,14 +71,16 @@ def main() -> None:
         found = programs(threads, calls)
         schedules = complete = judged = 0
         began = time.process_time()
-        for text in found:
-            for switches in "free", "gil":
-                program = calls_of(LockedMap, Scenario.parse(text), get_model("map"))
-                result = explore_program(program, switches=switches, strategy="dpor")
-                assert result.verdict == "ok", result.explain()
-                complete += result.complete
-                schedules += result.schedules + result.cut
-                judged += program.judged
+        code, model, known = Code(), get_model("map"), set[Hashable]()
+        with code.rewritten(lambda: [LockedMap, LockedMap()]):
+            for text in found:
+                for switches in "free", "gil":
+                    program = calls_of(LockedMap, Scenario.parse(text), model, known=known)
+                    result = explore_program(program, switches=switches, strategy="dpor", code=code)
+                    assert result.verdict == "ok", result.explain()
+                    complete += result.complete
+                    schedules += result.schedules + result.cut
+                    judged += program.judged
         seconds = time.process_time() - began
         print(f"{shape:5s} {len(found):8,d} {complete:8,d} {schedules:9,d} {judged:9,d} {seconds:11.1f}", flush=True)
 

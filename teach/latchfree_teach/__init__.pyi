@@ -5,6 +5,7 @@ from .gallery.building import build_gallery
 from .grading.grader import Grader
 from .grading.result import CheckResult, Graded
 from .play.making import Play, mutant_page, play_page
+from .play.plain.making import PythonPlay, play_async, play_object, play_threads
 
 __all__ = [
     "CheckResult",
@@ -12,9 +13,13 @@ __all__ = [
     "Grader",
     "Lesson",
     "Play",
+    "PythonPlay",
     "build_gallery",
     "find_lesson",
     "lessons",
     "mutant_page",
+    "play_async",
+    "play_object",
     "play_page",
+    "play_threads",
 ]

@@ -116,3 +116,44 @@ def test_which_targets_are_classes() -> None:
     assert not names_a_class("my_counter.py:COUNTER")
     assert not names_a_class("folder/file.py:NAME")
     assert not names_a_class("ctrie")
+
+
+def test_where_nothing_is_wrong_in_free_nothing_is_in_gil() -> None:
+    code, text = run("--json", "explore", "explored_map:Map", "--scenario", "put(0, 1) | get(1)")
+    free, gil = json.loads(text)["results"]
+    assert code == exits.OK
+    assert (free["switches"], free["verdict"], free["complete"]) == ("free", "ok", True)
+    assert (gil["switches"], gil["verdict"], gil["schedules"]) == ("gil", "ok", 0)
+    assert "among those of free" in gil["reason"]
+
+
+def test_a_play_page_of_a_class_and_of_its_replay() -> None:
+    given = ["--scenario", "put(0, 1) | put(0, 2)"]
+    code, text = run("play", "explored_map:Map", *given, "-o", "page.html")
+    assert code == exits.OK
+    assert "play explored_map:Map: " in text
+    assert "par is 2 change(s) of threads" in text
+    assert Path("page.html").read_text().startswith("<!DOCTYPE html>")
+    code, text = run("play", "explored_map:Map", *given, "--switches", "gil", "--within", "0", "-o", "page.html")
+    assert "those up to 0 changes of threads; no schedule on it fails" in text
+    run("explore", "explored_map:Map", *given, "--switches", "free")
+    code, text = run("play", "out/explore-explored_map.Map-free.json")
+    assert code == exits.OK
+    page = Path("out/play-explore-explored_map.Map-free.html").read_text()
+    opened = json.loads(page.partition('id="data">')[2].partition("</script>")[0])["open"]
+    assert opened == [thread for thread in opened if thread in (0, 1)]
+    assert len(set(opened)) == 2
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ["explored_map:Map"],
+        ["explored_map:Map", "--scenario", "get(0)", "--serve"],
+        ["nowhere:Map", "--scenario", "get(0)"],
+        ["out/none.json"],
+        ["S1", "--switches", "free"],
+    ],
+)
+def test_what_makes_no_play_page_is_a_wrong_use(given: list[str]) -> None:
+    assert CliRunner().invoke(app, ["play", *given]).exit_code == exits.USAGE

@@ -1,5 +1,6 @@
 """``latchfree play``: a page on which the reader is the scheduler of compiled code."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,16 +17,27 @@ if TYPE_CHECKING:
     from latchfree_teach.play.serving import PlayServer
 
 
+class SwitchesHere(StrEnum):
+    """Where threads of plain Python may change."""
+
+    free = "free"
+    gil = "gil"
+
+
 @examples(
     "latchfree play S1 -o S1.html",
     "latchfree play counter_lost -o counter.html",
     'latchfree play my_counter.py --scenario "increment | increment"',
+    'latchfree play cache:Cache --model map --scenario "put(0, 1) | get(0)"',
 )
 def play(
     settings: Settings,
     target: Annotated[
         str,
-        typer.Argument(metavar="TARGET", help="A mutant, a model of TLA+, or ctrie, topic-trie, ring, FILE.py[:NAME]."),
+        typer.Argument(
+            metavar="TARGET",
+            help="A mutant, a model of TLA+, ctrie, topic-trie, ring, FILE.py[:NAME], MODULE:CLASS or a replay of one.",
+        ),
     ],
     *,
     scenario: Annotated[
@@ -38,6 +50,12 @@ def play(
     serve: Annotated[
         bool, typer.Option("--serve", help="Serve the page on this machine, and find states when they are needed.")
     ] = False,
+    model: Annotated[
+        str | None, typer.Option(metavar="NAME", help="MODULE:CLASS: the sequential model that judges it (map).")
+    ] = None,
+    switches: Annotated[
+        SwitchesHere | None, typer.Option(help="MODULE:CLASS: where threads may change (free).")
+    ] = None,
 ) -> Outcome:
     """Make an HTML page on which the reader chooses which thread goes on, and tries to break the code.
 
@@ -45,13 +63,22 @@ def play(
     model, one that latchfree spec --list names, shows the steps of the specification. With --serve there is no file and
     no bound: Ctrl-C ends the server.
     """
+    from latchfree_cli.exploring.classes import names_a_class
+    from latchfree_cli.exploring.playing import play_class
     from latchfree_explore.board.stacks import Unsupported
 
+    if names_a_class(target) or target.endswith(".json"):
+        if serve:
+            raise exits.Stop(exits.USAGE, f"{target}: --serve is for compiled code; a page of a class has a file")
+        where = None if switches is None else str(switches)
+        return play_class(settings, target, scenario=scenario, model=model, switches=where, changes=within)
+    if model is not None or switches is not None:
+        raise exits.Stop(exits.USAGE, "--model and --switches are for a class in plain Python: MODULE:CLASS")
     if serve:
         return _serve(settings, target, scenario)
-    model = _model(target, scenario)
-    if model is not None:
-        return _model_page(settings, target, model)
+    specified = _model(target, scenario)
+    if specified is not None:
+        return _model_page(settings, target, specified)
     path = settings.out if settings.out.suffix.lower() in SUFFIXES else settings.out / f"play-{_stem(target)}.html"
     with settings.progress(f"play {target}: searching its states"):
         try:

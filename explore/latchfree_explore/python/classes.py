@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Final
 
+from latchfree_explore.python.code import Code
 from latchfree_explore.python.exploring import SCHEDULES, Switches, explore_program, require_callable
 from latchfree_explore.python.objects import ObjectCalls
 from latchfree_explore.python.result import ExplorationFailed, PythonExploration
@@ -67,24 +68,44 @@ def explore_object(
     """
     __tracebackhide__ = True
     chosen = get_model(model) if isinstance(model, str) else model
-    wanted = Scenario.parse(scenario) if isinstance(scenario, str) else scenario
-    _validate(wanted, chosen)
-    require_callable("make", make)
-    _validate_methods(make, wanted, {} if methods is None else methods)
+    wanted = checked_scenario(make, scenario, chosen, methods)
+
+    code, known = Code(tuple(include)), set[Hashable]()
 
     def explored(each: Scenario) -> PythonExploration:
-        program = calls_of(make, each, chosen, methods)
         return explore_program(
-            program, switches=switches, strategy=strategy, schedules=schedules, timeout=timeout, include=include
-        )
+            calls_of(make, each, chosen, methods, known),
+            switches=switches, strategy=strategy, schedules=schedules, timeout=timeout, code=code,
+        )  # fmt: skip
 
-    result = explored(wanted)
-    result.scenario = str(wanted)
-    if result.wrong is not None:
-        result = _smallest(result, wanted, explored)
-        if raises:
-            raise ExplorationFailed(result)
+    with code.rewritten(calls_of(make, wanted, chosen, methods).roots):
+        result = explored(wanted)
+        result.scenario = str(wanted)
+        if result.wrong is not None:
+            result = _smallest(result, wanted, explored)
+    if raises and result.wrong is not None:
+        raise ExplorationFailed(result)
     return result
+
+
+def checked_scenario(
+    make: Callable[[], Any],
+    scenario: str | Scenario,
+    model: SequentialModel[Any],
+    methods: Mapping[str, str | Callable[..., Any]] | None = None,
+) -> Scenario:
+    """Return a scenario that the model and the class can make.
+
+    Raises
+    ------
+    ValueError, TypeError
+        See `explore_object`.
+    """
+    wanted = Scenario.parse(scenario) if isinstance(scenario, str) else scenario
+    _validate(wanted, model)
+    require_callable("make", make)
+    _validate_methods(make, wanted, {} if methods is None else methods)
+    return wanted
 
 
 def calls_of(
@@ -92,8 +113,9 @@ def calls_of(
     scenario: Scenario,
     model: SequentialModel[Any],
     methods: Mapping[str, str | Callable[..., Any]] | None = None,
+    known: set[Hashable] | None = None,
 ) -> ObjectCalls:
-    """Return the program of a scenario."""
+    """Return the program of a scenario; see `ObjectCalls` for `known`."""
     return ObjectCalls(
         make,
         [_calls(thread) for thread in scenario.threads],
@@ -101,6 +123,7 @@ def calls_of(
         _performer(methods or {}),
         _calls(scenario.before),
         _calls(scenario.after),
+        known,
     )
 
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
+from latchfree_explore.python.code import Code
 from latchfree_explore.python.core.run import Run
 from latchfree_explore.python.program import Machine, Program, Threads
 from latchfree_explore.python.result import ExplorationFailed, PythonExploration
@@ -135,8 +136,9 @@ def explore_program(
     seed: int = 0,
     include: Sequence[str] = (),
     minimise: bool = True,
+    code: Code | None = None,
 ) -> PythonExploration:
-    """Explore any program; see `explore_threads`."""
+    """Explore any program; see `explore_threads`. Programs of the same functions may share their rewritten `code`."""
     if switches not in ("free", "gil"):
         raise ValueError(f"switches are 'free' or 'gil', not {switches!r}")
     if strategy not in PLANS:
@@ -144,7 +146,7 @@ def explore_program(
     for name, given, least in (("schedules", schedules, 1), ("timeouts", timeouts, 0)):
         if given < least:
             raise ValueError(f"{name} must be at least {least}, got {given}")
-    machine = Machine(program, polls=switches == "gil", include=tuple(include), timeouts=timeouts)
+    machine = Machine(program, polls=switches == "gil", include=tuple(include), timeouts=timeouts, code=code)
     result = PythonExploration(switches, strategy=strategy)
     began = time.monotonic()
     deadline = None if timeout is None else began + timeout

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
-from latchfree_explore.python.core.run import Run
+from latchfree_explore.python.core.run import CONTROL, Run
+from latchfree_explore.python.program import starting
 from latchfree_explore.python.search.orders import Event, Made, begin, end, orders, schedule_of
 from latchfree_explore.python.verdicts import Wrong, ended_wrong
 from latchfree_lincheck.checking.checker import check
@@ -31,6 +32,18 @@ class ObjectCalls:
         Makes a call: takes the object, the operation and the arguments. By default the method of that name.
     before, after : sequence of (str, tuple)
         Calls that are made before the threads begin and when all have ended; part of the history.
+    known : set, optional
+        Histories that the model explains, whichever thread makes the calls. Programs of one model may share the set,
+        so that each history is judged once; those that are judged are added.
+
+    Attributes
+    ----------
+    script, before, after
+        As given.
+    calls : list of Made
+        The calls of the last run, in the order in which the threads came to them.
+    early, late : list of (str, tuple, object)
+        The calls before and after, with their results.
     """
 
     def __init__(
@@ -41,60 +54,66 @@ class ObjectCalls:
         perform: Callable[[Any, str, tuple[Any, ...]], Any] | None = None,
         before: Sequence[tuple[str, tuple[Any, ...]]] = (),
         after: Sequence[tuple[str, tuple[Any, ...]]] = (),
+        known: set[Hashable] | None = None,
     ) -> None:
         self._make = make
-        self._script = script
+        self.script = script
         self._model = model
         self._perform = perform or _method
-        self._before = before
-        self._after = after
+        self.before = before
+        self.after = after
+        self._known: set[Hashable] = set() if known is None else known
         self._shared: Any = None
-        self._calls: list[Made] = []
-        self._early: list[tuple[str, tuple[Any, ...], Any]] = []
-        self._late: list[tuple[str, tuple[Any, ...], Any]] = []
-        self._judged: dict[Any, str | None] = {}
+        self.inside = False
+        self.calls: list[Made] = []
+        self.early: list[tuple[str, tuple[Any, ...], Any]] = []
+        self.late: list[tuple[str, tuple[Any, ...], Any]] = []
+        self._judged: dict[Hashable, str | None] = {}
         self.history: History | None = None
 
     @property
     def judged(self) -> int:
-        """How many different histories were judged."""
+        """How many different histories there were, each of them judged."""
         return len(self._judged)
 
     def roots(self) -> list[Any]:
-        """Return the factory, an object, and what makes the calls."""
-        return [self._make, self._make(), self._perform]
+        """Return the factory, and what makes the calls."""
+        return [self._make, self._perform]
 
     def make(self) -> tuple[list[Any], Callable[[Run], object]]:
         """Make the object."""
-        shared = self._shared = self._make()
-        self._early, self._late = self._alone(self._before), []
-        self._calls = []
+        self.early, self.late, self.calls = [], [], []
+        self._shared = None
 
-        def thread(process: int, run: Run) -> None:
-            for f, arguments in self._script[process]:
+        def thread(process: int) -> None:
+            run = CONTROL.run
+            assert run is not None
+            for f, arguments in self.script[process]:
                 call = Made(process, f, arguments)
-                self._calls.append(call)
+                self.calls.append(call)
                 begin(run, call)
-                end(run, call, frozen(self._perform(shared, f, arguments), f"the result of {f}"))
+                end(run, call, frozen(self._perform(self._shared, f, arguments), f"the result of {f}"))
 
-        def start(run: Run) -> None:
-            for process in range(len(self._script)):
-                run.spawn(lambda process=process: thread(process, run))  # type: ignore[misc]
+        def set_up() -> None:
+            self._shared = self._make()
+            self.early = self._alone(self.before)
 
-        return [shared, self._make, self._perform], start
+        bodies = [lambda process=process: thread(process) for process in range(len(self.script))]
+        start = starting(set_up, bodies, self.inside)
+        return [self._shared, self._make, self._perform], start
 
     def judge(self, run: Run) -> Wrong | None:
         """Ask how it ended, then whether each history of the schedule is linearizable."""
         wrong = ended_wrong(run)
         self.history = None
         if wrong is not None:
-            self.history = self._history([event for events in list(orders(run, self._calls))[:1] for event in events])
+            self.history = self._history([event for events in list(orders(run, self.calls))[:1] for event in events])
             return wrong
-        self._late = self._alone(self._after)
-        for events in orders(run, self._calls):
+        self.late = self._alone(self.after)
+        for events in orders(run, self.calls):
             message = self._message(events)
             if message is not None:
-                return Wrong("not linearizable", message, schedule_of(run, self._calls, events))
+                return Wrong("not linearizable", message, schedule_of(run, self.calls, events))
         return None
 
     def _alone(self, calls: Sequence[tuple[str, tuple[Any, ...]]]) -> list[tuple[str, tuple[Any, ...], Any]]:
@@ -104,40 +123,49 @@ class ObjectCalls:
     def _message(self, events: list[Event]) -> str | None:
         """Return what is wrong with a history, None if it is linearizable."""
         numbers: dict[int, int] = {}
-        key: list[Any] = [tuple(repr(result) for *_, result in (*self._early, *self._late))]
+        key: list[Any] = [repr(self.early), repr(self.late)]
+        processes: list[int] = []
         for what, k in events:
-            call = self._calls[k]
-            known = k in numbers
-            number = numbers.setdefault(k, len(numbers))
-            key.append(
-                (what, number, *(() if known else (call.process, call.f, repr(call.arguments), repr(call.result))))
-            )
+            call = self.calls[k]
+            if k in numbers:
+                key.append((what, numbers[k]))
+            else:
+                numbers[k] = len(numbers)
+                processes.append(call.process)
+                key.append((what, call.f, repr(call.arguments), repr(call.result)))
         fixed = tuple(key)
-        if fixed not in self._judged:
-            history = self._history(events)
-            if _explained_by_returns(history, self._model):
-                self._judged[fixed] = None
-                return None
-            verdict = check(history, self._model, engine="python")
-            self._judged[fixed] = None if verdict.verdict == "ok" else verdict.message or verdict.reason
-            if verdict.verdict != "ok":
-                self.history = history
-        return self._judged[fixed]
+        of_threads = fixed, tuple(processes)
+        if of_threads not in self._judged:
+            self._judged[of_threads] = None if fixed in self._known else self._fault(events)
+            if self._judged[of_threads] is None:
+                self._known.add(fixed)
+        return self._judged[of_threads]
+
+    def _fault(self, events: list[Event]) -> str | None:
+        """Judge a history; return what is wrong with it."""
+        history = self._history(events)
+        if _explained_by_returns(history, self._model):
+            return None
+        verdict = check(history, self._model, engine="python")
+        if verdict.verdict == "ok":
+            return None
+        self.history = history
+        return verdict.message or verdict.reason
 
     def _history(self, events: list[Event]) -> History:
         operations: list[Operation] = []
         clock = 0
-        for f, arguments, result in self._early:
+        for f, arguments, result in self.early:
             operations.append(Operation("init", f, arguments, result, clock, clock + 1))
             clock += 2
         times = {event: clock + at for at, event in enumerate(events)}
-        for k, call in enumerate(self._calls):
+        for k, call in enumerate(self.calls):
             if ("call", k) in times:
                 invoked, returned = times["call", k], times.get(("return", k))
                 result = UNKNOWN if returned is None else call.result
                 operations.append(Operation(call.process, call.f, call.arguments, result, invoked, returned))
         clock += len(events)
-        for at, (f, arguments, result) in enumerate(self._late):
+        for at, (f, arguments, result) in enumerate(self.late):
             operations.append(Operation("after", f, arguments, result, clock + 2 * at, clock + 2 * at + 1))
         return History("explored", sorted(operations, key=lambda each: each.invoke), self._model.name)
 

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-import gc
-import importlib
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any, Final, Protocol
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
 
+from latchfree_explore.python.code import Code
 from latchfree_explore.python.core.constants import Constants
-from latchfree_explore.python.core.names import forget_kinds
 from latchfree_explore.python.core.run import CONTROL, Chooser, Run
+from latchfree_explore.python.core.undo import Undo
+from latchfree_explore.python.interrupts import check
 from latchfree_explore.python.library.copies import library
+from latchfree_explore.python.library.fake_thread import StartedBefore, started
 from latchfree_explore.python.library.twins import TWINS
-from latchfree_explore.python.rewriting.instrument import Instrumented
 from latchfree_explore.python.verdicts import Wrong, broken, ended_wrong
-
-COLLECT_EVERY: Final = 100
-"""Schedules between two collections of what they left."""
 
 
 class Program(Protocol):
     """What is run again and again."""
 
+    inside: bool
+    """Whether what is shared is made by the first thread of the run, since its making starts threads."""
+
     def roots(self) -> list[Any]:
-        """Return functions and objects that tell which modules the program reaches."""
+        """Return functions, classes and objects that tell which modules the program reaches."""
         ...
 
     def make(self) -> tuple[list[Any], Callable[[Run], object]]:
@@ -35,6 +34,38 @@ class Program(Protocol):
     def judge(self, run: Run) -> Wrong | None:
         """Return what is wrong with a schedule that came to its end."""
         ...
+
+
+def starting(
+    set_up: Callable[[], object], bodies: Sequence[Callable[[], object]], inside: bool
+) -> Callable[[Run], object]:
+    """Return a function that spawns threads; what they share is made now, or by a first thread that starts the others.
+
+    Parameters
+    ----------
+    set_up : callable
+        Makes what is shared.
+    bodies : sequence of callable
+        What the threads do.
+    inside : bool
+        Whether `set_up` is called in the run.
+    """
+
+    def first() -> None:
+        set_up()
+        for body in bodies:
+            started(body)
+
+    def start(run: Run) -> None:
+        if inside:
+            run.spawn(first, "setup")
+            return
+        for body in bodies:
+            run.spawn(body)
+
+    if not inside:
+        set_up()
+    return start
 
 
 class Threads:
@@ -60,22 +91,22 @@ class Threads:
         self._setup = setup
         self._check = check
         self._arguments: tuple[Any, ...] = ()
+        self.inside = False
 
     def roots(self) -> list[Any]:
-        """Return all functions, and an object that setup makes."""
+        """Return all functions."""
         given = [each for each in (self._setup, self._check) if each is not None]
-        return [*self._bodies, *given, *(() if self._setup is None else (self._setup(),))]
+        return [*self._bodies, *given]
 
     def make(self) -> tuple[list[Any], Callable[[Run], object]]:
         """Make what is shared."""
-        self._arguments = () if self._setup is None else (self._setup(),)
-        arguments = self._arguments
+        bodies = [lambda body=body: body(*self._arguments) for body in self._bodies]
 
-        def start(run: Run) -> None:
-            for body in self._bodies:
-                run.spawn(lambda body=body: body(*arguments))  # type: ignore[misc]
+        def set_up() -> None:
+            self._arguments = () if self._setup is None else (self._setup(),)
 
-        return [*arguments, *self._bodies], start
+        start = starting(set_up, bodies, self.inside)
+        return [*self._arguments, *self._bodies], start
 
     def judge(self, run: Run) -> Wrong | None:
         """Ask how it ended, then the check."""
@@ -88,75 +119,65 @@ class Threads:
 class Machine:
     """Runs schedules of one program, one after the other, under a model of the interpreter."""
 
-    def __init__(self, program: Program, *, polls: bool, include: tuple[str, ...] = (), timeouts: int = 0) -> None:
+    def __init__(
+        self,
+        program: Program,
+        *,
+        polls: bool,
+        include: tuple[str, ...] = (),
+        timeouts: int = 0,
+        code: Code | None = None,
+    ) -> None:
         self.program = program
         self.timeouts = timeouts
         self.polls = polls
-        self._include = include
-        self._instrumented: Instrumented | None = None
+        self._code = Code(include) if code is None else code
         self._runs = 0
-        self._imported: set[str] = set()
         self.constants = Constants()
 
-    @contextmanager
-    def ready(self) -> Iterator[None]:
-        """Have the program's functions rewritten meanwhile.
+    def ready(self) -> AbstractContextManager[None]:
+        """Have the program's functions rewritten meanwhile."""
+        return self._code.rewritten(self.program.roots)
 
-        Nothing is collected while a schedule runs: finalizers and weak references would act at a moment that no choice
-        decides.
-        """
-        library()
-        collecting = gc.isenabled()
-        gc.disable()
+    def _look_at_what_is_made(self) -> None:
+        """Have modules rewritten that only the shared objects reach; find out where they can be made."""
+        undo = Undo()
+        TWINS.forget()
+        library().reset()
         try:
-            with self._rewritten():
-                yield
+            self._code.place_twins(undo)
+            shared, _ = self.program.make()
+        except StartedBefore:
+            self.program.inside = True
+            shared = []
         finally:
-            forget_kinds()
-            if collecting:
-                gc.enable()
-
-    @contextmanager
-    def _rewritten(self) -> Iterator[None]:
-        self._rewrite()
-        try:
-            yield
-        finally:
-            if self._instrumented is not None:
-                self._instrumented.__exit__()
-            self._instrumented = None
-
-    def _rewrite(self, imported: Sequence[str] = ()) -> None:
-        """Have the functions rewritten: those of the modules that the program reaches, and has imported meanwhile."""
-        found = Instrumented(self.program.roots(), self._include, imported)
-        self._imported = set(sys.modules)
-        if self._instrumented is not None:
-            self._instrumented.__exit__()
-        self._instrumented = None
-        self._instrumented = found.__enter__()
-
-    def _look_for_imports(self) -> None:
-        """Have modules rewritten that the schedule has imported; it saw none of their accesses, so it does not count.
-
-        What it changed in them is not known either: they are made anew, each after those that it has imported.
-        """
-        assert self._instrumented is not None
-        new = [name for name in sys.modules if name not in self._imported]
-        self._imported.update(new)
-        own = [name for name in new if self._instrumented.is_own(name)]
-        for name in reversed(own):
-            importlib.reload(sys.modules[name])
-        if own:
-            self._rewrite(own)
-            self.constants.refute()
+            undo.undo()
+        self._code.extend(shared, self.program.roots)
 
     def progress(self) -> int:
         """Return a number that grows with every step."""
         run = CONTROL.run
         return self._runs * 1_000_000 + (0 if run is None else len(run.steps) + run.rounds)
 
-    def execute(self, chooser: Chooser, *, telling: bool = False, stop_at: int = -1) -> tuple[Run, Wrong | None]:
-        """Run one schedule, judge it, and put back what it changed; stop in the debugger before one of its steps.
+    def execute(
+        self,
+        chooser: Chooser,
+        *,
+        telling: bool = False,
+        stop_at: int = -1,
+        on_over: Callable[[Run], object] | None = None,
+    ) -> tuple[Run, Wrong | None]:
+        """Run one schedule, judge it, and put back what it changed.
+
+        Parameters
+        ----------
+        chooser : Chooser
+        telling : bool
+            Whether accesses are told in words.
+        stop_at : int
+            A step before which the debugger opens; -1 for none.
+        on_over : callable, optional
+            Called with the run when nobody goes on any more, before anything is judged and put back.
 
         Raises
         ------
@@ -165,19 +186,23 @@ class Machine:
         KeyboardInterrupt
             If Ctrl-C is pressed.
         """
-        assert self._instrumented is not None, "the machine is not ready"
+        check()
+        if self._runs == 0:
+            self._look_at_what_is_made()
         self._runs += 1
-        if self._runs % COLLECT_EVERY == 0:
-            gc.collect(1)
+        self._code.collect()
         TWINS.forget()
         library().reset()
         run = Run(chooser, polls=self.polls, roots=[], telling=telling)
         try:
-            self._instrumented.place_twins(run.undo)
+            self._code.place_twins(run.undo)
             shared, start = self.program.make()
             run.share(shared)
-            run.constants, run.timeouts = self.constants, self.timeouts
+            run.learn(self.constants)
+            run.timeouts = self.timeouts
             run.in_background = library().in_background
+            if on_over is not None:
+                run.on_over = on_over
             if stop_at >= 0:
                 from latchfree_explore.python.debugging import stop_here
 
@@ -186,6 +211,6 @@ class Machine:
             wrong = self.program.judge(run) if run.problem is None or run.problem[0] != "cut" else None
         finally:
             run.undo.undo()
-        if len(sys.modules) != len(self._imported):
-            self._look_for_imports()
+        if self._code.imported_meanwhile(self.program.roots):
+            self.constants.refute()
         return run, wrong

@@ -46,7 +46,6 @@ def ended_wrong(run: Run) -> Wrong | None:
     CannotControl
         If a thread runs an event loop of its own.
     """
-    choices = [step.thread for step in run.steps]
     if run.problem is not None and run.problem[0] == "diverged":
         raise Diverged(run.problem[1])
     if run.problem is not None and run.problem[0] == "out of control":
@@ -54,23 +53,22 @@ def ended_wrong(run: Run) -> Wrong | None:
     for task in run.tasks:
         if task.error is not None:
             text = f"{task.name} raised {type(task.error).__name__}: {task.error}"
-            return Wrong("exception", text.rstrip(": "), choices, task.error)
+            return Wrong("exception", text.rstrip(": "), run.choices, task.error)
     if run.problem is not None:
         kind, why = run.problem
         if kind != "cut":
-            return Wrong(kind, why, choices)
+            return Wrong(kind, why, run.choices)
     return None
 
 
 def broken(run: Run, check: Callable[..., Any], arguments: tuple[Any, ...]) -> Wrong | None:
     """Return what a check finds wrong at the end: it returned False, or raised an exception."""
-    choices = [step.thread for step in run.steps]
     try:
         held = check(*arguments)
     except AssertionError as error:
-        return Wrong("invariant", str(error) or "the check does not hold at the end", choices, error)
+        return Wrong("invariant", str(error) or "the check does not hold at the end", run.choices, error)
     except Exception as error:
-        return Wrong("invariant", f"the check raised {type(error).__name__}: {error}", choices, error)
+        return Wrong("invariant", f"the check raised {type(error).__name__}: {error}", run.choices, error)
     if held is None or held:
         return None
-    return Wrong("invariant", "the check does not hold at the end", choices)
+    return Wrong("invariant", "the check does not hold at the end", run.choices)

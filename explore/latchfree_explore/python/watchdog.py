@@ -12,6 +12,8 @@ import threading
 from collections.abc import Callable
 from typing import Final
 
+from latchfree_explore.python.core.run import CONTROL
+
 PATIENCE: Final = 30.0
 """Seconds without a step after which a call is taken to be out of control."""
 
@@ -57,6 +59,7 @@ class Watchdog:
                 if frame is not None:
                     self.hung_at = f"{frame.f_code.co_filename}:{frame.f_lineno} in {frame.f_code.co_qualname}"
                 if not self._over.is_set():
+                    CONTROL.pressed = True  # the next Ctrl-C is raised at once
                     signal.pthread_kill(self._watched, signal.SIGINT)
                 return
             before = now

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import tempfile
 from collections import deque
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -25,6 +24,7 @@ from latchfree_teach.play.document import Table
 from latchfree_teach.play.layout import HEIGHT, WIDTH, positions
 from latchfree_teach.play.page import page
 from latchfree_teach.play.painters.picture import Box, Picture
+from latchfree_teach.play.par import fewest_changes
 
 MOST_STATES: Final = 4_000
 MOST_COLUMNS: Final = 9
@@ -164,7 +164,7 @@ class _Document:
             "story": f"{self.model.summary[0].upper()}{self.model.summary[1:]}.",
             "scenario": f"{self.model.module}, {self.model.config}",
             "bound": "",
-            "par": _par(rows),
+            "par": fewest_changes(rows),
             "model": self.model.property,
             "names": names,
             "calls": names,
@@ -212,21 +212,3 @@ def _parts(variable: str, value: Value) -> list[tuple[str, str]]:
     if isinstance(value, tuple) and 1 <= len(value) <= _MOST_PARTS:
         return [(f"{variable}[{k}]", show(each)) for k, each in enumerate(value, start=1)]
     return [(variable, show(value))]
-
-
-def _par(rows: Sequence[list[Any]]) -> int | None:
-    """Return the fewest changes of processes on a way to a violation: a 0-1 search."""
-    bad: Callable[[int], bool] = lambda state: rows[state][5] not in ("", "done")  # noqa: E731
-    cost = {(0, -1): 0}
-    queue = deque([(0, -1)])
-    while queue:
-        state, last = queue.popleft()
-        so_far = cost[state, last]
-        if bad(state):
-            return so_far
-        for column, target, *_ in rows[state][3]:
-            more = int(last not in (-1, column))
-            if so_far + more < cost.get((target, column), 1 << 30):
-                cost[target, column] = so_far + more
-                (queue.append if more else queue.appendleft)((target, column))
-    return None

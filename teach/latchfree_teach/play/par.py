@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
+from typing import Any
 
 from latchfree_teach.play.walking import State
 
@@ -34,4 +35,21 @@ def shortest(first: State) -> tuple[int, list[int]] | None:
                 cost[there] = total
                 before[there] = here
                 (queue.append if total > so_far else queue.appendleft)((after, thread, total))
+    return None
+
+
+def fewest_changes(rows: Sequence[list[Any]]) -> int | None:
+    """Return the fewest changes of threads to a violation on a page, None if there is none; rows are its states."""
+    cost = {(0, -1): 0}
+    queue = deque([(0, -1)])
+    while queue:
+        state, last = queue.popleft()
+        so_far = cost[state, last]
+        if rows[state][5] not in ("", "done"):
+            return so_far
+        for column, target, *_ in rows[state][3]:
+            more = int(last not in (-1, column))
+            if so_far + more < cost.get((target, column), 1 << 30):
+                cost[target, column] = so_far + more
+                (queue.append if more else queue.appendleft)((target, column))
     return None

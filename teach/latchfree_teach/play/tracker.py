@@ -14,7 +14,7 @@ from collections.abc import Hashable, Iterable
 from typing import Any, NamedTuple
 
 from latchfree_explore.target import Target
-from latchfree_model import UNKNOWN, Call, SequentialModel, get_model
+from latchfree_model import UNKNOWN, Call, Model, SequentialModel, get_model
 from latchfree_model.models.base import BLOCKED
 from latchfree_model.models.compiled import CompiledModel
 from latchfree_model.models.nondeterministic import NondeterministicModel
@@ -37,23 +37,22 @@ class Tracker:
 
     Parameters
     ----------
-    target : Target
+    model : SequentialModel
     calls : iterable of Invocation
         The operations, which have the numbers 0, 1, ...
+    name : str
+        What the model is of, for errors.
 
     Raises
     ------
     ValueError
-        If the results that the model allows cannot be told in advance, or the target judges a part of a history only.
+        If the results that the model allows cannot be told in advance.
     """
 
-    def __init__(self, target: Target, calls: Iterable[Any]) -> None:
-        model = get_model(target.model) if isinstance(target.model, str) else target.model
-        if type(target).judged is not Target.judged:
-            raise ValueError(f"{target.name}: it judges a part of each history, so no state can be judged by itself")
+    def __init__(self, model: Model[Any], calls: Iterable[Any], name: str) -> None:
         if not isinstance(model, SequentialModel) or isinstance(model, NondeterministicModel | CompiledModel):
             raise ValueError(
-                f"{target.name}: its model {model.name!r} must be a SequentialModel with one result for each call, "
+                f"{name}: its model {model.name!r} must be a SequentialModel with one result for each call, "
                 "so that pending operations can be followed"
             )
         self.model: SequentialModel[Any] = model
@@ -62,6 +61,20 @@ class Tracker:
             model.validate(call)
         self.first: Configurations = frozenset({Configuration(model.init(), frozenset())})
         self._known: dict[Any, Steps] = {}
+
+    @classmethod
+    def of(cls, target: Target, calls: Iterable[Any]) -> Tracker:
+        """Return the tracker of a target's operations.
+
+        Raises
+        ------
+        ValueError
+            If the target judges a part of a history only, or as for any model.
+        """
+        if type(target).judged is not Target.judged:
+            raise ValueError(f"{target.name}: it judges a part of each history, so no state can be judged by itself")
+        model = get_model(target.model) if isinstance(target.model, str) else target.model
+        return cls(model, calls, target.name)
 
     def returns(self, held: Configurations, pending: frozenset[int], call: int, result: Hashable) -> Steps:
         """Return the configurations left when operation `call` returns, and how each came about.

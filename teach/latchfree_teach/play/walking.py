@@ -110,7 +110,7 @@ class Walker:
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
         scenario = machine.scenario
-        self.tracker = Tracker(machine.target, machine.calls)
+        self.tracker = Tracker.of(machine.target, machine.calls)
         self.first = len(scenario.before)
         self.after = self.first + sum(map(len, scenario.threads))
         self.count = len(scenario.threads)

@@ -83,7 +83,7 @@ from latchfree_lincheck import (
     check_many,
     judge_parts,
 )
-from latchfree_teach import CheckResult, Graded, Play, find_lesson, play_page
+from latchfree_teach import CheckResult, Graded, Play, find_lesson, play_page, play_threads
 
 _SIZE: Final = 4 << 20
 
@@ -625,6 +625,7 @@ VARIANTS: Final[dict[str, dict[str, Callable[[World], Any]]]] = {
         "refused": lambda world: Graded("<b>", "01_lost_update", "refused", "no imports"),
     },
     "Play": {"one": lambda world: _play()},
+    "PythonPlay": {"one": lambda world: play_threads(print, print)},
     "Invocation": {"one": lambda world: Invocation("increment")},
     "Scenario": {"two": lambda world: Scenario.parse("increment | increment")},
     "Memory": {"one": lambda world: COUNTER.prepare(2, "")},

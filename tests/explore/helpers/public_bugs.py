@@ -156,6 +156,24 @@ def waiters(kind, cancels, users=3):
     return lambda locked: explore_async(main, cancels=cancels, raises=False, strategy="dpor")
 
 
+def newcomer(kind):
+    """Have a task come at the moment when the lock is given back and another task, which waits, is cancelled."""
+
+    async def main():
+        it = getattr(importlib.import_module("anyio"), kind[0])(*kind[1:])
+
+        async def use(late):
+            if late:
+                await outside_event("a request")
+            async with it:
+                await outside_event("the work")
+
+        tasks = [asyncio.create_task(use(late)) for late in (False, False, True)]
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    return lambda locked: explore_async(main, cancels=1, raises=False, strategy="dpor")
+
+
 def wait_for(locked):
     return explore_async(
         partial(st.use_pool, st.FixedPool, users=1, waiting=5), check=lambda pool: pool.whole(), cancels=1,
@@ -200,6 +218,10 @@ BUGS = {
     "anyio CapacityLimiter token": Bug(
         "anyio==4.9.0", "anyio==4.16.0", "https://github.com/agronholm/anyio/issues/947", "deadlock",
         waiters(("CapacityLimiter", 1), 1), OLD_ANYIO,
+    ),
+    "anyio Lock, a newcomer": Bug(
+        "anyio==4.13.0", "anyio==4.16.0", "https://github.com/agronholm/anyio/pull/1145", "deadlock",
+        newcomer(("Lock",)), OLD_ANYIO,
     ),
     "asyncio.wait_for": Bug(
         "", "", "https://github.com/python/cpython/issues/86296", "invariant", wait_for, until="3.12"

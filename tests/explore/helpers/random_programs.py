@@ -16,6 +16,8 @@ DOES = [
     "r.append(s.lk.locked())", "time.sleep(1)", "s.sq.put(s.x)", "s.sq.put(1)", "r.append(s.sq.get())",
     "r.append(s.sq.get())", "r.append(s.sq.qsize())", "s.q.put(s.y)", "r.append(s.q.get())", "s.ev.set()",
     "r.append(s.ev.wait(1))", "r.append(s.q.unfinished_tasks)", "s.ar[0] += 1", "r.append(s.ar == array('i', [0]))",
+    "s.p = s.p + 1", "r.append(s.p)", "s.sl.v = s.x", "r.append(s.sl.v)", "r.append(s.count())", "r.extend(twice(s))",
+    "r.append(s.ask)", "s.sp.v = s.sp.v + s.x",
 ]  # fmt: skip
 AROUND = [
     "with s.la:\n        {0}",
@@ -27,7 +29,9 @@ AROUND = [
     "if s.lb.acquire(timeout=1):\n        {0}\n        s.lb.release()\n    else: r.append('late')",
     "if s.x:\n        {0}",
     "while not s.x and len(s.d) < 2:\n        s.d['w'] = 1\n        {0}",
-    *["{0}"] * 4,
+    "while True:\n        with s.la:\n            if s.x: break\n    {0}",
+    "while s.q.empty(): pass\n    {0}",
+    *["{0}"] * 5,
 ]
 START = """
 import threading
@@ -40,11 +44,38 @@ def bump():
     TOTAL += 1
 def helper(s, r):
     r.append(s.y)
+def twice(s):
+    yield s.x
+    yield s.x
+def counter():
+    n = 0
+    def count():
+        nonlocal n
+        n += 1
+        return n
+    return count
+class Slots:
+    __slots__ = ('v',)
+    def __init__(s):
+        s.v = 0
+class Space(threading.local):
+    v = 0
 class Box:
     def __init__(s, v):
         s.v = v
 class S:
+    @property
+    def p(s):
+        return s._p
+    @p.setter
+    def p(s, v):
+        s._p = v
+    def __getattr__(s, name):
+        if name != 'ask':
+            raise AttributeError(name)
+        return s.x + s.y
     def __init__(s):
+        s._p, s.sl, s.count, s.sp = 0, Slots(), counter(), Space()
         s.x = s.y = 0
         s.d, s.l, s.n, s.st = {'b': 2}, [1], Box(0), {0}
         s.sq, s.q, s.ev, s.ar = SimpleQueue(), Queue(), threading.Event(), array('i', [0])
@@ -88,6 +119,7 @@ class Outcomes(Threads):
         (s,) = self._arguments
         errors = [type(task.error).__name__ for task in run.tasks]
         state = s.x, s.y, s.d, s.l, s.n.v, sorted(s.st), list(s.ar), s.results, self.module.TOTAL
+        state += s.p, s.sl.v, s.count(), s.sp.v
         self.seen.add(repr((state, errors, run.problem and run.problem[0])))
 
 

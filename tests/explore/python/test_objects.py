@@ -62,7 +62,7 @@ def test_every_order_of_calls_is_enumerated_once():
         for _ in range(2):
             run, wrong = machine.execute(Fixed([]))
         assert wrong is None
-        found = [tuple(events) for events in orders(run, program._calls)]
+        found = [tuple(events) for events in orders(run, program.calls)]
     # each call takes the lock, so none of the first three steps of a call can be exchanged with another call's
     assert len(found) == len(set(found))
     assert all(events.index(("call", k)) < events.index(("return", k)) for events in found for k in range(3))

@@ -10,6 +10,7 @@ import random_tasks as rt
 from random_programs import START, module_of, outcomes, random_program
 
 from latchfree_explore.python.core import steps
+from latchfree_explore.python.core.run import Run
 from latchfree_explore.python.search import races
 from latchfree_explore.python.search.strategies import Reduced, Tree
 
@@ -70,6 +71,36 @@ def test_a_deadline_passes_before_a_timer_with_an_earlier_one_is_made(monkeypatc
 def test_random_programs_come_to_the_same_outcomes():
     _, cut, run, everything = compare(count=6, most=60, seed=SEED)
     assert run - cut < everything
+
+
+def poll_at_once(run):
+    if run.polls and not run.alone:
+        run.point()
+
+
+def compare_polls(count, most, seed, monkeypatch):
+    """Compare switches right where the interpreter polls with those before the next access, and with those anywhere."""
+    rng = random.Random(seed)
+    compared = late = early = 0
+    while compared < count:
+        module = random_program(rng)
+        put_off, fewer, _, whole = outcomes(module, Tree(), polls=True, most=most)
+        with monkeypatch.context() as patched:
+            patched.setattr(Run, "poll", poll_at_once)
+            at_once, schedules, _, all_of_them = outcomes(module, Tree(), polls=True, most=10 * most)
+        if not (whole and all_of_them):
+            continue
+        assert put_off == at_once, module.source
+        anywhere, _, _, ended = outcomes(module, Reduced(), polls=False, most=20 * most)
+        assert ended
+        assert put_off <= anywhere, module.source
+        compared, late, early = compared + 1, late + fewer, early + schedules
+    return compared, late, early
+
+
+def test_a_poll_that_is_put_off_until_the_next_access_loses_no_outcome(monkeypatch):
+    _, late, early = compare_polls(count=8, most=60, seed=SEED, monkeypatch=monkeypatch)
+    assert late < early
 
 
 MISSED = {
@@ -137,6 +168,13 @@ def test_an_outcome_that_was_missed_once_is_reached(name, timeouts):
     assert whole
     assert len(everything) > 1
     assert outcomes(module_of(START + source, threads), Reduced(), **options)[0] == everything
+
+
+@pytest.mark.slow
+def test_polls_of_a_thousand_random_programs_that_are_put_off_lose_no_outcome(monkeypatch):
+    compared, late, early = compare_polls(count=1_000, most=300, seed=SEED + 2, monkeypatch=monkeypatch)
+    print(f"{compared} programs: {early:,} schedules with switches at polls, {late:,} with switches before accesses")
+    assert late < early
 
 
 @pytest.mark.slow

@@ -252,6 +252,46 @@ def test_a_namespace_of_a_thread_is_its_own():
     assert SPACE.value == 7
 
 
+class Space(threading.local):
+    """A class on top of `threading.local`: each thread begins with a list of its own."""
+
+    def __init__(self, first=0):
+        self.items = [first]
+
+    def add(self, item):
+        self.items.append(item)
+        return self.items
+
+
+SPACES = Space()
+SPACES.items = [7]
+
+
+@pytest.mark.parametrize("switches", ["free", "gil"])
+def test_a_class_of_namespaces_has_one_for_each_thread(switches):
+    def uses(space):
+        assert SPACES.add(1) == [0, 1]
+        assert space.add(2) == [5, 2]
+        assert SPACES.add(3) == [0, 1, 3]
+
+    result = explored(uses, uses, setup=lambda: Space(5), check=lambda space: space.items == [5], switches=switches)
+    assert (result.verdict, result.complete) == ("ok", True)
+    assert SPACES.items == [7]
+    assert Space.__bases__ == (threading.local,)
+
+
+def test_what_a_class_of_namespaces_shares_is_seen_by_all():
+    class Shared(threading.local):
+        total = 0
+
+        def add(self):
+            Shared.total = self.total + 1
+
+    result = explored(*[lambda space: space.add()] * 2, setup=Shared, check=lambda space: space.total == 2)
+    assert result.wrong is not None
+    assert Shared.total == 0
+
+
 class Worker(threading.Thread):
     """A class on top of `threading.Thread`."""
 

@@ -186,7 +186,7 @@ class ExploredLoop(StillLoop):
         handle = asyncio.Handle(callback, args, self, context)
         run = CONTROL.run
         if run is not None and run.current is not None:
-            if run.current is not self.thread and not run.current.outside:
+            if not run.alone and not run.current.outside:
                 run.at(0)
             run.record(self, "queue", WRITE)
         self.ready.append(handle)
@@ -199,7 +199,7 @@ class ExploredLoop(StillLoop):
         handle = self.call_soon(callback, *args, context=context)
         run = CONTROL.run
         if run is not None and run.current is not self.thread:
-            run.poll(0)
+            run.poll()
         return handle
 
     def call_later(

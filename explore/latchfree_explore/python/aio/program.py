@@ -35,6 +35,7 @@ class AsyncProgram:
         self._cancels = cancels
         self._loop = ExploredLoop()
         self._result: Any = None
+        self.inside = False
 
     def roots(self) -> list[Any]:
         """Return the functions."""

@@ -25,6 +25,12 @@ class Constants:
         Names of attributes and variables that some run wrote.
     foreign : dict
         Whether an operation of a class is code that is not rewritten.
+    plain : set of (type, str)
+        Attributes that no class of an object has: they are those of the object itself.
+    methods : set of (type, str)
+        Methods whose body is rewritten. Of both, runs that change a class know nothing: see `Run.forget_classes`.
+    generators_are_shared : bool
+        Whether some run had a generator resumed by two threads.
     exposed : set of type
         Classes of the objects whose ``__dict__`` some run has asked for: then their attributes are items of it, too.
     """
@@ -32,6 +38,9 @@ class Constants:
     def __init__(self, written: Iterable[str] = ()) -> None:
         self.written: set[str] = set(written)
         self.foreign: dict[tuple[type, str], bool] = {}
+        self.plain: set[tuple[type, str]] = set()
+        self.methods: set[tuple[type, str]] = set()
+        self.generators_are_shared = False
         self.exposed: set[type] = set()
         self._left_out: set[str] = set()
         self._refuted = False

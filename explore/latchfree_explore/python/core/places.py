@@ -58,11 +58,12 @@ def path_to(roots: list[Any], target: Any) -> str | None:
         if id(value) in seen or isinstance(value, int | str | bytes | float | type(None)):
             continue
         seen.add(id(value))
-        waiting.extend(_named_parts(path, value))
+        waiting.extend(named_parts(path, value))
     return None
 
 
-def _named_parts(path: str, value: Any) -> Iterator[tuple[str, Any]]:
+def named_parts(path: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield what a value holds, by the name with which the program reaches it."""
     if isinstance(value, dict):
         yield from ((f"{path}[{key!r}]", each) for key, each in list(dict.items(value)))
     elif isinstance(value, list | tuple | deque):

@@ -23,6 +23,9 @@ MOST_ROUNDS: Final = 100_000
 """Rounds of loops that one schedule may take before it counts as endless."""
 
 
+NOBODY: Final[frozenset[int]] = frozenset()
+
+
 class Blocker(Protocol):
     """What a thread waits for."""
 
@@ -53,11 +56,13 @@ class Diverged(Exception):
 class Control:
     """Where the hooks find the run in progress."""
 
-    __slots__ = ("ending", "run")
+    __slots__ = ("class_changed", "ending", "pressed", "run")
 
     def __init__(self) -> None:
         self.run: Run | None = None
         self.ending = False
+        self.pressed = False  # whether Ctrl-C was pressed, which is still to take effect
+        self.class_changed = False  # by code of the program between two runs
 
 
 CONTROL: Final = Control()
@@ -67,8 +72,8 @@ class Task:
     """A thread of the explored program, or the world outside: what the end of the program does not wait for."""
 
     __slots__ = (
-        "blocker", "condition", "deadline", "done", "error", "greenlet", "last_step", "name", "number", "on_end",
-        "opening", "outside", "parked", "pending", "spin", "starter",
+        "blocker", "condition", "deadline", "done", "error", "greenlet", "holds", "last_step", "name", "number",
+        "on_end", "opening", "outside", "parked", "pending", "polled", "spin", "starter",
     )  # fmt: skip
 
     def __init__(self, number: int, name: str, outside: bool = False) -> None:
@@ -78,6 +83,8 @@ class Task:
         self.greenlet: Any = None
         self.starter: Any = None
         self.parked = False
+        self.polled = False
+        self.holds = 0  # how many locks
         self.done = False
         self.error: BaseException | None = None
         self.blocker: Blocker | None = None
@@ -107,6 +114,8 @@ class Run:
     ----------
     stop_at : int
         A step at which `on_stop` is called, with its number and the thread's name; -1 for none.
+    on_over : callable
+        Called with the run when nobody goes on any more, before threads that did not end are ended.
     alone : bool
         Whether an event loop is the only thread: then others come only between its callbacks.
     timeouts : int
@@ -130,11 +139,15 @@ class Run:
         self.tasks: list[Task] = []
         self.steps: list[Step] = []
         self.step: Step = Step(-1)
+        self.order: Any = None  # what happens before what, once somebody has asked
         self.current: Task | None = None
         self.problem: tuple[str, str] | None = None
         self.interrupted: BaseException | None = None
         self.rounds = 0
-        self.plain: set[tuple[type, str]] = set()  # attributes that no class has: those of the object itself
+        self.plain: set[tuple[type, str]] = set()
+        self.methods: set[tuple[type, str]] = set()
+        self.resumed: dict[int, tuple[int, Any]] = {}  # who has resumed a generator first, and the generator
+        self.running: set[int] = set()  # generators that run, where several threads resume one
         self.alone = False
         self.now = 0.0
         self.timeouts = 0
@@ -143,7 +156,10 @@ class Run:
         self.unheard: dict[int, str] = {}
         self.stop_at = -1
         self.on_stop: Callable[[int, str], object] = lambda number, thread: None
+        self.on_over: Callable[[Run], object] = lambda run: None
         self.in_background: Callable[[int], bool] = lambda ident: False
+        self._waits = 0  # how many threads have a blocker
+        self._alive: list[int] = []  # the numbers of those that have not ended; never changed, but exchanged
         self._waiting: list[Task] = []  # threads whose blocker is a set of places to be written
         self._main = greenlet.getcurrent()
         self._following: Task | None = None
@@ -154,6 +170,7 @@ class Run:
         """Start a thread and run it up to its first access."""
         task = Task(len(self.tasks), name or f"thread {len(self.tasks)}", outside)
         self.tasks.append(task)
+        self._alive = [*self._alive, task.number]
         if self.step.thread >= 0:
             self.step.started += (task.number,)
         task.greenlet = self._greenlet.greenlet(lambda: self._live(task, body))
@@ -182,6 +199,7 @@ class Run:
         if CONTROL.run is not self:
             return
         task.done = True
+        self._alive = [each for each in self._alive if each != task.number]
         for each in task.on_end:
             each()
         if task.parked:
@@ -208,6 +226,7 @@ class Run:
                 self.current = following
                 following.greenlet.switch()
                 following = self._handed_on()
+            self.on_over(self)
         finally:
             self._end()
         if self.interrupted is not None:
@@ -229,10 +248,32 @@ class Run:
         finally:
             CONTROL.ending = False
 
+    @property
+    def choices(self) -> list[int]:
+        """The thread of each step."""
+        return [step.thread for step in self.steps]
+
     def share(self, roots: list[Any]) -> None:
         """Give numbers to what the threads share from the start."""
         self.roots = roots
         self.names = Names(roots)
+
+    def learn(self, constants: Constants) -> None:
+        """Use, and add to, what is known of all runs."""
+        if CONTROL.class_changed:
+            CONTROL.class_changed = False
+            constants.plain.clear()
+            constants.methods.clear()
+        self.constants, self.plain, self.methods = constants, constants.plain, constants.methods
+
+    def forget_classes(self) -> None:
+        """Note that a class may have changed: what was known of the attributes of classes holds no more, in this run.
+
+        The next run begins with the class as it was, and learns anew.
+        """
+        self.constants.plain.clear()
+        self.constants.methods.clear()
+        self.plain, self.methods = set(), set()
 
     # decisions -------------------------------------------------------------------------------------------------------
 
@@ -240,6 +281,7 @@ class Run:
         """Let the scheduler decide who goes on; return when it is the running thread's turn, in a new step."""
         task = self.current
         assert task is not None
+        task.polled = False
         if not task.parked:
             task.parked = True
             task.starter.switch()
@@ -275,14 +317,23 @@ class Run:
 
     def _decide(self, last: Task | None) -> Task | None:
         """Return the thread to go on, None if the schedule has come to an end."""
-        now = self.now
-        enabled = [
-            task.number
-            for task in self.tasks
-            if not task.done
-            and (task.blocker is None or task.blocker.ready() or (task.deadline is not None and task.deadline <= now))
-        ]
-        self.early, self._others = frozenset(), bool(enabled)
+        if CONTROL.pressed:
+            CONTROL.pressed = False
+            self.interrupted = KeyboardInterrupt()
+            return self._stop("interrupted", "Ctrl-C")
+        if self._waits:
+            now = self.now
+            enabled = [
+                task.number
+                for task in self.tasks
+                if not task.done
+                and (
+                    task.blocker is None or task.blocker.ready() or (task.deadline is not None and task.deadline <= now)
+                )
+            ]
+        else:
+            enabled = self._alive
+        self.early, self._others = NOBODY, bool(enabled)
         if enabled and self.timeouts:
             self.early = self._next_to_wake(enabled)
             enabled = sorted({*enabled, *self.early})
@@ -341,19 +392,22 @@ class Run:
     # accesses --------------------------------------------------------------------------------------------------------
 
     def at(self, line: int) -> None:
-        """Announce an access: in the model "free" others may come before."""
+        """Announce an access: others may come before, in the model "gil" only if the interpreter has polled."""
         task = self.current
-        if task is None or not task.parked or not (self.polls or self.alone):
+        if task is None or task.polled or not task.parked or not (self.polls or self.alone):
             self.point()
         step = self.step
         if step.line == 0:
             step.line = line
 
-    def poll(self, line: int) -> None:
-        """Announce a place where the interpreter polls: in the model "gil" others may come here."""
-        if self.polls and not self.alone:
-            self.point()
-            self.step.line = line
+    def poll(self) -> None:
+        """Announce a place where the interpreter polls: in the model "gil" others may come before the next access.
+
+        Code between the poll and the access touches nothing shared, so whoever comes there may as well come later.
+        """
+        task = self.current
+        if self.polls and not self.alone and task is not None:
+            task.polled = True
 
     def record(self, owner: Any, part: Hashable, kind: str) -> None:
         """Add an access to the step of the running thread."""
@@ -371,9 +425,10 @@ class Run:
                     task.blocker.written(location)
 
     @property
-    def parked(self) -> bool:
-        """Whether the running thread has come to its first access."""
-        return self.current is not None and self.current.parked
+    def undivided(self) -> bool:
+        """Whether nobody can come between the last access of the running thread and its next one."""
+        task = self.current
+        return self.polls and task is not None and task.parked and not task.polled
 
     def location(self, owner: Any, part: Hashable) -> Location:
         """Return the location of a part of an object."""
@@ -394,12 +449,14 @@ class Run:
         task = self.current
         assert task is not None
         task.blocker, task.pending, task.deadline = blocker, pending, deadline
+        self._waits += 1
         if isinstance(blocker, Spin):
             self._waiting.append(task)
         self.point()
         if isinstance(blocker, Spin):
             self._waiting.remove(task)
         task.blocker = task.pending = task.deadline = None
+        self._waits -= 1
 
 
 class Spin:

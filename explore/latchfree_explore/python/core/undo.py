@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import copy
 from collections import OrderedDict, deque
 from collections.abc import Callable
@@ -123,7 +124,9 @@ def _slot(owner: Any, name: str) -> Any:
 
 
 def _restore_attribute(owner: Any, name: str, old: Any) -> None:
-    change = type if isinstance(owner, type) else object
+    change: Any = type if isinstance(owner, type) else object
+    if change.__setattr__ is object.__setattr__ and isinstance(owner, _thread._local):
+        change = _thread._local
     try:
         if old is _MISSING:
             change.__delattr__(owner, name)

@@ -19,8 +19,18 @@ from latchfree_explore.python.core.places import called
 from latchfree_explore.python.core.run import CONTROL, Run
 from latchfree_explore.python.core.steps import READ, WRITE
 from latchfree_explore.python.hooks import effects, polling, whole
+from latchfree_explore.python.hooks.generators import resume
 from latchfree_explore.python.hooks.items import each, touch
-from latchfree_explore.python.hooks.state import class_attribute, get, owner_of, short, told, touch_namespace
+from latchfree_explore.python.hooks.state import (
+    answers,
+    class_attribute,
+    get,
+    owner_of,
+    shadows,
+    short,
+    told,
+    touch_namespace,
+)
 from latchfree_explore.python.hooks.whole import IMMUTABLE, REWRITTEN
 from latchfree_explore.python.library.twins import twin
 
@@ -51,6 +61,10 @@ _BY_METHOD: Final[dict[Any, tuple[str, ...]]] = {
 """Functions that call a method of their argument, and do nothing else with it."""
 _DEEP: Final = ("copy", "_pickle", "pickle", "dataclasses", "json", "pprint", "reprlib")
 """Modules whose functions read all that an argument reaches."""
+_RESUMABLE: Final = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
+_PURE: Final = ("builtins", "math", "cmath", "operator", "_operator", "time", "_thread", "itertools")
+"""Modules whose functions give the same for the same arguments, or are under control."""
+_READING_THE_WORLD: Final = frozenset({input, open, exec, eval, __import__})
 _RUNNING: Final = ("run", "run_until_complete", "run_forever", "guest_run", "start_guest_run")
 _LOOPS: Final = ("asyncio", "anyio", "trio", "curio", "uvloop")
 _CONSUMING: Final = frozenset({list, tuple, sorted, sum, max, min, set, frozenset, any, all})
@@ -77,15 +91,21 @@ def call(line: int, function: Any, /, *args: Any, **kwargs: Any) -> Any:
             args = each(args[0], line), *args[1:]
         if isinstance(function, operator.attrgetter) and args:
             _get_attributes(function, args[0], line)
+        if run.current is not None and run.current.spin is not None and _gets_on(function, code is not None, args):
+            run.current.spin = None
         touched = _before(run, function, code is not None, (*args, *kwargs.values()), line)
-        result = function(*args, **kwargs)
+        generator = _resumed_by(function, args)
+        if generator is None:
+            result = function(*args, **kwargs)
+        else:
+            result = resume(run, generator, line, lambda: function(*args, **kwargs))
         if run is CONTROL.run:
             for owner, before in touched:
                 whole.changed(run, owner, before)
     if run is CONTROL.run:
         if isinstance(function, type) and run.current is not None and not isinstance(result, IMMUTABLE):
             run.names.born(result, run.current.number)
-        _after(run, code is not None, line)
+        _after(run, code is not None)
     return twin(result)
 
 
@@ -95,6 +115,9 @@ def method(line: int, owner: Any, name: str, /, *args: Any, **kwargs: Any) -> An
     owner = twin(owner)
     if run is None:
         return twin(getattr(owner, name))(*args, **kwargs)
+    known = type(owner), name
+    if known in run.methods and not shadows(owner, name):
+        return getattr(owner, name)(*args, **kwargs)
     if isinstance(owner, effects.KINDS) and effects.built_in(owner, name):
         function = getattr(owner, name)
         run.at(line)
@@ -105,11 +128,21 @@ def method(line: int, owner: Any, name: str, /, *args: Any, **kwargs: Any) -> An
         if run.telling:
             told(run, line, f"{called(run.roots, owner)}.{name}({', '.join(map(short, args))})")
         result = function(*args, **kwargs)
-        _after(run, False, line)
+        _after(run, False)
         return twin(result)
-    if owner_of(owner, name) is not None:
+    if answers(run, type(owner)) or owner_of(owner, name) is not None:
         return call(line, get(owner, name, line), *args, **kwargs)
+    if _is_rewritten(*known):
+        run.methods.add(known)
     return call(line, getattr(owner, name), *args, **kwargs)
+
+
+def _is_rewritten(kind: type, name: str) -> bool:
+    """Return whether a method of a class is rewritten, so that its call needs no more than to be made."""
+    held = class_attribute(kind, name)
+    if not isinstance(held, tuple) or not isinstance(held[1], types.FunctionType) or issubclass(kind, type):
+        return False
+    return id(held[1].__code__) in REWRITTEN and kind.__getattribute__ is object.__getattribute__
 
 
 def _code_of(function: Any) -> types.CodeType | None:
@@ -143,7 +176,8 @@ def _touch_attribute(run: Run, function: Callable[..., Any], owner: Any, name: s
         return
     run.at(line)
     if changes:
-        run.plain.clear()
+        if isinstance(owner, type):
+            run.forget_classes()
         run.undo.attribute(owner, name)
         run.constants.wrote(name)
     run.record(place, name, WRITE if changes else READ)
@@ -159,7 +193,7 @@ def _before(
     """Announce what a call of code that is not rewritten may touch; return objects it may change, and attributes."""
     if in_python:
         _refuse_loops(run, function, args)
-        run.poll(line)
+        run.poll()
     known = _hashable(function)
     if known and function is vars and args:
         run.constants.expose(type(args[0]))
@@ -234,6 +268,29 @@ def _passes_on(function: Any) -> bool:
     return module.startswith(("latchfree", "threading", "queue", "concurrent.futures", "asyncio", "contextlib"))
 
 
+def _gets_on(function: Any, in_python: bool, args: tuple[Any, ...]) -> bool:
+    """Return whether a loop gets on by a call though nothing of that is seen: a generator's, a file's, the world's."""
+    if isinstance(function, types.BuiltinMethodType):
+        owner = function.__self__
+        if isinstance(owner, types.ModuleType | None):
+            module = function.__module__ or ""
+            return module not in _PURE or function in _READING_THE_WORLD or (function is next and bool(args))
+        return isinstance(owner, _RESUMABLE)
+    if in_python:
+        return not _passes_on(function)
+    return isinstance(function, types.MethodWrapperType) and isinstance(function.__self__, _RESUMABLE)
+
+
+def _resumed_by(function: Any, args: tuple[Any, ...]) -> Any:
+    """Return the generator that a call resumes, None if it resumes none."""
+    if isinstance(function, types.BuiltinMethodType | types.MethodWrapperType):
+        if isinstance(function.__self__, types.GeneratorType):
+            return function.__self__
+        if function is next and args and isinstance(args[0], types.GeneratorType):
+            return args[0]
+    return None
+
+
 def _object_of(function: Any, args: tuple[Any, ...]) -> list[Any]:
     """Return the object that a call of unknown code may change: the one that it is a method of."""
     if isinstance(function, types.WrapperDescriptorType | types.MethodDescriptorType):
@@ -255,10 +312,10 @@ def _hashable(function: Any) -> bool:
     return isinstance(function, types.BuiltinFunctionType | type)
 
 
-def _after(run: Run, in_python: bool, line: int) -> None:
+def _after(run: Run, in_python: bool) -> None:
     """Poll where the interpreter does after a call."""
     if run is CONTROL.run and (polling.RULES.after_python_call if in_python else polling.RULES.after_c_call):
-        run.poll(line)
+        run.poll()
 
 
 def entered(manager: Any, line: int) -> Any:
@@ -270,7 +327,7 @@ def entered(manager: Any, line: int) -> Any:
         own = isinstance(held, tuple) and isinstance(held[1], types.FunctionType)
         ours = type(manager).__module__.startswith(_OURS)
         if own and not ours and id(held[1].__code__) not in REWRITTEN:
-            run.poll(line)
+            run.poll()
     return manager
 
 

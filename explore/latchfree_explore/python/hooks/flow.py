@@ -3,33 +3,35 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Any, Final
 
 from latchfree_explore.python.core.run import CONTROL, MOST_ROUNDS, Run, Spin, Task
-from latchfree_explore.python.core.steps import PROBE, READ, Accesses
+from latchfree_explore.python.core.steps import ACQUIRE, PROBE, READ, RELEASE, TRY, Accesses
 from latchfree_explore.python.hooks import polling
+
+_OF_LOCKS: Final = (ACQUIRE, TRY, RELEASE)
 
 
 def enter(line: int) -> None:
     """Begin a function."""
     run = CONTROL.run
     if run is not None and polling.RULES.on_entry:
-        run.poll(line)
+        run.poll()
 
 
 def resumed(value: Any, line: int) -> Any:
     """Go on in a generator."""
     run = CONTROL.run
     if run is not None and polling.RULES.on_entry:
-        run.poll(line)
+        run.poll()
     return value
 
 
 def again(rounds: int, line: int) -> int:
     """Begin a round of a ``while`` loop; return how many there were.
 
-    A round that only read, and left every variable as it was, would go on so for ever: the thread waits until one of
-    the places it has read is written.
+    A round that only read, left every variable as it was, and gave back the locks that it took, would go on so for
+    ever: the thread waits until one of the places it has read is written.
     """
     run = CONTROL.run
     if run is None or run.current is None:
@@ -45,7 +47,7 @@ def again(rounds: int, line: int) -> int:
         for location, kind in waits.reads.items():
             run.record_at(location, kind)
     elif run.polls and polling.RULES.on_jump_back:
-        run.poll(line)
+        run.poll()
     return rounds + 1
 
 
@@ -58,15 +60,17 @@ def _repeats(run: Run, task: Task, line: int) -> Spin | None:
         if not name.startswith("_lf_")
     }
     before = task.spin
-    task.spin = (frame, line, state, len(run.steps))
-    if before is None or before[0] is not frame or before[1] != line or before[2] != state:
+    task.spin = (frame, line, state, len(run.steps), task.holds)
+    if before is None or before[0] is not frame or before[1] != line or before[2] != state or before[4] != task.holds:
         return None
     reads: Accesses = {}
     for step in run.steps[before[3] :]:
         if step.thread == task.number:
-            if any(kind not in (READ, PROBE) for kind in step.accesses.values()):
-                return None
-            reads |= step.accesses
+            for location, kind in step.accesses.items():
+                if kind in (READ, PROBE):
+                    reads[location] = kind
+                elif kind not in _OF_LOCKS:  # what it took it gave back, and found nothing new under it
+                    return None
     spin = Spin(reads, line, False)
     for step in run.steps[before[3] :]:
         for location, kind in step.accesses.items():

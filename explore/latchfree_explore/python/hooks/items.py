@@ -7,12 +7,14 @@ the event. What is touched is found after the decision who goes on, since others
 from __future__ import annotations
 
 import operator
+import types
 from collections.abc import Iterator
 from typing import Any, Final
 
 from latchfree_explore.python.core.places import called
 from latchfree_explore.python.core.run import CONTROL, Run
 from latchfree_explore.python.hooks import effects, whole
+from latchfree_explore.python.hooks.generators import resume
 from latchfree_explore.python.hooks.state import short, told
 from latchfree_explore.python.library.twins import twin
 
@@ -160,7 +162,8 @@ def matched(value: Any, line: int) -> Any:
 def each(value: Any, line: int) -> Any:
     """Iterate: every item of a container is an access; between two rounds the interpreter polls."""
     run = CONTROL.run
-    if run is None or (not run.polls and isinstance(value, whole.IMMUTABLE)):
+    plain = isinstance(value, whole.IMMUTABLE) and not isinstance(value, types.GeneratorType)
+    if run is None or (plain and not run.polls):
         return value
     return _each(run, value, line)
 
@@ -173,7 +176,7 @@ def _each(run: Run, value: Any, line: int) -> Iterator[Any]:
     while True:
         if CONTROL.run is run:
             if iterator is not None:
-                run.poll(line)
+                run.poll()
             elif not (behind or taken_from or looked_at):
                 iterator = iter(value)  # a method of the program, which tells what it does
                 behind = list(effects.behind(iterator))
@@ -191,7 +194,7 @@ def _each(run: Run, value: Any, line: int) -> Iterator[Any]:
         if iterator is None:
             iterator = iter(value)
         try:
-            item = next(iterator)
+            item = resume(run, iterator, line, iterator.__next__) if CONTROL.run is run else next(iterator)
         except StopIteration:
             return
         yield twin(item)

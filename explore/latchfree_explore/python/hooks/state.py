@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import types
 from collections.abc import Callable
 from typing import Any, Final
@@ -9,7 +10,7 @@ from typing import Any, Final
 from latchfree_explore.python.core.places import called, caller
 from latchfree_explore.python.core.run import CONTROL, Run
 from latchfree_explore.python.core.steps import PROBE, READ, WRITE
-from latchfree_explore.python.hooks import effects
+from latchfree_explore.python.hooks import effects, whole
 from latchfree_explore.python.library.twins import twin
 
 _METHODS: Final = (
@@ -17,6 +18,7 @@ _METHODS: Final = (
     types.WrapperDescriptorType, types.ClassMethodDescriptorType, types.MethodType,
 )  # fmt: skip
 _MISSING: Final = object()
+_LOCAL: Final = threading.local
 
 
 def told(run: Run, line: int, words: str) -> None:
@@ -53,10 +55,17 @@ def owner_of(value: Any, name: str) -> Any:
         return value
     if hasattr(type(held[1]), "__set__"):
         return None
-    namespace = getattr(value, "__dict__", None)
-    if namespace is not None and name in namespace:
+    if shadows(value, name):
         return value
     return None if hasattr(type(held[1]), "__get__") or _foreign(held[0]) else held[0]
+
+
+def shadows(value: Any, name: str) -> bool:
+    """Return whether an object keeps an attribute itself, whatever its class has."""
+    if type(value).__dictoffset__ == 0 and not isinstance(value, _LOCAL):
+        return False  # such as what `super()` returns, whose `__dict__` is that of something else
+    namespace = getattr(value, "__dict__", None)
+    return isinstance(namespace, dict) and name in namespace
 
 
 def class_attribute(kind: type, name: str) -> Any:
@@ -66,6 +75,16 @@ def class_attribute(kind: type, name: str) -> Any:
         if name in namespace:
             return cls, namespace[name]
     return _MISSING
+
+
+def answers(run: Run, kind: type) -> bool:
+    """Return whether a class has code of its own, not rewritten, that answers for every attribute of its objects."""
+    known = run.constants.foreign.get((kind, "__getattribute__"))
+    if known is None:
+        held = class_attribute(kind, "__getattribute__")
+        known = held is not _MISSING and isinstance(held[1], types.FunctionType) and not whole.is_controlled(kind)
+        known = run.constants.foreign[kind, "__getattribute__"] = known and not issubclass(kind, _LOCAL)
+    return known
 
 
 def _foreign(cls: type) -> bool:
@@ -81,8 +100,19 @@ def get(value: Any, name: str, line: int) -> Any:
     plain = (type(value), name)
     if plain in run.plain:
         owner = value
+    elif answers(run, type(value)):
+        run.poll()
+        run.at(line)
+        before = whole.change(run, value)
+        if run.telling:
+            told(run, line, f"ask {called(run.roots, value)} for {name}")
+        found = getattr(value, name)
+        whole.changed(run, value, before)
+        return twin(found)
     else:
         owner = owner_of(value, name)
+        if owner is value and isinstance(value, _LOCAL):  # nobody else sees it
+            return twin(getattr(value, name))
         if owner is value and not isinstance(value, type) and class_attribute(*plain) is _MISSING:
             run.plain.add(plain)
     if name == "__dict__":
@@ -109,14 +139,22 @@ def put(new: Any, owner: Any, name: str, line: int) -> None:
     run = CONTROL.run
     owner = twin(owner)
     if run is None:
+        CONTROL.class_changed = CONTROL.class_changed or isinstance(owner, type)
         setattr(owner, name, new)
         return
-    if (type(owner), name) not in run.plain:
-        if hasattr(type(_attribute(owner, name)), "__set__") and not _is_slot(owner, name):
+    plain = (type(owner), name)
+    if plain not in run.plain:
+        held = class_attribute(*plain)
+        if held is not _MISSING and hasattr(type(held[1]), "__set__") and not _is_slot(held[1]):
+            setattr(owner, name, new)
+            return
+        if isinstance(owner, _LOCAL):
             setattr(owner, name, new)
             return
         if isinstance(owner, type):
-            run.plain.clear()
+            run.forget_classes()
+        elif held is _MISSING and not answers(run, plain[0]):
+            run.plain.add(plain)
     run.at(line)
     if not run.names.is_born(owner):
         run.undo.attribute(owner, name)
@@ -129,12 +167,19 @@ def put(new: Any, owner: Any, name: str, line: int) -> None:
     setattr(owner, name, new)
 
 
+def _is_slot(held: Any) -> bool:
+    return isinstance(held, types.MemberDescriptorType)
+
+
 def delete(owner: Any, name: str, line: int) -> None:
     """Delete an attribute."""
     run = CONTROL.run
     owner = twin(owner)
-    if run is not None:
-        run.plain.clear()
+    if run is None:
+        CONTROL.class_changed = CONTROL.class_changed or isinstance(owner, type)
+    else:
+        if isinstance(owner, type):
+            run.forget_classes()
         run.at(line)
         run.undo.attribute(owner, name)
         run.constants.wrote(name)
@@ -159,15 +204,6 @@ def touch_namespace(run: Run, owner: Any, name: str, operation: str) -> None:
     namespace = owner.__dict__
     for part, kind in effects.of(namespace, operation, (name,)):
         run.record(namespace, part, kind)
-
-
-def _attribute(owner: Any, name: str) -> Any:
-    held = class_attribute(type(owner), name)
-    return None if held is _MISSING else held[1]
-
-
-def _is_slot(owner: Any, name: str) -> bool:
-    return isinstance(_attribute(owner, name), types.MemberDescriptorType)
 
 
 def variable(name: str, namespace: dict[str, Any], line: int) -> Any:

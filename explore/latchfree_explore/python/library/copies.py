@@ -220,8 +220,8 @@ def _asked_without_the_lock(asked: property) -> property:
 
 
 def _tell_items(kind: Any) -> None:
-    """Have a queue tell that it changes what it keeps its items in, which the program may look at, too."""
-    put, get = kind._put, kind._get
+    """Have a queue tell that it reads or changes what it keeps its items in, which the program may look at, too."""
+    put, get, size = kind._put, kind._get, kind._qsize
 
     def puts(self: Any, item: Any) -> None:
         _changes(self.queue)
@@ -231,7 +231,13 @@ def _tell_items(kind: Any) -> None:
         _changes(self.queue)
         return get(self)
 
-    kind._put, kind._get = puts, gets
+    def sizes(self: Any) -> Any:
+        run = CONTROL.run
+        if run is not None:
+            run.record(self.queue, "shape", READ)
+        return size(self)
+
+    kind._put, kind._get, kind._qsize = puts, gets, sizes
 
 
 def _changes(items: Any) -> None:

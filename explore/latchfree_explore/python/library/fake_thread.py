@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from latchfree_explore.python.core.run import CONTROL, Run
 from latchfree_explore.python.core.steps import WRITE
+from latchfree_explore.python.library.local import Local
 from latchfree_explore.python.library.locks import OUTSIDE, Lock, RLock, get_ident, refuse_to_wait, tell
 
 EPOCH: Final = 1_000_000_000.0
@@ -65,19 +66,24 @@ def now() -> float:
     return CONTROL.run.now if CONTROL.run is not None else 0.0
 
 
-def _started(body: Callable[[], object]) -> int:
+class StartedBefore(RuntimeError):
+    """A thread was started while no run is in progress: what is shared is to be made within the run."""
+
+
+def started(body: Callable[[], object]) -> int:
+    """Start a task, in a step of the running one; return what identifies the thread."""
     run = CONTROL.run
     if run is None:
-        raise RuntimeError(
-            "a thread was started while no run is in progress, as in the constructor of the shared object; "
-            "fix: explore one function that makes the object and starts the threads"
+        raise StartedBefore(
+            "a thread was started while no run is in progress; fix: start the thread in setup=, in the constructor of "
+            "the object, or in one of the threads that are explored"
         )
     run.at(0)
     run.alone = False
     task = run.spawn(body)
     run.record(run, "threads", WRITE)
     tell(run, f"start {task.name}")
-    run.poll(0)
+    run.poll()
     return task.number + 1
 
 
@@ -85,7 +91,7 @@ def start_new_thread(
     function: Callable[..., object], args: tuple[Any, ...], kwargs: dict[str, Any] | None = None
 ) -> int:
     """Start a task."""
-    return _started(lambda: function(*args, **(kwargs or {})))
+    return started(lambda: function(*args, **(kwargs or {})))
 
 
 def _release_at_end(run: Run, lock: Lock) -> None:
@@ -135,7 +141,7 @@ def start_joinable_thread(
         _release_at_end(CONTROL.run, chosen._lock)
         return function()
 
-    chosen.ident = _started(body)
+    chosen.ident = started(body)
     return chosen
 
 
@@ -143,46 +149,6 @@ def _main_handle(ident: int) -> ThreadHandle:
     handle = ThreadHandle()
     handle.ident = ident
     return handle
-
-
-class Local:
-    """`threading.local` for tasks: a namespace for each."""
-
-    __slots__ = ("__dict__", "_spaces")
-    _spaces: tuple[dict[int, dict[str, Any]], tuple[Any, ...], dict[str, Any]]
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> Local:
-        """Make the object and keep the arguments for threads to come."""
-        made = super().__new__(cls)
-        space: dict[str, Any] = {}
-        object.__setattr__(made, "__dict__", space)
-        object.__setattr__(made, "_spaces", ({get_ident(): space}, args, kwargs))
-        return made
-
-    def __getattribute__(self, name: str) -> Any:
-        _enter(self)
-        return object.__getattribute__(self, name)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        _enter(self)
-        object.__setattr__(self, name, value)
-
-    def __delattr__(self, name: str) -> None:
-        _enter(self)
-        object.__delattr__(self, name)
-
-
-def _enter(local: Local) -> None:
-    """Put the running thread's namespace in place."""
-    spaces, args, kwargs = object.__getattribute__(local, "_spaces")
-    ident = get_ident()
-    if ident in spaces:
-        object.__setattr__(local, "__dict__", spaces[ident])
-        return
-    spaces[ident] = {}
-    object.__setattr__(local, "__dict__", spaces[ident])
-    kind: Any = type(local)
-    kind.__init__(local, *args, **kwargs)
 
 
 def thread_module() -> types.ModuleType:

@@ -52,6 +52,11 @@ class Lock:
         if CONTROL.run is not None and CONTROL.run.current is not None:
             CONTROL.run.names.born(self, CONTROL.run.current.number)
 
+    @property
+    def holder(self) -> int | None:
+        """The number of the thread that has the lock, as `get_ident` tells it; None if nobody has."""
+        return self._holder
+
     def ready(self) -> bool:
         """Return whether the lock is free."""
         return self._holder is None
@@ -81,8 +86,8 @@ class Lock:
         deadline = None if timeout < 0 else run.now + timeout
         if not waits:
             run.at(0)
-        elif not run.polls or self._holder is not None or not run.parked:
-            if run.polls and run.parked and run.step.accesses:
+        elif self._holder is not None or not run.undivided:
+            if run.undivided and run.step.accesses:
                 run.record(self, "lock", PROBE)
             run.wait(self, (run.location(self, "lock"), ACQUIRE), deadline)
         if self._holder is not None:
@@ -91,6 +96,8 @@ class Lock:
             return False
         run.undo.attribute(self, "_holder")
         self._holder = get_ident()
+        if run.current is not None:
+            run.current.holds += 1
         looked = not waits or (run.polls and bool(run.step.accesses))  # a busy lock would have ended the step here
         if deadline is not None and (deadline <= run.now or run.timeouts):
             looked = True  # the wait could have ended without the lock
@@ -112,10 +119,12 @@ class Lock:
             raise RuntimeError("release unlocked lock")
         self.free(run)
         tell(run, f"release {called(run.roots, self)}" if run.telling else "")
-        run.poll(0)
+        run.poll()
 
     def free(self, run: Run) -> None:
         """Free the lock in the step that is going on."""
+        if self._holder is not None and 0 < self._holder <= len(run.tasks):
+            run.tasks[self._holder - 1].holds -= 1
         run.undo.attribute(self, "_holder")
         self._holder = None
         run.record(self, "lock", RELEASE)
@@ -254,7 +263,7 @@ class SimpleQueue:
             tell(run, f"put {item!r}" if run.telling else "")
         self._items.append(item)
         if run is not None:
-            run.poll(0)
+            run.poll()
 
     def get(self, block: bool = True, timeout: float | None = None) -> Any:
         """Take the first item; wait for one unless told not to."""
@@ -266,8 +275,8 @@ class SimpleQueue:
                 refuse_to_wait(self)
         elif not block:
             run.at(0)
-        elif not run.polls or not self._items or not run.parked:
-            if run.polls and run.parked and run.step.accesses:
+        elif not self._items or not run.undivided:
+            if run.undivided and run.step.accesses:
                 run.record(self, "queue", READ)
             deadline = None if timeout is None else run.now + timeout
             run.wait(self, (run.location(self, "queue"), TAKE), deadline)

@@ -20,7 +20,7 @@ from functools import cache
 from typing import Any, Final
 
 from latchfree_explore.python.library.copies import library
-from latchfree_explore.python.library.fake_thread import Local
+from latchfree_explore.python.library.local import Local
 from latchfree_explore.python.library.locks import OUTSIDE, Lock, RLock, SimpleQueue
 from latchfree_explore.python.library.pools import run_coroutine_threadsafe
 

@@ -73,8 +73,8 @@ class Instrumented:
     Parameters
     ----------
     roots : list
-        Functions and objects of the program; the modules of what they reach are rewritten, but for the standard
-        library, installed packages and this one.
+        Functions, classes and objects of the program; the modules of what they reach are rewritten, but for the
+        standard library, installed packages and this one.
     include : tuple of str
         Installed packages, or modules, to be rewritten as well.
     imported : sequence of str
@@ -90,6 +90,8 @@ class Instrumented:
         self._include = include
         self._namespaces = {id(space): space for space in self._spaces(roots, imported)}
         self._restore: list[Callable[[], object]] = []
+        self._originals: dict[int, types.CodeType] = {}
+        self.collected = False
         self._instances: list[tuple[dict[str, Any], str, Any]] = []
 
     # which modules ---------------------------------------------------------------------------------------------------
@@ -98,11 +100,17 @@ class Instrumented:
         """Yield the namespaces of the modules that a program reaches."""
         waiting: list[str] = list(imported)
         seen: set[str] = set()
+        functions: list[types.FunctionType] = []
+        for root in roots:
+            if isinstance(root, type):
+                waiting += _modules_of(root)
+                functions += _methods_of(root)
         for value in reachable(roots):
-            for function in _functions_of(value):
-                if self.is_own(function.__globals__.get("__name__") or ""):  # a wrapper says another `__module__`
-                    yield function.__globals__
+            functions += _functions_of(value)
             waiting += [value.__module__] if isinstance(value, types.FunctionType) else _modules_of(type(value))
+        for function in functions:
+            if self.is_own(function.__globals__.get("__name__") or ""):  # a wrapper says another `__module__`
+                yield function.__globals__
         while waiting:
             name = waiting.pop()
             module = sys.modules.get(name)
@@ -110,13 +118,17 @@ class Instrumented:
                 continue
             seen.add(name)
             yield vars(module)
-            for value in list(vars(module).values()):
+            for value in [each for key, each in vars(module).items() if not key.startswith(PREFIX)]:
                 if isinstance(value, types.ModuleType):
                     waiting.append(value.__name__)
                 elif isinstance(value, type):
                     waiting += _modules_of(value)
                 elif isinstance(getattr(value, "__module__", None), str):
                     waiting.append(value.__module__)
+
+    def covers(self, other: Instrumented) -> bool:
+        """Return whether all modules of another one are among those of this one."""
+        return other._namespaces.keys() <= self._namespaces.keys()
 
     def is_own(self, name: str) -> bool:
         """Return whether a module is the caller's: not of the library, not installed, not ours."""
@@ -140,10 +152,23 @@ class Instrumented:
         return self
 
     def __exit__(self, *exception: object) -> None:
+        self._put_back_what_was_made()
         for restore in reversed(self._restore):
             restore()
         self._restore.clear()
         self._instances.clear()
+        self._originals.clear()
+
+    def _put_back_what_was_made(self) -> None:
+        """Give functions that rewritten functions have made, and somebody has kept, the code that they would have.
+
+        Nothing older than the two youngest generations was made meanwhile, unless somebody has collected.
+        """
+        if not self._originals:
+            return
+        for value in gc.get_objects() if self.collected else [*gc.get_objects(0), *gc.get_objects(1)]:
+            if type(value) is types.FunctionType and id(value.__code__) in self._originals:
+                value.__code__ = self._originals[id(value.__code__)]
 
     def place_twins(self, undo: Undo) -> None:
         """Put fresh twins of locks and queues in the variables of modules, until the run is undone."""
@@ -160,7 +185,7 @@ class Instrumented:
         for value in gc.get_objects():
             kind = type(value)
             if kind is types.FunctionType:
-                if id(value.__globals__) in self._namespaces:
+                if id(value.__globals__) in self._namespaces and not _is_hooks(value.__code__):
                     functions[value.__code__.co_filename].append(value)
                 continue
             makes = of_classes.get(kind)
@@ -168,8 +193,9 @@ class Instrumented:
                 makes = of_classes[kind] = issubclass(kind, type)
             if makes and value.__module__ in names:
                 classes.append(value)
+        left = {id(each) for cls in classes for each in _asked_by_all(cls)}
         for file, group in functions.items():
-            self._exchange_code(file, group)
+            self._exchange_code(file, [each for each in group if id(each) not in left])
         for space in self._namespaces.values():
             self._exchange_names(space)
         for cls in classes:
@@ -186,6 +212,8 @@ class Instrumented:
                     )
             return
         old, new = _compiled("".join(lines), file)
+        for key, codes in new.items():
+            self._originals.update((id(a), b) for a, b in zip(codes, old.get(key, ()), strict=False))
         for function in functions:
             code = function.__code__
             key = code.co_qualname, code.co_firstlineno
@@ -201,7 +229,7 @@ class Instrumented:
             self._assign(function, candidates[at])
 
     def _assign(self, function: types.FunctionType, code: types.CodeType) -> None:
-        old = function.__code__
+        old = self._originals.get(id(function.__code__), function.__code__)
         inner = list(_nested(code))
 
         def restore() -> None:
@@ -247,12 +275,27 @@ def _compiled(source: str, file: str) -> tuple[_Codes, _Codes]:
     return old, new
 
 
+def _asked_by_all(cls: type) -> Iterator[Any]:
+    """Yield the functions of a class that are asked whatever is done to an object: the hooks ask them as well.
+
+    They stay as they are, so what they read is no step.
+    """
+    held = vars(cls).get("__class__")
+    yield vars(cls).get("__getattribute__")
+    if isinstance(held, property):
+        yield held.fget
+
+
 def _functions_of(value: Any) -> Iterator[types.FunctionType]:
     """Yield a function, or the functions of an object's class."""
     if isinstance(value, types.FunctionType):
         yield value
         return
-    for cls in type(value).__mro__:
+    yield from _methods_of(type(value))
+
+
+def _methods_of(kind: type) -> Iterator[types.FunctionType]:
+    for cls in kind.__mro__:
         yield from (each for each in vars(cls).values() if isinstance(each, types.FunctionType))
 
 
@@ -267,10 +310,15 @@ def _nested(code: types.CodeType) -> Iterator[types.CodeType]:
             yield from _nested(each)
 
 
+def _is_hooks(code: types.CodeType) -> bool:
+    """Return whether a hook made a function, to reach a variable of a closure."""
+    return code.co_varnames[:1] == (PREFIX + "cell",)
+
+
 def _codes(code: types.CodeType) -> _Codes:
     """Return the code of the functions of a module, by name and line; not of those that the hooks made."""
     found: dict[tuple[str, int], list[types.CodeType]] = defaultdict(list)
     for each in _nested(code):
-        if each.co_varnames[:1] != (PREFIX + "cell",):
+        if not _is_hooks(each):
             found[each.co_qualname, each.co_firstlineno].append(each)
     return found

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from latchfree_explore.python.core.run import Run
-from latchfree_explore.python.search.races import Order
+from latchfree_explore.python.search.strategies import order_of
 
 Event: TypeAlias = tuple[str, int]
 
 
-@dataclass
+@dataclass(slots=True)
 class Made:
     """A call that a thread made.
 
@@ -60,33 +60,54 @@ def orders(run: Run, calls: Sequence[Made]) -> Iterator[list[Event]]:
 
     Beginnings are ordered in every way that what happens before what allows.
     """
-    order = Order(run)
-    steps = {("call", k): call.first for k, call in enumerate(calls) if call.first >= 0}
-    steps |= {("return", k): call.last for k, call in enumerate(calls) if call.ended}
-    after: dict[Event, set[Event]] = {}
-    for event, step in steps.items():
-        after[event] = {other for other, at in steps.items() if order.happens_before(at, step)}
-        if event[0] == "return":
-            after[event].add(("call", event[1]))
-    yield from _extended([], frozenset(), after)
+    clocks, steps = order_of(run).clocks, run.steps
+    events: list[Event] = []
+    places: list[tuple[int, int, int]] = []  # step, thread, bit
+    for k, call in enumerate(calls):
+        for what, at in (("call", call.first), ("return", call.last if call.ended else -1)):
+            if at >= 0:
+                places.append((at, steps[at].thread, 1 << len(events)))
+                events.append((what, k))
+    after: list[int] = []  # for each event, the bits of those before it
+    for event, (at, _, bit) in zip(events, places, strict=True):
+        clock = clocks[at]
+        before = bit >> 1 if event[0] == "return" else 0  # the beginning of the call stands before its return
+        for other, thread, its in places:
+            if other < at and clock[thread] >= other:
+                before |= its
+        after.append(before)
+    returns = [k for k, event in enumerate(events) if event[0] == "return"]
+    beginnings = [k for k, event in enumerate(events) if event[0] == "call"]
+    for path in _extended([], 0, after, returns, beginnings):
+        yield [events[k] for k in path]
 
 
-def _extended(path: list[Event], done: frozenset[Event], after: dict[Event, set[Event]]) -> Iterator[list[Event]]:
-    """Return whatever can return, then begin any call."""
-    path = list(path)
-    while ready := [each for each in after if each not in done and each[0] == "return" and after[each] <= done]:
-        path += ready
-        done |= set(ready)
-    beginnings = [each for each in after if each not in done and each[0] == "call" and after[each] <= done]
-    if not beginnings:
+def _extended(
+    path: list[int], done: int, after: list[int], returns: list[int], beginnings: list[int]
+) -> Iterator[list[int]]:
+    """Return whatever can return, then begin any call; what is left shrinks on the way."""
+    while True:
+        while ready := [k for k in returns if not after[k] & ~done]:
+            path = path + ready
+            returns = [k for k in returns if k not in ready]
+            for k in ready:
+                done |= 1 << k
+        able = [k for k in beginnings if not after[k] & ~done]
+        if len(able) != 1:
+            break
+        path = path + able
+        beginnings = [k for k in beginnings if k != able[0]]
+        done |= 1 << able[0]
+    if not able:
         yield path
-    for each in beginnings:
-        yield from _extended([*path, each], done | {each}, after)
+    for k in able:
+        left = [each for each in beginnings if each != k]
+        yield from _extended([*path, k], done | 1 << k, after, returns, left)
 
 
 def schedule_of(run: Run, calls: Sequence[Made], events: Sequence[Event]) -> list[int]:
     """Return a schedule, equivalent to the one that was run, in which calls begin and return in a given order."""
-    order = Order(run)
+    order = order_of(run)
     left = list(range(len(run.steps)))
     bounds = {("call", k): call.first for k, call in enumerate(calls)}
     bounds |= {("return", k): call.last for k, call in enumerate(calls)}

@@ -122,13 +122,15 @@ class Reduced(Tree):
 
     def first(self, run: Run, node: Node, enabled: list[int]) -> int | None:
         """Return a thread that is not asleep; None if all are: an equivalent schedule was run."""
-        if self.nodes:
-            parent, step = self.nodes[-1], run.steps[-1]
+        parent = self.nodes[-1] if self.nodes else None
+        if parent is not None and (parent.sleeping or parent.done):
+            step = run.steps[-1]
             for thread, (accesses, named) in (parent.sleeping | parent.done).items():
                 if thread != step.thread and not (named and step.named) and not dependent(accesses, step.accesses):
                     node.sleeping[thread] = accesses, named
-        node.to_try.update(each for each in run.early if each not in node.sleeping)  # no race tells of deadlines
-        awake = [each for each in enabled if each not in node.sleeping]
+        if run.early:  # no race tells of deadlines
+            node.to_try.update(each for each in run.early if each not in node.sleeping)
+        awake = [each for each in enabled if each not in node.sleeping] if node.sleeping else enabled
         if not awake:
             return None
         if self.way:
@@ -136,20 +138,33 @@ class Reduced(Tree):
             if wanted in awake:
                 return wanted
             self.way.clear()
-        usual = [each for each in awake if each not in run.early] or awake
+        usual = ([each for each in awake if each not in run.early] or awake) if run.early else awake
         return node.last if node.last in usual else usual[0]
 
     def learn(self, run: Run) -> None:
         """Have the races of the run reversed that no run before had."""
+        add_races(order_of(run), self.nodes)
+
+    def order(self, run: Run) -> Order:
+        """Return what happens before what in a run that this strategy chose, right after the run."""
         if self._order is None:
             self._order = Order(run)
         else:
             self._order.follow(run, self._fresh)
-        add_races(self._order, self.nodes)
+        return self._order
 
     def choices(self, node: Node) -> list[int]:
         """Return what is to be tried and neither done nor asleep."""
-        return sorted(node.to_try - node.done.keys() - node.sleeping.keys())
+        left = node.to_try - node.done.keys()
+        return sorted(left - node.sleeping.keys()) if left else []
+
+
+def order_of(run: Run) -> Order:
+    """Return what happens before what in a run; found out once, as long as no other run begins."""
+    if run.order is None:
+        run.order = run.chooser.order(run) if isinstance(run.chooser, Reduced) else Order(run)
+    found: Order = run.order
+    return found
 
 
 class Bounded(Tree):

@@ -1,0 +1,57 @@
+"""``latchfree play MODULE:CLASS``, and of the replay file of a class: play pages of plain Python."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from latchfree_cli import exits
+from latchfree_cli.commands.show import SUFFIXES, write_page
+from latchfree_cli.settings import Outcome, Settings
+
+
+def play_class(
+    settings: Settings,
+    target: str,
+    *,
+    scenario: str | None,
+    model: str | None,
+    switches: str | None,
+    changes: int | None,
+) -> Outcome:
+    """Write the play page of calls on an object; that of a replay file opens at the end of its schedule."""
+    from latchfree_explore import CannotControl, Diverged
+    from latchfree_explore.python.replays import find_class, read
+    from latchfree_teach import play_object
+
+    opened: Sequence[int] = ()
+    name = target.replace(":", ".")
+    try:
+        if target.endswith(".json"):
+            if scenario is not None or model is not None or switches is not None:
+                raise exits.Stop(exits.USAGE, f"{target}: a replay has its scenario, its model and its switches")
+            document = read(Path(target))
+            name = Path(target).stem
+            target, scenario, model = document["target"], document["scenario"], document["model"]
+            switches = document["switches"]
+            opened = [thread for thread, count in document["choices"] for _ in range(count)]
+        if scenario is None:
+            raise exits.Stop(
+                exits.USAGE, f'{target}: give the operations to play, such as --scenario "put(0, 1) | get(0)"'
+            )
+        path = settings.out if settings.out.suffix.lower() in SUFFIXES else settings.out / f"play-{name}.html"
+        with settings.progress(f"play {target}: searching its states"):
+            made = play_object(
+                find_class(target), scenario, model=model or "map", switches=switches or "free", changes=changes,
+                title=target, opened=opened,
+            )  # fmt: skip
+    except (OSError, ValueError) as error:
+        raise exits.Stop(exits.USAGE, str(error)) from None
+    except (CannotControl, Diverged) as error:
+        raise exits.Stop(exits.TOOL, str(error)) from None
+    size = write_page(path, made.text)
+    par = "no schedule on it fails" if made.par is None else f"par is {made.par} change(s) of threads"
+    part = f", those {made.bound}" if made.bound else ""
+    settings.say(f"play {target}: {made.states:,} states{part}; {par}")
+    settings.note(f"wrote {path} ({size / 1000:.0f} kB): open it in a browser")
+    return Outcome(
+        "ok", {"page": str(path), "bytes": size, "states": made.states, "bound": made.bound, "par": made.par}
+    )

@@ -1,0 +1,131 @@
+"""The functions of a program, rewritten while it is explored: for one exploration, or for many in a row.
+
+To find the functions, everything that the garbage collector knows is looked at: that takes longer than the schedules of
+a small program. ``with code.rewritten(roots):`` around several explorations looks once.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
+
+from latchfree_explore.python.core.names import forget_kinds, reachable
+from latchfree_explore.python.core.undo import Undo
+from latchfree_explore.python.interrupts import Interrupts
+from latchfree_explore.python.library.copies import library
+from latchfree_explore.python.rewriting.instrument import Instrumented
+
+COLLECT_EVERY: Final = 100
+"""Schedules between two collections of what they left."""
+
+
+class Code:
+    """What is rewritten at present.
+
+    Parameters
+    ----------
+    include : tuple of str
+        Installed packages whose functions are rewritten, too.
+    """
+
+    def __init__(self, include: tuple[str, ...] = ()) -> None:
+        self._include = include
+        self._instrumented: Instrumented | None = None
+        self._imported: set[str] = set()
+        self._runs = 0
+        self._kinds: set[type] = set()  # of the objects that programs have made
+        self._shared: list[Any] = []
+        self._also: list[str] = []  # modules that were imported meanwhile
+
+    @contextmanager
+    def rewritten(self, roots: Callable[[], list[Any]]) -> Iterator[None]:
+        """Have the functions that some objects reach rewritten meanwhile; within, this does nothing more.
+
+        Nothing is collected while a schedule runs: finalizers and weak references would act at a moment that no choice
+        decides.
+
+        Parameters
+        ----------
+        roots : callable
+            Returns the objects. All explorations within are of programs that reach the same modules.
+        """
+        if self._instrumented is not None:
+            yield
+            return
+        library()
+        with Interrupts():
+            collecting = gc.isenabled()
+            gc.disable()
+            try:
+                self._rewrite(roots)
+                yield
+            finally:
+                self._put_back()
+                self._kinds, self._shared, self._also = set(), [], []
+                forget_kinds()
+                if collecting:
+                    gc.enable()
+
+    def _rewrite(self, roots: Callable[[], list[Any]], imported: Sequence[str] = ()) -> None:
+        """Have the functions rewritten: those of the modules that the program reaches, and has imported meanwhile."""
+        self._also += imported
+        self._exchange(Instrumented([*roots(), *self._shared], self._include, self._also))
+
+    def _exchange(self, found: Instrumented) -> None:
+        self._imported = set(sys.modules)
+        self._put_back()
+        self._instrumented = found.__enter__()
+
+    def extend(self, shared: list[Any], roots: Callable[[], list[Any]]) -> None:
+        """Have modules rewritten, too, that only objects of the program reach, or that their making imports."""
+        assert self._instrumented is not None, "nothing is rewritten"
+        kinds = {type(each) for each in reachable(shared)} - self._kinds
+        new = [name for name in sys.modules if name not in self._imported]
+        self._imported.update(new)
+        self._also += [name for name in new if self._instrumented.is_own(name)]
+        if kinds or new:
+            self._kinds |= kinds
+            self._shared = shared
+            found = Instrumented([*roots(), *shared], self._include, self._also)
+            if not self._instrumented.covers(found):
+                self._exchange(found)
+
+    def _put_back(self) -> None:
+        if self._instrumented is not None:
+            self._instrumented.__exit__()
+        self._instrumented = None
+
+    def collect(self) -> None:
+        """Let go, now and then, of what schedules have left."""
+        self._runs += 1
+        if self._runs % COLLECT_EVERY == 0:
+            assert self._instrumented is not None, "nothing is rewritten"
+            self._instrumented.collected = True
+            gc.collect(1)
+
+    def place_twins(self, undo: Undo) -> None:
+        """Put fresh twins of locks and queues in the variables of modules, until a run is undone."""
+        assert self._instrumented is not None, "nothing is rewritten"
+        self._instrumented.place_twins(undo)
+
+    def imported_meanwhile(self, roots: Callable[[], list[Any]]) -> bool:
+        """Have modules rewritten that a schedule has imported; return whether there are any of the program.
+
+        The schedule saw none of their accesses, so it does not count. What it changed in them is not known either: they
+        are made anew, each after those that it has imported.
+        """
+        if len(sys.modules) == len(self._imported):
+            return False
+        assert self._instrumented is not None, "nothing is rewritten"
+        new = [name for name in sys.modules if name not in self._imported]
+        self._imported.update(new)
+        own = [name for name in new if self._instrumented.is_own(name)]
+        for name in reversed(own):
+            importlib.reload(sys.modules[name])
+        if own:
+            self._rewrite(roots, own)
+        return bool(own)

@@ -1,0 +1,1 @@
+"""Play pages of plain Python: the reader decides which thread takes the next access."""

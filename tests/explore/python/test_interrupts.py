@@ -1,0 +1,118 @@
+"""Ctrl-C while plain Python is explored: the exploration ends, and nothing is left behind."""
+
+import gc
+import signal
+import threading
+
+import pytest
+
+pytest.importorskip("greenlet")
+
+from latchfree_explore import explore_threads
+from latchfree_explore.python.search.strategies import Reduced
+
+LOCK = threading.Lock()
+STATE = {"total": 0}
+PRESSED = []  # how often Ctrl-C is still to be pressed
+
+
+@pytest.fixture(autouse=True)
+def _as_in_a_terminal():
+    PRESSED.clear()  # what a schedule takes out is put back
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # workers of pytest ignore the signal
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+class Counter:
+    shared = 0
+
+    def __init__(self):
+        self.n = 0
+
+    def add(self):
+        Counter.shared += 1
+        with LOCK:
+            STATE["total"] += 1
+            self.press()
+            self.n += 1
+
+    def press(self):
+        for _ in range(PRESSED.pop() if PRESSED else 0):
+            signal.raise_signal(signal.SIGINT)
+
+
+PRESSING = """
+class Pressing(Reduced):
+    step = taken = 0
+    def choose(self, run, enabled, last):
+        self.taken += 1
+        if self.taken == self.step:
+            signal.raise_signal(signal.SIGINT)
+        return super().choose(run, enabled, last)
+"""
+
+
+def at_step(step):
+    """Have Ctrl-C pressed when a step is chosen; the class is of no module that is explored."""
+    space = {"Reduced": Reduced, "signal": signal, "__name__": "latchfree_pressing"}
+    exec(PRESSING, space)
+    space["Pressing"].step = step
+    return space["Pressing"]()
+
+
+def nothing_is_left():
+    assert STATE == {"total": 0}
+    assert Counter.shared == 0
+    assert not LOCK.locked()
+    assert gc.isenabled()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert not any(name.startswith("_lf_") for name in Counter.add.__globals__)
+
+
+@pytest.mark.parametrize("step", [1, 2, 3, 7, 15, 30, 60, 110, 250])
+def test_ctrl_c_at_any_step_ends_the_search(step, monkeypatch):
+    from latchfree_explore.python import exploring
+
+    monkeypatch.setitem(exploring.PLANS, "dpor", lambda bound, seed: [(at_step(step), None)])
+    try:
+        result = explore_threads(Counter.add, Counter.add, Counter.add, setup=Counter, strategy="dpor", raises=False)
+    except KeyboardInterrupt:
+        assert step <= 60  # until the first schedule is done there is no result
+    else:
+        assert (result.interrupted, result.verdict) == (True, "unknown")
+    nothing_is_left()
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_ctrl_c_in_the_code_that_is_explored(times):
+    PRESSED[:] = [times]
+    with pytest.raises(KeyboardInterrupt):
+        explore_threads(Counter.add, Counter.add, setup=Counter, strategy="dpor")
+    nothing_is_left()
+
+
+def test_ctrl_c_while_a_schedule_is_judged_waits_for_its_end():
+    judged = []
+
+    def check(counter):
+        judged.append(counter.n)
+        if len(judged) == 4:
+            PRESSED.append(1)
+            counter.press()
+        assert counter.n == 2
+
+    result = explore_threads(Counter.add, Counter.add, setup=Counter, check=check, strategy="dpor", raises=False)
+    assert (result.interrupted, result.wrong, len(judged)) == (True, None, 4)
+    nothing_is_left()
+
+
+def test_a_handler_of_the_program_stays():
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        PRESSED[:] = [1]
+        result = explore_threads(Counter.add, setup=Counter, strategy="dpor")
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert (result.verdict, result.interrupted) == ("ok", False)
