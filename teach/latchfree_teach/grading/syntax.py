@@ -12,6 +12,8 @@ earlier functions. So it cannot reach the checker, though it is compiled in the 
 from __future__ import annotations
 
 import ast
+import re
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -20,6 +22,9 @@ from latchfree_teach.course.lesson import Lesson
 
 MOST_BYTES: Final = 64 << 10
 MOST_NODES: Final = 5_000
+MOST_DEPTH: Final = 60
+MOST_NAME: Final = 80
+_CODING: Final = re.compile(r"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")  # as Python finds it in the first two lines
 
 _STATEMENTS: Final = (
     ast.Assign, ast.AugAssign, ast.Expr, ast.Return, ast.While, ast.For, ast.If, ast.Break, ast.Continue, ast.Pass,
@@ -81,15 +86,39 @@ def admit(text: str, lesson: Lesson) -> Program:
 def _parsed(text: str) -> ast.Module:
     if len(text.encode(errors="replace")) > MOST_BYTES:
         raise Refused(f"the file has more than {MOST_BYTES >> 10} kB; a lesson's answer is short")
+    for number, line in enumerate(text.splitlines()[:2], start=1):
+        if (coding := _CODING.match(line)) and coding[1].lower() != "utf-8":
+            raise Refused(f"line {number}: the file is UTF-8, and names no other coding")
     try:
-        tree = ast.parse(text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of ``1 is 1``
+            tree = ast.parse(text)
+            _measure(tree)
+            compile(tree, "submission", "exec", dont_inherit=True)  # what is wrong beyond the grammar: a stray break
     except SyntaxError as error:
         raise Refused(f"line {error.lineno or '?'}: {error.msg}") from None
     except (ValueError, RecursionError, MemoryError):
         raise Refused("this is no Python text, or it is nested too deeply") from None
-    if sum(1 for _ in ast.walk(tree)) > MOST_NODES:
-        raise Refused("the program is too large; a lesson's answer is short")
     return tree
+
+
+def _measure(tree: ast.Module) -> None:
+    """Raise `Refused` if a program has too many nodes, nodes that are too deep, or names that are none of its own."""
+    todo: list[tuple[ast.AST, int]] = [(tree, 0)]
+    nodes = 0
+    while todo:
+        node, depth = todo.pop()
+        nodes += 1
+        if nodes > MOST_NODES:
+            raise Refused("the program is too large; a lesson's answer is short")
+        if depth > MOST_DEPTH:
+            raise _refuse(node, "this is nested too deeply")
+        for name in (getattr(node, "id", ""), getattr(node, "name", ""), getattr(node, "arg", "")):
+            if isinstance(name, str) and name.startswith("__"):
+                raise _refuse(node, f"{name[:MOST_NAME]}: names that begin with two underscores are Python's own")
+            if isinstance(name, str) and len(name) > MOST_NAME:
+                raise _refuse(node, f"a name has at most {MOST_NAME} letters")
+        todo += [(child, depth + 1) for child in ast.iter_child_nodes(node)]
 
 
 def _parameters(function: ast.FunctionDef) -> list[str]:

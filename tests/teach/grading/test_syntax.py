@@ -87,6 +87,17 @@ ATTEMPTS = {
     "nested deeply": ("X = " + "-" * 30_000 + "1", "deeply"),
     "many parentheses": ("X = " + "(" * 5_000 + ")" * 5_000, "line 1|deeply"),
     "many statements": ("\n".join(f"A{k} = 1" for k in range(3_000)), "too large"),
+    "a sum of a thousand": (increment("return " + "+".join(["ONE"] * 1_000)), "deeply"),
+    "a break outside a loop": (increment("break", "return ONE"), "line 4: 'break' outside loop"),
+    "a continue outside a loop": (increment("continue", "return ONE"), "line 4: 'continue' not properly in loop"),
+    "a parameter twice": (increment(before="@kernel\ndef f(x, x):\n    return x\n"), "line 2: duplicate argument"),
+    "debug": (increment(before="__debug__ = 1"), "two underscores|__debug__"),
+    "the module's name": (increment(before="__name__ = 7"), "two underscores"),
+    "the module's builtins": (increment(before="__builtins__ = 0"), "two underscores"),
+    "a parameter called __class__": (increment(before="@kernel\ndef f(__class__):\n    return 1\n"), "two underscores"),
+    "a name of a kilobyte": (increment(before=f"@kernel\ndef {'a' * 1_000}(x):\n    return x\n"), "80 letters"),
+    "a coding that is none": ("# coding: nonsense\n" + increment(), "line 1: the file is UTF-8"),
+    "a coding that hides": ("\n# -*- coding: rot13 -*-" + increment(), "line 2: the file is UTF-8"),
     "a large file": ("#" * (MOST_BYTES + 1), "kB"),
 }
 
