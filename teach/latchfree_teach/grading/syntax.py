@@ -6,7 +6,8 @@ statements below and of the names that the lesson lists. ``import os`` is refuse
 ``X = exec("...")``, for ``exec`` is on no list.
 
 Invariant: what is admitted can call nothing but the lesson's names, ``range``, ``np.uint64``, ``np.int64`` and its own
-earlier functions. So it cannot reach the checker, though it is compiled in the checker's process.
+earlier functions; and whatever takes the memory takes the parameter ``mem`` itself, for compiled code would take any
+number for the address of a memory. So it cannot reach the checker, though it is compiled in the checker's process.
 """
 
 from __future__ import annotations
@@ -24,6 +25,11 @@ MOST_BYTES: Final = 64 << 10
 MOST_NODES: Final = 5_000
 MOST_DEPTH: Final = 60
 MOST_NAME: Final = 80
+_MEMORY: Final = "mem"
+_ATOMICS: Final = (
+    "load", "load_seq", "peek", "store", "poke", "cas", "exchange", "fetch_add", "fetch_or", "fetch_and", "fetch_max",
+    "fetch_min", "fence", "barrier", "prefetch", "prefetch_read", "pause",
+)  # fmt: skip
 _CODING: Final = re.compile(r"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")  # as Python finds it in the first two lines
 
 _STATEMENTS: Final = (
@@ -78,6 +84,7 @@ def admit(text: str, lesson: Lesson) -> Program:
     for name in lesson.holes:
         if name not in known:
             raise Refused(f"there is no function {name}: the lesson asks for it")
+    _admit_memory(given, own)
     places = [place for place, node in enumerate(given) if getattr(node, "name", "") in lesson.holes]
     rest = [node for node in given if getattr(node, "name", "") not in lesson.holes]
     return Program(rest[: places[0]], own, rest[places[0] :])
@@ -186,6 +193,43 @@ def _admit_kernel(function: ast.FunctionDef, known: set[str], reserved: set[str]
     for statement in body:
         for node in ast.walk(statement):
             _admit_node(node, known | local, calls=(*_CASTS, *(known - {"kernel", "np"})))
+
+
+def _admit_memory(given: list[ast.stmt], own: list[ast.stmt]) -> None:
+    """Raise `Refused` unless every call that takes the memory is given the memory of the function that it stands in.
+
+    Example: ``load(np.int64(root), at)`` would read at an address that the student has made up. A helper's parameter
+    that is handed on as the memory is a memory, too, whatever it is called.
+    """
+    takes = {name: {0} for name in _ATOMICS}
+    for node in given:
+        if isinstance(node, ast.FunctionDef) and _MEMORY in _parameters(node):
+            takes[node.name] = {_parameters(node).index(_MEMORY)}
+    for function in own:
+        if not isinstance(function, ast.FunctionDef):
+            again = next(
+                (each.id for each in ast.walk(function) if isinstance(each, ast.Name) and each.id in takes), ""
+            )
+            if again:
+                raise _refuse(function, f"{again} has one name, and gets no other")
+            continue
+        names = _parameters(function)
+        changed = {name for node in function.body for name in _bound(node)}
+        wanted = takes.get(function.name, set())  # of a function that the lesson asks for
+        found = set()
+        for call in ast.walk(function):
+            if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+                continue
+            for place in takes.get(call.func.id, ()):
+                what = call.args[place] if place < len(call.args) else None
+                if what is None:
+                    continue  # the compiler says so
+                if not isinstance(what, ast.Name) or what.id not in names or what.id in changed:
+                    raise _refuse(call, f"{call.func.id} takes mem, as it was given, and nothing else in its place")
+                found.add(names.index(what.id))
+        if function.name in takes and not found <= wanted:
+            raise _refuse(function, f"{function.name}: the memory is mem, and no other parameter")
+        takes[function.name] = wanted | found
 
 
 def _admit_node(node: ast.AST, known: set[str], calls: tuple[str, ...]) -> None:
