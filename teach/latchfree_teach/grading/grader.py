@@ -33,7 +33,7 @@ class Grader:
     seconds : int
         Of processor, for each submission.
     megabytes : int
-        Of memory, for each submission, beyond what the explorer itself has.
+        Of memory, for the process of each submission, the explorer in it included.
     """
 
     def __init__(self, *, seconds: int = SECONDS, megabytes: int = MEGABYTES) -> None:

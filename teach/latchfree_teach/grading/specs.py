@@ -4,8 +4,8 @@ Example: the lesson's ``checks.tla`` extends the student's module and has a ``Lo
 it should compare. The student's invariant has to be violated there, and to hold where the steps are right.
 
 A run of TLC takes half a second, nearly all of it for starting and reading. So checks share runs where the answer is
-the same: the invariants of one system are checked together, and so are all wrong systems, as one that begins in any of
-them. Where a common run leaves a check open, that check has a run of its own.
+the same: the invariants of the student's system are checked together, and all systems that the lesson gives are one
+that begins in any of them. Where a common run leaves a check open, that check has a run of its own.
 
 TLC runs in processes of its own, each stopped when its time is over.
 """
@@ -60,7 +60,7 @@ def judgements(lesson: Lesson, text: str, folder: Path) -> Iterator[tuple[Check,
     (folder / f"{MODULE}.tla").write_text(module, encoding="utf-8")
     checks = (lesson.folder / "checks.tla").read_text(encoding="utf-8")
     (folder / "Checks.tla").write_text(checks, encoding="utf-8")
-    return judged(lesson.checks, folder)
+    return judged(lesson, lesson.checks, folder)
 
 
 @functools.cache
@@ -69,11 +69,11 @@ def archive() -> Path | None:
     return class_archive(cache_root(), threading.Event())
 
 
-def judged(checks: Sequence[Check], folder: Path) -> Iterator[tuple[Check, Judgement]]:
+def judged(lesson: Lesson, checks: Sequence[Check], folder: Path) -> Iterator[tuple[Check, Judgement]]:
     """Judge checks, as many runs at once as there are processors, and yield them in their order."""
     with ThreadPoolExecutor(max(1, min(4, len(os.sched_getaffinity(0))))) as pool:
         found = {}
-        for judge, group in _groups(checks):
+        for judge, group in _groups(lesson, checks):
             future = pool.submit(judge, group, folder)
             found.update({each.name: (future, place) for place, each in enumerate(group)})
         try:
@@ -84,18 +84,19 @@ def judged(checks: Sequence[Check], folder: Path) -> Iterator[tuple[Check, Judge
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _groups(checks: Sequence[Check]) -> Iterator[tuple[Group, list[Check]]]:
-    """Yield the checks that share a run, and how they are judged."""
-    wrong = [check for check in checks if check.options["expect"] == "violation"]
-    systems: dict[tuple[object, ...], list[Check]] = {}
+def _groups(lesson: Lesson, checks: Sequence[Check]) -> Iterator[tuple[Group, list[Check]]]:
+    """Yield the checks that share a run, and how they are judged; what takes longest comes first."""
+    own: dict[tuple[object, ...], list[Check]] = {}
+    given: dict[object, list[Check]] = {}
     for check in checks:
-        if check not in wrong:
-            told = check.options
-            systems.setdefault((told.get("init"), told["next"], told.get("threads")), []).append(check)
-    for group in systems.values():
-        yield _one_system, group
-    if wrong:
-        yield _wrong_systems, wrong
+        told = check.options
+        if told["next"] in lesson.holes:
+            own.setdefault((told.get("init"), told["next"], told.get("threads")), []).append(check)
+        else:
+            given.setdefault(told.get("threads", 2), []).append(check)
+    for groups, judge in ((own, _one_system), (given, _given_systems)):
+        for group in groups.values():
+            yield judge, group
 
 
 def _one_system(group: Sequence[Check], folder: Path) -> list[Judgement]:
@@ -109,27 +110,48 @@ def _one_system(group: Sequence[Check], folder: Path) -> list[Judgement]:
     return [_judgement(each, found) if found.property == each["invariant"] else _alone(each, folder) for each in told]
 
 
-def _wrong_systems(group: Sequence[Check], folder: Path) -> list[Judgement]:
-    """Judge the invariant in all wrong systems in one run, which goes on after a violation; else each alone."""
-    names = [f"{_SYSTEM}_{k}" for k in range(len(group))]
-    init = [f"({_SYSTEM} = {k} /\\ {each.options.get('init', 'Init')})" for k, each in enumerate(group)]
-    next_ = [f"({_SYSTEM} = {k} /\\ {_SYSTEM}' = {k} /\\ {each.options['next']})" for k, each in enumerate(group)]
-    lines = ["---- MODULE Together ----", "EXTENDS Checks", f"VARIABLE {_SYSTEM}"]
-    lines += [f"{_SYSTEM}_Init == " + _OR.join(init), f"{_SYSTEM}_Next == " + _OR.join(next_)]
-    lines += [f"{name} == {_SYSTEM} = {k} => {group[k].options['invariant']}" for k, name in enumerate(names)]
-    (folder / "Together.tla").write_text("\n".join([*lines, "====", ""]), encoding="utf-8")
-    told = {"init": f"{_SYSTEM}_Init", "next": f"{_SYSTEM}_Next"}
-    found = _run(told, folder, names, module="Together.tla", options=("-continue",))
-    if found.verdict == "unknown" or found.distinct != sum(each.options["distinct"] for each in group):
-        return [_alone(each.options, folder) for each in group]
-    return [_judgement(each.options, _part(found, name, each.options)) for name, each in zip(names, group, strict=True)]
+def _given_systems(group: Sequence[Check], folder: Path) -> list[Judgement]:
+    """Judge the invariants of several systems in one run, which goes on after a violation; else each alone.
+
+    The states of all but one of the systems are known, and the rest is those of that one.
+    """
+    unknown = [check for check in group if "distinct" not in check.options]
+    if len(group) == 1 or len(unknown) > 1:
+        return [_alone(check.options, folder) for check in group]
+    found = _together(group, folder)
+    if found.verdict == "unknown" or found.distinct is None:
+        return [_alone(check.options, folder) for check in group]
+    rest = found.distinct - sum(check.options.get("distinct", 0) for check in group)
+    judged = []
+    for k, check in enumerate(group):
+        told = check.options
+        if _name(k) not in found.violated:
+            alone = replace(found, verdict="ok", property=None, distinct=told.get("distinct", rest))
+            judged.append(_judgement(told, alone))
+        elif told["expect"] == "violation":
+            judged.append(_judgement(told, replace(found, verdict="violation", property=told["invariant"])))
+        else:  # the states that lead to it are shown
+            judged.append(_alone(told, folder))
+    return judged
 
 
-def _part(found: TlcResult, name: str, told: Mapping[str, Any]) -> TlcResult:
-    """Return what a run of its own would have found of one system."""
-    if name in found.violated:
-        return replace(found, verdict="violation", property=told["invariant"])
-    return replace(found, verdict="ok", property=None, distinct=told["distinct"])
+def _together(group: Sequence[Check], folder: Path) -> TlcResult:
+    """Run systems as one that begins in any of them, and stays there."""
+    begun, steps, lines = [], [], ["---- MODULE Together ----", "EXTENDS Checks", f"VARIABLE {_SYSTEM}"]
+    for k, check in enumerate(group):
+        told = check.options
+        begun.append(f"({_SYSTEM} = {k} /\\ {told.get('init', 'Init')})")
+        steps.append(f"({_SYSTEM} = {k} /\\ {_SYSTEM}' = {k} /\\ {told['next']})")
+        lines.append(f"{_name(k)} == {_SYSTEM} = {k} => {told['invariant']}")
+    lines += [f"{_SYSTEM}_Init == " + _OR.join(begun), f"{_SYSTEM}_Next == " + _OR.join(steps), "====", ""]
+    (folder / "Together.tla").write_text("\n".join(lines), encoding="utf-8")
+    told = {**group[0].options, "init": f"{_SYSTEM}_Init", "next": f"{_SYSTEM}_Next"}
+    names = [_name(k) for k in range(len(group))]
+    return _run(told, folder, names, module="Together.tla", options=("-continue",))
+
+
+def _name(k: int) -> str:
+    return f"{_SYSTEM}_{k}"
 
 
 def _alone(told: Mapping[str, Any], folder: Path) -> Judgement:

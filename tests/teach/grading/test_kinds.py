@@ -152,8 +152,26 @@ def test_tlc_judges_an_invariant_on_a_wrong_system(tmp_path):
     for name, caught in (("", True), ("types_only", False)):
         (tmp_path / "Answer.tla").write_text(modules.admitted(SPEC, SPEC.wrong[name] if name else SPEC.solution))
         (tmp_path / "Checks.tla").write_text((SPEC.folder / "checks.tla").read_text())
-        [(_, found)] = specs.judged([lost], tmp_path)
+        [(_, found)] = specs.judged(SPEC, [lost], tmp_path)
         assert (found.kind == "") == caught
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["solution", *sorted(SPEC.wrong)])
+def test_a_shared_run_says_what_runs_alone_say(name, tmp_path):
+    text = SPEC.solution if name == "solution" else SPEC.wrong[name]
+    (tmp_path / "Answer.tla").write_text(modules.admitted(SPEC, text))
+    (tmp_path / "Checks.tla").write_text((SPEC.folder / "checks.tla").read_text())
+    for each, shared in specs.judged(SPEC, SPEC.checks, tmp_path):
+        assert shared == specs._alone(each.options, tmp_path), each.name
+
+
+@pytest.mark.slow
+def test_what_takes_for_ever_is_out_of_time_and_what_is_vast_out_of_memory(grader):
+    vast = SPEC.solution.replace("Right == ", "Right == (\\A x, y \\in SUBSET (1..18): x \\subseteq y \\/ TRUE) /\\ ")
+    assert grader.grade(SPEC, vast).status == "out of time"
+    kept = SPEC.solution.replace("Right == ", "Right == Cardinality({{s} : s \\in SUBSET (1..24)}) > 0 /\\ ")
+    assert grader.grade(SPEC, kept).status in ("out of memory", "out of time")
 
 
 @pytest.mark.slow
