@@ -86,7 +86,7 @@ def judged(lesson: Lesson, checks: Sequence[Check], folder: Path) -> Iterator[tu
 
 def _groups(lesson: Lesson, checks: Sequence[Check]) -> Iterator[tuple[Group, list[Check]]]:
     """Yield the checks that share a run, and how they are judged; what takes longest comes first."""
-    own: dict[tuple[object, ...], list[Check]] = {}
+    own: dict[object, list[Check]] = {}
     given: dict[object, list[Check]] = {}
     for check in checks:
         told = check.options
@@ -137,7 +137,9 @@ def _given_systems(group: Sequence[Check], folder: Path) -> list[Judgement]:
 
 def _together(group: Sequence[Check], folder: Path) -> TlcResult:
     """Run systems as one that begins in any of them, and stays there."""
-    begun, steps, lines = [], [], ["---- MODULE Together ----", "EXTENDS Checks", f"VARIABLE {_SYSTEM}"]
+    begun: list[str] = []
+    steps: list[str] = []
+    lines = ["---- MODULE Together ----", "EXTENDS Checks", f"VARIABLE {_SYSTEM}"]
     for k, check in enumerate(group):
         told = check.options
         begun.append(f"({_SYSTEM} = {k} /\\ {told.get('init', 'Init')})")

@@ -166,9 +166,11 @@ def _right_kinds(**given: tuple[object, type | UnionType]) -> None:
 
 
 def _whole(switches: object) -> None:
-    if switches is not None and type(switches) is not int:
+    if switches is None:
+        return
+    if not isinstance(switches, int) or isinstance(switches, bool):
         raise TypeError(f"switches must be a whole number, not {type(switches).__name__}")
-    if switches is not None and switches < 0:
+    if switches < 0:
         raise ValueError(f"switches must be at least 0, got {switches}")
 
 
