@@ -57,7 +57,7 @@ def lay_out(folder: Path, *, gallery: Path | None = None) -> None:
         place = folder / "api" / f"{package}.md"
         place.parent.mkdir(exist_ok=True)
         place.write_text(api.page(ROOT, package), encoding="utf-8")
-    (folder / "bugs.md").write_text(_bugs(gallery is not None), encoding="utf-8")
+    (folder / "bugs.md").write_text(_bugs(gallery), encoding="utf-8")
     extra = folder / "extra"
     extra.mkdir()
     _slides(extra / "slides")
@@ -152,8 +152,11 @@ def _slides(folder: Path) -> None:
         (folder / f"{lesson.name}.html").write_text(slides(lesson), encoding="utf-8")
 
 
-def _bugs(played: bool) -> str:
-    """Return the page of the known bugs: each with its story, what it changes, and how to play it."""
+def _bugs(gallery: Path | None) -> str:
+    """Return the page of the known bugs: each with its story, what it changes, and how to play it.
+
+    What the gallery has is linked as HTML: Sphinx takes a link of Markdown for one to a page of its own.
+    """
     from latchfree_evidence import MUTANTS
     from latchfree_teach.gallery.differences import difference, story_of
 
@@ -163,12 +166,14 @@ def _bugs(played: bool) -> str:
         "Each was published, or a first version had it. Removed lines are right, added lines are wrong.",
         "",
     ]
+    if gallery is not None:
+        lines += ['<p><a href="gallery/index.html">Play them</a>: on these pages you are the scheduler.</p>', ""]
     for mutant in MUTANTS.values():
         lines += [f"## {mutant.id}: {api._plain(mutant.summary)}", "", api._plain(story_of(mutant)), ""]
         if mutant.scenario:
             where = (
-                f" [Play it](gallery/{mutant.id}-play.html)."
-                if played
+                f' <a href="gallery/{mutant.id}-play.html">Play it</a>.'
+                if gallery is not None and (gallery / f"{mutant.id}-play.html").is_file()
                 else f" `latchfree play {mutant.id} -o {mutant.id}.html` makes a page of it."
             )
             lines += [f"Scenario: `{mutant.scenario}`.{where}", ""]

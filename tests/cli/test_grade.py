@@ -86,3 +86,31 @@ def test_what_makes_no_sense_is_usage(words: list[str], problem: str) -> None:
     result = CliRunner().invoke(app, ["grade", *words])
     assert result.exit_code == exits.USAGE
     assert problem in result.stderr
+
+
+def test_a_link_out_of_the_folder_is_no_answer() -> None:
+    Path("ada").mkdir()
+    Path("ada/01_lost_update.py").symlink_to(LESSON.folder / "solution.py")
+    Path("bob").mkdir()
+    Path("bob/mine.py").write_text("import os")
+    Path("bob/01_lost_update.py").symlink_to("mine.py")
+    Path("cy").mkdir()
+    Path("cy/01_lost_update.py").symlink_to("01_lost_update.py")
+    result = grade("ada", "bob", "cy", "--json")
+    told = {each["name"]: each for each in json.loads(result.stdout)["submissions"]}
+    assert [told[name]["status"] for name in ("ada", "bob", "cy")] == ["malformed", "refused", "malformed"]
+    assert "leads out of the folder" in told["ada"]["message"]
+
+
+def test_each_submission_has_a_folder_of_its_own_below_the_grades() -> None:
+    texts = {"...py": "a", "x/ada.py": "b", "y/ada.py": "c", "ada-2.py": "d", "grades.csv.py": "e", "\x1b[31m.py": "f"}
+    for name, text in texts.items():
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text(f"import {text}")
+    result = grade(*texts, "-o", "out")
+    assert result.exit_code == exits.OK, result.output
+    assert {path.name for path in Path("out").iterdir()} == {
+        "submission", "ada", "ada-2", "ada-2-2", "grades.csv-2", "_[31m", "grades.csv"
+    }  # fmt: skip
+    assert "\x1b" not in result.stdout
+    assert not Path("report.txt").exists()

@@ -1,8 +1,14 @@
 """`latchfree learn`: what it prints, how it ends, and that Ctrl-C and a reader that has gone end it cleanly."""
 
+import fcntl
+import os
+import pty
 import signal
+import struct
 import subprocess
 import sys
+import termios
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -80,6 +86,39 @@ def test_ctrl_c_ends_it_and_its_grader() -> None:
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=300)
     assert (process.returncode, errors) == (exits.INTERRUPTED, "latchfree: interrupted\n")
+
+
+def test_the_end_while_an_answer_is_graded_leaves_no_trace() -> None:
+    """An answer without an end is still graded when the student leaves."""
+    Path("lessons").mkdir()
+    endless = LESSON.hole.replace("count = load(mem, root)", "while ONE == ONE:\n        pass")
+    Path("lessons/01_lost_update.py").write_text(endless)
+    process = started("1")
+    assert process.stdout is not None
+    assert process.stdout.readline().startswith("lesson 1")
+    assert process.stdout.readline().startswith("write")
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=300)
+    assert (process.returncode, errors) == (exits.INTERRUPTED, "latchfree: interrupted\n")
+
+
+def test_a_terminal_of_any_size_and_its_end() -> None:
+    """Ctrl-D in a terminal of one column ends the session as q does, and the terminal is as it was."""
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execvpe(sys.executable, [sys.executable, "-m", "latchfree_cli", "learn"], environment())
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 1, 1, 0, 0))
+    said = b""
+    while b"points" not in said:
+        said += os.read(terminal, 1 << 16)
+    os.write(terminal, b"l\x00\xff\x04")
+    with suppress(OSError):  # as Linux says that the other side has closed
+        while piece := os.read(terminal, 1 << 16):
+            said += piece
+    os.close(terminal)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == exits.OK
+    assert b"Stores that wait" in said
+    assert b"Traceback" not in said
 
 
 def test_a_reader_that_has_gone_ends_it() -> None:

@@ -16,7 +16,8 @@ from doc_pages import ROOT
 from show_browser import browser
 
 SITE = ROOT / "docs" / "site"
-SECONDS = 60
+PLAYED = ("S1", "Q2")
+"""The mutants whose pages the site of these tests has."""
 sys.path.insert(0, str(SITE))
 api, build = (importlib.import_module(name) for name in ("api", "build"))
 
@@ -104,11 +105,14 @@ class Links(html.parser.HTMLParser):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site, built in an empty network namespace where the system offers one."""
+    """The site with a gallery, built in an empty network namespace where the system offers one."""
+    from latchfree_teach import build_gallery
+
     if not BUILT:
         pytest.skip("the extra docs is not installed")
-    out = tmp_path_factory.mktemp("site")
-    command = [sys.executable, str(SITE / "build.py"), "-o", str(out)]
+    out, gallery = tmp_path_factory.mktemp("site"), tmp_path_factory.mktemp("gallery")
+    build_gallery(gallery, PLAYED)
+    command = [sys.executable, str(SITE / "build.py"), "-o", str(out), "--gallery", str(gallery)]
     alone = [shutil.which("unshare") or "", "-rn"]
     if alone[0] and subprocess.run([*alone, "true"], capture_output=True).returncode == 0:
         command = [*alone, *command]
@@ -136,6 +140,15 @@ def test_no_link_of_the_site_is_dead_and_nothing_is_fetched_from_elsewhere(site:
                 dead.append((path.name, link))
         assert [each for each in page.fetched if urlsplit(each).scheme or each.startswith("//")] == []
     assert dead == []
+
+
+@pytest.mark.slow
+def test_the_gallery_is_a_part_of_the_site(site: Path) -> None:
+    links = Links(site / "bugs.html").links
+    assert "gallery/index.html" in links
+    assert {link for link in links if link.endswith("-play.html")} == {f"gallery/{name}-play.html" for name in PLAYED}
+    assert "bugs.html" in Links(site / "index.html").links
+    assert {f"{name}.html" for name in PLAYED} <= set(Links(site / "gallery" / "index.html").links)
 
 
 @pytest.mark.slow

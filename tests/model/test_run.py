@@ -37,6 +37,12 @@ def test_models_agree_with_the_manifest(name: str, scratch: Path) -> None:
     assert set(DATA.iterdir()) == before
 
 
+def test_a_run_that_goes_on_after_a_violation_is_no_success() -> None:
+    result = run_model(MODELS["lost_update"], options=("-continue",), java_options=("-Xmx64m",))
+    assert (result.verdict, result.property, result.violated) == ("violation", "NoLostUpdate", ("NoLostUpdate",))
+    assert (result.distinct, result.generated) == (12, 17)
+
+
 def test_coverage_and_progress() -> None:
     seen: list[tuple[int, int, int]] = []
     result = run_model(MODELS["atomic"], workers=1, coverage=True, on_progress=lambda *counts: seen.append(counts))

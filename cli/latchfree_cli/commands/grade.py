@@ -1,6 +1,7 @@
 """``latchfree grade``: grade what students hand in, in every interleaving, each in a process that is closed in."""
 
 import json
+import os
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
@@ -89,13 +90,18 @@ def grade(
 
 
 def _named(submissions: list[Path]) -> Iterator[tuple[str, Path]]:
-    """Yield each submission with a name of its own, which is also the name of its folder."""
-    taken: dict[str, int] = {}
+    """Yield each submission with a name of its own, which is also the name of its folder below that of the grades."""
+    taken = {"grades.csv"}
     for path in submissions:
         name = path.resolve().name if path.is_dir() else path.stem
-        name = name.replace("/", "_") or "submission"
-        taken[name] = taken.get(name, 0) + 1
-        yield (name if taken[name] == 1 else f"{name}-{taken[name]}"), path
+        name = "".join(letter if letter.isprintable() and letter != "/" else "_" for letter in name)
+        name = name if name.strip(".") else "submission"
+        number, unique = 1, name
+        while unique in taken:
+            number += 1
+            unique = f"{name}-{number}"
+        taken.add(unique)
+        yield unique, path
 
 
 def _grade(grader: "Grader", lesson: "Lesson", name: str, path: Path, *, play: bool) -> "Graded":
@@ -113,7 +119,10 @@ def _grade(grader: "Grader", lesson: "Lesson", name: str, path: Path, *, play: b
 
 
 def _file_of(path: Path, lesson: "Lesson") -> Path:
-    """Return the file of a submission: in a folder that of the lesson's name, else the only one."""
+    """Return the file of a submission: in a folder that of the lesson's name, else the only one.
+
+    A student makes the folder, so a link in it may lead to somebody else's answer.
+    """
     if not path.is_dir():
         return path
     files = sorted(path.glob(f"*{lesson.suffix}"))
@@ -123,6 +132,8 @@ def _file_of(path: Path, lesson: "Lesson") -> Path:
         raise ValueError(
             f"{path}: expected {lesson.name}{lesson.suffix}, or one file *{lesson.suffix}; there are {len(files)}"
         )
+    if not Path(os.path.realpath(chosen[0])).is_relative_to(os.path.realpath(path)):
+        raise ValueError(f"{chosen[0]}: it is a link that leads out of the folder")
     return chosen[0]
 
 

@@ -65,6 +65,8 @@ class TlcResult:
         How long the run took.
     errors : tuple of str
         TLC's own messages about errors.
+    violated : tuple of str
+        The names of all properties that TLC reported as violated: more than one only with its option ``-continue``.
     """
 
     verdict: Literal["ok", "violation", "unknown"]
@@ -79,6 +81,7 @@ class TlcResult:
     trace: Trace | None = None
     seconds: float = 0.0
     errors: tuple[str, ...] = ()
+    violated: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, object]:
         """Return the result for a JSON file."""
@@ -115,6 +118,7 @@ class ResultReader:
         self.success = False
         self.kind: str | None = None
         self.property: str | None = None
+        self.violated: dict[str, None] = {}
         self.counts: tuple[int, int] | None = None
         self.depth: int | None = None
         self.coverage: dict[str, tuple[int, int]] = {}
@@ -153,11 +157,13 @@ class ResultReader:
             self.errors.append(message.text)
 
     def _violation(self, message: Message) -> None:
+        match = PROPERTY.search(message.text)
+        if match:
+            self.violated[match[1]] = None
         if self.kind is not None:
             return
         self.kind = KINDS[message.code]
         self.errors.append(message.text.partition("\n")[0])
-        match = PROPERTY.search(message.text)
         if match:
             self.property = match[1]
         elif self.kind == "deadlock":
@@ -181,8 +187,8 @@ class ResultReader:
         """Return the result of the run, given TLC's exit code or the reason why it was stopped."""
         verdict: Literal["ok", "violation", "unknown"] = "unknown"
         reason = stopped
-        if not stopped and self.kind is not None and exit_code in range(10, 15):
-            verdict = "violation"
+        if not stopped and self.kind is not None and (exit_code in range(10, 15) or (self.success and exit_code == 0)):
+            verdict = "violation"  # with -continue TLC ends with 0, and says that all is well
         elif not stopped and self.success and exit_code == 0:
             verdict = "ok"
         errors = [*self.errors, *self.unreadable]
@@ -205,4 +211,5 @@ class ResultReader:
             trace=self.trace.trace(),
             seconds=seconds,
             errors=tuple(errors),
+            violated=tuple(self.violated),
         )

@@ -36,6 +36,7 @@ def run_model(
     on_progress: OnProgress | None = None,
     cancelled: threading.Event | None = None,
     archive: Path | None = None,
+    java_options: Sequence[str] = (),
 ) -> TlcResult:
     """Check one model.
 
@@ -57,6 +58,8 @@ def run_model(
         Set by another thread, before it calls `kill_running`, to end this run even if it has yet to start.
     archive : Path, optional
         The classes of TLC, see `class_archive`.
+    java_options : sequence of str
+        Further options of Java.
 
     Raises
     ------
@@ -79,6 +82,7 @@ def run_model(
             "-XX:+UseSerialGC" if states <= MEDIUM else "-XX:+UseParallelGC",
             *(("-XX:TieredStopAtLevel=1",) if states <= SMALL else ()),
             *archived(archive),
+            *java_options,
             f"-DTLA-Library={library(spec.root)}",
             *("-cp", str(jar), "tlc2.TLC", "-tool", "-fp", "0"),
             *("-workers", str(workers or spec.workers), "-metadir", str(Path(scratch, "states"))),

@@ -8,8 +8,9 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from latchfree_evidence import MUTANTS
 from latchfree_lincheck.show import save
@@ -42,6 +43,8 @@ def build_gallery(
 
     Raises
     ------
+    TypeError
+        If an argument is of another kind.
     ValueError
         If there is no such mutant, or the explorer cannot show it.
     RuntimeError
@@ -49,7 +52,11 @@ def build_gallery(
     OSError
         If the folder cannot be written.
     """
-    names = list(mutants) or [name for name in MUTANTS if has_page(name)]
+    if not isinstance(folder, str | Path):
+        raise TypeError(f"folder must be a path, not {type(folder).__name__}")
+    if not callable(on_entry):
+        raise TypeError(f"on_entry must be a function, not {type(on_entry).__name__}")
+    names = _names(mutants) or [name for name in MUTANTS if has_page(name)]
     for name in names:
         if name not in MUTANTS or not has_page(name):
             known = ", ".join(each for each in MUTANTS if has_page(each))
@@ -62,6 +69,18 @@ def build_gallery(
         made.append(_entry(name, folder))
     save(folder / "index.html", framed("Known bugs, to be played", _index(made)))
     return made
+
+
+def _names(mutants: object) -> list[str]:
+    """Return what somebody gives as names, as a list; text is one name, and no list of them."""
+    found: list[object] = [mutants]
+    if isinstance(mutants, Iterable) and not isinstance(mutants, str):
+        with suppress(TypeError):  # an array of no dimension
+            found = list(iter(mutants))
+    for name in found:
+        if not isinstance(name, str) or name is mutants:
+            raise TypeError(f"mutants must be names such as ['S1'], and here is one of type {type(name).__name__}")
+    return cast("list[str]", found)
 
 
 def _entry(name: str, folder: Path) -> dict[str, Any]:

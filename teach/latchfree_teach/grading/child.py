@@ -13,16 +13,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
+from latchfree_model.tlc.tools import ToolMissing
 from latchfree_teach.course.lesson import Lesson
 from latchfree_teach.grading.assembling import target_of
 from latchfree_teach.grading.containing import code_folders, contain, limit
 from latchfree_teach.grading.judging import Judgement, fingerprint
 from latchfree_teach.grading.kinds import judged
+from latchfree_teach.grading.specs import OutOfTime
 from latchfree_teach.grading.syntax import Refused, admit
 
 FILE: Final = "submission.py"
 PAGE: Final = "play.html"
 MEMORY: Final = "out of memory"
+TIME: Final = "out of time"
 
 
 def run(lesson: Lesson, folder: Path, pipe: int, seconds: int, megabytes: int, *, play: bool = False) -> None:
@@ -50,6 +53,10 @@ def run(lesson: Lesson, folder: Path, pipe: int, seconds: int, megabytes: int, *
                 _play(lesson, folder, failed)
         except MemoryError:
             tell(status=MEMORY, message=f"it needs more than {megabytes} MB")
+        except OutOfTime:
+            tell(status=TIME, message="TLC was stopped: what you define takes too long to compute")
+        except ToolMissing as missing:
+            tell(defect=str(missing))
         except BaseException:
             tell(defect=traceback.format_exc())
     os._exit(0)

@@ -47,10 +47,16 @@ _ERROR: Final = 0x00050000
 
 
 def limit(seconds: int, megabytes: int) -> None:
-    """Limit processor time, memory and the size of files; a process that is out of time is killed by SIGXCPU."""
+    """Limit processor time, memory and the size of files; a process that is out of time is killed by SIGXCPU.
+
+    The megabytes are those of the process as it is in memory, what it has already included; half of them are for what
+    comes, even if it has more.
+    """
+    mapped, resident = _sizes()
+    more = max(megabytes << 19, (megabytes << 20) - resident)
     for what, most in (
         (resource.RLIMIT_CPU, seconds),
-        (resource.RLIMIT_AS, _mapped() + (megabytes << 20)),
+        (resource.RLIMIT_AS, mapped + more),
         (resource.RLIMIT_FSIZE, 16 << 20),
         (resource.RLIMIT_CORE, 0),
     ):
@@ -86,12 +92,13 @@ def code_folders() -> list[str]:
     return [place for place in dict.fromkeys(map(os.path.realpath, filter(None, places))) if Path(place).exists()]
 
 
-def _mapped() -> int:
-    """Return the bytes of address space that this process has mapped."""
+def _sizes() -> tuple[int, int]:
+    """Return the bytes of address space that this process has mapped, and those that are in memory."""
     try:
-        return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        mapped, resident = Path("/proc/self/statm").read_text().split()[:2]
+        return int(mapped) * resource.getpagesize(), int(resident) * resource.getpagesize()
     except (OSError, ValueError):
-        return 4 << 30
+        return 4 << 30, 0
 
 
 def _close_files(libc: ctypes.CDLL, folder: str, readable: Iterable[str]) -> bool:

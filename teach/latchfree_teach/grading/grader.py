@@ -13,6 +13,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Final
@@ -32,7 +33,7 @@ class Grader:
     seconds : int
         Of processor, for each submission.
     megabytes : int
-        Of memory, for each submission, beyond what the explorer itself has.
+        Of memory, for the process of each submission, the explorer in it included.
     """
 
     def __init__(self, *, seconds: int = SECONDS, megabytes: int = MEGABYTES) -> None:
@@ -41,6 +42,7 @@ class Grader:
                 raise ValueError(f"{name} must be a whole number from 1 to {1 << 20}, got {value!r}")
         self._seconds, self._megabytes = seconds, megabytes
         self._process: subprocess.Popen[str] | None = None
+        self._one = threading.Lock()  # a question and its answer
 
     def __enter__(self) -> Grader:
         """Return itself."""
@@ -88,12 +90,19 @@ class Grader:
 
         Raises
         ------
+        TypeError
+            If an argument is of another kind.
         RuntimeError
             If the grader itself fails; nothing a submission says leads to that.
         """
-        if not isinstance(text, str):
-            raise TypeError(f"text must be a str, not {type(text).__name__}")
-        self.start()
+        for argument, value, kind in (
+            ("lesson", lesson, Lesson),
+            ("text", text, str),
+            ("name", name, str),
+            ("play", play, bool),
+        ):
+            if not isinstance(value, kind):
+                raise TypeError(f"{argument} must be a {kind.__name__}, not {type(value).__name__}")
         request = {
             "lesson": str(lesson.folder),
             "name": name,
@@ -102,13 +111,8 @@ class Grader:
             "megabytes": self._megabytes,
             "play": play,
         }
-        pipe = self._pipe("stdin")
-        try:
-            pipe.write(json.dumps(request) + "\n")
-            pipe.flush()
-        except BrokenPipeError:
-            pass  # `_answer` says so
-        answer = self._answer()
+        with self._one:
+            answer = self._asked(json.dumps(request))
         if "defect" in answer:
             raise RuntimeError(f"{name}: the grader failed:\n{answer['defect']}")
         checks = [
@@ -116,6 +120,16 @@ class Grader:
         ]
         fields = {key: answer[key] for key in Graded.__dataclass_fields__ if key != "checks"}
         return Graded(**fields, checks=checks)
+
+    def _asked(self, request: str) -> dict[str, Any]:
+        self.start()
+        pipe = self._pipe("stdin")
+        try:
+            pipe.write(request + "\n")
+            pipe.flush()
+        except BrokenPipeError:
+            pass  # `_answer` says so
+        return self._answer()
 
     def close(self) -> None:
         """End the process behind the grader; the next `grade` starts another."""

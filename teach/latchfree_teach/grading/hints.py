@@ -32,6 +32,8 @@ GENERAL: Final = {
 
 
 SPEC: Final = {
+    "out of time": "TLC computes every set that you name and every state that you allow: name smaller ones.",
+    "out of memory": "TLC keeps every set that you name and every state that you allow: name smaller ones.",
     "refused": "An answer consists of definitions, each beginning at the left margin; the lines above them are given.",
     "does not compile": "TLC says where it stopped. Often a step leaves out what some variable is afterwards.",
 }

@@ -194,6 +194,8 @@ def _history(puzzle: Puzzle, check_: Check) -> Judgement:
     done = []
     for time, (kind, thread, first, value) in enumerate(_events):
         if kind == "begin":
+            if not all(type(each) is int for each in (thread, first, value)):
+                return _refused("threads, operations and values are whole numbers")
             if thread in running or first not in _NAMES:
                 return _refused(f"thread {thread} cannot begin operation {first} there")
             arguments = (value,) if first == PUT else ()

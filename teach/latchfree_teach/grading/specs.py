@@ -3,33 +3,45 @@
 Example: the lesson's ``checks.tla`` extends the student's module and has a ``LostNext`` in which a thread stores where
 it should compare. The student's invariant has to be violated there, and to hold where the steps are right.
 
-The text is the wall here: a module is admitted if it defines operators only, and uses no word by which TLC can do
-anything but compute. TLC runs in a process of its own, stopped when its time is over.
+A run of TLC takes half a second, nearly all of it for starting and reading. So checks share runs where the answer is
+the same: the invariants of the student's system are checked together, and all systems that the lesson gives are one
+that begins in any of them. Where a common run leaves a check open, that check has a run of its own.
+
+TLC runs in processes of its own, each stopped when its time is over.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+import functools
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+from latchfree.jit import cache_root
+from latchfree_model.tlc.archive import class_archive
 from latchfree_model.tlc.manifest import SpecModel
 from latchfree_model.tlc.result import TlcResult
 from latchfree_model.tlc.run import run_model
 from latchfree_teach.course.lesson import Check, Lesson
 from latchfree_teach.grading.judging import Judgement
-from latchfree_teach.grading.syntax import MOST_BYTES, Refused
+from latchfree_teach.grading.modules import MODULE, admitted
 
 SECONDS: Final = 60.0
-_MODULE: Final = "Answer"
-_COMMENT: Final = re.compile(r"\(\*.*?\*\)|\\\*[^\n]*", re.DOTALL)
-_FRAME: Final = re.compile(r"^-{4,}\s*MODULE\s+\w+\s*-{4,}[^\n]*\n(.*?)^={4,}", re.DOTALL | re.MULTILINE)
-_DEFINITION: Final = re.compile(r"^(\w+)(?:\([^)\n]*\))?\s*==", re.MULTILINE)
-_CLOSED: Final = re.compile(
-    r"\b(EXTENDS|INSTANCE|LOCAL|RECURSIVE|LAMBDA|ASSUME|ASSUMPTION|AXIOM|THEOREM|MODULE|CONSTANTS?|VARIABLES?"
-    r"|Print\w*|Assert|TLC\w*|Java\w*|IO\w*|Random\w*)\b|!(?!\s*[\[.])"
-)
+HEAP: Final = 192
+"""Megabytes of Java's heap: two runs at once, and the process that waits for them, have less than 768."""
+_SYSTEM: Final = "which_system_is_checked"
+_OR: Final = " \\/ "
+
+Group = Callable[[Sequence[Check], Path], list[Judgement]]
+
+
+class OutOfTime(Exception):
+    """A run of TLC was stopped."""
 
 
 def judgements(lesson: Lesson, text: str, folder: Path) -> Iterator[tuple[Check, Judgement]]:
@@ -41,81 +53,154 @@ def judgements(lesson: Lesson, text: str, folder: Path) -> Iterator[tuple[Check,
         If the text is no module of definitions.
     ValueError
         If TLC cannot parse or evaluate it.
+    OutOfTime, MemoryError
+        If TLC had to be stopped.
     """
     module = admitted(lesson, text)
-    (folder / f"{_MODULE}.tla").write_text(module, encoding="utf-8")
+    (folder / f"{MODULE}.tla").write_text(module, encoding="utf-8")
     checks = (lesson.folder / "checks.tla").read_text(encoding="utf-8")
     (folder / "Checks.tla").write_text(checks, encoding="utf-8")
-    return _judged(lesson.checks, folder)
+    return judged(lesson, lesson.checks, folder)
 
 
-def admitted(lesson: Lesson, text: str) -> str:
-    """Return the module that a submission makes: itself if it is a whole one, else the hole with its definitions."""
-    if len(text.encode(errors="replace")) > MOST_BYTES:
-        raise Refused(f"the file has more than {MOST_BYTES >> 10} kB; a lesson's answer is short")
-    given_head, given = _parts(lesson.hole)
-    head, own = _parts(text)
-    whole = bool(head)
-    if whole and head != given_head:
-        raise Refused("the lines before the first definition are given, and may not be changed")
-    for name, body in own.items():
-        if name in given and name not in lesson.holes:
-            if given[name] != body:
-                raise Refused(f"{name} is given, and may not be changed")
-        elif found := _CLOSED.search(body):
-            raise Refused(f"{name}: {found[0]} is not used here")
-    for name in (*lesson.holes, *(given if whole else ())):
-        if name not in own:
-            raise Refused(f"there is no {name}: the lesson asks for it")
-    if whole:
-        return re.sub(r"(?m)^-{4,}\s*MODULE\s+\w+", f"---- MODULE {_MODULE}", text, count=1)
-    definitions = [body for name, body in given.items() if name not in lesson.holes]
-    own_first = [body for name, body in own.items() if name not in given or name in lesson.holes]
-    return "\n".join([f"---- MODULE {_MODULE} ----", given_head, *definitions, *own_first, "====", ""])
+@functools.cache
+def archive() -> Path | None:
+    """Return the classes of TLC as Java keeps them, which saves a third of a run; made once on a machine."""
+    return class_archive(cache_root(), threading.Event())
 
 
-def _parts(text: str) -> tuple[str, dict[str, str]]:
-    """Return what stands before the first definition, and the definitions by name; comments are left out."""
-    plain = _COMMENT.sub("", text)
-    framed = _FRAME.search(plain)
-    inside = framed[1] if framed else plain
-    places = list(_DEFINITION.finditer(inside))
-    if not places:
-        raise Refused("there is no definition, such as Next == ... at the beginning of a line")
-    head = " ".join(inside[: places[0].start()].split())
-    if head and not framed:
-        raise Refused("this is no module: begin with a definition, or hand in the whole file")
-    found: dict[str, str] = {}
-    for place, after in zip(places, [*places[1:], None], strict=True):
-        if place[1] in found:
-            raise Refused(f"{place[1]} is defined twice")
-        found[place[1]] = inside[place.start() : after.start() if after else None].rstrip()
-    return head, found
+def judged(lesson: Lesson, checks: Sequence[Check], folder: Path) -> Iterator[tuple[Check, Judgement]]:
+    """Judge checks, as many runs at once as there are processors, and yield them in their order."""
+    with ThreadPoolExecutor(max(1, min(4, len(os.sched_getaffinity(0))))) as pool:
+        found = {}
+        for judge, group in _groups(lesson, checks):
+            future = pool.submit(judge, group, folder)
+            found.update({each.name: (future, place) for place, each in enumerate(group)})
+        try:
+            for check in checks:
+                future, place = found[check.name]
+                yield check, future.result()[place]
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _judged(checks: Sequence[Check], folder: Path) -> Iterator[tuple[Check, Judgement]]:
+def _groups(lesson: Lesson, checks: Sequence[Check]) -> Iterator[tuple[Group, list[Check]]]:
+    """Yield the checks that share a run, and how they are judged; what takes longest comes first."""
+    own: dict[object, list[Check]] = {}
+    given: dict[object, list[Check]] = {}
     for check in checks:
-        yield check, _judgement(check.options, _run(check.options, folder))
+        told = check.options
+        if told["next"] in lesson.holes:
+            own.setdefault((told.get("init"), told["next"], told.get("threads")), []).append(check)
+        else:
+            given.setdefault(told.get("threads", 2), []).append(check)
+    for groups, judge in ((own, _one_system), (given, _given_systems)):
+        for group in groups.values():
+            yield judge, group
 
 
-def _run(told: Any, folder: Path) -> TlcResult:
+def _one_system(group: Sequence[Check], folder: Path) -> list[Judgement]:
+    """Judge the invariants of one system in one run; all that it leaves open alone."""
+    told = [check.options for check in group]
+    if len(group) == 1:
+        return [_alone(told[0], folder)]
+    found = _run(told[0], folder, [each["invariant"] for each in told])
+    if found.verdict == "ok":
+        return [_judgement(each, found) for each in told]
+    return [_judgement(each, found) if found.property == each["invariant"] else _alone(each, folder) for each in told]
+
+
+def _given_systems(group: Sequence[Check], folder: Path) -> list[Judgement]:
+    """Judge the invariants of several systems in one run, which goes on after a violation; else each alone.
+
+    The states of all but one of the systems are known, and the rest is those of that one.
+    """
+    unknown = [check for check in group if "distinct" not in check.options]
+    if len(group) == 1 or len(unknown) > 1:
+        return [_alone(check.options, folder) for check in group]
+    found = _together(group, folder)
+    if found.verdict == "unknown" or found.distinct is None:
+        return [_alone(check.options, folder) for check in group]
+    rest = found.distinct - sum(check.options.get("distinct", 0) for check in group)
+    judged = []
+    for k, check in enumerate(group):
+        told = check.options
+        if _name(k) not in found.violated:
+            alone = replace(found, verdict="ok", property=None, distinct=told.get("distinct", rest))
+            judged.append(_judgement(told, alone))
+        elif told["expect"] == "violation":
+            judged.append(_judgement(told, replace(found, verdict="violation", property=told["invariant"])))
+        else:  # the states that lead to it are shown
+            judged.append(_alone(told, folder))
+    return judged
+
+
+def _together(group: Sequence[Check], folder: Path) -> TlcResult:
+    """Run systems as one that begins in any of them, and stays there."""
+    begun: list[str] = []
+    steps: list[str] = []
+    lines = ["---- MODULE Together ----", "EXTENDS Checks", f"VARIABLE {_SYSTEM}"]
+    for k, check in enumerate(group):
+        told = check.options
+        begun.append(f"({_SYSTEM} = {k} /\\ {told.get('init', 'Init')})")
+        steps.append(f"({_SYSTEM} = {k} /\\ {_SYSTEM}' = {k} /\\ {told['next']})")
+        lines.append(f"{_name(k)} == {_SYSTEM} = {k} => {told['invariant']}")
+    lines += [f"{_SYSTEM}_Init == " + _OR.join(begun), f"{_SYSTEM}_Next == " + _OR.join(steps), "====", ""]
+    (folder / "Together.tla").write_text("\n".join(lines), encoding="utf-8")
+    told = {**group[0].options, "init": f"{_SYSTEM}_Init", "next": f"{_SYSTEM}_Next"}
+    names = [_name(k) for k in range(len(group))]
+    return _run(told, folder, names, module="Together.tla", options=("-continue",))
+
+
+def _name(k: int) -> str:
+    return f"{_SYSTEM}_{k}"
+
+
+def _alone(told: Mapping[str, Any], folder: Path) -> Judgement:
+    found = _run(told, folder, [told["invariant"]])
+    if found.verdict == "unknown":
+        why = " ".join(" ".join(found.errors or (found.reason,)).split())
+        raise ValueError(why[:300])
+    return _judgement(told, found)
+
+
+def _run(
+    told: Mapping[str, Any],
+    folder: Path,
+    invariants: Sequence[str],
+    *,
+    module: str = "Checks.tla",
+    options: Sequence[str] = (),
+) -> TlcResult:
     threads = ", ".join(f'"{name}"' for name in "abcd"[: told.get("threads", 2)])
-    config = (
-        f"CONSTANT Threads = {{{threads}}}\nINIT {told.get('init', 'Init')}\nNEXT {told['next']}\n"
-        f"INVARIANT {told['invariant']}\n"
+    init = told.get("init", "Init")
+    config = folder / f"{init}-{told['next']}-{len(threads)}-{'-'.join(invariants)[:60]}.cfg"
+    config.write_text(
+        f"CONSTANT Threads = {{{threads}}}\nINIT {init}\nNEXT {told['next']}\nINVARIANTS {' '.join(invariants)}\n",
+        encoding="utf-8",
     )
-    (folder / "Checks.cfg").write_text(config, encoding="utf-8")
-    spec = SpecModel(folder, "answer", "Checks.tla", "Checks.cfg", "quick", "ok", "Right", "", distinct=1)
-    found = run_model(spec, timeout=SECONDS, options=("-deadlock",))
-    if found.verdict == "unknown" and not found.reason.startswith("timeout"):
-        told_by_tlc = " ".join(" ".join(found.errors or (found.reason,)).split())
-        raise ValueError(told_by_tlc[:300])
+    spec = SpecModel(folder, "answer", module, config.name, "quick", "ok", "Right", "", distinct=1)
+    found = run_model(
+        spec,
+        timeout=SECONDS,
+        options=("-deadlock", *options),
+        archive=archive(),
+        java_options=(f"-Xmx{HEAP}m",),
+    )
+    _stopped(found)
     return found
 
 
-def _judgement(told: Any, found: TlcResult) -> Judgement:
-    if found.verdict == "unknown":
-        return Judgement("too large", found.reason, "too large")
+def _stopped(found: TlcResult) -> None:
+    """Raise where a run was stopped: by its time, by the limit of the processor that it inherits, by its heap."""
+    signals = tuple(f"exit code -{int(number)}:" for number in (signal.SIGXCPU, signal.SIGKILL))
+    if found.reason.startswith("timeout") or any(each in found.reason for each in signals):
+        raise OutOfTime
+    if "OutOfMemoryError" in found.reason:
+        raise MemoryError
+
+
+def _judgement(told: Mapping[str, Any], found: TlcResult) -> Judgement:
     outcome = f"{found.verdict} {found.property if found.verdict == 'violation' else found.distinct}"
     if told["expect"] == "violation":
         if found.verdict == "violation":

@@ -6,12 +6,15 @@ statements below and of the names that the lesson lists. ``import os`` is refuse
 ``X = exec("...")``, for ``exec`` is on no list.
 
 Invariant: what is admitted can call nothing but the lesson's names, ``range``, ``np.uint64``, ``np.int64`` and its own
-earlier functions. So it cannot reach the checker, though it is compiled in the checker's process.
+earlier functions; and whatever takes the memory takes the parameter ``mem`` itself, for compiled code would take any
+number for the address of a memory. So it cannot reach the checker, though it is compiled in the checker's process.
 """
 
 from __future__ import annotations
 
 import ast
+import re
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -20,6 +23,14 @@ from latchfree_teach.course.lesson import Lesson
 
 MOST_BYTES: Final = 64 << 10
 MOST_NODES: Final = 5_000
+MOST_DEPTH: Final = 60
+MOST_NAME: Final = 80
+_MEMORY: Final = "mem"
+_ATOMICS: Final = (
+    "load", "load_seq", "peek", "store", "poke", "cas", "exchange", "fetch_add", "fetch_or", "fetch_and", "fetch_max",
+    "fetch_min", "fence", "barrier", "prefetch", "prefetch_read", "pause",
+)  # fmt: skip
+_CODING: Final = re.compile(r"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")  # as Python finds it in the first two lines
 
 _STATEMENTS: Final = (
     ast.Assign, ast.AugAssign, ast.Expr, ast.Return, ast.While, ast.For, ast.If, ast.Break, ast.Continue, ast.Pass,
@@ -73,6 +84,7 @@ def admit(text: str, lesson: Lesson) -> Program:
     for name in lesson.holes:
         if name not in known:
             raise Refused(f"there is no function {name}: the lesson asks for it")
+    _admit_memory(given, own)
     places = [place for place, node in enumerate(given) if getattr(node, "name", "") in lesson.holes]
     rest = [node for node in given if getattr(node, "name", "") not in lesson.holes]
     return Program(rest[: places[0]], own, rest[places[0] :])
@@ -81,15 +93,39 @@ def admit(text: str, lesson: Lesson) -> Program:
 def _parsed(text: str) -> ast.Module:
     if len(text.encode(errors="replace")) > MOST_BYTES:
         raise Refused(f"the file has more than {MOST_BYTES >> 10} kB; a lesson's answer is short")
+    for number, line in enumerate(text.splitlines()[:2], start=1):
+        if (coding := _CODING.match(line)) and coding[1].lower() != "utf-8":
+            raise Refused(f"line {number}: the file is UTF-8, and names no other coding")
     try:
-        tree = ast.parse(text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of ``1 is 1``
+            tree = ast.parse(text)
+            _measure(tree)
+            compile(tree, "submission", "exec", dont_inherit=True)  # what is wrong beyond the grammar: a stray break
     except SyntaxError as error:
         raise Refused(f"line {error.lineno or '?'}: {error.msg}") from None
     except (ValueError, RecursionError, MemoryError):
         raise Refused("this is no Python text, or it is nested too deeply") from None
-    if sum(1 for _ in ast.walk(tree)) > MOST_NODES:
-        raise Refused("the program is too large; a lesson's answer is short")
     return tree
+
+
+def _measure(tree: ast.Module) -> None:
+    """Raise `Refused` if a program has too many nodes, nodes that are too deep, or names that are none of its own."""
+    todo: list[tuple[ast.AST, int]] = [(tree, 0)]
+    nodes = 0
+    while todo:
+        node, depth = todo.pop()
+        nodes += 1
+        if nodes > MOST_NODES:
+            raise Refused("the program is too large; a lesson's answer is short")
+        if depth > MOST_DEPTH:
+            raise _refuse(node, "this is nested too deeply")
+        for name in (getattr(node, "id", ""), getattr(node, "name", ""), getattr(node, "arg", "")):
+            if isinstance(name, str) and name.startswith("__"):
+                raise _refuse(node, f"{name[:MOST_NAME]}: names that begin with two underscores are Python's own")
+            if isinstance(name, str) and len(name) > MOST_NAME:
+                raise _refuse(node, f"a name has at most {MOST_NAME} letters")
+        todo += [(child, depth + 1) for child in ast.iter_child_nodes(node)]
 
 
 def _parameters(function: ast.FunctionDef) -> list[str]:
@@ -157,6 +193,43 @@ def _admit_kernel(function: ast.FunctionDef, known: set[str], reserved: set[str]
     for statement in body:
         for node in ast.walk(statement):
             _admit_node(node, known | local, calls=(*_CASTS, *(known - {"kernel", "np"})))
+
+
+def _admit_memory(given: list[ast.stmt], own: list[ast.stmt]) -> None:
+    """Raise `Refused` unless every call that takes the memory is given the memory of the function that it stands in.
+
+    Example: ``load(np.int64(root), at)`` would read at an address that the student has made up. A helper's parameter
+    that is handed on as the memory is a memory, too, whatever it is called.
+    """
+    takes = {name: {0} for name in _ATOMICS}
+    for node in given:
+        if isinstance(node, ast.FunctionDef) and _MEMORY in _parameters(node):
+            takes[node.name] = {_parameters(node).index(_MEMORY)}
+    for function in own:
+        if not isinstance(function, ast.FunctionDef):
+            again = next(
+                (each.id for each in ast.walk(function) if isinstance(each, ast.Name) and each.id in takes), ""
+            )
+            if again:
+                raise _refuse(function, f"{again} has one name, and gets no other")
+            continue
+        names = _parameters(function)
+        changed = {name for node in function.body for name in _bound(node)}
+        wanted = takes.get(function.name, set())  # of a function that the lesson asks for
+        found = set()
+        for call in ast.walk(function):
+            if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+                continue
+            for place in takes.get(call.func.id, ()):
+                what = call.args[place] if place < len(call.args) else None
+                if what is None:
+                    continue  # the compiler says so
+                if not isinstance(what, ast.Name) or what.id not in names or what.id in changed:
+                    raise _refuse(call, f"{call.func.id} takes mem, as it was given, and nothing else in its place")
+                found.add(names.index(what.id))
+        if function.name in takes and not found <= wanted:
+            raise _refuse(function, f"{function.name}: the memory is mem, and no other parameter")
+        takes[function.name] = wanted | found
 
 
 def _admit_node(node: ast.AST, known: set[str], calls: tuple[str, ...]) -> None:

@@ -18,11 +18,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from latchfree_explore.examples.counter import LOST_UPDATE
+from latchfree_model.tlc.tools import ToolMissing
 from latchfree_teach.course.lesson import Check, Lesson, read_lesson
 from latchfree_teach.grading import child, judging
 from latchfree_teach.grading.hints import hint_of
 from latchfree_teach.grading.kinds import judged
 from latchfree_teach.grading.result import FAILED, NOT_RUN, PASSED, CheckResult, Graded
+from latchfree_teach.grading.specs import archive
 
 _SLACK: Final = 20
 """Seconds by the clock for each second of processor: a busy machine is no fault of the student's."""
@@ -57,8 +59,11 @@ def warm_up() -> None:
 
 
 def prepare(lesson: Lesson) -> None:
-    """Compile what judging a lesson needs, which its solution shows; TLC needs nothing."""
-    if lesson.kind != "spec":
+    """Compile what judging a lesson needs, which its solution shows; TLC needs its classes."""
+    if lesson.kind == "spec":
+        with suppress(ToolMissing):  # which the child says, too
+            archive()
+    else:
         for _ in judged(lesson, lesson.solution, lesson.folder / "solution.py"):
             pass
 
@@ -145,4 +150,7 @@ def _graded(lesson: Lesson, name: str, found: list[dict[str, Any]], number: int)
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except BrokenPipeError:  # nobody waits for the answer any more
+        os._exit(0)

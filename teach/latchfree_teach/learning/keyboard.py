@@ -11,6 +11,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Final
+
+_END: Final = b"\x04"
+"""Ctrl-D, which a terminal that hands on single keys does not take for the end."""
 
 
 @contextmanager
@@ -41,7 +45,7 @@ def _key(number: int, seconds: float) -> str:
     if not ready:
         return ""
     read = os.read(number, 1)
-    return read.decode("ascii", "replace").strip().lower() if read else "q"
+    return "q" if read in (b"", _END) else read.decode("ascii", "replace").strip().lower()
 
 
 def _nobody(seconds: float) -> str:

@@ -7,6 +7,7 @@ violation needs; and if these are too many, those near one failing schedule.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from types import UnionType
 from typing import Any, Final
 
 from latchfree_explore.machine.machine import Machine
@@ -91,11 +92,13 @@ def play_page(
 
     Raises
     ------
+    TypeError
+        If an argument is of another kind.
     ValueError
         If the target cannot run the scenario or its model cannot be followed, or there are too many states.
     """
-    if switches is not None and switches < 0:
-        raise ValueError(f"switches must be at least 0, got {switches}")
+    _right_kinds(target=(target, Target), scenario=(scenario, str | Scenario), title=(title, str), story=(story, str))
+    _whole(switches)
     parsed = Scenario.parse(scenario) if isinstance(scenario, str) else scenario
     walker = Walker(Machine(target, parsed, steps=MOST_STEPS))
     graph = _chosen(walker) if switches is None else within(walker, switches, most=MOST_NEAR)
@@ -127,6 +130,8 @@ def mutant_page(name: str, *, scenario: str | None = None, switches: int | None 
 
     Raises
     ------
+    TypeError
+        If an argument is of another kind.
     ValueError
         If there is no such mutant, or neither it nor the caller has a scenario.
     RuntimeError
@@ -135,6 +140,8 @@ def mutant_page(name: str, *, scenario: str | None = None, switches: int | None 
     from latchfree_evidence.mutants import MUTANTS, apply_mutant
     from latchfree_evidence.targets.finding import find_target
 
+    _right_kinds(name=(name, str), scenario=(scenario, str | None))
+    _whole(switches)
     if name not in MUTANTS:
         raise ValueError(f"unknown mutant {name!r}; there are: {', '.join(MUTANTS)}")
     mutant = MUTANTS[name]
@@ -148,6 +155,23 @@ def mutant_page(name: str, *, scenario: str | None = None, switches: int | None 
         title=f"{mutant.target}, mutant {name}",
         story=_story(mutant.summary, mutant.published),
     )
+
+
+def _right_kinds(**given: tuple[object, type | UnionType]) -> None:
+    """Raise `TypeError`, naming the argument, if one is of another kind than wanted."""
+    for argument, (value, kind) in given.items():
+        if not isinstance(value, kind):
+            wanted = kind.__name__ if isinstance(kind, type) else str(kind)
+            raise TypeError(f"{argument} must be a {wanted}, not {type(value).__name__}")
+
+
+def _whole(switches: object) -> None:
+    if switches is None:
+        return
+    if not isinstance(switches, int) or isinstance(switches, bool):
+        raise TypeError(f"switches must be a whole number, not {type(switches).__name__}")
+    if switches < 0:
+        raise ValueError(f"switches must be at least 0, got {switches}")
 
 
 def _story(summary: str, published: str | None) -> str:

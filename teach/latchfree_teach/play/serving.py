@@ -10,7 +10,8 @@ name that somebody has pointed at 127.0.0.1), answers GET alone, and serves noth
 from __future__ import annotations
 
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Lock
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
@@ -27,6 +28,13 @@ NEAR: Final = 600
 MOST_MOVES: Final = 1_000
 _HOST: Final = "127.0.0.1"
 _OURS: Final = frozenset({_HOST, "localhost"})
+
+
+class _Server(ThreadingHTTPServer):
+    """A thread for each connection: a browser opens some that it does not use."""
+
+    daemon_threads = True
+    block_on_close = False
 
 
 class PlayServer:
@@ -64,7 +72,8 @@ class PlayServer:
         parsed = Scenario.parse(scenario) if isinstance(scenario, str) else scenario
         self._walker = Walker(Machine(target, parsed, steps=MOST_STEPS))
         self._title, self._story, self._near = title or target.name, story, near
-        self._server = HTTPServer((_HOST, port), self._handler())
+        self._one = Lock()
+        self._server = _Server((_HOST, port), self._handler())
 
     @property
     def address(self) -> str:
@@ -73,7 +82,8 @@ class PlayServer:
 
     def page(self, moves: list[int]) -> str:
         """Return the page opened after some moves."""
-        graph = around(self._walker, moves, most=self._near)
+        with self._one:
+            graph = around(self._walker, moves, most=self._near)
         data: dict[str, Any] = document(graph, title=self._title, story=self._story)
         return page({**data, "serve": True, "open": moves})
 
@@ -92,7 +102,7 @@ class PlayServer:
         class Handler(BaseHTTPRequestHandler):
             """Answers one request."""
 
-            timeout = 10
+            timeout = 60
 
             def do_GET(self) -> None:
                 """Answer with a page."""

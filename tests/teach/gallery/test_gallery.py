@@ -32,6 +32,7 @@ def test_the_pages_of_one_mutant(tmp_path):
     links_hold(tmp_path)
     names = {file.name for file in tmp_path.iterdir()}
     assert names == {"index.html", "Q2.html", "Q2-play.html", "Q2-history.html"}
+    assert '"seconds":0.0,' in (tmp_path / "Q2-history.html").read_text(), "the same bytes each time"
 
 
 def links_hold(folder: Path) -> None:
@@ -53,5 +54,5 @@ def test_all_pages_are_small_and_the_same_when_made_again(tmp_path):
     some = ["S1", "Q1", "C3"]
     build_gallery(tmp_path / "two", some)
     for name in some:
-        for page in (f"{name}.html", f"{name}-play.html"):
+        for page in (f"{name}.html", f"{name}-play.html", f"{name}-history.html"):
             assert (tmp_path / "one" / page).read_bytes() == (tmp_path / "two" / page).read_bytes()

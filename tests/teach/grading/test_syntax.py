@@ -87,6 +87,36 @@ ATTEMPTS = {
     "nested deeply": ("X = " + "-" * 30_000 + "1", "deeply"),
     "many parentheses": ("X = " + "(" * 5_000 + ")" * 5_000, "line 1|deeply"),
     "many statements": ("\n".join(f"A{k} = 1" for k in range(3_000)), "too large"),
+    "a sum of a thousand": (increment("return " + "+".join(["ONE"] * 1_000)), "deeply"),
+    "a break outside a loop": (increment("break", "return ONE"), "line 4: 'break' outside loop"),
+    "a continue outside a loop": (increment("continue", "return ONE"), "line 4: 'continue' not properly in loop"),
+    "a parameter twice": (increment(before="@kernel\ndef f(x, x):\n    return x\n"), "line 2: duplicate argument"),
+    "debug": (increment(before="__debug__ = 1"), "two underscores|__debug__"),
+    "the module's name": (increment(before="__name__ = 7"), "two underscores"),
+    "the module's builtins": (increment(before="__builtins__ = 0"), "two underscores"),
+    "a parameter called __class__": (increment(before="@kernel\ndef f(__class__):\n    return 1\n"), "two underscores"),
+    "a name of a kilobyte": (increment(before=f"@kernel\ndef {'a' * 1_000}(x):\n    return x\n"), "80 letters"),
+    "a coding that is none": ("# coding: nonsense\n" + increment(), "line 1: the file is UTF-8"),
+    "a coding that hides": ("\n# -*- coding: rot13 -*-" + increment(), "line 2: the file is UTF-8"),
+    "an address for a memory": (increment("store(np.int64(root), root, ONE)", "return ONE"), "line 4: store takes mem"),
+    "a memory that is a constant": (increment("return load(ONE, root)"), "load takes mem"),
+    "a memory that has been changed": (increment("mem = np.int64(root)", "return load(mem, root)"), "load takes mem"),
+    "another parameter for a memory": (increment("return load(root, root)"), "the memory is mem"),
+    "an address through a helper": (
+        increment("return f(np.int64(8), root)", before="@kernel\ndef f(m, at):\n    return load(m, at)\n"),
+        "line 7: f takes mem",
+    ),
+    "an address through another name": (
+        increment("return X(np.int64(8), root)", before="X = load\n"),
+        "load has one name",
+    ),
+    "an address through two helpers": (
+        increment(
+            "return g(root, root)",
+            before="@kernel\ndef f(m, at):\n    return load(m, at)\n\n@kernel\ndef g(at, m):\n    return f(m, at)\n",
+        ),
+        "the memory is mem",
+    ),
     "a large file": ("#" * (MOST_BYTES + 1), "kB"),
 }
 

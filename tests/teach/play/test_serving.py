@@ -1,10 +1,12 @@
 """The served game: states are found on the way, it is the engine's game, and nobody but this machine is answered."""
 
 import json
+import socket
 import threading
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -106,3 +108,12 @@ def test_moves_that_cannot_be_made_end_where_they_can(server):
     data = data_of(fetch(server, "?moves=0999"))
     assert data["states"]
     assert data["serve"] is True
+
+
+def test_a_connection_that_says_nothing_holds_nobody_up(server):
+    """Browsers open such connections; the server closes them after a minute."""
+    with socket.create_connection(("127.0.0.1", urlsplit(server.address).port or 0)) as idle:
+        assert "<!DOCTYPE html>" in fetch(server)
+        idle.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            idle.recv(1)
