@@ -158,9 +158,7 @@ class Walker:
         if self.machine.constants.refuted():
             raise Stale
         if self.program is not None and self.program.inside:
-            raise ValueError(
-                "the object starts threads when it is made; fix: play_threads, with functions"
-            )
+            raise ValueError("the object starts threads when it is made; fix: play_threads, with functions")
         self.names = max(self.names, [task.name for task in run.tasks], key=len)
         status = "" if beginning.enabled else "done"
         if wrong is not None and wrong.kind != "not linearizable":
