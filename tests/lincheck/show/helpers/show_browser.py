@@ -27,10 +27,10 @@ class Browser:
     def __init__(self, address: str) -> None:
         self._address = address
 
-    def open(self, page: Path, *, dark: bool = False) -> None:
-        """Load a page from the disk."""
+    def open(self, page: Path, query: str = "", *, dark: bool = False) -> None:
+        """Load a page from the disk, with what follows its name in the address."""
         self.cdp("Emulation.setEmulatedMedia", media="", features=_scheme(dark))
-        _post(f"{self._address}/url", {"url": page.resolve().as_uri()})
+        _post(f"{self._address}/url", {"url": page.resolve().as_uri() + query})
 
     def run(self, script: str, *arguments: object) -> Any:
         """Return what a script returns; it sees the page as `latchfree`, and two frames have been painted after it."""
