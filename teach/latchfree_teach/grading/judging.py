@@ -68,17 +68,17 @@ def judge_check(target: Target, check: Check) -> Judgement:
     except RuntimeError as error:  # one thread alone, before the others begin
         return Judgement("before", str(error).partition(": ")[2], "before")
     failure, outcomes = _search(machine, DPOR, 0, MOST_SCHEDULES)
-    if outcomes == "too large" and failure is None:
+    if failure is not None:
+        small = _smallest(target, scenario, progress, plain=False) or failure
+        return Judgement(failure.kind, small.message, outcomes, _shown(small))
+    if outcomes == "too large":
         return Judgement("too large", f"more than {MOST_SCHEDULES:,} schedules of different kinds", outcomes)
-    plain = failure is None
-    if plain:
-        machine = Machine(target, scenario, progress=progress, steps=STEPS, plain=True)
-        failure, more = _search(machine, DPOR, 0, MOST_SCHEDULES)
-        if failure is None:
-            return Judgement("", "", outcomes)
-        outcomes = f"plain: {more}"
-    small = _smallest(target, scenario, progress, plain=plain) or failure
-    return Judgement(failure.kind, small.message, outcomes, _shown(small))
+    machine = Machine(target, scenario, progress=progress, steps=STEPS, plain=True)
+    failure, more = _search(machine, DPOR, 0, MOST_SCHEDULES)
+    if failure is not None:
+        small = _smallest(target, scenario, progress, plain=True) or failure
+        return Judgement(failure.kind, small.message, f"plain: {more}", _shown(small))
+    return Judgement("", "", outcomes)
 
 
 def fingerprint(judgements: Iterable[tuple[Check, Judgement]]) -> str:

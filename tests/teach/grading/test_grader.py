@@ -148,3 +148,40 @@ def test_what_passes_or_is_refused_has_no_page(grader):
     assert grader.grade(LESSON, LESSON.solution, play=True).page == ""
     assert grader.grade(LESSON, "import os", play=True).page == ""
     assert grader.grade(LESSON, LESSON.wrong["load_store"]).page == ""
+
+
+STACK = find_lesson("4")
+PLAIN_POP = """
+@kernel
+def push(mem, root, thread, value):
+    node = take(mem, thread, value)
+    while True:
+        old = load(mem, HEAD)
+        store(mem, node + NEXT, old)
+        if cas(mem, HEAD, old, node):
+            return
+
+
+@kernel
+def pop(mem, root, thread):
+    node = np.uint64(value_of(mem, HEAD))
+    if node == NIL:
+        return EMPTY
+    value = value_of(mem, node)
+    take(mem, HEAD - np.uint64(8), 0)
+    return value
+"""
+"""The head read and moved on by given functions, whose plain accesses are no steps: no other thread comes between."""
+
+
+def test_given_functions_hide_no_access_to_a_shared_word(grader):
+    graded = grader.grade(STACK, PLAIN_POP)
+    assert {check.kind for check in graded.failed} == {"not linearizable"}
+    assert "peek" in graded.failed[0].shown
+
+
+def test_the_words_of_lesson_12_are_reached_through_buffers_only(grader):
+    lesson = find_lesson("12")
+    direct = lesson.solution.replace("put(mem, thread, ", "store(mem, ")
+    graded = grader.grade(lesson, direct)
+    assert (graded.status, "store is nothing to call here" in graded.message) == ("refused", True)
