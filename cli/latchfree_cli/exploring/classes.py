@@ -1,5 +1,7 @@
 """``latchfree explore MODULE:CLASS`` and the replay of its failures: classes in plain Python."""
 
+from __future__ import annotations
+
 import re
 import shlex
 from pathlib import Path
@@ -32,7 +34,7 @@ def explore_class(
     from latchfree_explore.python.exploring import SCHEDULES
     from latchfree_explore.python.replays import find_class
 
-    results = []
+    results: list[PythonExploration] = []
     try:
         make = find_class(target)
         for each in SWITCHES[switches]:
@@ -67,7 +69,7 @@ def explore_class(
     return Outcome("ok" if all(each.verdict == "ok" for each in results) else "unknown", payload)
 
 
-def _within_free(scenario: str) -> "PythonExploration":
+def _within_free(scenario: str) -> PythonExploration:
     """Return the result of the model "gil" where nothing is wrong in any schedule of "free": it has some of those."""
     from latchfree_explore import PythonExploration
 
@@ -75,7 +77,7 @@ def _within_free(scenario: str) -> "PythonExploration":
     return PythonExploration("gil", reason=reason, strategy="dpor", complete=True, scenario=scenario)
 
 
-def _write(settings: Settings, failed: "PythonExploration", target: str, model: str) -> str:
+def _write(settings: Settings, failed: PythonExploration, target: str, model: str) -> str:
     """Write the replay file of a failure; return the command that runs it again."""
     import json
 
@@ -106,7 +108,7 @@ def page_of(settings: Settings, file: Path) -> tuple[str | None, Outcome]:
     return result.page(), outcome
 
 
-def _replayed(settings: Settings, file: Path, stop_at: int | None = None) -> "tuple[PythonExploration | None, Outcome]":
+def _replayed(settings: Settings, file: Path, stop_at: int | None = None) -> tuple[PythonExploration | None, Outcome]:
     from latchfree_explore import CannotControl, Diverged, replay_python
 
     try:
@@ -122,7 +124,7 @@ def _replayed(settings: Settings, file: Path, stop_at: int | None = None) -> "tu
     return result, Outcome(result.verdict, summary(result), reproduce=reproduce)
 
 
-def summary(result: "PythonExploration") -> dict[str, object]:
+def summary(result: PythonExploration) -> dict[str, object]:
     """Return what ``--json`` says about an exploration."""
     wrong = result.wrong
     return {

@@ -10,7 +10,21 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from latchfree_lincheck.engine.compiled_models import opcodes as op
+from latchfree_lincheck.engine.compiled_models.opcodes import (
+    CONTAINS,
+    DELETE,
+    ENQUEUE,
+    GET,
+    INSERT,
+    PUSH,
+    PUT,
+    PUT_IF_ABSENT,
+    REMOVE,
+    REMOVE_IF,
+    REPLACE,
+    REPLACE_IF,
+    TAKE,
+)
 from latchfree_lincheck.engine.logs.tokens import words
 
 # The models.
@@ -41,29 +55,29 @@ class Function(NamedTuple):
 
 
 FUNCTIONS: Final = (
-    Function(REGISTER, "read", op.GET, VALUE, 0),
-    Function(REGISTER, "write", op.PUT, UNSEEN_RESULT, 1),
-    Function(CAS_REGISTER, "read", op.GET, VALUE, 0),
-    Function(CAS_REGISTER, "write", op.PUT, UNSEEN_RESULT, 1),
-    Function(CAS_REGISTER, "cas", op.REPLACE_IF, TRUTH, 2),
-    Function(MAP, "get", op.GET, VALUE, 1),
-    Function(MAP, "put", op.PUT, VALUE, 2),
-    Function(MAP, "remove", op.REMOVE, VALUE, 1),
-    Function(MAP, "put_if_absent", op.PUT_IF_ABSENT, VALUE, 2),
-    Function(MAP, "replace", op.REPLACE, VALUE, 2),
-    Function(MAP, "replace_if", op.REPLACE_IF, TRUTH, 3),
-    Function(MAP, "remove_if", op.REMOVE_IF, TRUTH, 2),
-    Function(MAP, "contains", op.CONTAINS, TRUTH, 1),
-    Function(SET, "add", op.INSERT, TRUTH, 1),
-    Function(SET, "remove", op.DELETE, TRUTH, 1),
-    Function(SET, "contains", op.CONTAINS, TRUTH, 1),
-    Function(MUTEX, "acquire", op.INSERT, DONE_RESULT, 0),
-    Function(MUTEX, "release", op.DELETE, DONE_RESULT, 0),
-    Function(MUTEX, "try_acquire", op.INSERT, TRUTH, 0),
-    Function(QUEUE, "enqueue", op.ENQUEUE, UNSEEN_RESULT, 1),
-    Function(QUEUE, "dequeue", op.TAKE, VALUE, 0),
-    Function(STACK, "push", op.PUSH, UNSEEN_RESULT, 1),
-    Function(STACK, "pop", op.TAKE, VALUE, 0),
+    Function(REGISTER, "read", GET, VALUE, 0),
+    Function(REGISTER, "write", PUT, UNSEEN_RESULT, 1),
+    Function(CAS_REGISTER, "read", GET, VALUE, 0),
+    Function(CAS_REGISTER, "write", PUT, UNSEEN_RESULT, 1),
+    Function(CAS_REGISTER, "cas", REPLACE_IF, TRUTH, 2),
+    Function(MAP, "get", GET, VALUE, 1),
+    Function(MAP, "put", PUT, VALUE, 2),
+    Function(MAP, "remove", REMOVE, VALUE, 1),
+    Function(MAP, "put_if_absent", PUT_IF_ABSENT, VALUE, 2),
+    Function(MAP, "replace", REPLACE, VALUE, 2),
+    Function(MAP, "replace_if", REPLACE_IF, TRUTH, 3),
+    Function(MAP, "remove_if", REMOVE_IF, TRUTH, 2),
+    Function(MAP, "contains", CONTAINS, TRUTH, 1),
+    Function(SET, "add", INSERT, TRUTH, 1),
+    Function(SET, "remove", DELETE, TRUTH, 1),
+    Function(SET, "contains", CONTAINS, TRUTH, 1),
+    Function(MUTEX, "acquire", INSERT, DONE_RESULT, 0),
+    Function(MUTEX, "release", DELETE, DONE_RESULT, 0),
+    Function(MUTEX, "try_acquire", INSERT, TRUTH, 0),
+    Function(QUEUE, "enqueue", ENQUEUE, UNSEEN_RESULT, 1),
+    Function(QUEUE, "dequeue", TAKE, VALUE, 0),
+    Function(STACK, "push", PUSH, UNSEEN_RESULT, 1),
+    Function(STACK, "pop", TAKE, VALUE, 0),
 )
 
 MODEL_WORDS, MODEL_ENDS = words(MODELS)
