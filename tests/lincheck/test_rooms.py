@@ -35,9 +35,18 @@ FROM_IMPL = {
 
 
 def imports(file):
-    """Return the modules of ours that a file imports."""
+    """Return the modules of ours that a file imports; a module taken from a package is that module."""
     nodes = [node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.ImportFrom) and node.module]
-    return {node.module for node in nodes if node.module.split(".")[0].startswith("latchfree")}
+    ours = [node for node in nodes if node.module.split(".")[0].startswith("latchfree")]
+    return {name for node in ours for name in taken(node)}
+
+
+def taken(node):
+    """Return the modules of one import: the module itself, or what is a module among the names taken from it."""
+    folder = ROOT.joinpath(*node.module.split(".")[1:])
+    modules = {name.name for name in node.names if (folder / f"{name.name}.py").is_file()}
+    named = {f"{node.module}.{name}" for name in modules}
+    return named if len(modules) == len(node.names) else named | {node.module}
 
 
 def is_compiled(file):
