@@ -156,7 +156,7 @@ def test_ctrl_c_in_a_progress_callback(tmp_path: Path) -> None:
     file.write_text(
         '{"history": "h", "process": 0, "f": "get", "arguments": [1], "result": null, "invoke": 0, "return": 1}\n'
     )
-    result = latchfree("check", str(file), "--model", "map", before=PRESS + IN_A_PROGRESS_CALLBACK)
+    result = latchfree("check", str(file), "--model", "map", "--timeout", "60", before=PRESS + IN_A_PROGRESS_CALLBACK)
     assert (result.returncode, result.stdout, result.stderr) == (exits.INTERRUPTED, "", "latchfree: interrupted\n")
 
 

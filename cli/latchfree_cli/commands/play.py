@@ -27,7 +27,6 @@ class SwitchesHere(StrEnum):
 @examples(
     "latchfree play S1 -o S1.html",
     "latchfree play counter_lost -o counter.html",
-    'latchfree play my_counter.py --scenario "increment | increment"',
     'latchfree play cache:Cache --model map --scenario "put(0, 1) | get(0)"',
 )
 def play(
