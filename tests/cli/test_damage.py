@@ -55,7 +55,7 @@ def assert_noticed(rng, kind, command):
     got, said = run(command, kind, after)
     if got == exits.USAGE and (code is None or harmless):
         name = "-" if kind == "events" else "h"
-        assert re.search(rf"{name}:\d+: |{name}: T\d+ \(line \d+\) ", said, re.MULTILINE), f"{said}: {after!r}"
+        assert re.search(rf"{name}:\d+: |{name}: T\d+ \(line \d+\)[: ]", said, re.MULTILINE), f"{said}: {after!r}"
         return got
     codes = {code} if code is not None else {truth(expected, kind, before)[0]} if harmless else {exits.USAGE}
     if command == "shrink" and exits.VIOLATION not in codes:
