@@ -18,7 +18,7 @@ from latchfree_spark.check.finding import find
 from latchfree_spark.check.inputs import UNIT_SCHEMA, Inputs
 from latchfree_spark.check.manifest import describe, finish, partial_folder, work_folder
 from latchfree_spark.check.meters import Meters
-from latchfree_spark.check.options import BadInput, Job, Options
+from latchfree_spark.check.options import TOLD, BadInput, Job, Options
 from latchfree_spark.check.reports import Reports
 from latchfree_spark.check.resuming import remember, resumed
 from latchfree_spark.check.sample import first_look
@@ -105,7 +105,8 @@ def check_files(
     if not keep_going:
         wrong = first_look(Job(options, "", found.files, found.formats, found.sources), found)
         if wrong:
-            raise BadInput([*wrong, "all of the first histories are wrong: nothing was judged; --keep-going goes on"])
+            goes_on = "all of the first histories are wrong: nothing was judged; --keep-going goes on"
+            raise BadInput(wrong[:TOLD], [*wrong[TOLD:], goes_on])  # what is beyond is a line that counts the others
     manifest = describe(found, options, chunks)
     with work_folder(out, manifest) as folder:
         remember(folder, found)
@@ -125,7 +126,8 @@ def check_files(
                 f"nothing was published: remove {folder} and start again"
             )
         if summary.problems and not keep_going:
-            raise BadInput([*summary.problems, f"all else is judged: --keep-going takes it up from {folder}"])
+            goes_on = f"all else is judged: --keep-going takes it up from {folder}"
+            raise BadInput(summary.problems[:TOLD], [*summary.problems[TOLD:], goes_on])
         finish(folder, out)
     return summary
 

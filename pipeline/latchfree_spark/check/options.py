@@ -27,16 +27,23 @@ TOLD: Final = 100
 class BadInput(ValueError):
     """Input that cannot be read; the text names each file, and row group, row or line.
 
+    Parameters
+    ----------
+    problems : sequence of str
+        One line each; the text has the first `TOLD`, and how many more there are.
+    also : sequence of str
+        Lines that the text has in any case, after these.
+
     Attributes
     ----------
     problems : tuple of str
         One line each, all of them.
     """
 
-    def __init__(self, problems: Sequence[str]) -> None:
+    def __init__(self, problems: Sequence[str], also: Sequence[str] = ()) -> None:
         more = len(problems) - TOLD
-        super().__init__("\n".join([*problems[:TOLD], *([f"and {more:,} more"] if more > 0 else [])]))
-        self.problems = tuple(problems)
+        super().__init__("\n".join([*problems[:TOLD], *([f"and {more:,} more"] if more > 0 else []), *also]))
+        self.problems = (*problems, *also)
 
 
 class JobRefused(ValueError):

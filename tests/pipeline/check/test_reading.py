@@ -11,7 +11,7 @@ from pipeline_jobs import fragments, put_and_get
 
 from latchfree_lincheck import write_history
 from latchfree_lincheck.formats import HistoryFormatError, read_history
-from latchfree_spark.check import Options, finding, found, lines, reading, sample
+from latchfree_spark.check import BadInput, Options, check_files, finding, found, lines, reading, sample
 from latchfree_spark.check.batch import spoil, unpack
 from latchfree_spark.check.finding import find
 from latchfree_spark.check.places import first_problems, lines_of, with_lines
@@ -292,6 +292,16 @@ def test_a_wrong_model_is_seen_before_the_job(tmp_path, monkeypatch):
     assert (len(wrong), wrong[0].split(" ")[0], wrong[-1]) == (101, f"{path}:1:", "and 400 more")
     monkeypatch.undo()
     assert look([path, other], "map") == []  # there is something to judge
+
+
+def test_a_hint_follows_however_many_problems(tmp_path):
+    path = tmp_path / "h.jsonl"
+    path.write_text("{\n" * 500)
+    with pytest.raises(BadInput) as told:
+        check_files([path], tmp_path / "out", Options("map"), open_session=pytest.fail)
+    text = str(told.value).splitlines()
+    hint = "all of the first histories are wrong: nothing was judged; --keep-going goes on"
+    assert (text[99].split(" ")[0], text[100:]) == (f"{path}:100:", ["and 400 more", hint])
 
 
 def test_the_first_look_does_not_gather_what_is_scattered(tmp_path, monkeypatch):
