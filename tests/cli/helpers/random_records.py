@@ -42,7 +42,7 @@ def record_text(rng, model, calls, odd=0.1):
     stretch, shift = rng.choice([1, 1, 7, 10**9]), rng.choice([0, 0, 5, 10**15])
     named, hint = rng.random() < 0.8, rng.random() < 0.7
     names = rng.choice([[None], [None], ["a"], ["a", "b"], ["a", None, "x y"]])
-    order = rng.random() < 0.2
+    order, truth = rng.random() < 0.2, rng.choice([bool, bool, int])
     separators = rng.choice([(", ", ": "), (",", ":"), (" ,  ", " : ")])
     lines = []
     for each in operations:
@@ -53,7 +53,7 @@ def record_text(rng, model, calls, odd=0.1):
             "arguments": [_written(value, write) for value in each.arguments],
         }
         if each.result is not UNKNOWN:
-            record["result"] = _written(each.result, write)
+            record["result"] = truth(each.result) if isinstance(each.result, bool) else _written(each.result, write)
         record["invoke"] = each.invoke * stretch + shift
         record["return"] = None if each.return_ is None else each.return_ * stretch + shift
         name = names[each.process % len(names)] if isinstance(each.process, int) else None

@@ -27,7 +27,7 @@ from latchfree_lincheck.engine.logs.functions import (
     VALUE,
 )
 from latchfree_lincheck.engine.logs.lines import FORM, RESULT, A, B, Bytes, C, D, F, table_for
-from latchfree_lincheck.engine.logs.tokens import FALSE, NO_TOKEN, NULL, TRUE, is_word, number_of
+from latchfree_lincheck.engine.logs.tokens import NO_TOKEN, NULL, is_word, number_of, truth_of
 from latchfree_lincheck.history.timeline import Ints
 
 
@@ -107,9 +107,10 @@ def fill_rows(text: Bytes, calls: Ints, count: int, keyed: bool, rows: Rows, val
         elif result == NO_TOKEN or kind not in (VALUE, TRUTH):
             rows[call, 4] = UNKNOWN_RESULT
         elif kind == TRUTH:
-            if result not in (TRUE, FALSE):
+            said = truth_of(text, result)
+            if said < 0:
                 return -1
-            rows[call, 4] = result == TRUE
+            rows[call, 4] = said
         elif result == NULL:
             rows[call, 4] = ABSENT
         elif result < 0:

@@ -2,7 +2,8 @@
 
 Example: the value "ab" at place 7 is the token ``7 << 16 | 4``, with its quotes. Only numbers without zeros before them
 and texts without escapes are tokens. So two values are equal if and only if their tokens have the same bytes, and
-whatever is written in another way, such as 1.0 or true for 1, is unusual.
+whatever is written in another way, such as 1.0 or true for 1, is unusual. Only the result of an operation that answers
+true or false may be 1 or 0 as well, as columns of numbers write it.
 """
 
 from __future__ import annotations
@@ -87,6 +88,16 @@ def inside(token: int) -> int:
 def is_text(text: Bytes, token: int) -> bool:
     """Return whether a token is a text in quotes."""
     return bool(token >= 0 and text[token >> BITS] == _QUOTE)
+
+
+@kernel
+def truth_of(text: Bytes, token: int) -> int:
+    """Return 1 for true and for 1, 0 for false and for 0, which are equal; -1 for anything else."""
+    if token == TRUE or token == FALSE:
+        return int(token == TRUE)
+    if token < 0 or token & LENGTH != 1 or not _0 <= text[token >> BITS] <= _0 + 1:
+        return -1
+    return int(text[token >> BITS]) - _0
 
 
 @kernel
