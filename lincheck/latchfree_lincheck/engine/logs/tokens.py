@@ -93,7 +93,7 @@ def is_text(text: Bytes, token: int) -> bool:
 @kernel
 def truth_of(text: Bytes, token: int) -> int:
     """Return 1 for true and for 1, 0 for false and for 0, which are equal; -1 for anything else."""
-    if token == TRUE or token == FALSE:
+    if token in (TRUE, FALSE):
         return int(token == TRUE)
     if token < 0 or token & LENGTH != 1 or not _0 <= text[token >> BITS] <= _0 + 1:
         return -1
