@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 from latchfree_explore.python.aio.program import AsyncProgram
-from latchfree_explore.python.exploring import SCHEDULES, Switches, explore_program
+from latchfree_explore.python.exploring import SCHEDULES, Switches, explore_program, whole
 from latchfree_explore.python.result import ExplorationFailed, PythonExploration
 
 
@@ -66,11 +66,9 @@ def explore_async(
     __tracebackhide__ = True
     if not callable(main) or inspect.iscoroutine(main):
         raise TypeError(f"main is a coroutine function, not {type(main).__name__}; fix: give main, not main()")
-    if cancels < 0:
-        raise ValueError(f"cancels must be at least 0, got {cancels}")
     result = explore_program(
-        AsyncProgram(main, check, cancels), switches=switches, strategy=strategy, bound=bound, schedules=schedules,
-        timeout=timeout, seed=seed, include=include,
+        AsyncProgram(main, check, whole("cancels", cancels, 0)), switches=switches, strategy=strategy, bound=bound,
+        schedules=schedules, timeout=timeout, seed=seed, include=include,
     )  # fmt: skip
     if raises and result.wrong is not None:
         raise ExplorationFailed(result)

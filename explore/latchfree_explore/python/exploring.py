@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, SupportsIndex, TypeAlias
 
 from latchfree_explore.python.code import Code
 from latchfree_explore.python.core.run import Run
@@ -124,6 +125,23 @@ def require_callable(name: str, given: object) -> None:
         raise TypeError(f"{name} must be a function, got {type(given).__name__}")
 
 
+def whole(name: str, given: SupportsIndex, least: int | None = None) -> int:
+    """Return what was given as `name` as a number of `int`: code of the argument's class runs here, and not later.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is no whole number, or less than `least`.
+    """
+    try:
+        number = operator.index(given)
+    except TypeError:
+        raise TypeError(f"{name} must be a whole number, got {type(given).__name__}") from None
+    if least is not None and number < least:
+        raise ValueError(f"{name} must be at least {least}, got {number}")
+    return number
+
+
 def explore_program(
     program: Program,
     *,
@@ -143,9 +161,9 @@ def explore_program(
         raise ValueError(f"switches are 'free' or 'gil', not {switches!r}")
     if strategy not in PLANS:
         raise ValueError(f"there is no strategy {strategy!r}; choose one of {', '.join(PLANS)}")
-    for name, given, least in (("schedules", schedules, 1), ("timeouts", timeouts, 0)):
-        if given < least:
-            raise ValueError(f"{name} must be at least {least}, got {given}")
+    schedules, timeouts = whole("schedules", schedules, 1), whole("timeouts", timeouts, 0)
+    bound, seed = whole("bound", bound, 0), whole("seed", seed)
+    timeout = None if timeout is None else float(timeout)
     machine = Machine(program, polls=switches == "gil", include=tuple(include), timeouts=timeouts, code=code)
     result = PythonExploration(switches, strategy=strategy)
     began = time.monotonic()

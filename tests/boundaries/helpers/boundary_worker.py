@@ -34,7 +34,7 @@ _CHILD: Final = 60.0
 #: Calls that may have done a part before they raise: each of their steps is a call of its own.
 IN_STEPS: Final = {
     "Ctrie.update", "Ctrie.popitem", "Arena.close", "Arena.__exit__", "Snapshot.close", "Snapshot.__exit__",
-    "ConcurrentTrie.subscribe_many",
+    *(f"{each}.subscribe_many" for each in ("ConcurrentTrie", "CachedMatcher", "LimitedMatcher", "NotifyingMatcher")),
 }  # fmt: skip
 
 #: Calls after which a ring cannot be read.

@@ -258,9 +258,10 @@ def _paired(events):
 
 def _from_json(text):
     found = []
-    for line in text.split("\n"):
-        if not line.strip():
-            continue
+    lines = [line for line in text.split("\n") if line.strip()]
+    if all(line.startswith(";") for line in lines):  # comments of EDN, and nothing else
+        return found
+    for line in lines:
         record = _record(line)
         if set(record) - {"process", "transaction", "type", "invoke", "return"} or "transaction" not in record:
             raise Refused

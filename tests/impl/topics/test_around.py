@@ -9,8 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from topic_texts import DIALECT_NAMES, PLAIN, accepts, texts
 
+from latchfree import Arena, ArenaFull
 from latchfree.topics import (
     DIALECTS,
+    ConcurrentTrie,
     InvalidPattern,
     InvalidTopic,
     LimitedMatcher,
@@ -23,6 +25,7 @@ from latchfree.topics import (
     UnknownSubscription,
     reasons,
 )
+from latchfree.topics.routing.around import Around
 from latchfree_model.models import dialects as model
 
 
@@ -219,6 +222,56 @@ def test_who_is_told_may_change_the_matcher_and_may_fail():
         matcher.subscribe("bad", 1)
     assert matcher.match("bad") == {1}
     assert sorted(each.pattern for each in matcher.unsubscribe_all("also")) == ["b"]
+
+
+def test_what_took_effect_before_an_error_is_counted():
+    told = []
+    with Arena.anonymous(1 << 22) as arena:
+        notifying = NotifyingMatcher(ConcurrentTrie("mqtt", arena=arena), told.append)
+        notifying.subscribe("a/b", 1)
+        patterns = [f"a/{k % 20_000}" for k in range(100_000)]
+        with pytest.raises(ArenaFull) as raised:
+            notifying.subscribe_many(patterns, 2)
+        assert raised.value.done > 20_000
+        assert len(notifying) == len(told) == raised.value.done + 1
+        assert sum(each.first for each in told) == 20_001
+        assert {each.subscription for each in told} == set(notifying.subscriptions())
+        told.clear()
+        for subscription in notifying.unsubscribe_all(2):
+            assert subscription.subscriber == 2
+        assert sum(each.last for each in told) == 20_000
+        assert min(each.left for each in told) == 0
+        limited = LimitedMatcher(ConcurrentTrie("mqtt", arena=arena), each=raised.value.done + 1_000)
+        with pytest.raises(ArenaFull):
+            limited.subscribe_many(patterns[: raised.value.done + 1_000], 2)
+        held = len(limited)
+        limited.unsubscribe(next(limited.subscriptions()))
+        with pytest.raises(LimitReached):
+            limited.subscribe_many(["a"] * (raised.value.done + 1_000 - held + 2), 2)
+
+
+class Breaking(Around):
+    """Takes one subscription away and fails."""
+
+    def unsubscribe_all(self, subscriber):
+        self.unsubscribe(next(each for each in self.subscriptions() if each.subscriber == subscriber))
+        raise RuntimeError("broken")
+
+
+def test_what_went_before_an_error_is_counted():
+    told = []
+    notifying = NotifyingMatcher(Breaking(LockedTrie("mqtt")), told.append)
+    limited = LimitedMatcher(Breaking(LockedTrie("mqtt")), each=2)
+    for matcher in (notifying, limited):
+        matcher.subscribe_many(["a", "a"], 1)
+        with pytest.raises(RuntimeError, match="broken"):
+            matcher.unsubscribe_all(1)
+    told.clear()
+    notifying.unsubscribe(next(notifying.subscriptions()))
+    assert [(each.left, each.last) for each in told] == [(0, True)]
+    limited.subscribe("b", 1)
+    with pytest.raises(LimitReached):
+        limited.subscribe("b", 1)
 
 
 @pytest.mark.parametrize("make", [*PLAIN, "frozen"])

@@ -298,8 +298,10 @@ class ConcurrentTrie(Reader[S]):
 
     def unsubscribe_all(self, subscriber: S) -> list[Subscription[S]]:
         """Take all subscriptions of a subscriber away, one after another, and return them."""
+        with self.snapshot() as held:  # closed before the first goes: what it kept would leave no room in a full arena
+            subscriptions = list(held.subscriptions_of(subscriber))
         gone = []
-        for subscription in self.snapshot().subscriptions_of(subscriber):
+        for subscription in subscriptions:
             try:
                 self.unsubscribe(subscription)
             except UnknownSubscription:

@@ -45,7 +45,7 @@ class LimitedMatcher(Around[S]):
                 raise ValueError(f"{what} must be 0 or more, not {limit}")
         self._each, self._in_all, self._fan_out = each, in_all, fan_out
         self._lock = new_lock()
-        self._held: Counter[S] = Counter(subscription.subscriber for subscription in matcher.subscriptions())
+        self._held = self._count()
 
     def subscribe_many(
         self, patterns: Iterable[str | bytes], subscriber: S, *, queue: str | None = None
@@ -57,11 +57,10 @@ class LimitedMatcher(Around[S]):
                 raise LimitReached(f"subscriptions of {subscriber!r}", self._each, "unsubscribe some first")
             if self._in_all is not None and self._held.total() + len(wanted) > self._in_all:
                 raise LimitReached("subscriptions in all", self._in_all, "unsubscribe some first")
-            before = len(self._matcher)
             try:
                 made = super().subscribe_many(wanted, subscriber, queue=queue)
             except BaseException:
-                self._held[subscriber] += len(self._matcher) - before
+                self._held = self._count()
                 raise
             self._held[subscriber] += len(made)
             return made
@@ -75,7 +74,11 @@ class LimitedMatcher(Around[S]):
     def unsubscribe_all(self, subscriber: S) -> list[Subscription[S]]:
         """Take all subscriptions of a subscriber away and return them."""
         with self._lock:
-            gone = super().unsubscribe_all(subscriber)
+            try:
+                gone = super().unsubscribe_all(subscriber)
+            except BaseException:
+                self._held = self._count()
+                raise
             self._gone(gone)
             return gone
 
@@ -93,6 +96,9 @@ class LimitedMatcher(Around[S]):
             row = int(sizes.argmax())
             self._refuse(int(sizes[row]), f"subscribers of the topic in row {row}")
         return found
+
+    def _count(self) -> Counter[S]:
+        return Counter(subscription.subscriber for subscription in self._matcher.subscriptions())
 
     def _refuse(self, found: int, what: str) -> None:
         if self._fan_out is not None and found > self._fan_out:

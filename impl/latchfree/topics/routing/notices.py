@@ -63,14 +63,18 @@ class NotifyingMatcher(Around[S]):
             raise TypeError(f"tell must be a function of an InterestChange, not {type(tell).__name__}")
         self._tell = tell
         self._lock = new_lock()
-        self._held: Counter[str] = Counter(subscription.pattern for subscription in matcher.subscriptions())
+        self._held = self._count()
 
     def subscribe_many(
         self, patterns: Iterable[str | bytes], subscriber: S, *, queue: str | None = None
     ) -> list[Subscription[S]]:
-        """Add subscriptions of one subscriber; see `Matcher.subscribe_many`."""
+        """Add subscriptions of one subscriber; those that were made before an error are told of as well."""
         with self._lock:
-            made = super().subscribe_many(patterns, subscriber, queue=queue)
+            try:
+                made = super().subscribe_many(patterns, subscriber, queue=queue)
+            except BaseException:
+                self._changed(self._not_counted(subscriber), 1)
+                raise
             self._changed(made, 1)
             return made
 
@@ -81,11 +85,28 @@ class NotifyingMatcher(Around[S]):
             self._changed([subscription], -1)
 
     def unsubscribe_all(self, subscriber: S) -> list[Subscription[S]]:
-        """Take all subscriptions of a subscriber away and return them."""
+        """Take all subscriptions of a subscriber away and return them; one that went before an error is not told of."""
         with self._lock:
-            gone = super().unsubscribe_all(subscriber)
+            try:
+                gone = super().unsubscribe_all(subscriber)
+            except BaseException:
+                self._held = self._count()
+                raise
             self._changed(gone, -1)
             return gone
+
+    def _count(self) -> Counter[str]:
+        return Counter(subscription.pattern for subscription in self._matcher.subscriptions())
+
+    def _not_counted(self, subscriber: S) -> list[Subscription[S]]:
+        """Return the subscriptions of one subscriber that are more than were counted, pattern by pattern."""
+        more = self._count() - self._held
+        found = []
+        for subscription in self._matcher.subscriptions():
+            if more[subscription.pattern] and subscription.subscriber == subscriber:
+                more[subscription.pattern] -= 1
+                found.append(subscription)
+        return found
 
     def _changed(self, subscriptions: list[Subscription[S]], by: int) -> None:
         changes = []
