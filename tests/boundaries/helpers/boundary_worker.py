@@ -13,10 +13,11 @@ import inspect
 import os
 import signal
 import sys
+import threading
 import traceback
 import warnings
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
@@ -24,12 +25,15 @@ from typing import Any, Final
 from boundary_arguments import good
 from boundary_objects import VARIANTS, World, contents
 from boundary_programs import Program, programs, quick
-from boundary_surface import resolve
+from boundary_surface import Member, resolve
 from boundary_values import ACTING, VALUES
 
+from latchfree import MessageRing, RingBuffer
+from latchfree.errors import LatchfreeError
 from latchfree_explore import ExplorationFailed
 
 _CHILD: Final = 60.0
+_LONGEST_WAIT: Final = 2.0
 
 #: Calls that may have done a part before they raise: each of their steps is a call of its own.
 IN_STEPS: Final = {
@@ -93,11 +97,36 @@ def run(program: Program, folder: Path) -> str | None:
             world.subject = VARIANTS[member.owner.rpartition(".")[2]][program.variant](world)
         before = contents(world.subject)
         positional, named = arguments(program, world)
-        if program.fork:
-            return _in_child(lambda: _call(program, world, positional, named, before))
-        return _call(program, world, positional, named, before)
+
+        def call() -> str | None:
+            with _woken(world, member):
+                return _call(program, world, positional, named, before)
+
+        return _in_child(call) if program.fork else call()
     finally:
         world.finish()
+
+
+@contextmanager
+def _woken(world: World, member: Member) -> Iterator[None]:
+    """End a wait that would last for years: a ring that is shut down wakes whoever waits."""
+    ring = world.subject
+    if not isinstance(ring, RingBuffer | MessageRing) or "timeout" not in dict(member.parameters):
+        yield
+        return
+
+    def wake() -> None:
+        world.acted = True
+        with suppress(LatchfreeError):
+            ring.shutdown()
+
+    timer = threading.Timer(_LONGEST_WAIT, wake)
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
 
 
 def _call(program: Program, world: World, positional: list[Any], named: dict[str, Any], before: Any) -> str | None:
