@@ -94,6 +94,13 @@ def test_an_index_that_lost_its_name():
     assert (code, "h:5: expected an :index in all maps" in said) == (exits.USAGE, True)
 
 
+def test_an_index_that_is_no_number():
+    lines = WHOLE["txn-edn"].splitlines(keepends=True)
+    lines[3:5] = lines[4], lines[3].replace(b":index 3", b":index ?")
+    code, said = run("check", "txn-edn", b"".join(lines))
+    assert (code, "h:5: expected an integer as :index" in said) == (exits.USAGE, True)
+
+
 def test_damage_is_noticed():
     codes = campaign(random.Random(15), 210)
     for kind in WHOLE:

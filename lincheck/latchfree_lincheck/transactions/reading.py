@@ -82,10 +82,13 @@ def _events(path: Path, text: str) -> Iterator[_Event]:
                 continue
             if process is not None and not _is_integer(process):
                 raise HistoryFormatError(path, line, "an integer as :process", repr(process)[:60])
-            if indexed not in (None, "index" in fields):
+            index = None if index == -1 else index
+            if index is not None and not _is_integer(index):
+                raise HistoryFormatError(path, line, "an integer as :index", repr(index)[:60])
+            if indexed not in (None, index is not None):
                 raise HistoryFormatError(path, line, "an :index in all maps, or in none", repr(value)[:60])
-            indexed = "index" in fields
-            if _is_integer(index) and index >= 0:
+            indexed = index is not None
+            if index is not None:
                 if index <= latest:
                     raise HistoryFormatError(path, line, f"an :index greater than {latest}", str(index))
                 latest = index
