@@ -45,6 +45,29 @@ def test_a_deadline_may_pass_early_if_asked():
         explored(adds_later, setup=so.Counter, timeouts=-1)
 
 
+class Number:
+    """A number of a class of its own, which says when it is looked at."""
+
+    def __init__(self):
+        self.looks = 0
+
+    def __index__(self):
+        self.looks += 1
+        return 1
+
+    def __bool__(self):
+        raise AssertionError("looked at while the threads run")
+
+
+def test_numbers_are_read_before_the_threads_run():
+    number = Number()
+    result = explored(adds_later, lambda it: it.increment(), setup=so.Counter, check=lambda it: it, timeouts=number)
+    assert (result.verdict, number.looks) == ("ok", 1)
+    for name in ("timeouts", "schedules", "bound", "seed"):
+        with pytest.raises(TypeError, match=f"{name} must be a whole number, got str"):
+            explored(adds_later, setup=so.Counter, **{name: "1"})
+
+
 class Patient:
     def __init__(self):
         self.lock = threading.Lock()
