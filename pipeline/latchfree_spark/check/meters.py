@@ -57,6 +57,10 @@ class Meters:
         """Return the counts for a line of progress, "" where there are none."""
         if self.histories is None or not self.histories.value:
             return ""
-        count = self.histories.value
-        retries = f", {self.retries.value:,} tasks begun again" if self.retries.value else ""
-        return f"{count:,} histories, {count / max(seconds, 0.001):,.0f} a second{retries}"
+        count, unknown, retries = self.histories.value, self.unknown.value, self.retries.value
+        parts = [
+            f"{count:,} histories, {self.operations.value:,} operations, {count / max(seconds, 0.001):,.0f} a second"
+        ]
+        parts += [f"{unknown:,} unknown"] if unknown else []
+        parts += [f"tasks begun again: {retries:,}"] if retries else []
+        return ", ".join(parts)

@@ -49,6 +49,8 @@ def _look_at_summary(out, summary, rows):
     assert command[3:] == ["--model", "map"]
     assert check(read_history(command[2])[0], "map").verdict == "violation"
     assert f'href="{first["saved"]}"' in page
+    assert f'href="{first["page"]}"' in page
+    assert first["history"] in (out / first["page"]).read_text()
     assert first["replay"] in page
     assert json.loads((out / "summary.json").read_text())["verdicts"] == summary.verdicts
     assert sorted(path.name for path in out.iterdir()) == [

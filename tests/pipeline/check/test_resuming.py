@@ -5,7 +5,7 @@ from pipeline_jobs import put_and_get, run, verdicts
 
 from latchfree_lincheck import write_history
 from latchfree_spark.check import JobRefused, Options, check_files, job
-from latchfree_spark.check.files import chunk_file
+from latchfree_spark.check.files import chunk_file, done_chunks
 from latchfree_spark.check.finding import find
 from latchfree_spark.check.manifest import partial_folder
 from latchfree_spark.check.resuming import INPUTS, remember, resumed
@@ -81,3 +81,13 @@ def test_a_line_that_was_half_written_when_the_job_began(folder, tmp_path):
         file.write(LINE[40:])
     with pytest.raises(JobRefused, match=r"a.jsonl has grown, and ended within a line then"):
         resumed(work, find([folder]))
+
+
+def test_more_chunks_than_five_digits_tell_have_files_of_their_own(tmp_path):
+    chunks = {0, 9_999, 10_000, 99_999, 100_000, 1_000_000}
+    files = {chunk_file(tmp_path, "verdicts", chunk) for chunk in chunks}
+    assert len(files) == len(chunks)
+    for file in files:
+        file.parent.mkdir(exist_ok=True)
+        file.touch()
+    assert done_chunks(tmp_path) == chunks
