@@ -1,6 +1,7 @@
 """``latchfree explore MODULE:CLASS`` and its replays: verdicts, files, exit codes."""
 
 import json
+import signal
 import sys
 from pathlib import Path
 
@@ -67,8 +68,10 @@ def test_a_failure_is_drawn_as_a_page_and_debugged() -> None:
     assert code == exits.VIOLATION
     assert json.loads(text)["page"] == "page.html"
     assert "old = self.items.get(key)" in Path("page.html").read_text()
+    handler = signal.getsignal(signal.SIGINT)
     result = CliRunner().invoke(app, ["replay", file, "--pdb", "1"], input="p key\nc\n")
     assert result.exit_code == exits.VIOLATION
+    assert signal.getsignal(signal.SIGINT) is handler, "the debugger left its own behind"
     assert "step 1 of thread " in result.stdout
     for arguments, says in (
         (["show", file, file], "give one file"),

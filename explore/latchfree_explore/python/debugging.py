@@ -45,7 +45,7 @@ def stop_here(number: int, thread: str) -> None:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and not is_of_the_program(frame.f_code.co_filename):
         frame = frame.f_back
-    debugger = Debugger(skip=["latchfree_explore.*"])
+    debugger = Debugger(skip=["latchfree_explore.*"], nosigint=True)  # else its handler of Ctrl-C stays behind
     debugger.message(f"step {number} of {thread}")
     debugger.reset()
     debugger.interaction(frame or sys._getframe(1), None)

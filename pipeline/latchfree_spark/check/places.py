@@ -75,6 +75,11 @@ def first_problems(texts: Iterable[str], cut: Sequence[str], most: int = NAMED) 
     return with_lines(heapq.nsmallest(most, named, key=_order), cut), counted + len(named)
 
 
+def earliest(texts: Iterable[str], most: int) -> list[str]:
+    """Return the problems that come first, by line; counts of others come before all."""
+    return heapq.nsmallest(most, texts, key=lambda text: ("", 0, text) if _MORE.match(text) else _order(text))
+
+
 def _order(text: str) -> tuple[str, int, str]:
     found = _PLACE.match(text)
     return (found[1], int(found[3]), text) if found else (text, 0, text)

@@ -7,7 +7,6 @@ a good input next to nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import asdict, replace
 from typing import Any, Final
 
@@ -15,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from latchfree_lincheck.formats import HistoryFormatError
-from latchfree_spark.check.batch import Batch, unpack
+from latchfree_spark.check.batch import unpack
 from latchfree_spark.check.inputs import CUT, Inputs, Unit
 from latchfree_spark.check.judging import file_of, model_of, unknown_model
 from latchfree_spark.check.options import Job
@@ -24,7 +23,7 @@ from latchfree_spark.check.reading import read_units
 from latchfree_spark.check.single import history_of
 
 HISTORIES: Final = 1000
-"""Histories that are looked at."""
+"""Histories that are looked at; more only where they cannot even be read, up to the end of a unit's beginning."""
 
 UNITS: Final = 100
 """Units that are looked at, each at its beginning."""
@@ -39,20 +38,24 @@ _OPERATIONS: Final = 1 << 12
 def first_look(job: Job, inputs: Inputs) -> list[str]:
     """Return what is wrong with the first histories if all of them are wrong, else nothing."""
     problems: list[str] = []
-    histories = 0
+    histories = read = 0
     for unit in inputs.units[:UNITS]:
         asked = pa.RecordBatch.from_pylist([asdict(_beginning(unit))])
         for batch in read_units([asked], job, _OPERATIONS):
             named = batch.filter(batch["history"].is_valid())
             problems += batch.filter(pc.is_null(batch["history"]))["problem"].drop_null().to_pylist()
             whole = unpack(pa.Table.from_batches([named]), job.sources) if len(named) else None
-            for problem in _problems(whole, job):
+            for number in range(0 if whole is None else len(whole)):
+                problem = _problem(whole, number, job)
                 if problem is None:
                     return []
                 problems.append(problem)
                 histories += 1
-                if histories == HISTORIES:
+                read += whole is not None and whole.problems[number] is None
+                if read == HISTORIES:
                     return _told(problems, inputs)
+        if histories >= HISTORIES:  # of one unit, what cannot be read comes before what can
+            break
     return _told(problems, inputs)
 
 
@@ -65,12 +68,6 @@ def _beginning(unit: Unit) -> Unit:
     if unit.format in ("jsonl", CUT):
         return replace(unit, end=min(unit.end, unit.begin + _BYTES))
     return replace(unit, end=min(unit.end, unit.begin + 1)) if unit.format == "parquet" else unit
-
-
-def _problems(batch: Batch | None, job: Job) -> Iterator[str | None]:
-    """Yield what is wrong with each history, None if nothing is."""
-    for number in range(0 if batch is None else len(batch)):
-        yield _problem(batch, number, job)
 
 
 def _problem(batch: Any, number: int, job: Job) -> str | None:

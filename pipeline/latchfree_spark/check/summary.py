@@ -16,7 +16,7 @@ from latchfree_spark.check.files import publish
 from latchfree_spark.check.inputs import Inputs
 from latchfree_spark.check.options import Options
 from latchfree_spark.check.page import page
-from latchfree_spark.check.places import first_problems
+from latchfree_spark.check.places import earliest, first_problems
 from latchfree_spark.check.saving import command
 from latchfree_spark.check.showing import add_pages
 from latchfree_spark.errors import RowsLost
@@ -123,11 +123,10 @@ class _Found:
     def add(self, verdicts: Any, times: Any) -> None:
         """Take in the two tables of a chunk, which have their rows in the same order."""
         wrong = verdicts.filter(pc.equal(verdicts["verdict"], "error"))["reason"].unique().to_pylist()
-        for text in wrong:
-            if text in self.problems or len(self.problems) < _DISTINCT:
-                self.problems[text] = None
-            else:
-                self.unnamed += 1
+        self.problems.update(dict.fromkeys(wrong))
+        if len(self.problems) > _DISTINCT:
+            self.unnamed += len(self.problems) - _DISTINCT
+            self.problems = dict.fromkeys(earliest(self.problems, _DISTINCT))
         named = np.flatnonzero(np.asarray(verdicts["history"].is_valid()))
         verdicts, seconds = verdicts.take(named), times["seconds"].to_numpy()[named]
         for each in pc.value_counts(verdicts["verdict"]).to_pylist():

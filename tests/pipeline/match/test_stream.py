@@ -33,7 +33,7 @@ class Crash(Exception):
 
 
 def rows(out):
-    files = sorted((out / "matches").rglob("*.parquet"))
+    files = sorted((out / "matches").glob("[!.]*/*.parquet"))  # a batch that was stopped leaves a hidden folder
     return [row for file in files for row in pq.ParquetFile(file).read().to_pylist()]
 
 
