@@ -148,3 +148,19 @@ def test_values_that_are_deep_or_long(nested: str) -> None:
     )
     for command in ("check", "shrink")[: 2 if nested[0] == "[" else 1]:
         assert run(command, "h.jsonl", "--model", "register").exit_code == exits.VIOLATION
+
+
+@pytest.mark.parametrize("options", [["--model", "cas-register"], ["--transactions", "list-append"]])
+@pytest.mark.parametrize("names", [["-", "-"], ["/dev/stdin", "/dev/stdin"], ["-", "/dev/stdin"], ["-", "-", "fine"]])
+def test_a_stream_that_is_given_twice_is_refused(names: list[str], options: list[str]) -> None:
+    """The second reading found nothing, and took the place of the first: a violation was ok."""
+    write_history("fine", [History("h", [Operation(0, "write", (1,), None, 0, 1)], "cas-register")], "jsonl")
+    done = python("-m", "latchfree_cli", "check", *names, *options, input=violation("jsonl").decode())
+    assert (done.returncode, "one stream, read once" in done.stderr) == (exits.USAGE, True), done
+
+
+@pytest.mark.parametrize("words", [["check", "-"], ["show", "-"], ["shrink", "-"], ["check", "--follow", "-"]])
+def test_a_standard_input_that_is_closed_is_named(words: list[str]) -> None:
+    command = ["-m", "latchfree_cli", *words, "--model", "register"]
+    done = python("-c", f"import os, sys; os.close(0); os.execv(sys.executable, [sys.executable, *{command!r}])")
+    assert (done.returncode, "standard input is closed" in done.stderr) == (exits.USAGE, True), done

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from latchfree_cli import exits
-from latchfree_cli.histories.files import Reading, kept, model_of, read_file, stem_of
+from latchfree_cli.histories.files import Reading, kept, model_of, read_file, require_once, stem_of
 from latchfree_cli.settings import Outcome, Settings
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ def check_files(settings: Settings, request: Request) -> Outcome:
         return follow_events(
             settings, files, reading.model, memory, follow=request.follow, whole=request.whole, plain=plain
         )
+    require_once(files)
     from latchfree_cli.histories.transactions import are_transactions, check_transaction_files, require_alone
 
     if are_transactions(files, *by_others):

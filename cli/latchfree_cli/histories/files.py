@@ -1,6 +1,9 @@
 """Read the histories and choose the model of a file that a command was given."""
 
 import json
+import os
+import stat
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -77,3 +80,19 @@ def stem_of(file: Path) -> str:
     from latchfree_lincheck.formats.source import stem_of
 
     return stem_of(file)
+
+
+def require_once(files: Sequence[Path]) -> None:
+    """Stop if standard input or a pipe is given twice: the second reading would find nothing."""
+    seen: dict[tuple[int, int], Path] = {}
+    for file in files:
+        try:
+            found = os.fstat(0) if str(file) == "-" else file.stat()
+        except (OSError, ValueError):
+            continue  # whoever reads it says what is wrong
+        if stat.S_ISREG(found.st_mode) and str(file) != "-":
+            continue
+        identity = found.st_dev, found.st_ino
+        if identity in seen:
+            raise exits.Stop(exits.USAGE, f"{file} and {seen[identity]} are one stream, read once; fix: give it once")
+        seen[identity] = file

@@ -9,6 +9,7 @@ not fit their checksum, are malformed.
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import sys
@@ -98,6 +99,8 @@ def read_source(path: str | Path) -> Source:
         If the file cannot be read.
     """
     path = Path(path)
+    if path == STANDARD_INPUT and sys.stdin is None:
+        raise OSError(errno.EBADF, "standard input is closed", str(path))
     raw = sys.stdin.buffer.read() if path == STANDARD_INPUT else path.read_bytes()
     for magic, unpack in _UNPACKERS.items():
         if raw.startswith(magic):
