@@ -45,7 +45,7 @@ def follow(data):
     os.write(writing, data)
     os.close(writing)
     with os.fdopen(reading) as pipe, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("latchfree_lincheck.watching.tail.sys", type("sys", (), {"stdin": pipe}))
+        patch.setattr("latchfree_support.standard.sys", type("sys", (), {"stdin": pipe}))
         result = CliRunner().invoke(app, ["check", "--follow", "-", "--model", "cas-register"])
     return result.exit_code, result.stderr
 

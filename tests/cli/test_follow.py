@@ -68,7 +68,7 @@ def test_a_pipe_is_judged_to_its_end(text, code, words, monkeypatch):
     os.write(write, text.encode())
     os.close(write)
     with os.fdopen(read) as pipe:
-        monkeypatch.setattr("latchfree_lincheck.watching.tail.sys", type("sys", (), {"stdin": pipe}))
+        monkeypatch.setattr("latchfree_support.standard.sys", type("sys", (), {"stdin": pipe}))
         result = CliRunner().invoke(app, ["check", "--follow", "-", "--model", "register"])
     assert result.exit_code == code, result.output
     assert words in result.stdout + result.stderr

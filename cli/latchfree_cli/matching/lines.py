@@ -1,13 +1,13 @@
 """Lines of a stream, as they come: what has arrived is handled at once, however slowly the rest follows."""
 
 import select
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from latchfree_cli import exits
+from latchfree_support.standard import standard_input
 
 CHUNK: Final = 1 << 20
 """Bytes read at once, if they are there."""
@@ -90,7 +90,7 @@ def _is_ready(stream: Any) -> bool:
 def opened(path: str) -> Iterator[tuple[str, BinaryIO]]:
     """Open a file for reading, ``-`` being standard input; give its name for messages, too."""
     if path == "-":
-        yield "standard input", sys.stdin.buffer
+        yield "standard input", standard_input().buffer
     else:
         with Path(path).open("rb") as stream:
             yield path, stream

@@ -9,10 +9,8 @@ not fit their checksum, are malformed.
 
 from __future__ import annotations
 
-import errno
 import gzip
 import io
-import sys
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -21,6 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from latchfree_lincheck.formats.errors import HistoryFormatError
+from latchfree_support.standard import standard_input
 
 STANDARD_INPUT: Final = Path("-")
 """The path that stands for standard input."""
@@ -99,9 +98,7 @@ def read_source(path: str | Path) -> Source:
         If the file cannot be read.
     """
     path = Path(path)
-    if path == STANDARD_INPUT and sys.stdin is None:
-        raise OSError(errno.EBADF, "standard input is closed", str(path))
-    raw = sys.stdin.buffer.read() if path == STANDARD_INPUT else path.read_bytes()
+    raw = standard_input().buffer.read() if path == STANDARD_INPUT else path.read_bytes()
     for magic, unpack in _UNPACKERS.items():
         if raw.startswith(magic):
             return Source(path, unpack(path, raw))

@@ -7,15 +7,15 @@ nobody writes into it any more; a part of a line that stands in it before, when 
 
 from __future__ import annotations
 
-import errno
 import os
 import select
 import stat
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
+
+from latchfree_support.standard import standard_input
 
 POLL: Final = 0.05
 """Seconds between two looks at a file that does not grow."""
@@ -52,9 +52,7 @@ def lines(path: str, over: Callable[[], bool] = lambda: False) -> Iterator[bytes
         If it cannot be read.
     """
     # A named pipe that nobody writes into yet must not block: whoever follows it may press Ctrl-C.
-    if path == "-" and sys.stdin is None:
-        raise OSError(errno.EBADF, "standard input is closed", path)
-    descriptor = os.dup(sys.stdin.fileno()) if path == "-" else os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    descriptor = os.dup(standard_input().fileno()) if path == "-" else os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     try:
         grows = path != "-" and stat.S_ISREG(os.fstat(descriptor).st_mode)
         rest, known = b"", _Known()

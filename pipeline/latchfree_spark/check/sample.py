@@ -44,14 +44,16 @@ def first_look(job: Job, inputs: Inputs) -> list[str]:
         for batch in read_units([asked], job, _OPERATIONS):
             named = batch.filter(batch["history"].is_valid())
             problems += batch.filter(pc.is_null(batch["history"]))["problem"].drop_null().to_pylist()
-            whole = unpack(pa.Table.from_batches([named]), job.sources) if len(named) else None
-            for number in range(0 if whole is None else len(whole)):
+            if not len(named):
+                continue
+            whole = unpack(pa.Table.from_batches([named]), job.sources)
+            for number in range(len(whole)):
                 problem = _problem(whole, number, job)
                 if problem is None:
                     return []
                 problems.append(problem)
                 histories += 1
-                read += whole is not None and whole.problems[number] is None
+                read += whole.problems[number] is None
                 if read == HISTORIES:
                     return _told(problems, inputs)
         if histories >= HISTORIES:  # of one unit, what cannot be read comes before what can

@@ -23,8 +23,8 @@ from latchfree_spark.errors import RowsLost
 
 _COLUMNS: Final = ["history", "source", "reason", "engine", "operations", "failing", "object", "key", "saved"]
 _SLOW: Final = ["history", "source", "verdict", "engine", "operations", "states"]
-_DISTINCT: Final = 200_000
-"""Problems that are compared to find those that come first, at most; others are only counted."""
+_DISTINCT: Final = 100_000
+"""Problems that are kept to find those that come first; twice as many are held before the others are only counted."""
 
 SLOWEST: Final = 20
 LISTED: Final = 1000
@@ -124,7 +124,7 @@ class _Found:
         """Take in the two tables of a chunk, which have their rows in the same order."""
         wrong = verdicts.filter(pc.equal(verdicts["verdict"], "error"))["reason"].unique().to_pylist()
         self.problems.update(dict.fromkeys(wrong))
-        if len(self.problems) > _DISTINCT:
+        if len(self.problems) > 2 * _DISTINCT:  # not at each chunk: finding the first takes a look at all
             self.unnamed += len(self.problems) - _DISTINCT
             self.problems = dict.fromkeys(earliest(self.problems, _DISTINCT))
         named = np.flatnonzero(np.asarray(verdicts["history"].is_valid()))
