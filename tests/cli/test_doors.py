@@ -50,13 +50,13 @@ def zstd(data: bytes) -> bytes:
     return bytes(pa.Codec("zstd").compress(data, asbytes=True))
 
 
-def piped(command: str, data: bytes) -> Result:
+def piped(command: str, data: bytes, *options: str) -> Result:
     """Run a command on a pipe that holds little, as ``<(cat FILE)`` names one."""
     reading, writing = os.pipe()
     with closing(os.fdopen(reading, "rb")):
         with os.fdopen(writing, "wb") as file:
             file.write(data)
-        return run(command, f"/dev/fd/{reading}")
+        return run(command, f"/dev/fd/{reading}", *options)
 
 
 @pytest.mark.parametrize("command", ["check", "show", "shrink"])
@@ -71,6 +71,31 @@ def test_a_violation_is_one_through_every_door(format_: str, command: str) -> No
         if ending or format_ != "jsonl":  # without its newline, the last object is whole all the same
             expected = exits.VIOLATION if format_ in ("jepsen-edn", "porcupine-kv") and not ending else exits.USAGE
             assert run(command, f"h.x{ending}").exit_code == expected
+
+
+TRANSACTIONS = {
+    "jsonl": b'{"transaction": [["append", "x", 1]]}\n{"transaction": [["r", "x", [1, 2]]]}\n',
+    "edn": b"{:type :ok :f :txn :value [[:append :x 1]]}\n{:type :ok :f :txn :value [[:r :x [1 2]]]}\n",
+    "odd": b"[{:type :ok, :value, [[:append :x 1]]}\n{:type :ok, :value, [[:r :x [1 2]]]}]",
+}
+"""A read of an element that nobody appended; `odd` is not recognised, and is given an option."""
+
+
+@pytest.mark.parametrize("kind", TRANSACTIONS)
+def test_transactions_through_every_door(kind: str) -> None:
+    data, options = TRANSACTIONS[kind], ["--transactions", "list-append"] if kind == "odd" else []
+    for ending, packed in (("", data), (".gz", gzip.compress(data)), (".zst", zstd(data))):
+        Path(f"h.x{ending}").write_bytes(packed)
+        results = [run("check", f"h.x{ending}", *options), run("check", "-", *options, given=packed)]
+        results.append(piped("check", packed, *options))
+        assert [each.exit_code for each in results] == [exits.VIOLATION] * 3, results
+        for command in () if options else ("show", "shrink"):
+            refused = [run(command, f"h.x{ending}"), run(command, "-", given=packed), piped(command, packed)]
+            assert [each.exit_code for each in refused] == [exits.USAGE] * 3
+            assert "holds transactions, not operations; fix: latchfree check" in refused[0].stderr
+        if ending:
+            results = [run("check", "-", *options, given=packed[:-1]), piped("check", packed[:-1], *options)]
+            assert [each.exit_code for each in results] == [exits.USAGE] * 2
 
 
 @pytest.mark.parametrize("command", ["check", "show", "shrink"])

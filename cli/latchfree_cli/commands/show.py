@@ -9,7 +9,7 @@ import typer
 
 from latchfree_cli import exits
 from latchfree_cli.frame import examples
-from latchfree_cli.histories.files import Reading, kept, model_of, read_file, stem_of
+from latchfree_cli.histories.files import Reading, kept, model_of, read_histories, stem_of
 from latchfree_cli.history_options import Failed, Initial, Keyed
 from latchfree_cli.settings import Outcome, Settings
 
@@ -57,7 +57,10 @@ def show(
     reading = Reading(format_, model, failed, keyed, initial)
     replays = [file for file in files if kept(file) and is_replay(file)]
     read = [
-        (file, history) for file in dict.fromkeys(files) if file not in replays for history in read_file(file, reading)
+        (file, history)
+        for file in dict.fromkeys(files)
+        if file not in replays
+        for history in read_histories(file, reading)
     ]
     jobs = [(file, history, model_of(file, history, model)) for file, history in read]
     judged = [_replayed(settings, file) for file in replays]

@@ -8,7 +8,7 @@ import typer
 
 from latchfree_cli import exits
 from latchfree_cli.frame import examples
-from latchfree_cli.histories.files import Reading, model_of, read_file, stem_of
+from latchfree_cli.histories.files import Reading, model_of, read_histories, stem_of
 from latchfree_cli.history_options import Failed, Initial, Keyed
 from latchfree_cli.settings import Outcome, Settings
 
@@ -16,7 +16,7 @@ from latchfree_cli.settings import Outcome, Settings
 @examples("latchfree shrink history.jsonl --model map")
 def shrink(
     settings: Settings,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file of histories.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file of histories; - is standard input.")],
     model: Annotated[str | None, typer.Option("--model", help="Sequential model: map, register, ...")] = None,
     format_: Annotated[str | None, typer.Option("--format", help="File format; default: recognised.")] = None,
     history: Annotated[str | None, typer.Option("--history", help="Name of the history, if several.")] = None,
@@ -35,7 +35,7 @@ def shrink(
     from latchfree_model import get_model
 
     reading = Reading(format_, model, failed, keyed, initial)
-    histories = [each for each in read_file(file, reading) if history in (None, each.name)]
+    histories = [each for each in read_histories(file, reading) if history in (None, each.name)]
     if history is not None and not histories:
         raise exits.Stop(exits.USAGE, f"{file}: there is no history called {history!r}")
     jobs = [(each, model_of(file, each, model)) for each in histories]

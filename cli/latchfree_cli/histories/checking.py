@@ -7,12 +7,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from latchfree_cli import exits
-from latchfree_cli.histories.files import Reading, kept, model_of, read_file, require_once, stem_of
+from latchfree_cli.histories.files import (
+    Reading,
+    has_transactions,
+    kept,
+    model_of,
+    open_file,
+    parse_histories,
+    require_once,
+    stem_of,
+)
 from latchfree_cli.settings import Outcome, Settings
 
 if TYPE_CHECKING:
     from latchfree_lincheck import History, Verdict
     from latchfree_lincheck.checking.verdict import EngineName
+    from latchfree_lincheck.formats.source import Source
 
 PROMISE = "linearizability"
 """What is judged, unless ``--criterion`` says otherwise."""
@@ -56,9 +66,10 @@ def check_files(settings: Settings, request: Request) -> Outcome:
             settings, files, reading.model, memory, follow=request.follow, whole=request.whole, plain=plain
         )
     require_once(files)
-    from latchfree_cli.histories.transactions import are_transactions, check_transaction_files, require_alone
+    sources = {file: open_file(file) for file in files}
+    if any(option is not None for option in by_others) or any(map(has_transactions, sources.values())):
+        from latchfree_cli.histories.transactions import check_transaction_files, require_alone
 
-    if are_transactions(files, *by_others):
         require_alone(
             model=reading.model,
             py_files=request.py_files,
@@ -67,18 +78,18 @@ def check_files(settings: Settings, request: Request) -> Outcome:
             engine=request.engine != ENGINE,
         )
         require_alone(failed=reading.failed, keyed=reading.keyed, initial=reading.initial)
-        return check_transaction_files(settings, files, *by_others)
+        return check_transaction_files(settings, sources, *by_others)
     if request.py_files is not None or reading.model is not None:
         from latchfree_cli.own_models import own_models
 
         own_models(request.py_files, reading.model)
-    return _judge_files(settings, request)
+    return _judge_files(settings, request, sources)
 
 
-def _judge_files(settings: Settings, request: Request) -> Outcome:
+def _judge_files(settings: Settings, request: Request, sources: "dict[Path, Source]") -> Outcome:
     """Judge each history, say what came out, and return the worst verdict."""
     reading = request.reading
-    read = {file: read_file(file, reading) for file in request.files}
+    read = {file: parse_histories(sources.pop(file), reading) for file in [*sources]}
     jobs = [(file, history, model_of(file, history, reading.model)) for file in read for history in read[file]]
     entries: list[dict[str, object]] = []
     reproduce = None

@@ -1,7 +1,8 @@
-"""Read the histories and choose the model of a file that a command was given."""
+"""Open the files that a command was given, once each; read their histories, and choose the models."""
 
 import json
 import os
+import shlex
 import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from latchfree_cli import exits
 
 if TYPE_CHECKING:
     from latchfree_lincheck import History
+    from latchfree_lincheck.formats.source import Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +33,36 @@ class Reading:
         return [*words, *(["--keyed"] if self.keyed else [])]
 
 
-def read_file(file: Path, reading: Reading) -> "list[History]":
-    """Return the histories of a file, or of standard input for ``-``."""
+def open_file(file: Path) -> "Source":
+    """Return the bytes of a file, or of standard input for ``-``: its kind is told from what its reader will get."""
+    from latchfree_lincheck.formats.source import read_source
+
+    try:
+        return read_source(file)
+    except ValueError as error:
+        raise exits.Stop(exits.USAGE, str(error)) from None
+    except OSError as error:
+        raise exits.Stop(exits.USAGE, f"cannot read {file}: {error.strerror}; name a file that may be read") from None
+
+
+def has_transactions(source: "Source") -> bool:
+    """Return whether a file begins like a history of transactions."""
+    from latchfree_lincheck.transactions.sniffing import SNIFFED, holds_transactions
+
+    return holds_transactions(source.data[:SNIFFED].decode("utf-8", "replace"))
+
+
+def read_histories(file: Path, reading: Reading) -> "list[History]":
+    """Return the histories of a file of operations."""
+    source = open_file(file)
+    if reading.format is None and has_transactions(source):
+        fix = f"latchfree check {shlex.quote(str(file))} judges them, and draws what is wrong"
+        raise exits.Stop(exits.USAGE, f"{file}: holds transactions, not operations; fix: {fix}")
+    return parse_histories(source, reading)
+
+
+def parse_histories(source: "Source", reading: Reading) -> "list[History]":
+    """Return the histories of a file of operations that was opened."""
     from latchfree_lincheck import read_history
 
     try:
@@ -42,7 +72,7 @@ def read_file(file: Path, reading: Reading) -> "list[History]":
         raise exits.Stop(exits.USAGE, f"--initial {reading.initial!r} is no value; {fix}") from None
     try:
         return read_history(
-            file,
+            source,
             format=reading.format,
             model=reading.model,
             failed=reading.failed,
@@ -51,8 +81,6 @@ def read_file(file: Path, reading: Reading) -> "list[History]":
         )
     except ValueError as error:
         raise exits.Stop(exits.USAGE, str(error)) from None
-    except OSError as error:
-        raise exits.Stop(exits.USAGE, f"cannot read {file}: {error.strerror}; name a file that may be read") from None
 
 
 def model_of(file: Path, history: "History", model: str | None) -> str:

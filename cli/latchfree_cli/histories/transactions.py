@@ -9,45 +9,25 @@ from latchfree_cli.histories.files import kept, stem_of
 from latchfree_cli.settings import Outcome, Settings
 
 if TYPE_CHECKING:
+    from latchfree_lincheck.formats.source import Source
     from latchfree_lincheck.transactions import TransactionReport
     from latchfree_lincheck.transactions.rw_register import Keys
     from latchfree_lincheck.transactions.transaction import Kind
 
 
-def are_transactions(files: list[Path], chosen: str | None, level: str | None, keys: str | None) -> bool:
-    """Return whether files are to be judged as transactions: since an option says so, or their content does.
-
-    A pipe can be read only once, so that its content tells nothing here.
-    """
-    if chosen is not None or level is not None or keys is not None:
-        return True
-    from latchfree_lincheck.transactions.sniffing import SNIFFED, holds_transactions
-
-    for file in files:
-        try:
-            if kept(file) and holds_transactions(_start(file, SNIFFED)):
-                return True
-        except (OSError, ValueError):
-            pass  # the reader says it better
-    return False
-
-
 def check_transaction_files(
-    settings: Settings, files: list[Path], chosen: str | None, level: str | None, keys: str | None
+    settings: Settings, sources: "dict[Path, Source]", chosen: str | None, level: str | None, keys: str | None
 ) -> Outcome:
     """Judge the history of each file, write a page for each violation, and return the worst verdict."""
     from latchfree_lincheck.transactions import check_transactions, read_transactions
 
     level = level or "strict-serializable"
     histories = {}
-    for file in files:
+    for file, source in sources.items():
         try:
-            histories[file] = read_transactions(file)
+            histories[file] = read_transactions(source)
         except ValueError as error:
             raise exits.Stop(exits.USAGE, str(error)) from None
-        except OSError as error:
-            fix = "name a file that may be read"
-            raise exits.Stop(exits.USAGE, f"cannot read {file}: {error.strerror}; {fix}") from None
     entries: list[dict[str, object]] = []
     reproduce = None
     for number, (file, history) in enumerate(histories.items(), start=1):
@@ -96,14 +76,3 @@ def _entry(file: Path, report: "TransactionReport") -> dict[str, object]:
         "also_not": list(report.also_not),
         "strongest": list(report.strongest),
     }
-
-
-def _start(file: Path, count: int) -> str:
-    """Return how a file begins, decompressed."""
-    with file.open("rb") as stream:
-        start = stream.read(count)
-    if start[:2] == b"\x1f\x8b" or start[:4] == b"\x28\xb5\x2f\xfd":
-        from latchfree_lincheck.formats.source import read_source
-
-        start = read_source(file).data[:count]
-    return start.decode("utf-8", "replace")

@@ -44,7 +44,7 @@ _OPTIONS: Final[Mapping[str, frozenset[str]]] = {
 
 
 def read_history(
-    path: str | Path,
+    path: str | Path | Source,
     format: str | None = None,
     model: str | None = None,
     *,
@@ -56,8 +56,9 @@ def read_history(
 
     Parameters
     ----------
-    path : str or Path
-        The file, plain or packed by gzip or zstd; ``-`` is standard input. A pipe will do: the file is opened once.
+    path : str, Path or Source
+        The file, plain or packed by gzip or zstd; ``-`` is standard input. A pipe will do: the file is opened once. Or
+        the bytes of a file that was read before.
     format : str, optional
         One of `FORMATS`; by default told from the file's content.
     model : str, optional
@@ -88,7 +89,7 @@ def read_history(
     options |= {"keyed": True} if keyed else {}
     for option in options:
         if option not in _OPTIONS.get(chosen, ()):
-            raise ValueError(f"{path}: {option!r} makes no difference to the format {chosen}; leave it out")
+            raise ValueError(f"{source.path}: {option!r} makes no difference to the format {chosen}; leave it out")
     if failed not in (None, "dropped", "compared"):
         raise ValueError(f"'failed' is 'dropped' or 'compared', not {failed!r}")
     usual = read_usual(source, chosen, model, failed)

@@ -1,7 +1,8 @@
 """A small reader of EDN, the data notation of Clojure.
 
 Maps become dicts; vectors and lists tuples; sets frozensets; keywords and symbols `Keyword` and `Symbol`. A vector that
-a tag calls a key and a value becomes a `KeyValue`; other tags are dropped. https://github.com/edn-format/edn
+a tag calls a key and a value becomes a `KeyValue`; other tags are dropped, but ``#:jepsen{:f 1}`` is
+``{:jepsen/f 1}``. ``(def name [...])`` at the top stands for its vector. https://github.com/edn-format/edn
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ _CHARACTERS: Final = {
 }  # fmt: skip
 _CLOSES: Final = {"{": "}", "#{": "}", "[": "]", "(": ")"}
 _GAP: Final = r"[ \t\r\n,]"
+_DEFINITION: Final = re.compile(rf"{_GAP}*def{_GAP}+[^\s,;\"()\[\]{{}}\\]+{_GAP}+([\[(])")
 _SIMPLE: Final = r'("[^"\\]*"|\[[^\[\]{}()"\\;#]*\]|[^\s,;"()\[\]{}\\#]+)'
 _KEYED: Final = frozenset({"#jepsen.independent/tuple", "#jepsen.independent.Tuple", "#clojure.lang.MapEntry"})
 _MAX_DEPTH: Final = 100
@@ -90,7 +92,7 @@ def read_edn(text: str, *, inside: bool = False) -> Iterator[tuple[int, Any]]:
         if token is None:
             return
         if inside and token.text in ("[", "("):
-            yield from reader.elements(_CLOSES[token.text], token, 0)
+            yield from reader.top(token)
         else:
             for value in reader.value(token, 0):
                 reader.learn(value)
@@ -182,6 +184,21 @@ class _Reader:
                     self.learn(value)
                 yield token.line, value
 
+    def top(self, opened: _Token) -> Iterator[tuple[int, Any]]:
+        """Yield the values of a vector or list at the top, or of the one in a ``(def name [...])``."""
+        definition = _DEFINITION.match(self._text, self._at) if opened.text == "(" else None
+        if definition is None:
+            yield from self.elements(_CLOSES[opened.text], opened, 0)
+            return
+        inner = _Token("open", definition[1], self._line + definition[0].count("\n"))
+        self._line, self._at = inner.line, definition.end()
+        yield from self.elements(_CLOSES[inner.text], inner, 0)
+        token = self.next()
+        if token is None or token.text != ")":
+            raise EdnError(
+                self._line, "')' after the vector of a def", "the end" if token is None else repr(token.text)
+            )
+
     def value(self, token: _Token, depth: int) -> list[Any]:
         """Return the value that begins with `token`: a list of one, or of none if it is discarded."""
         match token.kind:
@@ -206,6 +223,11 @@ class _Reader:
 
     def _tagged(self, tag: _Token, depth: int) -> Any:
         value = self._one(tag, depth)
+        if tag.text.startswith("#:"):
+            if not isinstance(value, dict):
+                raise EdnError(tag.line, f"a map after {tag.text}", repr(value)[:60])
+            keys = [_in_namespace(tag.text[2:], key) for key in value]
+            return self._distinct(tag, keys, dict(zip(keys, value.values(), strict=True)))
         if tag.text not in _KEYED:
             return value
         if not isinstance(value, tuple) or len(value) != 2:
@@ -250,6 +272,13 @@ class _Reader:
         if escape not in _ESCAPES:
             raise EdnError(token.line, "an escape such as \\n", f"\\{escape}")
         return _ESCAPES[escape]
+
+
+def _in_namespace(name: str, key: Any) -> Any:
+    """Return a key of a map whose namespace was said before it; ``:_/f`` is a key without one."""
+    if not isinstance(key, Keyword | Symbol) or ("/" in key.name and not key.name.startswith("_/")):
+        return key
+    return type(key)(key.name[2:] if key.name.startswith("_/") else f"{name}/{key.name}")
 
 
 def _atom(token: _Token) -> Any:

@@ -56,6 +56,8 @@ def read_maps(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
                 key = next(key for key in value if not isinstance(key, Keyword))
                 raise HistoryFormatError(path, line, "keywords as keys", repr(key)[:60])
             fields = {key.name: item for key, item in value.items()}
+            if "history" in fields and "process" not in fields:
+                raise HistoryFormatError(path, line, "a map of an event", "a map with :history; fix: give its vector")
             latest = _grown(source, line, fields, latest)
             yield line, fields
     except EdnError as error:

@@ -87,8 +87,8 @@ def stem_of(path: Path) -> str:
     return (Path(name.stem) if name.suffix in _PACKED else name).stem
 
 
-def read_source(path: str | Path) -> Source:
-    """Read a file to its end; ``-`` is standard input.
+def read_source(path: str | Path | Source) -> Source:
+    """Read a file to its end; ``-`` is standard input. A file that was read before is returned as it is.
 
     Raises
     ------
@@ -97,6 +97,8 @@ def read_source(path: str | Path) -> Source:
     OSError
         If the file cannot be read.
     """
+    if isinstance(path, Source):
+        return path
     path = Path(path)
     raw = standard_input().buffer.read() if path == STANDARD_INPUT else path.read_bytes()
     for magic, unpack in _UNPACKERS.items():

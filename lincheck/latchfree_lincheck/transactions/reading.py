@@ -24,7 +24,7 @@ from typing import Any, Final, TypeGuard, cast
 
 from latchfree_lincheck.formats.edn import EdnError, Keyword, Symbol
 from latchfree_lincheck.formats.errors import HistoryFormatError
-from latchfree_lincheck.formats.source import read_source
+from latchfree_lincheck.formats.source import Source, read_source
 from latchfree_lincheck.transactions.quick_edn import read_maps
 from latchfree_lincheck.transactions.transaction import ENDINGS, Ending, Transaction
 
@@ -32,13 +32,14 @@ _FUNCTIONS: Final = ("append", "r", "w")
 _FIELDS: Final = ("process", "transaction", "type", "invoke", "return")
 
 
-def read_transactions(path: str | Path) -> list[Transaction]:
+def read_transactions(path: str | Path | Source) -> list[Transaction]:
     """Read the one history of a file.
 
     Parameters
     ----------
-    path : str or Path
-        The file, plain or packed by gzip or zstd; ``-`` is standard input. A pipe will do: the file is opened once.
+    path : str, Path or Source
+        The file, plain or packed by gzip or zstd; ``-`` is standard input. A pipe will do: the file is opened once. Or
+        the bytes of a file that was read before.
 
     Raises
     ------

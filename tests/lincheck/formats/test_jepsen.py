@@ -175,6 +175,10 @@ def test_detection(tmp_path):
         ('{:a 1 #_ :dropped "b" #inst "2020"}', {Keyword("a"): 1, "b": "2020"}),
         ("[1 #_ #_ 2 3 4]", (1, 4)),
         ("; comment\n7 ; more", 7),
+        (
+            "#:n{:a 1, :_/b 2, :m/c 3, d 4, 5 6}",
+            {Keyword("n/a"): 1, Keyword("b"): 2, Keyword("m/c"): 3, Symbol("n/d"): 4, 5: 6},
+        ),
     ],
 )
 def test_edn_values(text, value):
@@ -182,8 +186,52 @@ def test_edn_values(text, value):
 
 
 @pytest.mark.parametrize(
-    "text", ["[1", "]", '"abc', "{1}", "#{{} 1}", "{{} 1}", r'"\q"', "1x", ":", "#_", "#inst", "[" * 200]
+    "text",
+    [
+        "[1",
+        "]",
+        '"abc',
+        "{1}",
+        "#{{} 1}",
+        "{{} 1}",
+        r'"\q"',
+        "1x",
+        ":",
+        "#_",
+        "#inst",
+        "[" * 200,
+        "#:n[1]",
+        "#:n{:a 1 :n/a 2}",
+    ],
 )
 def test_edn_errors(text):
     with pytest.raises(EdnError):
         list(read_edn(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("(def bad [{:a 1}\n {:a 2}])", [1, 2]),
+        ("; of the day\n(def\n bad\n [{:a 1} {:b [2]}\n{:a 2}]) {:a 3}", [4, 4, 5, 5]),
+        ("({:a 1}\n{:a 2})", [1, 2]),
+    ],
+)
+def test_a_definition_stands_for_its_vector(text, lines):
+    assert [line for line, value in read_edn(text, inside=True) if isinstance(value, dict)] == lines
+
+
+@pytest.mark.parametrize(
+    "text", ["(def bad [{:a 1}]", "(def bad [{:a 1}] {:a 2})", "(def bad [{:a 1})", "(def bad [{:a 1}]]"]
+)
+def test_a_definition_that_is_torn(text):
+    with pytest.raises(EdnError):
+        list(read_edn(text, inside=True))
+
+
+def test_a_namespace_or_a_map_around_the_history_is_no_event(tmp_path):
+    event = "{:process 0, :type :invoke, :f :read, :value nil}"
+    for text, said in ((f"#:jepsen{event}", ":process, got None"), (f"{{:history [{event}]}}", "fix: give its vector")):
+        (tmp_path / "h.edn").write_text(text)
+        with pytest.raises(HistoryFormatError, match=said):
+            read_history(tmp_path / "h.edn")
