@@ -8,7 +8,7 @@ Failed = Annotated[
     str | None,
     typer.Option("--failed", metavar="dropped|compared", help="What :fail of a cas means in a Jepsen history."),
 ]
-Keyed = Annotated[bool, typer.Option("--keyed", help="Values of a Jepsen history are [key value].")]
+Keyed = Annotated[bool, typer.Option("--keyed", help=r"Values of a Jepsen history are \[key value].")]
 Initial = Annotated[
     str | None, typer.Option("--initial", metavar="JSON", help="What a register holds at the beginning.")
 ]

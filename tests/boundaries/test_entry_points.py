@@ -174,6 +174,7 @@ REVIEWED = {
         "ENGINE.build",
         "ENGINE.extend",
         "ENGINE.extend_all",
+        "ENGINE.nest",
         "ENGINE.fetch",
         "ENGINE.rehash_nodes",
     },

@@ -69,6 +69,8 @@ _QUEUE: Final = _fields(
 )  # fmt: skip
 _DEQUEUES: Final = _fields(dequeues.Frontier, configurations=_TABLE, kept=_TABLE, log=_TABLE)
 
+_TEXT: Final = Array("uint8", written=False)
+
 _ENCODING: Final = {
     "number_codes": Call(encoding.number_codes, (GIVEN_INTS, INTS, INTS), INT, nogil=True),
     "number_parts": Call(encoding.number_parts, (GIVEN_INTS, GIVEN_INTS, INTS, INTS, INTS), INT, nogil=True),
@@ -85,7 +87,8 @@ _STATE_STORE: Final = {
     "build": Call(states.build, (*_STORE, INT, INTS), INT, nogil=True),
     "extend": Call(states.extend, (*_STORE, INT, GIVEN_INTS), INT, nogil=True),
     "fetch": Call(states.fetch, (_GIVEN_TABLE, INT, INT, INT), INT),
-    "extend_all": Call(texts.extend_all, (_STATES, GIVEN_INTS, GIVEN_INTS, GIVEN_INTS, INTS), NONE, nogil=True),
+    "nest": Call(texts.nest, (_TEXT, GIVEN_INTS, INTS), INT, nogil=True),
+    "extend_all": Call(texts.extend_all, (_STATES, _TEXT, GIVEN_INTS, GIVEN_INTS, INTS), NONE, nogil=True),
 }
 _DEPTH_FIRST: Final = {
     "search": Call(search.search, (INTS, INTS, _CALLS, _PATH, _INTS32, _MEMO, _STATES, INTS, INT), INT, nogil=True),
@@ -153,7 +156,6 @@ _MONITORS: Final = {
     ),
 }
 
-_TEXT: Final = Array("uint8", written=False)
 _MEMORY: Final = (_FRONTIER, _TABLE, _ROWS, INTS)
 _LOGS: Final = {
     "judge_register_log": Call(register_log.judge_register_log, (_TEXT, INTS, *_MEMORY), INT, nogil=True),

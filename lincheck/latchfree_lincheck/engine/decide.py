@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 import numpy as np
@@ -146,6 +146,7 @@ class _Decider:
         self._found: dict[int, Outcome] = {}
         self._winners: Counter[str] = Counter()
         self._gave_up: GaveUp = ""
+        self._first: int | None = None  # when the first operation returned that is known to fail
 
     def run(self) -> Decision:
         """See `decide`."""
@@ -167,6 +168,8 @@ class _Decider:
 
     def _search(self, part: int) -> None:
         problem = Problem.of(self._parts, self._meaning, part)
+        if self._first is not None:
+            problem = replace(problem, until=self._events_until(part, self._first))
         turns = _TURNS if self._known.monitored[part] == VIOLATION else None
         winner, outcome = search(problem, self._plan.searchers, self._memory, self._deadline, turns)
         if outcome.gave_up:
@@ -174,8 +177,19 @@ class _Decider:
             return
         if outcome.ordered:
             self._found[part] = outcome
+        if outcome.blocked is not None:
+            returned = self._returned(outcome)
+            self._first = returned if self._first is None else min(self._first, returned)
         if self._known.monitored[part] == UNDECIDED and self._known.swept[part] != BLOCKED:
             self._winners[winner] += 1
+
+    def _events_until(self, part: int, time: int) -> int:
+        """Return how many events of a part there are up to a time, to be told of an operation that failed sooner."""
+        begin, end = self._parts.event_bounds[part], self._parts.event_bounds[part + 1]
+        events = self._parts.events[begin:end]
+        returns = np.flatnonzero(events & 1)
+        times = self._return[self._parts.index[events[returns] >> 1]]
+        return int(np.append(returns, len(events))[np.searchsorted(times, time, "right")])
 
     def _judge(self, bad: Ints) -> Decision:
         blocked = {part: outcome for part, outcome in self._found.items() if outcome.blocked is not None}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import TypeVar
 
 import numpy as np
@@ -113,20 +114,11 @@ class Store:
         if not texts:
             return
         order = sorted(range(len(texts)), key=texts.__getitem__)
-        befores, rests, open_ = [], [], list[tuple[bytes, int]]()
-        for place, index in enumerate(order):
-            text = texts[index]
-            while open_ and not text.startswith(open_[-1][0]):
-                open_.pop()
-            before, at = open_[-1] if open_ else (b"", -1)
-            befores.append(at)
-            rests.append(text[len(before) :])
-            open_.append((text, place))
-        bounds = np.concatenate([[0], np.cumsum([len(rest) for rest in rests])])
-        self.room_for_nodes(int(bounds[-1]))
-        numbers, found = np.empty((2, len(texts)), np.int64)
-        pieces = np.frombuffer(b"".join(rests), np.uint8).astype(np.int64)
-        ENGINE.extend_all(self.states(), np.array(befores, np.int64), bounds, pieces, found)
+        text = b"".join([texts[index] for index in order])
+        bounds = np.array([0, *accumulate([len(texts[index]) for index in order])], np.int64)
+        befores, found, numbers = np.empty((3, len(texts)), np.int64)
+        self.room_for_nodes(int(ENGINE.nest(text, bounds, befores)))
+        ENGINE.extend_all(self.states(), text, bounds, befores, found)
         numbers[order] = found
         put = (rows[:, 0] == PUT) & (rows[:, 2] >= 0)
         rows[put, 2] = numbers[rows[put, 2]]

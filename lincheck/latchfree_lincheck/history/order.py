@@ -41,7 +41,7 @@ def order_events(invoke: Ints, return_: Ints, returned: npt.NDArray[np.bool_]) -
     done = np.flatnonzero(returned)
     times = np.concatenate([invoke, return_[done]])
     kinds = np.concatenate([2 * np.arange(n), 2 * done + 1])
-    return kinds[np.lexsort((kinds & 1, times))]
+    return kinds[np.argsort(times, kind="stable")]  # invocations stand before returns, so they come first in a tie
 
 
 def find_overlap(events: Ints, process: Ints) -> tuple[int, int]:

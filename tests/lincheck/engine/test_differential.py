@@ -1,5 +1,7 @@
 """`check` with every engine against the brute-force oracle on Python models, on random small histories."""
 
+from dataclasses import replace
+
 import pytest
 from lincheck_brute import assert_order, brute, brute_failing
 from lincheck_random import KINDS, model_of, random_history
@@ -59,6 +61,33 @@ def test_witnesses_and_failures_hold_up(kind, engine):
                 assert i in explained, seed
         assert verdict.failing not in explained
         assert verdict.message
+
+
+@pytest.mark.parametrize("kind", ["register", "append-kv", "set"])
+@pytest.mark.parametrize("engine", ["wgl", "frontier", "auto"])
+def test_of_several_objects_the_first_failure_is_told(kind, engine):
+    """A part that is searched later may fail sooner; it is searched only up to the failure that is known."""
+    model, several = model_of(kind), 0
+    for seed in range(200):
+        parts = [random_history(kind, 30_000 + 6 * seed + part).operations for part in range(6)]
+        operations, failures = [], []
+        for part, each in enumerate(parts):
+            failing = brute_failing(each, model)
+            failures += [] if failing is None else [(6 * each[failing].return_ + part, len(operations) + failing)]
+            operations += [
+                replace(
+                    operation,
+                    process=f"{part} {operation.process}",
+                    object=str(part),
+                    invoke=6 * operation.invoke + part,
+                    return_=None if operation.return_ is None else 6 * operation.return_ + part,
+                )
+                for operation in each
+            ]
+        verdict = check(History("several", operations), model, engine=engine)
+        assert verdict.failing == (min(failures)[1] if failures else None), seed
+        several += len(failures) > 1 and min(failures) != failures[0]
+    assert several > 10
 
 
 SMALL = 60

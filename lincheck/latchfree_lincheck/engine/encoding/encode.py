@@ -12,6 +12,7 @@ from latchfree_lincheck.engine.encoding.forms import Encoded, NotEncodable, fami
 from latchfree_lincheck.engine.encoding.operations import encode_operations
 from latchfree_lincheck.engine.encoding.parts import Parts
 from latchfree_lincheck.engine.encoding.problem import Meaning
+from latchfree_lincheck.engine.encoding.strings import encode_strings
 from latchfree_lincheck.engine.encoding.words import encode_words
 from latchfree_lincheck.history import History
 from latchfree_model import CompiledModel, Model, SequentialModel
@@ -48,6 +49,8 @@ def encode(model: Model[Any], history: History, deadline: Deadline) -> tuple[Par
 
 def _rows(model: Model[Any], history: History, deadline: Deadline) -> Encoded:
     assert isinstance(model, SequentialModel)
+    if family(model) == "append-kv":
+        return encode_strings(model, history.operations, deadline)
     columns, whole = history.columns, np.array([0, len(history)])
     if columns is None or len(history) == 0 or unfit(model, columns, whole)[0]:
         return encode_operations(model, history.operations, deadline)

@@ -6,9 +6,9 @@ result that the model would never accept becomes IMPOSSIBLE.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import numpy as np
 
@@ -23,8 +23,6 @@ from latchfree_model import UNKNOWN, Model, SequentialModel
 from latchfree_model.models.values import PLAIN, canonical, whole
 
 _LOOK_AT_CLOCK: Final = 1024
-_WRITES: Final = frozenset({"append", "put"})
-"""Calls of the model append-kv that take a string."""
 
 
 class _Numbers(dict[Hashable, int]):
@@ -38,7 +36,6 @@ class _Numbers(dict[Hashable, int]):
 def encode_operations(model: SequentialModel[Any], operations: Sequence[Operation], deadline: Deadline) -> Encoded:
     """Turn the operations of one history into rows; see `encode.encode` for what is raised."""
     takes = model.operations
-    texts = family(model) == "append-kv"
     usual = type(model).validate is SequentialModel.validate  # names, numbers of arguments, and None where it is stored
     for number, operation in enumerate(operations):
         if number % _LOOK_AT_CLOCK == 0 and deadline.passed():
@@ -46,7 +43,7 @@ def encode_operations(model: SequentialModel[Any], operations: Sequence[Operatio
         f, arguments = operation.f, operation.arguments
         if not usual or takes.get(f) != len(arguments) or None in arguments:
             model.validate(operation.call)
-        if f == "snapshot" or (texts and f in _WRITES and not isinstance(arguments[1], str)):
+        if f == "snapshot":
             model.step(model.init(), operation.call)
     return _Encoder(model).run(operations, deadline)
 
@@ -56,11 +53,8 @@ class _Encoder:
         self._family = family(model)
         self._forms = FORMS[self._family]
         self._values = _Numbers()
-        self._texts: dict[int, _Numbers] = {}
         self._keys: dict[int, _Numbers] = {}
         self._snapshots: dict[int, list[Any]] = {}
-        self._pieces: list[bytes] = []
-        self._length = 0
         self._zero = 0
         self._capacity = int(getattr(model, "capacity", op.ABSENT))
 
@@ -98,15 +92,7 @@ class _Encoder:
             if not alone:
                 key = self._keys.setdefault(part, _Numbers())[arguments[0]]
             arguments = arguments[1:]
-        if self._family == "append-kv":
-            if code == op.APPEND:
-                piece = _bytes(arguments[0])
-                a, b = self._length, len(piece)
-                self._pieces.append(piece)
-                self._length += b
-            elif code == op.PUT:
-                a = self._text(arguments[0], part)
-        elif code == op.ADD:
+        if code == op.ADD:
             a = arguments[0]  # type: ignore[assignment]
         else:
             numbers = [op.ABSENT if value is None else self._values[value] for value in arguments]
@@ -135,8 +121,6 @@ class _Encoder:
                 return op.IMPOSSIBLE  # not hashable, so it was never stored
         if kind == "truth":
             return int(bool(result)) if result in (True, False) else op.IMPOSSIBLE
-        if kind == "text":
-            return self._text(result, part)
         if kind == "contents":
             seen = self._snapshots.setdefault(part, [])
             seen.append(result)
@@ -178,11 +162,6 @@ class _Encoder:
         for column in (2, 4):
             rows[rows[:, column] >= 0, column] = rank[rows[rows[:, column] >= 0, column]]
 
-    def _text(self, text: object, part: int) -> int:
-        if not isinstance(text, str):
-            return op.IMPOSSIBLE
-        return self._texts.setdefault(part, _Numbers())[_bytes(text)] if text else op.ABSENT
-
     def _meaning(self, parts: int) -> Meaning:
         initial, contents = {}, {}
         for part, keys in self._keys.items():
@@ -197,12 +176,10 @@ class _Encoder:
                 contents[part], initial[part] = np.array(empty, np.int64), np.array([op.ABSENT])
         return Meaning(
             self._family,
-            "list" if self._family in LISTS else "text" if self._family == "append-kv" else "value",
+            "list" if self._family in LISTS else "value",
             np.full(parts, self._zero if self._family == "counter" else op.ABSENT, np.int64),
             initial,
             contents,
-            np.frombuffer(b"".join(self._pieces), np.uint8).astype(np.int64),
-            {part: tuple(cast(Iterable[bytes], texts)) for part, texts in self._texts.items()},
         )
 
     def _fill(self, held: Ints, snapshot: Any, keys: _Numbers) -> None:
@@ -224,8 +201,3 @@ def _fill_elements(held: Ints, snapshot: Any, keys: _Numbers) -> None:
             held[keys[element]] = 0
     if len(set(elements)) != len(elements) or any(element not in keys for element in elements):
         held[0] = op.IMPOSSIBLE
-
-
-def _bytes(text: object) -> bytes:
-    assert isinstance(text, str)
-    return text.encode("utf-8", "surrogatepass")

@@ -66,6 +66,8 @@ class Problem:
         The values at the beginning.
     contents : int64[s, keys]
         What snapshots saw.
+    until : int, optional
+        How many events a search has to explain, if not all: another part is violated by then.
     """
 
     parts: Parts
@@ -75,6 +77,7 @@ class Problem:
     pieces: Ints
     texts: tuple[bytes, ...]
     own: Own | None = None
+    until: int | None = None
 
     @classmethod
     def of(cls, parts: Parts, meaning: Meaning, part: int) -> Problem:

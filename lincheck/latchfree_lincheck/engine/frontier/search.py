@@ -95,6 +95,7 @@ class Frontier:
     def run(self) -> Slices:
         """Yield after each slice; return the outcome. Tables that grow end no slice, however often they do."""
         tables, parts = self._tables, self._parts
+        last = len(parts.events) if self._problem.until is None else self._problem.until
         try:
             if self._problem.texts:
                 tables.number_texts(self._rows, self._problem.texts)
@@ -106,7 +107,7 @@ class Frontier:
             ENGINE.start(tables.control, tables.flight, tables.configurations, state, 0)
             begun = 0
             while True:
-                why = self._slice(len(parts.events), _SLICE + begun - int(tables.control[k.STEPS]))
+                why = self._slice(last, _SLICE + begun - int(tables.control[k.STEPS]))
                 if why == k.DONE:
                     return self._order_found()
                 if why == k.BLOCKED:
