@@ -25,10 +25,10 @@ def begins_with(text: Text, bounds: Ints, string: int, other: int) -> bool:
     start, low, size = bounds[string], bounds[other], bounds[other + 1] - bounds[other]
     if bounds[string + 1] - start < size:
         return False
-    for at in range(size):  # numba knows no all()
-        if text[start + at] != text[low + at]:
-            return False
-    return start >= 0
+    at = 0
+    while at < size and text[start + at] == text[low + at]:
+        at += 1
+    return bool(at == size)
 
 
 @kernel

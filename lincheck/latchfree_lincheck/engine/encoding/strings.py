@@ -42,7 +42,7 @@ def encode_strings(model: SequentialModel[Any], operations: Sequence[Operation],
             texts.append({})
         part.append(mine)
         code, a, b, result = GET, ABSENT, ABSENT, UNKNOWN_RESULT
-        text = each.result if f == "get" else arguments[1]
+        text: Any = each.result if f == "get" else arguments[1]
         if type(text) is not str:
             if isinstance(text, str):
                 text = str.__str__(text)
