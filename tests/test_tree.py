@@ -59,13 +59,35 @@ def imports_of(file: Path, known: dict[str, Path]) -> Iterator[tuple[str, str]]:
                 yield (full, "") if full in known else (node.module, alias.name)
 
 
+def taken_over(package: str, file: Path) -> dict[str, tuple[str, str]]:
+    """For each name in the face of a package, the module that it comes from, and its name there."""
+    stub, found = file.with_suffix(".pyi"), {}
+    for node in ast.walk(ast.parse((stub if stub.exists() else file).read_text())):
+        if isinstance(node, ast.ImportFrom):
+            source = ".".join(filter(None, (package if node.level else "", node.module)))
+            found |= {alias.asname or alias.name: (source, alias.name) for alias in node.names}
+    return found
+
+
 def circle_in(known: dict[str, Path]) -> list[str]:
-    """A circle of files that import one another, [] if there is none. The face of a package is no file of a circle."""
+    """A circle of files that import one another, [] if there is none; a face of a package only hands on."""
+    faces = {module: taken_over(module, file) for module, file in known.items() if file.name == "__init__.py"}
+
+    def behind(source: str, name: str) -> str:
+        while name and source in faces:
+            if f"{source}.{name}" in known:
+                source, name = f"{source}.{name}", ""
+            elif name in faces[source]:
+                source, name = faces[source][name]
+            else:
+                break
+        return source
+
     graph = {
         module: {
             source
-            for source, name in imports_of(file, known)
-            if source in known and (known[source].name != "__init__.py" or not name)
+            for source in (behind(*each) for each in imports_of(file, known))
+            if source in known and (known[source].name != "__init__.py")
         }
         for module, file in known.items()
         if file.name != "__init__.py"
@@ -182,6 +204,18 @@ def test_no_package_reaches_a_private_name_through_a_module_of_another():
 
 def test_no_files_import_one_another_in_a_circle():
     assert circle_in(modules()) == []
+
+
+@pytest.mark.parametrize("stub", [False, True])
+def test_a_circle_through_a_face_is_found(tmp_path, stub):
+    home = tmp_path / "impl" / "latchfree"
+    home.joinpath("inner").mkdir(parents=True)
+    home.joinpath("inner", "__init__.py").write_text("" if stub else "from latchfree.inner.one import x\n")
+    if stub:
+        home.joinpath("inner", "__init__.pyi").write_text("from .one import x as x\n")
+    home.joinpath("inner", "one.py").write_text("from latchfree import two\n")
+    home.joinpath("two.py").write_text("from latchfree.inner import x\n")
+    assert set(circle_in(modules(tmp_path))) == {"latchfree.inner.one", "latchfree.two"}
 
 
 def test_a_circle_is_found(tmp_path):

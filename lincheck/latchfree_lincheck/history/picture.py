@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from html import escape
-from typing import Final
+from typing import Final, Protocol
 
-from latchfree_lincheck.history import History, Operation
+from latchfree_lincheck.history.operation import Operation
 from latchfree_model import UNKNOWN
 from latchfree_support.notebook import LIMIT
 
@@ -23,7 +23,19 @@ _LETTER: Final = 6.6
 _COLOURS: Final = ("#cfe8f7", "#fde3b8", "#c9ebd9", "#f6d3e6", "#d9d2ef", "#f8cfc0")
 
 
-def history_svg(history: History, marked: Collection[int] = ()) -> str:
+class Recorded(Protocol):
+    """What is drawn of a history."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+
+    @property
+    def operations(self) -> tuple[Operation, ...]:
+        """The operations, in any order."""
+
+
+def history_svg(history: Recorded, marked: Collection[int] = ()) -> str:
     """Return a history as an SVG document of at most 100 kB.
 
     Parameters
@@ -41,7 +53,7 @@ def history_svg(history: History, marked: Collection[int] = ()) -> str:
         count //= 2
 
 
-def _drawn(history: History, marked: Collection[int], most: int) -> str:
+def _drawn(history: Recorded, marked: Collection[int], most: int) -> str:
     shown = sorted(enumerate(history.operations), key=lambda pair: pair[1].invoke)[:most]
     times = sorted({time for _, each in shown for time in (each.invoke, each.return_) if time is not None})
     column = {time: k for k, time in enumerate(times)}

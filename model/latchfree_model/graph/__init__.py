@@ -7,7 +7,8 @@ from latchfree_model.graph.dump import read_dump
 from latchfree_model.graph.explore import Explored, Unexplored, check_invariant, explore, list_actions
 from latchfree_model.graph.livelock import Livelock, find_livelock
 from latchfree_model.graph.shortest import counterexample, locate, shortest_path
-from latchfree_model.graph.state_graph import Path, StateGraph, Step
+from latchfree_model.graph.state_graph import StateGraph
+from latchfree_model.graph.steps import Path, Step
 
 __all__ = [
     "READABLE",

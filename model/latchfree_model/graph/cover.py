@@ -11,7 +11,8 @@ falls into paths where it passes the root. The order is fixed, and the time line
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
-from latchfree_model.graph.state_graph import Path, StateGraph, Step
+from latchfree_model.graph.state_graph import StateGraph
+from latchfree_model.graph.steps import Path, Step
 
 ROOT = -1
 """A state from which every path begins and to which it returns."""

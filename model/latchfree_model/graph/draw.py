@@ -10,7 +10,7 @@ from typing import Final
 
 from latchfree_model.graph.labels import colours, on_path, state_lines, step_label
 from latchfree_model.graph.layout import layers
-from latchfree_model.graph.state_graph import StateGraph, Step
+from latchfree_model.graph.steps import Drawable, Step
 from latchfree_model.tlc.values import show
 
 READABLE: Final = 60
@@ -29,12 +29,13 @@ STYLE: Final = (
 )
 
 
-def draw_dot(graph: StateGraph, *, colour: str | None = None, highlight: Sequence[Step] = ()) -> str:
+def draw_dot(graph: Drawable, *, colour: str | None = None, highlight: Sequence[Step] = ()) -> str:
     """Return the graph in DOT.
 
     Parameters
     ----------
-    graph : StateGraph
+    graph : Drawable
+        A `StateGraph`.
         The graph.
     colour : str, optional
         A variable, or a field such as ``L.w.pc``, by whose value the states are coloured.
@@ -65,7 +66,7 @@ def _quoted(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
-def draw_svg(graph: StateGraph, *, colour: str | None = None, highlight: Sequence[Step] = ()) -> str:
+def draw_svg(graph: Drawable, *, colour: str | None = None, highlight: Sequence[Step] = ()) -> str:
     """Return the graph as an SVG document; parameters and errors as for `draw_dot`."""
     return _Drawing(graph, colour, highlight).document()
 
@@ -73,7 +74,7 @@ def draw_svg(graph: StateGraph, *, colour: str | None = None, highlight: Sequenc
 class _Drawing:
     """Boxes in layers, and the lines between them; all lengths are pixels."""
 
-    def __init__(self, graph: StateGraph, colour: str | None, highlight: Sequence[Step]) -> None:
+    def __init__(self, graph: Drawable, colour: str | None, highlight: Sequence[Step]) -> None:
         self.graph = graph
         self.fill, self.legend = colours(graph, colour) if colour else (["#ffffff"] * len(graph), {})
         self.colour = colour or ""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from latchfree_model.graph.rows import name_of
-from latchfree_model.graph.state_graph import StateGraph, Step
+from latchfree_model.graph.steps import Drawable, Step
 from latchfree_model.tlc.values import Function, Value, show
 
 WIDTH: Final = 26
@@ -13,7 +13,7 @@ PALETTE: Final = ("#cfe8f7", "#fde3b8", "#c9ebd9", "#f6d3e6", "#f9f3ae", "#d9d2e
 """Light colours that differ also for the colour-blind, after Okabe and Ito; the last is for all further values."""
 
 
-def state_lines(graph: StateGraph, state: int) -> list[str]:
+def state_lines(graph: Drawable, state: int) -> list[str]:
     """Return the short text of a state: the ``pc`` of each process, and the other variables that are short enough."""
     lines = []
     for column, text in zip(graph.rows.columns, graph.rows[state], strict=True):
@@ -26,13 +26,13 @@ def state_lines(graph: StateGraph, state: int) -> list[str]:
     return short[:LINES]
 
 
-def step_label(graph: StateGraph, step: Step) -> str:
+def step_label(graph: Drawable, step: Step) -> str:
     """Return the action of a step, and its process if there are several."""
     process = graph.process(step)
     return f"{step.action}({name_of(process)})" if process is not None else step.action
 
 
-def value_at(graph: StateGraph, state: int, place: str) -> Value:
+def value_at(graph: Drawable, state: int, place: str) -> Value:
     """Return the value of a variable, or of a field in it such as ``L.w.pc``.
 
     Raises
@@ -54,7 +54,7 @@ def value_at(graph: StateGraph, state: int, place: str) -> Value:
     return value
 
 
-def colours(graph: StateGraph, place: str) -> tuple[list[str], dict[str, str]]:
+def colours(graph: Drawable, place: str) -> tuple[list[str], dict[str, str]]:
     """Return the colour of each state by the value at a place, and the legend: the colour of each value.
 
     The most frequent values get colours of their own.

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Final
 
-from latchfree_model.graph.state_graph import StateGraph
+from latchfree_model.graph.steps import Drawable
 
 SWEEPS: Final = 8
 
 
-def layers(graph: StateGraph) -> list[list[int]]:
+def layers(graph: Drawable) -> list[list[int]]:
     """Return the states of each layer, from left to right."""
     rows: list[list[int]] = [[] for _ in range(graph.depth)]
     for state, level in enumerate(graph.levels):
@@ -34,7 +34,7 @@ def layers(graph: StateGraph) -> list[list[int]]:
     return best
 
 
-def crossings(graph: StateGraph, rows: list[list[int]]) -> int:
+def crossings(graph: Drawable, rows: list[list[int]]) -> int:
     """Return how many pairs of edges between neighbouring layers cross."""
     total = 0
     for upper, lower in pairwise(rows):
@@ -51,7 +51,7 @@ def crossings(graph: StateGraph, rows: list[list[int]]) -> int:
     return total
 
 
-def _sorted(graph: StateGraph, row: list[int], beside: Mapping[int, float]) -> list[int]:
+def _sorted(graph: Drawable, row: list[int], beside: Mapping[int, float]) -> list[int]:
     """Return a layer in the order of the mean position of each state's neighbours in the layer beside it."""
     places = _positions(row)
 

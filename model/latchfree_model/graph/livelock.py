@@ -16,7 +16,8 @@ from itertools import pairwise
 import networkx as nx
 
 from latchfree_model.graph.shortest import shortest_path
-from latchfree_model.graph.state_graph import Path, StateGraph, Step
+from latchfree_model.graph.state_graph import StateGraph
+from latchfree_model.graph.steps import Path, Step
 from latchfree_model.tlc.trace import Trace
 
 

@@ -3,7 +3,8 @@
 from collections import deque
 from collections.abc import Callable, Mapping
 
-from latchfree_model.graph.state_graph import Path, StateGraph, Step
+from latchfree_model.graph.state_graph import StateGraph
+from latchfree_model.graph.steps import Path, Step
 from latchfree_model.tlc.trace import Trace
 from latchfree_model.tlc.values import Value
 

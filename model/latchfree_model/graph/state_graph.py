@@ -8,11 +8,12 @@ names the action, and changes that process's registers more than a renaming of n
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Final
 
 import networkx as nx
 
 from latchfree_model.graph.rows import Rows
+from latchfree_model.graph.steps import Path, Step
 from latchfree_model.tlc.trace import Trace, TraceState
 from latchfree_model.tlc.values import Function, Value
 
@@ -21,26 +22,6 @@ IDLE: Final = frozenset({"idle", "Done"})
 
 _SHOWN: Final = 100_000
 """Characters of a picture in a notebook."""
-
-
-class Step(NamedTuple):
-    """One edge: states are numbers."""
-
-    source: int
-    target: int
-    action: str
-
-
-class Path(NamedTuple):
-    """A behaviour: the state where it begins, and its steps, each from where the one before ends."""
-
-    start: int
-    steps: tuple[Step, ...]
-
-    @property
-    def states(self) -> tuple[int, ...]:
-        """The states, one more than there are steps."""
-        return (self.start, *(step.target for step in self.steps))
 
 
 @dataclass(frozen=True)
@@ -67,7 +48,7 @@ class StateGraph:
 
     def _repr_svg_(self) -> str | None:
         """Return what a notebook shows: the graph drawn, if it is small enough to be read."""
-        from latchfree_model.graph import READABLE, draw_svg
+        from latchfree_model.graph.draw import READABLE, draw_svg  # only a notebook draws
 
         text = draw_svg(self) if 0 < len(self) <= READABLE else ""
         return text if 0 < len(text) <= _SHOWN else None

@@ -10,7 +10,7 @@ import pytest
 from lincheck_random import KINDS, model_of, random_history
 
 from latchfree_lincheck import Columns, History, check, check_many
-from latchfree_lincheck.history.history import Operation
+from latchfree_lincheck.history import Operation
 from latchfree_model import UNKNOWN
 from latchfree_model.models.values import NAN, canonical, whole
 
