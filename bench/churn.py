@@ -111,7 +111,7 @@ class Churn:
 
     def run(self, seconds: float, period: float) -> list[Sample]:
         """Let it run, looking every `period` seconds."""
-        works = [self._worker(number) for number in range(THREADS)] + [self._snapshot_keeper]
+        works = [self._worker(number) for number in range(THREADS)] + [self._hold_snapshots]
         threads = [threading.Thread(target=self._guard, args=(work,)) for work in works]
         began = time.perf_counter()
         samples = []
@@ -182,7 +182,7 @@ class Churn:
 
     # and who keeps snapshots -----------------------------------------------------------------------------------
 
-    def _snapshot_keeper(self) -> None:
+    def _hold_snapshots(self) -> None:
         rng = random.Random(self.seed)
         held = [_Held(self.trie, rng) for _ in range(self.open)]
         while not self.stop.is_set():

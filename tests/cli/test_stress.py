@@ -124,7 +124,7 @@ def test_lifecycle_as_json() -> None:
 def test_lifecycle_of_a_program_that_fails(tmp_path: Path) -> None:
     steps = [{"do": "pause", "for": 1}, {"do": "fault:crash"}]
     program = {
-        "format": "latchfree lifecycle 1", "seed": 5, "number": 3, "arena": "path", "keeper": False,
+        "format": "latchfree lifecycle 2", "seed": 5, "number": 3, "arena": "path", "bystander": False,
         "processes": [{"who": 0, "steps": steps}], "signals": [],
     }  # fmt: skip
     (tmp_path / "program.json").write_text(json.dumps(program))

@@ -32,11 +32,11 @@ def judged(driver: Driver, program: Program) -> Judged:
     return result
 
 
-def of_steps(*lives: list[Step], keeper: bool = False) -> Program:
+def of_steps(*lives: list[Step], bystander: bool = False) -> Program:
     processes = [{"who": who, "steps": steps} for who, steps in enumerate(lives)]
     return {
-        "format": programs.FORMAT, "seed": 0, "number": 0, "arena": "path", "keeper": keeper, "processes": processes,
-        "signals": [],
+        "format": programs.FORMAT, "seed": 0, "number": 0, "arena": "path", "bystander": bystander,
+        "processes": processes, "signals": [],
     }  # fmt: skip
 
 
@@ -116,7 +116,7 @@ def test_an_error_is_found(driver: Driver) -> None:
 def test_the_steps_that_belong_to_a_program_are_not_found(driver: Driver) -> None:
     alarm = {"do": "alarm", "on": "a", "after": 200, "times": 1, "then": "kill", "until": 0}
     kinds = [[use(), {"do": last}] for last in ("kill", "leave", "exit")]
-    assert judged(driver, of_steps(*kinds, keeper=True)).findings == []
+    assert judged(driver, of_steps(*kinds, bystander=True)).findings == []
     assert judged(driver, of_steps([alarm, use(), use("texts", "bulk")])).findings == []
 
 

@@ -16,7 +16,7 @@ steps_life   what a process does with itself: fork, exec, signals, descriptors, 
 process      one process: step after step
 faults       steps that must be found: they test the judge
 setting      the arena that a program finds
-keeper       a process that has the arena open all the time
+bystander    a process that has the arena open all the time
 watch        when a step takes too long, also on a busy machine
 conductor    runs the processes of one program
 judge        looks at the arena afterwards

@@ -16,10 +16,18 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from latchfree_evidence.stress.lifecycle import ledger as columns
+from latchfree_evidence.stress.lifecycle.bystander import keep
 from latchfree_evidence.stress.lifecycle.descent import children, descendants, kill_all
 from latchfree_evidence.stress.lifecycle.judge import Finding
-from latchfree_evidence.stress.lifecycle.keeper import keep
-from latchfree_evidence.stress.lifecycle.ledger import ENDING, KEEPER, PROCESSES, RESTING, RUNNING, TOLD_TO_END, Ledger
+from latchfree_evidence.stress.lifecycle.ledger import (
+    BYSTANDER,
+    ENDING,
+    PROCESSES,
+    RESTING,
+    RUNNING,
+    TOLD_TO_END,
+    Ledger,
+)
 from latchfree_evidence.stress.lifecycle.process import live
 from latchfree_evidence.stress.lifecycle.program import Program
 from latchfree_evidence.stress.lifecycle.watch import GONE, Watch, state_of
@@ -64,12 +72,12 @@ class Conductor:
 
     def run_processes(self) -> Task | None:
         """Start the processes and see them to their ends; return a task in a process that is to run it."""
-        if self.program["keeper"]:
+        if self.program["bystander"]:
             if self.start(lambda: keep(self.folder, self.program)) is None:
                 return self.task
-            while not self.ledger.rows[KEEPER, columns.STATE]:
-                if self.reap() and KEEPER not in self.living():
-                    self.find("exception", "the keeper could not open the arena")
+            while not self.ledger.rows[BYSTANDER, columns.STATE]:
+                if self.reap() and BYSTANDER not in self.living():
+                    self.find("exception", "the bystander could not open the arena")
                     return None
                 time.sleep(_LOOK)
         for each in self.program["processes"]:
@@ -106,14 +114,14 @@ class Conductor:
         return None
 
     def end_the_rest(self) -> Task | None:
-        """Have the keeper close and end, and end the processes that rest; return None, as nothing is forked."""
+        """Have the bystander close and end, and end the processes that rest; return None, as nothing is forked."""
         rows = self.ledger.rows
         for who, pid in self.living().items():
             if rows[who, columns.STATE] == RESTING:
                 rows[who, columns.FATE] = TOLD_TO_END
                 os.kill(pid, signal.SIGKILL)
-        rows[KEEPER, columns.GO_ON] = 1
-        rows[KEEPER, columns.SINCE] = time.monotonic_ns()
+        rows[BYSTANDER, columns.GO_ON] = 1
+        rows[BYSTANDER, columns.SINCE] = time.monotonic_ns()
         while children() and not self.findings:
             self.reap()
             self.look_for_hangs()
@@ -131,7 +139,7 @@ class Conductor:
         """Return whether any process is still to end; the kernel may leave children out of one list, while some end."""
         rows = self.ledger.rows
         for _ in range(_LOOKS):
-            idle = {int(rows[KEEPER, columns.PID])}
+            idle = {int(rows[BYSTANDER, columns.PID])}
             idle |= {int(row[columns.PID]) for row in rows if row[columns.STATE] == RESTING}
             if (children() | set(self.living().values())) - idle:
                 return True
@@ -159,7 +167,7 @@ class Conductor:
         fates = (
             self.ledger.rows[:, columns.FATE].tolist() if who is None else [int(self.ledger.rows[who, columns.FATE])]
         )
-        name = "a process" if who is None else f"process {who}" if who != KEEPER else "the keeper"
+        name = "a process" if who is None else f"process {who}" if who != BYSTANDER else "the bystander"
         if os.WIFSIGNALED(status):
             number = os.WTERMSIG(status)
             if not (number == signal.SIGKILL and {signal.SIGKILL, TOLD_TO_END} & set(fates)):
@@ -206,7 +214,7 @@ class Conductor:
     def is_idle(self, who: int) -> bool:
         """Return whether a process does nothing that could have an end: it keeps, rests, or waits for a child."""
         row = self.ledger.rows[who]
-        keeping = who == KEEPER and not row[columns.GO_ON]
+        keeping = who == BYSTANDER and not row[columns.GO_ON]
         return bool(keeping or row[columns.STATE] == RESTING or row[columns.WAITING])
 
     def look_for_hangs(self) -> None:

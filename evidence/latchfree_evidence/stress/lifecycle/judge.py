@@ -1,6 +1,6 @@
 """The judge of one program: looks at the arena after the processes have ended.
 
-Two looks, in processes of their own. While the keeper still has the arena open and programs without the arena rest,
+Two looks, in processes of their own. While the bystander still has the arena open and programs without the arena rest,
 `look_at_life` opens the arena and compares its contents with the ledger. When everybody has ended,
 `look_at_remains` has fsck check and repair the arena, opens the arena again, and compares once more. What the first
 look found allocated and the second did not was kept by the dead.
@@ -52,7 +52,7 @@ class Finding:
 
 
 def look_at_life(folder: Path, program: Program) -> None:
-    """Open the arena beside the keeper, compare, and let memory come back; write the findings."""
+    """Open the arena beside the bystander, compare, and let memory come back; write the findings."""
     ledger = Ledger(folder / "ledger")
     arena = Arena.open(place(folder, program["arena"]))
     findings = [Finding("loss", text) for text in _differences(arena, ledger)]

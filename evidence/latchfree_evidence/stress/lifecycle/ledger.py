@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 PROCESSES: Final = 24
-"""Processes of one program at most; the last two seats are the keeper's and nobody's."""
-KEEPER: Final = PROCESSES - 2
+"""Processes of one program at most; the last two seats are the bystander's and nobody's."""
+BYSTANDER: Final = PROCESSES - 2
 NOBODY: Final = PROCESSES - 1
 LANES: Final = 8
 """Parts of a process that write: the main thread, signal handlers, and the threads."""

@@ -2,7 +2,7 @@
 
 Example: two processes; the first opens the arena twice and closes one opening, the second is killed while it writes::
 
-    {"arena": "name", "keeper": true, "signals": [],
+    {"arena": "name", "bystander": true, "signals": [],
      "processes": [
         {"who": 0, "steps": [{"do": "use", "on": "a", "what": "ints", "how": "bulk"},
                              {"do": "pickle", "on": "a", "to": "b"}, {"do": "close", "on": "b"},
@@ -20,12 +20,12 @@ import random
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from latchfree_evidence.stress.lifecycle.ledger import KEEPER, STRUCTURES
+from latchfree_evidence.stress.lifecycle.ledger import BYSTANDER, STRUCTURES
 
 Step: TypeAlias = dict[str, Any]
 Program: TypeAlias = dict[str, Any]
 
-FORMAT: Final = "latchfree lifecycle 1"
+FORMAT: Final = "latchfree lifecycle 2"
 
 _SLOTS: Final = ("a", "b")
 _WAYS: Final = ("put", "mixed", "bulk", "scan", "many", "length")
@@ -74,7 +74,7 @@ _THEN: Final = {"use": 5, "kill": 3, "stop": 2, "exit": 2, "fork": 1, "open": 1,
 def generate(seed: int, number: int) -> Program:
     """Return a program: the one of this number in the series of this seed."""
     rng = random.Random(f"lifecycle {seed} {number}")
-    seats = iter(range(KEEPER))
+    seats = iter(range(BYSTANDER))
     processes = [{"who": next(seats)} for _ in range(rng.choice((1, 2, 2, 3)))]
     for process in processes:
         process["steps"] = _life(rng, seats, 0)  # type: ignore[assignment]
@@ -83,7 +83,7 @@ def generate(seed: int, number: int) -> Program:
         "seed": seed,
         "number": number,
         "arena": rng.choice(("name", "path")),
-        "keeper": rng.random() < 0.6,
+        "bystander": rng.random() < 0.6,
         "processes": processes,
         "signals": [],
     }

@@ -110,7 +110,7 @@ def conduct(folder: Path) -> Task | None:
     parts: list[Callable[[], Task | None]] = [
         lambda: conductor.run_apart(lambda: _prepare(folder), "making the arena"),
         conductor.run_processes,
-        lambda: conductor.run_apart(lambda: look_at_life(folder, program), "opening the arena beside the keeper"),
+        lambda: conductor.run_apart(lambda: look_at_life(folder, program), "opening the arena beside the bystander"),
         conductor.end_the_rest,
         lambda: conductor.run_apart(lambda: look_at_remains(folder, program), "opening what is left"),
     ]

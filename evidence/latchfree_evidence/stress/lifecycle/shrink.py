@@ -52,8 +52,8 @@ def _without(program: Program, first: int, last: int) -> Program:
 
 def shrink(program: Program, fails: Fails, deadline: float) -> Program:
     """Return a smaller program that fails, too; the same program if there is none, or no time."""
-    if program["keeper"]:
-        small = {**program, "keeper": False}
+    if program["bystander"]:
+        small = {**program, "bystander": False}
         if fails(small):
             program = small
     width = size(program) + len(program["processes"])

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from latchfree import Arena, ConcurrentTrie, RingBuffer
-from latchfree_evidence.stress.lifecycle.ledger import KEEPER, Ledger
+from latchfree_evidence.stress.lifecycle.ledger import BYSTANDER, Ledger
 from latchfree_evidence.stress.lifecycle.setting import furnish
 from latchfree_evidence.stress.lifecycle.work import Writer, contents
 from latchfree_fsck import fsck, inspect
@@ -21,7 +21,7 @@ def warm() -> None:
         ledger = Ledger(folder / "ledger", create=True)
         with Arena.create(path=path, capacity=16 << 20) as arena:
             structures = furnish(arena)
-            writer = Writer(ledger, KEEPER, 0)
+            writer = Writer(ledger, BYSTANDER, 0)
             for what, structure in structures.items():
                 for how in ("put", "mixed", "bulk", "scan", "many", "length"):
                     writer.work(structure, what, how, 3)

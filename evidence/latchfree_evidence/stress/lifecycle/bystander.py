@@ -1,4 +1,4 @@
-"""The keeper: a process of some programs that has the arena open all the time, and does nothing with it."""
+"""The bystander: a process of some programs that has the arena open all the time, and does nothing with it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from latchfree import Arena
-from latchfree_evidence.stress.lifecycle.ledger import GO_ON, KEEPER, RUNNING, Ledger
+from latchfree_evidence.stress.lifecycle.ledger import BYSTANDER, GO_ON, RUNNING, Ledger
 from latchfree_evidence.stress.lifecycle.program import Program
 from latchfree_evidence.stress.lifecycle.setting import offer_ring
 from latchfree_evidence.stress.lifecycle.state import place
@@ -24,8 +24,8 @@ def keep(folder: Path, program: Program) -> None:
     ledger = Ledger(folder / "ledger")
     arena = Arena.open(place(folder, program["arena"]))
     ring = offer_ring(folder, arena)
-    ledger.begin(KEEPER, RUNNING)
-    while not ledger.rows[KEEPER, GO_ON]:
+    ledger.begin(BYSTANDER, RUNNING)
+    while not ledger.rows[BYSTANDER, GO_ON]:
         time.sleep(_LOOK)
     del ring
     arena.close()
