@@ -47,9 +47,9 @@ def open_file(file: Path) -> "Source":
 
 def has_transactions(source: "Source") -> bool:
     """Return whether a file begins like a history of transactions."""
-    from latchfree_lincheck.transactions.sniffing import SNIFFED, holds_transactions
+    from latchfree_lincheck.transactions.sniffing import holds_transactions
 
-    return holds_transactions(source.data[:SNIFFED].decode("utf-8", "replace"))
+    return holds_transactions(source.start)
 
 
 def read_histories(file: Path, reading: Reading) -> "list[History]":

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol, cast
 
 from latchfree_lincheck.formats.errors import HistoryFormatError
-from latchfree_lincheck.formats.source import Source, read_source
+from latchfree_lincheck.formats.source import TOLD_BY, Source, read_source
 from latchfree_lincheck.formats.usual import read_usual
 from latchfree_lincheck.history import History
 
@@ -31,7 +31,6 @@ __all__ = ["FORMATS", "HistoryFormatError", "detect_format", "read_history", "re
 
 FORMATS: Final = ("jsonl", "parquet", "jepsen-log", "jepsen-edn", "porcupine-kv")
 _WRITABLE: Final = ("jsonl", "parquet")
-_SNIFFED: Final = 1 << 16
 _BLANK: Final = "\ufeff \t\r\n,"
 _LOG: Final = re.compile(r"INFO\s+jepsen\.util\b")
 _ARRAY: Final = re.compile(r'\[\s*\{\s*"[^"\\]*"\s*:')
@@ -148,13 +147,13 @@ def _detect(source: Source) -> str:
     """Return the format of a file that was read; an empty one holds no line of JSON."""
     if source.data.startswith(b"PAR1") or source.path.suffix == ".parquet":
         return "parquet"
-    start = source.data[:_SNIFFED].decode("utf-8", "replace")
+    start = source.start
     text = start.lstrip(_BLANK)
     if text.startswith(("{:", "{ :", "[", "(", "#", ";")):
         if _ARRAY.match(text):
             return "jsonl"
         return "porcupine-kv" if _KEY.search(text) else "jepsen-edn"
-    if text.startswith("{") or (not text and len(source.data) <= _SNIFFED):
+    if text.startswith("{") or (not text and len(source.data) <= TOLD_BY):
         return "jsonl"
     if _LOG.search(text):
         return "jepsen-log"

@@ -24,6 +24,9 @@ from latchfree_support.standard import standard_input
 STANDARD_INPUT: Final = Path("-")
 """The path that stands for standard input."""
 
+TOLD_BY: Final = 1 << 16
+"""How many bytes at the beginning of a file tell what it holds."""
+
 _PACKED: Final = frozenset({".gz", ".zst"})
 _OTHERS: Final = {b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x04\x22\x4d\x18": "lz4", b"PK\x03\x04": "unzip"}
 
@@ -47,6 +50,11 @@ class Source:
     def stem(self) -> str:
         """The file's name without endings: the name of a history that has none of its own."""
         return stem_of(self.path)
+
+    @property
+    def start(self) -> str:
+        """How the file begins, as text, to tell what it holds; it is read as a whole afterwards."""
+        return self.data[:TOLD_BY].decode("utf-8", "replace")
 
     @cached_property
     def text(self) -> str:

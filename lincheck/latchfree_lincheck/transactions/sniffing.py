@@ -6,19 +6,16 @@ import json
 import re
 from typing import Final
 
-SNIFFED: Final = 1 << 16
-"""How much of a file tells."""
-
 _EDN: Final = re.compile(r":f\s+:txn\b|:value\s+\[\s*\[\s*:(?:append|r|w)\s")
 
 
-def holds_transactions(text: str) -> bool:
-    """Return whether a text begins like a history of transactions, in EDN or in JSON Lines.
+def holds_transactions(start: str) -> bool:
+    """Return whether a file that starts so is a history of transactions, in EDN or in JSON Lines.
 
     >>> holds_transactions('{"transaction": [["append", "x", 1]]}'), holds_transactions("{:type :ok, :f :read}")
     (True, False)
     """
-    start = text[:SNIFFED].lstrip("\ufeff \t\r\n")
+    start = start.lstrip("\ufeff \t\r\n")
     if not start.startswith('{"'):
         return bool(_EDN.search(start))
     try:

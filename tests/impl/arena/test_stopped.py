@@ -7,6 +7,7 @@ import time
 from contextlib import suppress
 
 import pytest
+from threads_together import PATIENCE, at_once
 
 from latchfree import Arena, ArenaClosed, Ctrie, StructureExists, StructureMissing
 from latchfree.arena import directory as module
@@ -18,8 +19,6 @@ from latchfree.structures import CTRIE
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 
 ALL = (1 << 64) - 1
-#: Seconds for what takes none unless somebody waits.
-PATIENCE = 60
 
 
 @pytest.fixture
@@ -37,16 +36,6 @@ def forked(body):
         status = body()
     finally:
         os._exit(status)
-
-
-def at_once(act):
-    """Run `act` in a thread; it must end."""
-    result = []
-    thread = threading.Thread(target=lambda: result.append(act()), daemon=True)
-    thread.start()
-    thread.join(PATIENCE)
-    assert result, "it hangs, or has raised"
-    return result[0]
 
 
 def stopping(left, act):

@@ -7,10 +7,10 @@ process that stops between two system calls has stopped before one of them.
 import os
 import signal
 import sys
-import threading
 from pathlib import Path
 
 import pytest
+from threads_together import at_once
 
 import latchfree.arena
 from latchfree import Arena, Ctrie
@@ -18,8 +18,6 @@ from latchfree_fsck import fsck
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 
-#: Seconds for what takes none unless somebody waits.
-PATIENCE = 60
 #: Bytes that an unlinked trie leaves behind: somebody may have it open.
 UNLINKED = 104
 HOME = str(Path(latchfree.arena.__file__).parent)
@@ -73,16 +71,6 @@ PREPARED = {
     "attach": prepared(attach),
 }
 """Each returns what is done step by step, once all else is there."""
-
-
-def at_once(act):
-    """Run `act` in a thread; it must end."""
-    result = []
-    thread = threading.Thread(target=lambda: result.append(act()), daemon=True)
-    thread.start()
-    thread.join(PATIENCE)
-    assert result, "it hangs, or has raised"
-    return result[0]
 
 
 def everything_else(path, arena):

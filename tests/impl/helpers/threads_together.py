@@ -1,6 +1,9 @@
-"""Running functions in threads that meet."""
+"""Running functions in threads that meet, and one function that must end."""
 
 import threading
+
+#: Seconds for what takes none unless somebody waits.
+PATIENCE = 60
 
 
 def together(*bodies):
@@ -22,3 +25,13 @@ def together(*bodies):
         thread.join()
     if failures:
         raise failures[0]
+
+
+def at_once(act):
+    """Run `act` in a thread; it must end."""
+    result = []
+    thread = threading.Thread(target=lambda: result.append(act()), daemon=True)
+    thread.start()
+    thread.join(PATIENCE)
+    assert result, "it hangs, or has raised"
+    return result[0]

@@ -2,8 +2,8 @@
 
 Example: of "a", "ab", "abc" and "ad", in this order, "abc" goes on from "ab" by one byte, and "ad" from "a".
 
-String i is ``text[bounds[i]:bounds[i + 1]]``. The strings are sorted, so a string that others begin with comes before
-them, and what it is the longest beginning of follows at once.
+String i is ``text[bounds[i]:bounds[i + 1]]``. The strings are sorted, so all between a string and the longest one that
+it begins with begin with that one, too: it is the string before, or one that the string before goes on from.
 """
 
 from __future__ import annotations

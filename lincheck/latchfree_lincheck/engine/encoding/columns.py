@@ -29,7 +29,6 @@ from latchfree_model import Model, SequentialModel
 SPARSE: Final = 4
 """A table of codes may be that many times as long as the codes are."""
 
-_ONE_BY_ONE: Final = WHOLE | {op.APPEND}
 _KINDS: Final = {"": 0, "value": 1, "truth": 2, "done": 3, "old count": 4, "count": 1}
 _FAR: Final = 1 << 40
 _LARGE: Final = 1 << 62
@@ -60,7 +59,7 @@ def unfit(model: Model[Any], columns: Columns, bounds: Ints) -> Mask:
         return np.ones(len(bounds) - 1, np.bool_)
     assert isinstance(model, SequentialModel)
     forms = FORMS[name]
-    plain = np.array([each in forms and forms[each][0] not in _ONE_BY_ONE for each in names], np.bool_)  # type: ignore[index]
+    plain = np.array([each in forms and forms[each][0] not in WHOLE for each in names], np.bool_)  # type: ignore[index]
     arity = np.array([model.operations.get(each, 0) for each in names], np.int64)  # type: ignore[call-overload]
     f = columns.f.codes
     known = f >= 0

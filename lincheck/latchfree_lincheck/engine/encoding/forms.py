@@ -47,8 +47,8 @@ FORMS: Final[Mapping[str, Mapping[str, tuple[int, str]]]] = {
     "priority-queue": {"insert": (op.OFFER, ""), "pop_min": (op.TAKE, "value")},
     "mutex": {"acquire": (op.INSERT, "done"), "release": (op.DELETE, "done"), "try_acquire": (op.INSERT, "truth")},
 }
-KEYED: Final = frozenset({"map", "set", "append-kv"})
-"""Models whose first argument is a key."""
+KEYED: Final = frozenset({"map", "set"})
+"""Models of values whose first argument is a key."""
 
 LISTS: Final = frozenset({"queue", "bounded-queue", "stack", "priority-queue"})
 WHOLE: Final = frozenset({op.SNAPSHOT, op.SIZE, op.CLEAR})
