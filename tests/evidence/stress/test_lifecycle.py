@@ -60,6 +60,7 @@ def test_random_programs() -> None:
 def test_many_random_programs(part: int) -> None:
     """Ten thousand programs, in parts of several minutes."""
     result = run_lifecycle(400, seed=SEED + part)
+    print(f"seed {SEED + part}: {result.programs} programs, {result.writes} writes, {result.kills} kills")
     assert result.verdict == "ok", f"{result.reason}\n{result.judged and result.judged.stderr}\n{result.failure}"
     assert result.programs == 400
 
