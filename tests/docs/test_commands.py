@@ -84,7 +84,8 @@ def known(words: list[str]) -> str | None:
             return f"no command {name}"
         command = commands[name.split("|")[0]]
     options = {option for each in command.params for option in (*each.opts, *each.secondary_opts)}
-    unknown = [w for w in (word.split("=")[0] for word in rest) if w.startswith("-") and w not in {*options, "--help"}]
+    given = [word.split("=")[0] for word in rest if word.startswith("-") and word != "-"]
+    unknown = [word for word in given if word not in {*options, "--help"}]
     return f"no option {unknown[0]}" if unknown else None
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -17,7 +16,7 @@ from latchfree_spark.check.files import GIANTS, chunk_file, done_chunks, publish
 from latchfree_spark.check.finding import find
 from latchfree_spark.check.inputs import UNIT_SCHEMA, Inputs
 from latchfree_spark.check.manifest import describe, finish, partial_folder, work_folder
-from latchfree_spark.check.meters import Meters
+from latchfree_spark.check.meters import Meters, remaining, watched
 from latchfree_spark.check.options import TOLD, BadInput, Job, Options
 from latchfree_spark.check.reports import Reports
 from latchfree_spark.check.resuming import remember, resumed
@@ -37,9 +36,6 @@ FRAGMENTS_AT_ONCE: Final = 4096
 """Fragments that a worker is sent at a time, at most; histories, if each is in one file."""
 
 BYTES_AT_ONCE: Final = 32 << 20
-
-_LOOK: Final = 0.5
-"""Seconds between two looks at how far the work is."""
 
 
 class Report(Protocol):
@@ -213,26 +209,16 @@ class _Driver:
                 raise RowsLost(f"part {number} of {giant} was dealt out and not reported as judged")
             publish(giants.group_file(self._job.folder, giant, number), self.reports.groups[giant, number].encode())
 
-    @contextmanager
-    def _watched(self, what: str, meters: Meters) -> Iterator[None]:
-        """Report the progress of the work from a thread of its own."""
-        over = threading.Event()
-        began, before = time.monotonic(), len(done_chunks(self._job.folder))
+    def _watched(self, what: str, meters: Meters) -> AbstractContextManager[None]:
+        """Report the progress of the work while it is done."""
+        before = len(done_chunks(self._job.folder))
 
-        def look() -> None:
-            while not over.wait(_LOOK):
-                done, seconds = len(done_chunks(self._job.folder)), time.monotonic() - began
-                left = seconds / (done - before) * (self._chunks - done) if done > before else 0.0
-                parts = [what, meters.told(seconds), f"{left:,.0f} s left" if left else ""]
-                self._report(", ".join(filter(None, parts)), done, self._chunks)
+        def look(seconds: float) -> None:
+            done = len(done_chunks(self._job.folder))
+            left = remaining(seconds, done - before, self._chunks - before)
+            self._report(", ".join(filter(None, [what, meters.told(seconds), left])), done, self._chunks)
 
-        watcher = threading.Thread(target=look, daemon=True)
-        watcher.start()
-        try:
-            yield
-        finally:
-            over.set()
-            watcher.join()
+        return watched(look)
 
 
 def prepared(session: SparkSession) -> SparkSession:

@@ -6,8 +6,12 @@ see `latchfree_spark.check.reports`.
 
 from __future__ import annotations
 
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from latchfree_spark.shipping import is_remote
 
@@ -15,6 +19,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from latchfree_spark.check.judging import Row
+
+_LOOK: Final = 0.5
+"""Seconds between two looks at how far the work is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +60,49 @@ class Meters:
             self.operations.add(sum(row["operations"] for row in rows))
             self.unknown.add(sum(row["verdict"] == "unknown" for row in rows))
 
+    @property
+    def count(self) -> int:
+        """How many histories were judged, as far as anybody counts."""
+        return 0 if self.histories is None else int(self.histories.value)
+
     def told(self, seconds: float) -> str:
         """Return the counts for a line of progress, "" where there are none."""
-        if self.histories is None or not self.histories.value:
+        count = self.count
+        if not count:
             return ""
-        count, unknown, retries = self.histories.value, self.unknown.value, self.retries.value
+        unknown, retries = self.unknown.value, self.retries.value
         parts = [
             f"{count:,} histories, {self.operations.value:,} operations, {count / max(seconds, 0.001):,.0f} a second"
         ]
         parts += [f"{unknown:,} unknown"] if unknown else []
         parts += [f"tasks begun again: {retries:,}"] if retries else []
         return ", ".join(parts)
+
+
+NOT_COUNTED: Final = Meters()
+"""No accumulators."""
+
+
+@contextmanager
+def watched(look: Callable[[float], None]) -> Iterator[None]:
+    """Have a thread look at how far the work is, again and again, given the seconds since it began."""
+    over = threading.Event()
+    began = time.monotonic()
+
+    def watch() -> None:
+        while not over.wait(_LOOK):
+            look(time.monotonic() - began)
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watcher.join()
+
+
+def remaining(seconds: float, done: int, total: int) -> str:
+    """Return how long the rest of the work takes at the speed so far, for a line of progress; "" if nobody knows."""
+    left = seconds / done * (total - done) if done > 0 else 0.0
+    return f"{left:,.0f} s left" if left > 0 else ""

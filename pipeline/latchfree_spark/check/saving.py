@@ -41,12 +41,17 @@ def save(batch: Batch, number: int, row: Row, job: Job) -> None:
 
 def command(file: str, options: Options) -> str:
     """Return the command that judges a saved history again."""
+    return shlex.join(["latchfree", "check", file, *chosen(options)])
+
+
+def chosen(options: Options) -> list[str]:
+    """Return the options of the command line that a history has to be judged with."""
     chosen = ["--model", options.model] if options.model else []
     if options.criterion != LINEARIZABILITY:
         chosen += ["--criterion", options.criterion]
     if options.py_files:
         chosen += ["--py-files", ",".join(path for path, _ in options.py_files)]
-    return shlex.join(["latchfree", "check", file, *chosen])
+    return chosen
 
 
 def save_small(batch: Batch, number: int, job: Job, whole: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,18 +22,21 @@ def lines(batch: Batch, number: int, model: str | None) -> list[str]:
     """Return the operations of one history as JSON lines, with their texts as in the input."""
     low, high = int(batch.bounds[number]), int(batch.bounds[number + 1])
     text = {name: batch.rows[name][low:high].to_pylist() for name in (*TEXT, "invoke", "return")}
-    found = []
-    for row in range(high - low):
-        parts = [f'"history": {dumps(batch.names[number])}', f'"process": {text["process"][row]}']
-        parts += [f'"f": {dumps(text["f"][row])}', f'"arguments": {text["arguments"][row]}']
-        if text["result"][row] is not None:
-            parts.append(f'"result": {text["result"][row]}')
-        parts += [f'"invoke": {text["invoke"][row]}', f'"return": {dumps(text["return"][row])}']
-        for name, value in (("object", text["object"][row]), ("model", model)):
-            if value is not None:
-                parts.append(f'"{name}": {dumps(value)}')
-        found.append("{" + ", ".join(parts) + "}\n")
-    return found
+    name = batch.names[number]
+    return [line(name, {each: column[row] for each, column in text.items()}, model) for row in range(high - low)]
+
+
+def line(history: str, operation: Mapping[str, Any], model: str | None) -> str:
+    """Return an operation as a JSON line; its process, arguments and result are JSON text already."""
+    parts = [f'"history": {dumps(history)}', f'"process": {operation["process"]}']
+    parts += [f'"f": {dumps(operation["f"])}', f'"arguments": {operation["arguments"]}']
+    if operation["result"] is not None:
+        parts.append(f'"result": {operation["result"]}')
+    parts += [f'"invoke": {operation["invoke"]}', f'"return": {dumps(operation["return"])}']
+    for name, value in (("object", operation["object"]), ("model", model)):
+        if value is not None:
+            parts.append(f'"{name}": {dumps(value)}')
+    return "{" + ", ".join(parts) + "}\n"
 
 
 def history_of(batch: Batch, number: int, model: str | None, job: Job) -> History:

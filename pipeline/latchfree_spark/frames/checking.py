@@ -8,12 +8,16 @@ No folder is shared with the workers and no file is written.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from latchfree_model.models.loading import load_model
 from latchfree_spark.check.judging import unknown_model
-from latchfree_spark.check.options import JUDGE, Options
+from latchfree_spark.check.meters import NOT_COUNTED, Meters
+from latchfree_spark.check.options import JUDGE, LINEARIZABILITY, Options
 from latchfree_spark.frames.columns import canonical, key, naming
 from latchfree_spark.frames.packing import FRAGMENT_DDL, packed
+from latchfree_spark.modules import use_files
 from latchfree_spark.shipping import on_workers
 
 if TYPE_CHECKING:
@@ -22,7 +26,7 @@ if TYPE_CHECKING:
 
 OUTPUT: Final = (
     "verdict string, reason string, engine string, operations bigint, states bigint, failing bigint,"
-    " witness string, seconds double"
+    " object string, key string, witness string, reproduce string, seconds double"
 )
 """The columns of verdicts, as Spark writes them."""
 
@@ -38,6 +42,8 @@ def check(
     saved: int = 10,
     partitions: int | None = None,
     judge: str = JUDGE,
+    criterion: str = LINEARIZABILITY,
+    py_files: Sequence[str | Path] = (),
 ) -> DataFrame:
     """Return a table with the verdict on each history of a table of operations.
 
@@ -49,7 +55,7 @@ def check(
         JSON text, or typed columns, which become JSON. A null ``result`` is an unknown one in a column of text, and
         JSON's null in a typed column of an operation that returned. Times are integers or timestamps.
     model : str, optional
-        Name of the sequential model; by default that of the column ``model``.
+        Name of the sequential model, or ``module:Name`` for one of your own; by default that of the column ``model``.
     by : sequence of str
         The columns that name a history, such as ``["run", "history"]``; they come first in the output, with their
         types. Null is a name like any other.
@@ -61,24 +67,31 @@ def check(
         How many tasks judge; by default what Spark chooses.
     judge : str
         Who judges, as ``module:function``; see `latchfree_spark.check.judging.judge`.
+    criterion : str
+        What is asked of a history: a name of `latchfree_lincheck.criteria.CRITERIA`.
+    py_files : sequence of path-like
+        Files with modules of your own, which workers need for `model`: ``.py``, ``.zip`` or wheels.
 
     Returns
     -------
     DataFrame
         One row for each distinct value of `by`, with ``verdict`` (ok, violation, unknown, error), ``reason, engine,
         operations, states``; ``failing``, the place of the operation that no order explains, counted from 0 in order
-        of ``invoke``; ``witness``, a shrunk history as JSON Lines; ``seconds``. Nothing runs before its rows are asked
-        for.
+        of ``invoke``, and the ``object, key`` that it touches; ``witness``, a shrunk history as JSON Lines, and
+        ``reproduce``, the command that judges it again; ``seconds``. Nothing runs before its rows are asked for.
 
     Raises
     ------
     ValueError
-        If a column is missing or of a type that cannot be one, or the model is not known.
+        If a column is missing or of a type that cannot be one, or the model, the criterion or a file is not known.
     """
-    options = Options(model, timeout=timeout, budget=budget, memory=memory, saved=saved, judge=judge)
-    problem = unknown_model(model) if model is not None else ""
-    if problem:
-        raise ValueError(problem)
+    used = use_files(py_files)
+    options = Options(
+        model, timeout=timeout, budget=budget, memory=memory, saved=saved, judge=judge, criterion=criterion,
+        py_files=used,
+    )  # fmt: skip
+    if model is not None:
+        load_model(model)  # raises if there is none
     if model is None and "model" not in df.columns:
         raise ValueError(f"{unknown_model(None).replace('--model ', 'model=')}; or add a column model")
     names = naming(df.schema, by, output_names())
@@ -96,12 +109,14 @@ def fragments_of(rows: DataFrame, names: StructType) -> DataFrame:
     return rows.mapInArrow(on_workers(rows.sparkSession, f"{packed.__module__}:packed", len(names)), schema)
 
 
-def verdicts_of(fragments: DataFrame, names: StructType, options: Options, partitions: int | None) -> DataFrame:
+def verdicts_of(
+    fragments: DataFrame, names: StructType, options: Options, partitions: int | None, meters: Meters = NOT_COUNTED
+) -> DataFrame:
     """Return the verdicts on fragments; `names` are the columns of the output that name a history."""
     keys = [key(number) for number in range(len(names))]
     dealt = fragments.repartition(*keys) if partitions is None else fragments.repartition(partitions, *keys)
     run: Any = on_workers(
-        fragments.sparkSession, "latchfree_spark.frames.judging:judged", options, tuple(names.fieldNames())
+        fragments.sparkSession, "latchfree_spark.frames.judging:judged", options, tuple(names.fieldNames()), meters
     )
     return dealt.sortWithinPartitions(*keys).mapInArrow(run, with_fields(names, OUTPUT))
 

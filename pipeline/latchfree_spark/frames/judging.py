@@ -19,7 +19,9 @@ import pyarrow.compute as pc
 from latchfree_spark.check.apart import judge_apart
 from latchfree_spark.check.batch import Batch, unpack
 from latchfree_spark.check.judging import Row, judge_steadily
+from latchfree_spark.check.meters import NOT_COUNTED, Meters
 from latchfree_spark.check.options import Job, Options
+from latchfree_spark.check.saving import locate
 from latchfree_spark.check.tables import FRAGMENTS, LISTS, TEXT
 from latchfree_spark.frames.columns import key
 from latchfree_spark.frames.packing import changes
@@ -34,7 +36,10 @@ VERDICTS: Final = pa.schema(
         ("operations", pa.int64()),
         ("states", pa.int64()),
         ("failing", pa.int64()),
+        ("object", pa.string()),
+        ("key", pa.string()),
         ("witness", pa.string()),
+        ("reproduce", pa.string()),
         ("seconds", pa.float64()),
     ]
 )
@@ -44,7 +49,9 @@ FILE: Final = "operation"
 """Errors begin with the name of a file and a line: here ``operation:3``, in order of times."""
 
 
-def judged(batches: Iterable[Any], options: Options, names: tuple[str, ...]) -> Iterator[Any]:
+def judged(
+    batches: Iterable[Any], options: Options, names: tuple[str, ...], meters: Meters = NOT_COUNTED
+) -> Iterator[Any]:
     """Yield the verdicts on sorted fragments.
 
     Parameters
@@ -54,11 +61,15 @@ def judged(batches: Iterable[Any], options: Options, names: tuple[str, ...]) -> 
     options : Options
     names : tuple of str
         The columns that name a history, as the output calls them.
+    meters : Meters
+        Count what is judged.
     """
+    meters.began(attempt())
     witnesses = Witnesses(options)
     for table in _whole(batches, len(names)):
         begins = np.append(0, changes(table, len(names)))
         rows = verdicts(table, begins, options, witnesses)
+        meters.judged(rows)
         columns = [table[key(each)].combine_chunks().take(pa.array(begins)) for each in range(len(names))]
         columns += [
             pa.array([row[name] for row in rows], kind)
@@ -73,6 +84,7 @@ def verdicts(table: Any, begins: Any, options: Options, witnesses: Witnesses) ->
     batch = ordered(_batch(table, begins))
     rows = _judge(batch, job)
     for number, row in enumerate(rows):
+        locate(batch, number, row, job)
         witnesses.show(batch, number, row, job)
     return rows
 

@@ -43,7 +43,9 @@ _BATCH: Final = 1 << 14
 _INTEGERS: Final = range(-(2**63) + 1, 2**63)
 
 
-def operations(spark: SparkSession, inputs: Sequence[str], model: str | None = None) -> DataFrame:
+def operations(
+    spark: SparkSession, inputs: Sequence[str], model: str | None = None, *, join: bool = False
+) -> DataFrame:
     """Return the operations at some URIs, with columns as `canonical` makes them for `BY`, and ``problem``.
 
     Parameters
@@ -53,6 +55,8 @@ def operations(spark: SparkSession, inputs: Sequence[str], model: str | None = N
         Files, folders (all files below, but for hidden ones) or patterns.
     model : str, optional
         That of the logs, if it is not the one that their format implies.
+    join : bool
+        A name is one history in all files: all are of one source, without a name.
 
     Raises
     ------
@@ -65,7 +69,7 @@ def operations(spark: SparkSession, inputs: Sequence[str], model: str | None = N
     whole = frames[0]
     for frame in frames[1:]:
         whole = whole.unionByName(frame)
-    return whole
+    return whole.selectExpr("'' AS by0", *(quoted(name) for name in whole.columns if name != "by0")) if join else whole
 
 
 def _canonical(frame: DataFrame) -> DataFrame:

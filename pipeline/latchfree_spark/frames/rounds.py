@@ -9,19 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
+from latchfree_spark.check.meters import Meters, remaining, watched
 from latchfree_spark.check.options import Options
 from latchfree_spark.errors import RowsLost
 from latchfree_spark.frames.checking import fragments_of, verdicts_of
 from latchfree_spark.frames.reading import BY
+from latchfree_spark.frames.run import LISTED, SLOWEST
 from latchfree_spark.frames.table import Table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-LISTED: Final = 1000
-"""Rows of a list in the summary, at most; the table has all."""
-
+_LISTED: Final = (*BY, "reason", "operations", "failing", "object", "key", "witness")
+_SLOW: Final = (*BY, "verdict", "engine", "operations", "states", "seconds")
 _KINDS: Final = ("ok", "violation", "unknown", "error")
 _SAME: Final = "f.by0 <=> d.source AND f.by1 <=> d.history"
 
@@ -67,20 +68,38 @@ class Rounds:
         self._fragments = fragments_of(rows.drop("problem"), _names())
         self._counted = self._fragments.groupBy("by0", "by1").agg(F.expr("sum(size(invoke))").alias("read")).persist()
         self._damaged = self._damage()
+        self._meters = Meters.of(spark)
+        self._new = 0
         self._withheld = 0
         self.operations = 0
         self.verdicts = dict.fromkeys(_KINDS, 0)
         self.problems: list[str] = []
         self.failing: list[dict[str, Any]] = []
         self.unknown: list[dict[str, Any]] = []
+        self.slowest: list[dict[str, Any]] = []
 
-    def judge(self, number: int, rounds: int) -> None:
-        """Judge one part of the histories that the table does not have, and append their verdicts."""
+    def run(self, rounds: int, report: Callable[[str], None]) -> None:
+        """Judge the histories that the table does not have, in parts, and append their verdicts."""
+        named = self._counted.where("by1 IS NOT NULL").count()
+        self._new = max(0, named - self._table.rows("history").count())  # for people: the table may have other inputs
+        part = 0
+
+        def look(seconds: float) -> None:
+            done = self._meters.count
+            told = [f"judging part {part + 1} of {rounds}", self._meters.told(seconds)]
+            report(", ".join(filter(None, [*told, remaining(seconds, done, self._new)])))
+
+        with watched(look):
+            for part in range(rounds):
+                report(f"judging part {part + 1} of {rounds}")
+                self._judge(part, rounds)
+
+    def _judge(self, number: int, rounds: int) -> None:
         from pyspark.sql import functions as F
 
         new = self._fragments.where(f"pmod(xxhash64(by0, by1), {rounds}) = {number}") if rounds > 1 else self._fragments
         new = new.alias("f").join(self._table.rows(*BY).alias("d"), F.expr(_SAME), "left_anti")
-        found = verdicts_of(new, _names(), self._options, self._partitions).persist()
+        found = verdicts_of(new, _names(), self._options, self._partitions, self._meters).persist()
         try:
             found = self._tainted(found)
             before = sum(self.verdicts.values())
@@ -151,7 +170,7 @@ class Rounds:
             return found
         joined = found.join(F.broadcast(self._damaged), F.expr("source <=> damaged"), "left")
         instead = {"verdict": "'error'", "reason": "problem", "engine": "''", "states": "0L"}
-        instead |= {"failing": "NULL", "witness": "NULL"}
+        instead |= dict.fromkeys(("failing", "object", "key", "witness", "reproduce"), "NULL")
         columns = [
             f"CASE WHEN damaged IS NOT NULL THEN {instead[name]} ELSE {name} END AS {name}" if name in instead else name
             for name in found.columns
@@ -173,11 +192,15 @@ class Rounds:
         for verdict, held in (("violation", self.failing), ("unknown", self.unknown)):
             if verdict in by:
                 listed = found.where(f"verdict = '{verdict}'").orderBy(*BY).limit(LISTED)
-                held += [row.asDict() for row in listed.select(*BY, "reason", "operations", "witness").collect()]
+                held += [row.asDict() for row in listed.select(*_LISTED).collect()]
+        slowest = found.orderBy(F.desc("seconds")).limit(SLOWEST).select(*_SLOW)
+        self.slowest += [row.asDict() for row in slowest.collect()]
+        self.slowest.sort(key=lambda row: -row["seconds"])
+        del self.slowest[SLOWEST:]
         if "error" in by:
             wrong = found.where("verdict = 'error'").groupBy("source", "reason").agg(F.min("history").alias("history"))
             for row in wrong.orderBy(*BY).limit(LISTED).collect():
-                named = f"{row['source']}: {row['history']}: {row['reason']}"
+                named = ": ".join(filter(None, (row["source"], row["history"], row["reason"])))
                 self.problems.append(row["reason"] if row["reason"].startswith(f"{row['source']}: ") else named)
         if "violation" in by:
             bad = found.where("verdict = 'violation'").select(*BY).orderBy(*BY).limit(self._options.saved)

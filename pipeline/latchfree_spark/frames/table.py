@@ -2,6 +2,7 @@
 
 ``OUT/verdicts/date=YYYY-MM-DD/run=NAME``  one row a history; `OPTIONS` says what judged it
 ``OUT/failing/date=YYYY-MM-DD/run=NAME``   the operations of violations, a bounded number in each run
+``OUT/page/date=YYYY-MM-DD/run=NAME``      a page about a run that found something; see `pages`
 ``OUT/summary.json/run=NAME``              a line of JSON for each run that ended
 
 The invariant: a run writes to folders of its own. Spark moves what tasks have finished to its place at the end of a
@@ -34,6 +35,7 @@ _DDL: Final = ", ".join([*(f"{name} string" for name in BY), OUTPUT, f"{OPTIONS}
 def deciding(options: Options) -> dict[str, Any]:
     """Return the options that decide a verdict: a history is known only if it was judged with the same ones."""
     chosen = {name: getattr(options, name) for name in _DECIDING} | {"timeout": float(options.timeout)}
+    chosen |= {"join": True} if options.join else {}
     return chosen | {"py_files": [[Path(file).name, digest] for file, digest in options.py_files]}
 
 
@@ -93,6 +95,15 @@ class Table:
     def append_failing(self, operations: DataFrame) -> None:
         """Add the operations of violations."""
         operations.write.mode("append").parquet(f"{self._out}/failing/{self._part}")
+
+    def failing(self) -> DataFrame:
+        """Return the operations of violations that this run has added."""
+        return self._spark.read.parquet(f"{self._out}/failing/{self._part}")
+
+    @property
+    def page(self) -> str:
+        """Where this run has its page, and the files that the page names."""
+        return f"{self._out}/page/{self._part}"
 
     def append_run(self, run: Mapping[str, Any]) -> None:
         """Add the line of a run that has ended."""

@@ -14,61 +14,24 @@ from __future__ import annotations
 import datetime
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict
+from typing import TYPE_CHECKING
 
-from latchfree_spark.check.options import LINEARIZABILITY, BadInput, Options
+from latchfree_spark.check.options import BadInput, Options
 from latchfree_spark.frames.claims import claimed
+from latchfree_spark.frames.pages import with_page
 from latchfree_spark.frames.reading import operations
-from latchfree_spark.frames.rounds import LISTED, Rounds
+from latchfree_spark.frames.rounds import Rounds
+from latchfree_spark.frames.run import LISTED, Run
 from latchfree_spark.frames.table import Table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-@dataclass(frozen=True)
-class Run:
-    """What one run of a job did.
-
-    Parameters
-    ----------
-    out, date : str
-        Where the table of verdicts is, and the part of it that this run wrote.
-    histories : int
-        How many there are in the input.
-    known : int
-        How many of them the table had already.
-    operations : int
-        Of the histories that were judged.
-    verdicts : dict of str to int
-        Histories that were judged, by verdict.
-    problems : tuple of str
-        What cannot be read, at most `LISTED`.
-    failing, unknown : tuple of dict
-        Rows of the table, at most `LISTED`.
-    seconds : float
-    """
-
-    out: str
-    date: str
-    histories: int
-    known: int
-    operations: int
-    verdicts: dict[str, int]
-    problems: tuple[str, ...]
-    failing: tuple[dict[str, Any], ...]
-    unknown: tuple[dict[str, Any], ...]
-    seconds: float
-
-
 def refuse_options(options: Options) -> None:
     """Raise ValueError, naming the option, for one that makes no difference at a URI."""
     plain = Options()
-    if options.join:
-        raise ValueError("--join is for paths; with URIs a history is known by its source and its name")
-    if options.criterion != LINEARIZABILITY:
-        raise ValueError("--criterion is for paths; with URIs histories are judged by linearizability")
     for name in ("by", "giant"):
         if getattr(options, name) != getattr(plain, name):
             raise ValueError(f"--{name} is for paths; with URIs one worker judges a history, however long it is")
@@ -126,15 +89,13 @@ def check_uris(
     datetime.date.fromisoformat(date)
     out = out.rstrip("/")
     report("looking at the input")
-    rows = operations(spark, inputs, options.model)
+    rows = operations(spark, inputs, options.model, join=options.join)
     table = Table(spark, out, date, options)
     with claimed(spark, out) as still:
         table.refuse_others()
         work = Rounds(spark, rows, table, options, partitions=partitions, keep_going=keep_going, still=still)
         try:
-            for number in range(rounds):
-                report(f"judging part {number + 1} of {rounds}")
-                work.judge(number, rounds)
+            work.run(rounds, report)
             report("counting")
             histories = work.account()
         finally:
@@ -149,6 +110,8 @@ def check_uris(
             problems=tuple(work.problems[:LISTED]),
             failing=tuple(work.failing[:LISTED]),
             unknown=tuple(work.unknown[:LISTED]),
+            slowest=tuple(work.slowest),
+            page="",
             seconds=time.monotonic() - started,
         )
         if work.problems and not keep_going:
@@ -156,5 +119,7 @@ def check_uris(
                 [*work.problems, f"all else is judged, in {out}/verdicts: --keep-going writes these as errors"]
             )
         still()
+        report("drawing")
+        run = with_page(spark, run, table, options)
         table.append_run(asdict(run))
     return run

@@ -3,15 +3,35 @@
 import datetime
 import decimal
 import random
+import shlex
+import sys
 
 import pytest
 from lincheck_random import random_history
 from pipeline_frames import DDL, frame_of, rows_of
 from pipeline_jobs import put_and_get
 from pyspark.sql import functions as F
+from typer.testing import CliRunner
 
 import latchfree_spark
+from latchfree_cli import exits
+from latchfree_cli.app import app
 from latchfree_lincheck import check as local
+from latchfree_lincheck.criteria import judge
+
+TALLY = """
+from latchfree_model import SequentialModel
+
+class Tally(SequentialModel):
+    name = "tally"
+    operations = {"put": 2, "get": 1}
+
+    def init(self):
+        return 0
+
+    def apply(self, state, call):
+        return (state, state) if call.f == "get" else (None, state + 1)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -116,10 +136,37 @@ def test_tables_that_are_no_operations_are_refused_by_name(spark):
         (frame.drop("model"), {"model": None}, r"say what to check against: model=map\|register"),
         (frame, {"model": "mop"}, "mop"),
         (frame, {"timeout": 0}, "timeout must be above 0"),
+        (frame, {"criterion": "luck"}, "no criterion is called 'luck'; choose one of linearizability"),
+        (frame, {"criterion": "sequential-consistency", "budget": 9}, "a budget is for linearizability"),
     ]
     for table, options, text in wrong:
         with pytest.raises(ValueError, match=text):
             latchfree_spark.check(table, **{"model": "map", **options})
+
+
+@pytest.mark.parametrize("criterion", ["sequential-consistency", "quiescent-consistency"])
+def test_other_criteria_judge_as_the_library_does(spark, criterion):
+    histories = [random_history("map", seed, most=9) for seed in range(40)]
+    found = latchfree_spark.check(frame_of(spark, rows_of(histories)), "map", criterion=criterion).collect()
+    expected = {history.name: judge(history, "map", criterion=criterion).verdict for history in histories}
+    assert {row["history"]: row["verdict"] for row in found} == expected
+    assert {"ok", "violation"} <= {*expected.values()}
+
+
+def test_a_model_of_ones_own(spark, tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.path", list(sys.path))
+    (tmp_path / "own_frames_tally.py").write_text(TALLY)
+    frame = frame_of(spark, rows_of([put_and_get("one"), put_and_get("two", seen=2)]))
+    with pytest.raises(ValueError, match="No module named 'own_frames_tally'"):
+        latchfree_spark.check(frame, "own_frames_tally:Tally")
+    with pytest.raises(ValueError, match=r"tally\.txt: expected a file that is there and ends in \.py"):
+        latchfree_spark.check(frame, "own_frames_tally:Tally", py_files=[tmp_path / "tally.txt"])
+    verdicts = latchfree_spark.check(frame, "own_frames_tally:Tally", py_files=[tmp_path / "own_frames_tally.py"])
+    found = {row["history"]: row for row in verdicts.collect()}
+    assert (found["one"]["verdict"], found["two"]["verdict"]) == ("ok", "violation")
+    assert found["two"]["reproduce"].endswith(f"--py-files {tmp_path / 'own_frames_tally.py'}")
+    called = CliRunner().invoke(app, shlex.split(found["two"]["reproduce"])[1:], input=found["two"]["witness"])
+    assert called.exit_code == exits.VIOLATION, called.output
 
 
 def test_a_history_that_kills_its_worker_is_unknown(spark):

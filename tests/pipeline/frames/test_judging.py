@@ -1,14 +1,19 @@
 """Rows to verdicts without Spark: one row for each history, whatever the batches, the partitions and the order."""
 
 import random
+import shlex
 from dataclasses import replace
 
 import pytest
 from lincheck_random import KINDS, model_of, random_history
 from pipeline_frames import by_hand, rows_of
 from pipeline_jobs import put_and_get
+from typer.testing import CliRunner
 
-from latchfree_lincheck import History, check
+from latchfree_cli import exits
+from latchfree_cli.app import app
+from latchfree_lincheck import History, Operation, check
+from latchfree_lincheck.criteria import CRITERIA
 from latchfree_lincheck.formats import read_history
 from latchfree_spark.check import Options
 
@@ -62,10 +67,8 @@ def test_each_history_has_one_row_with_the_verdict_of_the_library(seed):
         told = {(row["run"], row["name"]): row for row in answer}
         assert {key: (row["verdict"], row["operations"]) for key, row in told.items()} == expected
         for row in answer:
-            row.pop("seconds")
-            row.pop("witness")
-            row.pop("engine")
-            row.pop("states")
+            for unsure in ("seconds", "witness", "reproduce", "engine", "states"):
+                row.pop(unsure)
         found[partitions] = told
     assert found[1] == found[2] == found[8]
 
@@ -110,6 +113,29 @@ def test_so_many_violations_have_a_witness(tmp_path):
         assert small.name == f"{row['history']}-small"
         assert len(small) < 21
         assert check(small, "map").verdict == "violation"
+    assert [row["reproduce"] for row in found if not row["witness"]] == [None] * 3
+
+
+@pytest.mark.parametrize("criterion", sorted({*CRITERIA} - {"intermediate-value"}))  # that one is for counters
+def test_the_command_of_a_row_judges_its_witness_again(tmp_path, criterion):
+    histories = [put_and_get("good"), put_and_get("bad", seen=9, operations=20)]
+    options = Options("map", saved=5, criterion=criterion)
+    bad, good = sorted(by_hand(rows_of(histories), ["history"], options=options), key=lambda row: row["history"])
+    assert (good["verdict"], good["witness"], good["reproduce"], good["key"]) == ("ok", None, None, None)
+    assert bad["verdict"] == "violation"
+    assert bad["key"] == ('"k"' if criterion == "linearizability" else None)
+    called = CliRunner().invoke(app, shlex.split(bad["reproduce"])[1:], input=bad["witness"])
+    assert called.exit_code == exits.VIOLATION, called.output
+    (tmp_path / "witness.jsonl").write_text(bad["witness"])
+    (again,) = read_history(tmp_path / "witness.jsonl")
+    assert (len(again) < 21) == (criterion == "linearizability")
+
+
+def test_the_object_and_the_key_that_no_order_explains():
+    operations = [Operation(0, "put", ("x", 1), None, 0, 1, "a"), Operation(0, "get", ("x",), None, 2, 3, "b")]
+    operations += [Operation(0, "put", ("y", 1), None, 4, 5, "b"), Operation(0, "get", ("y",), 2, 6, 7, "b")]
+    (row,) = by_hand(rows_of([History("h", operations)]), ["history"])
+    assert (row["verdict"], row["failing"], row["object"], row["key"]) == ("violation", 3, "b", '"y"')
 
 
 def test_a_defect_of_the_judge_costs_one_verdict():

@@ -1,6 +1,8 @@
 """Histories at a URI that is no path: judged, counted, and judged once only, night by night."""
 
 import json
+import re
+import shlex
 
 import pytest
 from lincheck_random import random_history
@@ -10,8 +12,8 @@ from typer.testing import CliRunner
 
 from latchfree_cli import exits
 from latchfree_cli.app import app
+from latchfree_lincheck import History, read_history, write_history
 from latchfree_lincheck import check as local
-from latchfree_lincheck import write_history
 from latchfree_spark.check import BadInput, JobRefused, Options
 from latchfree_spark.errors import RowsLost
 from latchfree_spark.frames.uris import check_uris
@@ -161,9 +163,96 @@ def test_the_command_goes_on_night_by_night(spark, tmp_path, monkeypatch):
     assert "made with timeout 60.0, and this job has timeout 7.0" in other.stderr
 
 
-@pytest.mark.parametrize(
-    "option", [["--join"], ["--by", "history"], ["--giant", "100000"], ["--criterion", "quiescent-consistency"]]
-)
+@pytest.mark.parametrize("criterion", ["linearizability", "sequential-consistency"])
+def test_a_page_shows_what_a_run_found(spark, tmp_path, criterion):
+    histories = [put_and_get("good"), put_and_get("../bad <b>", seen=9, operations=20), put_and_get("worse", seen=8)]
+    options = Options("map", saved=2, criterion=criterion)
+    with webhdfs(tmp_path / "remote") as (root, _):
+        (tmp_path / "remote" / "runs").mkdir(parents=True)
+        write_history(tmp_path / "remote/runs/night.jsonl", histories)
+        run = check_uris(spark, [f"{root}/runs"], f"{root}/out", options, date="2026-01-01")
+        (told,) = [json.loads(row["value"]) for row in spark.read.text(f"{root}/out/summary.json").collect()]
+    assert told["page"] == run.page
+    folder = tmp_path / "remote" / run.page.removeprefix(f"{root}/").removesuffix("/summary.html")
+    assert folder.parent == tmp_path / "remote/out/page/date=2026-01-01"
+    page = (folder / "summary.html").read_text()
+    assert "3 histories" in page
+    assert "../bad &lt;b&gt;" in page
+    assert "Slowest" in page
+    assert len(run.failing) == 2
+    for row in run.failing:
+        expected = next(each for each in histories if each.name == row["history"])
+        (whole,) = read_history(folder / row["saved"])
+        assert sorted(map(repr, whole.operations)) == sorted(map(repr, expected.operations))
+        assert row["replay"] == (
+            f"latchfree pipeline check {run.page.removesuffix('summary.html')}{row['saved']} again --model map"
+            + ("" if criterion == "linearizability" else f" --criterion {criterion}")
+        )
+        assert f'<a href="{row["saved"]}">whole</a>' in page
+        if criterion == "linearizability":
+            assert local(read_history(folder / row["small"])[0], "map").verdict == "violation"
+            assert row["small"].removeprefix("failing/") in (folder / row["page"]).read_text()
+            assert f'<a href="{row["page"]}">drawn</a>' in page
+    files = {file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()}
+    named = {row[kind] for row in run.failing for kind in ("saved", "small", "page") if row[kind]}
+    assert files == {"summary.html"} | named
+
+
+def test_a_page_has_room_for_so_many_operations(spark, tmp_path, monkeypatch):
+    monkeypatch.setattr("latchfree_spark.frames.pages.OPERATIONS", 5)
+    write_history(tmp_path / "x.jsonl", [put_and_get(name, seen=9) for name in "abc"])
+    run = check_uris(spark, [(tmp_path / "x.jsonl").as_uri()], (tmp_path / "out").as_uri(), OPTIONS)
+    assert [row["saved"] is not None for row in run.failing] == [True, True, False]
+    assert run.failing[2]["replay"] is None
+    replay = shlex.split(run.failing[0]["replay"])
+    assert CliRunner().invoke(app, replay[1:]).exit_code == exits.VIOLATION
+
+
+def test_a_run_without_anything_new_has_no_page(spark, tmp_path):
+    write_history(tmp_path / "x.jsonl", [put_and_get("h1")])
+    uri, out = (tmp_path / "x.jsonl").as_uri(), (tmp_path / "out").as_uri()
+    assert check_uris(spark, [uri], out, OPTIONS, date="2026-01-01").page
+    assert check_uris(spark, [uri], out, OPTIONS, date="2026-01-02").page == ""
+    assert not (tmp_path / "out" / "page" / "date=2026-01-02").exists()
+
+
+def test_a_name_is_one_history_in_all_files_if_so_asked(spark, tmp_path):
+    first, second = put_and_get("h1"), put_and_get("h1", seen=1)
+    (tmp_path / "in").mkdir()
+    write_history(tmp_path / "in/a.jsonl", [History("h1", first.operations[:1]), put_and_get("h2")])
+    write_history(tmp_path / "in/b.parquet", [History("h1", second.operations[1:])])
+    uri, out = (tmp_path / "in").as_uri(), (tmp_path / "out").as_uri()
+    apart = check_uris(spark, [uri], out, OPTIONS)
+    assert (apart.histories, apart.verdicts["ok"], apart.verdicts["violation"]) == (3, 2, 1)  # a get of nothing
+    joined = Options("map", saved=2, join=True)
+    with pytest.raises(JobRefused, match="this job has join true"):
+        check_uris(spark, [uri], out, joined)
+    together = check_uris(spark, [uri], f"{out}2", joined)
+    assert (together.histories, together.verdicts["ok"], together.operations) == (2, 2, 4)
+    (tmp_path / "in/c.jsonl").write_text("torn\n")
+    with pytest.raises(BadInput, match=r"c\.jsonl: expected a JSON object"):
+        check_uris(spark, [uri], f"{out}3", joined)
+    assert not (tmp_path / "out3" / "verdicts").exists()  # nobody knows whose line it was
+
+
+def test_the_progress_of_a_job_has_a_rate_and_what_is_left(spark, tmp_path, monkeypatch):
+    monkeypatch.setattr("latchfree_spark.check.meters._LOOK", 0.01)
+    write_history(tmp_path / "x.jsonl", [put_and_get(f"h{number}") for number in range(300)])
+    uri, out, told = (tmp_path / "x.jsonl").as_uri(), (tmp_path / "out").as_uri(), []
+    check_uris(spark, [uri], out, OPTIONS, rounds=2, partitions=4, report=told.append)
+    assert told[0] == "looking at the input"
+    assert told[-2:] == ["counting", "drawing"]
+    counted = [
+        re.fullmatch(r"judging part (\d) of 2, ([\d,]+) histories, .* operations, .* a second(.*)", text)
+        for text in told
+    ]
+    seen = [(match[1], int(match[2]), match[3]) for match in counted if match]
+    assert seen
+    assert all(count == 300 or re.fullmatch(r", [\d,]+ s left", left) or left == "" for _, count, left in seen)
+    assert any(left for _, count, left in seen if count < 300), told
+
+
+@pytest.mark.parametrize("option", [["--by", "history"], ["--giant", "100000"]])
 def test_an_option_of_paths_is_refused_before_spark_starts(monkeypatch, option):
     monkeypatch.setattr("latchfree_spark.session.spark_session", None)
     refused = CliRunner().invoke(app, ["pipeline", "check", "file:///in", "out", "--model", "map", *option])

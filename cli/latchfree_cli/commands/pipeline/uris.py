@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from latchfree_spark.check import Options
-    from latchfree_spark.frames.uris import Run
+    from latchfree_spark.frames.run import Run
 
 _SHOWN: Final = 10
 
@@ -60,14 +60,17 @@ def _told(settings: Settings, run: "Run") -> Outcome:
         settings.say(f"could not be read: {problem}")
     for rows, verdict in ((run.unknown, "unknown"), (run.failing, "violation")):
         for row in rows[:_SHOWN]:
-            settings.say(f"{row['source']}: {row['history']}: {verdict}: {row['reason']}")
+            settings.say(": ".join(filter(None, (row["source"], row["history"], verdict, row["reason"]))))
     judged = sum(run.verdicts.values())
     counts = ", ".join(f"{count:,} {name}" for name, count in run.verdicts.items() if count) or "none"
     settings.note(f"{run.histories:,} histories, {run.known:,} of them known; {judged:,} judged: {counts}")
     settings.note(f"{run.out}/verdicts/date={run.date}")
+    if run.page:
+        settings.note(f"failing histories and a page: {run.page}")
     payload = asdict(run) | {"seconds": round(run.seconds, 3)}
     if run.verdicts["violation"]:
-        return Outcome("violation", payload)
+        replay = next((row["replay"] for row in run.failing if row.get("replay")), None)
+        return Outcome("violation", payload, reproduce=replay)
     if not judged or judged == run.verdicts["error"]:
         settings.say("nothing new was checked")
         return Outcome("nothing", payload)
