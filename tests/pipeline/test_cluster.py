@@ -17,7 +17,7 @@ from pipeline_processes import SPARK, cluster, daemon, driver, free_port, kill, 
 from latchfree_lincheck import write_history
 from latchfree_spark.check import Options
 from latchfree_spark.check.files import done_chunks
-from latchfree_spark.check.manifest import partial_folder
+from latchfree_spark.check.output.manifest import partial_folder
 from latchfree_spark.java import java_home
 
 pytestmark = pytest.mark.cluster

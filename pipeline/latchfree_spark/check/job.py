@@ -9,19 +9,20 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from latchfree_spark.check import giants, reports
-from latchfree_spark.check.changes import changes, retract
-from latchfree_spark.check.chunks import publish_rows
+from latchfree_spark.check import reports
 from latchfree_spark.check.files import GIANTS, chunk_file, done_chunks, publish
-from latchfree_spark.check.finding import find
-from latchfree_spark.check.inputs import UNIT_SCHEMA, Inputs
-from latchfree_spark.check.manifest import describe, finish, partial_folder, work_folder
+from latchfree_spark.check.input.changes import changes, retract
+from latchfree_spark.check.input.finding import find
+from latchfree_spark.check.input.inputs import UNIT_SCHEMA, Inputs
+from latchfree_spark.check.input.resuming import remember, resumed
+from latchfree_spark.check.judge import giants
+from latchfree_spark.check.judge.chunks import publish_rows
 from latchfree_spark.check.meters import Meters, remaining, watched
 from latchfree_spark.check.options import TOLD, BadInput, Job, Options
+from latchfree_spark.check.output.manifest import describe, finish, partial_folder, work_folder
+from latchfree_spark.check.output.summary import Summary, summarize
 from latchfree_spark.check.reports import Reports
-from latchfree_spark.check.resuming import remember, resumed
 from latchfree_spark.check.sample import first_look
-from latchfree_spark.check.summary import Summary, summarize
 from latchfree_spark.check.tables import FRAGMENT_SCHEMA, MARKS
 from latchfree_spark.check.warming import start_warming
 from latchfree_spark.errors import RowsLost
@@ -179,7 +180,7 @@ class _Driver:
         units = spark.createDataFrame(rows, UNIT_SCHEMA)
         tasks = 1 + max(unit.task for unit in self._inputs.units)
         fragments = dealt(units, tasks, "task").mapInArrow(
-            on_workers(spark, "latchfree_spark.check.reading:read_units", self._job), FRAGMENT_SCHEMA
+            on_workers(spark, "latchfree_spark.check.input.reading:read_units", self._job), FRAGMENT_SCHEMA
         )
         hashed = F.pmod(F.xxhash64("history"), F.lit(self._chunks)).cast("int")
         numbered = fragments.withColumn("chunk", F.coalesce("for_chunk", hashed))
@@ -189,7 +190,7 @@ class _Driver:
             "chunk", "source", "history", "file", "first"
         )
         done = sorted_.mapInArrow(
-            on_workers(spark, "latchfree_spark.check.chunks:judge_chunks", self._job, meters), reports.DDL
+            on_workers(spark, "latchfree_spark.check.judge.chunks:judge_chunks", self._job, meters), reports.DDL
         )
         with self._watched("check", meters):
             self.reports.add(row.asDict() for row in done.collect())
@@ -200,7 +201,7 @@ class _Driver:
         table = spark.createDataFrame(
             [(giant, number, at) for at, (giant, number) in enumerate(missing)], f"{giants.GROUP_SCHEMA}, at int"
         )
-        work = on_workers(spark, "latchfree_spark.check.giants:judge_groups", self._job)
+        work = on_workers(spark, "latchfree_spark.check.judge.giants:judge_groups", self._job)
         done = dealt(table, len(missing), "at").select("giant", "part").mapInArrow(work, reports.DDL)
         with self._watched("check giants", Meters()):
             self.reports.add(row.asDict() for row in done.collect())

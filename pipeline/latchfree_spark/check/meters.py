@@ -18,7 +18,7 @@ from latchfree_spark.shipping import is_remote
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from latchfree_spark.check.judging import Row
+    from latchfree_spark.check.judge.judging import Row
 
 _LOOK: Final = 0.5
 """Seconds between two looks at how far the work is."""

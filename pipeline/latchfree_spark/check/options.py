@@ -16,7 +16,7 @@ GIANT: Final = 100_000
 
 LINEARIZABILITY: Final = "linearizability"
 
-JUDGE: Final = "latchfree_spark.check.judging:judge"
+JUDGE: Final = "latchfree_spark.check.judge.judging:judge"
 """The function that judges by default."""
 
 
@@ -72,7 +72,7 @@ class Options:
     saved : int
         Of each chunk so many failing histories are saved and shrunk; the table has all.
     judge : str
-        Who judges, as ``module:function``; see `latchfree_spark.check.judging.judge`.
+        Who judges, as ``module:function``; see `latchfree_spark.check.judge.judging.judge`.
     join : bool
         One name is one history, in whatever files. By default a history is known by its source and its name, so that a
         second file which counts from h0 again has histories of its own.

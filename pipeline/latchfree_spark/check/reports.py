@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from latchfree_spark.check.files import chunk_file
-from latchfree_spark.check.inputs import Unit
+from latchfree_spark.check.input.inputs import Unit
 from latchfree_spark.errors import RowsLost
 from latchfree_spark.task import host
 

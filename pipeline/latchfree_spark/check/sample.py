@@ -14,13 +14,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from latchfree_lincheck.formats import HistoryFormatError
-from latchfree_spark.check.batch import unpack
-from latchfree_spark.check.inputs import CUT, Inputs, Unit
-from latchfree_spark.check.judging import file_of, model_of, unknown_model
+from latchfree_spark.check.input.inputs import CUT, Inputs, Unit
+from latchfree_spark.check.input.places import first_problems
+from latchfree_spark.check.input.reading import read_units
+from latchfree_spark.check.judge.batch import unpack
+from latchfree_spark.check.judge.judging import file_of, model_of, unknown_model
+from latchfree_spark.check.judge.single import history_of
 from latchfree_spark.check.options import Job
-from latchfree_spark.check.places import first_problems
-from latchfree_spark.check.reading import read_units
-from latchfree_spark.check.single import history_of
 
 HISTORIES: Final = 1000
 """Histories that are looked at; more only where they cannot even be read, up to the end of a unit's beginning."""

@@ -9,11 +9,11 @@ from typing import Final
 
 import pyarrow as pa
 
-from latchfree_spark.check.batch import unpack
-from latchfree_spark.check.inputs import Unit
-from latchfree_spark.check.judging import judge_batch
+from latchfree_spark.check.input.inputs import Unit
+from latchfree_spark.check.input.reading import read_units
+from latchfree_spark.check.judge.batch import unpack
+from latchfree_spark.check.judge.judging import judge_batch
 from latchfree_spark.check.options import JUDGE, Job
-from latchfree_spark.check.reading import read_units
 
 SAMPLE: Final = 16
 """Histories that are judged."""

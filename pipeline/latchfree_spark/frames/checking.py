@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from latchfree_model.models.loading import load_model
-from latchfree_spark.check.judging import unknown_model
+from latchfree_spark.check.judge.judging import unknown_model
 from latchfree_spark.check.meters import NOT_COUNTED, Meters
 from latchfree_spark.check.options import JUDGE, LINEARIZABILITY, Options
 from latchfree_spark.frames.columns import canonical, key, naming
@@ -66,7 +66,7 @@ def check(
     partitions : int, optional
         How many tasks judge; by default what Spark chooses.
     judge : str
-        Who judges, as ``module:function``; see `latchfree_spark.check.judging.judge`.
+        Who judges, as ``module:function``; see `latchfree_spark.check.judge.judging.judge`.
     criterion : str
         What is asked of a history: a name of `latchfree_lincheck.criteria.CRITERIA`.
     py_files : sequence of path-like

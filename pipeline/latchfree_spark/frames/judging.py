@@ -16,12 +16,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from latchfree_spark.check.apart import judge_apart
-from latchfree_spark.check.batch import Batch, unpack
-from latchfree_spark.check.judging import Row, judge_steadily
+from latchfree_spark.check.judge.apart import judge_apart
+from latchfree_spark.check.judge.batch import Batch, unpack
+from latchfree_spark.check.judge.judging import Row, judge_steadily
+from latchfree_spark.check.judge.saving import locate
 from latchfree_spark.check.meters import NOT_COUNTED, Meters
 from latchfree_spark.check.options import Job, Options
-from latchfree_spark.check.saving import locate
 from latchfree_spark.check.tables import FRAGMENTS, LISTS, TEXT
 from latchfree_spark.frames.columns import key
 from latchfree_spark.frames.packing import changes

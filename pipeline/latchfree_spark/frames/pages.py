@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from latchfree_spark.check.files import file_name
+from latchfree_spark.check.judge.saving import chosen, command
+from latchfree_spark.check.judge.single import line
 from latchfree_spark.check.options import LINEARIZABILITY, Options
-from latchfree_spark.check.page import page
-from latchfree_spark.check.saving import chosen, command
-from latchfree_spark.check.showing import PAGES, add_pages
-from latchfree_spark.check.single import line
+from latchfree_spark.check.output.page import page
+from latchfree_spark.check.output.showing import PAGES, add_pages
 from latchfree_spark.frames.reading import BY
 from latchfree_spark.frames.run import Run
 from latchfree_spark.frames.table import Table

@@ -19,10 +19,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from latchfree_spark.check.finding import compression, find
-from latchfree_spark.check.inputs import CUT, Inputs
+from latchfree_spark.check.input.finding import compression, find
+from latchfree_spark.check.input.inputs import CUT, Inputs
+from latchfree_spark.check.input.reading import read_units
 from latchfree_spark.check.options import BadInput, Job, Options
-from latchfree_spark.check.reading import read_units
 from latchfree_spark.check.tables import TEXT, TIMES
 from latchfree_spark.shipping import on_workers
 from latchfree_spark.task import host

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 from latchfree_spark import versions
-from latchfree_spark.check.judging import Row
+from latchfree_spark.check.judge.judging import Row
 from latchfree_spark.check.options import Options
 from latchfree_spark.check.tables import KNOWN
 from latchfree_spark.frames.checking import OUTPUT, with_fields

@@ -13,13 +13,13 @@ from __future__ import annotations
 import time
 from typing import Final
 
-from latchfree_spark.check import shrinking
-from latchfree_spark.check.batch import Batch
-from latchfree_spark.check.judging import Row, model_of
+from latchfree_spark.check.judge import shrinking
+from latchfree_spark.check.judge.batch import Batch
+from latchfree_spark.check.judge.judging import Row, model_of
+from latchfree_spark.check.judge.saving import command
+from latchfree_spark.check.judge.shrinking import NotShrunk, shrunk
+from latchfree_spark.check.judge.single import lines
 from latchfree_spark.check.options import LINEARIZABILITY, Job, Options
-from latchfree_spark.check.saving import command
-from latchfree_spark.check.shrinking import NotShrunk, shrunk
-from latchfree_spark.check.single import lines
 
 SECONDS: Final = 60.0
 """Seconds that a partition may shrink histories for."""

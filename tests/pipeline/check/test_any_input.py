@@ -13,8 +13,9 @@ from pipeline_jobs import fragments, shuffled, verdicts
 
 from latchfree_lincheck import check, read_history
 from latchfree_lincheck.formats import HistoryFormatError
-from latchfree_spark.check import Options, finding
-from latchfree_spark.check.chunks import judge_chunks
+from latchfree_spark.check import Options
+from latchfree_spark.check.input import finding
+from latchfree_spark.check.judge.chunks import judge_chunks
 
 NAMES = ("h0", "h1", "ä", "")
 

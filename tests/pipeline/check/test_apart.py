@@ -11,9 +11,9 @@ from pipeline_jobs import fragments, put_and_get
 
 from latchfree_lincheck import write_history
 from latchfree_spark.check import Options
-from latchfree_spark.check.apart import FATAL, judge_apart, within
-from latchfree_spark.check.batch import unpack
-from latchfree_spark.check.child import Child, ChildLost
+from latchfree_spark.check.judge.apart import FATAL, judge_apart, within
+from latchfree_spark.check.judge.batch import unpack
+from latchfree_spark.check.judge.child import Child, ChildLost
 
 MARKED = 666
 

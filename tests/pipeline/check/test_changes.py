@@ -8,12 +8,13 @@ import pytest
 from pipeline_jobs import fragments, put_and_get, run, shuffled, verdicts
 
 from latchfree_lincheck import read_history, write_history
-from latchfree_spark.check import BadInput, finding, job
-from latchfree_spark.check.beginnings import BLOCK, BLOCKS, beginning
-from latchfree_spark.check.changes import changes, retract
-from latchfree_spark.check.chunks import judge_chunks
-from latchfree_spark.check.finding import find
-from latchfree_spark.check.reading import read_units
+from latchfree_spark.check import BadInput, job
+from latchfree_spark.check.input import finding
+from latchfree_spark.check.input.beginnings import BLOCK, BLOCKS, beginning
+from latchfree_spark.check.input.changes import changes, retract
+from latchfree_spark.check.input.finding import find
+from latchfree_spark.check.input.reading import read_units
+from latchfree_spark.check.judge.chunks import judge_chunks
 from latchfree_spark.check.tables import MARKS
 
 

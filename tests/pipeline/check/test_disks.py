@@ -12,7 +12,7 @@ from pipeline_processes import can_hide, cluster, kill, wait_for
 from latchfree_cli import exits
 from latchfree_lincheck import write_history
 from latchfree_spark.check.files import done_chunks
-from latchfree_spark.check.manifest import partial_folder
+from latchfree_spark.check.output.manifest import partial_folder
 
 pytestmark = [
     pytest.mark.cluster,

@@ -8,7 +8,7 @@ from latchfree_cli import exits
 from latchfree_cli.commands.pipeline.endings import ending
 from latchfree_spark.check import BadInput, JobRefused
 from latchfree_spark.check.files import chunk_file, publish
-from latchfree_spark.check.manifest import partial_folder, work_folder
+from latchfree_spark.check.output.manifest import partial_folder, work_folder
 from latchfree_spark.match.errors import BadMessages, NoMessages
 
 LOST = "Job aborted\nand the stack of it"

@@ -12,7 +12,7 @@ from pipeline_jobs import content, put_and_get, run, verdicts
 from latchfree_lincheck import check, read_history, write_history
 from latchfree_spark.check import BadInput, JobRefused, Options
 from latchfree_spark.check.files import GIANTS, chunk_file
-from latchfree_spark.check.manifest import partial_folder
+from latchfree_spark.check.output.manifest import partial_folder
 
 MARKED = 666
 

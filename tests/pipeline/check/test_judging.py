@@ -11,9 +11,9 @@ from pipeline_jobs import content, fragments, put_and_get, shuffled, verdicts
 
 from latchfree_lincheck import check, read_history, write_history
 from latchfree_spark.check import Options
-from latchfree_spark.check.batch import unpack
-from latchfree_spark.check.chunks import judge_chunks
-from latchfree_spark.check.giants import fold, group_file, groups, judge_groups
+from latchfree_spark.check.judge.batch import unpack
+from latchfree_spark.check.judge.chunks import judge_chunks
+from latchfree_spark.check.judge.giants import fold, group_file, groups, judge_groups
 from latchfree_spark.check.options import LEVELS
 
 

@@ -10,7 +10,7 @@ from pipeline_processes import driver
 from latchfree_lincheck import write_history
 from latchfree_spark.check import Options
 from latchfree_spark.check.files import done_chunks
-from latchfree_spark.check.manifest import partial_folder
+from latchfree_spark.check.output.manifest import partial_folder
 
 KILLS = 10
 CHUNKS = 40

@@ -8,9 +8,10 @@ import pyarrow.parquet as pq
 import pytest
 from pipeline_jobs import run, verdicts
 
-from latchfree_spark.check import Options, summary
-from latchfree_spark.check.finding import find
+from latchfree_spark.check import Options
+from latchfree_spark.check.input.finding import find
 from latchfree_spark.check.options import BadInput, Job
+from latchfree_spark.check.output import summary
 from latchfree_spark.check.sample import first_look
 
 OPERATIONS = 2_000_000

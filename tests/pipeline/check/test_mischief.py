@@ -7,7 +7,7 @@ from pipeline_mischief import was_hidden
 
 from latchfree_lincheck import check, write_history
 from latchfree_spark.check import Options
-from latchfree_spark.check.manifest import partial_folder
+from latchfree_spark.check.output.manifest import partial_folder
 from latchfree_spark.errors import RowsLost
 
 HISTORIES = 60

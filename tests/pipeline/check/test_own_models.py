@@ -16,8 +16,8 @@ from latchfree_lincheck.criteria import CRITERIA, judge
 from latchfree_model import get_model
 from latchfree_model.models.loading import load_model
 from latchfree_spark.check import Options
-from latchfree_spark.check.batch import unpack
-from latchfree_spark.check.judging import judge_batch
+from latchfree_spark.check.judge.batch import unpack
+from latchfree_spark.check.judge.judging import judge_batch
 from latchfree_spark.modules import as_zip, use_files
 
 MODEL = """

@@ -11,11 +11,12 @@ from pipeline_jobs import fragments, put_and_get
 
 from latchfree_lincheck import write_history
 from latchfree_lincheck.formats import HistoryFormatError, read_history
-from latchfree_spark.check import BadInput, Options, check_files, finding, found, lines, reading, sample
-from latchfree_spark.check.batch import spoil, unpack
-from latchfree_spark.check.finding import find
-from latchfree_spark.check.places import first_problems, lines_of, with_lines
-from latchfree_spark.check.single import history_of
+from latchfree_spark.check import BadInput, Options, check_files, sample
+from latchfree_spark.check.input import finding, found, lines, reading
+from latchfree_spark.check.input.finding import find
+from latchfree_spark.check.input.places import first_problems, lines_of, with_lines
+from latchfree_spark.check.judge.batch import spoil, unpack
+from latchfree_spark.check.judge.single import history_of
 
 JEPSEN = """INFO  jepsen.util - 0\t:invoke\t:write\t3
 INFO  jepsen.util - 0\t:ok\t:write\t3

@@ -7,11 +7,11 @@ from pipeline_jobs import fragments, put_and_get, run, shuffled, verdicts
 
 from latchfree_lincheck import write_history
 from latchfree_spark.check import Options, files
-from latchfree_spark.check.chunks import judge_chunks, publish_rows
-from latchfree_spark.check.finding import find
-from latchfree_spark.check.judging import bare
+from latchfree_spark.check.input.finding import find
+from latchfree_spark.check.judge.chunks import judge_chunks, publish_rows
+from latchfree_spark.check.judge.judging import bare
+from latchfree_spark.check.output.summary import summarize
 from latchfree_spark.check.reports import Reports
-from latchfree_spark.check.summary import summarize
 from latchfree_spark.check.tables import marks
 from latchfree_spark.errors import RowsLost
 

@@ -6,9 +6,9 @@ from pipeline_jobs import put_and_get, run, verdicts
 from latchfree_lincheck import write_history
 from latchfree_spark.check import JobRefused, Options, check_files, job
 from latchfree_spark.check.files import chunk_file, done_chunks
-from latchfree_spark.check.finding import find
-from latchfree_spark.check.manifest import partial_folder
-from latchfree_spark.check.resuming import INPUTS, remember, resumed
+from latchfree_spark.check.input.finding import find
+from latchfree_spark.check.input.resuming import INPUTS, remember, resumed
+from latchfree_spark.check.output.manifest import partial_folder
 
 LINE = '{"history": "later", "process": 1, "f": "get", "arguments": ["k"], "result": null, "invoke": 0, "return": 1}\n'
 

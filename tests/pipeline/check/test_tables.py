@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from latchfree_lincheck.history.columns import MISSING
 from latchfree_model import UNKNOWN
-from latchfree_spark.check.batch import unpack
-from latchfree_spark.check.decoding import decode
+from latchfree_spark.check.judge.batch import unpack
+from latchfree_spark.check.judge.decoding import decode
 from latchfree_spark.check.tables import FRAGMENTS, LISTS, ROWS, Problem, pack, problems
 
 values = st.none() | st.integers(-3, 3) | st.booleans() | st.text(max_size=2) | st.lists(st.integers(0, 2), max_size=2)

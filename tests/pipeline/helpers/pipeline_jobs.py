@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 
 from latchfree_lincheck import History, Operation
 from latchfree_spark.check import Options, check_files
-from latchfree_spark.check.finding import find
+from latchfree_spark.check.input.finding import find
+from latchfree_spark.check.input.reading import read_units
 from latchfree_spark.check.options import Job
-from latchfree_spark.check.reading import read_units
 from latchfree_spark.check.tables import FRAGMENTS
 
 

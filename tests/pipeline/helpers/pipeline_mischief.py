@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pipeline_judges import one_by_one
 
-from latchfree_spark.check import chunks
+from latchfree_spark.check.judge import chunks
 from latchfree_spark.task import attempt
 
 _publish = chunks.publish_rows

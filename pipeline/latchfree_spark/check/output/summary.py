@@ -13,12 +13,12 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from latchfree_spark.check.files import publish
-from latchfree_spark.check.inputs import Inputs
+from latchfree_spark.check.input.inputs import Inputs
+from latchfree_spark.check.input.places import earliest, first_problems
+from latchfree_spark.check.judge.saving import command
 from latchfree_spark.check.options import Options
-from latchfree_spark.check.page import page
-from latchfree_spark.check.places import earliest, first_problems
-from latchfree_spark.check.saving import command
-from latchfree_spark.check.showing import add_pages
+from latchfree_spark.check.output.page import page
+from latchfree_spark.check.output.showing import add_pages
 from latchfree_spark.errors import RowsLost
 
 _COLUMNS: Final = ["history", "source", "reason", "engine", "operations", "failing", "object", "key", "saved"]

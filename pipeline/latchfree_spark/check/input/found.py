@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from latchfree_spark.check.inputs import Unit
-from latchfree_spark.check.places import NAMED, more
+from latchfree_spark.check.input.inputs import Unit
+from latchfree_spark.check.input.places import NAMED, more
 from latchfree_spark.check.tables import Problem, problems
 
 AT_ONCE: Final = 4096

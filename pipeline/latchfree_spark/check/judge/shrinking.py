@@ -14,12 +14,12 @@ from typing import Final
 
 from latchfree_lincheck import shrink
 from latchfree_lincheck.formats.record import dumps, records
-from latchfree_spark.check.apart import within
-from latchfree_spark.check.batch import Batch
-from latchfree_spark.check.child import ChildLost
-from latchfree_spark.check.judging import model_of
+from latchfree_spark.check.judge.apart import within
+from latchfree_spark.check.judge.batch import Batch
+from latchfree_spark.check.judge.child import ChildLost
+from latchfree_spark.check.judge.judging import model_of
+from latchfree_spark.check.judge.single import history_of
 from latchfree_spark.check.options import Job
-from latchfree_spark.check.single import history_of
 from latchfree_spark.task import attempt, ends_after
 
 SECONDS: Final = 5.0

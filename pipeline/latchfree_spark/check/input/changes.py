@@ -18,10 +18,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from latchfree_spark.check.beginnings import beginning
 from latchfree_spark.check.files import publish_table
-from latchfree_spark.check.finding import expand
-from latchfree_spark.check.inputs import ENDLESS, Inputs, Stamp, stamp
+from latchfree_spark.check.input.beginnings import beginning
+from latchfree_spark.check.input.finding import expand
+from latchfree_spark.check.input.inputs import ENDLESS, Inputs, Stamp, stamp
 
 _LOOKERS: Final = 16
 

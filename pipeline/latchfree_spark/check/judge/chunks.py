@@ -15,14 +15,14 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from latchfree_spark.check import reports
-from latchfree_spark.check.apart import judge_apart
-from latchfree_spark.check.batch import Batch, spoil, unpack
 from latchfree_spark.check.files import SECONDS, VERDICTS, chunk_file, publish_table
-from latchfree_spark.check.giants import set_aside
-from latchfree_spark.check.judging import Row, bare, judge_steadily
+from latchfree_spark.check.judge.apart import judge_apart
+from latchfree_spark.check.judge.batch import Batch, spoil, unpack
+from latchfree_spark.check.judge.giants import set_aside
+from latchfree_spark.check.judge.judging import Row, bare, judge_steadily
+from latchfree_spark.check.judge.saving import locate, save
 from latchfree_spark.check.meters import Meters
 from latchfree_spark.check.options import Job
-from latchfree_spark.check.saving import locate, save
 from latchfree_spark.check.tables import MARKS, marks
 from latchfree_spark.task import attempt
 

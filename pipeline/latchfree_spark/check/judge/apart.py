@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final, TypeVar
 
-from latchfree_spark.check.batch import Batch
-from latchfree_spark.check.child import Child, ChildLost, Send
-from latchfree_spark.check.judging import Row, bare, judge_batch
+from latchfree_spark.check.judge.batch import Batch
+from latchfree_spark.check.judge.child import Child, ChildLost, Send
+from latchfree_spark.check.judge.judging import Row, bare, judge_batch
 from latchfree_spark.check.options import Job
 
 FATAL: Final = 2

@@ -13,9 +13,9 @@ from typing import Any, Final
 
 import latchfree
 from latchfree_spark.check.files import publish
-from latchfree_spark.check.inputs import Inputs
+from latchfree_spark.check.input.inputs import Inputs
+from latchfree_spark.check.input.resuming import INPUTS
 from latchfree_spark.check.options import JobRefused, Options
-from latchfree_spark.check.resuming import INPUTS
 
 LAYOUT: Final = 2
 """Version of the folder's layout."""

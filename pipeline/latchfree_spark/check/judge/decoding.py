@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from latchfree_lincheck.formats.record import freeze
 from latchfree_lincheck.history.columns import MISSING, NONE, Column, Columns
-from latchfree_spark.check.batch import Batch, Ints
+from latchfree_spark.check.judge.batch import Batch, Ints
 
 
 def decode(batch: Batch) -> tuple[Columns, npt.NDArray[np.bool_]]:

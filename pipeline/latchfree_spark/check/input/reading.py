@@ -17,11 +17,11 @@ import pyarrow.parquet as pq
 
 from latchfree_lincheck.formats import HistoryFormatError, read_history
 from latchfree_lincheck.formats.record import records
-from latchfree_spark.check.found import Found
-from latchfree_spark.check.inputs import CUT, Unit
-from latchfree_spark.check.lines import append, empty, read_lines
+from latchfree_spark.check.input.found import Found
+from latchfree_spark.check.input.inputs import CUT, Unit
+from latchfree_spark.check.input.lines import append, empty, read_lines
+from latchfree_spark.check.input.places import NAMED
 from latchfree_spark.check.options import Job
-from latchfree_spark.check.places import NAMED
 from latchfree_spark.check.tables import ROWS, as_rows, first_line, mark, open_parquet, pack
 
 BATCH: Final = 1 << 17

@@ -14,8 +14,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from latchfree_spark.check.beginnings import beginning
-from latchfree_spark.check.inputs import CUT, ENDLESS, Inputs, Stamp, Unit, stamp
+from latchfree_spark.check.input.beginnings import beginning
+from latchfree_spark.check.input.inputs import CUT, ENDLESS, Inputs, Stamp, Unit, stamp
 
 UNIT: Final = 32 << 20
 """Bytes that one worker reads at a time, about."""

@@ -22,10 +22,10 @@ import pyarrow as pa
 
 from latchfree_lincheck.formats import HistoryFormatError
 from latchfree_lincheck.formats.record import EXPECTED, Collector, dumps
-from latchfree_spark.check.finding import compression
-from latchfree_spark.check.found import Found
-from latchfree_spark.check.inputs import CUT, Unit
-from latchfree_spark.check.places import Byte
+from latchfree_spark.check.input.finding import compression
+from latchfree_spark.check.input.found import Found
+from latchfree_spark.check.input.inputs import CUT, Unit
+from latchfree_spark.check.input.places import Byte
 from latchfree_spark.check.tables import ROWS, pack
 
 _FIELDS: Final = {*EXPECTED, "result"}

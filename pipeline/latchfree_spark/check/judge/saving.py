@@ -10,12 +10,12 @@ from pathlib import Path
 from latchfree_lincheck.formats.record import dumps, freeze
 from latchfree_model import UNKNOWN, Call
 from latchfree_model.models.loading import load_model
-from latchfree_spark.check.batch import Batch
 from latchfree_spark.check.files import file_name, publish
-from latchfree_spark.check.judging import Row, model_of
+from latchfree_spark.check.judge.batch import Batch
+from latchfree_spark.check.judge.judging import Row, model_of
+from latchfree_spark.check.judge.shrinking import NotShrunk, shrunk
+from latchfree_spark.check.judge.single import lines
 from latchfree_spark.check.options import LINEARIZABILITY, Job, Options
-from latchfree_spark.check.shrinking import NotShrunk, shrunk
-from latchfree_spark.check.single import lines
 
 
 def locate(batch: Batch, number: int, row: Row, job: Job) -> None:

@@ -11,10 +11,10 @@ from latchfree_lincheck.formats.finish import finish
 from latchfree_lincheck.formats.record import dumps, freeze, loads
 from latchfree_lincheck.history import History, Operation
 from latchfree_model import UNKNOWN
-from latchfree_spark.check.batch import Batch
-from latchfree_spark.check.inputs import CUT
+from latchfree_spark.check.input.inputs import CUT
+from latchfree_spark.check.input.places import Byte
+from latchfree_spark.check.judge.batch import Batch
 from latchfree_spark.check.options import Job
-from latchfree_spark.check.places import Byte
 from latchfree_spark.check.tables import LISTS, TEXT
 
 

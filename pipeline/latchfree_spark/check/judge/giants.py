@@ -22,13 +22,13 @@ from latchfree_lincheck import History
 from latchfree_lincheck.history.columns import Columns
 from latchfree_model import UNKNOWN, Call, get_model
 from latchfree_spark.check import reports
-from latchfree_spark.check.apart import judge_apart
-from latchfree_spark.check.batch import Batch, Ints, unpack
-from latchfree_spark.check.decoding import decode
 from latchfree_spark.check.files import file_name, publish
-from latchfree_spark.check.judging import Row, error, file_of, judge_batch, model_of, said, unknown_model
+from latchfree_spark.check.judge.apart import judge_apart
+from latchfree_spark.check.judge.batch import Batch, Ints, unpack
+from latchfree_spark.check.judge.decoding import decode
+from latchfree_spark.check.judge.judging import Row, error, file_of, judge_batch, model_of, said, unknown_model
+from latchfree_spark.check.judge.saving import command, locate, save_small
 from latchfree_spark.check.options import Job, Options
-from latchfree_spark.check.saving import command, locate, save_small
 from latchfree_spark.check.tables import TEXT, TIMES, as_rows, pack
 from latchfree_spark.task import attempt, ends_after
 

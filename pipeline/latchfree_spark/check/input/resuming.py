@@ -16,10 +16,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from latchfree_spark.check.beginnings import ends_with_a_line
-from latchfree_spark.check.changes import changes
 from latchfree_spark.check.files import publish
-from latchfree_spark.check.inputs import Inputs, Stamp, Unit
+from latchfree_spark.check.input.beginnings import ends_with_a_line
+from latchfree_spark.check.input.changes import changes
+from latchfree_spark.check.input.inputs import Inputs, Stamp, Unit
 from latchfree_spark.check.options import JobRefused
 
 INPUTS: Final = "inputs.json"

@@ -14,11 +14,11 @@ from latchfree_lincheck.formats import HistoryFormatError
 from latchfree_lincheck.history.columns import Columns
 from latchfree_model import MODELS, get_model
 from latchfree_model.models.loading import load_model
-from latchfree_spark.check.batch import Batch
-from latchfree_spark.check.criteria import judge_by
-from latchfree_spark.check.decoding import decode
+from latchfree_spark.check.judge.batch import Batch
+from latchfree_spark.check.judge.criteria import judge_by
+from latchfree_spark.check.judge.decoding import decode
+from latchfree_spark.check.judge.single import history_of
 from latchfree_spark.check.options import LINEARIZABILITY, Job, Options
-from latchfree_spark.check.single import history_of
 from latchfree_spark.task import ends_after
 
 FIRST: Final = 256
