@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import _thread
 import weakref
+from functools import partial
 from typing import Any, Final
 
 from latchfree_explore.python.core.run import CONTROL
@@ -33,8 +34,12 @@ class _Spaces:
         self.owner = get_ident()
         self.put_away: dict[int, dict[str, Any]] = {}
         self.args, self.kwargs = args, kwargs
-        at = id(local)
-        self.alive = weakref.ref(local, lambda _: _SPACES.pop(at, None))
+        # Bound, not by name: an object may outlive the names of this module at the end of the interpreter.
+        self.alive = weakref.ref(local, partial(_forget, _SPACES, id(local)))
+
+
+def _forget(spaces: dict[int, _Spaces], at: int, _: object) -> None:
+    spaces.pop(at, None)
 
 
 _SPACES: Final[dict[int, _Spaces]] = {}
