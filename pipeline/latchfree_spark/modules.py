@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 KINDS: Final = (".py", ".zip", ".whl", ".egg")
 
-_used: dict[Path, None] = {}
-"""The files of this process."""
+_used: dict[Path, str] = {}
+"""The files of this process, each with its digest."""
 
 
 def use_files(paths: Iterable[str | Path]) -> tuple[tuple[str, str], ...]:
@@ -30,16 +30,25 @@ def use_files(paths: Iterable[str | Path]) -> tuple[tuple[str, str], ...]:
     Raises
     ------
     ValueError
-        If one is no file that Python imports from; then nothing was changed.
+        If one is no file that Python imports from, or if this process has other code under its name already, which
+        would be judged with; then nothing was changed.
     """
     files = [Path(path).absolute() for path in paths]
     for file in files:
         if file.suffix not in KINDS or not file.is_file():
             raise ValueError(f"--py-files {file}: expected a file that is there and ends in {', '.join(KINDS)}")
-    for file in files:
-        _used[file] = None
+    digests = {file: hashlib.sha256(file.read_bytes()).hexdigest()[:16] for file in files}
+    for file, digest in digests.items():
+        loaded = getattr(sys.modules.get(file.stem), "__file__", None) if file.suffix == ".py" else None
+        if _used.get(file, digest) != digest:
+            raise ValueError(f"--py-files {file}: it has changed since this program took it; start the program again")
+        if loaded is not None and Path(loaded).resolve() != file.resolve():
+            raise ValueError(
+                f"--py-files {file}: this program has a module {file.stem} of {loaded}; rename one of them"
+            )
+    _used.update(digests)
     sys.path += [folder for folder in folders() if folder not in sys.path]
-    return tuple((str(file), hashlib.sha256(file.read_bytes()).hexdigest()[:16]) for file in files)
+    return tuple((str(file), digest) for file, digest in digests.items())
 
 
 def folders() -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from latchfree_spark.check.judge.judging import unknown_model
 from latchfree_spark.check.meters import NOT_COUNTED, Meters
 from latchfree_spark.check.options import JUDGE, LINEARIZABILITY, Options
 from latchfree_spark.frames.columns import canonical, key, naming
+from latchfree_spark.frames.judging import ALSO_NAMES
 from latchfree_spark.frames.packing import FRAGMENT_DDL, packed
 from latchfree_spark.modules import use_files
 from latchfree_spark.shipping import on_workers
@@ -77,8 +78,9 @@ def check(
     DataFrame
         One row for each distinct value of `by`, with ``verdict`` (ok, violation, unknown, error), ``reason, engine,
         operations, states``; ``failing``, the place of the operation that no order explains, counted from 0 in order
-        of ``invoke``, and the ``object, key`` that it touches; ``witness``, a shrunk history as JSON Lines, and
-        ``reproduce``, the command that judges it again; ``seconds``. Nothing runs before its rows are asked for.
+        of ``invoke``, and the ``object, key`` that it touches, if `by` has no such column; ``witness``, a shrunk
+        history as JSON Lines, and ``reproduce``, the command that judges it again; ``seconds``. Nothing runs before its
+        rows are asked for.
 
     Raises
     ------
@@ -94,7 +96,7 @@ def check(
         load_model(model)  # raises if there is none
     if model is None and "model" not in df.columns:
         raise ValueError(f"{unknown_model(None).replace('--model ', 'model=')}; or add a column model")
-    names = naming(df.schema, by, output_names())
+    names = naming(df.schema, by, [name for name in output_names() if name not in ALSO_NAMES])
     return verdicts_of(fragments_of(canonical(df, by), names), names, options, partitions)
 
 
@@ -118,7 +120,8 @@ def verdicts_of(
     run: Any = on_workers(
         fragments.sparkSession, "latchfree_spark.frames.judging:judged", options, tuple(names.fieldNames()), meters
     )
-    return dealt.sortWithinPartitions(*keys).mapInArrow(run, with_fields(names, OUTPUT))
+    told = ", ".join(column for column in OUTPUT.split(", ") if column.split(" ")[0] not in names.fieldNames())
+    return dealt.sortWithinPartitions(*keys).mapInArrow(run, with_fields(names, told))
 
 
 def _renamed(fields: StructType, names: Sequence[str]) -> StructType:

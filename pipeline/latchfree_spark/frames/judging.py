@@ -45,6 +45,9 @@ VERDICTS: Final = pa.schema(
 )
 """What is known of each history, beside its name."""
 
+ALSO_NAMES: Final = ("object", "key")
+"""Columns that may name a history, too: then the output has the name, and not what the failing operation touches."""
+
 FILE: Final = "operation"
 """Errors begin with the name of a file and a line: here ``operation:3``, in order of times."""
 
@@ -71,11 +74,9 @@ def judged(
         rows = verdicts(table, begins, options, witnesses)
         meters.judged(rows)
         columns = [table[key(each)].combine_chunks().take(pa.array(begins)) for each in range(len(names))]
-        columns += [
-            pa.array([row[name] for row in rows], kind)
-            for name, kind in zip(VERDICTS.names, VERDICTS.types, strict=True)
-        ]
-        yield pa.RecordBatch.from_arrays(columns, names=[*names, *VERDICTS.names])
+        told = [field for field in VERDICTS if field.name not in names]
+        columns += [pa.array([row[field.name] for row in rows], field.type) for field in told]
+        yield pa.RecordBatch.from_arrays(columns, names=[*names, *(field.name for field in told)])
 
 
 def verdicts(table: Any, begins: Any, options: Options, witnesses: Witnesses) -> list[Row]:

@@ -4,8 +4,9 @@ Example: a run on ``s3a://lab/verdicts`` finds two violations. ``s3a://lab/verdi
 ``summary.html``, and for each of the two ``failing/NAME.jsonl``, ``failing/NAME-small.jsonl`` and a picture of the
 small one, ``failing/NAME-small.html``. The page names the files as they lie beside it, so a copy of the folder works.
 
-The driver makes the files in a folder of its own and sends them. They are for people: a bounded number, of bounded
-size, written when all verdicts are in the table and counted. A run that is killed here has lost nothing but its page.
+The driver makes the files in a folder of its own and sends them. They are for people: a bounded number of histories, of
+so many operations together, written when all verdicts are in the table and counted. If that fails, the run goes on
+without a page, and a warning says so.
 """
 
 from __future__ import annotations
@@ -40,13 +41,21 @@ def with_page(spark: SparkSession, run: Run, table: Table, options: Options) -> 
     store = Store.of(spark, table.page)
     if store is None or not any(run.verdicts.values()):
         return run
+    try:
+        return _with_page(store, run, table, options)
+    except Exception as error:  # the verdicts are in the table: a page is less than they are
+        return replace(run, warnings=(f"{table.page}: the page is not there: {type(error).__name__}: {error}",))
+
+
+def _with_page(store: Store, run: Run, table: Table, options: Options) -> Run:
     with tempfile.TemporaryDirectory(prefix="latchfree-page-") as name:
         folder = Path(name)
         failing = _with_files(folder, run.failing, table, options)
         run = replace(run, failing=failing, page=f"{table.page}/summary.html")
         document = {name: getattr(run, name) for name in ("operations", "verdicts", "problems", "unknown", "slowest")}
         document |= {"histories": sum(run.verdicts.values()), "failing": failing}
-        (folder / "summary.html").write_text(page(document, f"{run.out.rpartition('/')[2]}, {run.date}"))
+        text = page(document, f"{run.out.rpartition('/')[2]}, {run.date}")
+        (folder / "summary.html").write_text(text, encoding="utf-8")
         for file in sorted(each for each in folder.rglob("*") if each.is_file()):
             store.write(f"{table.page}/{file.relative_to(folder)}", file.read_bytes())
     return run
@@ -58,19 +67,20 @@ def _with_files(
     """Write the files of the first failing histories to `folder`; return all rows, each with the names of its files."""
     whole = _whole(failing, table, options)
     rows: list[dict[str, Any]] = []
-    for row in failing:
+    (folder / "failing").mkdir()
+    for at, row in enumerate(failing):
         text = whole.get((row["source"], row["history"]))
         name = f"failing/{file_name(row['history'], row['source'])}"
-        row = row | {"saved": None, "small": None, "replay": None}
+        row = row | {"saved": None, "small": None, "page": None, "replay": None}
         if text is not None:
             row |= {"saved": f"{name}.jsonl", "replay": _replay(f"{table.page}/{name}.jsonl", options)}
-            (folder / "failing").mkdir(exist_ok=True)
-            (folder / f"{name}.jsonl").write_text(text)
-            if row["witness"] and options.criterion == LINEARIZABILITY:
-                row["small"] = f"{name}-small.jsonl"
-                (folder / f"{name}-small.jsonl").write_text(row["witness"])
+            (folder / f"{name}.jsonl").write_text(text, encoding="utf-8")
+        if at < PAGES and row["witness"] and options.criterion == LINEARIZABILITY:
+            row["small"] = f"{name}-small.jsonl"
+            (folder / f"{name}-small.jsonl").write_text(row["witness"], encoding="utf-8")
         rows.append(row)
-    add_pages(folder, rows, options)
+    # What has no witness is not drawn: judging it may take more than the driver has.
+    add_pages(folder, [row for row in rows if row["small"]], options)
     return tuple(rows)
 
 
@@ -80,10 +90,9 @@ def _whole(failing: Sequence[dict[str, Any]], table: Table, options: Options) ->
 
     names, room = [], OPERATIONS
     for row in failing[:PAGES]:
-        room -= row["operations"]
-        if room < 0:
-            break
-        names.append(tuple(row[name] for name in BY))
+        if row["copied"] and row["operations"] <= room:
+            room -= row["operations"]
+            names.append(tuple(row[name] for name in BY))
     if not names:
         return {}
     whole: dict[tuple[str, str], list[str]] = {}
@@ -98,4 +107,5 @@ def _replay(address: str, options: Options) -> str:
     """Return the command that judges a copy again: of a file by its path, of a URI by Spark."""
     if address.startswith("file:"):
         return command("/" + address.removeprefix("file:").lstrip("/"), options)
-    return shlex.join(["latchfree", "pipeline", "check", address, "again", *chosen(options)])
+    again = f"again-{address.rpartition('/')[2].removesuffix('.jsonl')}"
+    return shlex.join(["latchfree", "pipeline", "check", address, again, *chosen(options)])

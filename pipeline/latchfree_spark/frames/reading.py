@@ -167,9 +167,20 @@ def _operation(source: str, text: str) -> dict[str, Any]:
         return {"source": source, "problem": f"{source}: expected a JSON object, got {text.strip()[:60]!r} ({error})"}
     if not isinstance(record, dict):
         return {"source": source, "problem": f"{source}: expected a JSON object, got {text.strip()[:60]!r}"}
-    if type(record.get("history")) is not str:
+    if _text(record.get("history")) is None:
         return {"source": source, "problem": f'{source}: expected a string as "history", got {text.strip()[:60]!r}'}
     return _row(source, record)
+
+
+def _text(value: object) -> str | None:
+    """Return a string that Arrow and Spark can hold; half a pair of surrogates is none."""
+    if not isinstance(value, str):
+        return None
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return None
+    return value
 
 
 def _row(source: str, record: dict[str, Any]) -> dict[str, Any]:
@@ -177,7 +188,7 @@ def _row(source: str, record: dict[str, Any]) -> dict[str, Any]:
     for name in ("process", "arguments", "result"):
         row[name] = dumps(record[name]) if name in record else None
     for name in ("f", "object", "model"):
-        row[name] = record.get(name) if isinstance(record.get(name), str) else None
+        row[name] = _text(record.get(name))
     for name in ("invoke", "return"):
         time = record.get(name)
         row[name] = time if type(time) is int and time in _INTEGERS else None
@@ -185,7 +196,7 @@ def _row(source: str, record: dict[str, Any]) -> dict[str, Any]:
     if (
         wrong
         or "return" not in record
-        or not all(isinstance(record.get(name), str | None) for name in ("object", "model"))
+        or not all(record.get(name) is None or row[name] is not None for name in ("object", "model"))
     ):
         row["invoke"] = None
     return row

@@ -67,6 +67,7 @@ class Rounds:
         self._still = still
         self._fragments = fragments_of(rows.drop("problem"), _names())
         self._counted = self._fragments.groupBy("by0", "by1").agg(F.expr("sum(size(invoke))").alias("read")).persist()
+        self._told: set[str] = set()
         self._damaged = self._damage()
         self._meters = Meters.of(spark)
         self._new = 0
@@ -159,7 +160,9 @@ class Rounds:
             return None
         first = self._rows.where("problem IS NOT NULL").groupBy("by0").agg(F.min("problem").alias("problem"))
         told = {row["by0"]: row["problem"] for row in first.collect()}
-        pairs = [(source, told.get(source, f"{source}: expected a name of a history, got null")) for source in damaged]
+        nameless = "expected a name of a history, got null"
+        pairs = [(source, told.get(source, f"{source}: {nameless}" if source else nameless)) for source in damaged]
+        self._told = {problem for _, problem in pairs}
         return self._spark.createDataFrame(pairs, "damaged string, problem string")
 
     def _tainted(self, found: DataFrame) -> DataFrame:
@@ -192,8 +195,12 @@ class Rounds:
         for verdict, held in (("violation", self.failing), ("unknown", self.unknown)):
             if verdict in by:
                 listed = found.where(f"verdict = '{verdict}'").orderBy(*BY).limit(LISTED)
-                held += [row.asDict() for row in listed.select(*_LISTED).collect()]
-        slowest = found.orderBy(F.desc("seconds")).limit(SLOWEST).select(*_SLOW)
+                rows = [row.asDict() for row in listed.select(*_LISTED).collect()]
+                # The first ones are those that are copied below.
+                copied = self._options.saved if verdict == "violation" else 0
+                held += [row | {"copied": at < copied} for at, row in enumerate(rows)]
+                held.sort(key=lambda row: (not row["copied"], *(row[name].encode() for name in BY)))
+        slowest = found.where("verdict != 'error'").orderBy(F.desc("seconds")).limit(SLOWEST).select(*_SLOW)
         self.slowest += [row.asDict() for row in slowest.collect()]
         self.slowest.sort(key=lambda row: -row["seconds"])
         del self.slowest[SLOWEST:]
@@ -201,7 +208,7 @@ class Rounds:
             wrong = found.where("verdict = 'error'").groupBy("source", "reason").agg(F.min("history").alias("history"))
             for row in wrong.orderBy(*BY).limit(LISTED).collect():
                 named = ": ".join(filter(None, (row["source"], row["history"], row["reason"])))
-                self.problems.append(row["reason"] if row["reason"].startswith(f"{row['source']}: ") else named)
+                self.problems.append(row["reason"] if row["reason"] in self._told else named)
         if "violation" in by:
             bad = found.where("verdict = 'violation'").select(*BY).orderBy(*BY).limit(self._options.saved)
             operations = self._rows.alias("f").join(bad.alias("d"), F.expr(_SAME), "left_semi").drop("problem")

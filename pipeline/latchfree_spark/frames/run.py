@@ -37,6 +37,8 @@ class Run:
     page : str
         Where the page about this run is, "" if there is none.
     seconds : float
+    warnings : tuple of str
+        What is no problem of the histories: a page that could not be written.
     """
 
     out: str
@@ -51,3 +53,4 @@ class Run:
     slowest: tuple[dict[str, Any], ...]
     page: str
     seconds: float
+    warnings: tuple[str, ...] = ()

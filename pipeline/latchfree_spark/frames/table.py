@@ -65,6 +65,7 @@ class Table:
 
         try:
             table = self._spark.read.schema(f"{_DDL}, date string, run string").parquet(self.verdicts)
+            _ = table.schema  # Spark Connect looks for the path now, and not at the read
         except AnalysisException as error:
             if "PATH_NOT_FOUND" not in str(error):
                 raise

@@ -54,7 +54,7 @@ def check_uris(
     Parameters
     ----------
     spark : SparkSession
-        Its Hadoop file systems read the input and write the output; the driver itself opens no file.
+        Its Hadoop file systems read the input and write the output; the driver opens none of these files by path.
     inputs : sequence of str
         Files, folders or patterns.
     out : str
@@ -114,12 +114,13 @@ def check_uris(
             page="",
             seconds=time.monotonic() - started,
         )
-        if work.problems and not keep_going:
-            raise BadInput(
-                [*work.problems, f"all else is judged, in {out}/verdicts: --keep-going writes these as errors"]
-            )
         still()
         report("drawing")
         run = with_page(spark, run, table, options)
+        if work.problems and not keep_going:
+            rest = [f"all else is judged, in {out}/verdicts: --keep-going writes these as errors"]
+            rest += [f"failing histories and a page: {run.page}"] if run.verdicts["violation"] and run.page else []
+            raise BadInput([*work.problems, *rest])
+        still()
         table.append_run(asdict(run))
     return run

@@ -165,8 +165,15 @@ def test_a_model_of_ones_own(spark, tmp_path, monkeypatch):
     found = {row["history"]: row for row in verdicts.collect()}
     assert (found["one"]["verdict"], found["two"]["verdict"]) == ("ok", "violation")
     assert found["two"]["reproduce"].endswith(f"--py-files {tmp_path / 'own_frames_tally.py'}")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere/own_frames_tally.py").write_text(TALLY)
+    with pytest.raises(ValueError, match="has a module own_frames_tally of"):
+        latchfree_spark.check(frame, "own_frames_tally:Tally", py_files=[tmp_path / "elsewhere/own_frames_tally.py"])
     called = CliRunner().invoke(app, shlex.split(found["two"]["reproduce"])[1:], input=found["two"]["witness"])
     assert called.exit_code == exits.VIOLATION, called.output
+    (tmp_path / "own_frames_tally.py").write_text(TALLY + "\n")
+    with pytest.raises(ValueError, match="it has changed since this program took it"):
+        latchfree_spark.check(frame, "own_frames_tally:Tally", py_files=[tmp_path / "own_frames_tally.py"])
 
 
 def test_a_history_that_kills_its_worker_is_unknown(spark):

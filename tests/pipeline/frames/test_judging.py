@@ -2,6 +2,8 @@
 
 import random
 import shlex
+import sys
+import zlib
 from dataclasses import replace
 
 import pytest
@@ -99,6 +101,29 @@ def test_a_malformed_row_is_named_by_its_place_in_time():
     (row,) = by_hand(rows[::-1], ["history"])
     assert row["verdict"] == "error"
     assert row["reason"].startswith("operation:3: expected JSON text in column 'process', got 'nobody'")
+
+
+def test_the_object_may_name_a_history():
+    operations = [Operation(0, "put", ("x", 1), None, 0, 1, "a"), Operation(0, "get", ("x",), 1, 2, 3, "a")]
+    operations += [Operation(0, "put", ("y", 1), None, 4, 5, "b"), Operation(0, "get", ("y",), 2, 6, 7, "b")]
+    found = by_hand(rows_of([History("h", operations)]), ["history", "object"])
+    told = sorted((row["object"], row["verdict"], row["key"]) for row in found)
+    assert told == [("a", "ok", None), ("b", "violation", '"y"')]
+
+
+@pytest.mark.parametrize("key", ["b'1'", "float('inf')"])
+def test_a_key_that_is_no_json_costs_no_verdict(tmp_path, monkeypatch, key):
+    monkeypatch.setattr("sys.path", [*sys.path, str(tmp_path)])
+    name = f"own_keys_{zlib.crc32(key.encode())}"
+    (tmp_path / f"{name}.py").write_text(
+        "from latchfree_model.models.map import MapModel\n"
+        "class Odd(MapModel):\n"
+        "    def partition(self, call):\n"
+        f"        return {key} if call.result == 9 else 'k'\n"
+    )
+    (row,) = by_hand(rows_of([put_and_get("h", seen=9)]), ["history"], options=Options(f"{name}:Odd"))
+    assert row["key"] is None
+    assert row["verdict"] == "violation"
 
 
 def test_so_many_violations_have_a_witness(tmp_path):

@@ -4,6 +4,8 @@ import json
 import re
 import shlex
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from lincheck_random import random_history
 from pipeline_jobs import put_and_get
@@ -177,7 +179,7 @@ def test_a_page_shows_what_a_run_found(spark, tmp_path, criterion):
     assert folder.parent == tmp_path / "remote/out/page/date=2026-01-01"
     page = (folder / "summary.html").read_text()
     assert "3 histories" in page
-    assert "../bad &lt;b&gt;" in page
+    assert "night.jsonl: ../bad &lt;b&gt;" in page
     assert "Slowest" in page
     assert len(run.failing) == 2
     for row in run.failing:
@@ -185,7 +187,8 @@ def test_a_page_shows_what_a_run_found(spark, tmp_path, criterion):
         (whole,) = read_history(folder / row["saved"])
         assert sorted(map(repr, whole.operations)) == sorted(map(repr, expected.operations))
         assert row["replay"] == (
-            f"latchfree pipeline check {run.page.removesuffix('summary.html')}{row['saved']} again --model map"
+            f"latchfree pipeline check {run.page.removesuffix('summary.html')}{row['saved']}"
+            f" again-{row['saved'][8:-6]} --model map"
             + ("" if criterion == "linearizability" else f" --criterion {criterion}")
         )
         assert f'<a href="{row["saved"]}">whole</a>' in page
@@ -200,12 +203,71 @@ def test_a_page_shows_what_a_run_found(spark, tmp_path, criterion):
 
 def test_a_page_has_room_for_so_many_operations(spark, tmp_path, monkeypatch):
     monkeypatch.setattr("latchfree_spark.frames.pages.OPERATIONS", 5)
-    write_history(tmp_path / "x.jsonl", [put_and_get(name, seen=9) for name in "abc"])
+    write_history(
+        tmp_path / "x.jsonl", [put_and_get(name, seen=9, operations=9 if name == "a" else 1) for name in "abc"]
+    )
     run = check_uris(spark, [(tmp_path / "x.jsonl").as_uri()], (tmp_path / "out").as_uri(), OPTIONS)
-    assert [row["saved"] is not None for row in run.failing] == [True, True, False]
+    # Two of the three are copied, as `saved` says; the first is too long, and the room goes to the second.
+    assert [(row["history"], row["saved"] is not None) for row in run.failing] == [
+        ("a", False),
+        ("b", True),
+        ("c", False),
+    ]
     assert run.failing[2]["replay"] is None
-    replay = shlex.split(run.failing[0]["replay"])
+    assert run.failing[0]["small"]
+    replay = shlex.split(run.failing[1]["replay"])
     assert CliRunner().invoke(app, replay[1:]).exit_code == exits.VIOLATION
+
+
+def test_what_cannot_be_read_costs_neither_the_page_nor_the_exit_code(spark, tmp_path):
+    (tmp_path / "in").mkdir()
+    write_history(tmp_path / "in/a.jsonl", [put_and_get("h1", seen=9)])
+    write_history(tmp_path / "in/b.jsonl", [put_and_get("h1"), put_and_get("half")])
+    text = (tmp_path / "in/b.jsonl").read_text().replace('"half"', '"\\ud800"')  # no text of UTF-8
+    (tmp_path / "in/b.jsonl").write_text(text + "torn\n")
+    uri, out = (tmp_path / "in").as_uri(), (tmp_path / "out").as_uri()
+    with pytest.raises(BadInput, match=r"failing histories and a page: file:.*/summary\.html"):
+        check_uris(spark, [uri], out, OPTIONS)
+    run = check_uris(spark, [uri], f"{out}2", OPTIONS, keep_going=True)
+    assert (run.verdicts["violation"], run.verdicts["error"]) == (1, 2)  # with the history that nobody can name
+    assert run.page
+    assert not run.warnings
+    (failing,) = run.failing
+    assert CliRunner().invoke(app, shlex.split(failing["replay"])[1:]).exit_code == exits.VIOLATION
+
+
+def test_a_page_that_cannot_be_written_is_a_warning(spark, tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("latchfree_spark.frames.pages.add_pages", full)
+    write_history(tmp_path / "x.jsonl", [put_and_get("h1", seen=9)])
+    called = CliRunner().invoke(
+        app, ["pipeline", "check", (tmp_path / "x.jsonl").as_uri(), str(tmp_path / "out"), "--model", "map"]
+    )
+    assert called.exit_code == exits.VIOLATION, called.output
+    assert "the page is not there: OSError: [Errno 28] No space left on device" in called.stderr
+    assert spark.read.text((tmp_path / "out/summary.json").as_uri()).count() == 1
+
+
+def test_json_text_of_several_lines_is_copied_on_one(spark, tmp_path):
+    columns = {"history": ["h"] * 2, "process": ["0"] * 2, "f": ["put", "get"], "arguments": ['["k",\n1]', '["k"]']}
+    columns |= {"result": ["null", "\r\n9"], "invoke": [0, 2], "return": [1, 3]}
+    pq.write_table(pa.table(columns), tmp_path / "x.parquet")
+    run = check_uris(spark, [(tmp_path / "x.parquet").as_uri()], (tmp_path / "out").as_uri(), OPTIONS)
+    (row,) = run.failing
+    assert CliRunner().invoke(app, shlex.split(row["replay"])[1:]).exit_code == exits.VIOLATION
+
+
+def test_a_page_begins_with_what_was_copied(spark, tmp_path):
+    write_history(tmp_path / "x.jsonl", [put_and_get(f"h{number:02}", seen=9) for number in range(12)])
+    run = check_uris(
+        spark, [(tmp_path / "x.jsonl").as_uri()], (tmp_path / "out").as_uri(), Options("map", saved=1), rounds=3
+    )
+    assert len(run.failing) == 12
+    saved = [row["saved"] is not None for row in run.failing]
+    assert saved == sorted(saved, reverse=True)
+    assert sum(saved) == sum(row["copied"] for row in run.failing) > 1
 
 
 def test_a_run_without_anything_new_has_no_page(spark, tmp_path):

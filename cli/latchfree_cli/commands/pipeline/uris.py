@@ -56,6 +56,8 @@ def addressed(name: str) -> str:
 
 
 def _told(settings: Settings, run: "Run") -> Outcome:
+    for warning in run.warnings:
+        settings.say(f"warning: {warning}")
     for problem in run.problems[:_SHOWN]:
         settings.say(f"could not be read: {problem}")
     for rows, verdict in ((run.unknown, "unknown"), (run.failing, "violation")):

@@ -23,11 +23,14 @@ def locate(batch: Batch, number: int, row: Row, job: Job) -> None:
     if row["failing"] is None or job.options.criterion != LINEARIZABILITY:
         return
     at = int(batch.bounds[number]) + row["failing"]
-    f, arguments = batch.rows["f"][at].as_py(), json.loads(batch.rows["arguments"][at].as_py())
-    model = load_model(str(model_of(batch, number, job)))
-    key = model.partition(Call(f, tuple(freeze(argument) for argument in arguments), UNKNOWN))
     row["object"] = batch.rows["object"][at].as_py()
-    row["key"] = None if key is None else dumps(key)
+    f, arguments = batch.rows["f"][at].as_py(), json.loads(batch.rows["arguments"][at].as_py())
+    result = batch.rows["result"][at].as_py()
+    seen = UNKNOWN if result is None else freeze(json.loads(result))
+    with suppress(Exception):  # a model of the user's own may have keys that are no JSON; the verdict stands
+        model = load_model(str(model_of(batch, number, job)))
+        key = model.partition(Call(f, tuple(freeze(argument) for argument in arguments), seen))
+        row["key"] = None if key is None else dumps(key)
 
 
 def save(batch: Batch, number: int, row: Row, job: Job) -> None:

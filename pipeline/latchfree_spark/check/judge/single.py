@@ -28,10 +28,15 @@ def lines(batch: Batch, number: int, model: str | None) -> list[str]:
 
 def line(history: str, operation: Mapping[str, Any], model: str | None) -> str:
     """Return an operation as a JSON line; its process, arguments and result are JSON text already."""
-    parts = [f'"history": {dumps(history)}', f'"process": {operation["process"]}']
-    parts += [f'"f": {dumps(operation["f"])}', f'"arguments": {operation["arguments"]}']
-    if operation["result"] is not None:
-        parts.append(f'"result": {operation["result"]}')
+    # JSON text of a table may have lines of its own, between its values: a string has none.
+    process, arguments, result = (
+        None if operation[name] is None else operation[name].replace("\n", " ").replace("\r", " ")
+        for name in ("process", "arguments", "result")
+    )
+    parts = [f'"history": {dumps(history)}', f'"process": {process}']
+    parts += [f'"f": {dumps(operation["f"])}', f'"arguments": {arguments}']
+    if result is not None:
+        parts.append(f'"result": {result}')
     parts += [f'"invoke": {operation["invoke"]}', f'"return": {dumps(operation["return"])}']
     for name, value in (("object", operation["object"]), ("model", model)):
         if value is not None:

@@ -20,7 +20,7 @@ code { background: #f4f4f4; padding: .1em .3em; overflow-wrap: anywhere; }
 """
 
 _MEANING: Final = {
-    "ok": "linearizable",
+    "ok": "an order explains what was seen",
     "violation": "no order explains what was seen",
     "unknown": "undecided within the bounds",
     "error": "no history, or not one of this model",
@@ -67,16 +67,20 @@ def _failing(row: dict[str, Any]) -> list[str]:
     command = f"<code>{html.escape(row['replay'])}</code>" if row["replay"] else "in the input only"
     where = " ".join(f"{name} {row[name]}" for name in ("object", "key") if row[name] is not None)
     texts = [html.escape(row["reason"]), html.escape(where)]
-    return [html.escape(row["history"]), _number(row["operations"]), *texts, links, command]
+    return [_name(row), _number(row["operations"]), *texts, links, command]
 
 
 def _undecided(row: dict[str, Any]) -> list[str]:
-    return [html.escape(row["history"]), _number(row["operations"]), html.escape(row["reason"])]
+    return [_name(row), _number(row["operations"]), html.escape(row["reason"])]
 
 
 def _slow(row: dict[str, Any]) -> list[str]:
-    texts = [html.escape(row[name]) for name in ("history", "verdict", "engine")]
-    return [*texts, _number(row["operations"]), _number(row["states"]), f"{row['seconds']:.6f}"]
+    texts = [html.escape(row[name]) for name in ("verdict", "engine")]
+    return [_name(row), *texts, _number(row["operations"]), _number(row["states"]), f"{row['seconds']:.6f}"]
+
+
+def _name(row: dict[str, Any]) -> str:
+    return html.escape(": ".join(filter(None, (row.get("source"), row["history"]))))
 
 
 def _number(count: int) -> str:
