@@ -246,7 +246,7 @@ def test_a_page_that_cannot_be_written_is_a_warning(spark, tmp_path, monkeypatch
         app, ["pipeline", "check", (tmp_path / "x.jsonl").as_uri(), str(tmp_path / "out"), "--model", "map"]
     )
     assert called.exit_code == exits.VIOLATION, called.output
-    assert "the page is not there: OSError: [Errno 28] No space left on device" in called.stderr
+    assert "the page is not there: OSError: [Errno 28] No space left on device" in called.output
     assert spark.read.text((tmp_path / "out/summary.json").as_uri()).count() == 1
 
 
