@@ -41,5 +41,6 @@ def test_tables_of_a_server_elsewhere(tmp_path):
     assert told["files"] == told["aggregate"] == told["function"] == expected
     assert told["match"] == {"a/b": ["ann", "bob"], "c": ["bob"]}
     assert told["sketch"] == 2
+    assert told["nights"] == [[20, 0, ""], [20, 20, ""]]
     assert told["differs"].startswith(f"{socket.gethostname()}: {sys.executable} has numba ")
     assert told["differs"].endswith(", and the driver has 0.1.2; install the same version")

@@ -5,6 +5,8 @@ import sys
 
 import latchfree_spark
 from latchfree_spark import needs, shipping, spark_session, workers
+from latchfree_spark.check import Options
+from latchfree_spark.frames.uris import check_uris
 
 
 def main(address, file):
@@ -25,6 +27,8 @@ def main(address, file):
         found = latchfree_spark.match(messages, [("a/+", "ann"), ("#", "bob")])
         told["match"] = {row["topic"]: sorted(row["subscribers"]) for row in found.collect()}
         told["sketch"] = latchfree_spark.sketch(found, subscribers="subscribers").collect()[0]["subscribers"]
+        runs = [check_uris(spark, [f"file://{file}"], f"file://{file}.out", Options("map")) for _ in range(2)]
+        told["nights"] = [(run.histories, run.known, run.page) for run in runs]
         told["differs"] = refused(ops)
         print(json.dumps(told))
 
