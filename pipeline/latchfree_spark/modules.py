@@ -37,18 +37,22 @@ def use_files(paths: Iterable[str | Path]) -> tuple[tuple[str, str], ...]:
     for file in files:
         if file.suffix not in KINDS or not file.is_file():
             raise ValueError(f"--py-files {file}: expected a file that is there and ends in {', '.join(KINDS)}")
-    digests = {file: hashlib.sha256(file.read_bytes()).hexdigest()[:16] for file in files}
+    digests = {file: _digest(file) for file in files}
     for file, digest in digests.items():
         loaded = getattr(sys.modules.get(file.stem), "__file__", None) if file.suffix == ".py" else None
         if _used.get(file, digest) != digest:
             raise ValueError(f"--py-files {file}: it has changed since this program took it; start the program again")
-        if loaded is not None and Path(loaded).resolve() != file.resolve():
+        if loaded is not None and not (Path(loaded).is_file() and _digest(Path(loaded)) == digest):
             raise ValueError(
                 f"--py-files {file}: this program has a module {file.stem} of {loaded}; rename one of them"
             )
     _used.update(digests)
     sys.path += [folder for folder in folders() if folder not in sys.path]
     return tuple((str(file), digest) for file, digest in digests.items())
+
+
+def _digest(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()[:16]
 
 
 def folders() -> tuple[str, ...]:

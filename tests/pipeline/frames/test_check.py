@@ -166,7 +166,7 @@ def test_a_model_of_ones_own(spark, tmp_path, monkeypatch):
     assert (found["one"]["verdict"], found["two"]["verdict"]) == ("ok", "violation")
     assert found["two"]["reproduce"].endswith(f"--py-files {tmp_path / 'own_frames_tally.py'}")
     (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "elsewhere/own_frames_tally.py").write_text(TALLY)
+    (tmp_path / "elsewhere/own_frames_tally.py").write_text(f"{TALLY}WRONG = 1\n")
     with pytest.raises(ValueError, match="has a module own_frames_tally of"):
         latchfree_spark.check(frame, "own_frames_tally:Tally", py_files=[tmp_path / "elsewhere/own_frames_tally.py"])
     called = CliRunner().invoke(app, shlex.split(found["two"]["reproduce"])[1:], input=found["two"]["witness"])
