@@ -79,7 +79,7 @@ class Verdicts:
         InvalidOperation
             If its operations do not form a history.
         """
-        return _alone(self._columns, str(self.history[number]), *self._bounds[number : number + 2].tolist())
+        return alone(self._columns, str(self.history[number]), *self._bounds[number : number + 2].tolist())
 
     def table(self) -> Any:
         """Return the columns as a `pyarrow.Table`."""
@@ -230,7 +230,7 @@ def _check_alone(verdicts: Verdicts, number: int, model: Model[Any], deadline: D
     verdicts.seconds[number] += clock() - started
 
 
-def _alone(columns: Columns, name: str, low: int, high: int) -> History:
+def alone(columns: Columns, name: str, low: int, high: int) -> History:
     """Return the rows from `low` to `high` as a history; nothing in it depends on the other rows."""
     return History.of_columns(
         name,

@@ -17,7 +17,7 @@ from latchfree_spark.check.input.inputs import UNIT_SCHEMA, Inputs
 from latchfree_spark.check.input.resuming import remember, resumed
 from latchfree_spark.check.judge import giants
 from latchfree_spark.check.judge.chunks import publish_rows
-from latchfree_spark.check.meters import Meters, remaining, watched
+from latchfree_spark.check.meters import Meters, remaining
 from latchfree_spark.check.options import TOLD, BadInput, Job, Options
 from latchfree_spark.check.output.manifest import describe, finish, partial_folder, work_folder
 from latchfree_spark.check.output.summary import Summary, summarize
@@ -29,6 +29,7 @@ from latchfree_spark.errors import RowsLost
 from latchfree_spark.probe import probe
 from latchfree_spark.shipping import is_foreign, on_workers
 from latchfree_spark.versions import dealt
+from latchfree_spark.watching import watched
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

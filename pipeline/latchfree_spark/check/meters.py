@@ -6,10 +6,6 @@ see `latchfree_spark.check.reports`.
 
 from __future__ import annotations
 
-import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,9 +15,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from latchfree_spark.check.judge.judging import Row
-
-_LOOK: Final = 0.5
-"""Seconds between two looks at how far the work is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,25 +74,6 @@ class Meters:
 
 NOT_COUNTED: Final = Meters()
 """No accumulators."""
-
-
-@contextmanager
-def watched(look: Callable[[float], None]) -> Iterator[None]:
-    """Have a thread look at how far the work is, again and again, given the seconds since it began."""
-    over = threading.Event()
-    began = time.monotonic()
-
-    def watch() -> None:
-        while not over.wait(_LOOK):
-            look(time.monotonic() - began)
-
-    watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
-    try:
-        yield
-    finally:
-        over.set()
-        watcher.join()
 
 
 def remaining(seconds: float, done: int, total: int) -> str:

@@ -38,11 +38,11 @@ OPERATIONS: Final = 100_000
 
 def with_page(spark: SparkSession, run: Run, table: Table, options: Options) -> Run:
     """Write the page of a run that judged something, and return the run with its address; on Connect there is none."""
-    store = Store.of(spark, table.page)
-    if store is None or not any(run.verdicts.values()):
+    if not any(run.verdicts.values()):
         return run
     try:
-        return _with_page(store, run, table, options)
+        store = Store.of(spark, table.page)
+        return run if store is None else _with_page(store, run, table, options)
     except Exception as error:  # the verdicts are in the table: a page is less than they are
         return replace(run, warnings=(f"{table.page}: the page is not there: {type(error).__name__}: {error}",))
 

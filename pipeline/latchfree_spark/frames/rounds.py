@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from latchfree_spark.check.meters import Meters, remaining, watched
+from latchfree_spark.check.meters import Meters, remaining
 from latchfree_spark.check.options import Options
 from latchfree_spark.errors import RowsLost
 from latchfree_spark.frames.checking import fragments_of, verdicts_of
 from latchfree_spark.frames.reading import BY
 from latchfree_spark.frames.run import LISTED, SLOWEST
 from latchfree_spark.frames.table import Table
+from latchfree_spark.watching import watched
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -70,7 +71,6 @@ class Rounds:
         self._told: set[str] = set()
         self._damaged = self._damage()
         self._meters = Meters.of(spark)
-        self._new = 0
         self._withheld = 0
         self.operations = 0
         self.verdicts = dict.fromkeys(_KINDS, 0)
@@ -82,13 +82,13 @@ class Rounds:
     def run(self, rounds: int, report: Callable[[str], None]) -> None:
         """Judge the histories that the table does not have, in parts, and append their verdicts."""
         named = self._counted.where("by1 IS NOT NULL").count()
-        self._new = max(0, named - self._table.rows("history").count())  # for people: the table may have other inputs
+        new = max(0, named - self._table.rows("history").count())  # for people: the table may have other inputs
         part = 0
 
         def look(seconds: float) -> None:
             done = self._meters.count
             told = [f"judging part {part + 1} of {rounds}", self._meters.told(seconds)]
-            report(", ".join(filter(None, [*told, remaining(seconds, done, self._new)])))
+            report(", ".join(filter(None, [*told, remaining(seconds, done, new)])))
 
         with watched(look):
             for part in range(rounds):

@@ -5,13 +5,12 @@ Spark tells counts of rows when a task ends, so the rows are an estimate: the sh
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
 from latchfree_spark.shipping import is_remote
+from latchfree_spark.watching import watched
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -37,22 +36,15 @@ def shown(spark: SparkSession, report: Callable[[str], None] | None, what: str, 
     if report is None or is_remote(spark):
         yield
         return
-    ended, told = threading.Event(), report
-    started = time.monotonic()
+    told = report
 
-    def watch() -> None:
-        while not ended.wait(_EVERY):
-            with suppress(Exception):  # the session may be ending
-                done, tasks = _tasks(spark)
-                told(line(what, done, tasks, total, time.monotonic() - started))
+    def look(seconds: float) -> None:
+        with suppress(Exception):  # the session may be ending
+            done, tasks = _tasks(spark)
+            told(line(what, done, tasks, total, seconds))
 
-    thread = threading.Thread(target=watch, daemon=True)
-    thread.start()
-    try:
+    with watched(look, _EVERY):
         yield
-    finally:
-        ended.set()
-        thread.join()
 
 
 def line(what: str, done: int, tasks: int, total: int | None, seconds: float) -> str:

@@ -298,7 +298,7 @@ def test_a_name_is_one_history_in_all_files_if_so_asked(spark, tmp_path):
 
 
 def test_the_progress_of_a_job_has_a_rate_and_what_is_left(spark, tmp_path, monkeypatch):
-    monkeypatch.setattr("latchfree_spark.check.meters._LOOK", 0.01)
+    monkeypatch.setattr("latchfree_spark.watching.LOOK", 0.01)
     write_history(tmp_path / "x.jsonl", [put_and_get(f"h{number}") for number in range(300)])
     uri, out, told = (tmp_path / "x.jsonl").as_uri(), (tmp_path / "out").as_uri(), []
     check_uris(spark, [uri], out, OPTIONS, rounds=2, partitions=4, report=told.append)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from latchfree_lincheck import History
+from latchfree_lincheck.checking.many import alone
 from latchfree_lincheck.criteria import judge
 from latchfree_lincheck.history.columns import Columns
 
@@ -35,23 +35,9 @@ def judge_by(columns: Columns, history: Any, model: str, options: Options) -> An
 def _judged(columns: Columns, low: int, high: int, model: str, options: Options) -> tuple[Any, ...]:
     started = time.perf_counter()
     try:
-        alone = _alone(columns, low, high)
-        verdict = judge(alone, model, criterion=options.criterion, timeout=options.timeout, memory=options.memory)
+        history = alone(columns, "history", low, high)
+        verdict = judge(history, model, criterion=options.criterion, timeout=options.timeout, memory=options.memory)
     except (ValueError, TypeError) as error:
         return "error", str(error), "", 0, -1, time.perf_counter() - started
     failing = -1 if verdict.failing is None else verdict.failing
     return verdict.verdict, verdict.reason, verdict.engine, 0, failing, time.perf_counter() - started
-
-
-def _alone(columns: Columns, low: int, high: int) -> History:
-    """Return the rows from `low` to `high` as a history."""
-    return History.of_columns(
-        "history",
-        process=columns.process.alone(low, high),
-        f=columns.f.alone(low, high),
-        arguments=[column.alone(low, high) for column in columns.arguments],
-        result=columns.result.alone(low, high),
-        invoke=columns.invoke[low:high],
-        return_=np.ma.masked_array(columns.return_[low:high], ~columns.returned[low:high]),
-        object=None if columns.object is None else columns.object.alone(low, high),
-    )
