@@ -1,11 +1,20 @@
-"""The errors of outputs that cannot be, and of clusters that are not as a job needs them.
+"""The errors of outputs that cannot be, and of clusters that are not as a job needs them; those of Spark, in a line.
 
 Whatever raises a `ClusterError` publishes nothing, and exits with 70.
 """
 
 from __future__ import annotations
 
+import re
+
 from latchfree.errors import LatchfreeError
+
+
+def in_a_line(error: Exception) -> str:
+    """Return what an error of Spark's says, in one line: the error of Java, not the call of Python's that met it."""
+    first, _, rest = str(error).strip().partition("\n")
+    java = re.match(r":\s*(.+)", rest)
+    return java[1].strip() if java and first.startswith("An error occurred while calling") else first or repr(error)
 
 
 class ClusterError(LatchfreeError, RuntimeError):

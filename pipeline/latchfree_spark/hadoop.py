@@ -6,6 +6,9 @@ so a session of Spark Connect, whose virtual machine is elsewhere, has none for 
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from latchfree_spark.shipping import is_remote
@@ -24,6 +27,24 @@ class Entry(NamedTuple):
 def is_uri(name: object) -> bool:
     """Return whether a name has the scheme of a file system, as in ``s3a://lab/runs``."""
     return "://" in str(name)
+
+
+def uri(name: str) -> str:
+    """Return the URI of a path, and a URI as it is."""
+    return name if is_uri(name) else f"file://{Path(name).absolute()}"
+
+
+def literally(address: str) -> str:
+    r"""Return an address as Spark takes it for one name, not for a pattern: ``/runs/a[1]`` is ``/runs/a\[1\]``."""
+    return re.sub(r"([\\*?\[\]{}])", r"\\\1", address)
+
+
+def is_there(spark: SparkSession, address: str) -> bool:
+    """Return whether the driver sees a file or a folder of that name; with Spark Connect it sees nothing."""
+    with suppress(Exception):  # who cannot reach a file system says so when it reads
+        store = Store.of(spark, address)
+        return store is not None and store.exists(address)
+    return False
 
 
 def split(address: str) -> tuple[str, str]:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Final
 
 from latchfree_spark import versions
 from latchfree_spark.configured import configured, is_loopback, is_submitted
+from latchfree_spark.errors import in_a_line
 from latchfree_spark.java import java_home
 from latchfree_spark.scratch import scratch_folder
 
@@ -123,7 +124,7 @@ def _remote(app: str, address: str, conf: Mapping[str, str]) -> SparkSession:
             session.conf.set(name, value)
         except PySparkException as error:
             session.stop()
-            what = str(error).strip().partition("\n")[0]
+            what = in_a_line(error)
             raise SessionRefused(
                 f"the server {address} does not take the setting {name}={value}: {what}; "
                 "set it where the server is started, or leave it out"

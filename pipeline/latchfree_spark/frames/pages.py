@@ -19,11 +19,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from latchfree_spark.check.files import file_name
-from latchfree_spark.check.judge.saving import chosen, command
+from latchfree_spark.check.judge.saving import chosen, command, room
 from latchfree_spark.check.judge.single import line
 from latchfree_spark.check.options import LINEARIZABILITY, Options
 from latchfree_spark.check.output.page import page
 from latchfree_spark.check.output.showing import PAGES, add_pages
+from latchfree_spark.errors import in_a_line
 from latchfree_spark.frames.reading import BY
 from latchfree_spark.frames.run import Run
 from latchfree_spark.frames.table import Table
@@ -44,7 +45,8 @@ def with_page(spark: SparkSession, run: Run, table: Table, options: Options) -> 
         store = Store.of(spark, table.page)
         return run if store is None else _with_page(store, run, table, options)
     except Exception as error:  # the verdicts are in the table: a page is less than they are
-        return replace(run, warnings=(f"{table.page}: the page is not there: {type(error).__name__}: {error}",))
+        why = f"{type(error).__name__}: {in_a_line(error)}"
+        return replace(run, warnings=(f"{table.page}: the page is not there: {why}",))
 
 
 def _with_page(store: Store, run: Run, table: Table, options: Options) -> Run:
@@ -107,5 +109,8 @@ def _replay(address: str, options: Options) -> str:
     """Return the command that judges a copy again: of a file by its path, of a URI by Spark."""
     if address.startswith("file:"):
         return command("/" + address.removeprefix("file:").lstrip("/"), options)
-    again = f"again-{address.rpartition('/')[2].removesuffix('.jsonl')}"
-    return shlex.join(["latchfree", "pipeline", "check", address, again, *chosen(options)])
+    # A folder of its own each time: one that is there knows the history already.
+    plain = Options()
+    more = ["--timeout", f"{options.timeout:g}"] if options.timeout > plain.timeout else []
+    told = shlex.join([*chosen(options), *more, *room(options, plain.memory)])
+    return f'latchfree pipeline check {shlex.quote(address)} "$(mktemp -d)/again" {told}'.rstrip()

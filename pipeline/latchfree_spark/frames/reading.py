@@ -22,6 +22,7 @@ from latchfree_lincheck.formats.record import dumps, records
 from latchfree_spark.check.options import BadInput
 from latchfree_spark.check.tables import KNOWN
 from latchfree_spark.frames.columns import canonical, quoted
+from latchfree_spark.hadoop import is_there, literally
 from latchfree_spark.shipping import on_workers
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ READ: Final = pa.schema(
 _DDL: Final = ", ".join(f"`{field.name}` {'bigint' if field.type == pa.int64() else 'string'}" for field in READ)
 
 _LINES: Final = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
+_PATTERN: Final = re.compile(r"[*?\[{]")
 _PART: Final = r"/part[-.][^/]*$"
 _BATCH: Final = 1 << 14
 _INTEGERS: Final = range(-(2**63) + 1, 2**63)
@@ -83,20 +85,25 @@ def _canonical(frame: DataFrame) -> DataFrame:
 
 def _frames(spark: SparkSession, name: str, alone: bool, model: str | None) -> Iterator[DataFrame]:
     """Yield a table for each kind of file below a URI."""
-    listed = spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(name)
-    found = sorted(row["path"] for row in listed.select("path").collect())
+    exact = is_there(spark, name) or not _PATTERN.search(name)
+    reader = spark.read.format("binaryFile").option("recursiveFileLookup", "true")
+    found = sorted(row["path"] for row in reader.load(literally(name) if exact else name).select("path").collect())
     if not found:
         raise BadInput([f"{name}: there are no files"])
-    root = name.rstrip("/") if alone and not re.search(r"[*?\[{]", name) else ""
+    root = name.rstrip("/") if alone and exact else ""
     kinds: dict[str, list[str]] = {"parquet": [], "lines": [], "logs": []}
     for path in found:
         kind = "parquet" if path.endswith(".parquet") else "lines" if path.endswith(_LINES) else "logs"
-        kinds[kind].append(path)
+        kinds[kind].append(literally(path))
     source = f"{_source(root)} AS source"
     if kinds["parquet"]:
         frame = spark.read.option("mergeSchema", "true").parquet(*kinds["parquet"])
         columns = [quoted(each) for each in frame.columns if each in KNOWN]
-        yield frame.selectExpr(source, *columns)
+        if "history" in frame.columns:
+            nameless = "CASE WHEN history IS NULL THEN concat(source, ': expected a name of a history, got null') END"
+            yield frame.selectExpr(source, *columns).selectExpr("*", f"{nameless} AS problem")
+        else:
+            yield frame.selectExpr(source, *columns)
     if kinds["lines"]:
         lines = spark.read.text(kinds["lines"]).selectExpr(source, "value")
         yield lines.mapInArrow(on_workers(spark, f"{__name__}:parsed"), _DDL)

@@ -160,8 +160,7 @@ class Rounds:
             return None
         first = self._rows.where("problem IS NOT NULL").groupBy("by0").agg(F.min("problem").alias("problem"))
         told = {row["by0"]: row["problem"] for row in first.collect()}
-        nameless = "expected a name of a history, got null"
-        pairs = [(source, told.get(source, f"{source}: {nameless}" if source else nameless)) for source in damaged]
+        pairs = [(source, told[source]) for source in damaged]
         self._told = {problem for _, problem in pairs}
         return self._spark.createDataFrame(pairs, "damaged string, problem string")
 

@@ -7,13 +7,13 @@ first one. So footers and headers are read first (`columns`). Parquet that diffe
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from latchfree_spark.hadoop import is_uri, literally, uri
 from latchfree_spark.match.checkpoint import local
 from latchfree_spark.match.columns import Seen, alike, footers, headers
 from latchfree_spark.match.errors import BadMessages, NoMessages
@@ -103,7 +103,7 @@ class Messages:
             reader = spark.read.format(part.format).options(**part.options)
             if part.schema is not None:
                 reader = reader.schema(part.schema)
-            frame = reader.load([uri(file) for file in part.files])
+            frame = reader.load([exact(file) for file in part.files])
             made.append(part.prepared(frame, ", ".join(part.files[:3])))
         return made
 
@@ -211,6 +211,11 @@ def _files(path: str) -> list[Path]:
     )
 
 
+def exact(file: str) -> str:
+    """Return one of the `Messages.files` as Spark takes it for one name; addresses are that, or patterns, already."""
+    return file if is_uri(file) else literally(uri(file))
+
+
 def _named(file: str) -> str:
     """Return a file as an error of Spark's names it, see `local`."""
     return local(file) if "://" in file else str(Path(file).absolute())
@@ -218,8 +223,3 @@ def _named(file: str) -> str:
 
 def _hidden(path: Path) -> bool:
     return any(part.startswith(("_", ".")) for part in path.parts if part != "..")
-
-
-def uri(path: str) -> str:
-    """Return a path as Spark takes it, signs of a glob quoted; addresses of other file systems as they are."""
-    return path if "://" in path else "file://" + re.sub(r"([\\*?\[\]{}])", r"\\\1", str(Path(path).absolute()))

@@ -6,11 +6,11 @@ way.
 
 from __future__ import annotations
 
-import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from latchfree_spark.hadoop import is_uri
+from latchfree_spark.errors import in_a_line
+from latchfree_spark.hadoop import is_there, is_uri, literally
 from latchfree_spark.match.blame import blamed
 from latchfree_spark.match.errors import BadMessages, NoMessages, UnreadableFile
 from latchfree_spark.match.messages import FORMATS, Messages, one_format
@@ -41,11 +41,12 @@ def find_at(
     """
     from pyspark.errors import AnalysisException
 
+    named = literally(address) if is_there(spark, address) else address
     try:
-        listed = spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(address)
-        found = sorted(row["path"] for row in listed.select("path").collect())
+        listed = spark.read.format("binaryFile").option("recursiveFileLookup", "true")
+        found = sorted(row["path"] for row in listed.load(named).select("path").collect())
     except AnalysisException as error:
-        raise BadMessages(f"{address}: {str(error).strip().splitlines()[0]}") from None
+        raise BadMessages(f"{address}: {in_a_line(error)}") from None
     files = [_quoted(path) for path in found if PurePosixPath(path).suffix.lower() in FORMATS]
     if not files:
         raise NoMessages(f"{address}: there is no file of messages ({', '.join(FORMATS)})")
@@ -60,7 +61,7 @@ def find_at(
             reason = blamed(error, lambda: None)
             if not isinstance(reason, UnreadableFile):
                 said = [line for line in str(error).splitlines() if "[" in line]
-                raise BadMessages(f"{address}: {said[0].strip() if said else repr(error)}") from error
+                raise BadMessages(f"{address}: {said[0].strip() if said else in_a_line(error)}") from error
             fewer = messages.without(reason.file, str(reason))
             if not (keep_going and 0 < len(fewer.files) < len(messages.files)):
                 raise reason from error
@@ -71,4 +72,4 @@ def find_at(
 def _quoted(path: str) -> str:
     """Return the address of a file as Spark takes it; for a local one it lists ``file:/x``."""
     whole = path if is_uri(path) else path.replace(":/", ":///", 1)
-    return re.sub(r"([\\*?\[\]{}])", r"\\\1", whole)
+    return literally(whole)

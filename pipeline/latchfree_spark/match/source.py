@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from latchfree_spark.hadoop import uri
 from latchfree_spark.match.checkpoint import Read
 from latchfree_spark.match.columns import footers
 from latchfree_spark.match.errors import BadMessages
-from latchfree_spark.match.messages import FORMATS, Messages, find, suffixes, uri
+from latchfree_spark.match.messages import FORMATS, Messages, exact, find, suffixes
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -68,7 +69,7 @@ class Source:
         if "://" in self.address:
             return made.load(self.address)
         folder = Path(self.address)
-        return made.load(uri(self.address) if folder.is_dir() else f"file://{folder.absolute()}")
+        return made.load(exact(self.address) if folder.is_dir() else uri(self.address))
 
     def prepared(self, frame: DataFrame) -> DataFrame:
         """Return a table of this source with the columns chosen, and that of the topics checked."""
@@ -101,7 +102,7 @@ class Source:
             known = all(each.rows is not None for each in seen)
             return replace(made, rows={each.file: int(each.rows or 0) for each in seen}) if known else made
         if made.format == "json" and self.columns is not None:
-            table = spark.read.format("json").load([uri(file) for file in made.files])
+            table = spark.read.format("json").load([exact(file) for file in made.files])
             self._refuse(", ".join(made.files[:3]), [name for name in table.columns if name != "_corrupt_record"])
         return made
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from latchfree_spark.accounts import account
-from latchfree_spark.errors import RowsLost
-from latchfree_spark.match.messages import uri
+from latchfree_spark.errors import RowsLost, in_a_line
+from latchfree_spark.hadoop import literally, uri
 from latchfree_spark.match.ship import Shipped
 from latchfree_spark.match.worker import SUBSCRIBERS, with_subscribers
 
@@ -125,12 +125,11 @@ def sums(
 
     schema = ", ".join(f"{name} {kind}" for name, kind in kinds.items())
     try:
-        table = spark.read.schema(schema).parquet(uri(str(folder)))
+        table = spark.read.schema(schema).parquet(literally(uri(str(folder))))
         added = [F.coalesce(F.sum(column), F.lit(0)).alias(name) for name, column in (summed or {}).items()]
         row: Any = table.agg(F.count(F.lit(1)).alias(ROWS), *added).first()
     except Exception as error:
-        cause = str(error).strip().splitlines()[:1]
         raise RowsLost(
-            f"{folder}: what was written cannot be read, {cause[0] if cause else error!r}. Nothing was published"
+            f"{folder}: what was written cannot be read, {in_a_line(error)}. Nothing was published"
         ) from error
     return {name: int(row[name]) for name in (ROWS, *(summed or {}))}

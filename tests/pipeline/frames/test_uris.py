@@ -133,6 +133,17 @@ def test_a_table_has_verdicts_of_one_model_and_one_set_of_limits(spark, tmp_path
     assert len(rows(spark, out)) == 1
 
 
+@pytest.mark.parametrize("command", [("check", "IN", "OUT"), ("sketch", "IN", "--topic-column", "f", "-o", "OUT")])
+@pytest.mark.parametrize("where", ["IN", "OUT"])
+def test_a_file_system_that_nobody_has_is_named(spark, tmp_path, command, where):
+    write_history(tmp_path / "x.jsonl", [put_and_get("h1")])
+    names = {"IN": (tmp_path / "x.jsonl").as_uri(), "OUT": (tmp_path / "out").as_uri()} | {where: "nofs://host/runs"}
+    called = CliRunner().invoke(app, ["pipeline", *(names.get(word, word) for word in command)])
+    assert called.exit_code in (exits.USAGE, exits.TOOL), called.output
+    assert 'No FileSystem for scheme "nofs"' in called.stderr.replace("\n", " "), called.stderr
+    assert not (tmp_path / "out").exists()
+
+
 def test_nothing_to_read(spark, tmp_path):
     (tmp_path / "in").mkdir()
     with pytest.raises(BadInput, match="there are no files"):
@@ -188,7 +199,7 @@ def test_a_page_shows_what_a_run_found(spark, tmp_path, criterion):
         assert sorted(map(repr, whole.operations)) == sorted(map(repr, expected.operations))
         assert row["replay"] == (
             f"latchfree pipeline check {run.page.removesuffix('summary.html')}{row['saved']}"
-            f" again-{row['saved'][8:-6]} --model map"
+            ' "$(mktemp -d)/again" --model map'
             + ("" if criterion == "linearizability" else f" --criterion {criterion}")
         )
         assert f'<a href="{row["saved"]}">whole</a>' in page
@@ -295,6 +306,13 @@ def test_a_name_is_one_history_in_all_files_if_so_asked(spark, tmp_path):
     with pytest.raises(BadInput, match=r"c\.jsonl: expected a JSON object"):
         check_uris(spark, [uri], f"{out}3", joined)
     assert not (tmp_path / "out3" / "verdicts").exists()  # nobody knows whose line it was
+    (tmp_path / "in/c.jsonl").unlink()
+    named = pq.read_table(tmp_path / "in/b.parquet")
+    nameless = [row | {"history": None} for row in named.to_pylist()]
+    pq.write_table(pa.Table.from_pylist(nameless, named.schema), tmp_path / "in/d.parquet")
+    for options, at in ((joined, "4"), (OPTIONS, "5")):
+        with pytest.raises(BadInput, match=r"d\.parquet: expected a name of a history, got null"):
+            check_uris(spark, [uri], f"{out}{at}", options)
 
 
 def test_the_progress_of_a_job_has_a_rate_and_what_is_left(spark, tmp_path, monkeypatch):
@@ -312,6 +330,23 @@ def test_the_progress_of_a_job_has_a_rate_and_what_is_left(spark, tmp_path, monk
     assert seen
     assert all(count == 300 or re.fullmatch(r", [\d,]+ s left", left) or left == "" for _, count, left in seen)
     assert any(left for _, count, left in seen if count < 300), told
+
+
+def test_a_copy_is_judged_again_with_the_room_that_it_had(spark, tmp_path):
+    """As often as one likes: the folder of the first time would know the history."""
+    (tmp_path / "remote").mkdir()
+    write_history(tmp_path / "remote" / "x.jsonl", [put_and_get("it's bad", seen=9)])
+    roomy = Options("map", timeout=600.0, memory=(3 << 30) + 1, budget=10_000)
+    with webhdfs(tmp_path / "remote") as (root, _):
+        run = check_uris(spark, [f"{root}/x.jsonl"], f"{root}/out", roomy)
+        (row,) = run.failing
+        said = shlex.split(row["replay"].replace("$(mktemp -d)", str(tmp_path)))
+        assert said[5:] == ["--model", "map", "--timeout", "600", "--memory", "3073"]
+        assert CliRunner().invoke(app, said[1:]).exit_code == exits.VIOLATION
+    (row,) = rows(spark, (tmp_path / "remote" / "out").as_uri())
+    assert row["reproduce"] == "latchfree check - --model map --memory 3073"
+    again = CliRunner().invoke(app, row["reproduce"].split()[1:], input=row["witness"])
+    assert again.exit_code == exits.VIOLATION, again.output
 
 
 @pytest.mark.parametrize("option", [["--by", "history"], ["--giant", "100000"]])

@@ -10,7 +10,7 @@ import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -20,7 +20,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
     def _look(self):
-        address = urlsplit(self.path)
+        address = urlsplit(self.path.encode("latin-1").decode())  # Hadoop's client sends letters as they are
         asked = {name.lower(): values[0] for name, values in parse_qs(address.query).items()}
         name = unquote(address.path).removeprefix("/webhdfs/v1")
         return name, self.server.folder / name.lstrip("/"), asked
@@ -41,7 +41,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _elsewhere(self):
         port = self.server.server_address[1]
-        self._send(307, b"", Location=f"http://127.0.0.1:{port}{self.path}&data=true")
+        path = quote(self.path.encode("latin-1"), safe="/?&=%:+")
+        self._send(307, b"", Location=f"http://127.0.0.1:{port}{path}&data=true")
 
     def do_GET(self):
         name, path, asked = self._look()

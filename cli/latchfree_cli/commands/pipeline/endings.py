@@ -29,8 +29,9 @@ def ending(
         raise exits.Stop(exits.NOTHING, str(error)) from None
     except Exception as error:
         if type(error).__module__.partition(".")[0] in ("pyspark", "py4j"):
-            what = str(error).strip().partition("\n")[0]
-            raise exits.Stop(exits.TOOL, f"Spark failed: {what}; {next_step}") from None
+            from latchfree_spark.errors import in_a_line
+
+            raise exits.Stop(exits.TOOL, f"Spark failed: {in_a_line(error)}; {next_step}") from None
         if isinstance(error, wrong):
             raise exits.Stop(exits.USAGE, str(error)) from None
         raise

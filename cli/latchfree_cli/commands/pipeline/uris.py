@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from latchfree_cli.commands.pipeline.endings import ending
@@ -31,14 +30,15 @@ def check_by_uri(
 ) -> Outcome:
     """Judge the histories that the table of verdicts at a URI does not have."""
     from latchfree_spark.frames.uris import check_uris, refuse_options
+    from latchfree_spark.hadoop import uri
 
     with ending(f"start again to judge what {output} lacks"):
         refuse_options(options)
         with settings.progress("pipeline check: starting Spark") as show, open_session() as spark:
             run = check_uris(
                 spark,
-                [addressed(name) for name in inputs],
-                addressed(output),
+                [uri(name) for name in inputs],
+                uri(output),
                 options,
                 rounds=rounds or 1,
                 partitions=partitions,
@@ -46,13 +46,6 @@ def check_by_uri(
                 report=show,
             )
     return _told(settings, run)
-
-
-def addressed(name: str) -> str:
-    """Return the URI of a path, and a URI as it is."""
-    from latchfree_spark.hadoop import is_uri
-
-    return name if is_uri(name) else f"file://{Path(name).absolute()}"
 
 
 def _told(settings: Settings, run: "Run") -> Outcome:

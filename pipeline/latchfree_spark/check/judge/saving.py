@@ -6,6 +6,7 @@ import json
 import shlex
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
 from latchfree_lincheck.formats.record import dumps, freeze
 from latchfree_model import UNKNOWN, Call
@@ -16,6 +17,10 @@ from latchfree_spark.check.judge.judging import Row, model_of
 from latchfree_spark.check.judge.shrinking import NotShrunk, shrunk
 from latchfree_spark.check.judge.single import lines
 from latchfree_spark.check.options import LINEARIZABILITY, Job, Options
+
+_MB: Final = 1 << 20
+_CHECK_MEMORY: Final = 2048 * _MB
+"""What ``latchfree check`` takes by itself, in bytes."""
 
 
 def locate(batch: Batch, number: int, row: Row, job: Job) -> None:
@@ -43,8 +48,13 @@ def save(batch: Batch, number: int, row: Row, job: Job) -> None:
 
 
 def command(file: str, options: Options) -> str:
-    """Return the command that judges a saved history again."""
-    return shlex.join(["latchfree", "check", file, *chosen(options)])
+    """Return the command that judges a saved history again; it takes what time it needs."""
+    return shlex.join(["latchfree", "check", file, *chosen(options), *room(options, _CHECK_MEMORY)])
+
+
+def room(options: Options, usual: int) -> list[str]:
+    """Return the option for a history that was judged with more bytes of memory than a command takes by itself."""
+    return ["--memory", str(-(-options.memory // _MB))] if options.memory > usual else []
 
 
 def chosen(options: Options) -> list[str]:
