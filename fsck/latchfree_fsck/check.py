@@ -25,7 +25,7 @@ from latchfree.arena.region import Region
 from latchfree.errors import ArenaInvalid
 from latchfree.structures import RING_BUFFER, name_of
 from latchfree_fsck import ring_record
-from latchfree_fsck.memory import Memory, account
+from latchfree_fsck.accounting import Account, account
 from latchfree_fsck.reach import Reach
 from latchfree_fsck.rebuild import rebuild
 from latchfree_fsck.trees import reach, walk
@@ -74,7 +74,7 @@ class Report:
         What is lost, a line each: entries cannot be trusted, and nothing is repaired.
     faults : list of str
         What a repair puts right besides leaks, a line each.
-    memory : Memory or None
+    memory : Account or None
         Where the words are; None where damage keeps that from being known.
     snapshots : int
         Words in tables of snapshots, and in what only snapshots of dead processes keep.
@@ -85,7 +85,7 @@ class Report:
     structures: list[Structure] = field(default_factory=list)
     damage: list[str] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
-    memory: Memory | None = None
+    memory: Account | None = None
     snapshots: int = 0
     repaired: bool = False
 

@@ -60,7 +60,7 @@ def prove(
 
 def prove_all(settings: Settings, lemmas: "list[Lemma]", report: Report) -> list[dict[str, Any]]:
     """Prove lemmas and refute their twins, saying how each ended; returns what ``--json`` prints of each."""
-    from latchfree_evidence.lemmas.memory import code
+    from latchfree_evidence.lemmas.symbolic_memory import code
     from latchfree_evidence.symbolic.lemma import prove as prove_one
 
     entries = []

@@ -22,7 +22,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from latchfree_evidence.lemmas.memory import Memory
+from latchfree_evidence.lemmas.symbolic_memory import SymbolicMemory
 from latchfree_evidence.symbolic.code import Code
 from latchfree_evidence.symbolic.lemma import Case, Excluded, Lemma
 from latchfree_evidence.symbolic.words import BITS, Truth, Undefined, Word
@@ -158,9 +158,9 @@ class _Compared(Code):
         kinds = [getattr(each, "__name__", str(each)) for each in _kinds(python)]
 
         def call(*arguments: Any) -> Any:
-            images = {id(each): _Image(each) for each in arguments if isinstance(each, Memory)}
+            images = {id(each): _Image(each) for each in arguments if isinstance(each, SymbolicMemory)}
             given = [
-                images[id(each)].given(kind) if isinstance(each, Memory) else _number(each, kind)
+                images[id(each)].given(kind) if isinstance(each, SymbolicMemory) else _number(each, kind)
                 for each, kind in zip(arguments, kinds, strict=True)
             ]
             self._tape.clear()
@@ -203,7 +203,7 @@ def _agree(name: str, arguments: tuple[Any, ...], answer: Any, found: Any) -> No
 class _Image:
     """A memory of a lemma as memory of the machine; what the lemma has not written is poison."""
 
-    def __init__(self, memory: Memory) -> None:
+    def __init__(self, memory: SymbolicMemory) -> None:
         self._memory = memory
         self._words = np.full(_SIZE, _POISON, np.uint64)
         for at, word in memory.words.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from latchfree.arena import layout
 from latchfree.arena.kernels import freelists
-from latchfree_evidence.lemmas.memory import Memory
+from latchfree_evidence.lemmas.symbolic_memory import SymbolicMemory
 from latchfree_evidence.symbolic.code import Code, Twin
 from latchfree_evidence.symbolic.lemma import Case, Lemma
 from latchfree_evidence.symbolic.words import Word
@@ -36,7 +36,7 @@ def _pieces(case: Case, code: Code) -> None:
 
 
 def _version(case: Case, code: Code) -> None:
-    mem, head = Memory(), case.word("head")
+    mem, head = SymbolicMemory(), case.word("head")
     mem.write(int(layout.SHARED_LISTS) + _KIND, head)
     mem.write(_ME + int(layout.P_EDGE) + _KIND, _EDGE)
     mem.write(_EDGE, _FIRST)
@@ -48,7 +48,7 @@ def _version(case: Case, code: Code) -> None:
 
 
 def _popping(case: Case, code: Code) -> None:
-    mem = Memory()
+    mem = SymbolicMemory()
     version, below = case.word("version", below=1 << 24), case.word("below", below=_VERSION)
     mem.write(int(layout.SHARED_LISTS) + _KIND, Word(_FIRST) | (version << 40))
     mem.write(_FIRST + 1, below)

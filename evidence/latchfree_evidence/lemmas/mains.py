@@ -13,8 +13,8 @@ from typing import Any
 from latchfree import words
 from latchfree.arena.kernels import node as arena_node
 from latchfree.ctrie.kernels import cnode, insert, lnode, nodes, shape
-from latchfree_evidence.lemmas.memory import Memory
 from latchfree_evidence.lemmas.slots import OLD, CopiedNode
+from latchfree_evidence.lemmas.symbolic_memory import SymbolicMemory
 from latchfree_evidence.symbolic.code import Code, Twin
 from latchfree_evidence.symbolic.lemma import Case, Lemma
 from latchfree_evidence.symbolic.words import Word
@@ -32,21 +32,21 @@ def _allocating(code: Code, step: int = 100) -> Code:
     return code.abstracting(allocate=lambda mem, me, words: Word(next(places)))
 
 
-def _header(case: Case, mem: Memory, at: int, kind: Any, words: int, gen: Word) -> None:
+def _header(case: Case, mem: SymbolicMemory, at: int, kind: Any, words: int, gen: Word) -> None:
     header = mem.read(at)
     case.claim("its kind", header >> arena_node.KIND_SHIFT == kind)
     case.claim("its size", (header >> arena_node.SIZE_SHIFT) & arena_node.SIZE_MASK == words)
     case.claim("its generation", header & arena_node.BIRTH_MASK == gen)
 
 
-def _tomb(case: Case, mem: Memory, at: int, snode: Word, gen: Word) -> None:
+def _tomb(case: Case, mem: SymbolicMemory, at: int, snode: Word, gen: Word) -> None:
     """Claim that a node is the tomb of an S-node."""
     _header(case, mem, at, shape.T_NODE, int(shape.T_WORDS), gen)
     case.claim("a tomb holds the entry", mem.read(at + int(shape.TOMBED)) == snode)
     case.claim("a tomb is not pending", mem.read(at + int(shape.PREV)) == 0)
 
 
-def _is_tomb(mem: Memory, at: int) -> bool:
+def _is_tomb(mem: SymbolicMemory, at: int) -> bool:
     return bool(mem.read(at) >> arena_node.KIND_SHIFT == shape.T_NODE)
 
 
@@ -90,7 +90,7 @@ def _compressed(case: Case, code: Code, kinds: tuple[int, ...]) -> None:
     node, level = CopiedNode(case, len(kinds)), case.word("level", below=61)
     left = _children(case, node, kinds)
 
-    def main_of(mem: Memory, trie: Any, i: Word) -> Word:
+    def main_of(mem: SymbolicMemory, trie: Any, i: Word) -> Word:
         return mem.read(i + shape.MAIN)
 
     whole = _allocating(code).abstracting(popcount=lambda word: Word(len(kinds)), gcas_read=main_of)
@@ -114,7 +114,7 @@ def _renewed(case: Case, code: Code, n: int) -> None:
     node.before = dict(node.mem.words)
     copied: dict[int, int] = {}
 
-    def copy(mem: Memory, me: Any, main: Word, gen: Any) -> Word:
+    def copy(mem: SymbolicMemory, me: Any, main: Word, gen: Any) -> Word:
         copied[int(main)] = _COPIES + len(copied)
         return Word(copied[int(main)])
 
@@ -134,7 +134,7 @@ class _List:
     """An L-node in a memory."""
 
     def __init__(self, case: Case, n: int) -> None:
-        self.mem = Memory()
+        self.mem = SymbolicMemory()
         self.entries = [case.word(f"entry{k}") for k in range(n)]
         self.gen = case.word("gen", below=1 << 40)
         self.mem.write(OLD + int(shape.COUNT), n)
@@ -186,7 +186,7 @@ def _without_entry(case: Case, code: Code, n: int, at: int) -> None:
 def _dual(case: Case, code: Code, first: int) -> None:
     """Two entries are parted below a level at which their hashes still agree."""
     a, b, ha, hb = (case.word(name) for name in ("a", "b", "ha", "hb"))
-    gen, mem = case.word("gen", below=1 << 40), Memory()
+    gen, mem = case.word("gen", below=1 << 40), SymbolicMemory()
     if first:
         case.assume((ha ^ hb) << max(64 - first, 0) == 0 if first < 64 else ha == hb)
     made = _allocating(code)[insert.dual](mem, 0, a, ha, b, hb, Word(first), gen)

@@ -9,7 +9,7 @@ import numpy as np
 
 from latchfree.topics.mask.groups import group_table
 from latchfree.topics.mask.kernels import group_keys, table, texts
-from latchfree_evidence.lemmas.memory import Memory
+from latchfree_evidence.lemmas.symbolic_memory import SymbolicMemory
 from latchfree_evidence.symbolic.code import Code, Twin
 from latchfree_evidence.symbolic.lemma import Case, Lemma
 from latchfree_evidence.symbolic.words import BITS, Word
@@ -32,7 +32,7 @@ def _masks() -> Iterator[Mapping[str, int]]:
 
 
 def _key_of_pattern(case: Case, code: Code, *, mask: int) -> None:
-    hashes, prefix, keys = Memory(), Memory(), Memory()
+    hashes, prefix, keys = SymbolicMemory(), SymbolicMemory(), SymbolicMemory()
     literals, wanted = Word(0), Word(0)
     prefix.write(0, literals)
     for place in range(_WORDS):
@@ -43,11 +43,11 @@ def _key_of_pattern(case: Case, code: Code, *, mask: int) -> None:
         if not mask >> place & 1:
             wanted = wanted ^ word
     hashes.write(group_keys.NOWHERE, 0)
-    entries = Memory()
+    entries = SymbolicMemory()
     for at, word in enumerate(group_table(np.array([mask], np.uint64), np.array([_WORDS]))[0].tolist()):
         entries.write(at, word)
     found = code[group_keys.hash_groups](
-        entries, 0, 1, False, hashes, prefix, Memory(), Word(_WIDE), Word(0), keys, Memory(), Word(0)
+        entries, 0, 1, False, hashes, prefix, SymbolicMemory(), Word(_WIDE), Word(0), keys, SymbolicMemory(), Word(0)
     )  # fmt: skip
     salt = Word(int(table.salt_of(np.uint64(0))))
     case.claim("one key", found == 1)

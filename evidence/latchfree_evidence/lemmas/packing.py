@@ -6,7 +6,7 @@ from latchfree.arena import layout
 from latchfree.arena.kernels import blocks, epochs
 from latchfree.arena.kernels import node as arena_node
 from latchfree.ctrie.kernels import nodes, registry, shape
-from latchfree_evidence.lemmas.memory import Memory
+from latchfree_evidence.lemmas.symbolic_memory import SymbolicMemory
 from latchfree_evidence.symbolic.code import Code, Twin
 from latchfree_evidence.symbolic.lemma import Case, Lemma
 from latchfree_evidence.symbolic.words import Word
@@ -22,7 +22,7 @@ def _header(case: Case, code: Code) -> None:
     kind = case.word("kind", below=_KINDS)
     words = case.word("words", below=_SIZES)
     birth = case.word("birth", below=_BIRTHS)
-    mem = Memory()
+    mem = SymbolicMemory()
     mem.write(_NODE, code[arena_node.header](kind, words, birth))
     case.claim("the kind", code[arena_node.kind_of](mem, Word(_NODE)) == kind)
     case.claim("the size", code[arena_node.size_of](mem, Word(_NODE)) == words)
@@ -31,7 +31,7 @@ def _header(case: Case, code: Code) -> None:
 
 def _birth_order(case: Case, code: Code) -> None:
     older, younger = case.word("older", below=_BIRTHS), case.word("younger", below=_BIRTHS)
-    mem = Memory()
+    mem = SymbolicMemory()
     for at, birth in ((_NODE, older), (_NODE + 1, younger)):
         kind, words = case.word(f"kind{at}", below=_KINDS), case.word(f"words{at}", below=_SIZES)
         mem.write(at, code[arena_node.header](kind, words, birth))
@@ -51,7 +51,7 @@ def _entry(case: Case, code: Code) -> None:
     node = Word(_NODE)
     kind = case.word("kind", below=_KINDS)
     words = case.word("words", below=_SIZES)
-    mem = Memory()
+    mem = SymbolicMemory()
     mem.write(_NODE, code[arena_node.header](kind, words, case.word("birth", below=_BIRTHS)))
     entry = code[blocks.entry_for](mem, node)
     case.claim("the node", code[blocks.node_of](entry) == node)
@@ -65,7 +65,7 @@ def _entry(case: Case, code: Code) -> None:
 def _pin(case: Case, code: Code) -> None:
     epoch = case.word("epoch", below=1 << 63)
     now = case.word("now", below=1 << 63)
-    mem = Memory()
+    mem = SymbolicMemory()
     mem.write(layout.H_EPOCH, epoch)
     me = Word(layout.PARTICIPANTS)
     mem.write(me + layout.P_PIN, 0)
@@ -80,7 +80,7 @@ def _pin(case: Case, code: Code) -> None:
 def _lock(case: Case, code: Code) -> None:
     holder, incarnation = Word(_ME), case.word("incarnation", below=1 << 32)
     now = case.word("now", below=1 << 32)
-    mem = Memory()
+    mem = SymbolicMemory()
     mem.write(_TRIE + int(shape.DROP_LOCK), 0)
     mem.write(holder + layout.P_INCARNATION, incarnation)
     mem.write(holder + layout.P_STATE, 1)

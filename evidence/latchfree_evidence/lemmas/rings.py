@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 import z3
 
 from latchfree.streams.kernels import positions, ring
-from latchfree_evidence.lemmas.memory import Memory
+from latchfree_evidence.lemmas.symbolic_memory import SymbolicMemory
 from latchfree_evidence.symbolic.code import Code, Twin
 from latchfree_evidence.symbolic.lemma import Case, Lemma
 from latchfree_evidence.symbolic.words import Truth, Word
@@ -83,7 +83,7 @@ def _truth(answer: Truth | bool) -> Truth:
 
 
 def _operations(case: Case, code: Code, capacity: int, held: int) -> None:
-    first, mem = case.word("first"), Memory()
+    first, mem = case.word("first"), SymbolicMemory()
     root, mask, patience, nobody = Word(_RING), Word(capacity - 1), Word(0), Word(0)
     code[ring.format_ring](mem, root, Word(_CELLS), mask, Word(0), first)
     values = [case.word(f"value{k}") for k in range(held)]

@@ -11,7 +11,7 @@ from typing import Any
 
 from latchfree.arena.kernels import node as arena_node
 from latchfree.ctrie.kernels import cnode, shape
-from latchfree_evidence.lemmas.memory import Memory
+from latchfree_evidence.lemmas.symbolic_memory import SymbolicMemory
 from latchfree_evidence.symbolic.code import Code, Twin
 from latchfree_evidence.symbolic.lemma import Case, Lemma
 from latchfree_evidence.symbolic.words import Truth, Word, term_of
@@ -24,7 +24,7 @@ class CopiedNode:
     """A C-node of `n` slots in a memory, and the place of its copy."""
 
     def __init__(self, case: Case, n: int) -> None:
-        self.mem = Memory()
+        self.mem = SymbolicMemory()
         self.bitmap, self.flag, self.gen = case.word("bitmap"), case.word("flag"), case.word("gen", below=1 << 40)
         self.slots = [case.word(f"slot{k}") for k in range(n)]
         self.slot = case.word("slot")
@@ -94,7 +94,7 @@ def _renewed(case: Case, code: Code, n: int, at: int) -> None:
     node.mem.write(3000, (shape.I_NODE << arena_node.KIND_SHIFT) | birth)
     copied: list[Word] = []
 
-    def new_inode(mem: Memory, me: Any, held: Word, gen: Any) -> Word:
+    def new_inode(mem: SymbolicMemory, me: Any, held: Word, gen: Any) -> Word:
         copied.append(held)
         return Word(4000)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from latchfree_explore.python.aio.calls import ObjectTasks
+from latchfree_explore.python.aio.object_tasks import ObjectTasks
 from latchfree_explore.python.exploring import explore_program
 from latchfree_explore.python.objects import ObjectCalls, Script
 from latchfree_explore.python.result import ExplorationFailed

@@ -15,7 +15,7 @@ from latchfree.atomics import poke
 from latchfree.jit import kernel
 from latchfree_evidence.lemmas import LEMMAS
 from latchfree_evidence.lemmas.comparing import Differs, compare, drawn
-from latchfree_evidence.lemmas.memory import Memory, code
+from latchfree_evidence.lemmas.symbolic_memory import SymbolicMemory, code
 from latchfree_evidence.symbolic.code import Twin
 from latchfree_evidence.symbolic.lemma import Lemma, prove
 from latchfree_evidence.symbolic.typed import other_numbers
@@ -137,7 +137,7 @@ def trial(function, *, writes=False):
     def state(case, code):
         word = case.word("word")
         if writes:
-            memory = Memory()
+            memory = SymbolicMemory()
             memory.write(3, 0)
             code[function](memory, Word(3), word)
         else:

@@ -201,7 +201,7 @@ def note_beheaded(mem: Handle, trees: Array, uses: Array, bad: Array) -> Word:
 
 
 @dataclass(frozen=True)
-class Memory:
+class Account:
     """Words of an arena by use.
 
     Attributes
@@ -231,7 +231,7 @@ class Memory:
     faults: int
 
 
-def account(base: int, reach: Reach) -> Memory:
+def account(base: int, reach: Reach) -> Account:
     """Return the words of an arena by use.
 
     Parameters
@@ -261,4 +261,4 @@ def account(base: int, reach: Reach) -> Memory:
     counts = np.bincount(uses, minlength=4).tolist()
     leaked = np.concatenate([[False], uses == UNKNOWN])
     pieces = int(np.count_nonzero(leaked[1:] & ~leaked[:-1]))
-    return Memory(len(uses), counts[REACHED], counts[WAITING], counts[FREE], counts[UNKNOWN], pieces, int(bad[0]))
+    return Account(len(uses), counts[REACHED], counts[WAITING], counts[FREE], counts[UNKNOWN], pieces, int(bad[0]))

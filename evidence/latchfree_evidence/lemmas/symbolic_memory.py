@@ -13,7 +13,7 @@ from latchfree_evidence.symbolic.code import Code, Twin
 from latchfree_evidence.symbolic.words import Undefined, Word, popcount, trailing_zeros
 
 
-class Memory:
+class SymbolicMemory:
     """A memory handle for symbolic words."""
 
     def __init__(self) -> None:
@@ -31,14 +31,14 @@ class Memory:
         self.words[int(at)] = Word(value)
 
 
-def _cas(mem: Memory, at: Any, old: Any, new: Any) -> bool:
+def _cas(mem: SymbolicMemory, at: Any, old: Any, new: Any) -> bool:
     if not bool(mem.read(at) == old):
         return False
     mem.write(at, new)
     return True
 
 
-def _exchange(mem: Memory, at: Any, value: Any) -> Word:
+def _exchange(mem: SymbolicMemory, at: Any, value: Any) -> Word:
     old = mem.read(at)
     mem.write(at, value)
     return old
@@ -51,11 +51,11 @@ def _nothing(*given: Any) -> None:
 _MEANING: dict[str, Callable[..., Any]] = {
     "popcount": popcount,
     "trailing_zeros": trailing_zeros,
-    "load": Memory.read,
-    "load_seq": Memory.read,
-    "peek": Memory.read,
-    "store": Memory.write,
-    "poke": Memory.write,
+    "load": SymbolicMemory.read,
+    "load_seq": SymbolicMemory.read,
+    "peek": SymbolicMemory.read,
+    "store": SymbolicMemory.write,
+    "poke": SymbolicMemory.write,
     "cas": _cas,
     "exchange": _exchange,
     "barrier": _nothing,
