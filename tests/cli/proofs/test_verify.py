@@ -26,7 +26,7 @@ from latchfree_cli.settings import Report, Settings
 from latchfree_evidence.inductive.theorems import THEOREMS
 from latchfree_evidence.lemmas import LEMMAS
 
-DATA = Path(__file__).parents[1] / "model" / "data"
+DATA = Path(__file__).parents[2] / "model" / "data"
 
 
 @pytest.fixture(autouse=True)

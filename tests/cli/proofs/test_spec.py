@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 from latchfree_cli import exits
 from latchfree_cli.app import app
 
-DATA = Path(__file__).parents[1] / "model" / "data"
+DATA = Path(__file__).parents[2] / "model" / "data"
 
 
 def spec(*arguments: str, manifest: Path = DATA / "manifest.toml") -> Result:

@@ -17,7 +17,7 @@ from latchfree_cli.app import app
 from latchfree_cli.mutant_runs import LayerName
 from latchfree_cli.settings import Settings
 
-DATA = Path(__file__).parents[1] / "model" / "data"
+DATA = Path(__file__).parents[2] / "model" / "data"
 
 
 @pytest.fixture(autouse=True)

@@ -14,7 +14,7 @@ from latchfree_cli.app import app
 from latchfree_model.graph import Explored, explore
 from latchfree_model.tlc import SpecModel
 
-DATA = Path(__file__).parents[1] / "model" / "graph" / "data"
+DATA = Path(__file__).parents[2] / "model" / "graph" / "data"
 
 
 EXPLORED: dict[str, Explored] = {}
