@@ -54,16 +54,16 @@ class Trouble(threading.Thread):
         self._stopped = set()
 
     def run(self):
-        """Wait for executors, then act."""
+        """Each time choose what to do to whom, wait for one of those, then act."""
         while len(self.done) < self._acts and not self._over.wait(self._rng.uniform(0.05, 2.0)):
-            machines, pythons = targets(self._rng.choice(self._workers))
-            what, among = self._rng.choice(
-                [("kill", machines), ("kill", pythons), ("kill", pythons), ("stop", machines), ("stop", pythons)]
-            )
-            if among:
-                with suppress(ProcessLookupError):
-                    self._act(what, self._rng.choice(among))
-                    self.done.append(f"{what} {'executor' if among is machines else 'python'}")
+            what = self._rng.choice(["kill", "stop"])
+            whom = self._rng.choice(["executor", "python"])
+            while not self._over.wait(0.05):
+                found = targets(self._rng.choice(self._workers))[whom == "python"]
+                with suppress(IndexError, ProcessLookupError):  # nobody is there yet, or has just gone
+                    self._act(what, self._rng.choice(found))
+                    self.done.append(f"{what} {whom}")
+                    break
 
     def _act(self, what, pid):
         if what == "kill":
