@@ -6,14 +6,23 @@ Whatever raises a `ClusterError` publishes nothing, and exits with 70.
 from __future__ import annotations
 
 import re
+from typing import Final
 
 from latchfree.errors import LatchfreeError
 
+_RAISED: Final = re.compile(r"^([A-Za-z_][\w.]*(?:Error|Exception)\b: .+)$", re.MULTILINE)
+"""The last line of a traceback."""
+_THROWN: Final = re.compile(r"(?:: |py4j\.Py4JException: )(.+)")
+
 
 def in_a_line(error: Exception) -> str:
-    """Return what an error of Spark's says, in one line: the error of Java, not the call of Python's that met it."""
-    first, _, rest = str(error).strip().partition("\n")
-    java = re.match(r":\s*(.+)", rest)
+    """Return what an error of Spark's says, in one line: that of Python or Java, not the call that met it."""
+    text = str(error).strip()
+    first, _, rest = text.partition("\n")
+    python = _RAISED.findall(text) if "Traceback (most recent call last)" in text else []
+    if python:
+        return str(python[-1]).strip()
+    java = _THROWN.match(rest)
     return java[1].strip() if java and first.startswith("An error occurred while calling") else first or repr(error)
 
 

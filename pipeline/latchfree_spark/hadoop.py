@@ -6,10 +6,11 @@ so a session of Spark Connect, whose virtual machine is elsewhere, has none for 
 
 from __future__ import annotations
 
+import posixpath
 import re
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from latchfree_spark.shipping import is_remote
 
@@ -31,7 +32,30 @@ def is_uri(name: object) -> bool:
 
 def uri(name: str) -> str:
     """Return the URI of a path, and a URI as it is."""
-    return name if is_uri(name) else f"file://{Path(name).absolute()}"
+    return name if is_uri(name) else f"file://{whole(name)}"
+
+
+def whole(name: str | Path) -> Path:
+    """Return a path from the root, the same one however it is spelled with ``..``."""
+    path = Path(name)
+    return path.resolve() if ".." in path.parts else path.absolute()
+
+
+_SYSTEM: Final = re.compile(r"^[A-Za-z][\w+.-]*:(?://[^/]*)?")
+
+
+def without_system(address: str) -> str:
+    """Return the path of an address in its file system, without ``..`` and double slashes."""
+    return posixpath.normpath("/" + _SYSTEM.sub("", address).lstrip("/"))
+
+
+def is_below(address: str, folder: str) -> bool:
+    """Return whether an address is a folder or in it, where listing the folder shows it: nothing hidden is between."""
+    mine, its = ((_SYSTEM.match(each) or [""])[0].replace("file://", "file:") for each in (address, folder))
+    below = f"{without_system(address)}/".removeprefix(f"{without_system(folder).rstrip('/')}/")
+    if mine.rstrip("/") != its.rstrip("/") or below == f"{without_system(address)}/":
+        return False
+    return not any(part.startswith(("_", ".")) for part in below.split("/"))
 
 
 def literally(address: str) -> str:

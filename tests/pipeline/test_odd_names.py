@@ -25,9 +25,9 @@ def run(*arguments):
     return CliRunner().invoke(app, ["pipeline", *map(str, arguments)])
 
 
-@pytest.mark.parametrize("folder", ["in", "in[a]"])
-@pytest.mark.parametrize("system", ["file", "webhdfs"])
+@pytest.mark.parametrize(("system", "folder"), [("file", "it's \\ in[a]"), ("webhdfs", "in[a]")])
 def test_check_at_a_uri(spark, tmp_path, system, folder):
+    """Sources have the names of the files, also where the folder has signs that SQL quotes."""
     home, other = tmp_path / "remote" / folder, tmp_path / "remote" / "ina"
     home.mkdir(parents=True)
     other.mkdir()

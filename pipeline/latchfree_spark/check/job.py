@@ -18,7 +18,7 @@ from latchfree_spark.check.input.resuming import remember, resumed
 from latchfree_spark.check.judge import giants
 from latchfree_spark.check.judge.chunks import publish_rows
 from latchfree_spark.check.meters import Meters, remaining
-from latchfree_spark.check.options import TOLD, BadInput, Job, Options
+from latchfree_spark.check.options import TOLD, BadInput, Job, JobRefused, Options, refuse_pieces
 from latchfree_spark.check.output.manifest import describe, finish, partial_folder, work_folder
 from latchfree_spark.check.output.summary import Summary, summarize
 from latchfree_spark.check.reports import Reports
@@ -26,6 +26,7 @@ from latchfree_spark.check.sample import first_look
 from latchfree_spark.check.tables import FRAGMENT_SCHEMA, MARKS
 from latchfree_spark.check.warming import start_warming
 from latchfree_spark.errors import RowsLost
+from latchfree_spark.hadoop import is_below, whole
 from latchfree_spark.probe import probe
 from latchfree_spark.shipping import is_foreign, on_workers
 from latchfree_spark.versions import dealt
@@ -96,8 +97,12 @@ def check_files(
         If the output is there already, or the unfinished work of another job.
     """
     started = time.monotonic()
-    out = Path(out).absolute()
+    refuse_pieces(chunks=chunks, partitions=partitions)
+    out = whole(out)
     found = resumed(partial_folder(out), find(inputs, join=options.join))
+    holders = [is_below(str(out), str(whole(each))) for each in inputs]
+    if any(holders) or any(is_below(each, str(out)) for each in found.files):
+        raise JobRefused(f"{out} is among the inputs: choose an OUT that no IN holds")
     if found.problems and not keep_going:
         raise BadInput(found.problems)
     if not keep_going:

@@ -20,6 +20,13 @@ JUDGE: Final = "latchfree_spark.check.judge.judging:judge"
 """The function that judges by default."""
 
 
+PIECES: Final = 1_000_000
+"""Chunks or tasks of a job, at most."""
+
+_LONGEST: Final = 10_000_000
+"""Seconds for a history, at most."""
+_MOST: Final = 2**62
+
 TOLD: Final = 100
 """Problems that an error's text names, at most."""
 
@@ -102,14 +109,26 @@ class Options:
         if not self.by or self.by != LEVELS[: len(self.by)]:
             known = " or ".join(",".join(LEVELS[:n]) for n in range(1, len(LEVELS) + 1))
             raise ValueError(f"work is split by {known}, not by {','.join(self.by)!r}")
-        for name in ("giant", "timeout", "memory"):
-            if getattr(self, name) <= 0:
-                raise ValueError(f"{name} must be above 0, not {getattr(self, name)}")
+        for name, most in (("giant", _MOST), ("timeout", _LONGEST), ("memory", _MOST), ("budget", _MOST)):
+            value = getattr(self, name)
+            if value is None and name == "budget":
+                continue
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise TypeError(f"{name} must be a number, not {value!r}")
+            if not 0 < value <= most:
+                raise ValueError(f"{name} must be above 0 and at most {most:,}, not {value}")
 
     @property
     def divisible_by(self) -> tuple[str, ...]:
         """What a giant may be split by: the other criteria are not local, or not in the parts of an object."""
         return self.by if self.criterion == LINEARIZABILITY else LEVELS[:1]
+
+
+def refuse_pieces(**counts: int | None) -> None:
+    """Raise ValueError, naming the option, for a number of chunks, parts or tasks that no job can have."""
+    for name, count in counts.items():
+        if count is not None and not 0 < count <= PIECES:
+            raise ValueError(f"{name} must be from 1 to {PIECES:,}, not {count:,}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from latchfree_model.models.loading import load_model
 from latchfree_spark.check.judge.judging import unknown_model
 from latchfree_spark.check.meters import NOT_COUNTED, Meters
-from latchfree_spark.check.options import JUDGE, LINEARIZABILITY, Options
+from latchfree_spark.check.options import JUDGE, LINEARIZABILITY, Options, refuse_pieces
 from latchfree_spark.frames.columns import canonical, key, naming
 from latchfree_spark.frames.judging import ALSO_NAMES
 from latchfree_spark.frames.packing import FRAGMENT_DDL, packed
@@ -87,6 +87,9 @@ def check(
     ValueError
         If a column is missing or of a type that cannot be one, or the model, the criterion or a file is not known.
     """
+    refuse_pieces(partitions=partitions)
+    if model is not None and not isinstance(model, str):
+        raise TypeError(f"model must be a name, not {model!r}")
     used = use_files(py_files)
     options = Options(
         model, timeout=timeout, budget=budget, memory=memory, saved=saved, judge=judge, criterion=criterion,

@@ -13,17 +13,20 @@ from __future__ import annotations
 
 import datetime
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from latchfree_spark.check.options import BadInput, Options
+from latchfree_spark.check.options import BadInput, Options, refuse_pieces
 from latchfree_spark.frames.claims import claimed
 from latchfree_spark.frames.pages import with_page
 from latchfree_spark.frames.reading import operations
 from latchfree_spark.frames.rounds import Rounds
 from latchfree_spark.frames.run import LISTED, Run
 from latchfree_spark.frames.table import Table
+from latchfree_spark.match.blame import blamed
+from latchfree_spark.match.errors import UnreadableFile
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -35,6 +38,18 @@ def refuse_options(options: Options) -> None:
     for name in ("by", "giant"):
         if getattr(options, name) != getattr(plain, name):
             raise ValueError(f"--{name} is for paths; with URIs one worker judges a history, however long it is")
+
+
+@contextmanager
+def _files_named() -> Iterator[None]:
+    """Turn the error of a task that could not read a file into one that names it."""
+    try:
+        yield
+    except Exception as error:
+        reason = blamed(error, lambda: None)
+        if not isinstance(reason, UnreadableFile):
+            raise
+        raise BadInput([str(reason), "mend the file or take it away, and start again"]) from error
 
 
 def check_uris(
@@ -77,7 +92,7 @@ def check_uris(
     BadInput
         If something cannot be read, unless told to keep going.
     JobRefused
-        If another job writes there, or the table was made with other options.
+        If another job writes there, the table was made with other options, or the output is among the inputs.
     RowsLost
         If the table has not exactly one row for each history.
     ValueError
@@ -85,13 +100,14 @@ def check_uris(
     """
     started = time.monotonic()
     refuse_options(options)
+    refuse_pieces(chunks=rounds, partitions=partitions)
     date = date or datetime.datetime.now(datetime.UTC).date().isoformat()
     datetime.date.fromisoformat(date)
     out = out.rstrip("/")
     report("looking at the input")
-    rows = operations(spark, inputs, options.model, join=options.join)
+    rows = operations(spark, inputs, options.model, join=options.join, out=out)
     table = Table(spark, out, date, options)
-    with claimed(spark, out) as still:
+    with claimed(spark, out) as still, _files_named():
         table.refuse_others()
         work = Rounds(spark, rows, table, options, partitions=partitions, keep_going=keep_going, still=still)
         try:

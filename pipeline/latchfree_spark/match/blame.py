@@ -98,15 +98,20 @@ def _line_of(file: str, messages: Messages, text: str | None) -> int | None:
     with Path(file).open(encoding="utf-8-sig", errors="replace", newline="") as stream:
         if messages.format == "csv":
             rows = csv.DictReader(stream)
-            return next((rows.line_num for row in rows if (row.get(messages.topic) or None) == text), None)
+            return next((rows.line_num for row in rows if _is_it(row.get(messages.topic), text)), None)
         for number, line in enumerate(stream, 1):
             if messages.format == "text":
                 found: object = line.rstrip("\r\n")
             else:
                 found = _topic_of(line, messages.topic)
-            if found == text:
+            if _is_it(found, text):
                 return number
     return None
+
+
+def _is_it(found: object, text: str | None) -> bool:
+    """Return whether a topic is the one that is sought; None stands for what is no text."""
+    return (found or None) == text or (text is None and "\ufffd" in str(found))
 
 
 def _topic_of(line: str, topic: str) -> object:

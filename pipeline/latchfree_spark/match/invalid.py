@@ -14,7 +14,7 @@ def defect(text: object, dialect: Dialect) -> str | None:
     from latchfree.topics import InvalidTopic
 
     if text is None:
-        return "there is no topic"
+        return "there is no topic, or bytes that are not UTF-8"
     try:
         dialect.topic(str(text))
     except InvalidTopic as error:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from latchfree_spark.hadoop import is_uri, literally, uri
 from latchfree_spark.match.checkpoint import local
@@ -21,12 +21,14 @@ from latchfree_spark.match.worker import refuse_topic
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
 FORMATS: Final = {".parquet": "parquet", ".csv": "csv", ".jsonl": "json", ".ndjson": "json", ".txt": "text"}
 """How files are read, by suffix."""
 _OPTIONS: Final[dict[str, dict[str, str]]] = {
     "parquet": {},
-    "csv": {"header": "true", "enforceSchema": "false"},
+    # Quotes as the library reads them: doubled within quotes, where lines may end, too; a backslash is one.
+    "csv": {"header": "true", "enforceSchema": "false", "multiLine": "true", "escape": '"'},
     "json": {},
     "text": {},
 }
@@ -100,20 +102,26 @@ class Messages:
         """Return the table of each of the parts; such a table knows the file of each row."""
         made = []
         for part in self.parts():
+            files = [exact(file) for file in part.files]
             reader = spark.read.format(part.format).options(**part.options)
-            if part.schema is not None:
-                reader = reader.schema(part.schema)
-            frame = reader.load([exact(file) for file in part.files])
+            schema: Any = part.schema or (_headers(spark, files, part.options) if part.format == "csv" else None)
+            frame = (reader if schema is None else reader.schema(schema)).load(files)
             made.append(part.prepared(frame, ", ".join(part.files[:3])))
         return made
 
     def prepared(self, frame: DataFrame, source: str) -> DataFrame:
         """Return a table that was read from these files with its column of topics checked."""
+        from pyspark.sql.functions import expr
+
         if self.format == "text":
             frame = frame.withColumnRenamed("value", self.topic)
         frame = frame.drop("_corrupt_record")
         refuse_topic(frame, self.topic, source)
-        return frame
+        if self.format == "parquet":
+            return frame
+        # Bytes that are not UTF-8 become U+FFFD, in Java at the latest: another topic, which nobody has sent.
+        topic = f"`{self.topic}`"
+        return frame.withColumn(self.topic, expr(f"CASE WHEN {topic} RLIKE '\ufffd' THEN NULL ELSE {topic} END"))
 
 
 def find(path: str, topic: str = "topic", *, schema: str | None = None, keep_going: bool = False) -> Messages:
@@ -209,6 +217,17 @@ def _files(path: str) -> list[Path]:
         for file in found
         if file.is_file() and file.suffix.lower() in FORMATS and not _hidden(file.relative_to(root))
     )
+
+
+def _headers(spark: SparkSession, files: list[str], options: Mapping[str, str]) -> StructType:
+    """Return the columns of files of CSV, which are all text.
+
+    Where lines may end within quotes, Spark looks for the header by Hadoop's old way, which takes names for patterns.
+    """
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    plain = spark.read.format("csv").options(**{**options, "multiLine": "false"}).load(files)
+    return StructType([StructField(name, StringType()) for name in plain.columns])
 
 
 def exact(file: str) -> str:

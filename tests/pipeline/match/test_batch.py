@@ -94,13 +94,13 @@ def test_lines_are_named(spark, tmp_path, suffix, line):
 def test_what_is_no_json_or_lacks_the_topic(spark, tmp_path):
     (tmp_path / "t.jsonl").write_text('{"topic": "a"}\n{"topic": \n')
     place = first_defect(spark, find(str(tmp_path / "t.jsonl")), get_dialect("mqtt"))
-    assert place == f"{tmp_path}/t.jsonl, line 2: there is no topic"
+    assert place == f"{tmp_path}/t.jsonl, line 2: there is no topic, or bytes that are not UTF-8"
 
 
 def test_a_missing_topic_is_named_or_counted(spark, tmp_path):
     (tmp_path / "t.jsonl").write_text('{"id": 1, "topic": "a"}\n{"id": 2}\n{"id": 3, "topic": "b"}\n')
     index = index_of(["a", "b"], ["x", "y"])
-    with pytest.raises(BadMessages, match=r"t\.jsonl, line 2: there is no topic"):
+    with pytest.raises(BadMessages, match=r"t\.jsonl, line 2: there is no topic, or bytes that are not UTF-8"):
         match_messages(spark, index, find(str(tmp_path / "t.jsonl")), tmp_path / "out")
     summary = match_messages(spark, index, find(str(tmp_path / "t.jsonl")), tmp_path / "out", keep_going=True)
     assert (summary.messages, summary.bad) == (3, 1)

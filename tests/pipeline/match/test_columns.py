@@ -1,12 +1,16 @@
 """Files with different columns: all columns are in the table, or the file is named."""
 
+import csv
 import datetime
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from message_files import index_of
+from typer.testing import CliRunner
 
+from latchfree_cli import exits
+from latchfree_cli.app import app
 from latchfree_spark.match import BadMessages, find, match_messages
 from latchfree_spark.match.blame import first_defect
 from latchfree_spark.match.columns import footers
@@ -103,3 +107,30 @@ def test_rows_and_groups_are_known(tmp_path):
     assert [len(group) for group in messages.groups] == [2, 1]
     fewer = messages.without(str(folder / "c.parquet"), "why")
     assert (fewer.total, len(fewer.groups), "mergeSchema" in fewer.options) == (7, 1, False)
+
+
+def test_quotes_of_csv_are_those_of_the_library(spark, tmp_path):
+    """A line may end within quotes; a quote is doubled; a backslash is one."""
+    (tmp_path / "in").mkdir()
+    rows = [("sport/x", 'first\nsport/y,second"'), ("sport/q", "C:\\dir\\"), ("sport/z", 'a"b'), ("sport/e", "a,b")]
+    with (tmp_path / "in" / "a.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([("topic", "payload"), *rows])
+    frame = find(str(tmp_path / "in")).read(spark)
+    assert sorted((row["topic"], row["payload"]) for row in frame.collect()) == sorted(rows)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "head"), [(".csv", b"topic\n"), (".txt", b""), (".jsonl", b'{"topic": "sport/a"}\n')]
+)
+def test_topics_that_are_not_utf8_are_named(spark, tmp_path, suffix, head):
+    lines = [b'{"topic": "sport/\xe9"}' if suffix == ".jsonl" else b"sport/\xe9"]
+    (tmp_path / f"bad{suffix}").write_bytes(head + b"\n".join(lines) + b"\n")
+    (tmp_path / "s.csv").write_text("pattern,subscriber\nsport/+,x\n")
+    options = ["-s", str(tmp_path / "s.csv"), "-m", str(tmp_path / f"bad{suffix}"), "-o", str(tmp_path / "out")]
+    called = CliRunner().invoke(app, ["pipeline", "match", *options])
+    assert called.exit_code == exits.USAGE, called.output
+    line = 1 + bool(head)
+    assert f"bad{suffix}, line {line}: there is no topic, or bytes that are not UTF-8" in called.stderr.replace(
+        "\n", ""
+    )
+    assert not (tmp_path / "out").exists()

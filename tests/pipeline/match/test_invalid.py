@@ -18,7 +18,7 @@ def batch(*rows):
 def test_a_topic():
     rules = get_dialect("mqtt")
     assert defect("a/b", rules) is None
-    assert defect(None, rules) == "there is no topic"
+    assert defect(None, rules) == "there is no topic, or bytes that are not UTF-8"
     assert "'a/+' is no topic of mqtt" in defect("a/+", rules)
 
 
@@ -31,4 +31,4 @@ def test_the_first_row_of_each_file():
     ]
     found = [row for each in defects(iter(batches), "mqtt") for row in each.to_pylist()]
     assert [(row["file"], row["row"]) for row in found] == [("a", 3), ("b", 0), ("c", 0)]
-    assert found[1]["problem"] == "there is no topic"
+    assert found[1]["problem"] == "there is no topic, or bytes that are not UTF-8"

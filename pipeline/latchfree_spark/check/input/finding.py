@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from latchfree_spark.check.input.beginnings import beginning
 from latchfree_spark.check.input.inputs import CUT, ENDLESS, Inputs, Stamp, Unit, stamp
+from latchfree_spark.hadoop import whole
 
 UNIT: Final = 32 << 20
 """Bytes that one worker reads at a time, about."""
@@ -98,9 +99,9 @@ def expand(name: str) -> Iterator[Path]:
             for file in each.rglob("*"):
                 hidden = any(part.startswith((".", "_")) for part in file.relative_to(each).parts)
                 if file.is_file() and not hidden:
-                    yield file.absolute()
+                    yield whole(file)
         else:
-            yield each.absolute()
+            yield whole(each)
 
 
 def compression(path: Path) -> str | None:

@@ -1,0 +1,157 @@
+"""Parse what Spark has read at a URI, on a worker: lines of JSON, and whole files whose content tells their format.
+
+A line that is no JSON object, has no name of a history or has a field that no operation has, and a file that is not
+read to its end, become an operation of the history null, which says what is wrong.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any, Final
+
+import pyarrow as pa
+
+from latchfree_lincheck.formats import HistoryFormatError, detect_format, read_history
+from latchfree_lincheck.formats.record import EXPECTED, dumps, records
+from latchfree_lincheck.formats.source import read_source
+from latchfree_spark.check.input.finding import compression
+from latchfree_spark.check.tables import ROWS, as_rows, first_line, open_parquet
+
+READ: Final = pa.schema(
+    [(name, pa.string()) for name in ("source", "history", "process", "f", "arguments", "result")]
+    + [("invoke", pa.int64()), ("return", pa.int64())]
+    + [(name, pa.string()) for name in ("object", "model", "problem")]
+)
+"""The columns of operations that were parsed."""
+
+DDL: Final = ", ".join(f"`{field.name}` {'bigint' if field.type == pa.int64() else 'string'}" for field in READ)
+"""The same, as Spark writes it."""
+
+_FIELDS: Final = (*EXPECTED, "result")
+_BATCH: Final = 1 << 14
+_BUFFER: Final = 1 << 20
+_INTEGERS: Final = range(-(2**63) + 1, 2**63)
+
+
+def of_lines(batches: Iterable[Any]) -> Iterator[Any]:
+    """Yield the operations of lines of JSON, given as source and value, which is bytes."""
+    for batch in batches:
+        pairs = zip(batch["source"].to_pylist(), batch["value"].to_pylist(), strict=True)
+        rows = [_operation(source, line) for source, line in pairs if line and not line.isspace()]
+        yield pa.RecordBatch.from_pylist(rows, schema=READ)
+
+
+def of_files(batches: Iterable[Any], model: str | None) -> Iterator[Any]:
+    """Yield the operations of whole files, given as source, path and content."""
+    for batch in batches:
+        for file in batch.to_pylist():
+            rows: list[dict[str, Any]] = []
+            for row in _of_file(file["source"], file["path"], file["content"], model):
+                rows.append(row)
+                if len(rows) == _BATCH:
+                    yield pa.RecordBatch.from_pylist(rows, schema=READ)
+                    rows = []
+            yield pa.RecordBatch.from_pylist(rows, schema=READ)
+
+
+def _of_file(source: str, address: str, content: bytes, model: str | None) -> Iterator[dict[str, Any]]:
+    """Yield the operations of one file, and what is wrong where it ends too soon."""
+    with tempfile.TemporaryDirectory(prefix="latchfree-read-") as folder:
+        path = Path(folder) / f"x{''.join(PurePosixPath(address).suffixes[-2:])}"
+        path.write_bytes(content)
+        try:
+            packing = compression(path)
+            kind = "jsonl" if packing else detect_format(path)
+            if kind == "jsonl":
+                for line in _lines(path, packing):
+                    if not line.isspace():
+                        yield _operation(source, line)
+            elif kind == "parquet":
+                yield from _of_parquet(source, path)
+            else:
+                for history in read_history(path, kind, model):
+                    for record in records(history):
+                        yield _row(source, record | {"history": source})
+        except HistoryFormatError as error:
+            yield {"source": source, "problem": str(error).replace(str(path), address)}
+        except (pa.ArrowException, OSError, ValueError, EOFError) as error:
+            yield {"source": source, "problem": f"{address}: {first_line(error)}"}
+
+
+def _lines(path: Path, packing: str | None) -> Iterator[bytes]:
+    if packing is None:
+        yield from io.BytesIO(read_source(path).data)
+        return
+    stream: Any = pa.input_stream(str(path), compression=packing)
+    with io.BufferedReader(stream, _BUFFER) as lines:
+        yield from lines
+
+
+def _of_parquet(source: str, path: Path) -> Iterator[dict[str, Any]]:
+    for batch in open_parquet(path).iter_batches(_BATCH):
+        for row in as_rows(pa.Table.from_batches([batch]), 1).select(ROWS.names[:-1]).to_pylist():
+            if row["history"] is None:
+                row = {"problem": f"{source}: expected a name of a history, got null"}
+            yield row | {"source": source}
+
+
+def _reject(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON")
+
+
+_DECODER: Final = json.JSONDecoder(parse_constant=_reject)
+
+
+def _operation(source: str, line: bytes) -> dict[str, Any]:
+    """Return the operation of a line; null for what is missing or of the wrong type: its history is then malformed."""
+    try:
+        text = line.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        return {"source": source, "problem": f"{source}: expected UTF-8 text, got {line.strip()[:60]!r} ({error})"}
+    try:
+        record = _DECODER.decode(text.strip())
+    except (ValueError, RecursionError) as error:
+        return {"source": source, "problem": f"{source}: expected a JSON object, got {text.strip()[:60]!r} ({error})"}
+    if not isinstance(record, dict):
+        return {"source": source, "problem": f"{source}: expected a JSON object, got {text.strip()[:60]!r}"}
+    if _text(record.get("history")) is None:
+        return {"source": source, "problem": f'{source}: expected a string as "history", got {text.strip()[:60]!r}'}
+    more = [name for name in record if name not in _FIELDS]
+    if more:
+        expected = f"{source}: expected the fields {', '.join(_FIELDS)}"
+        return {"source": source, "problem": f'{expected}, got "{more[0]}" in {text.strip()[:60]!r}'}
+    return _row(source, record)
+
+
+def _text(value: object) -> str | None:
+    """Return a string that Arrow and Spark can hold; half a pair of surrogates is none."""
+    if not isinstance(value, str):
+        return None
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return None
+    return value
+
+
+def _row(source: str, record: dict[str, Any]) -> dict[str, Any]:
+    row: dict[str, Any] = {"source": source, "history": record["history"]}
+    for name in ("process", "arguments", "result"):
+        row[name] = dumps(record[name]) if name in record else None
+    for name in ("f", "object", "model"):
+        row[name] = _text(record.get(name))
+    for name in ("invoke", "return"):
+        time = record.get(name)
+        row[name] = time if type(time) is int and time in _INTEGERS else None
+    wrong = record.get("return") is not None and row["return"] is None
+    if (
+        wrong
+        or "return" not in record
+        or not all(record.get(name) is None or row[name] is not None for name in ("object", "model"))
+    ):
+        row["invoke"] = None
+    return row

@@ -1,0 +1,204 @@
+"""Histories at a URI are those that the library reads from the files; what is wrong is told, and nothing is lost."""
+
+import bz2
+import gzip
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pipeline_jobs import put_and_get
+from typer.testing import CliRunner
+
+from latchfree_cli import exits
+from latchfree_cli.app import app
+from latchfree_lincheck import write_history
+from latchfree_spark.check import BadInput, JobRefused, Options, check_files
+from latchfree_spark.errors import in_a_line
+from latchfree_spark.frames.uris import check_uris
+
+OPTIONS = Options("map", saved=2)
+PUT = {"process": 0, "f": "put", "arguments": ["x", 1], "result": None, "invoke": 0, "return": 1}
+GET = {"process": 1, "f": "get", "arguments": ["x"], "result": 1, "invoke": 4, "return": 5}
+
+
+def lines(**histories):
+    """Return lines of JSON, one operation for each history."""
+    return "".join(json.dumps({"history": name, **call}) + "\n" for name, call in histories.items())
+
+
+def judged(spark, out, *inputs, **more):
+    """Return the verdicts of a job at URIs, by source and history."""
+    run = check_uris(
+        spark, [each if "://" in str(each) else f"file://{each}" for each in inputs], f"file://{out}", **more
+    )
+    rows = spark.read.parquet(f"file://{out}/verdicts").collect()
+    assert run.histories == len(rows)
+    return {(row["source"], row["history"]): row["verdict"] for row in rows}
+
+
+def zst(text):
+    return pa.Codec("zstd").compress(text.encode(), asbytes=True)
+
+
+@pytest.fixture
+def lone_get(tmp_path):
+    """A folder with the same two histories, one of them a violation, in files of all kinds."""
+    home = tmp_path / "in"
+    home.mkdir()
+    text = lines(h0=PUT, h1=GET)
+    (home / "a.jsonl").write_text("\ufeff" + text.replace("\n", "\r\n"))
+    (home / "b.json").write_text(text)
+    (home / "RUN.JSONL").write_text(text)
+    (home / "none").write_text(text)
+    (home / "c.jsonl.gz").write_bytes(gzip.compress(text.encode()))
+    (home / "d.json.gz").write_bytes(gzip.compress(text.encode()))
+    (home / "e.jsonl.bz2").write_bytes(bz2.compress(text.encode()))
+    with pa.output_stream(str(home / "f.jsonl.zst"), compression="zstd") as file:
+        file.write(text.encode())
+    with pa.output_stream(str(home / "g.ndjson.lz4"), compression="lz4") as file:
+        file.write(text.encode())
+    write_history(tmp_path / "x.parquet", [put_and_get("h1", seen=9), put_and_get("h0")])
+    for name in ("h.parquet", "i.PARQUET", "plain"):
+        (home / name).write_bytes((tmp_path / "x.parquet").read_bytes())
+    return home
+
+
+def test_every_format_has_its_histories(spark, tmp_path, lone_get):
+    found = judged(spark, tmp_path / "out", lone_get, options=OPTIONS)
+    names = sorted(file.name for file in lone_get.iterdir())
+    assert len(names) == 12
+    assert found == {(name, f"h{number}"): ("ok", "violation")[number] for name in names for number in (0, 1)}
+    local = check_files([lone_get], tmp_path / "local", OPTIONS, open_session=lambda: _Same(spark), chunks=2)
+    assert (local.histories, local.verdicts["violation"]) == (24, 12)
+
+
+class _Same:
+    """The session of the tests, which nobody stops."""
+
+    def __init__(self, session):
+        self.session = session
+
+    def __enter__(self):
+        return self.session
+
+    def __exit__(self, *_):
+        return None
+
+
+def test_only_parts_of_one_job_are_one_source(spark, tmp_path):
+    (tmp_path / "in").mkdir()
+    for name, call in (("part-a", PUT), ("part.b", GET), ("part-00000-x", PUT), ("part-r-00001", GET)):
+        (tmp_path / "in" / f"{name}.jsonl").write_text(lines(h0=call))
+    found = judged(spark, tmp_path / "out", tmp_path / "in", options=OPTIONS)
+    assert found == {("part-a.jsonl", "h0"): "ok", ("part.b.jsonl", "h0"): "violation", ("in", "h0"): "ok"}
+
+
+def test_a_field_that_no_operation_has_is_told(spark, tmp_path):
+    wrong = {("reslt" if name == "result" else name): value for name, value in GET.items()}
+    (tmp_path / "x.jsonl").write_text(lines(h0=PUT, h1=wrong))
+    with pytest.raises(BadInput, match=r'x\.jsonl: expected the fields history, .*, got "reslt"'):
+        check_uris(spark, [f"file://{tmp_path}/x.jsonl"], f"file://{tmp_path}/out", OPTIONS)
+
+
+@pytest.mark.parametrize("column", ["result", "return", "f"])
+def test_a_column_that_one_file_lacks_is_told(spark, tmp_path, column):
+    (tmp_path / "in").mkdir()
+    for name in "ab":
+        write_history(tmp_path / "in" / f"{name} +%.parquet", [put_and_get("h0", seen=9)])
+    file = tmp_path / "in" / "b +%.parquet"
+    pq.write_table(pq.read_table(file).drop_columns([column]), file)
+    told = 'h0: .* expected a string as "f"' if column == "f" else f"expected the column '{column}'"
+    text = rf"b \+%\.parquet: {told}"
+    with pytest.raises(BadInput, match=text):
+        check_uris(spark, [f"file://{tmp_path}/in"], f"file://{tmp_path}/out", OPTIONS)
+    found = judged(spark, tmp_path / "out", tmp_path / "in", options=OPTIONS, keep_going=True)
+    assert found[("a +%.parquet", "h0")] == "violation"
+    assert {verdict for (source, _), verdict in found.items() if source.startswith("b")} <= {"error"}
+
+
+def test_a_file_is_read_once_however_it_is_named(spark, tmp_path):
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "other").mkdir()
+    (tmp_path / "runs" / "x.jsonl").write_text(lines(h0=PUT, h1=GET))
+    first = judged(spark, tmp_path / "out", tmp_path / "runs", options=OPTIONS)
+    again = check_uris(spark, [f"file://{tmp_path}/other/../runs//"], f"file://{tmp_path}/out", OPTIONS)
+    assert (len(first), again.histories, again.known) == (2, 2, 2)
+    home = tmp_path / "runs"
+    both = check_uris(spark, [f"file://{home}", f"file://{home}/x.jsonl"], f"file://{tmp_path}/both", OPTIONS)
+    assert both.histories == 2
+    twice = [home, tmp_path / "other" / ".." / "runs"]
+    local = check_files(twice, tmp_path / "local", OPTIONS, open_session=lambda: _Same(spark), chunks=2)
+    assert local.histories == 2
+
+
+def test_an_output_among_the_inputs_is_refused(spark, tmp_path):
+    home = tmp_path / "in"
+    home.mkdir()
+    (home / "x.jsonl").write_text(lines(h0=PUT))
+    for out in (home, home / "out", home / "other" / ".." / "out"):
+        with pytest.raises(JobRefused, match="is among the inputs"):
+            check_uris(spark, [f"file://{home}"], f"file://{out}", OPTIONS)
+        with pytest.raises(JobRefused, match="is among the inputs"):
+            check_files([home], out, OPTIONS, open_session=lambda: _Same(spark))
+    assert [path.name for path in home.iterdir()] == ["x.jsonl"]
+    for _ in range(2):  # a hidden folder is none of the inputs
+        assert check_uris(spark, [f"file://{home}"], f"file://{home}/_out", OPTIONS).histories == 1
+
+
+def test_bytes_that_are_no_text_and_files_that_are_torn_are_named(spark, tmp_path):
+    (tmp_path / "a.jsonl").write_bytes(lines(h0=PUT).encode() + b'{"history": "\xff"}\n')
+    (tmp_path / "b.jsonl.zst").write_bytes(b"(\xb5/\xfd\x04 torn")
+    whole = gzip.compress(lines(h0=PUT).encode() * 1000)
+    (tmp_path / "c.jsonl.gz").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "d.parquet").write_bytes(b"PAR1 torn PAR1")
+    write_history(tmp_path / "good.jsonl", [put_and_get("h0")])
+    for name in ("a.jsonl", "b.jsonl.zst", "c.jsonl.gz", "d.parquet"):
+        with pytest.raises(BadInput, match=name.replace(".", r"\.")):
+            check_uris(spark, [f"file://{tmp_path}/{name}"], f"file://{tmp_path}/out", OPTIONS)
+    kept = judged(
+        spark, tmp_path / "kept", tmp_path / "a.jsonl", tmp_path / "good.jsonl", options=OPTIONS, keep_going=True
+    )
+    named = {(source.rpartition("/")[2], name): verdict for (source, name), verdict in kept.items()}
+    assert named == {("a.jsonl", "h0"): "error", ("a.jsonl", None): "error", ("good.jsonl", "h0"): "ok"}
+    called = CliRunner().invoke(
+        app, ["pipeline", "check", str(tmp_path / "none"), f"file://{tmp_path}/o", "--model", "map"]
+    )
+    assert (called.exit_code, "there are no files" in called.stderr) == (exits.USAGE, True), called.output
+
+
+def test_names_that_are_numbers_are_refused(spark, tmp_path):
+    table = pa.table({"history": [1], "process": ["0"], "f": ["get"], "arguments": ['["x"]'], "result": ["null"]})
+    table = table.append_column("invoke", [[1]]).append_column("return", [[2]])
+    pq.write_table(table, tmp_path / "x.parquet")
+    with pytest.raises(BadInput, match="expected a column 'history' of text, got bigint"):
+        check_uris(spark, [f"file://{tmp_path}/x.parquet"], f"file://{tmp_path}/out", OPTIONS)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "text"),
+    [
+        ({"timeout": float("inf")}, "timeout must be above 0 and at most 10,000,000, not inf"),
+        ({"timeout": float("nan")}, "timeout must be"),
+        ({"budget": 0}, "budget must be above 0"),
+        ({"timeout": "3"}, "timeout must be a number, not '3'"),
+    ],
+)
+def test_bounds_that_no_job_can_have(wrong, text):
+    with pytest.raises((ValueError, TypeError), match=text):
+        Options("map", **wrong)
+
+
+def test_a_number_of_pieces_that_no_job_can_have(tmp_path):
+    with pytest.raises(ValueError, match="chunks must be from 1 to 1,000,000, not 3,000,000,000"):
+        check_files([tmp_path], tmp_path / "out", OPTIONS, open_session=lambda: None, chunks=3_000_000_000)
+
+
+def test_the_error_of_a_worker_is_told_in_a_line(spark):
+    def wrong(_):
+        yield from ()
+        raise ZeroDivisionError("seven")
+
+    with pytest.raises(Exception, match="seven") as caught:
+        spark.range(3).mapInArrow(wrong, "id bigint").collect()
+    assert in_a_line(caught.value) == "ZeroDivisionError: seven"
