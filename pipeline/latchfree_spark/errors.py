@@ -10,8 +10,8 @@ from typing import Final
 
 from latchfree.errors import LatchfreeError
 
-_RAISED: Final = re.compile(r"^([A-Za-z_][\w.]*(?:Error|Exception)\b: .+)$", re.MULTILINE)
-"""The last line of a traceback."""
+_RAISED: Final = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t].*\n|\n)*(\S.*)")
+"""A traceback of Python, and the line that ends it."""
 _THROWN: Final = re.compile(r"(?:: |py4j\.Py4JException: )(.+)")
 
 
@@ -19,7 +19,7 @@ def in_a_line(error: Exception) -> str:
     """Return what an error of Spark's says, in one line: that of Python or Java, not the call that met it."""
     text = str(error).strip()
     first, _, rest = text.partition("\n")
-    python = _RAISED.findall(text) if "Traceback (most recent call last)" in text else []
+    python = _RAISED.findall(text)
     if python:
         return str(python[-1]).strip()
     java = _THROWN.match(rest)

@@ -49,13 +49,21 @@ def without_system(address: str) -> str:
     return posixpath.normpath("/" + _SYSTEM.sub("", address).lstrip("/"))
 
 
+def is_hidden(path: str) -> bool:
+    """Return whether a part of a path has a name that readers of folders pass over."""
+    return any(part.startswith(("_", ".")) for part in path.split("/"))
+
+
 def is_below(address: str, folder: str) -> bool:
     """Return whether an address is a folder or in it, where listing the folder shows it: nothing hidden is between."""
-    mine, its = ((_SYSTEM.match(each) or [""])[0].replace("file://", "file:") for each in (address, folder))
-    below = f"{without_system(address)}/".removeprefix(f"{without_system(folder).rstrip('/')}/")
-    if mine.rstrip("/") != its.rstrip("/") or below == f"{without_system(address)}/":
-        return False
-    return not any(part.startswith(("_", ".")) for part in below.split("/"))
+    its, mine = f"{without_system(folder).rstrip('/')}/", f"{without_system(address).rstrip('/')}/"
+    return _system(address) == _system(folder) and mine.startswith(its) and not is_hidden(mine.removeprefix(its))
+
+
+def _system(address: str) -> str:
+    """Return what comes before the path, the same for all ways to write it that this program knows."""
+    found = _SYSTEM.match(address)
+    return found[0].lower().replace("//localhost", "//").rstrip("/") if found else "file:"
 
 
 def literally(address: str) -> str:

@@ -41,7 +41,7 @@ def of_lines(batches: Iterable[Any]) -> Iterator[Any]:
     """Yield the operations of lines of JSON, given as source and value, which is bytes."""
     for batch in batches:
         pairs = zip(batch["source"].to_pylist(), batch["value"].to_pylist(), strict=True)
-        rows = [_operation(source, line) for source, line in pairs if line and not line.isspace()]
+        rows = [row for source, line in pairs if (row := _operation(source, line or b"")) is not None]
         yield pa.RecordBatch.from_pylist(rows, schema=READ)
 
 
@@ -68,18 +68,21 @@ def _of_file(source: str, address: str, content: bytes, model: str | None) -> It
             kind = "jsonl" if packing else detect_format(path)
             if kind == "jsonl":
                 for line in _lines(path, packing):
-                    if not line.isspace():
-                        yield _operation(source, line)
+                    if (row := _operation(source, line)) is not None:
+                        yield row
             elif kind == "parquet":
                 yield from _of_parquet(source, path)
             else:
+                # A log is one history, named after its file, also where files are parts of one source.
+                last = PurePosixPath(address).name
+                name = source if source.endswith(last) else f"{source.rstrip('/')}/{last}"
                 for history in read_history(path, kind, model):
                     for record in records(history):
-                        yield _row(source, record | {"history": source})
+                        yield _row(source, record | {"history": name})
         except HistoryFormatError as error:
-            yield {"source": source, "problem": str(error).replace(str(path), address)}
-        except (pa.ArrowException, OSError, ValueError, EOFError) as error:
-            yield {"source": source, "problem": f"{address}: {first_line(error)}"}
+            yield _wrong(source, str(error).replace(str(path), address))
+        except (pa.ArrowException, OSError, ValueError, EOFError, RecursionError) as error:
+            yield _wrong(source, f"{address}: {first_line(error)}")
 
 
 def _lines(path: Path, packing: str | None) -> Iterator[bytes]:
@@ -103,28 +106,46 @@ def _reject(constant: str) -> None:
     raise ValueError(f"{constant} is not JSON")
 
 
-_DECODER: Final = json.JSONDecoder(parse_constant=_reject)
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"the field {next(name for name in names if names.count(name) > 1)!r} twice")
+    return found
 
 
-def _operation(source: str, line: bytes) -> dict[str, Any]:
-    """Return the operation of a line; null for what is missing or of the wrong type: its history is then malformed."""
+_DECODER: Final = json.JSONDecoder(parse_constant=_reject, object_pairs_hook=_distinct)
+
+
+def _wrong(source: str, problem: str) -> dict[str, Any]:
+    """Return an operation of nobody, which says what is wrong."""
+    return {"source": source, "problem": problem.encode(errors="backslashreplace").decode()}
+
+
+def _operation(source: str, line: bytes) -> dict[str, Any] | None:
+    """Return the operation of a line, None for a blank one.
+
+    A field that is missing or of the wrong type is null: its history is then malformed.
+    """
     try:
-        text = line.decode("utf-8-sig")
+        text = line.decode("utf-8-sig").strip()
     except UnicodeDecodeError as error:
-        return {"source": source, "problem": f"{source}: expected UTF-8 text, got {line.strip()[:60]!r} ({error})"}
+        return _wrong(source, f"{source}: expected UTF-8 text, got {line.strip()[:60]!r} ({error})")
+    if not text:
+        return None
+    shown = repr(text[:60])
     try:
-        record = _DECODER.decode(text.strip())
+        record = _DECODER.decode(text)
+        if not isinstance(record, dict):
+            return _wrong(source, f"{source}: expected a JSON object, got {shown}")
+        if _text(record.get("history")) is None:
+            return _wrong(source, f'{source}: expected a string as "history", got {shown}')
+        more = [name for name in record if name not in _FIELDS]
+        if more:
+            return _wrong(source, f'{source}: expected the fields {", ".join(_FIELDS)}, got "{more[0]}" in {shown}')
+        return _row(source, record)
     except (ValueError, RecursionError) as error:
-        return {"source": source, "problem": f"{source}: expected a JSON object, got {text.strip()[:60]!r} ({error})"}
-    if not isinstance(record, dict):
-        return {"source": source, "problem": f"{source}: expected a JSON object, got {text.strip()[:60]!r}"}
-    if _text(record.get("history")) is None:
-        return {"source": source, "problem": f'{source}: expected a string as "history", got {text.strip()[:60]!r}'}
-    more = [name for name in record if name not in _FIELDS]
-    if more:
-        expected = f"{source}: expected the fields {', '.join(_FIELDS)}"
-        return {"source": source, "problem": f'{expected}, got "{more[0]}" in {text.strip()[:60]!r}'}
-    return _row(source, record)
+        return _wrong(source, f"{source}: expected a JSON object, got {shown} ({error})")
 
 
 def _text(value: object) -> str | None:

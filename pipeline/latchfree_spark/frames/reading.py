@@ -19,7 +19,7 @@ from latchfree_spark.check.tables import KNOWN, REQUIRED
 from latchfree_spark.errors import in_a_line
 from latchfree_spark.frames.columns import canonical, quoted
 from latchfree_spark.frames.parsing import DDL
-from latchfree_spark.hadoop import is_below, is_there, literally, without_system
+from latchfree_spark.hadoop import is_below, is_hidden, is_there, literally, without_system
 from latchfree_spark.match.blame import blamed
 from latchfree_spark.shipping import on_workers
 
@@ -72,7 +72,7 @@ def operations(
         files, root = _files(spark, name, len(inputs) == 1)
         if out and (is_below(out, name) or any(is_below(file, out) for file in files)):
             raise JobRefused(f"{out} is among the inputs, below {name}: choose an OUT that no IN holds")
-        frames += map(_canonical, _frames(spark, sorted({*files} - seen), root, model))
+        frames += [_canonical(frame, name) for frame in _frames(spark, sorted({*files} - seen), root, model)]
         seen.update(files)
     whole = frames[0]
     for frame in frames[1:]:
@@ -80,12 +80,12 @@ def operations(
     return whole.selectExpr("'' AS by0", *(quoted(name) for name in whole.columns if name != "by0")) if join else whole
 
 
-def _canonical(frame: DataFrame) -> DataFrame:
+def _canonical(frame: DataFrame, name: str) -> DataFrame:
     """Return a table of operations with text and integers only."""
     try:
         return canonical(frame, BY, ("problem",))
     except ValueError as error:
-        raise BadInput([str(error)]) from None
+        raise BadInput([f"{name}: {error}"]) from None
 
 
 def _files(spark: SparkSession, name: str, alone: bool) -> tuple[list[str], str]:
@@ -93,6 +93,8 @@ def _files(spark: SparkSession, name: str, alone: bool) -> tuple[list[str], str]
     from pyspark.errors import AnalysisException
 
     exact = is_there(spark, name) or not _PATTERN.search(name)
+    if not exact and "**" in name:
+        raise BadInput([f"{name}: at a URI ** is one name, as * is; name the folder, and all files below are read"])
     reader = spark.read.format("binaryFile").option("recursiveFileLookup", "true")
     try:
         listed = reader.load(literally(name) if exact else name).select("path")
@@ -101,6 +103,9 @@ def _files(spark: SparkSession, name: str, alone: bool) -> tuple[list[str], str]
         if "PATH_NOT_FOUND" not in str(error):
             raise
         found = []
+    # Spark's rule of what is hidden has exceptions: names with =, and _metadata.
+    top = f"{without_system(name).rstrip('/')}/" if exact else ""
+    found = [path for path in found if not is_hidden(without_system(path).removeprefix(top) if top else path)]
     if not found:
         raise BadInput([f"{name}: there are no files"])
     return found, name if alone and exact else ""
@@ -132,18 +137,16 @@ def _parquet(spark: SparkSession, files: Sequence[str], source: str) -> DataFram
         frame = spark.read.option("mergeSchema", "true").parquet(*files)
     except Exception as error:
         raise BadInput([f"{', '.join(files[:3])}: {in_a_line(blamed(error, lambda: None))}"]) from error
+    where = ", ".join(files[:3])
     missing = [name for name in REQUIRED if name not in frame.columns]
-    if missing:
-        raise BadInput([f"expected the column {missing[0]!r}, got only {', '.join(frame.columns)}"])
+    other = [name for name in frame.columns if name not in KNOWN and name.lower() in KNOWN]
+    if missing or other:
+        name = missing[0] if missing else other[0].lower()
+        raise BadInput([f"{where}: expected the column {name!r}, got only {', '.join(frame.columns)}"])
     kind = frame.schema["history"].dataType
     if kind.typeName() not in _TEXT:
-        raise BadInput([f"expected a column 'history' of text, got {kind.simpleString()}"])
-    kinds = dict(frame.dtypes)
-    columns = [
-        f"CAST({quoted(name)} AS STRING) AS {quoted(name)}" if kinds[name] == "binary" else quoted(name)
-        for name in frame.columns
-        if name in KNOWN
-    ]
+        raise BadInput([f"{where}: expected a column 'history' of text, got {kind.simpleString()}"])
+    columns = [_as_text(name, kind) for name, kind in frame.dtypes if name in KNOWN]
     rows = frame.selectExpr(source, "_metadata.file_path AS at", *columns)
     wrong = _without_columns(spark, frame) if len(files) > 1 else []
     told = spark.createDataFrame(wrong, "damaged string, told string")
@@ -151,6 +154,14 @@ def _parquet(spark: SparkSession, files: Sequence[str], source: str) -> DataFram
     nameless = "CASE WHEN history IS NULL THEN concat(source, ': expected a name of a history, got null') END"
     rows = rows.withColumn("problem", F.expr(f"coalesce(told, {nameless})"))
     return rows.withColumn("history", F.expr("CASE WHEN problem IS NULL THEN history END"))
+
+
+def _as_text(name: str, kind: str) -> str:
+    """Return a column as SQL. In a file null is an unknown result, whatever the type that a writer gave to nulls."""
+    is_plain = not kind.startswith(("array", "map", "struct"))
+    if kind in ("binary", "void") or (name == "result" and is_plain):
+        return f"CAST({quoted(name)} AS STRING) AS {quoted(name)}"
+    return quoted(name)
 
 
 def _without_columns(spark: SparkSession, frame: DataFrame) -> list[tuple[str, str]]:
@@ -178,7 +189,8 @@ def _without_columns(spark: SparkSession, frame: DataFrame) -> list[tuple[str, s
 def _source(root: str) -> str:
     """Return what tells the histories of one writer from those of another, as SQL.
 
-    That is the file, or the folder of part files that one job wrote together, below `root`.
+    That is the file, or the folder of part files that one job wrote together, below `root`. Parts in the root itself
+    have its name and a slash, which no file below has.
     """
     path = "url_decode(replace(_metadata.file_path, '+', '%2B'))"
     home = f"regexp_replace({path}, '{_PART}', '')"
@@ -190,6 +202,7 @@ def _source(root: str) -> str:
     folder, after = f"{text.rstrip('/')}/", len(top.rstrip("/")) + 2
     below = f"regexp_replace({home}, '^[A-Za-z][A-Za-z0-9+.-]*:(//[^/]*)?', '')"
     return (
-        f"CASE WHEN {below} = '{text}' THEN regexp_extract({below}, '([^/]*)$', 1)"
+        f"CASE WHEN {below} = '{text}' THEN"
+        f" concat(regexp_extract({below}, '([^/]*)$', 1), CASE WHEN {home} = {path} THEN '' ELSE '/' END)"
         f" WHEN startswith({below}, '{folder}') THEN substring({below}, {after}) ELSE {home} END"
     )

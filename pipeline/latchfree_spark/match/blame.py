@@ -97,6 +97,7 @@ def _line_of(file: str, messages: Messages, text: str | None) -> int | None:
         return None
     with Path(file).open(encoding="utf-8-sig", errors="replace", newline="") as stream:
         if messages.format == "csv":
+            csv.field_size_limit(1 << 30)
             rows = csv.DictReader(stream)
             return next((rows.line_num for row in rows if _is_it(row.get(messages.topic), text)), None)
         for number, line in enumerate(stream, 1):
@@ -111,12 +112,12 @@ def _line_of(file: str, messages: Messages, text: str | None) -> int | None:
 
 def _is_it(found: object, text: str | None) -> bool:
     """Return whether a topic is the one that is sought; None stands for what is no text."""
-    return (found or None) == text or (text is None and "\ufffd" in str(found))
+    return (found or None) == (text or None) or (text is None and "\ufffd" in str(found))
 
 
 def _topic_of(line: str, topic: str) -> object:
     try:
         row = json.loads(line)
-    except json.JSONDecodeError:
+    except ValueError:  # also an integer of thousands of digits
         return None
     return row.get(topic) if isinstance(row, dict) else None

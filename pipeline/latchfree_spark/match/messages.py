@@ -120,7 +120,7 @@ class Messages:
         if self.format == "parquet":
             return frame
         # Bytes that are not UTF-8 become U+FFFD, in Java at the latest: another topic, which nobody has sent.
-        topic = f"`{self.topic}`"
+        topic = f"`{self.topic.replace('`', '``')}`"
         return frame.withColumn(self.topic, expr(f"CASE WHEN {topic} RLIKE '\ufffd' THEN NULL ELSE {topic} END"))
 
 

@@ -16,6 +16,7 @@ from latchfree_lincheck import write_history
 from latchfree_spark.check import BadInput, JobRefused, Options, check_files
 from latchfree_spark.errors import in_a_line
 from latchfree_spark.frames.uris import check_uris
+from latchfree_spark.hadoop import is_below
 
 OPTIONS = Options("map", saved=2)
 PUT = {"process": 0, "f": "put", "arguments": ["x", 1], "result": None, "invoke": 0, "return": 1}
@@ -91,7 +92,7 @@ def test_only_parts_of_one_job_are_one_source(spark, tmp_path):
     for name, call in (("part-a", PUT), ("part.b", GET), ("part-00000-x", PUT), ("part-r-00001", GET)):
         (tmp_path / "in" / f"{name}.jsonl").write_text(lines(h0=call))
     found = judged(spark, tmp_path / "out", tmp_path / "in", options=OPTIONS)
-    assert found == {("part-a.jsonl", "h0"): "ok", ("part.b.jsonl", "h0"): "violation", ("in", "h0"): "ok"}
+    assert found == {("part-a.jsonl", "h0"): "ok", ("part.b.jsonl", "h0"): "violation", ("in/", "h0"): "ok"}
 
 
 def test_a_field_that_no_operation_has_is_told(spark, tmp_path):
@@ -202,3 +203,97 @@ def test_the_error_of_a_worker_is_told_in_a_line(spark):
     with pytest.raises(Exception, match="seven") as caught:
         spark.range(3).mapInArrow(wrong, "id bigint").collect()
     assert in_a_line(caught.value) == "ZeroDivisionError: seven"
+
+
+def test_the_parts_of_a_folder_are_not_those_of_its_namesake(spark, tmp_path):
+    (tmp_path / "runs" / "runs").mkdir(parents=True)
+    (tmp_path / "runs" / "part-00000.jsonl").write_text(lines(h0=PUT))
+    (tmp_path / "runs" / "runs" / "part-00000.jsonl").write_text(lines(h0=GET))
+    found = judged(spark, tmp_path / "out", tmp_path / "runs", options=OPTIONS)
+    assert found == {("runs/", "h0"): "ok", ("runs", "h0"): "violation"}
+
+
+def test_logs_that_are_parts_are_histories_of_their_own(spark, tmp_path):
+    (tmp_path / "runs").mkdir()
+    for part, seen in enumerate((1, 2)):
+        times = ("invoke", "write", 1), ("ok", "write", 1), ("invoke", "read", "nil"), ("ok", "read", seen)
+        log = "".join(f"{{:process {part}, :type :{kind}, :f :{f}, :value {value}}}\n" for kind, f, value in times)
+        (tmp_path / "runs" / f"part-0000{part}.edn").write_text(log)
+    found = judged(spark, tmp_path / "out", tmp_path / "runs", options=Options("register"))
+    assert found == {
+        ("runs/", "runs/part-00000.edn"): "ok",
+        ("runs/", "runs/part-00001.edn"): "violation",
+    }
+
+
+def test_results_that_are_all_unknown_are_unknown_whatever_their_type(spark, tmp_path):
+    (tmp_path / "in").mkdir()
+    write_history(tmp_path / "x.parquet", [put_and_get("h0", seen=9)])
+    table = pq.read_table(tmp_path / "x.parquet")
+    at = table.column_names.index("result")
+    for name, kind in (("a", pa.null()), ("b", pa.int32()), ("c", pa.string())):
+        nulls = pa.nulls(table.num_rows, kind)
+        home = tmp_path / name
+        home.mkdir()
+        pq.write_table(table.set_column(at, "result", nulls), home / "x.parquet")
+        assert set(judged(spark, tmp_path / f"out-{name}", home, options=OPTIONS).values()) == {"ok"}
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        (PUT | {"arguments": ["k", 1], "more": 1}, '"more"'),
+        ('{"history": "h", "process": 0, "f": "get", "arguments": ["k"], "result": 1, "result": 2}', "twice"),
+        ('{"history": "h", "process": 0, "f": "put", "arguments": ["k", 1e400], "invoke": 1, "return": 2}', "JSON"),
+        ('{"history": "h", "\\ud800": 1}', "ud800"),
+    ],
+)
+def test_a_strange_line_costs_its_file_only(spark, tmp_path, line, text):
+    line = line if isinstance(line, str) else json.dumps({"history": "h"} | line)
+    (tmp_path / "bad.jsonl").write_text(line + "\n")
+    (tmp_path / "good.jsonl").write_text("\ufeff\n\u00a0\n" + lines(h0=PUT))
+    inputs = [tmp_path / "bad.jsonl", tmp_path / "good.jsonl"]
+    with pytest.raises(BadInput, match=text):
+        check_uris(spark, [f"file://{each}" for each in inputs], f"file://{tmp_path}/out", OPTIONS)
+    assert len(spark.read.parquet(f"file://{tmp_path}/out/verdicts").collect()) == 1
+
+
+def test_a_number_that_json_cannot_write_is_named_at_a_path(spark, tmp_path):
+    (tmp_path / "x.jsonl").write_text(
+        lines(h0=PUT) + '{"history": "h", "process": 0, "f": "put", "arguments": ["k", 1e400], "result": 0,'
+        ' "invoke": 1, "return": 2}\n'
+    )
+    with pytest.raises(BadInput, match=r"x\.jsonl:2: expected values of JSON"):
+        check_files([tmp_path / "x.jsonl"], tmp_path / "out", OPTIONS, open_session=lambda: _Same(spark))
+
+
+def test_what_is_hidden_is_no_input(spark, tmp_path):
+    home = tmp_path / "in"
+    for folder in ("_run=3", ".git", "deep"):
+        (home / folder).mkdir(parents=True)
+        (home / folder / "x.jsonl").write_text(lines(h0=PUT))
+    (home / "_metadata").write_bytes(b"PAR1 a summary PAR1")
+    assert judged(spark, tmp_path / "out", home, options=OPTIONS) == {("deep/x.jsonl", "h0"): "ok"}
+    with pytest.raises(BadInput, match=r"\*\* is one name"):
+        check_uris(spark, [f"file://{home}/**/*.jsonl"], f"file://{tmp_path}/none", OPTIONS)
+
+
+def test_a_column_in_another_case_is_told(spark, tmp_path):
+    write_history(tmp_path / "x.parquet", [put_and_get("h0")])
+    table = pq.read_table(tmp_path / "x.parquet").append_column("Object", pa.array(["a", "b"]))
+    pq.write_table(table.drop_columns(["object"]) if "object" in table.column_names else table, tmp_path / "x.parquet")
+    with pytest.raises(BadInput, match=r"x\.parquet: expected the column 'object', got only .*Object"):
+        check_uris(spark, [f"file://{tmp_path}/x.parquet"], f"file://{tmp_path}/out", OPTIONS)
+
+
+def test_where_an_output_is():
+    yes = [
+        ("/a/b", "/a/b/"),
+        ("file:///a/b", "file:/a"),
+        ("FILE:///a/b", "/a"),
+        ("hdfs://NN/a/o", "hdfs://nn/a"),
+        ("/a/b", "/"),
+    ]
+    no = [("/a/b2", "/a/b"), ("/a/_b", "/a"), ("/a/.b/c", "/a"), ("hdfs://x/a/o", "hdfs://y/a"), ("/a", "/a/b")]
+    assert all(is_below(*pair) for pair in yes)
+    assert not any(is_below(*pair) for pair in no)

@@ -53,7 +53,14 @@ def read_lines(unit: Unit, path: Path, found: Found, batch: int) -> Iterator[Any
         if not _fits(record) and _is_wrong(path, place, record, found):
             yield from found.passing()
             continue
-        append(columns, record, place)
+        try:
+            append(columns, record, place)
+        except (ValueError, RecursionError) as error:  # 1e400 is read as infinity, for which JSON has no text
+            found.of_history(
+                record["history"], place, str(HistoryFormatError(path, place, "values of JSON", str(error)))
+            )
+            yield from found.passing()
+            continue
         if len(columns["place"]) == batch:
             yield pack(pa.table(columns, schema=ROWS), unit.file, unit.source)
             columns = empty()
@@ -67,13 +74,15 @@ def empty() -> dict[str, list[Any]]:
 
 
 def append(columns: dict[str, list[Any]], record: dict[str, Any], place: int) -> None:
-    """Append the operation of a record."""
+    """Append the operation of a record, or raise ValueError or RecursionError and append nothing."""
+    process, arguments = dumps(record["process"]), dumps(record["arguments"])
+    result = dumps(record["result"]) if "result" in record else None
     columns["history"].append(record["history"])
     columns["model"].append(record.get("model"))
-    columns["process"].append(dumps(record["process"]))
+    columns["process"].append(process)
     columns["f"].append(record["f"])
-    columns["arguments"].append(dumps(record["arguments"]))
-    columns["result"].append(dumps(record["result"]) if "result" in record else None)
+    columns["arguments"].append(arguments)
+    columns["result"].append(result)
     columns["object"].append(record.get("object"))
     columns["invoke"].append(record["invoke"])
     columns["return"].append(record["return"])
