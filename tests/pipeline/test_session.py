@@ -27,7 +27,8 @@ def test_workers_import_what_the_driver_imports(spark):
 
 def test_a_running_session_is_joined_and_left_running(spark):
     with spark_session("another") as joined:
-        assert joined.sparkContext is spark.sparkContext  # the active session may be one that another test has made of it
+        # Of its sessions another test may have made another one the active one.
+        assert joined.sparkContext is spark.sparkContext
     assert spark.range(3).count() == 3
 
 
