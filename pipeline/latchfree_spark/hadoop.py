@@ -79,6 +79,13 @@ def is_there(spark: SparkSession, address: str) -> bool:
     return False
 
 
+def files_at(spark: SparkSession, address: str) -> list[str]:
+    """Return all files that an address names, as Spark lists them: a file or a folder of that name, else a pattern."""
+    exact = literally(address) if is_there(spark, address) else address
+    listed = spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(exact)
+    return sorted(row["path"] for row in listed.select("path").collect())
+
+
 def split(address: str) -> tuple[str, str]:
     """Return the folder of an address, and its last name: ``s3a://lab/a/b`` is b in ``s3a://lab/a``.
 

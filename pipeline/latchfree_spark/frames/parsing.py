@@ -7,7 +7,6 @@ read to its end, become an operation of the history null, which says what is wro
 from __future__ import annotations
 
 import io
-import json
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
@@ -16,7 +15,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from latchfree_lincheck.formats import HistoryFormatError, detect_format, read_history
-from latchfree_lincheck.formats.record import EXPECTED, dumps, records
+from latchfree_lincheck.formats.record import EXPECTED, decode, dumps, records
 from latchfree_lincheck.formats.source import read_source
 from latchfree_spark.check.input.finding import compression
 from latchfree_spark.check.tables import ROWS, as_rows, first_line, open_parquet
@@ -102,21 +101,6 @@ def _of_parquet(source: str, path: Path) -> Iterator[dict[str, Any]]:
             yield row | {"source": source}
 
 
-def _reject(constant: str) -> None:
-    raise ValueError(f"{constant} is not JSON")
-
-
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(f"the field {next(name for name in names if names.count(name) > 1)!r} twice")
-    return found
-
-
-_DECODER: Final = json.JSONDecoder(parse_constant=_reject, object_pairs_hook=_distinct)
-
-
 def _wrong(source: str, problem: str) -> dict[str, Any]:
     """Return an operation of nobody, which says what is wrong."""
     return {"source": source, "problem": problem.encode(errors="backslashreplace").decode()}
@@ -135,7 +119,7 @@ def _operation(source: str, line: bytes) -> dict[str, Any] | None:
         return None
     shown = repr(text[:60])
     try:
-        record = _DECODER.decode(text)
+        record = decode(text)
         if not isinstance(record, dict):
             return _wrong(source, f"{source}: expected a JSON object, got {shown}")
         if _text(record.get("history")) is None:

@@ -19,7 +19,7 @@ from latchfree_spark.check.tables import KNOWN, REQUIRED
 from latchfree_spark.errors import in_a_line
 from latchfree_spark.frames.columns import canonical, quoted
 from latchfree_spark.frames.parsing import DDL
-from latchfree_spark.hadoop import is_below, is_hidden, is_there, literally, without_system
+from latchfree_spark.hadoop import files_at, is_below, is_hidden, is_there, literally, without_system
 from latchfree_spark.match.blame import blamed
 from latchfree_spark.shipping import on_workers
 
@@ -95,10 +95,8 @@ def _files(spark: SparkSession, name: str, alone: bool) -> tuple[list[str], str]
     exact = is_there(spark, name) or not _PATTERN.search(name)
     if not exact and "**" in name:
         raise BadInput([f"{name}: at a URI ** is one name, as * is; name the folder, and all files below are read"])
-    reader = spark.read.format("binaryFile").option("recursiveFileLookup", "true")
     try:
-        listed = reader.load(literally(name) if exact else name).select("path")
-        found = sorted(row["path"] for row in listed.collect())
+        found = files_at(spark, name)
     except AnalysisException as error:
         if "PATH_NOT_FOUND" not in str(error):
             raise

@@ -97,9 +97,11 @@ def _line_of(file: str, messages: Messages, text: str | None) -> int | None:
         return None
     with Path(file).open(encoding="utf-8-sig", errors="replace", newline="") as stream:
         if messages.format == "csv":
-            csv.field_size_limit(1 << 30)
-            rows = csv.DictReader(stream)
-            return next((rows.line_num for row in rows if _is_it(row.get(messages.topic), text)), None)
+            rows, limit = csv.DictReader(stream), csv.field_size_limit(1 << 30)
+            try:
+                return next((rows.line_num for row in rows if _is_it(row.get(messages.topic), text)), None)
+            finally:
+                csv.field_size_limit(limit)  # it is the whole process's
         for number, line in enumerate(stream, 1):
             if messages.format == "text":
                 found: object = line.rstrip("\r\n")

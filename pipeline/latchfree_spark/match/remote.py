@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from latchfree_spark.errors import in_a_line
-from latchfree_spark.hadoop import is_there, is_uri, literally
+from latchfree_spark.hadoop import files_at, is_uri, literally
 from latchfree_spark.match.blame import blamed
 from latchfree_spark.match.errors import BadMessages, NoMessages, UnreadableFile
 from latchfree_spark.match.messages import FORMATS, Messages, one_format
@@ -41,10 +41,8 @@ def find_at(
     """
     from pyspark.errors import AnalysisException
 
-    named = literally(address) if is_there(spark, address) else address
     try:
-        listed = spark.read.format("binaryFile").option("recursiveFileLookup", "true")
-        found = sorted(row["path"] for row in listed.load(named).select("path").collect())
+        found = files_at(spark, address)
     except AnalysisException as error:
         raise BadMessages(f"{address}: {in_a_line(error)}") from None
     files = [_quoted(path) for path in found if PurePosixPath(path).suffix.lower() in FORMATS]
