@@ -39,7 +39,9 @@ def read_columns(table: Any, model: str | None) -> list[History] | None:
 def _read(name: str, table: Any, model: str | None) -> History:
     """Return one history; raise ValueError or TypeError if anything about it is odd."""
     if model is None and "model" in table.column_names:
-        hints = table["model"].drop_null()
+        hints = table["model"].drop_null().unique()
+        if len(hints) > 1:
+            raise ValueError("a history has one model")
         model = hints[0].as_py() if len(hints) else None
     calls = table["arguments"].combine_chunks().dictionary_encode()
     arguments = [_parse(text) for text in calls.dictionary.to_pylist()]

@@ -6,7 +6,8 @@ write the operations of a history together, so a history of twenty operations is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -19,6 +20,9 @@ from latchfree_lincheck.formats import HistoryFormatError
 TEXT: Final = ("process", "f", "arguments", "result", "object")
 TIMES: Final = ("invoke", "return")
 LISTS: Final = (*TEXT, *TIMES, "place")
+SEVERAL: Final = " | "
+"""Between models of one history, which may have only one."""
+
 REQUIRED: Final = ("history", "process", "f", "arguments", "result", "invoke", "return")
 KNOWN: Final = (*REQUIRED, "object", "model")
 
@@ -143,16 +147,23 @@ def pack(rows: Any, file: int, source: int = 0) -> Any:
 
 
 def _models(models: Any, begins: Any, count: int) -> Any:
-    """Return the first model that is named in each fragment."""
-    if models.null_count in (0, count):
+    """Return the model that each fragment names, as `one_of` says."""
+    if models.null_count == count:
+        return models.take(begins).combine_chunks()
+    codes = models.combine_chunks().dictionary_encode().indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    if not len(codes) or (np.minimum.reduceat(codes, begins) == np.maximum.reduceat(codes, begins)).all():
         return models.take(begins).combine_chunks()
     names = models.to_pylist()
-    ends = [*begins[1:].tolist(), count]
-    first = [
-        next((name for name in names[begin:end] if name), None)
-        for begin, end in zip(begins.tolist(), ends, strict=True)
-    ]
-    return pa.array(first, pa.string())
+    return pa.array([one_of(names[begin:end]) for begin, end in pairwise([*begins.tolist(), count])], pa.string())
+
+
+def one_of(models: Iterable[str | None]) -> str | None:
+    """Return the one model that operations of a history name, None if they name none; what is not one, has `SEVERAL`.
+
+    Example: the operations of a history name a map, nothing, and a map: its model is a map.
+    """
+    names = {name for several in models if several is not None for name in several.split(SEVERAL)}
+    return SEVERAL.join(sorted(names)) if names else None
 
 
 class Problem(NamedTuple):

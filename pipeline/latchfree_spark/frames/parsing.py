@@ -37,10 +37,13 @@ _INTEGERS: Final = range(-(2**63) + 1, 2**63)
 
 
 def of_lines(batches: Iterable[Any]) -> Iterator[Any]:
-    """Yield the operations of lines of JSON, given as source and value, which is bytes."""
+    """Yield the operations of lines of JSON, given as source, part and value, which is bytes.
+
+    The part is null where the source is the file.
+    """
     for batch in batches:
-        pairs = zip(batch["source"].to_pylist(), batch["value"].to_pylist(), strict=True)
-        rows = [row for source, line in pairs if (row := _operation(source, line or b"")) is not None]
+        lines = zip(*(batch[name].to_pylist() for name in ("source", "part", "value")), strict=True)
+        rows = [row for source, part, line in lines if (row := _operation(source, part or source, line or b""))]
         yield pa.RecordBatch.from_pylist(rows, schema=READ)
 
 
@@ -67,10 +70,10 @@ def _of_file(source: str, address: str, content: bytes, model: str | None) -> It
             kind = "jsonl" if packing else detect_format(path)
             if kind == "jsonl":
                 for line in _lines(path, packing):
-                    if (row := _operation(source, line)) is not None:
+                    if row := _operation(source, address, line):
                         yield row
             elif kind == "parquet":
-                yield from _of_parquet(source, path)
+                yield from _of_parquet(source, address, path)
             else:
                 # A log is one history, named after its file, also where files are parts of one source.
                 last = PurePosixPath(address).name
@@ -93,11 +96,11 @@ def _lines(path: Path, packing: str | None) -> Iterator[bytes]:
         yield from lines
 
 
-def _of_parquet(source: str, path: Path) -> Iterator[dict[str, Any]]:
+def _of_parquet(source: str, address: str, path: Path) -> Iterator[dict[str, Any]]:
     for batch in open_parquet(path).iter_batches(_BATCH):
         for row in as_rows(pa.Table.from_batches([batch]), 1).select(ROWS.names[:-1]).to_pylist():
             if row["history"] is None:
-                row = {"problem": f"{source}: expected a name of a history, got null"}
+                row = {"problem": f"{address}: expected a name of a history, got null"}
             yield row | {"source": source}
 
 
@@ -106,30 +109,30 @@ def _wrong(source: str, problem: str) -> dict[str, Any]:
     return {"source": source, "problem": problem.encode(errors="backslashreplace").decode()}
 
 
-def _operation(source: str, line: bytes) -> dict[str, Any] | None:
-    """Return the operation of a line, None for a blank one.
+def _operation(source: str, where: str, line: bytes) -> dict[str, Any] | None:
+    """Return the operation of a line of a file, None for a blank one.
 
     A field that is missing or of the wrong type is null: its history is then malformed.
     """
     try:
         text = line.decode("utf-8-sig").strip()
     except UnicodeDecodeError as error:
-        return _wrong(source, f"{source}: expected UTF-8 text, got {line.strip()[:60]!r} ({error})")
+        return _wrong(source, f"{where}: expected UTF-8 text, got {line.strip()[:60]!r} ({error})")
     if not text:
         return None
     shown = repr(text[:60])
     try:
         record = decode(text)
         if not isinstance(record, dict):
-            return _wrong(source, f"{source}: expected a JSON object, got {shown}")
+            return _wrong(source, f"{where}: expected a JSON object, got {shown}")
         if _text(record.get("history")) is None:
-            return _wrong(source, f'{source}: expected a string as "history", got {shown}')
+            return _wrong(source, f'{where}: expected a string as "history", got {shown}')
         more = [name for name in record if name not in _FIELDS]
         if more:
-            return _wrong(source, f'{source}: expected the fields {", ".join(_FIELDS)}, got "{more[0]}" in {shown}')
+            return _wrong(source, f'{where}: expected the fields {", ".join(_FIELDS)}, got "{more[0]}" in {shown}')
         return _row(source, record)
     except (ValueError, RecursionError) as error:
-        return _wrong(source, f"{source}: expected a JSON object, got {shown} ({error})")
+        return _wrong(source, f"{where}: expected a JSON object, got {shown} ({error})")
 
 
 def _text(value: object) -> str | None:

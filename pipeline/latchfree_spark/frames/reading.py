@@ -25,6 +25,7 @@ from latchfree_spark.shipping import on_workers
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
 BY: Final = ("source", "history")
 """What names a history."""
@@ -36,6 +37,9 @@ _LINES: Final = tuple(f"{kind}{packed}" for kind in (".jsonl", ".ndjson") for pa
 _PATTERN: Final = re.compile(r"[*?\[{]")
 _PART: Final = "/(part-([a-z]-)?[0-9]{5}[^/]*|part[.][0-9]+[.]parquet)$"
 """The parts that a job of Spark or Hadoop writes; the second is what Dask writes."""
+
+_PATH: Final = "url_decode(replace(_metadata.file_path, '+', '%2B'))"
+"""The file of a row, as SQL."""
 
 _TEXT: Final = ("string", "varchar", "char", "binary", "void")
 _LOOKERS: Final = 16
@@ -119,8 +123,10 @@ def _frames(spark: SparkSession, files: Sequence[str], root: str, model: str | N
     if kinds["parquet"]:
         yield _parquet(spark, kinds["parquet"], source)
     if kinds["lines"]:
-        # As bytes: text that is not UTF-8 is told, and not changed.
-        lines = spark.read.text(kinds["lines"]).selectExpr(source, "CAST(value AS BINARY) AS value")
+        # As bytes: text that is not UTF-8 is told, and not changed. A carriage return alone ends no line.
+        lines = spark.read.option("lineSep", "\n").text(kinds["lines"])
+        part = f"CASE WHEN {_PATH} RLIKE '{_PART}' THEN {_PATH} END AS part"
+        lines = lines.selectExpr(source, part, "CAST(value AS BINARY) AS value")
         yield lines.mapInArrow(on_workers(spark, f"{_WORKERS}:of_lines"), DDL)
     if kinds["others"]:
         others = spark.read.format("binaryFile").load(kinds["others"]).selectExpr(source, "path", "content")
@@ -130,21 +136,23 @@ def _frames(spark: SparkSession, files: Sequence[str], root: str, model: str | N
 def _parquet(spark: SparkSession, files: Sequence[str], source: str) -> DataFrame:
     """Return the rows of Parquet files; where a file is wrong, its rows have no history, and say what is wrong."""
     from pyspark.sql import functions as F
+    from pyspark.sql.types import StructType
 
-    try:
-        frame = spark.read.option("mergeSchema", "true").parquet(*files)
-    except Exception as error:
-        raise BadInput([f"{', '.join(files[:3])}: {in_a_line(blamed(error, lambda: None))}"]) from error
     where = ", ".join(files[:3])
-    missing = [name for name in REQUIRED if name not in frame.columns]
-    other = [name for name in frame.columns if name not in KNOWN and name.lower() in KNOWN]
+    try:
+        schema = _schema(spark, files)
+    except Exception as error:
+        raise BadInput([f"{where}: {in_a_line(blamed(error, lambda: None))}"]) from error
+    missing = [name for name in REQUIRED if name not in schema.names]
+    other = [name for name in schema.names if name not in KNOWN and name.lower() in KNOWN]
     if missing or other:
         name = missing[0] if missing else other[0].lower()
-        raise BadInput([f"{where}: expected the column {name!r}, got only {', '.join(frame.columns)}"])
+        raise BadInput([f"{where}: expected the column {name!r}, got only {', '.join(schema.names)}"])
+    frame = spark.read.schema(StructType([schema[name] for name in KNOWN if name in schema.names])).parquet(*files)
     kind = frame.schema["history"].dataType
     if kind.typeName() not in _TEXT:
         raise BadInput([f"{where}: expected a column 'history' of text, got {kind.simpleString()}"])
-    columns = [_as_text(name, kind) for name, kind in frame.dtypes if name in KNOWN]
+    columns = [_as_text(name, kind) for name, kind in frame.dtypes]
     rows = frame.selectExpr(source, "_metadata.file_path AS at", *columns)
     wrong = _without_columns(spark, frame) if len(files) > 1 else []
     told = spark.createDataFrame(wrong, "damaged string, told string")
@@ -152,6 +160,17 @@ def _parquet(spark: SparkSession, files: Sequence[str], source: str) -> DataFram
     nameless = "CASE WHEN history IS NULL THEN concat(source, ': expected a name of a history, got null') END"
     rows = rows.withColumn("problem", F.expr(f"coalesce(told, {nameless})"))
     return rows.withColumn("history", F.expr("CASE WHEN problem IS NULL THEN history END"))
+
+
+def _schema(spark: SparkSession, files: Sequence[str]) -> StructType:
+    """Return the columns that any of the files has; ``Object`` and ``object`` are two."""
+    setting = "spark.sql.caseSensitive"
+    usual = spark.conf.get(setting, "false")
+    spark.conf.set(setting, "true")
+    try:
+        return spark.read.option("mergeSchema", "true").parquet(*files).schema
+    finally:
+        spark.conf.set(setting, usual or "false")
 
 
 def _as_text(name: str, kind: str) -> str:
@@ -190,8 +209,7 @@ def _source(root: str) -> str:
     That is the file, or the folder of part files that one job wrote together, below `root`. Parts in the root itself
     have its name and a slash, which no file below has.
     """
-    path = "url_decode(replace(_metadata.file_path, '+', '%2B'))"
-    home = f"regexp_replace({path}, '{_PART}', '')"
+    home = f"regexp_replace({_PATH}, '{_PART}', '')"
     if not root:
         return home
     # Spark writes file:/x as file:///x; whatever comes before the path does not count.
@@ -201,6 +219,6 @@ def _source(root: str) -> str:
     below = f"regexp_replace({home}, '^[A-Za-z][A-Za-z0-9+.-]*:(//[^/]*)?', '')"
     return (
         f"CASE WHEN {below} = '{text}' THEN"
-        f" concat(regexp_extract({below}, '([^/]*)$', 1), CASE WHEN {home} = {path} THEN '' ELSE '/' END)"
+        f" concat(regexp_extract({below}, '([^/]*)$', 1), CASE WHEN {home} = {_PATH} THEN '' ELSE '/' END)"
         f" WHEN startswith({below}, '{folder}') THEN substring({below}, {after}) ELSE {home} END"
     )

@@ -5,11 +5,14 @@ from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 from lincheck_random import KINDS, model_of, random_history
 from pipeline_jobs import content, fragments, put_and_get, shuffled, verdicts
 
-from latchfree_lincheck import check, read_history, write_history
+from latchfree_lincheck import History, Operation, check, read_history, write_history
+from latchfree_lincheck.formats import HistoryFormatError
 from latchfree_spark.check import Options
 from latchfree_spark.check.judge.batch import unpack
 from latchfree_spark.check.judge.chunks import judge_chunks
@@ -210,3 +213,61 @@ def test_unpacked_histories_can_be_taken_one_by_one(tmp_path):
     _, table = fragments([tmp_path / "x.jsonl"], tmp_path)
     batch = unpack(table).part(1, 2)
     assert (batch.names, batch.bounds.tolist(), len(batch.files)) == (["b"], [0, 4], 4)
+
+
+def added(name, value, seen=1):
+    return History(name, [Operation(0, "add", (value,), None, 0, 1), Operation(0, "read", (), seen, 2, 3)])
+
+
+@pytest.mark.parametrize("names", [("a", "b"), ("b", "a")])
+@pytest.mark.parametrize("giant", [1, 100])
+def test_a_value_is_not_taken_for_the_equal_one_of_another_history(tmp_path, names, giant):
+    """A counter adds 1, but not true, which is equal to 1: whichever of them comes first in a batch."""
+    good, bad = names
+    write_history(tmp_path / "x.jsonl", [added(good, 1), added(bad, True), added("wrong", 1, seen=2)])
+    job, table = fragments([tmp_path / "x.jsonl"], tmp_path, Options("counter", giant=giant))
+    found = judged(table, job, tmp_path / "out", chunks=1)
+    assert found[bad]["reason"] == (
+        f"{tmp_path}/x.jsonl:3: expected a call of the model 'counter', got add(True):"
+        " 'add' of 'counter' takes an integer, not True"
+    )
+    if giant == 100:
+        assert (found[good]["verdict"], found["wrong"]["verdict"]) == ("ok", "violation")
+    else:
+        assert len(groups(tmp_path / "out")) == 2
+
+
+def test_a_giant_adds_no_truth(tmp_path):
+    whole = History("h", [*added("h", 1).operations, Operation(1, "add", (True,), None, 4, 5)])
+    write_history(tmp_path / "x.jsonl", [whole])
+    job, table = fragments([tmp_path / "x.jsonl"], tmp_path, Options("counter", giant=2))
+    assert "add(True)" in judged(table, job, tmp_path / "out", chunks=1)["h"]["reason"]
+
+
+@pytest.mark.parametrize("rows", [1, 1000])
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+def test_a_history_has_one_model(tmp_path, kind, rows):
+    """As for the library, also where some of its operations name none, and in several files."""
+    calls = put_and_get("h", operations=5).operations
+    for number, model in enumerate(("map", None, "map", "register", "map")):
+        write_history(tmp_path / f"{number}.{kind}", [History("h", calls[number : number + 1], model)])
+    job, table = fragments(sorted(tmp_path.glob(f"*.{kind}")), tmp_path, Options(join=True))
+    row = judged(table, job, tmp_path / "out", rows=rows, chunks=1)["h"]
+    assert row["verdict"] == "error"
+    assert "expected one model for a history, got map | register; choose one: --model map" in row["reason"]
+    table = table.filter(pc.not_equal(table["file"], 3))
+    assert judged(table, job, tmp_path / "same", rows=rows, chunks=1)["h"]["verdict"] == "ok"
+    asked = judged(table, job, tmp_path / "asked", rows=rows, chunks=1, model="map")["h"]
+    assert asked["verdict"] == "ok"
+
+
+def test_a_history_of_one_file_has_one_model(tmp_path):
+    calls = put_and_get("h", operations=3).operations
+    write_history(tmp_path / "x.parquet", [History("h", calls, "map"), put_and_get("other")])
+    table = pq.read_table(tmp_path / "x.parquet")
+    models = ["map", None, "register", "map"][: len(calls)] + [None] * (len(table) - len(calls))
+    pq.write_table(table.set_column(table.column_names.index("model"), "model", [models]), tmp_path / "x.parquet")
+    job, table = fragments([tmp_path / "x.parquet"], tmp_path, Options())
+    assert "got map | register" in judged(table, job, tmp_path / "out", chunks=1)["h"]["reason"]
+    with pytest.raises(HistoryFormatError, match=r"x\.parquet:3: expected 'map', the model of the history 'h'"):
+        read_history(tmp_path / "x.parquet")

@@ -286,6 +286,67 @@ def test_a_column_in_another_case_is_told(spark, tmp_path):
         check_uris(spark, [f"file://{tmp_path}/x.parquet"], f"file://{tmp_path}/out", OPTIONS)
 
 
+def test_a_column_in_another_case_of_one_file_is_told(spark, tmp_path):
+    """Whichever of the files comes first, one column does not count as the other."""
+    for names in (("a", "b"), ("b", "a")):
+        home = tmp_path / names[0]
+        home.mkdir()
+        for name, column in zip(names, ("object", "Object"), strict=True):
+            write_history(home / f"{name}.parquet", [put_and_get("h0")])
+            table = pq.read_table(home / f"{name}.parquet")
+            table = table.drop_columns([each for each in table.column_names if each == "object"])
+            pq.write_table(table.append_column(column, pa.array(["a", "b"])), home / f"{name}.parquet")
+        with pytest.raises(BadInput, match=r"expected the column 'object', got only .*Object"):
+            check_uris(spark, [f"file://{home}"], f"file://{home}-out", OPTIONS)
+    assert spark.conf.get("spark.sql.caseSensitive") == "false"
+
+
+def test_columns_that_are_not_read_may_have_any_name(spark, tmp_path):
+    write_history(tmp_path / "x.parquet", [put_and_get("h0")])
+    table = pq.read_table(tmp_path / "x.parquet")
+    for name in ("_metadata", "Host", "host"):
+        table = table.append_column(name, pa.array([1, 2]))
+    pq.write_table(table, tmp_path / "x.parquet")
+    assert judged(spark, tmp_path / "out", tmp_path / "x.parquet", options=OPTIONS) == {("x.parquet", "h0"): "ok"}
+
+
+def test_a_carriage_return_ends_no_line(spark, tmp_path):
+    """It is a blank to JSON, and so it is at a path."""
+    (tmp_path / "x.jsonl").write_bytes(lines(h0=PUT, h1=GET).replace(", ", ",\r").encode())
+    assert judged(spark, tmp_path / "out", tmp_path / "x.jsonl", options=OPTIONS) == {
+        ("x.jsonl", "h0"): "ok",
+        ("x.jsonl", "h1"): "violation",
+    }
+    local = check_files([tmp_path / "x.jsonl"], tmp_path / "local", OPTIONS, open_session=lambda: _Same(spark))
+    assert (local.histories, local.verdicts["violation"]) == (2, 1)
+
+
+@pytest.mark.parametrize("last", ["part-00001.jsonl", "part-00001.json"])
+def test_the_part_with_a_bad_line_is_named(spark, tmp_path, last):
+    for name, text in (("part-00000.jsonl", lines(h0=PUT)), (last, lines(h1=PUT) + "no JSON\n")):
+        (tmp_path / "run").mkdir(exist_ok=True)
+        (tmp_path / "run" / name).write_text(text)
+    with pytest.raises(BadInput, match=rf"/run/{last}: expected a JSON object, got 'no JSON'"):
+        check_uris(spark, [f"file://{tmp_path}"], f"file://{tmp_path}-out", OPTIONS)
+
+
+def test_a_history_has_one_model(spark, tmp_path):
+    text = lines(h0=PUT | {"model": "map"}) + lines(h0=GET | {"model": "register"}) + lines(h1=PUT | {"model": "map"})
+    (tmp_path / "x.jsonl").write_text(text)
+    with pytest.raises(BadInput, match=r"h0: expected one model for a history, got map \| register; choose one"):
+        check_uris(spark, [f"file://{tmp_path}/x.jsonl"], f"file://{tmp_path}/out", Options())
+    assert judged(spark, tmp_path / "named", tmp_path / "x.jsonl", options=OPTIONS) == {
+        ("x.jsonl", "h0"): "ok",
+        ("x.jsonl", "h1"): "ok",
+    }
+
+
+def test_a_field_twice_is_told_at_a_path_too(spark, tmp_path):
+    (tmp_path / "x.jsonl").write_text(lines(h0=GET).replace('"result": 1', '"result": 1, "result": null'))
+    with pytest.raises(BadInput, match=r"x\.jsonl:1: expected a JSON object.*the field 'result' twice"):
+        check_files([tmp_path / "x.jsonl"], tmp_path / "out", OPTIONS, open_session=lambda: _Same(spark))
+
+
 def test_where_an_output_is():
     yes = [
         ("/a/b", "/a/b/"),

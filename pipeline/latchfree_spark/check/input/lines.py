@@ -13,7 +13,6 @@ ends is read once, too.
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
@@ -21,7 +20,7 @@ from typing import Any, BinaryIO, Final, cast
 import pyarrow as pa
 
 from latchfree_lincheck.formats import HistoryFormatError
-from latchfree_lincheck.formats.record import EXPECTED, Collector, dumps
+from latchfree_lincheck.formats.record import EXPECTED, Collector, decode, dumps
 from latchfree_spark.check.input.finding import compression
 from latchfree_spark.check.input.found import Found
 from latchfree_spark.check.input.inputs import CUT, Unit
@@ -128,13 +127,6 @@ def _open(path: Path) -> BinaryIO:
     return cast(BinaryIO, io.BufferedReader(stream, _BUFFER))
 
 
-def _reject(constant: str) -> None:
-    raise ValueError(f"{constant} is not JSON")
-
-
-_DECODER: Final = json.JSONDecoder(parse_constant=_reject)
-
-
 def _parse(path: Path, place: int, raw: bytes) -> dict[str, Any] | None:
     """Return the object of a line, None for a blank one; raise HistoryFormatError if it is none."""
     what = "a JSON object"
@@ -143,7 +135,7 @@ def _parse(path: Path, place: int, raw: bytes) -> dict[str, Any] | None:
         text = raw.decode("utf-8-sig" if is_first else "utf-8").strip()
         if not text:
             return None
-        record = _DECODER.decode(text)
+        record = decode(text)
         if isinstance(record, dict):
             return record
         got = repr(record)[:60]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from latchfree_spark.check.tables import LISTS
+from latchfree_spark.check.tables import LISTS, one_of
 
 Ints = npt.NDArray[np.int64]
 
@@ -82,8 +83,8 @@ def unpack(table: Any, sources: Sequence[str] = ()) -> Batch:
     rows = {name: _flat(table[name].combine_chunks(), lengths) for name in LISTS}
     return Batch(
         history.dictionary.take(pa.array(codes[begins])).to_pylist(),
-        _first(table["model"], begins, len(codes)),
-        _first(table["problem"], begins, len(codes)),
+        _each(table["model"], begins, len(codes), one_of),
+        _each(table["problem"], begins, len(codes), _first),
         ends[np.append(begins, len(codes))],
         rows,
         np.repeat(table["file"].to_numpy(), lengths),
@@ -112,13 +113,15 @@ def _flat(column: Any, lengths: Ints) -> Any:
     return pa.array(entries, column.type.value_type)
 
 
-def _first(column: Any, begins: Ints, count: int) -> list[Any]:
-    """Return, for each group of rows, the first entry that is not null."""
+def _each(column: Any, begins: Ints, count: int, chosen: Callable[[list[Any]], Any]) -> list[Any]:
+    """Return what is chosen of each group of rows."""
     if column.null_count == count:
         return [None] * len(begins)
     entries = column.to_pylist()
-    ends = [*begins[1:].tolist(), count]
-    return [
-        next((entry for entry in entries[begin:end] if entry is not None), None)
-        for begin, end in zip(begins.tolist(), ends, strict=True)
-    ]
+    if len(begins) == count:
+        return entries  # type: ignore[no-any-return]
+    return [chosen(entries[begin:end]) for begin, end in pairwise([*begins.tolist(), count])]
+
+
+def _first(entries: list[Any]) -> Any:
+    return next((entry for entry in entries if entry is not None), None)

@@ -26,7 +26,16 @@ from latchfree_spark.check.files import file_name, publish
 from latchfree_spark.check.judge.apart import judge_apart
 from latchfree_spark.check.judge.batch import Batch, Ints, unpack
 from latchfree_spark.check.judge.decoding import decode
-from latchfree_spark.check.judge.judging import Row, error, file_of, judge_batch, model_of, said, unknown_model
+from latchfree_spark.check.judge.judging import (
+    Row,
+    error,
+    file_of,
+    judge_batch,
+    model_of,
+    problem_of,
+    said,
+    unknown_model,
+)
 from latchfree_spark.check.judge.saving import command, locate, save_small
 from latchfree_spark.check.options import Job, Options
 from latchfree_spark.check.tables import TEXT, TIMES, as_rows, pack
@@ -51,7 +60,10 @@ def set_aside(alone: Batch, job: Job) -> Row | tuple[str, int]:
     if problem:
         text = problem if alone.problems[0] else f"{file_of(alone, 0, job)}: {alone.names[0]}: {problem}"
         return error(alone, 0, text)
-    columns, wrong = decode(alone)
+    columns, wrong, odd = decode(alone)
+    unfit = problem_of(alone, 0, job) if odd.any() else None
+    if unfit is not None:
+        return error(alone, 0, unfit)
     try:
         if wrong.any():
             raise ValueError("a row is malformed")

@@ -19,6 +19,7 @@ from latchfree_spark.check.judge.criteria import judge_by
 from latchfree_spark.check.judge.decoding import decode
 from latchfree_spark.check.judge.single import history_of
 from latchfree_spark.check.options import LINEARIZABILITY, Job, Options
+from latchfree_spark.check.tables import SEVERAL
 from latchfree_spark.task import ends_after
 
 FIRST: Final = 256
@@ -42,10 +43,14 @@ def judge(columns: Columns, history: Any, model: str, options: Options) -> Any:
 def judge_batch(batch: Batch, job: Job) -> list[Row]:
     """Return a row of verdict for each history of a batch, in order."""
     found = {number: error(batch, number, text) for number, text in enumerate(batch.problems) if text is not None}
-    columns, wrong = decode(batch)
+    columns, wrong, odd = decode(batch)
     owner = np.repeat(np.arange(len(batch)), np.diff(batch.bounds))
     for number in np.unique(owner[wrong]).tolist():
         found.setdefault(number, error(batch, number, said(batch, number, job, "a row is malformed")))
+    for number in np.unique(owner[odd]).tolist():
+        text = problem_of(batch, number, job)
+        if text is not None:
+            found.setdefault(number, error(batch, number, text))
     models: dict[str, list[int]] = {}
     for number in range(len(batch)):
         if number not in found:
@@ -63,7 +68,11 @@ def judge_batch(batch: Batch, job: Job) -> list[Row]:
             mine, owners = columns.take(kept), owner[kept]
         else:
             owners = owner
-        found.update(_rows(batch, numbers, verdict_on(mine, owners, name, job.options), job))
+        rows = dict(_rows(batch, numbers, verdict_on(mine, owners, name, job.options), job))
+        refused = [number for number in numbers if rows[number]["verdict"] == "error"]
+        if odd.any() and len(batch) > 1:  # it may be the value of another history that the model does not take
+            rows |= {number: judge_batch(batch.part(number, number + 1), job)[0] for number in refused}
+        found |= rows
     return [found[number] for number in range(len(batch))]
 
 
@@ -155,6 +164,8 @@ def unknown_model(name: str | None) -> str:
     """Return what is wrong with a model's name, if anything is."""
     if name is None:
         return f"say what to check against: --model {'|'.join(MODELS)}"
+    if SEVERAL in name:
+        return f"expected one model for a history, got {name}; choose one: --model {name.split(SEVERAL)[0]}"
     try:
         get_model(name)
     except ValueError as error:
@@ -164,11 +175,16 @@ def unknown_model(name: str | None) -> str:
 
 def said(batch: Batch, number: int, job: Job, otherwise: str) -> str:
     """Return the problem of a history, with file and line."""
+    return problem_of(batch, number, job) or f"{file_of(batch, number, job)}: {batch.names[number]}: {otherwise}"
+
+
+def problem_of(batch: Batch, number: int, job: Job) -> str | None:
+    """Return what is wrong with a history, read operation by operation, with file and line."""
     try:
         history_of(batch, number, model_of(batch, number, job), job)
     except HistoryFormatError as error:
         return str(error)
-    return f"{file_of(batch, number, job)}: {batch.names[number]}: {otherwise}"
+    return None
 
 
 def file_of(batch: Batch, number: int, job: Job) -> str:
