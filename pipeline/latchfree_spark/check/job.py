@@ -17,6 +17,7 @@ from latchfree_spark.check.input.inputs import UNIT_SCHEMA, Inputs
 from latchfree_spark.check.input.resuming import remember, resumed
 from latchfree_spark.check.judge import giants
 from latchfree_spark.check.judge.chunks import publish_rows
+from latchfree_spark.check.judge.judging import function_of
 from latchfree_spark.check.meters import Meters, remaining
 from latchfree_spark.check.options import TOLD, BadInput, Job, JobRefused, Options, refuse_pieces
 from latchfree_spark.check.output.manifest import describe, finish, partial_folder, work_folder
@@ -98,6 +99,7 @@ def check_files(
     """
     started = time.monotonic()
     refuse_pieces(chunks=chunks, partitions=partitions)
+    function_of(options.judge)  # raises if there is none
     out = whole(out)
     found = resumed(partial_folder(out), find(inputs, join=options.join))
     holders = [is_below(str(out), str(whole(each))) for each in inputs]

@@ -125,8 +125,10 @@ class Options:
 
 
 def refuse_pieces(**counts: int | None) -> None:
-    """Raise ValueError, naming the option, for a number of chunks, parts or tasks that no job can have."""
+    """Raise an error that names the option for a number of chunks, parts or tasks that no job can have."""
     for name, count in counts.items():
+        if count is not None and (isinstance(count, bool) or not isinstance(count, int)):
+            raise TypeError(f"{name} must be a whole number, not {count!r}")
         if count is not None and not 0 < count <= PIECES:
             raise ValueError(f"{name} must be from 1 to {PIECES:,}, not {count:,}")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from latchfree_model.models.loading import load_model
-from latchfree_spark.check.judge.judging import unknown_model
+from latchfree_spark.check.judge.judging import function_of, unknown_model
 from latchfree_spark.check.meters import NOT_COUNTED, Meters
 from latchfree_spark.check.options import JUDGE, LINEARIZABILITY, Options, refuse_pieces
 from latchfree_spark.frames.columns import canonical, key, naming
@@ -95,6 +95,7 @@ def check(
         model, timeout=timeout, budget=budget, memory=memory, saved=saved, judge=judge, criterion=criterion,
         py_files=used,
     )  # fmt: skip
+    function_of(judge)  # raises if there is none
     if model is not None:
         load_model(model)  # raises if there is none
     if model is None and "model" not in df.columns:

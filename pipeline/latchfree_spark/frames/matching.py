@@ -111,8 +111,18 @@ def sketch(
     return sketched(df, topic, Columns(time, window, size, subscribers), heavy)
 
 
+def _pair(given: Any) -> tuple[str, Any]:
+    try:
+        if isinstance(given, str):  # a text of two letters is no pair
+            raise TypeError
+        pattern, subscriber = given
+    except (TypeError, ValueError):
+        raise BadSubscriptions(f"expected pairs of a pattern and a subscriber, got {given!r}") from None
+    return pattern, subscriber
+
+
 def _index(subscriptions: Any, dialect: str) -> MaskIndex:
-    from latchfree.topics import DIALECTS, InvalidPattern, MaskIndex
+    from latchfree.topics import DIALECTS, MaskIndex
 
     if isinstance(subscriptions, MaskIndex):
         return subscriptions
@@ -127,10 +137,10 @@ def _index(subscriptions: Any, dialect: str) -> MaskIndex:
         rows = subscriptions.selectExpr(*map(quoted, ("pattern", "subscriber"))).collect()
         pairs = [tuple(row) for row in rows]
     else:
-        pairs = [(pattern, subscriber) for pattern, subscriber in subscriptions]
+        pairs = [_pair(each) for each in subscriptions]
     if not pairs:
         raise BadSubscriptions("there are no subscriptions")
     try:
         return MaskIndex.build([pattern for pattern, _ in pairs], [each for _, each in pairs], DIALECTS[dialect])
-    except (InvalidPattern, TypeError) as error:
+    except (ValueError, TypeError) as error:
         raise BadSubscriptions(str(error)) from None

@@ -31,8 +31,11 @@ BY: Final = ("source", "history")
 """What names a history."""
 
 _WORKERS: Final = "latchfree_spark.frames.parsing"
-_LINES: Final = tuple(f"{kind}{packed}" for kind in (".jsonl", ".ndjson") for packed in ("", ".gz", ".bz2"))
-"""Lines that Spark unpacks and divides among workers; what other files hold, their content tells."""
+_LINES: Final = tuple(f"{kind}{packed}" for kind in (".jsonl", ".ndjson") for packed in ("", ".gz"))
+"""Lines that Spark unpacks and divides among workers; what other files hold, their content tells.
+
+Not ``.bz2``: what follows a whole block and is no block is the end of the file to Hadoop, and not damage.
+"""
 
 _PATTERN: Final = re.compile(r"[*?\[{]")
 _PART: Final = "/(part-([a-z]-)?[0-9]{5}[^/]*|part[.][0-9]+[.]parquet)$"
@@ -120,8 +123,8 @@ def _frames(spark: SparkSession, files: Sequence[str], root: str, model: str | N
         kind = "parquet" if path.endswith(".parquet") else "lines" if path.endswith(_LINES) else "others"
         kinds[kind].append(literally(path))
     source = f"{_source(root)} AS source"
-    if kinds["parquet"]:
-        yield _parquet(spark, kinds["parquet"], source)
+    for schema, alike in _alike(spark, kinds["parquet"]):
+        yield _parquet(spark, schema, alike, source)
     if kinds["lines"]:
         # As bytes: text that is not UTF-8 is told, and not changed. A carriage return alone ends no line.
         lines = spark.read.option("lineSep", "\n").text(kinds["lines"])
@@ -133,16 +136,32 @@ def _frames(spark: SparkSession, files: Sequence[str], root: str, model: str | N
         yield others.mapInArrow(on_workers(spark, f"{_WORKERS}:of_files", model), DDL)
 
 
-def _parquet(spark: SparkSession, files: Sequence[str], source: str) -> DataFrame:
+def _alike(spark: SparkSession, files: Sequence[str]) -> Iterator[tuple[StructType, list[str]]]:
+    """Yield Parquet files that are one table, with the columns of all of them: mostly that is all files.
+
+    Where one file has integers of 32 bits and another of 64, those with the same columns are a table.
+    """
+    if not files:
+        return
+    try:
+        yield _schema(spark, files), list(files)
+        return
+    except Exception as error:
+        if "CANNOT_MERGE_SCHEMAS" not in str(error) or len(files) == 1:
+            raise BadInput([f"{', '.join(files[:3])}: {in_a_line(blamed(error, lambda: None))}"]) from error
+    alike: dict[str, list[str]] = {}
+    for file in files:
+        alike.setdefault(_schema(spark, [file]).json(), []).append(file)
+    for same in alike.values():
+        yield from _alike(spark, same)
+
+
+def _parquet(spark: SparkSession, schema: StructType, files: Sequence[str], source: str) -> DataFrame:
     """Return the rows of Parquet files; where a file is wrong, its rows have no history, and say what is wrong."""
     from pyspark.sql import functions as F
     from pyspark.sql.types import StructType
 
     where = ", ".join(files[:3])
-    try:
-        schema = _schema(spark, files)
-    except Exception as error:
-        raise BadInput([f"{where}: {in_a_line(blamed(error, lambda: None))}"]) from error
     missing = [name for name in REQUIRED if name not in schema.names]
     other = [name for name in schema.names if name not in KNOWN and name.lower() in KNOWN]
     if missing or other:

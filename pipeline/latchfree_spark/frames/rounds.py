@@ -1,7 +1,8 @@
 """Judge the histories at some URIs round by round, and account for each of them at the end.
 
 The invariant: the account compares the histories of the input, counted before anything is judged, with the rows read
-back from the table, one by one: a history without a row, or with two, is an error.
+back from the table, one by one: a history without a row, or with two, is an error, and so is one whose operations are
+not those that the row is about.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from latchfree_spark.errors import RowsLost
 from latchfree_spark.frames.checking import fragments_of, verdicts_of
 from latchfree_spark.frames.reading import BY
 from latchfree_spark.frames.run import LISTED, SLOWEST
-from latchfree_spark.frames.table import Table
+from latchfree_spark.frames.table import DIGEST, Table
 from latchfree_spark.watching import watched
 
 if TYPE_CHECKING:
@@ -26,6 +27,11 @@ _LISTED: Final = (*BY, "reason", "operations", "failing", "object", "key", "witn
 _SLOW: Final = (*BY, "verdict", "engine", "operations", "states", "seconds")
 _KINDS: Final = ("ok", "violation", "unknown", "error")
 _SAME: Final = "f.by0 <=> d.source AND f.by1 <=> d.history"
+_CONTENT: Final = (
+    "xxhash64(process, f, arguments, result, invoke, `return`, object, model,"
+    " isnull(result), isnull(`return`), isnull(object))"
+)
+"""A number for an operation; those of a history, in any order, give its digest."""
 
 
 class Rounds:
@@ -67,7 +73,10 @@ class Rounds:
         self._keep_going = keep_going
         self._still = still
         self._fragments = fragments_of(rows.drop("problem"), _names())
-        self._counted = self._fragments.groupBy("by0", "by1").agg(F.expr("sum(size(invoke))").alias("read")).persist()
+        each = rows.groupBy("by0", "by1")
+        self._counted = each.agg(
+            F.count(F.lit(1)).alias("read"), F.expr(f"bit_xor({_CONTENT})").alias(DIGEST)
+        ).persist()
         self._told: set[str] = set()
         self._damaged = self._damage()
         self._meters = Meters.of(spark)
@@ -108,7 +117,9 @@ class Rounds:
             if sum(self.verdicts.values()) > before:
                 self._still()
                 # Last: when a folder that was read has grown, Spark computes what it holds anew, and nothing is new.
-                self._table.append(found if self._keep_going else found.where("verdict != 'error'"))
+                kept = found if self._keep_going else found.where("verdict != 'error'")
+                digests = self._counted.select("by0", "by1", DIGEST).alias("f")
+                self._table.append(kept.alias("d").join(digests, F.expr(_SAME), "left").drop("by0", "by1"))
         finally:
             found.unpersist()
 
@@ -122,16 +133,16 @@ class Rounds:
         from pyspark.sql import functions as F
 
         rows = (
-            self._table.rows(*BY, "operations")
+            self._table.rows(*BY, DIGEST)
             .groupBy(*BY)
-            .agg(F.count(F.lit(1)).alias("rows"), F.max("operations").alias("operations"))
+            .agg(F.count(F.lit(1)).alias("rows"), F.max(DIGEST).alias("judged"))
         )
         both = self._counted.alias("f").join(rows.alias("d"), F.expr(_SAME), "left")
         told: Any = both.agg(
             F.count(F.lit(1)),
             F.count_if(F.col("rows").isNull()),
             F.count_if(F.col("rows") > 1),
-            F.count_if(F.col("operations") != F.col("read")),
+            F.count_if(F.col(DIGEST) != F.col("judged")),
         ).first()
         histories, missing, twice, changed = told
         if missing != self._withheld or twice:
@@ -142,8 +153,8 @@ class Rounds:
             )
         if changed:
             self.problems.append(
-                f"{changed:,} histories have more or fewer operations now than when they were judged; judge them into"
-                " another OUT"
+                f"{changed:,} histories have other operations than those that were judged under their names: the files"
+                " were changed, or are those of another IN; judge them into another OUT"
             )
         return int(histories)
 

@@ -29,8 +29,11 @@ if TYPE_CHECKING:
 OPTIONS: Final = "options"
 """The column that says what judged a history, as JSON."""
 
+DIGEST: Final = "digest"
+"""The column with a number that tells the operations of a history from others, in whatever order."""
+
 _DECIDING: Final = ("model", "criterion", "timeout", "budget", "memory", "judge")
-_DDL: Final = ", ".join([*(f"{name} string" for name in BY), OUTPUT, f"{OPTIONS} string"])
+_DDL: Final = ", ".join([*(f"{name} string" for name in BY), OUTPUT, f"{DIGEST} bigint", f"{OPTIONS} string"])
 
 
 def deciding(options: Options) -> dict[str, Any]:

@@ -31,7 +31,7 @@ from latchfree_spark.match.writing import ROWS, sums
 from latchfree_spark.outputs import Work, published, refuse_existing
 from latchfree_spark.probe import probe
 from latchfree_spark.sketch import by_python, by_spark
-from latchfree_spark.sketch.bounds import CONFIDENCE, PRECISION, SEED, SHARE
+from latchfree_spark.sketch.bounds import CONFIDENCE, PRECISION, SEED, SHARE, TRACKED
 from latchfree_spark.sketch.count_min import CountMin
 
 if TYPE_CHECKING:
@@ -158,7 +158,13 @@ def sketched(frame: DataFrame, topic: str = "topic", columns: Columns | None = N
     ------
     BadMessages
         If there is no such column, or it is of another type.
+    TypeError, ValueError
+        If `heavy` is no number from 1 to `TRACKED`.
     """
+    if isinstance(heavy, bool) or not isinstance(heavy, int):
+        raise TypeError(f"heavy must be a whole number, not {heavy!r}")
+    if not 0 < heavy <= TRACKED:
+        raise ValueError(f"heavy must be from 1 to {TRACKED:,}, not {heavy:,}")
     return _windows(_chosen(frame, topic, columns or Columns()), heavy)
 
 

@@ -182,3 +182,18 @@ def test_a_history_that_kills_its_worker_is_unknown(spark):
     found = {row["history"]: (row["verdict"], row["reason"]) for row in table.collect()}
     assert found.pop("h3") == ("unknown", "its process died of SIGKILL, 2 times, while judging it alone")
     assert {verdict for verdict, _ in found.values()} == {"ok"}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "kind", "text"),
+    [
+        ({"judge": "nope:x"}, ValueError, "judge: 'nope:x' names no function"),
+        ({"judge": "json:nope"}, ValueError, "judge: 'json:nope' names no function"),
+        ({"judge": "json"}, ValueError, "names no function as module:function"),
+        ({"partitions": 1.5}, TypeError, "partitions must be a whole number, not 1.5"),
+        ({"partitions": 0}, ValueError, "partitions must be from 1"),
+    ],
+)
+def test_what_no_job_can_have_is_refused_before_anything_runs(spark, wrong, kind, text):
+    with pytest.raises(kind, match=text):
+        latchfree_spark.check(frame_of(spark, []), "map", **wrong)

@@ -64,6 +64,9 @@ def test_messages_and_subscriptions_that_are_none(spark):
         ([], "there are no subscriptions"),
         ([("a/#/b", 1)], "a/#/b"),
         ([("a", 1), ("b", "x")], "subscribers"),
+        (["#a"], "expected pairs of a pattern and a subscriber, got '#a'"),
+        ([("a", 1, 2)], "expected pairs"),
+        ([(None, 1)], "must not be null"),
         (frame, "expected a column pattern of subscriptions, got number, topic"),
     ):
         with pytest.raises(BadSubscriptions, match=text):
@@ -72,6 +75,9 @@ def test_messages_and_subscriptions_that_are_none(spark):
         latchfree_spark.match(frame, PAIRS, dialect="smtp")
     with pytest.raises(BadMessages, match="got only number, topic"):
         latchfree_spark.sketch(frame, "text")
+    for heavy, error in ((1.5, TypeError), (True, TypeError), (0, ValueError), (1 << 40, ValueError)):
+        with pytest.raises(error, match="heavy must be"):
+            latchfree_spark.sketch(frame, heavy=heavy)
 
 
 def test_sketches_estimate_what_matching_found(spark):

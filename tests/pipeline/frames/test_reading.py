@@ -310,6 +310,31 @@ def test_columns_that_are_not_read_may_have_any_name(spark, tmp_path):
     assert judged(spark, tmp_path / "out", tmp_path / "x.parquet", options=OPTIONS) == {("x.parquet", "h0"): "ok"}
 
 
+def test_integers_of_other_sizes_in_another_file(spark, tmp_path):
+    home = tmp_path / "in"
+    home.mkdir()
+    for number, kind in enumerate((pa.int32(), pa.int64(), pa.int32(), pa.int16())):
+        write_history(tmp_path / "x.parquet", [put_and_get("h0", seen=9 if number == 2 else None)])
+        table = pq.read_table(tmp_path / "x.parquet")
+        table = table.set_column(table.column_names.index("invoke"), "invoke", table["invoke"].cast(kind))
+        pq.write_table(table, home / f"{number}.parquet")
+    verdicts = judged(spark, tmp_path / "out", home, options=OPTIONS)
+    assert verdicts == {(f"{n}.parquet", "h0"): "violation" if n == 2 else "ok" for n in range(4)}
+
+
+@pytest.mark.parametrize("more", [b"no bzip2", b"BZh91AY&SY\x00", "flipped"])
+def test_what_follows_a_block_of_bzip2_is_no_end(spark, tmp_path, more):
+    """The second of two members is damaged where it begins: its histories are not lost in silence."""
+    good, stale = (bz2.compress(text.encode()) for text in (lines(h0=PUT), lines(h1=GET)))
+    if more == "flipped":
+        more = stale[:4] + bytes([stale[4] ^ 1]) + stale[5:]
+    (tmp_path / "x.jsonl.bz2").write_bytes(good + more)
+    with pytest.raises(BadInput, match=r"x\.jsonl\.bz2"):
+        check_uris(spark, [f"file://{tmp_path}/x.jsonl.bz2"], f"file://{tmp_path}/out", OPTIONS)
+    (tmp_path / "x.jsonl.bz2").write_bytes(good + stale)
+    assert len(judged(spark, tmp_path / "out2", tmp_path / "x.jsonl.bz2", options=OPTIONS)) == 2
+
+
 def test_a_carriage_return_ends_no_line(spark, tmp_path):
     """It is a blank to JSON, and so it is at a path."""
     (tmp_path / "x.jsonl").write_bytes(lines(h0=PUT, h1=GET).replace(", ", ",\r").encode())

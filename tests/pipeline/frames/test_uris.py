@@ -91,12 +91,29 @@ def test_a_table_with_a_row_twice_or_of_another_input_is_told(spark, tmp_path):
     uri, out = (tmp_path / "x.jsonl").as_uri(), (tmp_path / "out").as_uri()
     check_uris(spark, [uri], out, OPTIONS, date="2026-01-01")
     write_history(tmp_path / "x.jsonl", [put_and_get("h1"), put_and_get("h2", operations=3)])
-    with pytest.raises(BadInput, match="1 histories have more or fewer operations now"):
+    with pytest.raises(BadInput, match="1 histories have other operations than those that were judged"):
         check_uris(spark, [uri], out, OPTIONS)
     part = min((tmp_path / "out" / "verdicts" / "date=2026-01-01").glob("run=*/*.parquet"))
     part.with_name("copy.parquet").write_bytes(part.read_bytes())
     with pytest.raises(RowsLost, match=r"of 2 histories in the input 0 have no row and [12] more than one"):
         check_uris(spark, [uri], out, OPTIONS)
+
+
+def test_the_same_name_in_another_folder_is_no_known_history(spark, tmp_path):
+    """Each night has a folder with a file x.jsonl, with histories h1 and h2: they are not those known."""
+    for night, seen in (("a", 1), ("b", 9), ("c", 1)):
+        (tmp_path / night).mkdir()
+        write_history(tmp_path / night / "x.jsonl", [put_and_get("h1", seen=seen), put_and_get("h2")])
+    out = (tmp_path / "out").as_uri()
+    check_uris(spark, [(tmp_path / "a").as_uri()], out, OPTIONS)
+    for keep_going in (False, True):
+        if keep_going:
+            run = check_uris(spark, [(tmp_path / "b").as_uri()], out, OPTIONS, keep_going=True)
+            assert any(each.startswith("1 histories have other operations") for each in run.problems)
+            continue
+        with pytest.raises(BadInput, match="1 histories have other operations than those that were judged"):
+            check_uris(spark, [(tmp_path / "b").as_uri()], out, OPTIONS)
+    assert check_uris(spark, [(tmp_path / "c").as_uri()], out, OPTIONS).known == 2  # the same operations
 
 
 def test_what_a_killed_job_left_unfinished_is_not_taken_up(spark, tmp_path):

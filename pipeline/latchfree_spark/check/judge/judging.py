@@ -60,7 +60,7 @@ def judge_batch(batch: Batch, job: Job) -> list[Row]:
                 found[number] = error(batch, number, f"{file_of(batch, number, job)}: {batch.names[number]}: {problem}")
             else:
                 models.setdefault(str(name), []).append(number)
-    verdict_on: Callable[..., Any] = _resolve(job.options.judge)
+    verdict_on: Callable[..., Any] = function_of(job.options.judge)
     for name, numbers in models.items():
         mine = columns
         if len(numbers) < len(batch):
@@ -193,6 +193,10 @@ def file_of(batch: Batch, number: int, job: Job) -> str:
     return job.files[batch.files[row]] if row < len(batch.files) else "input"
 
 
-def _resolve(name: str) -> Any:
-    module, _, function = name.partition(":")
-    return getattr(importlib.import_module(module), function)
+def function_of(judge: str) -> Any:
+    """Return the function that judges; raise ValueError if there is none of that name."""
+    module, _, function = judge.partition(":")
+    try:
+        return getattr(importlib.import_module(module), function)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ValueError(f"judge: {judge!r} names no function as module:function ({error})") from None
