@@ -19,12 +19,14 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from latchfree_spark.check.options import BadInput, Options, refuse_pieces
+from latchfree_spark.errors import RowsLost
 from latchfree_spark.frames.claims import claimed
 from latchfree_spark.frames.pages import with_page
 from latchfree_spark.frames.reading import operations
 from latchfree_spark.frames.rounds import Rounds
 from latchfree_spark.frames.run import LISTED, Run
 from latchfree_spark.frames.table import Table
+from latchfree_spark.hadoop import is_below
 from latchfree_spark.match.blame import blamed
 from latchfree_spark.match.errors import UnreadableFile
 
@@ -41,14 +43,19 @@ def refuse_options(options: Options) -> None:
 
 
 @contextmanager
-def _files_named() -> Iterator[None]:
-    """Turn the error of a task that could not read a file into one that names it."""
+def _files_named(out: str) -> Iterator[None]:
+    """Turn the error of a task that could not read a file into one that names it: an input, or one of the table."""
     try:
         yield
     except Exception as error:
         reason = blamed(error, lambda: None)
         if not isinstance(reason, UnreadableFile):
             raise
+        if is_below(reason.file, out):
+            raise RowsLost(
+                f"{reason}. It was written by this job or one before: do all executors read and write {out} on the same"
+                " file system? No verdict is lost: start again where they do"
+            ) from error
         raise BadInput([str(reason), "mend the file or take it away, and start again"]) from error
 
 
@@ -107,7 +114,7 @@ def check_uris(
     report("looking at the input")
     rows = operations(spark, inputs, options.model, join=options.join, out=out)
     table = Table(spark, out, date, options)
-    with claimed(spark, out) as still, _files_named():
+    with claimed(spark, out) as still, _files_named(out):
         table.refuse_others()
         work = Rounds(spark, rows, table, options, partitions=partitions, keep_going=keep_going, still=still)
         try:

@@ -28,6 +28,7 @@ from latchfree_spark.match.errors import BadMessages, NoMessages, UnreadableFile
 from latchfree_spark.match.messages import Messages
 from latchfree_spark.match.progress import shown
 from latchfree_spark.match.ship import ship
+from latchfree_spark.match.strict import refuse_ambiguous
 from latchfree_spark.match.worker import SUBSCRIBERS
 from latchfree_spark.match.writing import FAN_OUT, PAIRS, ROWS, Counts, sums, write_matches
 from latchfree_spark.outputs import Work, published, refuse_existing
@@ -118,6 +119,7 @@ def match_messages(
         while True:
             try:
                 with shown(spark, report, "matching", messages.total):
+                    refuse_ambiguous(spark, messages)
                     done = write_matches(
                         frame, shipped, kind_of(index), messages.topic, f"{work.home}/matches",
                         keep_going=keep_going, expected=messages.total,

@@ -26,6 +26,7 @@ from latchfree_spark.match.claim import BATCH
 from latchfree_spark.match.errors import BadSubscriptions
 from latchfree_spark.match.ship import Shipped, ship
 from latchfree_spark.match.source import Source
+from latchfree_spark.match.strict import refuse_ambiguous
 from latchfree_spark.match.table import SubscriptionTable
 from latchfree_spark.match.writing import write_matches
 from latchfree_support.publishing import published_folder
@@ -163,6 +164,8 @@ class Batches:
         self.look()
         source = self.source
         messages = source.of(self.spark, [] if source.format else files_of(self.checkpoint, number))
+        if messages.files:
+            refuse_ambiguous(self.spark, messages)
         expected = None if source.select else messages.total
         final.parent.mkdir(exist_ok=True)
         with published_folder(final) as part:

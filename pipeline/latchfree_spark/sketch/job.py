@@ -26,6 +26,7 @@ from latchfree_spark.hadoop import is_uri, literally, uri
 from latchfree_spark.match.errors import BadMessages, NoMessages
 from latchfree_spark.match.messages import Messages
 from latchfree_spark.match.progress import shown
+from latchfree_spark.match.strict import refuse_ambiguous
 from latchfree_spark.match.worker import refuse_topic
 from latchfree_spark.match.writing import ROWS, sums
 from latchfree_spark.outputs import Work, published, refuse_existing
@@ -129,6 +130,7 @@ def sketch_messages(
     windows = sketched(messages.read(spark), messages.topic, columns, heavy)
     with published(spark, out) as work, shown(spark, report, "sketching", messages.total):
         probe(spark, work.home, messages.files)
+        refuse_ambiguous(spark, messages)
         made = Observation("sketched")
         counted = windows.observe(
             made, F.count(F.lit(1)).alias("windows"), F.coalesce(F.sum(ROWS), F.lit(0)).alias(ROWS)

@@ -116,6 +116,17 @@ def test_the_same_name_in_another_folder_is_no_known_history(spark, tmp_path):
     assert check_uris(spark, [(tmp_path / "c").as_uri()], out, OPTIONS).known == 2  # the same operations
 
 
+def test_a_file_of_the_table_that_a_worker_cannot_read_is_no_bad_input(spark, tmp_path):
+    """As on a cluster where an executor has a disk of its own: the input is not at fault."""
+    write_history(tmp_path / "x.jsonl", [put_and_get("h1"), put_and_get("h2")])
+    uri, out = (tmp_path / "x.jsonl").as_uri(), (tmp_path / "out").as_uri()
+    check_uris(spark, [uri], out, OPTIONS, date="2026-01-01")
+    part = min((tmp_path / "out" / "verdicts" / "date=2026-01-01").glob("run=*/*.parquet"))
+    part.write_bytes(part.read_bytes()[:40])
+    with pytest.raises(RowsLost, match=r"part-0.*parquet: cannot be read, .* do all executors read and write file:///"):
+        check_uris(spark, [uri], out, OPTIONS)
+
+
 def test_what_a_killed_job_left_unfinished_is_not_taken_up(spark, tmp_path):
     """Tasks that were done are in `_temporary/0`, and Spark moves what is there to its place with the next job."""
     write_history(tmp_path / "x.jsonl", [put_and_get("h1"), put_and_get("h2")])
