@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from latchfree_spark.shipping import is_remote
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrameReader, SparkSession
 
 
 class Entry(NamedTuple):
@@ -69,6 +69,11 @@ def _system(address: str) -> str:
 def literally(address: str) -> str:
     r"""Return an address as Spark takes it for one name, not for a pattern: ``/runs/a[1]`` is ``/runs/a\[1\]``."""
     return re.sub(r"([\\*?\[\]{}])", r"\\\1", address)
+
+
+def reader(spark: SparkSession) -> DataFrameReader:
+    """Return what reads files, each whole or not at all, whatever the session says of damaged ones."""
+    return spark.read.options(ignoreCorruptFiles="false", ignoreMissingFiles="false")
 
 
 def is_there(spark: SparkSession, address: str) -> bool:

@@ -19,7 +19,7 @@ from latchfree_spark.check.tables import KNOWN, REQUIRED
 from latchfree_spark.errors import in_a_line
 from latchfree_spark.frames.columns import canonical, quoted
 from latchfree_spark.frames.parsing import DDL
-from latchfree_spark.hadoop import files_at, is_below, is_hidden, is_there, literally, without_system
+from latchfree_spark.hadoop import files_at, is_below, is_hidden, is_there, literally, reader, without_system
 from latchfree_spark.match.blame import blamed
 from latchfree_spark.shipping import on_workers
 
@@ -127,12 +127,12 @@ def _frames(spark: SparkSession, files: Sequence[str], root: str, model: str | N
         yield _parquet(spark, schema, alike, source)
     if kinds["lines"]:
         # As bytes: text that is not UTF-8 is told, and not changed. A carriage return alone ends no line.
-        lines = spark.read.option("lineSep", "\n").text(kinds["lines"])
+        lines = reader(spark).option("lineSep", "\n").text(kinds["lines"])
         part = f"CASE WHEN {_PATH} RLIKE '{_PART}' THEN {_PATH} END AS part"
         lines = lines.selectExpr(source, part, "CAST(value AS BINARY) AS value")
         yield lines.mapInArrow(on_workers(spark, f"{_WORKERS}:of_lines"), DDL)
     if kinds["others"]:
-        others = spark.read.format("binaryFile").load(kinds["others"]).selectExpr(source, "path", "content")
+        others = reader(spark).format("binaryFile").load(kinds["others"]).selectExpr(source, "path", "content")
         yield others.mapInArrow(on_workers(spark, f"{_WORKERS}:of_files", model), DDL)
 
 
@@ -167,7 +167,7 @@ def _parquet(spark: SparkSession, schema: StructType, files: Sequence[str], sour
     if missing or other:
         name = missing[0] if missing else other[0].lower()
         raise BadInput([f"{where}: expected the column {name!r}, got only {', '.join(schema.names)}"])
-    frame = spark.read.schema(StructType([schema[name] for name in KNOWN if name in schema.names])).parquet(*files)
+    frame = reader(spark).schema(StructType([schema[name] for name in KNOWN if name in schema.names])).parquet(*files)
     kind = frame.schema["history"].dataType
     if kind.typeName() not in _TEXT:
         raise BadInput([f"{where}: expected a column 'history' of text, got {kind.simpleString()}"])

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 from latchfree_spark.check.options import JobRefused, Options
 from latchfree_spark.frames.checking import OUTPUT
 from latchfree_spark.frames.reading import BY
-from latchfree_spark.hadoop import literally
+from latchfree_spark.hadoop import literally, reader
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -68,7 +68,7 @@ class Table:
         from pyspark.errors import AnalysisException
 
         try:
-            table = self._spark.read.schema(f"{_DDL}, date string, run string").parquet(literally(self.verdicts))
+            table = reader(self._spark).schema(f"{_DDL}, date string, run string").parquet(literally(self.verdicts))
             _ = table.schema  # Spark Connect looks for the path now, and not at the read
         except AnalysisException as error:
             if "PATH_NOT_FOUND" not in str(error):
@@ -103,7 +103,7 @@ class Table:
 
     def failing(self) -> DataFrame:
         """Return the operations of violations that this run has added."""
-        return self._spark.read.parquet(literally(f"{self._out}/failing/{self._part}"))
+        return reader(self._spark).parquet(literally(f"{self._out}/failing/{self._part}"))
 
     @property
     def page(self) -> str:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final
 
 from latchfree_spark.accounts import account
 from latchfree_spark.errors import ClusterError
-from latchfree_spark.hadoop import is_uri, literally, uri
+from latchfree_spark.hadoop import is_uri, literally, reader, uri
 from latchfree_spark.match.blame import blamed, first_defect
 from latchfree_spark.match.errors import BadMessages, NoMessages, UnreadableFile
 from latchfree_spark.match.messages import Messages
@@ -165,7 +165,7 @@ def _derive(spark: SparkSession, work: Work, topic: str, counts: Counts, *, deli
     """Write what follows from the matches, and see whether it adds up to them."""
     from pyspark.sql import functions as F
 
-    matches = spark.read.parquet(literally(uri(f"{work.home}/matches")))
+    matches = reader(spark).parquet(literally(uri(f"{work.home}/matches")))
     pairs, each = {PAIRS: counts.matches}, F.explode(SUBSCRIBERS).alias(SUBSCRIBER)
     if deliveries:
         others = [name for name in matches.columns if name not in (SUBSCRIBERS, FAN_OUT)]

@@ -13,7 +13,7 @@ from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from latchfree_spark.hadoop import is_uri, literally, uri
+from latchfree_spark.hadoop import is_uri, literally, reader, uri
 from latchfree_spark.match.checkpoint import local
 from latchfree_spark.match.columns import Seen, alike, footers, headers
 from latchfree_spark.match.errors import BadMessages, NoMessages
@@ -103,9 +103,9 @@ class Messages:
         made = []
         for part in self.parts():
             files = [exact(file) for file in part.files]
-            reader = spark.read.format(part.format).options(**part.options)
+            read = reader(spark).format(part.format).options(**part.options)
             schema: Any = part.schema or (_headers(spark, files, part.options) if part.format == "csv" else None)
-            frame = (reader if schema is None else reader.schema(schema)).load(files)
+            frame = (read if schema is None else read.schema(schema)).load(files)
             made.append(part.prepared(frame, ", ".join(part.files[:3])))
         return made
 

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from latchfree_spark.hadoop import literally
+from latchfree_spark.hadoop import literally, reader
 from latchfree_spark.match.checkpoint import local
 from latchfree_spark.match.errors import UnreadableFile
 from latchfree_spark.match.messages import Messages, exact
@@ -50,7 +50,7 @@ def refuse_ambiguous(spark: SparkSession, messages: Messages) -> None:
 
 def _lines(spark: SparkSession, files: Iterable[str], value: str) -> DataFrame:
     """Return the lines of files of text; only a line feed ends one."""
-    lines = spark.read.option("lineSep", "\n").text([exact(file) for file in files])
+    lines = reader(spark).option("lineSep", "\n").text([exact(file) for file in files])
     return lines.selectExpr("_metadata.file_path AS file", value)
 
 
@@ -65,8 +65,10 @@ def _ambiguous_csv(spark: SparkSession, files: Iterable[str]) -> DataFrame:
     suspects = [local(row["file"]) for row in judged.where("suspect").collect()]
     if not suspects:
         return spark.createDataFrame([], _DDL)
-    whole = spark.read.format("binaryFile").load(
-        [literally(exact(file)) if "://" in file else exact(file) for file in suspects]
+    whole = (
+        reader(spark)
+        .format("binaryFile")
+        .load([literally(exact(file)) if "://" in file else exact(file) for file in suspects])
     )
     return _looked_at(whole.selectExpr("_metadata.file_path AS file", "content"), "of_csv")
 

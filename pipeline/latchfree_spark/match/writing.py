@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from latchfree_spark.accounts import account
 from latchfree_spark.errors import RowsLost, in_a_line
-from latchfree_spark.hadoop import literally, uri
+from latchfree_spark.hadoop import literally, reader, uri
 from latchfree_spark.match.ship import Shipped
 from latchfree_spark.match.worker import SUBSCRIBERS, with_subscribers
 
@@ -125,7 +125,7 @@ def sums(
 
     schema = ", ".join(f"{name} {kind}" for name, kind in kinds.items())
     try:
-        table = spark.read.schema(schema).parquet(literally(uri(str(folder))))
+        table = reader(spark).schema(schema).parquet(literally(uri(str(folder))))
         added = [F.coalesce(F.sum(column), F.lit(0)).alias(name) for name, column in (summed or {}).items()]
         row: Any = table.agg(F.count(F.lit(1)).alias(ROWS), *added).first()
     except Exception as error:

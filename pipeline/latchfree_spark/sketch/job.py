@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from latchfree_spark import versions
 from latchfree_spark.accounts import account
-from latchfree_spark.hadoop import is_uri, literally, uri
+from latchfree_spark.hadoop import is_uri, literally, reader, uri
 from latchfree_spark.match.errors import BadMessages, NoMessages
 from latchfree_spark.match.messages import Messages
 from latchfree_spark.match.progress import shown
@@ -245,7 +245,7 @@ def _total(spark: SparkSession, work: Work, heavy: int) -> Total:
     import pyarrow.parquet as pq
     from pyspark.sql import functions as F
 
-    windows = spark.read.parquet(literally(uri(f"{work.home}/windows")))
+    windows = reader(spark).parquet(literally(uri(f"{work.home}/windows")))
     native = versions.has_sketches(spark)
     united = windows.agg(
         F.count(F.lit(1)).alias("windows"),

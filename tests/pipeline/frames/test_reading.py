@@ -335,6 +335,20 @@ def test_what_follows_a_block_of_bzip2_is_no_end(spark, tmp_path, more):
     assert len(judged(spark, tmp_path / "out2", tmp_path / "x.jsonl.bz2", options=OPTIONS)) == 2
 
 
+def test_a_session_that_passes_over_damaged_files_loses_no_history(spark, tmp_path):
+    (tmp_path / "x.jsonl.gz").write_bytes(gzip.compress(lines(h0=PUT, h1=GET).encode())[:-9])
+    write_history(tmp_path / "y.parquet", [put_and_get("h0", operations=999)])
+    whole = (tmp_path / "y.parquet").read_bytes()
+    (tmp_path / "y.parquet").write_bytes(whole[:40] + b"\0" * 400 + whole[440:])
+    spark.conf.set("spark.sql.files.ignoreCorruptFiles", "true")
+    try:
+        for name in ("x.jsonl.gz", "y.parquet"):
+            with pytest.raises(BadInput, match=name):
+                check_uris(spark, [f"file://{tmp_path}/{name}"], f"file://{tmp_path}/out-{name}", OPTIONS)
+    finally:
+        spark.conf.unset("spark.sql.files.ignoreCorruptFiles")
+
+
 def test_a_carriage_return_ends_no_line(spark, tmp_path):
     """It is a blank to JSON, and so it is at a path."""
     (tmp_path / "x.jsonl").write_bytes(lines(h0=PUT, h1=GET).replace(", ", ",\r").encode())
