@@ -25,7 +25,9 @@ def run(*arguments):
     return CliRunner().invoke(app, ["pipeline", *map(str, arguments)])
 
 
-@pytest.mark.parametrize(("system", "folder"), [("file", "it's \\ in[a]"), ("webhdfs", "in[a]")])
+@pytest.mark.parametrize(
+    ("system", "folder"), [("file", "it's \\ in[a]"), pytest.param("webhdfs", "in[a]", marks=pytest.mark.slow)]
+)
 def test_check_at_a_uri(spark, tmp_path, system, folder):
     """Sources have the names of the files, also where the folder has signs that SQL quotes."""
     home, other = tmp_path / "remote" / folder, tmp_path / "remote" / "ina"
@@ -66,7 +68,7 @@ def test_check_at_a_path(spark, tmp_path):
     assert sorted(row["history"] for row in verdicts(tmp_path / OUT)) == sorted(NAMES)
 
 
-@pytest.mark.parametrize("system", ["path", "file", "webhdfs"])
+@pytest.mark.parametrize("system", ["path", "file", pytest.param("webhdfs", marks=pytest.mark.slow)])
 def test_match_and_sketch(spark, tmp_path, system):
     home = tmp_path / "remote" / "in[a]"
     home.mkdir(parents=True)

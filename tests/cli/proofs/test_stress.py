@@ -87,10 +87,14 @@ def test_a_mutant_is_a_violation_that_its_last_line_reproduces() -> None:
     assert CliRunner().invoke(app, command[1:]).exit_code == exits.VIOLATION
 
 
-def test_a_topic_trie_and_its_mutant() -> None:
+def test_a_topic_trie() -> None:
     result = CliRunner().invoke(app, ["stress", "topic-trie", "--operations", "4000", "--seed", "7"])
     assert result.exit_code == exits.OK, result.output
     assert "ok: 3,984 operations" in result.stdout, "whole rounds only"
+
+
+@pytest.mark.slow
+def test_a_mutant_of_the_topic_trie() -> None:
     command = last_line_of_a_violation("topic-trie", "C3")
     assert command[3:] == ["--model", "topic-index:mqtt"]
     assert CliRunner().invoke(app, command[1:]).exit_code == exits.VIOLATION
