@@ -72,4 +72,4 @@ def test_the_project_and_a_model_as_wheels(tmp_path):
     ]
     assert {found[name] for name in found if name.endswith("3")} == {"violation"}
     (unpacked,) = (tmp_path / "cache" / "latchfree" / "packages").iterdir()
-    assert (unpacked / "latchfree_spark" / "check" / "judging.py").is_file()
+    assert (unpacked / "latchfree_spark" / "check" / "judge" / "judging.py").is_file()
