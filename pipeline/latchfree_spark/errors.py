@@ -48,3 +48,14 @@ class BadOutput(LatchfreeError, ValueError):
 
 class OutputExists(LatchfreeError, FileExistsError):
     """The output exists already, or belongs to another job; the job left it unchanged."""
+
+
+def refuse_counts(most: int, **counts: int | None) -> None:
+    """Raise TypeError or ValueError for a count that is no whole number from 1 to `most`; None is no count."""
+    for name, count in counts.items():
+        if count is None:
+            continue
+        if isinstance(count, bool) or not isinstance(count, int):
+            raise TypeError(f"{name} must be a whole number, not {count!r}")
+        if not 0 < count <= most:
+            raise ValueError(f"{name} must be from 1 to {most:,}, not {count:,}")

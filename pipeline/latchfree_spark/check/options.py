@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from latchfree_lincheck.criteria import CRITERIA
+from latchfree_spark.errors import refuse_counts
 
 LEVELS: Final = ("history", "object", "key")
 """What work may be split by, coarsest first."""
@@ -126,11 +127,7 @@ class Options:
 
 def refuse_pieces(**counts: int | None) -> None:
     """Raise an error that names the option for a number of chunks, parts or tasks that no job can have."""
-    for name, count in counts.items():
-        if count is not None and (isinstance(count, bool) or not isinstance(count, int)):
-            raise TypeError(f"{name} must be a whole number, not {count!r}")
-        if count is not None and not 0 < count <= PIECES:
-            raise ValueError(f"{name} must be from 1 to {PIECES:,}, not {count:,}")
+    refuse_counts(PIECES, **counts)
 
 
 @dataclass(frozen=True, slots=True)

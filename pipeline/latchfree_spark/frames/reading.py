@@ -143,17 +143,16 @@ def _alike(spark: SparkSession, files: Sequence[str]) -> Iterator[tuple[StructTy
     """
     if not files:
         return
-    try:
-        yield _schema(spark, files), list(files)
+    schema = _schema(spark, files)
+    if schema is not None:
+        yield schema, list(files)
         return
-    except Exception as error:
-        if "CANNOT_MERGE_SCHEMAS" not in str(error) or len(files) == 1:
-            raise BadInput([f"{', '.join(files[:3])}: {in_a_line(blamed(error, lambda: None))}"]) from error
-    alike: dict[str, list[str]] = {}
+    alike: dict[StructType, list[str]] = {}
     for file in files:
-        alike.setdefault(_schema(spark, [file]).json(), []).append(file)
-    for same in alike.values():
-        yield from _alike(spark, same)
+        alone = _schema(spark, [file])
+        assert alone is not None, "one file agrees with itself"
+        alike.setdefault(alone, []).append(file)
+    yield from alike.items()
 
 
 def _parquet(spark: SparkSession, schema: StructType, files: Sequence[str], source: str) -> DataFrame:
@@ -181,13 +180,17 @@ def _parquet(spark: SparkSession, schema: StructType, files: Sequence[str], sour
     return rows.withColumn("history", F.expr("CASE WHEN problem IS NULL THEN history END"))
 
 
-def _schema(spark: SparkSession, files: Sequence[str]) -> StructType:
-    """Return the columns that any of the files has; ``Object`` and ``object`` are two."""
+def _schema(spark: SparkSession, files: Sequence[str]) -> StructType | None:
+    """Return the columns that any of the files has, None if types differ; ``Object`` and ``object`` are two columns."""
     setting = "spark.sql.caseSensitive"
     usual = spark.conf.get(setting, "false")
     spark.conf.set(setting, "true")
     try:
         return spark.read.option("mergeSchema", "true").parquet(*files).schema
+    except Exception as error:
+        if "CANNOT_MERGE_SCHEMAS" in str(error) and len(files) > 1:
+            return None
+        raise BadInput([f"{', '.join(files[:3])}: {in_a_line(blamed(error, lambda: None))}"]) from error
     finally:
         spark.conf.set(setting, usual or "false")
 

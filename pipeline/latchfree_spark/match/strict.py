@@ -9,12 +9,14 @@ each line with one, outside of quotes: each of them comes to one worker as a who
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import unquote
 
 from latchfree_spark.hadoop import literally, reader
 from latchfree_spark.match.checkpoint import local
@@ -62,14 +64,10 @@ def _ambiguous_csv(spark: SparkSession, files: Iterable[str]) -> DataFrame:
     from pyspark.sql import functions as F
 
     judged = _lines(spark, files, "value").groupBy("file").agg(F.expr(_SUSPECT).alias("suspect"))
-    suspects = [local(row["file"]) for row in judged.where("suspect").collect()]
+    suspects = [literally(unquote(row["file"])) for row in judged.where("suspect").collect()]
     if not suspects:
         return spark.createDataFrame([], _DDL)
-    whole = (
-        reader(spark)
-        .format("binaryFile")
-        .load([literally(exact(file)) if "://" in file else exact(file) for file in suspects])
-    )
+    whole = reader(spark).format("binaryFile").load(suspects)
     return _looked_at(whole.selectExpr("_metadata.file_path AS file", "content"), "of_csv")
 
 
@@ -78,7 +76,12 @@ def _number(file: str, line: bytes) -> int | None:
     if "://" in file:
         return None
     with Path(file).open("rb") as lines:
-        return next((number for number, each in enumerate(lines, 1) if each.rstrip(b"\n").endswith(line)), None)
+        return next((number for number, each in enumerate(lines, 1) if _bare(each) == _bare(line)), None)
+
+
+def _bare(line: bytes) -> bytes:
+    """Return a line without the mark of UTF-8 and its end."""
+    return line.removeprefix(codecs.BOM_UTF8).removesuffix(b"\n")
 
 
 def of_json(batches: Iterable[Any], topic: str) -> Iterator[Any]:
@@ -124,8 +127,11 @@ def ambiguity(line: bytes, topic: str) -> str:
         return ""
     if value.get(topic) is not None and not isinstance(value[topic], str):
         return f"expected text as {topic!r}, got {value[topic]!r}"
-    if "\\u" in text and any(0xD800 <= ord(sign) < 0xE000 for sign in json.dumps(value, ensure_ascii=False)):
-        return "half of a pair of surrogates is no text"
+    if "\\u" in text:
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            return "half of a pair of surrogates is no text"
     return ""
 
 

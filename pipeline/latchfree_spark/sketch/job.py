@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from latchfree_spark import versions
 from latchfree_spark.accounts import account
+from latchfree_spark.errors import refuse_counts
 from latchfree_spark.hadoop import is_uri, literally, reader, uri
 from latchfree_spark.match.errors import BadMessages, NoMessages
 from latchfree_spark.match.messages import Messages
@@ -163,10 +164,7 @@ def sketched(frame: DataFrame, topic: str = "topic", columns: Columns | None = N
     TypeError, ValueError
         If `heavy` is no number from 1 to `TRACKED`.
     """
-    if isinstance(heavy, bool) or not isinstance(heavy, int):
-        raise TypeError(f"heavy must be a whole number, not {heavy!r}")
-    if not 0 < heavy <= TRACKED:
-        raise ValueError(f"heavy must be from 1 to {TRACKED:,}, not {heavy:,}")
+    refuse_counts(TRACKED, heavy=heavy)
     return _windows(_chosen(frame, topic, columns or Columns()), heavy)
 
 

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from lincheck_random import KINDS, model_of, random_history
-from pipeline_jobs import verdicts
+from pipeline_jobs import run, verdicts
 
 from latchfree_lincheck import History, check, read_history, write_history
-from latchfree_spark.check import Options, check_files
+from latchfree_spark.check import Options
 from latchfree_spark.frames.uris import check_uris
 
 SEED = 20120225
@@ -131,19 +131,6 @@ PLAIN = {
 }
 
 
-class Same:
-    """The session of the tests, which nobody stops."""
-
-    def __init__(self, session):
-        self.session = session
-
-    def __enter__(self):
-        return self.session
-
-    def __exit__(self, *_):
-        return None
-
-
 def compare(spark, folder, seed):
     rng = random.Random(seed)
     home = folder / "in"
@@ -151,14 +138,17 @@ def compare(spark, folder, seed):
     expected = random_files(home, rng)
     if not expected:
         return 0
-    run = check_uris(spark, [f"file://{home}"], f"file://{folder}/out", Options(saved=1), rounds=rng.choice([1, 1, 2]))
+    remote = check_uris(
+        spark, [f"file://{home}"], f"file://{folder}/out", Options(saved=1), rounds=rng.choice([1, 1, 2])
+    )
     rows = spark.read.parquet(f"file://{folder}/out/verdicts").collect()
     assert {(row["source"], row["history"]): row["verdict"] for row in rows} == expected, seed
-    assert run.histories == len(rows) == len(expected), seed
+    assert remote.histories == len(rows) == len(expected), seed
     options = Options(saved=1, giant=rng.choice([3, 100_000]))
-    local = check_files([home], folder / "local", options, open_session=lambda: Same(spark), chunks=rng.randint(1, 5))
+    local = run(spark, [home], folder / "local", options, chunks=rng.randint(1, 5))
     rows = verdicts(folder / "local")
-    home = Path(os.path.commonpath([(home / source).parent for source, _ in expected]))  # who has files below it
+    files = [file for file in home.rglob("*") if file.is_file()]
+    home = Path(os.path.commonpath([file.parent for file in files]))  # who has files below it
     found = {
         (str(Path(home, row["source"]).relative_to(folder / "in")), row["history"]): row["verdict"] for row in rows
     }

@@ -7,7 +7,7 @@ import json
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from pipeline_jobs import put_and_get
+from pipeline_jobs import put_and_get, run
 from typer.testing import CliRunner
 
 from latchfree_cli import exits
@@ -30,16 +30,12 @@ def lines(**histories):
 
 def judged(spark, out, *inputs, **more):
     """Return the verdicts of a job at URIs, by source and history."""
-    run = check_uris(
+    done = check_uris(
         spark, [each if "://" in str(each) else f"file://{each}" for each in inputs], f"file://{out}", **more
     )
     rows = spark.read.parquet(f"file://{out}/verdicts").collect()
-    assert run.histories == len(rows)
+    assert done.histories == len(rows)
     return {(row["source"], row["history"]): row["verdict"] for row in rows}
-
-
-def zst(text):
-    return pa.Codec("zstd").compress(text.encode(), asbytes=True)
 
 
 @pytest.fixture
@@ -70,21 +66,8 @@ def test_every_format_has_its_histories(spark, tmp_path, lone_get):
     names = sorted(file.name for file in lone_get.iterdir())
     assert len(names) == 12
     assert found == {(name, f"h{number}"): ("ok", "violation")[number] for name in names for number in (0, 1)}
-    local = check_files([lone_get], tmp_path / "local", OPTIONS, open_session=lambda: _Same(spark), chunks=2)
+    local = run(spark, [lone_get], tmp_path / "local", OPTIONS, chunks=2)
     assert (local.histories, local.verdicts["violation"]) == (24, 12)
-
-
-class _Same:
-    """The session of the tests, which nobody stops."""
-
-    def __init__(self, session):
-        self.session = session
-
-    def __enter__(self):
-        return self.session
-
-    def __exit__(self, *_):
-        return None
 
 
 def test_only_parts_of_one_job_are_one_source(spark, tmp_path):
@@ -129,7 +112,7 @@ def test_a_file_is_read_once_however_it_is_named(spark, tmp_path):
     both = check_uris(spark, [f"file://{home}", f"file://{home}/x.jsonl"], f"file://{tmp_path}/both", OPTIONS)
     assert both.histories == 2
     twice = [home, tmp_path / "other" / ".." / "runs"]
-    local = check_files(twice, tmp_path / "local", OPTIONS, open_session=lambda: _Same(spark), chunks=2)
+    local = run(spark, twice, tmp_path / "local", OPTIONS, chunks=2)
     assert local.histories == 2
 
 
@@ -141,7 +124,7 @@ def test_an_output_among_the_inputs_is_refused(spark, tmp_path):
         with pytest.raises(JobRefused, match="is among the inputs"):
             check_uris(spark, [f"file://{home}"], f"file://{out}", OPTIONS)
         with pytest.raises(JobRefused, match="is among the inputs"):
-            check_files([home], out, OPTIONS, open_session=lambda: _Same(spark))
+            run(spark, [home], out, OPTIONS)
     assert [path.name for path in home.iterdir()] == ["x.jsonl"]
     for _ in range(2):  # a hidden folder is none of the inputs
         assert check_uris(spark, [f"file://{home}"], f"file://{home}/_out", OPTIONS).histories == 1
@@ -264,7 +247,7 @@ def test_a_number_that_json_cannot_write_is_named_at_a_path(spark, tmp_path):
         ' "invoke": 1, "return": 2}\n'
     )
     with pytest.raises(BadInput, match=r"x\.jsonl:2: expected values of JSON"):
-        check_files([tmp_path / "x.jsonl"], tmp_path / "out", OPTIONS, open_session=lambda: _Same(spark))
+        run(spark, [tmp_path / "x.jsonl"], tmp_path / "out", OPTIONS)
 
 
 def test_what_is_hidden_is_no_input(spark, tmp_path):
@@ -356,7 +339,7 @@ def test_a_carriage_return_ends_no_line(spark, tmp_path):
         ("x.jsonl", "h0"): "ok",
         ("x.jsonl", "h1"): "violation",
     }
-    local = check_files([tmp_path / "x.jsonl"], tmp_path / "local", OPTIONS, open_session=lambda: _Same(spark))
+    local = run(spark, [tmp_path / "x.jsonl"], tmp_path / "local", OPTIONS)
     assert (local.histories, local.verdicts["violation"]) == (2, 1)
 
 
@@ -383,7 +366,7 @@ def test_a_history_has_one_model(spark, tmp_path):
 def test_a_field_twice_is_told_at_a_path_too(spark, tmp_path):
     (tmp_path / "x.jsonl").write_text(lines(h0=GET).replace('"result": 1', '"result": 1, "result": null'))
     with pytest.raises(BadInput, match=r"x\.jsonl:1: expected a JSON object.*the field 'result' twice"):
-        check_files([tmp_path / "x.jsonl"], tmp_path / "out", OPTIONS, open_session=lambda: _Same(spark))
+        run(spark, [tmp_path / "x.jsonl"], tmp_path / "out", OPTIONS)
 
 
 def test_where_an_output_is():

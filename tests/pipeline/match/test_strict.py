@@ -4,6 +4,7 @@ import csv
 import io
 
 import pytest
+from pipeline_webhdfs import webhdfs
 from typer.testing import CliRunner
 
 from latchfree_cli import exits
@@ -79,6 +80,18 @@ def test_at_a_uri_and_for_sketches(spark, tmp_path):
         called = CliRunner().invoke(app, ["pipeline", *command, "-o", f"file://{tmp_path}/{command[0]}"])
         assert called.exit_code == exits.USAGE, called.output
         assert "x.jsonl: cannot be read, line 1: expected one JSON object" in called.stderr.replace("\n", "")
+
+
+def test_a_file_whose_name_an_address_writes_otherwise(spark, tmp_path):
+    """Spark tells a blank as %20 where a file is no path of this machine."""
+    (tmp_path / "remote" / "in").mkdir(parents=True)
+    (tmp_path / "remote" / "in" / "a b.csv").write_bytes(b"payload,topic\r\nx,a/b\ny,a/c\n")
+    (tmp_path / "s.csv").write_text("pattern,subscriber\n#,cid\n")
+    with webhdfs(tmp_path / "remote") as (root, _):
+        options = ["-s", str(tmp_path / "s.csv"), "-m", f"{root}/in/a b.csv", "-o", f"{root}/out"]
+        called = CliRunner().invoke(app, ["pipeline", "match", *options])
+    assert called.exit_code == exits.USAGE, called.output
+    assert "line 2: a row that ends with" in called.stderr.replace("\n", "")
 
 
 @pytest.mark.parametrize(

@@ -117,9 +117,9 @@ def _each(column: Any, begins: Ints, count: int, chosen: Callable[[list[Any]], A
     """Return what is chosen of each group of rows."""
     if column.null_count == count:
         return [None] * len(begins)
-    entries = column.to_pylist()
+    entries: list[Any] = column.to_pylist()
     if len(begins) == count:
-        return entries  # type: ignore[no-any-return]
+        return entries
     return [chosen(entries[begin:end]) for begin, end in pairwise([*begins.tolist(), count])]
 
 

@@ -21,10 +21,10 @@ from latchfree_lincheck.history.columns import MISSING, NONE, Column, Columns
 from latchfree_model.models.values import PLAIN
 from latchfree_spark.check.judge.batch import Batch, Ints
 
-Rows = npt.NDArray[np.bool_]
+Mask = npt.NDArray[np.bool_]
 
 
-def decode(batch: Batch) -> tuple[Columns, Rows, Rows]:
+def decode(batch: Batch) -> tuple[Columns, Mask, Mask]:
     """Return the columns of all rows, the rows that are malformed, and those with an argument of another type."""
     rows = batch.rows
     wrong, odd = np.zeros(len(batch.files), np.bool_), np.zeros(len(batch.files), np.bool_)
@@ -45,14 +45,14 @@ def decode(batch: Batch) -> tuple[Columns, Rows, Rows]:
     return columns, wrong, odd
 
 
-def _times(values: Any, wrong: Rows | None) -> tuple[Ints, Rows]:
+def _times(values: Any, wrong: Mask | None) -> tuple[Ints, Mask]:
     there = np.asarray(values.is_valid())
     if wrong is not None:
         wrong |= ~there
     return np.asarray(pc.fill_null(values, 0)).astype(np.int64), there
 
 
-def _parse(column: Any, wrong: Rows, *, nulls: bool) -> tuple[list[Any], Ints]:
+def _parse(column: Any, wrong: Mask, *, nulls: bool) -> tuple[list[Any], Ints]:
     """Return the values of the distinct texts of a column, and the number of the text of each row (-1 for none)."""
     encoded = column.dictionary_encode()
     things: list[Any] = []
@@ -87,7 +87,7 @@ def _is_same(thing: Hashable, other: Hashable) -> bool:
     return type(thing) is type(other) and (type(thing) in PLAIN or repr(thing) == repr(other))
 
 
-def _column(column: Any, fits: Any, wrong: Rows) -> Column:
+def _column(column: Any, fits: Any, wrong: Mask) -> Column:
     things, codes = _parse(column, wrong, nulls=fits is None)
     if fits is not None:
         misfits = [number for number, thing in enumerate(things) if not fits(thing)]
@@ -97,13 +97,13 @@ def _column(column: Any, fits: Any, wrong: Rows) -> Column:
     return Column(np.append(numbers, NONE)[codes], table)
 
 
-def _names(column: Any, wrong: Rows) -> Column:
+def _names(column: Any, wrong: Mask) -> Column:
     made = Column.of(column)
     wrong |= made.codes == NONE
     return made
 
 
-def _spread(column: Any, wrong: Rows, odd: Rows) -> tuple[Column, ...]:
+def _spread(column: Any, wrong: Mask, odd: Mask) -> tuple[Column, ...]:
     """Return first arguments, second ones, and so on."""
     things, codes = _parse(column, wrong, nulls=False)
     misfits = [number for number, thing in enumerate(things) if type(thing) is not tuple]
