@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from latchfree.arena.kernels.blocks import COUNT as BLOCK_COUNT
 from latchfree.arena.kernels.blocks import ENTRIES as BLOCK_ENTRIES
 from latchfree.arena.kernels.blocks import LINK, node_of
-from latchfree.arena.kernels.node import BLOCK, kind_of, size_of
+from latchfree.arena.kernels.node import BLOCK, gen_of, kind_of, size_of
 from latchfree.arena.layout import FIRST_NODE, H_BUMP
 from latchfree.atomics import peek
 from latchfree.ctrie.kernels import registry
@@ -59,9 +59,10 @@ _EMPTY = registry.EMPTY
 #: Nodes noted but not visited yet. Where that is too few, they are marked instead, and found by looking at all marks.
 _STACK = 1 << 12
 
-#: Marks of a node: visited or on the stack; still to be visited, as the stack was full.
+#: Marks of a node: visited or on the stack; still to be visited, as the stack was full; counted, and not to be visited.
 _KNOWN = 1
 _POSTPONED = 2
+_LISTED = 3
 
 # State of a walk: height of the stack, words and nodes found, the first offender, whether nodes were postponed, and of
 # which kind the entries are.
@@ -69,8 +70,8 @@ _HEIGHT, _WORDS, _NODES, _BAD, _LEFT, _KIND = range(6)
 
 
 @kernel
-def _mark(mem: Handle, node: Word, kind: Word, state: Array, seen: Array, stack: Array) -> None:
-    """Count a node, unless it is no node of that kind or known already, and note it to be visited."""
+def _list(mem: Handle, node: Word, kind: Word, state: Array, seen: Array) -> None:
+    """Count a node, unless it is no node of that kind or known already."""
     if state[_BAD] != _0:
         return
     size = node_words(mem, node, _FIRST + np.uint64(len(seen)), kind, state[_KIND])
@@ -78,11 +79,19 @@ def _mark(mem: Handle, node: Word, kind: Word, state: Array, seen: Array, stack:
         # The tag marks offenders, as offset 0 may be one.
         state[_BAD] = node | TAG
         return
-    if seen[node - _FIRST]:
+    if seen[node - _FIRST] == 0:
+        seen[node - _FIRST] = _LISTED
+        state[_WORDS] += size
+        state[_NODES] += _1
+
+
+@kernel
+def _mark(mem: Handle, node: Word, kind: Word, state: Array, seen: Array, stack: Array) -> None:
+    """Count a node as `_list` does, and note it to be visited."""
+    _list(mem, node, kind, state, seen)
+    if state[_BAD] != _0 or seen[node - _FIRST] != _LISTED:
         return
     seen[node - _FIRST] = _KNOWN
-    state[_WORDS] += size
-    state[_NODES] += _1
     if kind == S_NODE:
         return
     if state[_HEIGHT] < np.uint64(len(stack)):
@@ -111,7 +120,12 @@ def _mark_slot(mem: Handle, slot: Word, state: Array, seen: Array, stack: Array)
 
 
 @kernel
-def _mark_deadlist(mem: Handle, head: Word, state: Array, seen: Array, stack: Array) -> None:
+def _mark_deadlist(mem: Handle, head: Word, gen: Word, state: Array, seen: Array, stack: Array) -> None:
+    """Mark the nodes on the deadlist of the snapshot of generation `gen`.
+
+    The list may have taken over nodes that are younger than the snapshot. No snapshot sees such a node, so what it
+    links to may be free already.
+    """
     block = head
     while block & _EMPTY == _0 and state[_BAD] == _0:
         known = _kind_at(mem, block, seen) != _0 and seen[block - _FIRST] != 0
@@ -121,7 +135,12 @@ def _mark_deadlist(mem: Handle, head: Word, state: Array, seen: Array, stack: Ar
         for k in range(peek(mem, block + BLOCK_COUNT)):
             node = node_of(peek(mem, block + BLOCK_ENTRIES + np.uint64(k)))
             kind = _kind_at(mem, node, seen)
-            _mark(mem, node, kind if kind >= I_NODE and kind <= S_NODE else I_NODE, state, seen, stack)
+            if kind < I_NODE or kind > S_NODE:
+                _mark(mem, node, I_NODE, state, seen, stack)
+            elif gen_of(mem, node) > gen:
+                _list(mem, node, kind, state, seen)
+            else:
+                _mark(mem, node, kind, state, seen, stack)
         block = peek(mem, block + LINK)
 
 
@@ -131,8 +150,9 @@ def _visit_table(mem: Handle, table: Word, state: Array, seen: Array, stack: Arr
         _mark(mem, peek(mem, table + registry.NEXT), TABLE, state, seen, stack)
     for k in range(_TABLE_SLOTS):
         slot = table + registry.FIRST_SLOT + np.uint64(k)
-        if peek(mem, slot + registry.GEN) != _0:
-            _mark_deadlist(mem, peek(mem, slot + registry.HEAD), state, seen, stack)
+        gen = peek(mem, slot + registry.GEN)
+        if gen != _0:
+            _mark_deadlist(mem, peek(mem, slot + registry.HEAD), gen, state, seen, stack)
             if peek(mem, slot + registry.FORK) != _0:
                 _mark(mem, peek(mem, slot + registry.FORK), ROOT, state, seen, stack)
 

@@ -8,9 +8,13 @@ from ctrie_exact import settle
 
 from latchfree import Arena, ArenaInvalid, Ctrie
 from latchfree.arena import layout
+from latchfree.arena.kernels.blocks import LINK
 from latchfree.arena.kernels.freelists import round_up
 from latchfree.arena.layout import FIRST_NODE
+from latchfree.ctrie.kernels import registry
 from latchfree.ctrie.kernels.nodes import L_NODE, S_NODE, T_NODE
+from latchfree.ctrie.kernels.registry import push_block
+from latchfree.ctrie.recovery import _slots as slots_of
 from latchfree_fsck import reach as reach_module
 from latchfree_fsck.nodes import entries_kind
 from latchfree_fsck.reach import Reach
@@ -165,3 +169,36 @@ def test_kinds_of_nodes_are_told_apart(arena):
             with pytest.raises(ArenaInvalid):
                 walked(trie)
         arena.words[node] = before
+
+
+def test_a_deadlist_takes_over_nodes_that_its_snapshot_never_saw(arena):
+    trie = Ctrie(keys=int, values=int, arena=arena)
+    older = trie.readonly_snapshot()
+    trie.update({n: n for n in range(40)})
+    newer = trie.readonly_snapshot()
+    trie.update({n: -n for n in range(0, 40, 2)})
+    # As when `newer` is dropped by another thread just before this one hands the nodes over.
+    words = arena.words
+    of_older, of_newer = sorted(
+        (slot for slot in slots_of(arena, trie._store.trie) if words[slot + int(registry.GEN)]),
+        key=lambda slot: int(words[slot + int(registry.GEN)]),
+    )
+    head, gen = int(words[of_newer + int(registry.HEAD)]), int(words[of_newer + int(registry.GEN)])
+    words[of_newer + int(registry.HEAD)] = int(registry.EMPTY) | gen
+    while not head & int(registry.EMPTY):
+        below = int(words[head + int(LINK)])
+        assert push_block(*np.array([arena.base, of_older, words[of_older + int(registry.GEN)], head], np.uint64))
+        head = below
+    newer.close()
+    # What the nodes link to is freed, for `older` does not see it, and is something else now.
+    for n in range(40):
+        del trie[n]
+    settle(arena)
+    assert walked(trie).words == arena.census().nodes
+    trie.update({n: n for n in range(1000)})
+    settle(arena)
+    assert walked(trie).words == arena.census().nodes
+    assert dict(older) == {}
+    older.close()
+    settle(arena)
+    assert walked(trie).words == arena.census().nodes
