@@ -13,16 +13,22 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import defaultdict
+from collections.abc import Container, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import latchfree
+import latchfree_evidence
 
 ATOMIC: Final = frozenset({
     "load", "load_seq", "store", "cas", "exchange", "fetch_add", "fetch_or", "fetch_and", "fetch_max", "fetch_min",
 })  # fmt: skip
 """The functions of `latchfree.atomics` that are a shared access."""
+
+_DECIDES: Final = {"gcas_read": "GcasReadMain", "gcas": "GcasCas"}
+"""Functions of which a whole call is one action of `TopicTrie.tla`, and the action of `Ctrie.tla` that decides it."""
 
 NONE: Final = "none"
 """The label of an access that is no step of the specification."""
@@ -53,10 +59,14 @@ class Access(NamedTuple):
 
 def accesses(text: str) -> list[Access]:
     """Return the atomic accesses in the text of a module, in the order of their lines."""
+    return _calls(text, ATOMIC)
+
+
+def _calls(text: str, functions: Container[str]) -> list[Access]:
     lines = text.splitlines()
     found = []
     for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ATOMIC:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in functions:
             names, why = _label_above(lines, node.lineno)
             found.append(Access(node.lineno, node.func.id, names, why))
     return sorted(found)
@@ -80,14 +90,15 @@ def _label_above(lines: list[str], line: int) -> tuple[tuple[str, ...], str]:
 
 @cache
 def _labels_in(file: str) -> dict[int, tuple[str, ...]]:
-    path = Path(latchfree.__file__).parents[1] / file
-    if not path.is_file():
-        return {}
-    return {access.line: access.labels for access in accesses(path.read_text(encoding="utf-8"))}
+    for package in (latchfree, latchfree_evidence):
+        path = Path(package.__path__[0]).parent / file
+        if path.is_file():
+            return {access.line: access.labels for access in accesses(path.read_text(encoding="utf-8"))}
+    return {}
 
 
 def labels_at(site: str) -> tuple[str, ...]:
-    """Return the labels of the access at a "file:line" of the package latchfree; none if it has no label."""
+    """Return the labels of the access at a "file:line" of latchfree or of a mutant; none if it has no label."""
     file, _, line = site.rpartition(":")
     return _labels_in(file).get(int(line), ()) if file else ()
 
@@ -96,3 +107,18 @@ def ctrie_actions(site: str) -> frozenset[str]:
     """Return the actions of `Ctrie.tla` that the access at a "file:line" may be."""
     module = "Ctrie!"
     return frozenset(name.removeprefix(module) for name in labels_at(site) if name.startswith(module))
+
+
+@cache
+def topic_actions() -> Mapping[str, frozenset[str]]:
+    """Return the actions of `TopicTrie.tla` that an action of `Ctrie.tla` may be the deciding access of.
+
+    Example: ``GcasCas`` may be that of ``SubscribeCas``, of ``UnsubscribeCas`` or of ``CleanCas``.
+    """
+    module = "TopicTrie!"
+    found: dict[str, set[str]] = defaultdict(set)
+    for file in sorted((Path(latchfree.__path__[0]) / "topics/concurrent/kernels").glob("*.py")):
+        for call in _calls(file.read_text(encoding="utf-8"), _DECIDES):
+            own = (name.removeprefix(module) for name in call.labels if name.startswith(module))
+            found[_DECIDES[call.kind]].update(own)
+    return {name: frozenset(actions) for name, actions in found.items()}

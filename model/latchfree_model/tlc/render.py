@@ -5,6 +5,7 @@ field ``pc``. A step belongs to the process whose registers it changed. Without 
 """
 
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from rich.table import Table
 from rich.text import Text
@@ -23,21 +24,37 @@ PLACES = 4
 """A shared variable that differs in more places is summed up: its nodes were renamed, not written."""
 
 
+class Told(NamedTuple):
+    """A state of a trace in words: who took the step to it, which action, and what changed; the first is the start."""
+
+    number: int
+    process: Value | None
+    action: str
+    changes: tuple[str, ...]
+
+
+def told(trace: Trace, *, hidden: frozenset[str] = HIDDEN) -> list[Told]:
+    """Return the states of a trace in words, with one name for each node in all of them."""
+    trace = stable_names(trace)
+    processes = _processes(trace)
+    found = [Told(1, None, "(initial state)", tuple(_shared(trace.states[0], processes, hidden)))]
+    for before, after in trace.steps():
+        owner = _owner(before, after, processes)
+        found.append(Told(after.index, owner, after.action, tuple(_changed(before, after, owner, hidden))))
+    return found
+
+
 def render(trace: Trace, *, hidden: frozenset[str] = HIDDEN) -> Table:
     """Return the table of a trace: the step, the action with what it changed, and how the trace ends."""
-    trace = stable_names(trace)
     processes = _processes(trace)
     table = Table()
     table.add_column("step", justify="right", no_wrap=True)
     for process in processes or [""]:
         table.add_column(str(process) if processes else "action", overflow="fold")
-    first = trace.states[0]
-    table.add_row("1", Text("\n".join(["(initial state)", *_shared(first, processes, hidden)])))
-    for before, after in trace.steps():
-        owner = _owner(before, after, processes)
-        lines = [after.action, *(f"  {line}" for line in _changed(before, after, owner, hidden))]
-        cells = [Text("\n".join(lines)) if process == owner else Text("") for process in processes]
-        table.add_row(str(after.index), *(cells if owner in processes else [Text("\n".join(lines))]))
+    for each in told(trace, hidden=hidden):
+        text = "\n".join([each.action, *(f"  {line}" for line in each.changes)])
+        cells = [Text(text if process == each.process else "") for process in processes]
+        table.add_row(str(each.number), *(cells if each.process in processes else [Text(text)]))
     if trace.back_to is not None:
         table.add_row("", Text(f"back to step {trace.back_to}, for ever"))
     if trace.stuttering:
@@ -84,9 +101,9 @@ def _shared(state: TraceState, processes: list[Value], hidden: frozenset[str]) -
         if name not in hidden and not (processes and name == REGISTERS):
             nodes = value.items() if name == HEAP and isinstance(value, Function) else ()
             for key, item in nodes:
-                yield _cut(f"  {_place(name, key)} = {show(item)}")
+                yield _cut(f"{_place(name, key)} = {show(item)}")
             if not nodes:
-                yield _cut(f"  {name} = {show(value)}")
+                yield _cut(f"{name} = {show(value)}")
 
 
 def _changed(before: TraceState, after: TraceState, owner: Value | None, hidden: frozenset[str]) -> Iterator[str]:

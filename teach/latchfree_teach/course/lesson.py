@@ -27,6 +27,9 @@ class Check:
     points : int
     alone : bool
         Whether each thread alone must also finish its operation, from every state that is reached.
+    random : int
+        So many random schedules instead of all, the same ones each time: for long programs, in which a thread is
+        disturbed again and again.
     options : mapping
         What a check of another kind than compiled kernels needs.
     """
@@ -34,12 +37,14 @@ class Check:
     scenario: str
     points: int = 1
     alone: bool = False
+    random: int = 0
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
         """The scenario, and what else is asked."""
-        return f"{self.scenario}{'; each thread alone finishes' if self.alone else ''}"
+        asked = "; each thread alone finishes" if self.alone else ""
+        return f"{self.scenario}{asked}{f'; {self.random:,} random schedules' if self.random else ''}"
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,10 @@ from latchfree_explore.board import layout as b
 from latchfree_explore.machine import loop
 from latchfree_explore.machine.machine import Machine
 from latchfree_explore.render import around, explained
-from latchfree_explore.search import judge, trouble
+from latchfree_explore.search import judge, run, trouble
 from latchfree_explore.strategies.bounded import BOUNDED
 from latchfree_explore.strategies.dpor import DPOR
+from latchfree_explore.strategies.random_choice import RANDOM
 from latchfree_explore.strategies.strategy import Strategy
 from latchfree_teach.course.lesson import Check
 
@@ -36,6 +37,7 @@ MOST_WRONG: Final = 3_000
 MOST_PREEMPTIONS: Final = 3
 MOST_LINES: Final = 70
 _BATCH: Final = 512
+_SEED: Final = 1
 
 
 @dataclass(frozen=True)
@@ -60,13 +62,16 @@ class Judgement:
 
 
 def judge_check(target: Target, check: Check) -> Judgement:
-    """Run every schedule of a check."""
+    """Run every schedule of a check, or as many random ones as it says: those have no set of outcomes."""
     scenario = Scenario.parse(check.scenario)
     progress = SOLO_STEPS if check.alone else 0
     try:
         machine = Machine(target, scenario, progress=progress, steps=STEPS)
     except RuntimeError as error:  # one thread alone, before the others begin
         return Judgement("before", str(error).partition(": ")[2], "before")
+    if check.random:
+        found = run(machine, RANDOM, seed=_SEED, schedules=check.random).failure
+        return Judgement(found.kind, found.message, found.kind, _shown(found)) if found else Judgement("", "", "")
     failure, outcomes = _search(machine, DPOR, 0, MOST_SCHEDULES)
     if failure is not None:
         small = _smallest(target, scenario, progress, plain=False) or failure

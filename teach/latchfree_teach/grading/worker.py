@@ -53,7 +53,8 @@ def main() -> None:
 
 
 def warm_up() -> None:
-    """Compile what every check needs: both strategies, and threads that go on alone."""
+    """Compile what every check needs: all strategies, and threads that go on alone."""
+    judging.judge_check(LOST_UPDATE, Check("increment | increment", random=1))
     judging.judge_check(LOST_UPDATE, Check("increment | increment", alone=True))
     judging.judge_check(LOST_UPDATE, Check("increment | increment"))
 

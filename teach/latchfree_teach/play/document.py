@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
+from latchfree_evidence.refinement.labels import NONE, labels_at
 from latchfree_explore.board import layout as b
 from latchfree_explore.sources import function_of, text_of
 from latchfree_teach.play.growing import StateGraph
@@ -99,8 +100,10 @@ class _Document:
         self.sites: set[str] = set()
 
     def source(self, site: str) -> list[str]:
+        """Return function, place and text of an access, and the action of a specification that it is, if it is one."""
         file, _, line = site.rpartition(":")
-        return [function_of(site), f"{file.rpartition('/')[2]}:{line}", text_of(site)]
+        actions = ", ".join(label for label in labels_at(site) if label != NONE)
+        return [function_of(site), f"{file.rpartition('/')[2]}:{line}", text_of(site), *([actions] if actions else [])]
 
     def state(self, state: State, picture: Picture, at: dict[str, tuple[int, int]]) -> list[Any]:
         boxes = [self.boxes((x.id, *at[x.id], x.title, x.text, x.style)) for x in picture.boxes]

@@ -84,27 +84,28 @@ def model_page(model: str | SpecModel, *, title: str = "") -> ModelPlay:
     graph = explore(chosen).graph
     if len(graph) > MOST_STATES:
         raise ValueError(f"{chosen.name}: {len(graph):,} states; a page has at most {MOST_STATES:,}")
-    deadlock = chosen.property == "Deadlock"
-    good = {graph.rows[k] for k in range(len(graph))} if deadlock else _holding(chosen)
-    data = _Document(chosen, graph, good).data(title or chosen.name)
+    data = _Document(chosen, graph, violated_states(chosen, graph)).data(title or chosen.name)
     return ModelPlay(page(data), len(data["states"]), data["par"])
 
 
-def _holding(model: SpecModel) -> set[tuple[str, ...]]:
-    """Return the reachable states in which the model's property holds, as rows."""
+def violated_states(model: SpecModel, graph: StateGraph) -> frozenset[int]:
+    """Return the states of a model's graph in which its property, an invariant or "Deadlock", is violated."""
+    if model.property == "Deadlock":
+        return frozenset(graph.deadlocks)
     with tempfile.TemporaryDirectory(prefix="latchfree-play-") as folder:
         text = without_checks((model.root / model.config).read_text(encoding="utf-8"))
         config = Path(folder, "holding.cfg")
         config.write_text(f"{text}\nCONSTRAINT {model.property}\n", encoding="utf-8")
-        graph = explore(replace(model, config=str(config), distinct=None)).graph
-        return {graph.rows[k] for k in range(len(graph))}
+        holding = explore(replace(model, config=str(config), distinct=None)).graph
+    good = {holding.rows[k] for k in range(len(holding))}
+    return frozenset(k for k in range(len(graph)) if graph.rows[k] not in good)
 
 
 class _Document:
     """Collects the tables of a page."""
 
-    def __init__(self, model: SpecModel, graph: StateGraph, good: set[tuple[str, ...]]) -> None:
-        self.model, self.graph, self.good = model, graph, good
+    def __init__(self, model: SpecModel, graph: StateGraph, violated: frozenset[int]) -> None:
+        self.model, self.graph, self.violated = model, graph, violated
         self.reached = self._reached()
         self.number = {state: k for k, state in enumerate(self.reached)}
         self.columns = self._columns()
@@ -112,9 +113,9 @@ class _Document:
 
     def bad(self, state: int) -> str:
         """Return what is violated in a state, "" if nothing is."""
-        if self.model.property == "Deadlock":
-            return "deadlock" if state in self.graph.deadlocks else ""
-        return "" if self.graph.rows[state] in self.good else f"{self.model.property} is violated"
+        if state not in self.violated:
+            return ""
+        return "deadlock" if self.model.property == "Deadlock" else f"{self.model.property} is violated"
 
     def steps(self, state: int) -> list[tuple[str, Step]]:
         """Return the steps from a state with their processes; none from one in which something is violated."""

@@ -37,8 +37,20 @@ def test_the_pages_of_one_mutant(tmp_path):
     assert [(each["id"], each["par"], each["bound"]) for each in told] == [("Q2", 1, "")]
     links_hold(tmp_path)
     names = {file.name for file in tmp_path.iterdir()}
-    assert names == {"index.html", "Q2.html", "Q2-play.html", "Q2-history.html"}
+    assert names == {"index.html", "Q2.html", "Q2-play.html", "Q2-spec.html", "Q2-history.html"}
+    beside = (tmp_path / "Q2-spec.html").read_text()
+    rows = [row for row in beside.split("<tr")[1:] if "<b>" in row and "<code>store(" in row]
+    steps = [re.search(r"<code>store\(mem, cell \+ (\w+),.*<b>(\w+)</b> of (\w)", row).groups() for row in rows]
+    assert steps == [("TURN", "PutPublish", "p"), ("TURN", "GetRelease", "q")], "passed on before it has written"
     assert '"seconds":0.0,' in (tmp_path / "Q2-history.html").read_text(), "the same bytes each time"
+
+
+def test_without_tlc_the_other_pages_are_made_and_say_so(tmp_path, monkeypatch):
+    monkeypatch.setenv("TLA2TOOLS_JAR", str(tmp_path / "none.jar"))
+    build_gallery(tmp_path / "gallery", ["Q2"])
+    links_hold(tmp_path / "gallery")
+    assert not (tmp_path / "gallery" / "Q2-spec.html").exists()
+    assert "no page in step with the specification: " in (tmp_path / "gallery" / "Q2.html").read_text()
 
 
 def links_hold(folder: Path) -> None:

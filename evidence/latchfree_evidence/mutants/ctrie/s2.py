@@ -18,8 +18,11 @@ def rdcss_complete(mem: Handle, trie: Word, d: Word) -> None:
     """Move the root first and mark the descriptor as committed afterwards."""
     old = peek(mem, d + OLD)
     if gcas_read(mem, trie, old) != peek(mem, d + EXPECTED):
+        # spec: Ctrie!RdcssSwing
         cas(mem, trie + ROOT_WORD, d | PENDING, old)
+    # spec: Ctrie!RdcssSwing
     elif cas(mem, trie + ROOT_WORD, d | PENDING, peek(mem, d + NEW)):
+        # spec: Ctrie!RdcssDecide
         store(mem, d + STATUS, COMMIT)  # the real one decides the status first, and the root follows
 
 
@@ -27,9 +30,11 @@ def rdcss_complete(mem: Handle, trie: Word, d: Word) -> None:
 def abort_root(mem: Handle, trie: Word) -> Word:
     """Put the old root back without deciding the status."""
     while True:
+        # spec: Ctrie!CompleteReadRoot
         word = load_seq(mem, trie + ROOT_WORD)
         if word & PENDING == NIL:
             return word
         old = peek(mem, (word & UNTAG) + OLD)
+        # spec: Ctrie!CompleteAbortRoot
         if cas(mem, trie + ROOT_WORD, word, old):
             return old

@@ -37,6 +37,7 @@ def compressed(mem: Handle, trie: Word, me: Word, c: Word, level: Word, gen: Wor
     for k in range(n):
         slot = peek(mem, c + SLOTS + np.uint64(k))
         if is_child(slot):
+            # spec: Ctrie!GcasReadMain
             m = load(mem, (slot & UNTAG) + MAIN)  # the real one decides what is pending: gcas_read
             if kind_of(mem, m) == T_NODE:
                 slot = peek(mem, m + TOMBED)

@@ -13,5 +13,7 @@ from latchfree.streams.kernels.positions import turn_to_get
 @kernel
 def fill(mem: Handle, cell: Word, position: Word, value: Word) -> None:
     """Pass the turn, and only then write the value."""
+    # spec: Ring!PutPublish
     store(mem, cell + TURN, turn_to_get(position))
+    # spec: Ring!PutWrite
     store(mem, cell + VALUE, value)

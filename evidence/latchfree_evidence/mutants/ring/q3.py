@@ -13,5 +13,7 @@ from latchfree.streams.kernels.positions import turn_to_put_again
 @kernel
 def drain(mem: Handle, cell: Word, position: Word, mask: Word) -> Word:
     """Pass the turn, and only then read the value."""
+    # spec: Ring!GetRelease
     store(mem, cell + TURN, turn_to_put_again(position, mask))
+    # spec: Ring!GetRead
     return load(mem, cell + VALUE)

@@ -12,5 +12,6 @@ from latchfree.streams.kernels.positions import turn_to_get as next_position
 @kernel
 def claim(mem: Handle, counter: Word, position: Word) -> Flag:
     """Claim a position by a plain write, which always succeeds."""
+    # spec: Ring!PutClaim, Ring!GetClaim
     store(mem, counter, next_position(position))
     return True

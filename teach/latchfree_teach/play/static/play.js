@@ -24,6 +24,7 @@ function card(w, t) {
     next.append("next: ", node("b", "", D.texts[m[3]]), D.texts[m[4]] ? ` ${D.texts[m[4]]}` : "");
     if (m[2] > 1) next.append(node("span", "aside", ` and ${many(m[2] - 1, "private access").replace("accesss", "accesses")}`));
     if (source) next.append(node("br"), `${source[0]} ${source[1]}`, node("br"), node("code", "", source[2]));
+    if (source && source[3]) next.append(node("br"), node("span", "aside", `action ${source[3]}`));
   } else if (th && th[4] && !G.ended(w.s)) next.append(`waits for ${th[4]}`);
   else if (D.model) next.append(G.ended(w.s) ? "" : "has no step here");
   else if (st[6].includes(t) && D.serve) {

@@ -1,6 +1,6 @@
 """Replay the play page of a mutant: every move on it is made again by the engine, and its par is sought from below.
 
-``python replayed_page.py W2`` prints what was replayed as JSON. It is a process of its own, since a mutant stays applied.
+``python replayed_page.py W2`` prints what was replayed as JSON. Each is a process of its own: a mutant stays applied.
 """
 
 import json
