@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 from pathlib import Path
+from traceback import walk_tb
 
 from latchfree_explore.target import Target
 
@@ -15,7 +16,7 @@ def find_target(name: str) -> Target:
     Raises
     ------
     ValueError
-        If there is none, or the file has several and no name was given.
+        If there is none, the file has several and no name was given, or the file cannot be imported.
     """
     file, colon, wanted = name.partition(".py")
     if not colon:
@@ -41,5 +42,20 @@ def _load(path: Path) -> object:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        del sys.modules[path.stem]
+        why = error.msg if isinstance(error, SyntaxError) else error
+        raise ValueError(f"{path}{_line(error, path)}: {type(error).__name__}: {why}") from error
     return module
+
+
+def _line(error: BaseException, path: Path) -> str:
+    """Return the line of a file where an error comes from, "" if it is not known."""
+    if isinstance(error, SyntaxError):
+        line = error.lineno
+    else:
+        places = walk_tb(error.__traceback__)
+        line = next((at for frame, at in places if Path(frame.f_code.co_filename) == path.absolute()), None)
+    return "" if line is None else f", line {line}"

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -62,15 +63,20 @@ def grade(
         raise exits.Stop(exits.USAGE, str(error)) from None
     if format_ == GradeFormat.gradescope and len(submissions) > 1 and not settings.address:
         raise exits.Stop(exits.USAGE, "results.json is for one submission: give one, or a folder with -o DIR")
+    if settings.address:
+        _made(settings.out)
     grades: list[Graded] = []
+    defects = 0
     single = len(submissions) == 1
     with Grader(seconds=seconds, megabytes=megabytes) as grader, settings.progress("grade: loading") as report:
         for name, path in _named(submissions):
             report(f"grade: {len(grades) + 1} of {len(submissions)}: {name}")
             try:
                 graded = _grade(grader, found, name, path, play=bool(settings.address))
-            except RuntimeError as error:
-                raise exits.Stop(exits.TOOL, str(error)) from None
+            except RuntimeError as error:  # of one submission; the others are graded
+                defects += 1
+                settings.warn(str(error))
+                graded = _not_graded(found, name, "crashed", "the grader failed: a defect of latchfree")
             grades.append(graded)
             if settings.address:
                 _keep(settings, graded)
@@ -86,7 +92,18 @@ def grade(
         settings.say(json.dumps([each.to_json() for each in grades], indent=2))
     malformed = any(each.status == MALFORMED for each in grades)
     payload = {"lesson": found.name, "submissions": [each.to_json() for each in grades]}
-    return Outcome("graded", payload, code=exits.USAGE if malformed else exits.OK)
+    code = exits.TOOL if defects else exits.USAGE if malformed else exits.OK
+    return Outcome("graded", payload, code=code)
+
+
+def _made(folder: Path) -> None:
+    """Make the folder of the grades before anything is graded."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise exits.Stop(
+            exits.USAGE, f"cannot write {folder}: {error.strerror}; choose another folder with -o"
+        ) from None
 
 
 def _named(submissions: list[Path]) -> Iterator[tuple[str, Path]]:
@@ -107,15 +124,20 @@ def _named(submissions: list[Path]) -> Iterator[tuple[str, Path]]:
 def _grade(grader: "Grader", lesson: "Lesson", name: str, path: Path, *, play: bool) -> "Graded":
     """Grade one submission; one that cannot be read is malformed, and the others go on."""
     from latchfree_teach.grading.grader import read_submission
-    from latchfree_teach.grading.result import NOT_RUN, CheckResult, Graded
 
     try:
         text = read_submission(_file_of(path, lesson))
     except (OSError, ValueError) as error:
         why = f"{path}: {error.strerror}" if isinstance(error, OSError) else str(error)
-        checks = [CheckResult(check.name, check.points, NOT_RUN, message=why) for check in lesson.checks]
-        return Graded(name, lesson.name, MALFORMED, why, checks)
+        return _not_graded(lesson, name, MALFORMED, why)
     return grader.grade(lesson, text, name, play=play)
+
+
+def _not_graded(lesson: "Lesson", name: str, status: str, why: str) -> "Graded":
+    from latchfree_teach.grading.result import NOT_RUN, CheckResult, Graded
+
+    checks = [CheckResult(check.name, check.points, NOT_RUN, message=why) for check in lesson.checks]
+    return Graded(name, lesson.name, status, why, checks)
 
 
 def _file_of(path: Path, lesson: "Lesson") -> Path:
@@ -143,6 +165,9 @@ def _keep(settings: Settings, graded: "Graded") -> None:
     settings.write(f"{graded.name}/report.txt", report(graded) + "\n", synchronised=False)
     if graded.page:
         settings.write(f"{graded.name}/play.html", graded.page, synchronised=False)
+    else:  # the page of an earlier answer
+        with suppress(OSError):
+            (settings.out / graded.name / "play.html").unlink()
     settings.write(f"{graded.name}/results.json", json.dumps(_gradescope(graded), indent=2) + "\n", synchronised=False)
 
 

@@ -35,11 +35,15 @@ def learn(
     from latchfree_teach.learning.keyboard import keyboard
     from latchfree_teach.learning.session import Session, listing
 
+    if check and not lesson and not folder.is_dir():
+        raise exits.Stop(exits.USAGE, f"no lesson has been begun in {folder}; `latchfree learn` begins the first")
     try:
         desk = Desk(folder)
         chosen = find_lesson(lesson) if lesson else desk.current or lessons()[-1]
     except ValueError as error:
         raise exits.Stop(exits.USAGE, str(error)) from None
+    except OSError as error:
+        raise _cannot(error, folder) from None
     if list_:
         settings.say(listing(desk, chosen))
         return Outcome("listed", {"finished": desk.finished}, code=exits.OK)
@@ -58,4 +62,13 @@ def learn(
                     session.run(key)
         except RuntimeError as error:
             raise exits.Stop(exits.TOOL, str(error)) from None
+        except ValueError as error:
+            raise exits.Stop(exits.USAGE, str(error)) from None
+        except OSError as error:
+            raise _cannot(error, folder) from None
     return Outcome("ok" if passed else "violation", {"finished": desk.finished})
+
+
+def _cannot(error: OSError, folder: Path) -> exits.Stop:
+    where = error.filename or folder
+    return exits.Stop(exits.USAGE, f"cannot use {where}: {error.strerror}; choose another folder with --folder")

@@ -73,11 +73,12 @@ def play(
         return play_class(settings, target, scenario=scenario, model=model, switches=where, changes=within)
     if model is not None or switches is not None:
         raise exits.Stop(exits.USAGE, "--model and --switches are for a class in plain Python: MODULE:CLASS")
+    if _is_model(target, scenario):
+        if serve or within is not None:
+            raise exits.Stop(exits.USAGE, f"{target}: the page of a model has every state: no --serve, no --within")
+        return _model_page(settings, target, _model(target))
     if serve:
         return _serve(settings, target, scenario)
-    specified = _model(target, scenario)
-    if specified is not None:
-        return _model_page(settings, target, specified)
     path = settings.out if settings.out.suffix.lower() in SUFFIXES else settings.out / f"play-{_stem(target)}.html"
     with settings.progress(f"play {target}: searching its states"):
         try:
@@ -95,17 +96,22 @@ def play(
     )
 
 
-def _model(target: str, scenario: str | None) -> "ModelPlay | None":
-    """Return the page of a model of the manifest, None if the target is none."""
+def _is_model(target: str, scenario: str | None) -> bool:
+    """Return whether a target is a model of the manifest."""
     from latchfree_evidence.mutants import MUTANTS
-    from latchfree_model.graph import Unexplored
-    from latchfree_model.tlc import ToolMissing, load_manifest, spec_dir
-    from latchfree_teach.play.models import model_page
+    from latchfree_model.tlc import load_manifest, spec_dir
 
     if scenario is not None or target in MUTANTS:
-        return None
-    if all(each.name != target for each in load_manifest(spec_dir() / "manifest.toml")):
-        return None
+        return False
+    return any(each.name == target for each in load_manifest(spec_dir() / "manifest.toml"))
+
+
+def _model(target: str) -> "ModelPlay":
+    """Return the page of a model of the manifest."""
+    from latchfree_model.graph import Unexplored
+    from latchfree_model.tlc import ToolMissing
+    from latchfree_teach.play.models import model_page
+
     try:
         return model_page(target)
     except (Unexplored, ToolMissing) as error:
@@ -148,9 +154,10 @@ def _server(target: str, scenario: str | None) -> "PlayServer":
         scenario = scenario or mutant.scenario
         apply_mutant(target)
         name = mutant.target
+    found = find_target(name)
     if scenario is None:
         raise ValueError(f'{target}: give the operations to play, such as --scenario "put(0, 1) | get(0)"')
-    return PlayServer(find_target(name), scenario, title=target)
+    return PlayServer(found, scenario, title=target)
 
 
 def _stem(target: str) -> str:
@@ -165,6 +172,7 @@ def _made(target: str, scenario: str | None, within: int | None) -> "Play":
 
     if target in MUTANTS:
         return mutant_page(target, scenario=scenario, switches=within)
+    found = find_target(target)
     if scenario is None:
         raise ValueError(f'{target}: give the operations to play, such as --scenario "put(0, 1) | get(0)"')
-    return play_page(find_target(target), scenario, switches=within)
+    return play_page(found, scenario, switches=within)

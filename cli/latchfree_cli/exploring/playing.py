@@ -43,7 +43,9 @@ def play_class(
                 find_class(target), scenario, model=model or "map", switches=switches or "free", changes=changes,
                 title=target, opened=opened,
             )  # fmt: skip
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise exits.Stop(exits.USAGE, f"{error.filename or target}: {error.strerror}") from None
+    except ValueError as error:
         raise exits.Stop(exits.USAGE, str(error)) from None
     except (CannotControl, Diverged) as error:
         raise exits.Stop(exits.TOOL, str(error)) from None

@@ -65,7 +65,7 @@ def play_files(lesson: Lesson) -> dict[str, str]:
 
 
 def _made(lesson: Lesson, number: int) -> dict[str, str]:
-    command = [sys.executable, "-m", "latchfree_teach.course.plays", str(lesson.folder), str(number)]
+    command = [sys.executable, "-P", "-m", "latchfree_teach.course.plays", str(lesson.folder), str(number)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     if done.returncode != 0:

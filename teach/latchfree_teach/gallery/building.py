@@ -85,7 +85,7 @@ def _names(mutants: object) -> list[str]:
 
 def _entry(name: str, folder: Path) -> dict[str, Any]:
     """Make the pages of one mutant in a fresh process."""
-    command = [sys.executable, "-m", "latchfree_teach.gallery.entry", name, str(folder)]
+    command = [sys.executable, "-P", "-m", "latchfree_teach.gallery.entry", name, str(folder)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     if done.returncode != 0:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Callable
@@ -33,33 +34,43 @@ def run(lesson: Lesson, folder: Path, pipe: int, seconds: int, megabytes: int, *
 
     With `play`, the page of the first check that failed is written to ``folder/play.html``, where there can be one.
     """
-    with os.fdopen(pipe, "w") as out:
+    try:
+        _run(lesson, folder, pipe, seconds, megabytes, play=play)
+    finally:  # whatever happens, the child does not go on as the worker that it was forked from
+        os._exit(0)
 
-        def tell(**found: Any) -> None:
-            out.write(json.dumps(found) + "\n")
-            out.flush()
 
-        try:
-            _silence()
-            sys.dont_write_bytecode = True
-            os.environ["NUMBA_CACHE_DIR"] = str(folder)
-            os.chdir(folder)
-            readable = [*code_folders(), str(lesson.folder)]
-            spec = lesson.kind == "spec"  # TLC is a process of its own, and Java maps much more than it uses
-            limit(seconds, 1 << 20 if spec else megabytes)
-            tell(contained=["limits"] if spec else contain(folder, readable))
-            failed = _grade(lesson, folder / FILE, tell)
-            if play and failed:
-                _play(lesson, folder, failed)
-        except MemoryError:
-            tell(status=MEMORY, message=f"it needs more than {megabytes} MB")
-        except OutOfTime:
-            tell(status=TIME, message="TLC was stopped: what you define takes too long to compute")
-        except ToolMissing as missing:
-            tell(defect=str(missing))
-        except BaseException:
-            tell(defect=traceback.format_exc())
-    os._exit(0)
+def _run(lesson: Lesson, folder: Path, pipe: int, seconds: int, megabytes: int, *, play: bool) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    no_memory = _line(status=MEMORY, message=f"it needs more than {megabytes} MB")  # then there is none to say so
+
+    def tell(**found: Any) -> None:
+        os.write(pipe, _line(**found))
+
+    try:
+        _silence()
+        sys.dont_write_bytecode = True
+        os.environ["NUMBA_CACHE_DIR"] = str(folder)
+        os.chdir(folder)
+        readable = [*code_folders(), str(lesson.folder)]
+        spec = lesson.kind == "spec"  # TLC is a process of its own, and Java maps much more than it uses
+        limit(seconds, 1 << 20 if spec else megabytes)
+        tell(contained=["limits"] if spec else contain(folder, readable))
+        failed = _grade(lesson, folder / FILE, tell)
+        if play and failed:
+            _play(lesson, folder, failed)
+    except MemoryError:
+        os.write(pipe, no_memory)
+    except OutOfTime:
+        tell(status=TIME, message="TLC was stopped: what you define takes too long to compute")
+    except ToolMissing as missing:
+        tell(defect=str(missing))
+    except BaseException:
+        tell(defect=traceback.format_exc())
+
+
+def _line(**found: Any) -> bytes:
+    return json.dumps(found).encode() + b"\n"
 
 
 def _silence() -> None:
@@ -80,6 +91,8 @@ def _grade(lesson: Lesson, file: Path, tell: Callable[..., None]) -> str:
     except ValueError as error:
         why = (str(error).rpartition("; see docs")[0] or str(error)).rstrip("; ")
         tell(status="does not compile", message=why)
+    except RecursionError:
+        tell(status="does not compile", message="your functions call each other too deeply: write fewer of them")
     except (ArithmeticError, TypeError) as error:  # of a constant
         tell(status="does not compile", message=f"a constant cannot be computed: {error}")
     else:

@@ -23,6 +23,8 @@ from latchfree_teach.grading.result import CheckResult, Graded
 
 SECONDS: Final = 20
 MEGABYTES: Final = 768
+_IDLE: Final = 0.5
+"""Seconds that a worker needs to end when it has nothing to do."""
 
 
 class Grader:
@@ -139,10 +141,14 @@ class Grader:
                 if pipe is not None:
                     pipe.close()
             try:
-                process.wait(2)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+                process.wait(_IDLE)
+            except subprocess.TimeoutExpired:  # in the midst of a submission
+                process.terminate()
+                try:
+                    process.wait(2)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    process.wait()
 
     def _pipe(self, name: str) -> IO[str]:
         assert self._process is not None

@@ -26,6 +26,7 @@ GENERAL: Final = {
     "no history": "Each begin of a thread needs an end of the same thread before its next begin.",
     "violated": "TLC found a reachable state that should not be. Follow the steps it shows, one by one.",
     "not caught": "Your invariant holds in a system that is wrong: it says too little about the states shown.",
+    "other steps": "Compare the last two states shown: may a thread go from the one to the other in one access?",
     "other states": "Your steps lead to other states than they should: some step is missing, or goes elsewhere.",
     "too large": "There are far more schedules than a right answer has: look for accesses that do not help.",
 }

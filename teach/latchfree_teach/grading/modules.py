@@ -51,6 +51,9 @@ def admitted(lesson: Lesson, text: str) -> str:
                 raise Refused(f"{name} is given, and may not be changed")
         elif found := _CLOSED.search(body):
             raise Refused(f"{name}: {found[0]} is not used here")
+    for name in own.definitions:
+        if name in _taken(lesson):
+            raise Refused(f"{name} is a name of the checks of this lesson: choose another one")
     for name in (*lesson.holes, *(given.definitions if whole else ())):
         if name not in own.definitions:
             raise Refused(f"there is no {name}: the lesson asks for it")
@@ -61,6 +64,12 @@ def admitted(lesson: Lesson, text: str) -> str:
         body for name, body in own.definitions.items() if name not in given.definitions or name in lesson.holes
     ]
     return "\n".join([f"---- MODULE {MODULE} ----", given.head, *definitions, *own_first, "====", ""])
+
+
+def _taken(lesson: Lesson) -> set[str]:
+    """Return the names that the module of the checks defines, which extends the student's."""
+    checks = (lesson.folder / "checks.tla").read_text(encoding="utf-8")
+    return {place[1] for place in _DEFINITION.finditer(checks)}
 
 
 def _parts(text: str) -> Text:

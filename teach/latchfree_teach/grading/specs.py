@@ -16,6 +16,7 @@ import functools
 import os
 import signal
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -88,26 +89,36 @@ def _groups(lesson: Lesson, checks: Sequence[Check]) -> Iterator[tuple[Group, li
     """Yield the checks that share a run, and how they are judged; what takes longest comes first."""
     own: dict[object, list[Check]] = {}
     given: dict[object, list[Check]] = {}
+    same = Counter(map(_system, checks))
     for check in checks:
-        told = check.options
-        if told["next"] in lesson.holes:
-            own.setdefault((told.get("init"), told["next"], told.get("threads")), []).append(check)
+        if check.options["next"] in lesson.holes or same[_system(check)] > 1:
+            own.setdefault(_system(check), []).append(check)
         else:
-            given.setdefault(told.get("threads", 2), []).append(check)
+            given.setdefault(check.options.get("threads", 2), []).append(check)
     for groups, judge in ((own, _one_system), (given, _given_systems)):
         for group in groups.values():
             yield judge, group
 
 
+def _system(check: Check) -> tuple[object, ...]:
+    told = check.options
+    return told.get("init"), told["next"], told.get("threads", 2)
+
+
+def _asked(told: Mapping[str, Any]) -> str:
+    """Return the name of the invariant, or of what must hold of each step."""
+    return str(told.get("invariant") or told["steps"])
+
+
 def _one_system(group: Sequence[Check], folder: Path) -> list[Judgement]:
-    """Judge the invariants of one system in one run; all that it leaves open alone."""
+    """Judge what must hold in one system in one run; all that it leaves open alone."""
     told = [check.options for check in group]
     if len(group) == 1:
         return [_alone(told[0], folder)]
-    found = _run(told[0], folder, [each["invariant"] for each in told])
+    found = _run(told[0], folder, told)
     if found.verdict == "ok":
         return [_judgement(each, found) for each in told]
-    return [_judgement(each, found) if found.property == each["invariant"] else _alone(each, folder) for each in told]
+    return [_judgement(each, found) if found.property == _asked(each) else _alone(each, folder) for each in told]
 
 
 def _given_systems(group: Sequence[Check], folder: Path) -> list[Judgement]:
@@ -148,8 +159,8 @@ def _together(group: Sequence[Check], folder: Path) -> TlcResult:
     lines += [f"{_SYSTEM}_Init == " + _OR.join(begun), f"{_SYSTEM}_Next == " + _OR.join(steps), "====", ""]
     (folder / "Together.tla").write_text("\n".join(lines), encoding="utf-8")
     told = {**group[0].options, "init": f"{_SYSTEM}_Init", "next": f"{_SYSTEM}_Next"}
-    names = [_name(k) for k in range(len(group))]
-    return _run(told, folder, names, module="Together.tla", options=("-continue",))
+    asked = [{"invariant": _name(k)} for k in range(len(group))]
+    return _run(told, folder, asked, module="Together.tla", options=("-continue",))
 
 
 def _name(k: int) -> str:
@@ -157,7 +168,7 @@ def _name(k: int) -> str:
 
 
 def _alone(told: Mapping[str, Any], folder: Path) -> Judgement:
-    found = _run(told, folder, [told["invariant"]])
+    found = _run(told, folder, [told])
     if found.verdict == "unknown":
         why = " ".join(" ".join(found.errors or (found.reason,)).split())
         raise ValueError(why[:300])
@@ -167,18 +178,18 @@ def _alone(told: Mapping[str, Any], folder: Path) -> Judgement:
 def _run(
     told: Mapping[str, Any],
     folder: Path,
-    invariants: Sequence[str],
+    asked: Sequence[Mapping[str, Any]],
     *,
     module: str = "Checks.tla",
     options: Sequence[str] = (),
 ) -> TlcResult:
     threads = ", ".join(f'"{name}"' for name in "abcd"[: told.get("threads", 2)])
     init = told.get("init", "Init")
-    config = folder / f"{init}-{told['next']}-{len(threads)}-{'-'.join(invariants)[:60]}.cfg"
-    config.write_text(
-        f"CONSTANT Threads = {{{threads}}}\nINIT {init}\nNEXT {told['next']}\nINVARIANTS {' '.join(invariants)}\n",
-        encoding="utf-8",
-    )
+    config = folder / f"{init}-{told['next']}-{len(threads)}-{'-'.join(map(_asked, asked))[:60]}.cfg"
+    lines = [f"CONSTANT Threads = {{{threads}}}", f"INIT {init}", f"NEXT {told['next']}"]
+    lines += [f"INVARIANT {each['invariant']}" for each in asked if "invariant" in each]
+    lines += [f"PROPERTY {each['steps']}" for each in asked if "steps" in each]
+    config.write_text("\n".join([*lines, ""]), encoding="utf-8")
     spec = SpecModel(folder, "answer", module, config.name, "quick", "ok", "Right", "", distinct=1)
     found = run_model(
         spec,
@@ -205,8 +216,10 @@ def _judgement(told: Mapping[str, Any], found: TlcResult) -> Judgement:
     if told["expect"] == "violation":
         if found.verdict == "violation":
             return Judgement("", "", outcome)
-        return Judgement("not caught", f"{told['invariant']} holds in this system, which is wrong", outcome)
+        return Judgement("not caught", f"{_asked(told)} holds in this system, which is wrong", outcome)
     if found.verdict == "violation":
+        if "steps" in told:
+            return Judgement("other steps", told["says"], outcome, _shown(found))
         return Judgement("violated", f"{told['invariant']} is violated", outcome, _shown(found))
     if found.distinct != told.get("distinct", found.distinct):
         why = f"{found.distinct} states can be reached; there should be {told['distinct']}"

@@ -31,7 +31,8 @@ _SLACK: Final = 20
 
 
 def main() -> None:
-    """Answer requests until there are no more."""
+    """Answer requests until there are no more; SIGTERM ends it in the midst of one, and leaves nothing behind."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     warm_up()
     print(json.dumps({"ready": True}), flush=True)
     known: set[str] = set()
@@ -80,7 +81,12 @@ def grade(lesson: Lesson, name: str, text: str, seconds: int, megabytes: int, *,
             os.close(reading)
             child.run(lesson, folder, writing, seconds, megabytes, play=play)
         os.close(writing)
-        found, late = _lines(reading, time.monotonic() + _SLACK * seconds, pid)
+        try:
+            found, late = _lines(reading, time.monotonic() + _SLACK * seconds, pid)
+        except SystemExit:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            raise
         os.close(reading)
         _, status, usage = os.wait4(pid, 0)
         page = folder / child.PAGE

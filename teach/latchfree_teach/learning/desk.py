@@ -9,7 +9,9 @@ Invariant: nothing that a student wrote is lost. A file that is there is never o
 from __future__ import annotations
 
 import json
-from contextlib import suppress
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -49,7 +51,12 @@ class Desk:
         """Return the file of a lesson, a copy of the hole if the student has none yet."""
         path = self.path(lesson)
         with suppress(FileExistsError), path.open("x", encoding="utf-8") as file:
-            file.write(lesson.hole)
+            try:
+                file.write(lesson.hole)
+                file.flush()
+            except OSError:
+                path.unlink(missing_ok=True)  # half a hole is none
+                raise
         return path
 
     def reset(self, lesson: Lesson) -> Path:
@@ -69,15 +76,15 @@ class Desk:
 
     def finish(self, lesson: Lesson) -> None:
         """Note that a lesson has been passed."""
-        if lesson.name not in self._state["finished"]:
-            self._state["finished"].append(lesson.name)
-            self._write()
+        with self._changed() as state:
+            if lesson.name not in state["finished"]:
+                state["finished"].append(lesson.name)
 
     def hint(self, lesson: Lesson) -> str:
         """Return the next hint of a lesson, the last one again when there is no further one."""
-        given: int = self._state["hints"].get(lesson.name, 0)
-        self._state["hints"][lesson.name] = min(given + 1, len(lesson.hints))
-        self._write()
+        with self._changed() as state:
+            given: int = state["hints"].get(lesson.name, 0)
+            state["hints"][lesson.name] = min(given + 1, len(lesson.hints))
         number = min(given, len(lesson.hints) - 1)
         return f"hint {number + 1} of {len(lesson.hints)}: {lesson.hints[number]}"
 
@@ -93,15 +100,37 @@ class Desk:
             return fresh
         try:
             state = json.loads(path.read_text(encoding="utf-8"))
-        except ValueError:
+        except (ValueError, RecursionError):
             state = None
         if not _is_state(state):
             raise ValueError(f"{path}: no state that latchfree learn wrote; move it away to begin anew")
         return {**fresh, **state}
 
-    def _write(self) -> None:
-        text = json.dumps(self._state, indent=2) + "\n"
-        publish_file(self.folder / STATE, text.encode(), synchronised=False)
+    @contextmanager
+    def _changed(self) -> Iterator[dict[str, Any]]:
+        """Read the state, have it changed, and write it, one process at a time: a student may have two terminals."""
+        with _alone(self.folder):
+            self._state = self._read()
+            yield self._state
+            text = json.dumps(self._state, indent=2) + "\n"
+            publish_file(self.folder / STATE, text.encode(), synchronised=False)
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Keep other processes from changing the state meanwhile, where the system has locks of files."""
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    number = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(number, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(number)
 
 
 def _is_state(state: object) -> bool:

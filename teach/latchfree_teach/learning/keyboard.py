@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -33,11 +35,37 @@ def keyboard() -> Iterator[Callable[[float], str]]:
     import tty
 
     before = termios.tcgetattr(number)
-    try:
-        tty.setcbreak(number)
-        yield lambda seconds: _key(number, seconds)
-    finally:
+
+    def restored() -> None:
         termios.tcsetattr(number, termios.TCSADRAIN, before)
+
+    try:
+        with _on_termination(restored):
+            tty.setcbreak(number)
+            yield lambda seconds: _key(number, seconds)
+    finally:
+        restored()
+
+
+@contextmanager
+def _on_termination(act: Callable[[], None]) -> Iterator[None]:
+    """Do something before SIGTERM or SIGHUP ends the process; only the main thread can hear of them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(number: int, _: object) -> None:
+        act()
+        signal.signal(number, signal.SIG_DFL)
+        signal.raise_signal(number)
+
+    ending = (signal.SIGTERM, signal.SIGHUP)
+    kept = {number: signal.signal(number, end) for number in ending if signal.getsignal(number) == signal.SIG_DFL}
+    try:
+        yield
+    finally:
+        for number, handler in kept.items():
+            signal.signal(number, handler)
 
 
 def _key(number: int, seconds: float) -> str:

@@ -74,14 +74,17 @@ class Session:
         act = self._keys.get(key)
         if act is None:
             self._say(HELP)
-        else:
+            return
+        try:
             act()
+        except OSError as error:
+            self._say(f"{error.filename or self.desk.folder}: {error.strerror}; put it right, or begin anew elsewhere")
 
     def changed(self) -> bool:
         """Return whether the file has been saved since the last look, or has not been looked at."""
         try:
             found = self.desk.path(self.lesson).stat()
-        except FileNotFoundError:  # an editor is putting another in its place
+        except OSError:  # an editor is putting another in its place, or it cannot be looked at
             return False
         now = found.st_mtime_ns, found.st_size
         if now == self._seen:

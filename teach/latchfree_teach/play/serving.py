@@ -9,6 +9,7 @@ name that somebody has pointed at 127.0.0.1), answers GET alone, and serves noth
 
 from __future__ import annotations
 
+import sys
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock
@@ -35,6 +36,11 @@ class _Server(ThreadingHTTPServer):
 
     daemon_threads = True
     block_on_close = False
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of a browser that has gone."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 class PlayServer:
@@ -82,9 +88,9 @@ class PlayServer:
 
     def page(self, moves: list[int]) -> str:
         """Return the page opened after some moves."""
-        with self._one:
+        with self._one:  # one machine: finding states and drawing them both run it
             graph = around(self._walker, moves, most=self._near)
-        data: dict[str, Any] = document(graph, title=self._title, story=self._story)
+            data: dict[str, Any] = document(graph, title=self._title, story=self._story)
         return page({**data, "serve": True, "open": moves})
 
     def run(self) -> None:
@@ -106,8 +112,8 @@ class PlayServer:
 
             def do_GET(self) -> None:
                 """Answer with a page."""
-                host = (self.headers.get("Host") or "").rpartition(":")[0]
-                if host not in _OURS:
+                host, _, port = (self.headers.get("Host") or "").rpartition(":")
+                if host not in _OURS or not port.isdecimal():
                     return self.send_error(HTTPStatus.FORBIDDEN, "this server answers its own machine only")
                 where = urlsplit(self.path)
                 if where.path != "/":

@@ -9,7 +9,7 @@ from typer.testing import CliRunner, Result
 
 from latchfree_cli import exits
 from latchfree_cli.app import app
-from latchfree_teach import find_lesson
+from latchfree_teach import Grader, find_lesson
 
 LESSON = find_lesson("1")
 
@@ -86,6 +86,46 @@ def test_what_makes_no_sense_is_usage(words: list[str], problem: str) -> None:
     result = CliRunner().invoke(app, ["grade", *words])
     assert result.exit_code == exits.USAGE
     assert problem in result.stderr
+
+
+def test_a_page_of_an_earlier_answer_goes_with_it() -> None:
+    Path("ada.py").write_text(LESSON.wrong["load_store"])
+    assert grade("ada.py", "-o", "grades").exit_code == exits.OK
+    assert Path("grades/ada/play.html").exists()
+    Path("ada.py").write_text(LESSON.solution)
+    assert grade("ada.py", "-o", "grades").exit_code == exits.OK
+    assert sorted(path.name for path in Path("grades/ada").iterdir()) == ["report.txt", "results.json"]
+
+
+def test_a_folder_that_cannot_be_made_is_said_before_anything_is_graded() -> None:
+    Path("ada.py").write_text(LESSON.solution)
+    Path("taken").write_text("mine")
+    result = grade("ada.py", "-o", "taken")
+    assert result.exit_code == exits.USAGE
+    assert "cannot write taken: File exists; choose another folder with -o" in result.stderr
+    assert (result.stdout, Path("taken").read_text()) == ("", "mine")
+
+
+def test_a_defect_at_one_answer_leaves_the_others_their_grades(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = Grader.grade
+
+    def sometimes(self, lesson, text, name, **options):
+        if name == "bob":
+            raise RuntimeError("bob: the grader failed: a bug")
+        return real(self, lesson, text, name, **options)
+
+    monkeypatch.setattr(Grader, "grade", sometimes)
+    for name in ("ada", "bob", "cy"):
+        Path(f"{name}.py").write_text(LESSON.solution)
+    result = grade("ada.py", "bob.py", "cy.py", "--format", "csv", "-o", "grades")
+    assert result.exit_code == exits.TOOL
+    assert [row[2:4] for row in list(csv.reader(result.stdout.splitlines()))[1:]] == [
+        ["graded", "10"],
+        ["crashed", "0"],
+        ["graded", "10"],
+    ]
+    assert "bob: the grader failed: a bug" in result.stderr
+    assert Path("grades/grades.csv").read_text() == result.stdout
 
 
 def test_a_link_out_of_the_folder_is_no_answer() -> None:

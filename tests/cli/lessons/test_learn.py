@@ -1,5 +1,6 @@
 """`latchfree learn`: what it prints, how it ends, and that Ctrl-C and a reader that has gone end it cleanly."""
 
+import errno
 import fcntl
 import os
 import pty
@@ -58,7 +59,20 @@ def test_a_check_ends_with_the_verdict() -> None:
 
 
 def test_without_files_there_is_nothing_to_check() -> None:
-    assert learn("--check").exit_code == exits.OK
+    result = learn("--check")
+    assert result.exit_code == exits.USAGE
+    assert "no lesson has been begun in lessons" in result.stderr
+    assert not Path("lessons").exists()
+
+
+def test_a_full_disk_is_said_and_leaves_no_half_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "lessons/02_locks.py")
+
+    monkeypatch.setattr("latchfree_teach.learning.desk.Desk.file", full)
+    result = learn("2", "--check")
+    assert result.exit_code == exits.USAGE
+    assert "cannot use lessons/02_locks.py: No space left on device; choose another folder" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -119,6 +133,23 @@ def test_a_terminal_of_any_size_and_its_end() -> None:
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == exits.OK
     assert b"Stores that wait" in said
     assert b"Traceback" not in said
+
+
+def test_sigterm_leaves_the_terminal_as_it_was() -> None:
+    ours, theirs = pty.openpty()
+    before = termios.tcgetattr(theirs)
+    command = [sys.executable, "-m", "latchfree_cli", "learn"]
+    process = subprocess.Popen(command, stdin=theirs, stdout=subprocess.PIPE, env=environment(), text=True)
+    assert process.stdout is not None
+    while "points" not in process.stdout.readline():
+        pass
+    assert termios.tcgetattr(theirs) != before
+    process.terminate()
+    assert process.wait(timeout=300) == -signal.SIGTERM
+    process.stdout.close()
+    assert termios.tcgetattr(theirs) == before
+    os.close(ours)
+    os.close(theirs)
 
 
 def test_a_reader_that_has_gone_ends_it() -> None:

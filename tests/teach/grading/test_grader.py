@@ -1,6 +1,9 @@
 """The grader: marks, mistakes by name, and submissions that do not end, do not compile or go astray."""
 
 import json
+import threading
+import time
+from contextlib import suppress
 
 import pytest
 
@@ -71,6 +74,45 @@ def test_what_goes_wrong_otherwise_is_told_apart(grader, name):
     assert (graded.failed[0].kind if graded.failed else "") == kind
     assert not graded.passed
     assert graded.hint
+
+
+def test_functions_that_call_each_other_too_deeply_do_not_compile(grader):
+    chain = ["@kernel\ndef f0(mem, root):\n    return fetch_add(mem, root, ONE)\n"]
+    chain += [f"@kernel\ndef f{k}(mem, root):\n    return f{k - 1}(mem, root)\n" for k in range(1, 60)]
+    graded = grader.grade(LESSON, "\n".join([*chain, increment("return f59(mem, root)")]))
+    assert (graded.status, graded.score) == ("does not compile", 0)
+    assert "too deeply" in graded.message
+    assert grader.grade(LESSON, LESSON.solution).passed
+
+
+def test_a_history_without_an_end_is_out_of_memory():
+    lesson = find_lesson("6")
+    text = (
+        lesson.solution.partition("def history():")[0] + "def history():\n    while True:\n        begin(0, PUT, 1)\n"
+    )
+    with Grader(megabytes=300) as small:
+        graded = small.grade(lesson, text)
+    assert graded.status == "out of memory", graded
+
+
+def test_a_grader_that_is_closed_meanwhile_leaves_nothing_behind(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    busy = Grader(seconds=60)
+    busy.start()
+
+    def grade():
+        with suppress(RuntimeError):
+            busy.grade(LESSON, increment("while ONE == ONE:", "    pass", ADD))
+
+    thread = threading.Thread(target=grade)
+    thread.start()
+    while not any(path.name.startswith("latchfree-grade-") for path in tmp_path.iterdir()):
+        time.sleep(0.01)
+    worker = busy._process
+    worker.terminate()
+    worker.wait()
+    thread.join()
+    assert list(tmp_path.glob("latchfree-grade-*")) == []
 
 
 def test_out_of_time_is_not_wrong_and_the_next_submission_goes_on():

@@ -1,6 +1,11 @@
 """The desk keeps what a student wrote, and what has been done."""
 
 import json
+import os
+import resource
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -50,13 +55,57 @@ def test_what_has_been_done_is_there_the_next_time(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text",
     ["", "x", "[]", "{}", '{"version": 2, "finished": [], "hints": {}}', '{"version": 1, "finished": {}, "hints": {}}',
-     '{"version": 1, "finished": [1], "hints": {}}', '{"version": 1, "finished": [], "hints": {"a": -1}}'],
+     '{"version": 1, "finished": [1], "hints": {}}', '{"version": 1, "finished": [], "hints": {"a": -1}}',
+     "[" * 100_000],
 )  # fmt: skip
 def test_a_foreign_state_is_refused_and_left(tmp_path: Path, text: str) -> None:
     (tmp_path / STATE).write_text(text)
     with pytest.raises(ValueError, match="no state that latchfree learn wrote"):
         Desk(tmp_path)
     assert (tmp_path / STATE).read_text() == text
+
+
+def test_two_terminals_lose_nothing(tmp_path: Path) -> None:
+    one, other = Desk(tmp_path), Desk(tmp_path)
+    one.finish(FIRST)
+    other.finish(SECOND)
+    other.hint(FIRST)
+    one.hint(SECOND)
+    assert Desk(tmp_path).finished == [FIRST.name, SECOND.name]
+    assert Desk(tmp_path).hint(FIRST).startswith("hint 2")
+    assert Desk(tmp_path).hint(SECOND).startswith("hint 2")
+
+
+def test_processes_that_finish_lessons_at_once_lose_none(tmp_path: Path) -> None:
+    program = "import sys; from pathlib import Path; from latchfree_teach import find_lesson; "
+    program += "from latchfree_teach.learning.desk import Desk; desk = Desk(Path(sys.argv[1])); sys.stdin.read(1); "
+    program += "[desk.finish(find_lesson(n)) for n in sys.argv[2:]]"
+    command = [sys.executable, "-c", program, str(tmp_path)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    halves = [[str(n) for n in range(first, 13, 2)] for first in (1, 2)]
+    started = [subprocess.Popen([*command, *half], stdin=subprocess.PIPE, env=environment) for half in halves]
+    for process in started:
+        assert process.stdin is not None
+        process.stdin.write(b"!")
+        process.stdin.close()
+    assert [process.wait() for process in started] == [0, 0]
+    assert Desk(tmp_path).finished == [lesson.name for lesson in lessons()]
+
+
+def test_half_a_hole_is_not_left(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    limited = resource.getrlimit(resource.RLIMIT_FSIZE)
+    kept = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limited[1]))
+    try:
+        assert len(FIRST.hole) > 100
+        with pytest.raises(OSError, match="File too large"):
+            desk.file(FIRST)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limited)
+        signal.signal(signal.SIGXFSZ, kept)
+    assert list(tmp_path.iterdir()) == []
+    assert desk.file(FIRST).read_text() == FIRST.hole
 
 
 def test_a_state_of_lessons_that_are_gone_is_taken(tmp_path: Path) -> None:

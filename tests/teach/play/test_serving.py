@@ -2,10 +2,12 @@
 
 import json
 import socket
+import struct
 import threading
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import urlsplit
 
 import pytest
@@ -98,6 +100,26 @@ def test_anything_else_is_refused(server, path, host, method, code):
         fetch(server, path, host, method)
     with refused.value:
         assert refused.value.code == code
+
+
+def test_readers_at_the_same_time_get_their_pages(server):
+    """One machine finds and draws the states of all of them."""
+    paths = ["", "?moves=0", "?moves=01", "?moves=010", "?moves=1", "?moves=11"] * 3
+    expected = {path: fetch(server, path) for path in paths}
+    with ThreadPoolExecutor(6) as pool:
+        told = list(pool.map(lambda path: fetch(server, path), paths))
+    assert [data_of(text)["open"] for text in told] == [data_of(expected[path])["open"] for path in paths]
+    assert [len(data_of(text)["states"]) for text in told] == [len(data_of(expected[path])["states"]) for path in paths]
+
+
+def test_a_browser_that_goes_is_nothing_to_speak_of(server, capfd):
+    where = urlsplit(server.address)
+    for _ in range(3):
+        with socket.create_connection((where.hostname, where.port)) as gone:
+            gone.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            gone.sendall(b"GET / HTTP/1.1\r\n")
+    fetch(server)
+    assert capfd.readouterr() == ("", "")
 
 
 def test_it_listens_on_the_loopback_interface_only(server):

@@ -14,6 +14,9 @@ GivenCas(t) == /\ pc[t] = "cas"
                        /\ pc' = [pc EXCEPT ![t] = "load"]
 GivenNext == \E t \in Threads: Load(t) \/ GivenCas(t)
 
+OnlyRightSteps == [][GivenNext]_<<word, pc, seen>>
+AllRightSteps == [][Next]_<<word, pc, seen>>
+
 (* Wrong: the thread stores, whatever the word holds. *)
 LostNext == \E t \in Threads: Load(t) \/ ( /\ pc[t] = "cas"
                                            /\ word' = seen[t] + 1
@@ -41,6 +44,12 @@ EarlyNext == \E t \in Threads: Load(t) \/ ( /\ pc[t] = "cas"
                                             /\ word = seen[t]
                                             /\ word' = word + 1
                                             /\ UNCHANGED <<pc, seen>>)
+
+(* Wrong: the thread adds three. *)
+ThreeNext == \E t \in Threads: Load(t) \/ ( /\ pc[t] = "cas"
+                                            /\ UNCHANGED seen
+                                            /\ word' = IF word = seen[t] THEN word + 3 ELSE word
+                                            /\ pc' = [pc EXCEPT ![t] = IF word = seen[t] THEN "done" ELSE "load"])
 
 Anywhere == TypeOK /\ Right
 ====
