@@ -42,6 +42,7 @@ def run(lesson: Lesson, folder: Path, pipe: int, seconds: int, megabytes: int, *
 
 def _run(lesson: Lesson, folder: Path, pipe: int, seconds: int, megabytes: int, *, play: bool) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
     no_memory = _line(status=MEMORY, message=f"it needs more than {megabytes} MB")  # then there is none to say so
 
     def tell(**found: Any) -> None:

@@ -76,12 +76,14 @@ def grade(lesson: Lesson, name: str, text: str, seconds: int, megabytes: int, *,
         folder = Path(place).resolve()
         (folder / child.FILE).write_text(text, encoding="utf-8", errors="replace")
         reading, writing = os.pipe()
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])  # what is raised in the midst of a fork is lost
         pid = os.fork()
         if pid == 0:
             os.close(reading)
             child.run(lesson, folder, writing, seconds, megabytes, play=play)
         os.close(writing)
         try:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
             found, late = _lines(reading, time.monotonic() + _SLACK * seconds, pid)
         except SystemExit:
             os.kill(pid, signal.SIGKILL)

@@ -110,8 +110,8 @@ def test_a_grader_that_is_closed_meanwhile_leaves_nothing_behind(tmp_path, monke
         time.sleep(0.01)
     worker = busy._process
     worker.terminate()
-    worker.wait()
-    thread.join()
+    worker.wait(60)
+    thread.join(60)
     assert list(tmp_path.glob("latchfree-grade-*")) == []
 
 
