@@ -27,6 +27,7 @@ MOST = np.uint64(15)
 FIRST_TAG = np.uint64(16)
 NODES = np.uint64(512)
 WORDS_EACH = np.uint64(32)
+VALUES = np.uint64(1536)  # so many words after a node: the value that it was made with
 
 
 @kernel
@@ -46,6 +47,7 @@ def new_node(mem, thread, value):
     at = peek(mem, BUMPS + np.uint64(thread))
     poke(mem, BUMPS + np.uint64(thread), at + ONE)
     poke(mem, at, np.uint64(value))
+    poke(mem, at + VALUES, np.uint64(value))
     return at
 
 
@@ -105,22 +107,50 @@ def write(mem, root, thread, value):
 
 
 @kernel
+def advance(mem, root, thread):
+    """Try to raise the epoch, as somebody does who writes elsewhere."""
+    try_advance(mem)
+
+
+@kernel
 def sound(mem, root, thread):
-    """Return 0, or 1 if a node was freed twice, 2 if many nodes are in limbo."""
+    """Return 0, or 1 if a node was freed twice, 2 if many are in limbo, 3 if one was lost, 4 if one was changed."""
     waiting = ZERO
+    freed = ZERO
+    made = ZERO
     for other in range(peek(mem, COUNT)):
         waiting += peek(mem, LIMBO + np.uint64(other) * LIMBO_EACH)
-    return load(mem, TWICE) if waiting < np.uint64(5) else TWO
+        first = NODES + np.uint64(other) * WORDS_EACH - np.uint64(other == 0)  # before them, the node of the beginning
+        for at in range(first, peek(mem, BUMPS + np.uint64(other))):
+            held = peek(mem, np.uint64(at))
+            if held == POISON:
+                freed += ONE
+            elif held != peek(mem, np.uint64(at) + VALUES):
+                return np.uint64(4)
+            made += ONE
+    if peek(mem, TWICE) != ZERO or waiting + freed >= made:
+        return ONE
+    if waiting > np.uint64(4):
+        return TWO
+    return np.uint64(3) if waiting + freed + ONE < made else ZERO
 
 
 class ReclaimedRegister(type(get_model("register"))):
-    """A register whose nodes are freed once, and soon."""
+    """A register whose nodes are never changed, and are freed once, and soon."""
 
-    operations = MappingProxyType({**get_model("register").operations, "sound": 0})
+    operations = MappingProxyType({**get_model("register").operations, "sound": 0, "advance": 0})
 
     def apply(self, state, call: Call):
         """Return the result that a call must have, and the next state."""
-        return ("sound", state) if call.f == "sound" else super().apply(state, call)
+        answers = {"sound": "sound", "advance": None}
+        return (answers[call.f], state) if call.f in answers else super().apply(state, call)
+
+    def reason(self, state, call: Call):
+        """Return why a call must return what it must."""
+        if call.f == "sound":
+            return "a node must be in use, in limbo or freed, once, as it was made, and few in limbo"
+        freed = call.f == "read" and call.result == int(POISON)
+        return super().reason(state, call) + (", and a freed node holds 99" if freed else "")
 
 
 def nothing(word):
@@ -129,13 +159,13 @@ def nothing(word):
 
 
 def value_or_none(word):
-    """Return a value, None for the 0 at the beginning, and "freed memory" for what a freed node holds."""
-    return "freed memory" if word == POISON else word or None
+    """Return a value, None for the 0 at the beginning."""
+    return word or None
 
 
 def soundness(word):
     """Return what a word of `sound` says."""
-    return ("sound", "freed twice", "nodes pile up")[word]
+    return ("sound", "freed twice", "nodes pile up", "a node was lost", "a node was changed in place")[word]
 
 
 REGISTER = Target(
@@ -145,6 +175,7 @@ REGISTER = Target(
         "read": Operation(read, value_or_none),
         "write": Operation(write, nothing),
         "sound": Operation(sound, soundness),
+        "advance": Operation(advance, nothing),
     },
     setup=setup,
 )

@@ -19,6 +19,9 @@ EMPTY = -1
 LAST = np.uint64(12)
 INSIDE = np.uint64(16)
 FENCES = np.uint64(17)
+FOREIGN = np.uint64(18)  # 1 when a thread has used what is not its own
+RUNS = np.uint64(20)  # for each thread, whether an operation of it runs
+NOT_YOURS = -2
 BUFFERS = np.uint64(32)  # for each thread and each word a store that waits, with the bit WAITS, or 0
 BUFFER_EACH = np.uint64(8)
 WAITS = np.uint64(1 << 32)
@@ -31,14 +34,23 @@ def buffer(thread, at):
 
 
 @kernel
+def look(mem, thread, at):
+    """Note if a thread passes the number of another one, which runs nothing, or a word other than the four."""
+    if peek(mem, RUNS + np.uint64(thread)) == ZERO or np.uint64(at) < DATA or np.uint64(at) >= LAST:
+        poke(mem, FOREIGN, ONE)
+
+
+@kernel
 def put(mem, thread, at, value):
     """Store a value into a word: this thread sees it at once, the others when it is delivered."""
+    look(mem, thread, at)
     store(mem, buffer(thread, at), WAITS | np.uint64(value))
 
 
 @kernel
 def get(mem, thread, at):
     """Return what this thread sees in a word: its own store, if one waits, else what memory holds."""
+    look(mem, thread, at)
     waiting = load(mem, buffer(thread, at))
     return waiting & ~WAITS if waiting != ZERO else load(mem, np.uint64(at))
 
@@ -63,6 +75,7 @@ def settle(mem, thread):
 @kernel
 def fence(mem, thread):
     """Wait until all stores of this thread have been delivered. A fence takes as long as a hundred additions."""
+    look(mem, thread, DATA)
     settle(mem, thread)
     fetch_add(mem, FENCES, ONE)
 
@@ -86,10 +99,35 @@ def enter(mem, root, thread):
 
 
 @kernel
+def send_once(mem, root, thread, value):
+    """Send a message."""
+    poke(mem, RUNS + thread, ONE)
+    send(mem, root, thread, value)
+    poke(mem, RUNS + thread, ZERO)
+
+
+@kernel
+def receive_once(mem, root, thread):
+    """Receive."""
+    poke(mem, RUNS + thread, ONE)
+    found = receive(mem, root, thread)
+    poke(mem, RUNS + thread, ZERO)
+    return found
+
+
+@kernel
 def enter_once(mem, root, thread):
     """Enter, and count who is inside."""
+    poke(mem, RUNS + thread, ONE)
     if enter(mem, root, thread):
         fetch_add(mem, INSIDE, ONE)
+    poke(mem, RUNS + thread, ZERO)
+
+
+@kernel
+def counted(mem, at):
+    """Return a count, or NOT_YOURS if a thread has used what is not its own."""
+    return NOT_YOURS if peek(mem, FOREIGN) != ZERO else np.int64(load(mem, at))
 
 
 @kernel
@@ -97,23 +135,24 @@ def settled(mem, root, thread):
     """Deliver what waits for threads 0 and 1, and then receive."""
     for other in range(2):
         settle(mem, np.uint64(other))
-    return receive(mem, root, thread)
+    found = receive_once(mem, root, thread)
+    return NOT_YOURS if peek(mem, FOREIGN) != ZERO else found
 
 
 @kernel
 def inside(mem, root, thread):
     """Return how many are inside."""
-    return load(mem, INSIDE)
+    return counted(mem, INSIDE)
 
 
 @kernel
 def fences(mem, root, thread):
     """Return how many fences there have been."""
-    return load(mem, FENCES)
+    return counted(mem, FENCES)
 
 
-class WeakModel(SequentialModel[tuple[int, int, int]]):
-    """A message of the value 7, sent once, and a door for one. The state: sent, entered, fences needed."""
+class WeakModel(SequentialModel[tuple[int | None, int, int]]):
+    """A message, sent once, and a door for one. The state: the message or None, entered, fences needed."""
 
     name = "message-and-door"
     operations = MappingProxyType({
@@ -122,7 +161,7 @@ class WeakModel(SequentialModel[tuple[int, int, int]]):
 
     def init(self):
         """Return the state at the beginning."""
-        return (0, 0, 0)
+        return (None, 0, 0)
 
     def apply(self, state, call: Call):
         """Return the result that a call must have, and the next state."""
@@ -132,8 +171,8 @@ class WeakModel(SequentialModel[tuple[int, int, int]]):
         if call.f == "enter":
             return None, (sent, entered + 1, needed + 1)
         answers = {
-            "receive": "whole or nothing",
-            "settled": sent or None,
+            "receive": None if call.result is None else sent,
+            "settled": sent,
             "inside": "at most one",
             "alone": min(entered, 1),
             "fences": needed,
@@ -142,7 +181,12 @@ class WeakModel(SequentialModel[tuple[int, int, int]]):
 
     def matches(self, call: Call, expected: object):
         """Return whether a result is right; fewer fences are welcome."""
-        return call.result <= expected if call.f == "fences" else call.result == expected
+        if call.f == "fences" and call.result != FORBIDDEN:
+            return call.result <= expected
+        return call.result == expected
+
+
+FORBIDDEN = "a thread passed a number that is not its own, or a word other than the four"
 
 
 def nothing(word):
@@ -150,32 +194,27 @@ def nothing(word):
     return
 
 
-def whole(word):
-    """Return what a message is: the 7 that was sent, or EMPTY, is fine."""
-    return "whole or nothing" if word in (EMPTY, 7) else f"torn: {word}"
-
-
-def value_or_none(word):
-    """Return a message, None for EMPTY."""
-    return None if word == EMPTY else word
+def told(word):
+    """Return a message or a count, None for EMPTY."""
+    return FORBIDDEN if word == NOT_YOURS else None if word == EMPTY else word
 
 
 def at_most_one(word):
     """Return whether at most one is inside."""
-    return "at most one" if word <= 1 else f"{word} inside"
+    return "at most one" if 0 <= word <= 1 else told(word) if word < 0 else f"{word} inside"
 
 
 WEAK = Target(
     "weak-memory",
     WeakModel(),
     {
-        "send": Operation(send, nothing),
-        "receive": Operation(receive, whole),
+        "send": Operation(send_once, nothing),
+        "receive": Operation(receive_once, told),
         "enter": Operation(enter_once, nothing),
         "deliver": Operation(deliver, nothing),
-        "settled": Operation(settled, value_or_none),
+        "settled": Operation(settled, told),
         "inside": Operation(inside, at_most_one),
-        "alone": Operation(inside),
-        "fences": Operation(fences),
+        "alone": Operation(inside, told),
+        "fences": Operation(fences, told),
     },
 )

@@ -1,0 +1,28 @@
+@kernel
+def enqueue(mem, root, thread, value):
+    """Put a value at the end."""
+    node = new_node(mem, thread, value)
+    for _ in range(3):
+        tail = load(mem, TAIL)
+        after = load(mem, tail + NEXT)
+        if after != NIL:
+            cas(mem, TAIL, tail, after)
+        elif cas(mem, tail + NEXT, NIL, node):
+            cas(mem, TAIL, tail, node)
+            return
+
+
+@kernel
+def dequeue(mem, root, thread):
+    """Take the oldest value and return it; return EMPTY if there is none."""
+    for _ in range(3):
+        head = load(mem, HEAD)
+        tail = load(mem, TAIL)
+        after = load(mem, head + NEXT)
+        if after == NIL:
+            return EMPTY
+        if head == tail:
+            cas(mem, TAIL, tail, after)
+        elif cas(mem, HEAD, head, after):
+            return value_of(mem, after)
+    return EMPTY
