@@ -101,9 +101,9 @@ def _shared(state: TraceState, processes: list[Value], hidden: frozenset[str]) -
         if name not in hidden and not (processes and name == REGISTERS):
             nodes = value.items() if name == HEAP and isinstance(value, Function) else ()
             for key, item in nodes:
-                yield _cut(f"{_place(name, key)} = {show(item)}")
+                yield _cut(f"{_place(name, key)} = {show(item)}", WIDTH - 2)
             if not nodes:
-                yield _cut(f"{name} = {show(value)}")
+                yield _cut(f"{name} = {show(value)}", WIDTH - 2)
 
 
 def _changed(before: TraceState, after: TraceState, owner: Value | None, hidden: frozenset[str]) -> Iterator[str]:
@@ -151,5 +151,5 @@ def _place(path: str, key: Value) -> str:
     return f"{path}[{show(key)}]"
 
 
-def _cut(line: str) -> str:
-    return line if len(line) <= WIDTH else line[: WIDTH - 1] + "…"
+def _cut(line: str, width: int = WIDTH) -> str:
+    return line if len(line) <= width else line[: width - 1] + "…"
