@@ -47,6 +47,11 @@ class Stop(Exception):
         self.code = code
 
 
+def cannot_write(path: object, error: OSError) -> Stop:
+    """Return the end of a command that cannot write below the output folder."""
+    return Stop(USAGE, f"cannot write {path}: {error.strerror}; choose another folder with -o")
+
+
 def named(what: str, known: Mapping[str, T], names: Collection[str], listing: str) -> list[T]:
     """Return the values of these names, each once; an unknown name ends the command with a suggestion."""
     for name in names:

@@ -46,9 +46,7 @@ def course(
             path.parent.mkdir(parents=True, exist_ok=True)
             write_whole(path, archive(files))
         except OSError as error:
-            raise exits.Stop(
-                exits.USAGE, f"cannot write {path}: {error.strerror}; choose another folder with -o"
-            ) from None
+            raise exits.cannot_write(path, error) from None
         written[name] = len(files)
         settings.say(f"wrote {path}: {len(files)} files")
     return Outcome("built", {"files": written}, code=exits.OK)

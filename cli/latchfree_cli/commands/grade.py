@@ -64,7 +64,10 @@ def grade(
     if format_ == GradeFormat.gradescope and len(submissions) > 1 and not settings.address:
         raise exits.Stop(exits.USAGE, "results.json is for one submission: give one, or a folder with -o DIR")
     if settings.address:
-        _made(settings.out)
+        try:  # before anything is graded
+            settings.out.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise exits.cannot_write(settings.out, error) from None
     grades: list[Graded] = []
     defects = 0
     single = len(submissions) == 1
@@ -94,16 +97,6 @@ def grade(
     payload = {"lesson": found.name, "submissions": [each.to_json() for each in grades]}
     code = exits.TOOL if defects else exits.USAGE if malformed else exits.OK
     return Outcome("graded", payload, code=code)
-
-
-def _made(folder: Path) -> None:
-    """Make the folder of the grades before anything is graded."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise exits.Stop(
-            exits.USAGE, f"cannot write {folder}: {error.strerror}; choose another folder with -o"
-        ) from None
 
 
 def _named(submissions: list[Path]) -> Iterator[tuple[str, Path]]:

@@ -6,8 +6,6 @@ Wrong answers have no lines of source on their pages, since they share most line
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,6 +13,7 @@ from pathlib import Path
 from latchfree_teach.course.lesson import Lesson, read_lesson
 from latchfree_teach.grading.assembling import target_of
 from latchfree_teach.grading.syntax import admit
+from latchfree_teach.play.alone import made_alone
 from latchfree_teach.play.figure import figures
 from latchfree_teach.play.making import Play, play_page
 
@@ -60,19 +59,9 @@ def play_files(lesson: Lesson) -> dict[str, str]:
     found: dict[str, str] = {}
     for number, told in enumerate(lesson.play):
         if "answer" in told:
-            found |= _made(lesson, number)
+            what = f"lesson {lesson.number}, play {number + 1}"
+            found |= made_alone(what, "latchfree_teach.course.plays", str(lesson.folder), str(number))
     return found
-
-
-def _made(lesson: Lesson, number: int) -> dict[str, str]:
-    command = [sys.executable, "-P", "-m", "latchfree_teach.course.plays", str(lesson.folder), str(number)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-    if done.returncode != 0:
-        last = done.stderr.strip().splitlines()[-1:] or [f"exit code {done.returncode}"]
-        raise RuntimeError(f"lesson {lesson.number}, play {number + 1}: {last[0]}")
-    files: dict[str, str] = json.loads(done.stdout)
-    return files
 
 
 def _files(lesson: Lesson, number: int) -> dict[str, str]:

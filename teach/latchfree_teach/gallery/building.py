@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import html
-import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -15,6 +11,7 @@ from typing import Any, cast
 from latchfree_evidence import MUTANTS
 from latchfree_lincheck.show import save
 from latchfree_teach.gallery.frame import framed
+from latchfree_teach.play.alone import made_alone
 
 
 def has_page(name: str) -> bool:
@@ -66,7 +63,8 @@ def build_gallery(
     made = []
     for name in names:
         on_entry(name)
-        made.append(_entry(name, folder))
+        told: dict[str, Any] = made_alone(f"mutant {name}", "latchfree_teach.gallery.entry", name, str(folder))
+        made.append(told)
     save(folder / "index.html", framed("Known bugs, to be played", _index(made)))
     return made
 
@@ -81,18 +79,6 @@ def _names(mutants: object) -> list[str]:
         if not isinstance(name, str) or name is mutants:
             raise TypeError(f"mutants must be names such as ['S1'], and here is one of type {type(name).__name__}")
     return cast("list[str]", found)
-
-
-def _entry(name: str, folder: Path) -> dict[str, Any]:
-    """Make the pages of one mutant in a fresh process."""
-    command = [sys.executable, "-P", "-m", "latchfree_teach.gallery.entry", name, str(folder)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-    if done.returncode != 0:
-        last = done.stderr.strip().splitlines()[-1:] or [f"exit code {done.returncode}"]
-        raise RuntimeError(f"mutant {name}: {last[0]}")
-    told: dict[str, Any] = json.loads(done.stdout)
-    return told
 
 
 def _index(made: list[dict[str, Any]]) -> str:

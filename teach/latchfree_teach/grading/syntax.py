@@ -46,6 +46,9 @@ _WORDS: Final = {
     "ImportFrom": "no imports: what the lesson gives is imported already",
     "Subscript": "no subscripts: use load(mem, at) and store(mem, at, value)",
     "JoinedStr": "no strings",
+    "Tuple": "no tuples: compare with one number after the other, joined by or",
+    "List": "no lists: compare with one number after the other, joined by or",
+    "Set": "no sets: compare with one number after the other, joined by or",
     "Lambda": "no lambdas",
     "ClassDef": "no classes",
     "FunctionDef": "no functions inside a function",
@@ -94,7 +97,7 @@ def _parsed(text: str) -> ast.Module:
     if len(text.encode(errors="replace")) > MOST_BYTES:
         raise Refused(f"the file has more than {MOST_BYTES >> 10} kB; a lesson's answer is short")
     for number, line in enumerate(text.splitlines()[:2], start=1):
-        if (coding := _CODING.match(line)) and coding[1].lower() != "utf-8":
+        if (coding := _CODING.match(line)) and coding[1].lower().replace("_", "-") not in ("utf-8", "utf8"):
             raise Refused(f"line {number}: the file is UTF-8, and names no other coding")
     try:
         with warnings.catch_warnings():
@@ -245,7 +248,7 @@ def _admit_node(node: ast.AST, known: set[str], calls: tuple[str, ...]) -> None:
     if isinstance(node, ast.Attribute) and ast.unparse(node) not in _CASTS:
         raise _refuse(node, "no attributes but np.uint64 and np.int64")
     if isinstance(node, ast.Name) and node.id not in known:
-        raise _refuse(node, f"{node.id} is not known here")
+        raise _refuse(node, f"{node.id} is not known here; what a function uses stands above it")
     if isinstance(node, ast.Assign | ast.AugAssign):
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         if not all(isinstance(each, ast.Name) for each in targets):
@@ -253,7 +256,8 @@ def _admit_node(node: ast.AST, known: set[str], calls: tuple[str, ...]) -> None:
     if isinstance(node, ast.For) and not (isinstance(node.iter, ast.Call) and ast.unparse(node.iter.func) == "range"):
         raise _refuse(node, "a for loop runs over a range")
     if isinstance(node, ast.Call):
-        if ast.unparse(node.func) not in calls:
-            raise _refuse(node, f"{ast.unparse(node.func)[:40]} is nothing to call here")
+        called = ast.unparse(node.func)
+        if called not in calls:
+            raise _refuse(node, f"{called[:40]} is nothing to call here; a function stands above its use")
         if node.keywords:
             raise _refuse(node, "no keyword arguments")

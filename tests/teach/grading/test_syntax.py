@@ -27,6 +27,11 @@ def test_what_is_given_may_be_left_out_or_stand_there_word_for_word():
     assert len(admit(whole, LESSON).own) == len(admit(increment(), LESSON).own) == 2
 
 
+@pytest.mark.parametrize("coding", ["utf-8", "UTF-8", "utf8", "utf_8"])
+def test_a_file_may_say_that_it_is_utf_8(coding):
+    assert admit(f"# -*- coding: {coding} -*-\n{increment()}", LESSON).own
+
+
 ATTEMPTS = {
     "import": (increment(before="import os"), "no imports"),
     "import from": (increment(before="from os import system as load"), "no imports"),
@@ -70,7 +75,9 @@ ATTEMPTS = {
     "generator": (increment("yield ONE"), "Yield"),
     "nested": (increment("def f():", "    return 1", "return ONE"), "FunctionDef|no functions"),
     "itself": (increment("return increment(mem, root, thread)"), "nothing to call"),
-    "a later function": (increment("return read(mem, root, thread)"), "nothing to call"),
+    "a later function": (increment("return read(mem, root, thread)"), "stands above its use"),
+    "a later constant": (increment("return LATER", after=READ + "\nLATER = np.uint64(1)\n"), "stands above it"),
+    "tuple": (increment("return thread in (1, 2)"), "no tuples"),
     "keyword": (increment("return fetch_add(mem, root, value=ONE)"), "keyword"),
     "plain access": (increment("return peek(mem, root)"), "peek"),
     "getattr": (increment("return getattr(mem, root)"), "getattr"),
