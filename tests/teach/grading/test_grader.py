@@ -211,6 +211,7 @@ def pop(mem, root, thread):
         return EMPTY
     value = value_of(mem, node)
     take(mem, HEAD - np.uint64(8), 0)
+    give(mem, thread, node)
     return value
 """
 """The head read and moved on by given functions, whose plain accesses are no steps: no other thread comes between."""
