@@ -13,7 +13,8 @@ import signal
 import sys
 import tempfile
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -72,11 +73,10 @@ def prepare(lesson: Lesson) -> None:
 
 def grade(lesson: Lesson, name: str, text: str, seconds: int, megabytes: int, *, play: bool = False) -> dict[str, Any]:
     """Grade one submission in a child; return the fields of a `Graded`, or the defect of ours that ended it."""
-    with tempfile.TemporaryDirectory(prefix="latchfree-grade-") as place:
+    with _deaf(), tempfile.TemporaryDirectory(prefix="latchfree-grade-") as place:
         folder = Path(place).resolve()
         (folder / child.FILE).write_text(text, encoding="utf-8", errors="replace")
         reading, writing = os.pipe()
-        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])  # what is raised in the midst of a fork is lost
         pid = os.fork()
         if pid == 0:
             os.close(reading)
@@ -85,7 +85,9 @@ def grade(lesson: Lesson, name: str, text: str, seconds: int, megabytes: int, *,
         try:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
             found, late = _lines(reading, time.monotonic() + _SLACK * seconds, pid)
+            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
         except SystemExit:
+            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
             raise
@@ -107,6 +109,16 @@ def grade(lesson: Lesson, name: str, text: str, seconds: int, megabytes: int, *,
     graded["seconds"] = round(usage.ru_utime + usage.ru_stime, 2)
     graded["megabytes"] = round(usage.ru_maxrss / 1024, 1)
     return graded
+
+
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """Let SIGTERM wait: raised in the midst of a fork, or of making or removing a folder, it would leave things behind."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
 
 
 def _lines(pipe: int, deadline: float, pid: int) -> tuple[list[dict[str, Any]], bool]:
