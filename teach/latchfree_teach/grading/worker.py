@@ -113,7 +113,7 @@ def grade(lesson: Lesson, name: str, text: str, seconds: int, megabytes: int, *,
 
 @contextmanager
 def _deaf() -> Iterator[None]:
-    """Let SIGTERM wait: raised in the midst of a fork, or of making or removing a folder, it would leave things behind."""
+    """Let SIGTERM wait: in the midst of a fork, or of making or removing a folder, it would leave things behind."""
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
     try:
         yield
