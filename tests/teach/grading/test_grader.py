@@ -43,6 +43,13 @@ def test_the_same_mistake_written_otherwise_has_the_same_name(grader):
     assert graded.mistake == "load_store"
 
 
+def test_a_lock_fails_where_each_thread_alone_must_finish(grader):
+    lesson = find_lesson("3")
+    graded = grader.grade(lesson, lesson.wrong["lock"])
+    assert graded.mistake == "lock"
+    assert {check.kind for check in graded.failed} == {"not obstruction-free"}
+
+
 def test_the_hole_handed_in_as_a_whole_file(grader):
     assert grader.grade(LESSON, LESSON.hole).mistake == "forgets_to_write"
     filled = LESSON.hole.replace("    count = load(mem, root)\n    return count\n", f"    {ADD}\n")

@@ -124,10 +124,17 @@ def test_the_trie_shows_what_a_compare_and_swap_is_about_to_install():
     assert ghosts
 
 
-def test_the_same_bytes_in_every_process():
+@pytest.mark.parametrize(
+    ("module", "name", "scenario"),
+    [
+        ("latchfree_explore.examples.treiber", "ABA", ABA_SCENARIO),
+        ("latchfree_evidence.targets.topics", "TOPIC_TRIE", "subscribe(1, 1) | subscribe(3, 2) | match(1)"),
+    ],
+)
+def test_the_same_bytes_in_every_process(module, name, scenario):
     program = (
-        "from latchfree_teach import play_page; from latchfree_explore.examples.treiber import ABA; "
-        f"print(play_page(ABA, {ABA_SCENARIO!r}).text)"
+        f"from latchfree_teach import play_page; from {module} import {name} as target; "
+        f"print(play_page(target, {scenario!r}).text)"
     )
     made = set()
     path = os.pathsep.join(sys.path)
