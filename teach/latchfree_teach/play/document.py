@@ -137,7 +137,7 @@ class _Document:
         mask = (1 << 64) - 1
         old, new = small(move.old & mask), small(move.new & mask)
         value = "" if move.kind == "pause" else f"{old} → {new}" if move.old != move.new else old
-        returned = [[k, [self.returned(*item) for item in _sorted(steps)]] for k, steps in move.returned]
+        returned = [[k, [self.returned(*item) for item in steps.items()]] for k, steps in move.returned]
         return [
             move.thread, self.number[after.key], move.steps, self.texts(f"{move.kind}"), self.texts(value),
             self.texts(move.site), returned, int(move.invokes),
@@ -145,7 +145,3 @@ class _Document:
 
     def returned(self, after: Configuration, how: tuple[Configuration, tuple[int, ...]]) -> list[Any]:
         return [self.configurations(how[0]), list(how[1]), self.configurations(after)]
-
-
-def _sorted(steps: dict[Configuration, tuple[Configuration, tuple[int, ...]]]) -> list[Any]:
-    return sorted(steps.items(), key=lambda item: shown(item[0]))

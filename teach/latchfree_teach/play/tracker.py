@@ -94,7 +94,7 @@ class Tracker:
 
     def _returns(self, held: Configurations, pending: list[int], call: int, result: Hashable) -> Steps:
         found: Steps = {}
-        todo = sorted(held, key=shown)
+        todo = sorted(held, key=shown)  # what is found comes in the same order in every process
         origin: Steps = {each: (each, ()) for each in todo}
         for each in todo:
             source, order = origin[each]
