@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from doc_pages import PAGES, ROOT, Shell, agree, blocks, plain, play, prose
+from doc_pages import PAGES, ROOT, Shell, agree, blocks, plain, play, prose, title
 
 #: A command in a block that is no console session.
 COMMAND = re.compile(r"^\s*(?:\$ )?(?:latchfree|pip|python|pytest) [^=({]*$", re.MULTILINE)
@@ -19,21 +19,21 @@ def consoles(page: Path, *, slow: bool) -> bool:
     )
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if consoles(p, slow=False)], ids=lambda p: p.name)
+@pytest.mark.parametrize("page", [p for p in PAGES if consoles(p, slow=False)], ids=title)
 def test_commands_print_what_the_page_says(page: Path, tmp_path: Path) -> None:
     wrong = play(page, tmp_path, slow=False)
     assert not wrong, "\n\n".join(wrong)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", [p for p in PAGES if consoles(p, slow=True)], ids=lambda p: p.name)
+@pytest.mark.parametrize("page", [p for p in PAGES if consoles(p, slow=True)], ids=title)
 def test_slow_commands_print_what_the_page_says(page: Path, tmp_path: Path) -> None:
     wrong = play(page, tmp_path, slow=True)
     assert not wrong, "\n\n".join(wrong)
 
 
 @pytest.mark.servers
-@pytest.mark.parametrize("page", [p for p in PAGES if any(each.server for each in blocks(p))], ids=lambda p: p.name)
+@pytest.mark.parametrize("page", [p for p in PAGES if any(each.server for each in blocks(p))], ids=title)
 def test_commands_that_need_servers_print_what_the_page_says(page: Path, tmp_path: Path) -> None:
     for program in {each.server for each in blocks(page) if each.server}:
         if shutil.which(program) is None:

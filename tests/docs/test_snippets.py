@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from doc_pages import PAGES, Block, agree, blocks
+from doc_pages import PAGES, Block, agree, blocks, title
 
 
 def of_this_process(text: str) -> str:
@@ -26,7 +26,7 @@ def python_blocks(page: Path) -> list[tuple[Block, Block | None]]:
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-@pytest.mark.parametrize("page", [p for p in PAGES if python_blocks(p)], ids=lambda p: p.name)
+@pytest.mark.parametrize("page", [p for p in PAGES if python_blocks(p)], ids=title)
 def test_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)  # some blocks write files
     namespace: dict[str, object] = {"__name__": page.stem}

@@ -23,6 +23,7 @@ def gallery(
     They go to the folder given with -o; begin with its index.html. They need no network.
     """
     from latchfree_teach.gallery.building import build_gallery
+    from latchfree_teach.play.par import changes
 
     with settings.progress("gallery") as report:
         try:
@@ -34,7 +35,7 @@ def gallery(
         except OSError as error:
             raise unwritable(settings.out, error) from None
     for each in made:
-        par = "no schedule on it fails" if each["par"] is None else f"par is {each['par']} change(s) of threads"
+        par = "no schedule on it fails" if each["par"] is None else f"par is {changes(each['par'])} of threads"
         part = f", those {each['bound']}" if each["bound"] else ""
         settings.say(f"{each['id']}: {each['states']:,} states{part}; {par}")
     settings.note(f"wrote {settings.out / 'index.html'}: open it in a browser")

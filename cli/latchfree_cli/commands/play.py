@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from latchfree_cli import exits
-from latchfree_cli.commands.show import SUFFIXES, write_page
+from latchfree_cli.commands.show import SUFFIXES
 from latchfree_cli.frame import examples
 from latchfree_cli.settings import Outcome, Settings
 
@@ -63,7 +63,7 @@ def play(
     no bound: Ctrl-C ends the server.
     """
     from latchfree_cli.exploring.classes import names_a_class
-    from latchfree_cli.exploring.playing import play_class
+    from latchfree_cli.exploring.playing import play_class, wrote
     from latchfree_explore.board.stacks import Unsupported
 
     if names_a_class(target) or target.endswith(".json"):
@@ -86,14 +86,7 @@ def play(
         except (ValueError, RuntimeError) as error:
             code = exits.TOOL if isinstance(error, Unsupported) else exits.USAGE
             raise exits.Stop(code, str(error)) from None
-    size = write_page(path, made.text)
-    par = "no schedule on it fails" if made.par is None else f"par is {made.par} change(s) of threads"
-    part = f", those {made.graph.bound}" if made.graph.bound else ""
-    settings.say(f"play {target}: {made.states:,} states{part}; {par}")
-    settings.note(f"wrote {path} ({size / 1000:.0f} kB): open it in a browser")
-    return Outcome(
-        "ok", {"page": str(path), "bytes": size, "states": made.states, "bound": made.graph.bound, "par": made.par}
-    )
+    return wrote(settings, target, path, made.text, states=made.states, bound=made.graph.bound, par=made.par)
 
 
 def _is_model(target: str, scenario: str | None) -> bool:
@@ -121,12 +114,10 @@ def _model(target: str) -> "ModelPlay":
 
 
 def _model_page(settings: Settings, target: str, made: "ModelPlay") -> Outcome:
+    from latchfree_cli.exploring.playing import wrote
+
     path = settings.out if settings.out.suffix.lower() in SUFFIXES else settings.out / f"play-{target}.html"
-    size = write_page(path, made.text)
-    par = "nothing on it is violated" if made.par is None else f"par is {made.par} change(s) of processes"
-    settings.say(f"play {target}: {made.states:,} states of the model; {par}")
-    settings.note(f"wrote {path} ({size / 1000:.0f} kB): open it in a browser")
-    return Outcome("ok", {"page": str(path), "bytes": size, "states": made.states, "bound": "", "par": made.par})
+    return wrote(settings, target, path, made.text, states=made.states, bound="", par=made.par, model=True)
 
 
 def _serve(settings: Settings, target: str, scenario: str | None) -> Outcome:

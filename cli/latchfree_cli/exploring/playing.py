@@ -49,11 +49,30 @@ def play_class(
         raise exits.Stop(exits.USAGE, str(error)) from None
     except (CannotControl, Diverged) as error:
         raise exits.Stop(exits.TOOL, str(error)) from None
-    size = write_page(path, made.text)
-    par = "no schedule on it fails" if made.par is None else f"par is {made.par} change(s) of threads"
-    part = f", those {made.bound}" if made.bound else ""
-    settings.say(f"play {target}: {made.states:,} states{part}; {par}")
+    return wrote(settings, target, path, made.text, states=made.states, bound=made.bound, par=made.par)
+
+
+def wrote(
+    settings: Settings,
+    target: str,
+    path: Path,
+    text: str,
+    *,
+    states: int,
+    bound: str,
+    par: int | None,
+    model: bool = False,
+) -> Outcome:
+    """Write a play page, and say what is on it."""
+    from latchfree_teach.play.par import changes
+
+    size = write_page(path, text)
+    if par is None:
+        said = "nothing on it is violated" if model else "no schedule on it fails"
+    else:
+        said = f"par is {changes(par)} of {'processes' if model else 'threads'}"
+    what = "states of the model" if model else "states"
+    part = f", those {bound}" if bound else ""
+    settings.say(f"play {target}: {states:,} {what}{part}; {said}")
     settings.note(f"wrote {path} ({size / 1000:.0f} kB): open it in a browser")
-    return Outcome(
-        "ok", {"page": str(path), "bytes": size, "states": made.states, "bound": made.bound, "par": made.par}
-    )
+    return Outcome("ok", {"page": str(path), "bytes": size, "states": states, "bound": bound, "par": par})

@@ -22,7 +22,7 @@ from latchfree_teach.gallery.differences import difference, story_of
 from latchfree_teach.gallery.frame import framed
 from latchfree_teach.gallery.in_step import in_step, model_of
 from latchfree_teach.play.making import Play, mutant_page
-from latchfree_teach.play.par import shortest
+from latchfree_teach.play.par import changes, shortest
 
 
 def make_entry(name: str, folder: Path) -> dict[str, object]:
@@ -85,7 +85,7 @@ def _links(name: str, made: Play, link: str, *, spec: bool, missing: str) -> str
         return "<p>No schedule on its play page fails.</p>"
     beside = f', <a href="{name}-spec.html">in step with the specification</a>' if spec else ""
     return (
-        f"<p>Par: {made.par} change(s) of threads. "
+        f"<p>Par: {changes(made.par)} of threads. "
         f'<a href="{name}-play.html">Play it</a>, see <a href="{name}-play.html{link}">the shortest way</a>{beside}, '
         f'or <a href="{name}-history.html">the history drawn</a>.{html.escape(missing and f" ({missing}.)")}</p>'
     )

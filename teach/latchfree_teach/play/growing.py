@@ -12,6 +12,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from latchfree_teach.play.par import changes
 from latchfree_teach.play.walking import State, Walker
 
 #: States that a search keeps at most, before those with one future are merged.
@@ -49,8 +50,7 @@ def whole(walker: Walker, *, most: int = MOST_STATES, fine: bool = False) -> Sta
 
 def within(walker: Walker, switches: int, *, most: int = MOST_STATES, fine: bool = False) -> StateGraph:
     """Find the states that are reached with at most so many changes of threads."""
-    many = "1 change" if switches == 1 else f"{switches} changes"
-    return _settled(walker, switches, (), most, f"up to {many} of threads", fine)
+    return _settled(walker, switches, (), most, f"up to {changes(switches)} of threads", fine)
 
 
 def corridor(walker: Walker, schedule: Sequence[int], moves: int, *, most: int = MOST_STATES) -> StateGraph:

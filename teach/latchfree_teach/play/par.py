@@ -9,6 +9,11 @@ from typing import Any
 from latchfree_teach.play.walking import State
 
 
+def changes(number: int) -> str:
+    """Return a number of changes in words: "1 change", "2 changes"."""
+    return "1 change" if number == 1 else f"{number} changes"
+
+
 def shortest(first: State) -> tuple[int, list[int]] | None:
     """Return the fewest changes to a violation and the threads of such a way, a thread a move; None if there is none.
 

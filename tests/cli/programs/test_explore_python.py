@@ -135,7 +135,7 @@ def test_a_play_page_of_a_class_and_of_its_replay() -> None:
     code, text = run("play", "explored_map:Map", *given, "-o", "page.html")
     assert code == exits.OK
     assert "play explored_map:Map: " in text
-    assert "par is 2 change(s) of threads" in text
+    assert "par is 2 changes of threads" in text
     assert Path("page.html").read_text().startswith("<!DOCTYPE html>")
     code, text = run("play", "explored_map:Map", *given, "--switches", "gil", "--within", "0", "-o", "page.html")
     assert "those up to 0 changes of threads; no schedule on it fails" in text

@@ -26,6 +26,8 @@ PAGES = [
     *sorted((ROOT / "docs").glob("*.md")),
     ROOT / "spec" / "README.md",
     ROOT / "spec" / "CONFORMANCE.md",
+    *sorted((ROOT / "teach" / "latchfree_teach" / "course").glob("*.md")),
+    *sorted((ROOT / "teach" / "latchfree_teach" / "course" / "lessons").glob("*/page.md")),
 ]
 
 FLOORS = ("support", "impl", "model", "lincheck", "explore", "evidence", "teach", "fsck", "pipeline", "cli")
@@ -40,7 +42,7 @@ VARYING = [
     (re.compile(r"[ \t]+"), " "),
     (re.compile(r" ?│ ?"), "│"),
     (re.compile(r"\b[\d,]+(?:\.\d+)? (m?s)\b"), r"# \1"),  # seconds
-    (re.compile(r"\b[\d,]+(?:\.\d+)? (a second|MB|GB|seconds)\b"), r"# \1"),
+    (re.compile(r"\b[\d,]+(?:\.\d+)? (a second|kB|MB|GB|seconds)\b"), r"# \1"),
     (re.compile(r"(\w\.py):\d+"), r"\1:#"),  # a line of a source
     (re.compile(r"\[\d+\]( -?\d+)?( -> -?\d+)?"), "[#]"),  # a word of memory, what it holds, and what it holds then
     (re.compile(r"│\d+(?=│)"), "│#"),  # the number of a step
@@ -113,6 +115,11 @@ def blocks(page: Path) -> list[Block]:
         body = "".join(line.removeprefix(indent) for line in match["text"].splitlines(keepends=True))
         found.append(Block(match["kind"], body, match["note"] or "", text.count("\n", 0, match.start()) + 1))
     return found
+
+
+def title(page: Path) -> str:
+    """Return what tests call a page: its name, or that of its folder for the page of a lesson."""
+    return page.parent.name if page.name == "page.md" else page.name
 
 
 def prose(page: Path) -> str:
