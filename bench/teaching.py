@@ -3,8 +3,8 @@
 ``python bench/teaching.py [--parts gallery,pages,verdicts,class,archives,site]``
 
 - gallery: seconds for all pages of all bugs, and the size of the largest.
-- pages: each play page of the gallery in a headless Chromium (`apt-get install chromium chromium-driver`): until it is
-  loaded, requests to anywhere, and one key until the page is laid out again, over 300 keys.
+- pages: each page of the gallery in a headless Chromium (`apt-get install chromium chromium-driver`): until it is
+  loaded, and requests to anywhere; on play pages one key until the page is laid out again, over 300 keys.
 - verdicts: a saved answer until its verdict in a session of `latchfree learn`, for every answer of the course.
 - class: `latchfree grade` with 100 submissions to a lesson, all the answers of the course to it.
 - archives: `latchfree course build --play`. site: `docs/site/build.py` with the gallery, where the extra `docs` is.
@@ -77,11 +77,13 @@ def pages(folder: Path) -> None:
     load, requests, presses = [], 0, []
     rng = random.Random(1)
     with browser(width=1280, height=900) as window:
-        for page in sorted((folder / "gallery").glob("*-play.html")):
+        for page in sorted((folder / "gallery").glob("*.html")):
             window.open(page)
             loaded, fetched = window.run(_LOADED)
             load.append((loaded / 1e3, page.name))
-            requests += fetched
+            requests += fetched + len(window.complaints())
+            if not page.name.endswith("-play.html"):
+                continue
             keys = "s" + "".join(rng.choices("123uhrs", [8, 8, 8, 4, 2, 1, 1], k=KEYS))
             took = window.run(f"return (function() {{ {_PRESS} }})({list(keys)!r});")
             presses += [(milliseconds, page.name) for milliseconds in took]

@@ -2,6 +2,7 @@
 
 Example: a process was killed after it had installed a main and before it had cleared ``prev``. The update counts if the
 trie's root still has the generation of the I-node; else the old main does. The walk goes on from the one that counts.
+So would a reader; a snapshot taken before any reader came there leaves the update out.
 
 No word is trusted: a node is looked at only after it was found to be whole.
 """

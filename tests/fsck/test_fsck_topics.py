@@ -6,6 +6,7 @@ import shutil
 import signal
 import time
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import crashes
@@ -67,8 +68,14 @@ def killed(path, seed):
 
 
 def contents(path):
-    """What is in the tries of an arena; opening it leaves traces in the file."""
+    """What is in the tries of an arena; opening it leaves traces in the file.
+
+    An update that a killed process has begun counts if it is looked at before the next snapshot; fsck says so, too.
+    """
     with Arena.open(path) as arena:
+        home = ConcurrentTrie.open(arena, "home")
+        for first, second, third in product("abc", range(5), range(11)):
+            home.match(f"{first}/{second}/{third}")
         return {name: set(ConcurrentTrie.open(arena, name).subscriptions()) for name in ("home", "jobs")}
 
 
@@ -133,6 +140,33 @@ def test_after_many_kills(tmp_path):
             path.unlink(missing_ok=True)
             create(path)
         check_crash(path, seed, tmp_path / "scratch")
+
+
+def test_whoever_looks_first_decides_an_update_in_progress(path, tmp_path):
+    """A reader carries it through; a snapshot, whose root is another one, leaves it out. fsck counts it in."""
+    with Arena.open(path) as arena:
+        home = ConcurrentTrie.open(arena, "home")
+        words = arena.words
+        root = int(words[home._store.trie + 1])
+        main = int(words[root + 1])
+        slots = words[main + 3 : main + (int(words[main]) >> 40 & 0xFFFFF)].tolist()
+        mains = {slot & PLAIN: int(words[(slot & PLAIN) + 1]) for slot in slots if slot & TAG}
+        home.subscribe("a/new", 1)
+        changed = [at for at, main in mains.items() if int(words[at + 1]) != main]
+        assert len(changed) == 1
+        words[int(words[changed[0] + 1]) + 1] = mains[changed[0]]  # its `prev`: it is undecided again
+        arena.region.close(clean=False)
+    scratch = tmp_path / "scratch"
+    for look, count in (("match", 61), ("snapshot", 60), ("fsck", 61)):
+        shutil.copyfile(path, scratch)
+        report = fsck(path=scratch, repair=look == "fsck")
+        assert (report.damage, report.faults) == ([], [])
+        assert next(each.entries for each in report.structures if each.name == "home") == 61
+        with Arena.open(scratch) as arena:
+            home = ConcurrentTrie.open(arena, "home")
+            if look == "match":
+                home.match("a/new")
+            assert len(set(home.subscriptions())) == count, look
 
 
 def test_a_leak_is_found_and_given_back(path):

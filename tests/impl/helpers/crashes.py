@@ -14,6 +14,7 @@ from latchfree.arena import layout
 
 STRUCTURES = {"numbers": (int, int), "words": (str, bytes), "pickles": ("pickle", str), "deep": (int, str)}
 CAPACITY = 4 << 20
+KEYS = 400
 
 
 def create(path):
@@ -37,7 +38,7 @@ def change(arena, rng, steps, kept=None):
     tries = {name: Ctrie.open(arena, name) for name in arena.structures()}
     for _ in range(steps):
         name, trie = rng.choice(sorted(tries.items()))
-        key = key_of(name, rng.randrange(30 if name == "deep" else 400))
+        key = key_of(name, rng.randrange(30 if name == "deep" else KEYS))
         what = rng.random()
         try:
             if what < 0.55:
@@ -89,9 +90,16 @@ def _start(path, seed):
 
 
 def contents(path):
-    """What is in each structure of an arena; opening it leaves traces in the file."""
+    """What is in each structure of an arena; opening it leaves traces in the file.
+
+    An update that a killed process has begun counts if it is looked at before the next snapshot; fsck says so, too.
+    """
     with Arena.open(Path(path)) as arena:
-        return {name: dict(Ctrie.open(arena, name)) for name in arena.structures()}
+        tries = {name: Ctrie.open(arena, name) for name in arena.structures()}
+        for name, trie in tries.items():
+            for n in range(KEYS):
+                trie.get(key_of(name, n))
+        return {name: dict(trie) for name, trie in tries.items()}
 
 
 def damage(path, rng):
