@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -54,8 +54,8 @@ def grade(
     0 if everything was graded, whatever the grades, and 2 if a submission could not be read.
     """
     from latchfree_teach.course.lesson import find_lesson
-    from latchfree_teach.grading.grader import Grader
     from latchfree_teach.grading.reports.table import table
+    from latchfree_teach.grading.together import cores, graded
 
     try:
         found = find_lesson(lesson)
@@ -71,20 +71,29 @@ def grade(
     grades: list[Graded] = []
     defects = 0
     single = len(submissions) == 1
-    with Grader(seconds=seconds, megabytes=megabytes) as grader, settings.progress("grade: loading") as report:
-        for name, path in _named(submissions):
-            report(f"grade: {len(grades) + 1} of {len(submissions)}: {name}")
-            try:
-                graded = _grade(grader, found, name, path, play=bool(settings.address))
-            except RuntimeError as error:  # of one submission; the others are graded
+    at_once = max(1, cores() // 2) if found.kind == "spec" else cores()  # TLC has two processes for a submission
+
+    def work(grader: "Grader", submission: tuple[str, Path]) -> "Graded | RuntimeError":
+        try:
+            return _grade(grader, found, *submission, play=bool(settings.address))
+        except RuntimeError as error:  # of one submission; the others are graded
+            return error
+
+    named = list(_named(submissions))
+    answers = graded(work, named, at_once=at_once, seconds=seconds, megabytes=megabytes)
+    with closing(answers), settings.progress("grade: loading") as report:
+        for name, _ in named:
+            report(f"grade: {len(grades) + 1} of {len(named)}: {name}")
+            answer = next(answers)
+            if isinstance(answer, RuntimeError):
                 defects += 1
-                settings.warn(str(error))
-                graded = _not_graded(found, name, "crashed", "the grader failed: a defect of latchfree")
-            grades.append(graded)
+                settings.warn(str(answer))
+                answer = _not_graded(found, name, "crashed", "the grader failed: a defect of latchfree")
+            grades.append(answer)
             if settings.address:
-                _keep(settings, graded)
+                _keep(settings, answer)
             if format_ == GradeFormat.text:
-                _say(settings, graded, whole=single)
+                _say(settings, answer, whole=single)
     if settings.address:
         settings.write("grades.csv", table(grades))
     if format_ == GradeFormat.csv:

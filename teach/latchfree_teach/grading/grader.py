@@ -14,9 +14,10 @@ import os
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Final
+from typing import Any, Final
 
 from latchfree_teach.course.lesson import Lesson
 from latchfree_teach.grading.result import CheckResult, Graded
@@ -71,7 +72,7 @@ class Grader:
             encoding="utf-8",
             start_new_session=True,
         )
-        self._answer()
+        self._answer(self._process)
 
     def grade(self, lesson: Lesson, text: str, name: str = "submission.py", *, play: bool = False) -> Graded:
         """Grade one submission.
@@ -125,18 +126,19 @@ class Grader:
 
     def _asked(self, request: str) -> dict[str, Any]:
         self.start()
-        pipe = self._pipe("stdin")
-        try:
-            pipe.write(request + "\n")
-            pipe.flush()
-        except BrokenPipeError:
-            pass  # `_answer` says so
-        return self._answer()
+        process = self._process
+        if process is not None and process.stdin is not None:
+            with suppress(BrokenPipeError, ValueError):  # `_answer` says so
+                process.stdin.write(request + "\n")
+                process.stdin.flush()
+        return self._answer(process)
 
     def close(self) -> None:
-        """End the process behind the grader; the next `grade` starts another."""
+        """End the process behind the grader; the next `grade` starts another, and one of another thread fails."""
         process, self._process = self._process, None
         if process is not None:
+            if self._one.locked():  # another thread waits for an answer, and holds the pipe while it does
+                process.terminate()
             for pipe in (process.stdin, process.stdout):
                 if pipe is not None:
                     pipe.close()
@@ -150,18 +152,16 @@ class Grader:
                     process.kill()
                     process.wait()
 
-    def _pipe(self, name: str) -> IO[str]:
-        assert self._process is not None
-        pipe: IO[str] | None = getattr(self._process, name)
-        assert pipe is not None
-        return pipe
-
-    def _answer(self) -> dict[str, Any]:
-        line = self._pipe("stdout").readline()
+    def _answer(self, process: subprocess.Popen[str] | None) -> dict[str, Any]:
+        """Return the next answer of a process; raise RuntimeError if it has ended, or was closed meanwhile."""
+        line = ""
+        if process is not None and process.stdout is not None:
+            with suppress(ValueError):  # the pipe is closed
+                line = process.stdout.readline()
         if not line:
-            assert self._process is not None
-            code = self._process.wait()
-            self.close()
+            code = None if process is None else process.wait()
+            if self._process is process:
+                self.close()
             raise RuntimeError(f"the grader's process has ended with exit code {code}")
         answer: dict[str, Any] = json.loads(line)
         return answer

@@ -10,6 +10,7 @@ import pytest
 from latchfree_teach import Grader, find_lesson
 from latchfree_teach.grading.grader import read_submission
 from latchfree_teach.grading.syntax import MOST_BYTES
+from latchfree_teach.grading.together import graded
 
 LESSON = find_lesson("1")
 READ = "\n\n@kernel\ndef read(mem, root, thread):\n    return load(mem, root)\n"
@@ -120,6 +121,63 @@ def test_a_grader_that_is_closed_meanwhile_leaves_nothing_behind(tmp_path, monke
     worker.terminate()
     worker.wait(60)
     thread.join(60)
+    assert list(tmp_path.glob("latchfree-grade-*")) == []
+
+
+def test_closing_ends_what_another_thread_waits_for(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    busy, told = Grader(seconds=600), []
+    busy.start()
+
+    def grade():
+        with pytest.raises(RuntimeError, match="has ended with exit code") as caught:
+            busy.grade(LESSON, increment("while ONE == ONE:", "    pass", ADD))
+        told.append(str(caught.value))
+
+    thread = threading.Thread(target=grade)
+    thread.start()
+    while not list(tmp_path.glob("latchfree-grade-*")):
+        time.sleep(0.001)
+    busy.close()
+    thread.join(60)
+    assert len(told) == 1
+    assert list(tmp_path.glob("latchfree-grade-*")) == []
+    assert busy.grade(LESSON, LESSON.solution).passed
+    busy.close()
+
+
+def test_grades_come_in_the_order_of_the_submissions():
+    texts = [increment("while ONE == ONE:", "    pass", ADD), LESSON.solution, LESSON.hole, *LESSON.right.values()]
+
+    def work(grader, text):
+        return grader.grade(LESSON, text, str(texts.index(text)))
+
+    found = list(graded(work, texts, at_once=2, seconds=2, megabytes=768))
+    assert [each.name for each in found] == [str(k) for k in range(len(texts))]
+    assert [each.status for each in found] == ["out of time", *["graded"] * (len(texts) - 1)]
+    with Grader() as one:
+        assert [each.verdict for each in found[1:]] == [work(one, text).verdict for text in texts[1:]]
+
+
+def test_who_stops_early_leaves_no_grader_behind(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    seen = []
+
+    def work(grader, text):
+        seen.append(grader)
+        return grader.grade(LESSON, text)
+
+    answers = graded(
+        work,
+        [LESSON.solution] + [increment("while ONE == ONE:", "    pass", ADD)] * 9,
+        at_once=2,
+        seconds=600,
+        megabytes=768,
+    )
+    assert next(answers).passed
+    answers.close()
+    assert len(seen) < 5
+    assert all(grader._process is None for grader in seen)
     assert list(tmp_path.glob("latchfree-grade-*")) == []
 
 
