@@ -26,6 +26,8 @@ SECONDS: Final = 20
 MEGABYTES: Final = 768
 _IDLE: Final = 0.5
 """Seconds that a worker needs to end when it has nothing to do."""
+_PATIENCE: Final = 2
+"""Seconds that a worker needs to end in the midst of a submission."""
 
 
 class Grader:
@@ -136,21 +138,17 @@ class Grader:
     def close(self) -> None:
         """End the process behind the grader; the next `grade` starts another, and one of another thread fails."""
         process, self._process = self._process, None
-        if process is not None:
-            if self._one.locked():  # another thread waits for an answer, and holds the pipe while it does
-                process.terminate()
-            for pipe in (process.stdin, process.stdout):
-                if pipe is not None:
-                    pipe.close()
-            try:
-                process.wait(_IDLE)
-            except subprocess.TimeoutExpired:  # in the midst of a submission
-                process.terminate()
-                try:
-                    process.wait(2)
-                except subprocess.TimeoutExpired:
-                    process.kill()
-                    process.wait()
+        if process is None:
+            return
+        if self._one.locked():  # another thread waits for an answer, and holds the pipe while it does
+            _end(process)
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                pipe.close()
+        try:
+            process.wait(_IDLE)
+        except subprocess.TimeoutExpired:  # in the midst of a submission
+            _end(process)
 
     def _answer(self, process: subprocess.Popen[str] | None) -> dict[str, Any]:
         """Return the next answer of a process; raise RuntimeError if it has ended, or was closed meanwhile."""
@@ -165,6 +163,16 @@ class Grader:
             raise RuntimeError(f"the grader's process has ended with exit code {code}")
         answer: dict[str, Any] = json.loads(line)
         return answer
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """End a process that does not end by itself, so that its folder goes with it if it can."""
+    process.terminate()
+    try:
+        process.wait(_PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def read_submission(path: Path) -> str:

@@ -62,9 +62,11 @@ def graded(
             yield future.result()
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
-        while wait(futures, _MOMENT).not_done:  # again, for a thread may have been about to ask
+        while True:  # more than once, for a thread may have been about to ask
             for each in graders:
                 each.close()
-        for each in graders:
-            each.close()
+            running = [each for each in futures if not each.done()]
+            if not running:
+                break
+            wait(running, _MOMENT)
         pool.shutdown()
