@@ -7,29 +7,38 @@ const Game = (D) => {
   const bad = (s) => status(s) !== "" && status(s) !== "done";
   const ended = (s) => bad(s) || status(s) === "done";
 
-  // Fewest changes of threads to a violation from a state, and the threads of such a way: 0-1 search.
-  function best(from, last) {
-    const key = (s, t) => s * 16 + t + 1, cost = new Map([[key(from, last), 0]]), back = new Map();
-    for (let layer = [[from, last]], d = 0; layer.length; d++) {
-      const next = [];
-      for (let i = 0; i < layer.length; i++) {
-        const [s, t] = layer[i];
-        if (cost.get(key(s, t)) !== d) continue;
-        if (bad(s)) {
-          const way = [];
-          for (let k = key(s, t); back.has(k);) { const [before, thread] = back.get(k); way.push(thread); k = before; }
-          return { switches: d, way: way.reverse() };
-        }
-        for (const [u, to] of D.states[s][3]) {
-          const total = d + (t >= 0 && u !== t ? 1 : 0), k = key(to, u);
-          if (cost.has(k) && cost.get(k) <= total) continue;
-          cost.set(k, total); back.set(k, [key(s, t), u]);
-          (total === d ? layer : next).push([to, u]);
+  // Fewest changes of threads to a violation from each state, by the thread that moved last, and who moves next on such
+  // a way: a 0-1 search backwards from all violations, once.
+  const columns = 2 + Math.max(0, ...D.states.flatMap((st) => st[3].map((m) => m[0])));
+  const place = (s, t) => s * columns + t + 1;
+  const changes = new Int32Array(D.states.length * columns).fill(-1), next = new Int8Array(changes.length);
+  const into = D.states.map(() => []);
+  D.states.forEach((st, s) => { for (const [t, to] of st[3]) into[to].push(s, t); });
+  let layer = [];
+  D.states.forEach((_, s) => { if (bad(s)) for (let t = -1; t < columns - 1; t++) { changes[place(s, t)] = 0; layer.push(s, t); } });
+  for (let d = 0, later; layer.length; d++, layer = later) {
+    later = [];
+    for (let i = 0; i < layer.length; i += 2) {
+      const s = layer[i], t = layer[i + 1];
+      if (t < 0 || changes[place(s, t)] !== d) continue;
+      for (let j = 0; j < into[s].length; j += 2) {
+        if (into[s][j + 1] !== t || bad(into[s][j])) continue;
+        for (let last = -1; last < columns - 1; last++) {
+          const k = place(into[s][j], last), total = d + (last >= 0 && last !== t ? 1 : 0);
+          if (changes[k] >= 0 && changes[k] <= total) continue;
+          changes[k] = total; next[k] = t;
+          (total === d ? layer : later).push(into[s][j], last);
         }
       }
-      layer = next;
     }
-    return null;
+  }
+
+  // The fewest changes from a state, and the threads of such a way.
+  function best(from, last) {
+    const switches = changes[place(from, last)], way = [];
+    if (switches < 0) return null;
+    for (let s = from, t = last; !bad(s); s = moveOf(s, t)[1]) { t = next[place(s, t)]; way.push(t); }
+    return { switches, way };
   }
 
   // Go along moves, as far as they can be made: the states, the operations, and all explanations still standing.
