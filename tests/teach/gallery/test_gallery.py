@@ -85,6 +85,7 @@ def test_the_engine_makes_every_move_of_a_page_and_nothing_fails_below_par(name)
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
-    assert told["moves"] >= 2
-    assert told["ends"] >= 1
+    fails_alone = told["par"] == 0  # in one thread: a few moves, and one end
+    assert told["moves"] >= (2 if fails_alone else 5)
+    assert told["ends"] >= (1 if fails_alone else 2)
     print(name, told)

@@ -68,6 +68,18 @@ def test_a_thousand_random_plays_in_node(target, scenario, rng):
     play_in_node(data_of(target, scenario), rng)
 
 
+@pytest.mark.skipif(shutil.which("node") is None, reason="Node is not installed")
+def test_a_page_may_be_as_large_as_a_search():
+    last = 200_000
+    states = [[[], [], [], [[0, k + 1, 1, 0, 0, 0, [], 0]] if k < last else [], {}, "", []] for k in range(last + 1)]
+    states[last][5] = "deadlock"
+    given = json.dumps({"data": {"states": states, "start": [], "before": 0}, "plays": []})
+    program = static("game.js") + PROGRAM
+    node = subprocess.run(["node", "-e", program], input=given, capture_output=True, text=True, timeout=300)
+    assert node.returncode == 0, node.stderr
+    assert json.loads(node.stdout)["best"] == {"switches": 0, "way": [0] * last}
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("node") is None, reason="Node is not installed")
 def test_a_thousand_random_plays_of_each_page_of_the_gallery(tmp_path, rng):

@@ -9,7 +9,8 @@ const Game = (D) => {
 
   // Fewest changes of threads to a violation from each state, by the thread that moved last, and who moves next on such
   // a way: a 0-1 search backwards from all violations, once.
-  const columns = 2 + Math.max(0, ...D.states.flatMap((st) => st[3].map((m) => m[0])));
+  let columns = 2;
+  for (const st of D.states) for (const [t] of st[3]) columns = Math.max(columns, t + 2);
   const place = (s, t) => s * columns + t + 1;
   const changes = new Int32Array(D.states.length * columns).fill(-1), next = new Int8Array(changes.length);
   const into = D.states.map(() => []);
