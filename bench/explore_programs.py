@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Hashable
 
-from latchfree_explore.python.classes import calls_of
+from latchfree_explore.python.calling import calls_of
 from latchfree_explore.python.code import Code
 from latchfree_explore.python.exploring import explore_program
 from latchfree_explore.scenario import Scenario

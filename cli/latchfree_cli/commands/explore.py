@@ -42,12 +42,18 @@ def explore(
     settings: Settings,
     target: Annotated[
         str,
-        typer.Argument(metavar="TARGET", help="ctrie, topic-trie, ring, weak-ring, FILE.py[:NAME] or MODULE:CLASS."),
+        typer.Argument(
+            metavar="TARGET",
+            help="ctrie, topic-trie, ring, weak-ring, FILE.py[:NAME], MODULE:CLASS or MODULE:COROUTINE.",
+        ),
     ],
     *,
     scenario: Annotated[
         str | None,
-        typer.Option(metavar="TEXT", help='Such as "init: put(1, 1) | put(1, 2) | get(1)"; default: random ones.'),
+        typer.Option(
+            metavar="TEXT",
+            help='Such as "init: put(1, 1) | put(1, 2) | get(1)"; default: random ones, of a class all small ones.',
+        ),
     ] = None,
     strategy: Annotated[
         StrategyName | None, typer.Option(help="Default: dpor for a given scenario, pct for random ones.")
@@ -82,6 +88,9 @@ def explore(
     switches: Annotated[
         SwitchesName | None, typer.Option(help="MODULE:CLASS: where threads may change (both).")
     ] = None,
+    cancels: Annotated[
+        int | None, typer.Option(min=0, help="Plain Python with coroutines: the most tasks that are cancelled (0).")
+    ] = None,
 ) -> Outcome:
     """Run compiled code through many interleavings and judge what its operations return.
 
@@ -95,19 +104,24 @@ def explore(
         others = (strategy, bound, mutant, plain or None, obstruction_free or None, emit_test, along)
         if any(option is not None for option in others) or every_step or as_coded:
             raise exits.Stop(
-                exits.USAGE, f"{target}: a class takes --scenario, --model, --switches, --schedules and --timeout only"
+                exits.USAGE,
+                f"{target}: plain Python takes --scenario, --model, --switches, --cancels, --schedules, --seed and "
+                "--timeout only",
             )
         chosen = "both" if switches is None else str(switches)
         return explore_class(
             settings,
             target,
-            model=model or "map",
+            model=model,
             scenario=scenario or script or None,
             switches=chosen,
             schedules=schedules,
+            cancels=cancels or 0,
         )
-    if model is not None or switches is not None:
-        raise exits.Stop(exits.USAGE, "--model and --switches are for a class in plain Python: MODULE:CLASS")
+    if model is not None or switches is not None or cancels is not None:
+        raise exits.Stop(
+            exits.USAGE, "--model, --switches and --cancels are for plain Python: MODULE:CLASS or MODULE:COROUTINE"
+        )
     if along is not None:
         from latchfree_cli.bridge import explore_along
 

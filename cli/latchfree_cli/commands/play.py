@@ -35,7 +35,8 @@ def play(
         str,
         typer.Argument(
             metavar="TARGET",
-            help="A mutant, a model of TLA+, ctrie, topic-trie, ring, FILE.py[:NAME], MODULE:CLASS or a replay of one.",
+            help="A mutant, a model of TLA+, ctrie, topic-trie, ring, FILE.py[:NAME], MODULE:CLASS, MODULE:COROUTINE "
+            "or a replay of one.",
         ),
     ],
     *,
@@ -55,6 +56,9 @@ def play(
     switches: Annotated[
         SwitchesHere | None, typer.Option(help="MODULE:CLASS: where threads may change (free).")
     ] = None,
+    cancels: Annotated[
+        int | None, typer.Option(min=0, help="Plain Python with coroutines: the most tasks that are cancelled (0).")
+    ] = None,
 ) -> Outcome:
     """Make an HTML page on which the reader chooses which thread goes on, and tries to break the code.
 
@@ -70,9 +74,13 @@ def play(
         if serve:
             raise exits.Stop(exits.USAGE, f"{target}: --serve is for compiled code; a page of a class has a file")
         where = None if switches is None else str(switches)
-        return play_class(settings, target, scenario=scenario, model=model, switches=where, changes=within)
-    if model is not None or switches is not None:
-        raise exits.Stop(exits.USAGE, "--model and --switches are for a class in plain Python: MODULE:CLASS")
+        return play_class(
+            settings, target, scenario=scenario, model=model, switches=where, changes=within, cancels=cancels
+        )
+    if model is not None or switches is not None or cancels is not None:
+        raise exits.Stop(
+            exits.USAGE, "--model, --switches and --cancels are for plain Python: MODULE:CLASS or MODULE:COROUTINE"
+        )
     if _is_model(target, scenario):
         if serve or within is not None:
             raise exits.Stop(exits.USAGE, f"{target}: the page of a model has every state: no --serve, no --within")

@@ -1,14 +1,15 @@
-"""``latchfree explore MODULE:CLASS`` and the replay of its failures: classes in plain Python."""
+"""``latchfree explore MODULE:CLASS`` and the replay of its failures: classes and coroutines in plain Python."""
 
 from __future__ import annotations
 
+import inspect
 import re
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from latchfree_cli import exits
-from latchfree_cli.settings import Outcome, Settings
+from latchfree_cli.settings import Outcome, Report, Settings
 
 if TYPE_CHECKING:
     from latchfree_explore import PythonExploration
@@ -25,34 +26,49 @@ def names_a_class(target: str) -> bool:
 
 
 def explore_class(
-    settings: Settings, target: str, *, model: str, scenario: str | None, switches: str, schedules: int | None
+    settings: Settings,
+    target: str,
+    *,
+    model: str | None,
+    scenario: str | None,
+    switches: str,
+    schedules: int | None,
+    cancels: int,
 ) -> Outcome:
-    """Explore the calls of a scenario on an object of a class, in one or both models of the interpreter."""
-    if scenario is None:
-        raise exits.Stop(exits.USAGE, 'say which calls to explore: --scenario "put(0, 1) | get(0)"')
-    from latchfree_explore import CannotControl, Diverged, explore_object
+    """Explore calls on an object of a class, or a coroutine function, in one or both models of the interpreter."""
+    from latchfree_explore import CannotControl, Diverged, explore_async, explore_object
     from latchfree_explore.python.exploring import SCHEDULES
     from latchfree_explore.python.replays import find_class
 
     results: list[PythonExploration] = []
+    reproduce: str | None = None
     try:
         make = find_class(target)
+        main = scenario is None and inspect.iscoroutinefunction(make)
+        if main and model is not None:
+            raise exits.Stop(exits.USAGE, f"{target}: a coroutine function is run as it is; --model is for a class")
         for each in SWITCHES[switches]:
             if any(every.complete for every in results):
-                results.append(_within_free(scenario))
+                results.append(_within_free(scenario or ""))
                 settings.say(f"explore {target}: {results[-1].verdict}: {results[-1].reason}")
                 continue
-            with settings.progress(f"explore {target}: {each}"):
-                found = explore_object(
-                    make,
-                    scenario,
-                    model=model,
-                    switches=each,  # type: ignore[arg-type]
-                    schedules=schedules or SCHEDULES,
-                    timeout=settings.timeout,
-                    raises=False,
+            limits: Any = {
+                "switches": each, "schedules": schedules or SCHEDULES, "timeout": settings.timeout, "cancels": cancels,
+                "seed": settings.seed or 0, "raises": False,
+            }  # fmt: skip
+            with settings.progress(f"explore {target}: {each}") as report:
+
+                def said(done: int, of: int, each: str = each, report: Report = report) -> None:
+                    report(f"explore {target}: {each}: {done:,} of {of:,} programs")
+
+                found = (
+                    explore_async(make, **limits)
+                    if main
+                    else explore_object(make, scenario, model=model or "map", on_progress=said, **limits)
                 )
             results.append(found)
+            if found.wrong is not None and reproduce is None:  # written before anything is said: a pipe may end early
+                reproduce = _write(settings, found, target, "" if main else model or "map")
             settings.say(f"explore {target}: {found.explain()}")
             if found.interrupted:
                 break
@@ -61,9 +77,8 @@ def explore_class(
     except (CannotControl, Diverged) as error:
         raise exits.Stop(exits.TOOL, str(error)) from None
     payload = {"target": target, "results": [summary(each) for each in results]}
-    failed = next((each for each in results if each.wrong is not None), None)
-    if failed is not None:
-        return Outcome("violation", payload, reproduce=_write(settings, failed, target, model))
+    if reproduce is not None:
+        return Outcome("violation", payload, reproduce=reproduce)
     if any(each.interrupted for each in results):
         return Outcome("unknown", payload, code=exits.INTERRUPTED)
     return Outcome("ok" if all(each.verdict == "ok" for each in results) else "unknown", payload)
@@ -134,6 +149,7 @@ def summary(result: PythonExploration) -> dict[str, object]:
         "complete": result.complete,
         "schedules": result.schedules,
         "cut_short": result.cut,
+        "programs": result.programs,
         "scenario": result.scenario,
         "seconds": round(result.seconds, 3),
         "failure": None

@@ -1,7 +1,9 @@
 """``latchfree play MODULE:CLASS``, and of the replay file of a class: play pages of plain Python."""
 
+import inspect
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from latchfree_cli import exits
 from latchfree_cli.commands.show import SUFFIXES, write_page
@@ -16,33 +18,44 @@ def play_class(
     model: str | None,
     switches: str | None,
     changes: int | None,
+    cancels: int | None,
 ) -> Outcome:
-    """Write the play page of calls on an object; that of a replay file opens at the end of its schedule."""
+    """Write the play page of calls on an object, or of a coroutine function.
+
+    That of a replay file opens at the end of its schedule.
+    """
     from latchfree_explore import CannotControl, Diverged
     from latchfree_explore.python.replays import find_class, read
-    from latchfree_teach import play_object
+    from latchfree_teach import play_async, play_object
 
     opened: Sequence[int] = ()
     name = target.replace(":", ".")
     try:
         if target.endswith(".json"):
-            if scenario is not None or model is not None or switches is not None:
-                raise exits.Stop(exits.USAGE, f"{target}: a replay has its scenario, its model and its switches")
+            if any(option is not None for option in (scenario, model, switches, cancels)):
+                raise exits.Stop(exits.USAGE, f"{target}: a replay has its scenario, model, switches and cancellations")
             document = read(Path(target))
             name = Path(target).stem
-            target, scenario, model = document["target"], document["scenario"], document["model"]
-            switches = document["switches"]
+            target, scenario, model = document["target"], document["scenario"] or None, document["model"]
+            switches, cancels = document["switches"], document["cancels"]
             opened = [thread for thread, count in document["choices"] for _ in range(count)]
-        if scenario is None:
+        make = find_class(target)
+        main = scenario is None and inspect.iscoroutinefunction(make)
+        if scenario is None and not main:
             raise exits.Stop(
                 exits.USAGE, f'{target}: give the operations to play, such as --scenario "put(0, 1) | get(0)"'
             )
         path = settings.out if settings.out.suffix.lower() in SUFFIXES else settings.out / f"play-{name}.html"
+        options: Any = {
+            "cancels": cancels or 0, "switches": switches or "free", "changes": changes, "title": target,
+            "opened": opened,
+        }  # fmt: skip
         with settings.progress(f"play {target}: searching its states"):
-            made = play_object(
-                find_class(target), scenario, model=model or "map", switches=switches or "free", changes=changes,
-                title=target, opened=opened,
-            )  # fmt: skip
+            made = (
+                play_object(make, scenario, model=model or "map", **options)
+                if scenario is not None
+                else play_async(make, **options)
+            )
     except OSError as error:
         raise exits.Stop(exits.USAGE, f"{error.filename or target}: {error.strerror}") from None
     except ValueError as error:

@@ -66,10 +66,12 @@ def explore_async(
     __tracebackhide__ = True
     if not callable(main) or inspect.iscoroutine(main):
         raise TypeError(f"main is a coroutine function, not {type(main).__name__}; fix: give main, not main()")
+    cancels = whole("cancels", cancels, 0)
     result = explore_program(
-        AsyncProgram(main, check, whole("cancels", cancels, 0)), switches=switches, strategy=strategy, bound=bound,
+        AsyncProgram(main, check, cancels), switches=switches, strategy=strategy, bound=bound,
         schedules=schedules, timeout=timeout, seed=seed, include=include,
     )  # fmt: skip
+    result.tasks, result.cancels = True, cancels
     if raises and result.wrong is not None:
         raise ExplorationFailed(result)
     return result

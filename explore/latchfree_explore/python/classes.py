@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
+from latchfree_explore.python.calling import Methods, are_coroutines, calls_of, checked_scenario, tasks_of
 from latchfree_explore.python.code import Code
-from latchfree_explore.python.exploring import SCHEDULES, Switches, explore_program, require_callable
-from latchfree_explore.python.objects import ObjectCalls
+from latchfree_explore.python.exploring import SCHEDULES, Switches, explore_program, require_callable, whole
+from latchfree_explore.python.program import Program
 from latchfree_explore.python.result import ExplorationFailed, PythonExploration
-from latchfree_explore.scenario import Invocation, Scenario
+from latchfree_explore.python.small import small_programs
+from latchfree_explore.scenario import Scenario
 from latchfree_model import SequentialModel, get_model
 
 SHRINKING: Final = 20
@@ -18,27 +22,33 @@ SHRINKING: Final = 20
 
 def explore_object(
     make: Callable[[], Any],
-    scenario: str | Scenario,
+    scenario: str | Scenario | None = None,
     *,
     model: str | SequentialModel[Any] = "map",
     switches: Switches = "free",
     methods: Mapping[str, str | Callable[..., Any]] | None = None,
+    cancels: int = 0,
     strategy: str = "dpor",
     schedules: int = SCHEDULES,
     timeout: float | None = None,
+    seed: int = 0,
     include: Sequence[str] = (),
+    on_progress: Callable[[int, int], object] | None = None,
     raises: bool = True,
 ) -> PythonExploration:
     """Call an object from several threads, in every order of accesses that makes a difference, and judge the results.
 
-    Whatever the calls return must be linearizable. A scenario that fails is made smaller, call by call.
+    Whatever the calls return must be linearizable. A scenario that fails is made smaller, call by call. If methods are
+    coroutines, the calls are made by tasks of an event loop, explored as `explore_async` does.
 
     Parameters
     ----------
     make : callable
         Makes the object: a class, or a function.
-    scenario : str or Scenario
-        Which calls each thread makes: ``"put(0, 1) | get(0); remove(0)"``, with ``init:`` and ``after:``.
+    scenario : str or Scenario, optional
+        Which calls each thread makes: ``"put(0, 1) | get(0); remove(0)"``, with ``init:`` and ``after:``. Without it
+        all small programs are explored, two threads with at most two calls each; if these are more than 1,000, a part
+        of the largest.
     model : str or SequentialModel
         What the object is: a built-in model's name, or a model.
     switches : "free" or "gil"
@@ -46,8 +56,17 @@ def explore_object(
     methods : mapping, optional
         The method of the object for an operation that has another name there, or a function of the object and the
         arguments.
-    strategy, schedules, timeout, include, raises
-        See `explore_threads`.
+    cancels : int
+        How many tasks the outside cancels at most, where the calls are coroutines. A cancelled call may have taken
+        effect, or not.
+    strategy, schedules, include, raises
+        See `explore_threads`. `schedules` are those of one scenario.
+    timeout : float, optional
+        Seconds, for all that is explored.
+    seed : int
+        Of what is drawn: schedules, and scenarios where not all are explored.
+    on_progress : callable, optional
+        Called with the number of scenarios that were explored and of those that will be.
 
     Returns
     -------
@@ -58,7 +77,8 @@ def explore_object(
     ExplorationFailed
         If a schedule goes wrong.
     ValueError
-        If the scenario makes no sense, or names an operation that the model or the class does not have.
+        If the scenario makes no sense, or names an operation that the model or the class does not have; if `cancels`
+        is given and the calls are no coroutines.
     TypeError
         If `make` is no function, or `methods` gives something else than names and functions.
 
@@ -68,63 +88,101 @@ def explore_object(
     """
     __tracebackhide__ = True
     chosen = get_model(model) if isinstance(model, str) else model
-    wanted = checked_scenario(make, scenario, chosen, methods)
-
-    code, known = Code(tuple(include)), set[Hashable]()
+    require_callable("make", make)
+    if on_progress is not None:
+        require_callable("on_progress", on_progress)
+    cancels = whole("cancels", cancels, 0)
+    known: Methods = {} if methods is None else methods
+    scenarios, of_all = (
+        small_programs(make, chosen, known, whole("seed", seed))
+        if scenario is None
+        else ([checked_scenario(make, scenario, chosen, methods)], 1)
+    )
+    checked_scenario(make, scenarios[-1], chosen, methods)
+    tasks = are_coroutines(make, list(dict.fromkeys(each.f for one in scenarios for each in one.operations)), known)
+    if cancels and not tasks:
+        raise ValueError("cancels is for calls that are coroutines: threads cannot be cancelled")
+    subject = _Subject(make, chosen, known, cancels, tasks)
+    code = Code(tuple(include))
+    until = None if timeout is None else time.monotonic() + float(timeout)
 
     def explored(each: Scenario) -> PythonExploration:
-        return explore_program(
-            calls_of(make, each, chosen, methods, known),
-            switches=switches, strategy=strategy, schedules=schedules, timeout=timeout, code=code,
+        left = None if until is None else max(0.0, until - time.monotonic())
+        result = explore_program(
+            subject.program(each), switches=switches, strategy=strategy, schedules=schedules, timeout=left, seed=seed,
+            code=code,
         )  # fmt: skip
+        result.scenario, result.tasks, result.cancels = str(each), tasks, subject.cancels
+        return result
 
-    with code.rewritten(calls_of(make, wanted, chosen, methods).roots):
-        result = explored(wanted)
-        result.scenario = str(wanted)
-        if result.wrong is not None:
-            result = _smallest(result, wanted, explored)
+    with code.rewritten(subject.program(scenarios[0]).roots):
+        result = _all_of(scenarios, of_all, explored, on_progress)
     if raises and result.wrong is not None:
         raise ExplorationFailed(result)
     return result
 
 
-def checked_scenario(
-    make: Callable[[], Any],
-    scenario: str | Scenario,
-    model: SequentialModel[Any],
-    methods: Mapping[str, str | Callable[..., Any]] | None = None,
-) -> Scenario:
-    """Return a scenario that the model and the class can make.
+@dataclass
+class _Subject:
+    """An object, and how it is called."""
 
-    Raises
-    ------
-    ValueError, TypeError
-        See `explore_object`.
-    """
-    wanted = Scenario.parse(scenario) if isinstance(scenario, str) else scenario
-    _validate(wanted, model)
-    require_callable("make", make)
-    _validate_methods(make, wanted, {} if methods is None else methods)
-    return wanted
+    make: Callable[[], Any]
+    model: SequentialModel[Any]
+    methods: Methods
+    cancels: int
+    tasks: bool
+    known: set[Hashable] = field(default_factory=set)
+
+    def program(self, scenario: Scenario) -> Program:
+        """Return the program of a scenario."""
+        if self.tasks:
+            return tasks_of(self.make, scenario, self.model, self.methods, self.cancels)
+        return calls_of(self.make, scenario, self.model, self.methods, self.known)
 
 
-def calls_of(
-    make: Callable[[], Any],
-    scenario: Scenario,
-    model: SequentialModel[Any],
-    methods: Mapping[str, str | Callable[..., Any]] | None = None,
-    known: set[Hashable] | None = None,
-) -> ObjectCalls:
-    """Return the program of a scenario; see `ObjectCalls` for `known`."""
-    return ObjectCalls(
-        make,
-        [_calls(thread) for thread in scenario.threads],
-        model,
-        _performer(methods or {}),
-        _calls(scenario.before),
-        _calls(scenario.after),
-        known,
+def _all_of(
+    scenarios: Sequence[Scenario],
+    of_all: int,
+    explored: Callable[[Scenario], PythonExploration],
+    on_progress: Callable[[int, int], object] | None,
+) -> PythonExploration:
+    """Explore scenarios until one fails, which is made small; return its result, or one for all of them."""
+    results: list[PythonExploration] = []
+    for scenario in scenarios:
+        result = explored(scenario)
+        results.append(result)
+        if on_progress is not None:
+            on_progress(len(results), len(scenarios))
+        if result.wrong is not None or result.interrupted or not result.schedules:
+            break
+    last = results[-1]
+    if last.wrong is not None:
+        last = _smallest(last, scenarios[len(results) - 1], explored)
+    return last if len(scenarios) == 1 else _together(last, results, of_all)
+
+
+def _together(last: PythonExploration, results: Sequence[PythonExploration], of_all: int) -> PythonExploration:
+    """Return one result for several scenarios."""
+    run = [each for each in results if each.schedules]
+    last.programs, last.schedules, last.cut = (
+        len(run),
+        sum(each.schedules for each in run),
+        sum(each.cut for each in run),
     )
+    last.seconds, last.longest = sum(each.seconds for each in results), max(each.longest for each in results)
+    if last.wrong is not None:
+        return last
+    last.scenario = ""
+    of = f"all {of_all:,} programs" if len(run) == of_all else f"{len(run):,} of {of_all:,} programs"
+    last.complete = all(each.complete for each in results)
+    if last.complete:
+        last.reason = f"nothing wrong in any schedule of {of} of two threads with at most two calls each"
+    else:
+        last.verdict = "unknown"
+        cut = "interrupted; " if last.interrupted else "cut short; "
+        last.reason = f"{cut}nothing wrong so far in {of}, not all with every schedule"
+        last.reason += "" if last.interrupted else "; fix: a larger limit of schedules or time"
+    return last
 
 
 def _smallest(
@@ -141,46 +199,6 @@ def _smallest(
                 return result
             other = explored(each)
             if other.wrong is not None and result.wrong is not None and other.wrong.kind == result.wrong.kind:
-                other.scenario = str(each)
                 result, scenario, again = other, each, True
                 break
     return result
-
-
-def _validate(scenario: Scenario, model: SequentialModel[Any]) -> None:
-    if scenario.keys:
-        raise ValueError(f"keys: {scenario.keys} places keys in a trie; an object in Python has no such layouts")
-    for each in scenario.operations:
-        if each.f not in model.operations:
-            known = ", ".join(model.operations)
-            raise ValueError(f"the model {model.name!r} has no operation {each.f!r}; it has {known}")
-        if len(each.arguments) != model.operations[each.f]:
-            raise ValueError(
-                f"{each.f} takes {model.operations[each.f]} argument(s), not {len(each.arguments)}: {each}"
-            )
-
-
-def _validate_methods(make: Callable[[], Any], scenario: Scenario, methods: object) -> None:
-    if not isinstance(methods, Mapping):
-        raise TypeError(f"methods must be a mapping, got {type(methods).__name__}")
-    for name, method in methods.items():
-        if not isinstance(method, str):
-            require_callable(f"the method for {name!r}", method)
-    for each in scenario.operations:
-        method = methods.get(each.f, each.f)
-        if isinstance(make, type) and isinstance(method, str) and not hasattr(make, method):
-            raise ValueError(
-                f"{make.__qualname__} has no method {method!r}; fix: methods={{{each.f!r}: the name it has there}}"
-            )
-
-
-def _calls(operations: Sequence[Invocation]) -> list[tuple[str, tuple[Any, ...]]]:
-    return [(each.f, each.arguments) for each in operations]
-
-
-def _performer(methods: Mapping[str, str | Callable[..., Any]]) -> Callable[[Any, str, tuple[Any, ...]], Any]:
-    def perform(shared: Any, f: str, arguments: tuple[Any, ...]) -> Any:
-        method = methods.get(f, f)
-        return getattr(shared, method)(*arguments) if isinstance(method, str) else method(shared, *arguments)
-
-    return perform

@@ -1,4 +1,6 @@
-"""Replay files of plain Python: one failing schedule of an object's calls, to be run again exactly, on any version.
+"""Replay files of plain Python: one failing schedule, to be run again exactly, on any version.
+
+The schedule is one of an object's calls, by threads or by tasks, or of a coroutine function.
 
 A schedule is a list of threads, and says nothing of addresses or bytecode; so a file written on one version of Python
 runs on others. Each step's thread, line and access are kept: where a run differs, the error names both.
@@ -15,22 +17,25 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
-from latchfree_explore.python.classes import calls_of
+from latchfree_explore.python.aio.program import AsyncProgram
+from latchfree_explore.python.calling import calls_of, tasks_of
 from latchfree_explore.python.core.constants import Constants
 from latchfree_explore.python.core.run import Diverged
 from latchfree_explore.python.core.steps import Step
-from latchfree_explore.python.program import Machine
+from latchfree_explore.python.program import Machine, Program
 from latchfree_explore.python.result import PythonExploration
 from latchfree_explore.python.search.strategies import Fixed
 from latchfree_explore.scenario import Scenario
 from latchfree_model import get_model
 
 KIND: Final = "python-replay"
-VERSION: Final = 1
+VERSION: Final = 2
 _FIELDS: Final = {
     "target": str, "model": str, "scenario": str, "switches": str, "choices": list, "written": list, "steps": list,
-    "source": str, "kind": str,
+    "source": str, "kind": str, "tasks": bool, "cancels": int,
 }  # fmt: skip
+_BEFORE_TASKS: Final = 1
+"""The version of files of threads only."""
 
 
 class PythonReplayError(ValueError):
@@ -71,7 +76,7 @@ def source_digest(make: Callable[[], Any]) -> str:
 
 
 def to_json(result: PythonExploration, *, target: str, model: str) -> dict[str, Any]:
-    """Return the failure of an exploration as a document."""
+    """Return the failure of an exploration as a document; without a scenario the target is a coroutine function."""
     assert result.wrong is not None
     return {
         "latchfree": KIND,
@@ -80,6 +85,8 @@ def to_json(result: PythonExploration, *, target: str, model: str) -> dict[str, 
         "target": target,
         "model": model,
         "scenario": result.scenario,
+        "tasks": result.tasks,
+        "cancels": result.cancels,
         "switches": result.switches,
         "kind": result.wrong.kind,
         "message": result.wrong.message,
@@ -117,15 +124,29 @@ def read(path: Path) -> dict[str, Any]:
         raise PythonReplayError(f"{path}: expected JSON: {error}") from None
     if not isinstance(document, dict) or document.get("latchfree") != KIND:
         raise PythonReplayError(f'{path}: expected an object with "latchfree": "{KIND}"')
+    if document.get("version") == _BEFORE_TASKS:
+        document = {"tasks": False, "cancels": 0, **document, "version": VERSION}
     if document.get("version") != VERSION:
         raise PythonReplayError(f"{path}: version {document.get('version')!r}; this program reads {VERSION}")
     for name, kind in _FIELDS.items():
-        if not isinstance(document.get(name), kind):
+        if type(document.get(name)) is not kind:
             raise PythonReplayError(f"{path}: {name!r} must be a {kind.__name__}, not {document.get(name)!r}")
+    if document["cancels"] < 0:
+        raise PythonReplayError(f"{path}: 'cancels' must be at least 0, not {document['cancels']}")
     for piece in document["choices"]:
         if not (isinstance(piece, list) and len(piece) == 2 and all(type(n) is int and n >= 0 for n in piece)):
             raise PythonReplayError(f"{path}: 'choices' is a list of [thread, steps], not {piece!r}")
     return document
+
+
+def program_of(document: dict[str, Any], make: Callable[[], Any]) -> Program:
+    """Return the program of a replay file, whose target has been found."""
+    if not document["scenario"]:
+        return AsyncProgram(make, cancels=document["cancels"])
+    scenario, model = Scenario.parse(document["scenario"]), get_model(document["model"])
+    if document["tasks"]:
+        return tasks_of(make, scenario, model, cancels=document["cancels"])
+    return calls_of(make, scenario, model)
 
 
 def replay_python(case: str | Path, *, stop_at: int | None = None) -> PythonExploration:
@@ -153,7 +174,7 @@ def replay_python(case: str | Path, *, stop_at: int | None = None) -> PythonExpl
     if stop_at is not None and not 0 <= stop_at < len(document["steps"]):
         raise PythonReplayError(f"there is no step {stop_at}: the schedule has steps 0 to {len(document['steps']) - 1}")
     make = find_class(document["target"])
-    program = calls_of(make, Scenario.parse(document["scenario"]), get_model(document["model"]))
+    program = program_of(document, make)
     machine = Machine(program, polls=document["switches"] == "gil")
     machine.constants = Constants(document["written"])
     choices = [thread for thread, count in document["choices"] for _ in range(count)]
@@ -166,7 +187,11 @@ def replay_python(case: str | Path, *, stop_at: int | None = None) -> PythonExpl
     _compare(document["steps"], outline(run.steps), changed)
     result = PythonExploration(document["switches"], strategy="replay", schedules=1, scenario=document["scenario"])
     result.steps, result.names, result.wrong = run.steps, [task.name for task in run.tasks], wrong
-    result.preemptions = document.get("preemptions")
+    result.preemptions, result.tasks, result.cancels = (
+        document.get("preemptions"),
+        document["tasks"],
+        document["cancels"],
+    )
     result.verdict = "ok" if wrong is None else "violation"
     result.reason = ("the schedule does not fail" if wrong is None else f"{wrong.kind}: {wrong.message}") + changed
     return result

@@ -55,6 +55,12 @@ class PythonExploration:
         The calls of each thread, if an object was explored.
     longest : int
         Steps of the longest schedule.
+    programs : int
+        How many scenarios were explored.
+    tasks : bool
+        Whether tasks of an event loop made the calls of the scenario, or were the program.
+    cancels : int
+        How many tasks the outside cancelled at most.
     """
 
     switches: str
@@ -74,6 +80,9 @@ class PythonExploration:
     names: list[str] = field(default_factory=list)
     written: list[str] = field(default_factory=list)
     scenario: str = ""
+    programs: int = 1
+    tasks: bool = False
+    cancels: int = 0
 
     @property
     def context_switches(self) -> int:
@@ -84,9 +93,10 @@ class PythonExploration:
     def facts(self) -> list[str]:
         """Return where threads change, what was run, and how few changes the failing schedule needs."""
         where = "at any access" if self.switches == "free" else "only where this interpreter polls"
+        programs = f" of {self.programs:,} programs" if self.programs > 1 else ""
         lines = [
             f"{self.switches}: threads change {where}",
-            f"{self.schedules:,} schedules ({self.strategy}) in {self.seconds:.2f} s",
+            f"{self.schedules:,} schedules ({self.strategy}){programs} in {self.seconds:.2f} s",
         ]
         return lines if self.wrong is None else [*lines, self._changes()]
 

@@ -26,6 +26,23 @@ class Map:
 
     def get(self, key):
         return self.items.get(key)
+
+import asyncio
+
+class Tasks(Map):
+    async def put(self, key, value):
+        old = self.items.get(key)
+        await asyncio.sleep(0)
+        self.items[key] = value
+        return old
+
+async def main():
+    lock = asyncio.Lock()
+    async def holds():
+        await lock.acquire()
+        await asyncio.sleep(1)
+        lock.release()
+    await asyncio.wait([asyncio.create_task(holds()) for _ in range(2)])
 """
 
 
@@ -59,6 +76,39 @@ def test_the_calls_may_be_given_as_a_script() -> None:
     assert "scenario: put(0, 1) | put(0, 2)" in text
     given = ["explore", "explored_map:Map", "--script", "get(0)", "--scenario", "get(0)"]
     assert CliRunner().invoke(app, given).exit_code == exits.USAGE
+
+
+def test_without_calls_all_small_programs_are_explored() -> None:
+    code, text = run("explore", "explored_map:Map", "--model", "map", "--switches", "free")
+    assert code == exits.VIOLATION
+    assert "scenario: put(1, 2) | put(1, 2)" in text
+    assert "programs" in text
+    code, text = run("explore", "explored_map:Map", "--switches", "gil", "--timeout", "0.001", "--json")
+    assert code == exits.INCONCLUSIVE
+    assert json.loads(text)["results"][0]["verdict"] == "unknown"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ["explored_map:Tasks", "--scenario", "put(0, 1) | put(0, 2)"],
+        ["explored_map:main", "--cancels", "1"],
+    ],
+)
+def test_coroutines_are_explored_replayed_shown_and_played(given: list[str]) -> None:
+    code, text = run("explore", *given, "--switches", "free")
+    assert code == exits.VIOLATION
+    file = text.split()[-1]
+    reason = text.splitlines()[0].partition(": violation: ")[2]
+    code, text = run("replay", file)
+    assert code == exits.VIOLATION
+    assert text.splitlines()[0] == f"replay {file}: violation: {reason}"
+    assert run("show", file, "-o", "page.html")[0] == exits.VIOLATION
+    code, text = run("play", file, "-o", "played.html")
+    assert code == exits.OK
+    assert "par is " in text
+    assert run("play", *given, "-o", "played.html")[0] == exits.OK
+    assert CliRunner().invoke(app, ["play", file, "--cancels", "1"]).exit_code == exits.USAGE
 
 
 def test_a_failure_is_drawn_as_a_page_and_debugged() -> None:
@@ -99,12 +149,13 @@ def test_a_class_that_holds() -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["explored_map:Map"], "say which calls to explore"),
+        (["explored_map:Map", "--cancels", "1"], "cancels is for calls that are coroutines"),
+        (["explored_map:main", "--model", "map"], "a coroutine function is run as it is"),
         (["explored_map:Mop", "--scenario", "get(0)"], "has no 'Mop'"),
         (["no_such_module_here:Map", "--scenario", "get(0)"], "no module 'no_such_module_here'"),
         (["explored_map:Map", "--scenario", "pop(0)"], "has no operation 'pop'"),
         (["explored_map:Map", "--scenario", "get(0)", "--plain"], "takes --scenario"),
-        (["ctrie", "--model", "map"], "are for a class in plain Python"),
+        (["ctrie", "--model", "map"], "are for plain Python"),
     ],
 )
 def test_what_makes_no_sense_is_a_usage_error(arguments: list[str], says: str) -> None:

@@ -15,7 +15,7 @@ from random_programs import START, Outcomes, explored, module_of, random_program
 
 from latchfree_explore import explore_async, explore_object, outside_event
 from latchfree_explore.python.aio.program import AsyncProgram
-from latchfree_explore.python.classes import calls_of
+from latchfree_explore.python.calling import calls_of
 from latchfree_explore.python.program import Machine, Threads
 from latchfree_explore.python.search.strategies import Fixed, Tree
 from latchfree_explore.scenario import Scenario

@@ -1,6 +1,7 @@
 """Tasks that call an object whose methods are coroutines; what they get must be linearizable.
 
 The loop is one thread, so the order in which calls begin and return is known in every schedule: one history is judged.
+A call whose task was cancelled has no result: it may have taken effect, or not.
 """
 
 from __future__ import annotations
@@ -8,15 +9,21 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from latchfree_explore.python.aio.program import AsyncProgram
-from latchfree_explore.python.core.run import Run
+from latchfree_explore.python.core.places import OUTSIDE
+from latchfree_explore.python.core.run import CONTROL, Run
 from latchfree_explore.python.verdicts import Wrong, ended_wrong
 from latchfree_lincheck.checking.checker import check
 from latchfree_lincheck.history import History, Operation
 from latchfree_lincheck.history.freezing import frozen
 from latchfree_model import UNKNOWN, SequentialModel
+
+Calls = Sequence[tuple[str, tuple[Any, ...]]]
+
+BEFORE: Final = "init"
+AFTER: Final = "after"
 
 
 class ObjectTasks(AsyncProgram):
@@ -32,21 +39,32 @@ class ObjectTasks(AsyncProgram):
         What the object is.
     perform : callable
         Makes a call; takes the object, the operation and the arguments. What it returns is awaited if it can be.
+    before, after : sequence of (str, tuple)
+        Calls that main makes before the tasks begin and when all have ended; part of the history.
+    cancels : int
+        How many tasks the outside cancels at most.
     """
 
     def __init__(
         self,
         make: Callable[[], Any],
-        script: Sequence[Sequence[tuple[str, tuple[Any, ...]]]],
+        script: Sequence[Calls],
         model: SequentialModel[Any],
         perform: Callable[[Any, str, tuple[Any, ...]], Any],
+        before: Calls = (),
+        after: Calls = (),
+        cancels: int = 0,
     ) -> None:
-        super().__init__(self._run)
+        super().__init__(self._run, cancels=cancels)
         self._given = make, perform
         self._script = script
         self._model = model
-        self._events: list[tuple[int, bool]] = []
-        self._calls: list[list[Any]] = []
+        self._before = before
+        self._after = after
+        self._target: Any = None
+        self._made: list[list[Any]] = []  # process, operation, arguments, result, when it began, when it returned
+        self._events = 0
+        self._judged: dict[str, str | None] = {}
 
     def roots(self) -> list[Any]:
         """Return the functions that make and call the object, and an object if one can be made without a loop."""
@@ -67,37 +85,61 @@ class ObjectTasks(AsyncProgram):
         return shared[:1], start  # not this program, which remembers the calls of the run before
 
     async def _run(self) -> None:
-        make, perform = self._given
-        self._events, self._calls = [], []
-        target = await _settled(make())
+        self._made, self._events = [], 0
+        self._target = await _settled(self._given[0]())
+        await self._process(BEFORE, self._before)
+        tasks = [
+            asyncio.create_task(self._process(number, calls), name=f"task {number}")
+            for number, calls in enumerate(self._script)
+        ]
+        await asyncio.wait(tasks)
+        failed = [task for task in tasks if not task.cancelled() and task.exception() is not None]
+        if failed:
+            raise failed[0].exception() or RuntimeError
+        if not self._cancels and any(task.cancelled() for task in tasks):
+            raise RuntimeError("a call raised CancelledError, though nobody had cancelled its task")
+        await self._process(AFTER, self._after)
 
-        async def process(number: int) -> None:
-            for f, arguments in self._script[number]:
-                await asyncio.sleep(0)
-                call = [number, f, arguments, UNKNOWN]
-                self._calls.append(call)
-                k = len(self._calls) - 1
-                self._events.append((k, False))
-                call[3] = frozen(await _settled(perform(target, f, arguments)), f"the result of {f}")
-                self._events.append((k, True))
+    async def _process(self, process: int | str, calls: Calls) -> None:
+        """Make calls one after the other; others may come before each of them."""
+        for f, arguments in calls:
+            await asyncio.sleep(0)
+            made: list[Any] = [process, f, arguments, UNKNOWN, self._now(), None]
+            self._made.append(made)
+            run = CONTROL.run
+            if run is not None and run.telling:
+                run.tell(
+                    OUTSIDE, 0, f"{process if isinstance(process, str) else f'task {process}'} calls {_words(made)}"
+                )
+            made[3] = frozen(await _settled(self._given[1](self._target, f, arguments)), f"the result of {f}")
+            made[5] = self._now()
 
-        await asyncio.gather(*[process(number) for number in range(len(self._script))])
+    def _now(self) -> int:
+        self._events += 1
+        return self._events
 
     def judge(self, run: Run) -> Wrong | None:
         """Ask how it ended, then whether the history is linearizable."""
         wrong = ended_wrong(run) or self.unnoticed(run)
         if wrong is not None:
             return wrong
-        times = {event: at for at, event in enumerate(self._events)}
-        operations = [
-            Operation(number, f, arguments, result, times[k, False], times.get((k, True)))
-            for k, (number, f, arguments, result) in enumerate(self._calls)
-        ]
-        history = History("explored", sorted(operations, key=lambda each: each.invoke), self._model.name)
-        verdict = check(history, self._model, engine="python")
-        if verdict.verdict == "ok":
-            return None
-        return Wrong("not linearizable", verdict.message or verdict.reason, [step.thread for step in run.steps])
+        key = repr(self._made)
+        if key not in self._judged:
+            self._judged[key] = self._fault()
+        message = self._judged[key]
+        return None if message is None else Wrong("not linearizable", message, run.choices)
+
+    def _fault(self) -> str | None:
+        """Judge the history of the last run; return what is wrong with it."""
+        verdict = check(
+            History("explored", [Operation(*made) for made in self._made], self._model.name), self._model,
+            engine="python",
+        )  # fmt: skip
+        return None if verdict.verdict == "ok" else verdict.message or verdict.reason
+
+
+def _words(made: Sequence[Any]) -> str:
+    return f"{made[1]}({', '.join(map(repr, made[2]))})"
 
 
 async def _settled(result: Any) -> Any:

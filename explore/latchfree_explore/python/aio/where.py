@@ -1,14 +1,12 @@
-"""Where a task stands, in words: the line of the innermost coroutine that is not of asyncio."""
+"""Where a task stands, in words: the line of the innermost coroutine that is neither of asyncio nor ours."""
 
 from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-from latchfree_explore.python.core.places import OUTSIDE
-
-_LIBRARY: Final = str(Path(asyncio.__file__).parent)
+from latchfree_explore.python.core.places import OUTSIDE, is_of_the_program
 
 
 def place_of(task: asyncio.Task[Any]) -> tuple[str, int]:
@@ -17,7 +15,7 @@ def place_of(task: asyncio.Task[Any]) -> tuple[str, int]:
     coroutine: Any = task.get_coro()
     while coroutine is not None:
         frame = getattr(coroutine, "cr_frame", None) or getattr(coroutine, "ag_frame", None)
-        if frame is not None and not frame.f_code.co_filename.startswith(_LIBRARY):
+        if frame is not None and is_of_the_program(frame.f_code.co_filename):
             found = frame.f_code.co_filename, frame.f_lineno
         coroutine = getattr(coroutine, "cr_await", None) or getattr(coroutine, "ag_await", None)
     return found
@@ -34,6 +32,7 @@ def told_as(handle: asyncio.Handle) -> tuple[str, int, str]:
     callback: Any = handle._callback  # type: ignore[attr-defined]
     owner = getattr(callback, "__self__", None)
     if isinstance(owner, asyncio.Task):
-        return (*place_of(owner), f"{owner.get_name()} goes on")
+        file, line = place_of(owner)
+        return file or OUTSIDE, line, f"{owner.get_name()} goes on"
     name = getattr(callback, "__qualname__", type(callback).__name__)
     return OUTSIDE, 0, "an event is handed over" if name.startswith("completes.") else f"callback {name}"

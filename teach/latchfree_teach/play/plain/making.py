@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from latchfree_explore.python.aio.program import AsyncProgram
-from latchfree_explore.python.classes import calls_of, checked_scenario
+from latchfree_explore.python.calling import are_coroutines, calls_of, checked_scenario, tasks_of
 from latchfree_explore.python.code import Code
-from latchfree_explore.python.exploring import explore_program, require_callable
+from latchfree_explore.python.exploring import explore_program, require_callable, whole
 from latchfree_explore.python.program import Machine, Program, Threads
 from latchfree_explore.scenario import Scenario
 from latchfree_model import SequentialModel, get_model
@@ -66,6 +66,7 @@ def play_object(
     model: str | SequentialModel[Any] = "map",
     switches: str = "free",
     methods: Mapping[str, str | Callable[..., Any]] | None = None,
+    cancels: int = 0,
     changes: int | None = None,
     include: Sequence[str] = (),
     title: str = "",
@@ -74,9 +75,11 @@ def play_object(
 ) -> PythonPlay:
     """Return the play page of calls on an object; see `latchfree_explore.explore_object`.
 
+    If the calls are coroutines, the page is one of an event loop, as those of `play_async` are.
+
     Parameters
     ----------
-    make, scenario, model, methods, include
+    make, scenario, model, methods, cancels, include
         As for `explore_object`.
     switches : "free" or "gil"
         Where threads may change.
@@ -97,10 +100,16 @@ def play_object(
     """
     chosen = get_model(model) if isinstance(model, str) else model
     wanted = checked_scenario(make, scenario, chosen, methods)
-    program = calls_of(make, wanted, chosen, methods)
+    cancels = whole("cancels", cancels, 0)
+    tasks = are_coroutines(make, [each.f for each in wanted.operations], methods)
+    if cancels and not tasks:
+        raise ValueError("cancels is for calls that are coroutines: threads cannot be cancelled")
+    program: Program = (
+        tasks_of(make, wanted, chosen, methods, cancels) if tasks else calls_of(make, wanted, chosen, methods)
+    )
     return _made(
-        program, switches, include, changes, model=chosen, scenario=str(wanted), story=story, opened=opened,
-        title=title or getattr(make, "__qualname__", "an object"),
+        program, switches, include, changes, model=None if tasks else chosen, scenario=str(wanted), story=story,
+        opened=opened, title=title or getattr(make, "__qualname__", "an object"),
     )  # fmt: skip
 
 
@@ -154,6 +163,7 @@ def play_async(
     include: Sequence[str] = (),
     title: str = "",
     story: str = "",
+    opened: Sequence[int] = (),
 ) -> PythonPlay:
     """Return the play page of a program of asyncio: the reader is the world outside; see `explore_async`.
 
@@ -163,7 +173,7 @@ def play_async(
     ----------
     main, check, cancels, include
         As for `explore_async`.
-    switches, changes, title, story
+    switches, changes, title, story, opened
         As for `play_object`.
 
     Raises
@@ -177,11 +187,10 @@ def play_async(
     """
     for name, given in (("main", main), *([("check", check)] if check is not None else [])):
         require_callable(name, given)
-    if cancels < 0:
-        raise ValueError(f"cancels must be at least 0, got {cancels}")
+    cancels = whole("cancels", cancels, 0)
     called = getattr(main, "__name__", "main")
     return _made(
-        AsyncProgram(main, check, cancels), switches, include, changes, scenario=called, story=story,
+        AsyncProgram(main, check, cancels), switches, include, changes, scenario=called, story=story, opened=opened,
         title=title or called,
     )  # fmt: skip
 

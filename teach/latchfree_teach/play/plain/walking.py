@@ -161,7 +161,7 @@ class Walker:
             raise ValueError("the object starts threads when it is made; fix: play_threads, with functions")
         self.names = max(self.names, [task.name for task in run.tasks], key=len)
         status = "" if beginning.enabled else "done"
-        if wrong is not None and wrong.kind != "not linearizable":
+        if wrong is not None and (self.tracker is None or wrong.kind != "not linearizable"):
             status = f"{wrong.kind}: {wrong.message}"
         for task in run.tasks:
             if task.error is not None:

@@ -1,0 +1,129 @@
+"""What the calls of a scenario become: threads that call an object, or tasks if the calls are coroutines."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from latchfree_explore.python.aio.object_tasks import ObjectTasks
+from latchfree_explore.python.exploring import require_callable
+from latchfree_explore.python.objects import ObjectCalls
+from latchfree_explore.scenario import Invocation, Scenario
+from latchfree_model import SequentialModel
+
+Methods: TypeAlias = Mapping[str, str | Callable[..., Any]]
+
+
+def checked_scenario(
+    make: Callable[[], Any],
+    scenario: str | Scenario,
+    model: SequentialModel[Any],
+    methods: Methods | None = None,
+) -> Scenario:
+    """Return a scenario that the model and the class can make.
+
+    Raises
+    ------
+    ValueError, TypeError
+        See `latchfree_explore.explore_object`.
+    """
+    wanted = Scenario.parse(scenario) if isinstance(scenario, str) else scenario
+    _validate(wanted, model)
+    require_callable("make", make)
+    _validate_methods(make, wanted, {} if methods is None else methods)
+    return wanted
+
+
+def calls_of(
+    make: Callable[[], Any],
+    scenario: Scenario,
+    model: SequentialModel[Any],
+    methods: Methods | None = None,
+    known: set[Hashable] | None = None,
+) -> ObjectCalls:
+    """Return the program of threads that make the calls of a scenario; see `ObjectCalls` for `known`."""
+    script, perform = [_calls(thread) for thread in scenario.threads], _performer(methods or {})
+    return ObjectCalls(make, script, model, perform, _calls(scenario.before), _calls(scenario.after), known)
+
+
+def tasks_of(
+    make: Callable[[], Any],
+    scenario: Scenario,
+    model: SequentialModel[Any],
+    methods: Methods | None = None,
+    cancels: int = 0,
+) -> ObjectTasks:
+    """Return the program of tasks that make the calls of a scenario; see `ObjectTasks` for `cancels`."""
+    script, perform = [_calls(thread) for thread in scenario.threads], _performer(methods or {})
+    return ObjectTasks(make, script, model, perform, _calls(scenario.before), _calls(scenario.after), cancels)
+
+
+def are_coroutines(make: Callable[[], Any], operations: Sequence[str], methods: Methods | None = None) -> bool:
+    """Return whether an object is called by tasks: it is made by a coroutine, or some of its methods are coroutines.
+
+    The methods of a class are known. A function says what it makes by its annotation; else one object is made.
+    """
+    if inspect.iscoroutinefunction(make):
+        return True
+    owner: Any = make
+    if not isinstance(make, type):
+        owner = inspect.get_annotations(make).get("return") if inspect.isfunction(make) else None
+        if not isinstance(owner, type):
+            try:
+                owner = make()
+            except RuntimeError as error:
+                return "event loop" in str(error)
+            if inspect.iscoroutine(owner):
+                owner.close()
+                return True
+    called = [(methods or {}).get(f, f) for f in operations]
+    return any(
+        inspect.iscoroutinefunction(getattr(owner, each, None) if isinstance(each, str) else each) for each in called
+    )
+
+
+def has(make: Callable[[], Any], f: str, methods: Methods) -> bool:
+    """Return whether an object has a method for an operation, as far as its class is known."""
+    method = methods.get(f, f)
+    return not isinstance(method, str) or not isinstance(make, type) or hasattr(make, method)
+
+
+def _validate(scenario: Scenario, model: SequentialModel[Any]) -> None:
+    if scenario.keys:
+        raise ValueError(f"keys: {scenario.keys} places keys in a trie; an object in Python has no such layouts")
+    for each in scenario.operations:
+        if each.f not in model.operations:
+            known = ", ".join(model.operations)
+            raise ValueError(f"the model {model.name!r} has no operation {each.f!r}; it has {known}")
+        if len(each.arguments) != model.operations[each.f]:
+            raise ValueError(
+                f"{each.f} takes {model.operations[each.f]} argument(s), not {len(each.arguments)}: {each}"
+            )
+
+
+def _validate_methods(make: Callable[[], Any], scenario: Scenario, methods: object) -> None:
+    if not isinstance(methods, Mapping):
+        raise TypeError(f"methods must be a mapping, got {type(methods).__name__}")
+    for name, method in methods.items():
+        if not isinstance(method, str):
+            require_callable(f"the method for {name!r}", method)
+    for each in scenario.operations:
+        if not has(make, each.f, methods):
+            assert isinstance(make, type)
+            raise ValueError(
+                f"{make.__qualname__} has no method {methods.get(each.f, each.f)!r}; "
+                f"fix: methods={{{each.f!r}: the name it has there}}"
+            )
+
+
+def _calls(operations: Sequence[Invocation]) -> list[tuple[str, tuple[Any, ...]]]:
+    return [(each.f, each.arguments) for each in operations]
+
+
+def _performer(methods: Methods) -> Callable[[Any, str, tuple[Any, ...]], Any]:
+    def perform(shared: Any, f: str, arguments: tuple[Any, ...]) -> Any:
+        method = methods.get(f, f)
+        return getattr(shared, method)(*arguments) if isinstance(method, str) else method(shared, *arguments)
+
+    return perform
