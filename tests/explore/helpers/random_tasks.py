@@ -33,6 +33,8 @@ async def main():
     ends = [t.done() and (t.cancelled() or type(t.exception()).__name__) for t in tasks]
     return s.results, s.x, ends
 """
+DEADLINE = START + "async def t0(s):\n    await asyncio.sleep(2)\n    s.results[0].append(s.x)\n"
+"""A task whose timer has an earlier deadline than main's, which may pass before the task makes its own."""
 
 
 def random_tasks(rng):

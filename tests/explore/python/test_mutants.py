@@ -9,6 +9,7 @@ import pytest
 
 pytest.importorskip("greenlet")
 
+import random_tasks as rt
 import shared_objects as so
 from random_programs import START, module_of, outcomes
 
@@ -70,6 +71,13 @@ def test_a_mutant_of_the_reduction_misses_an_outcome(name, monkeypatch):
     assert outcomes(module_of(source, 2), Reduced(), polls=False, most=5_000)[0] == everything
     monkeypatch.setattr(owner, attribute, mutant)
     assert outcomes(module_of(source, 2), Reduced(), polls=False, most=5_000)[0] < everything
+
+
+def test_if_a_timer_keeps_none_from_passing_an_outcome_is_missed(monkeypatch):
+    everything = rt.outcomes(rt.tasks_of(rt.DEADLINE, 1), Tree(), cancels=0, most=1_000)[0]
+    monkeypatch.setattr(races, "BAR", "no kind")
+    monkeypatch.setattr(steps, "_COMMUTING", steps._COMMUTING | {("bar", "due")})
+    assert rt.outcomes(rt.tasks_of(rt.DEADLINE, 1), Reduced(), cancels=0, most=1_000)[0] < everything
 
 
 def one_call_after_the_other():

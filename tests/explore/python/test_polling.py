@@ -1,8 +1,6 @@
 """The model "gil" says what the interpreter does: the same counters explored, and added to by real threads."""
 
-import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +8,7 @@ import pytest
 pytest.importorskip("greenlet")
 
 import polling_snippets
+from interpreters import interpreter
 from polling_snippets import LOSES, SNIPPETS
 
 from latchfree_explore import explore_threads
@@ -34,10 +33,10 @@ def test_what_the_models_say(kind):
 @pytest.mark.parametrize("version", sorted(polling.TABLE))
 def test_what_real_threads_do(version):
     """Two real threads add 400,000 times: additions are lost exactly where the table says that they can be."""
-    name = f"python{version[0]}.{version[1]}"
-    interpreter = sys.executable if sys.version_info[:2] == version else shutil.which(name)
-    if interpreter is None or subprocess.run([interpreter, "--version"], capture_output=True, check=False).returncode:
-        pytest.skip(f"{name} is not installed")
-    done = subprocess.run([interpreter, str(PROGRAM)], capture_output=True, text=True, check=True, timeout=1200)
+    name = f"{version[0]}.{version[1]}"
+    python = interpreter(name)
+    if python is None:
+        pytest.skip(f"Python {name} is not installed")
+    done = subprocess.run([python, str(PROGRAM)], capture_output=True, text=True, check=True, timeout=1200)
     losses = {name: int(count) > 0 for name, count in map(str.split, done.stdout.splitlines())}
     assert losses == LOSES
