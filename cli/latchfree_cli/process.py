@@ -13,8 +13,8 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final, TextIO, TypeVar
@@ -94,6 +94,20 @@ class Interrupts:
             signal.signal(signal.SIGINT, self._received)
         self._unraisable = sys.unraisablehook
         sys.unraisablehook = self._ignored
+
+    @contextmanager
+    def left_to_others(self) -> Iterator[None]:
+        """Have Ctrl-C as Python has it meanwhile: for a library that takes it over, if nobody else has."""
+        ours = threading.current_thread() is threading.main_thread() and (
+            signal.getsignal(signal.SIGINT) == self._received
+        )
+        if ours:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
+            yield
+        finally:
+            if ours:
+                signal.signal(signal.SIGINT, self._received)
 
     def _received(self, number: int, frame: FrameType | None) -> None:
         self.pressed = True

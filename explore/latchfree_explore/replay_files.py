@@ -42,7 +42,9 @@ def to_json(result: Exploration, *, target: str, source: str, plain: bool) -> di
 
 
 def is_replay(path: Path, kind: str = "replay") -> bool:
-    """Return whether a file begins as replay files of a kind do; False if it cannot be read."""
+    """Return whether a file begins as replay files of a kind do; False if it is not on a disk, or cannot be read."""
+    if not path.is_file():
+        return False  # a pipe would have been read, and would wait for its writer
     try:
         with path.open("rb") as file:
             return re.match(rb'\s*\{\s*"latchfree"\s*:\s*"%b"' % kind.encode(), file.read(200)) is not None

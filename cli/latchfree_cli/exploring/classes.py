@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import inspect
+import os
 import re
 import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from latchfree_cli import exits
+from latchfree_cli.process import INTERRUPTS
 from latchfree_cli.settings import Outcome, Report, Settings
 
 if TYPE_CHECKING:
@@ -43,7 +48,8 @@ def explore_class(
     results: list[PythonExploration] = []
     reproduce: str | None = None
     try:
-        make = find_class(target)
+        with quiet():
+            make = find_class(target)
         main = scenario is None and inspect.iscoroutinefunction(make)
         if main and model is not None:
             raise exits.Stop(exits.USAGE, f"{target}: a coroutine function is run as it is; --model is for a class")
@@ -61,11 +67,12 @@ def explore_class(
                 def said(done: int, of: int, each: str = each, report: Report = report) -> None:
                     report(f"explore {target}: {each}: {done:,} of {of:,} programs")
 
-                found = (
-                    explore_async(make, **limits)
-                    if main
-                    else explore_object(make, scenario, model=model or "map", on_progress=said, **limits)
-                )
+                with quiet():
+                    found = (
+                        explore_async(make, **limits)
+                        if main
+                        else explore_object(make, scenario, model=model or "map", on_progress=said, **limits)
+                    )
             results.append(found)
             if found.wrong is not None and reproduce is None:  # written before anything is said: a pipe may end early
                 reproduce = _write(settings, found, target, "" if main else model or "map")
@@ -82,6 +89,13 @@ def explore_class(
     if any(each.interrupted for each in results):
         return Outcome("unknown", payload, code=exits.INTERRUPTED)
     return Outcome("ok" if all(each.verdict == "ok" for each in results) else "unknown", payload)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Have what is explored print nothing, which it would do once for each schedule; Ctrl-C is the explorer's."""
+    with INTERRUPTS.left_to_others(), Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):
+        yield
 
 
 def _within_free(scenario: str) -> PythonExploration:
@@ -126,8 +140,12 @@ def page_of(settings: Settings, file: Path) -> tuple[str | None, Outcome]:
 def _replayed(settings: Settings, file: Path, stop_at: int | None = None) -> tuple[PythonExploration | None, Outcome]:
     from latchfree_explore import CannotControl, Diverged, replay_python
 
+    if stop_at is not None and (sys.stdin is None or sys.stdin.closed):
+        raise exits.Stop(exits.USAGE, "--pdb asks on standard input, which is closed")
+    elsewhere = nullcontext() if stop_at is not None else redirect_stdout(sys.stderr)
     try:
-        result = replay_python(file, stop_at=stop_at)
+        with INTERRUPTS.left_to_others(), elsewhere:
+            result = replay_python(file, stop_at=stop_at)
     except ValueError as error:
         raise exits.Stop(exits.USAGE, str(error)) from None
     except Diverged as error:

@@ -7,6 +7,7 @@ from typing import Any
 
 from latchfree_cli import exits
 from latchfree_cli.commands.show import SUFFIXES, write_page
+from latchfree_cli.exploring.classes import quiet
 from latchfree_cli.settings import Outcome, Settings
 
 
@@ -39,7 +40,8 @@ def play_class(
             target, scenario, model = document["target"], document["scenario"] or None, document["model"]
             switches, cancels = document["switches"], document["cancels"]
             opened = [thread for thread, count in document["choices"] for _ in range(count)]
-        make = find_class(target)
+        with quiet():
+            make = find_class(target)
         main = scenario is None and inspect.iscoroutinefunction(make)
         if scenario is None and not main:
             raise exits.Stop(
@@ -50,7 +52,7 @@ def play_class(
             "cancels": cancels or 0, "switches": switches or "free", "changes": changes, "title": target,
             "opened": opened,
         }  # fmt: skip
-        with settings.progress(f"play {target}: searching its states"):
+        with settings.progress(f"play {target}: searching its states"), quiet():
             made = (
                 play_object(make, scenario, model=model or "map", **options)
                 if scenario is not None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 from latchfree_explore.python.aio.program import AsyncProgram
-from latchfree_explore.python.exploring import SCHEDULES, Switches, explore_program, whole
+from latchfree_explore.python.exploring import SCHEDULES, Switches, explore_program, require_function, seconds, whole
 from latchfree_explore.python.result import ExplorationFailed, PythonExploration
 
 
@@ -66,10 +66,12 @@ def explore_async(
     __tracebackhide__ = True
     if not callable(main) or inspect.iscoroutine(main):
         raise TypeError(f"main is a coroutine function, not {type(main).__name__}; fix: give main, not main()")
+    if check is not None:
+        require_function("check", check)
     cancels = whole("cancels", cancels, 0)
     result = explore_program(
         AsyncProgram(main, check, cancels), switches=switches, strategy=strategy, bound=bound,
-        schedules=schedules, timeout=timeout, seed=seed, include=include,
+        schedules=schedules, timeout=seconds("timeout", timeout), seed=seed, include=include,
     )  # fmt: skip
     result.tasks, result.cancels = True, cancels
     if raises and result.wrong is not None:

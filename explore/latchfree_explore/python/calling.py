@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from latchfree_explore.python.aio.object_tasks import ObjectTasks
 from latchfree_explore.python.exploring import require_callable
+from latchfree_explore.python.hooks.calls import call, method
 from latchfree_explore.python.objects import ObjectCalls
 from latchfree_explore.scenario import Invocation, Scenario
 from latchfree_model import SequentialModel
@@ -31,7 +32,7 @@ def checked_scenario(
     wanted = Scenario.parse(scenario) if isinstance(scenario, str) else scenario
     _validate(wanted, model)
     require_callable("make", make)
-    _validate_methods(make, wanted, {} if methods is None else methods)
+    _validate_methods(make, wanted, model, {} if methods is None else methods)
     return wanted
 
 
@@ -43,7 +44,7 @@ def calls_of(
     known: set[Hashable] | None = None,
 ) -> ObjectCalls:
     """Return the program of threads that make the calls of a scenario; see `ObjectCalls` for `known`."""
-    script, perform = [_calls(thread) for thread in scenario.threads], _performer(methods or {})
+    script, perform = [_calls(thread) for thread in scenario.threads], performer(methods or {})
     return ObjectCalls(make, script, model, perform, _calls(scenario.before), _calls(scenario.after), known)
 
 
@@ -55,7 +56,7 @@ def tasks_of(
     cancels: int = 0,
 ) -> ObjectTasks:
     """Return the program of tasks that make the calls of a scenario; see `ObjectTasks` for `cancels`."""
-    script, perform = [_calls(thread) for thread in scenario.threads], _performer(methods or {})
+    script, perform = [_calls(thread) for thread in scenario.threads], performer(methods or {})
     return ObjectTasks(make, script, model, perform, _calls(scenario.before), _calls(scenario.after), cancels)
 
 
@@ -102,12 +103,18 @@ def _validate(scenario: Scenario, model: SequentialModel[Any]) -> None:
             )
 
 
-def _validate_methods(make: Callable[[], Any], scenario: Scenario, methods: object) -> None:
+def _validate_methods(
+    make: Callable[[], Any], scenario: Scenario, model: SequentialModel[Any], methods: object
+) -> None:
     if not isinstance(methods, Mapping):
         raise TypeError(f"methods must be a mapping, got {type(methods).__name__}")
-    for name, method in methods.items():
-        if not isinstance(method, str):
-            require_callable(f"the method for {name!r}", method)
+    for name, chosen in methods.items():
+        if name not in model.operations:
+            raise ValueError(
+                f"methods: the model {model.name!r} has no operation {name!r}; it has {', '.join(model.operations)}"
+            )
+        if not isinstance(chosen, str):
+            require_callable(f"the method for {name!r}", chosen)
     for each in scenario.operations:
         if not has(make, each.f, methods):
             assert isinstance(make, type)
@@ -121,9 +128,13 @@ def _calls(operations: Sequence[Invocation]) -> list[tuple[str, tuple[Any, ...]]
     return [(each.f, each.arguments) for each in operations]
 
 
-def _performer(methods: Methods) -> Callable[[Any, str, tuple[Any, ...]], Any]:
+def performer(methods: Methods) -> Callable[[Any, str, tuple[Any, ...]], Any]:
+    """Return what makes a call, as rewritten code would: a method in C is a step, too."""
+
     def perform(shared: Any, f: str, arguments: tuple[Any, ...]) -> Any:
-        method = methods.get(f, f)
-        return getattr(shared, method)(*arguments) if isinstance(method, str) else method(shared, *arguments)
+        chosen = methods.get(f, f)
+        if isinstance(chosen, str):
+            return method(0, shared, chosen, *arguments)
+        return call(0, chosen, shared, *arguments)
 
     return perform

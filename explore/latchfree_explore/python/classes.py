@@ -9,7 +9,15 @@ from typing import Any, Final
 
 from latchfree_explore.python.calling import Methods, are_coroutines, calls_of, checked_scenario, tasks_of
 from latchfree_explore.python.code import Code
-from latchfree_explore.python.exploring import SCHEDULES, Switches, explore_program, require_callable, whole
+from latchfree_explore.python.exploring import (
+    SCHEDULES,
+    Switches,
+    explore_program,
+    packages,
+    require_callable,
+    seconds,
+    whole,
+)
 from latchfree_explore.python.program import Program
 from latchfree_explore.python.result import ExplorationFailed, PythonExploration
 from latchfree_explore.python.small import small_programs
@@ -88,6 +96,8 @@ def explore_object(
     """
     __tracebackhide__ = True
     chosen = get_model(model) if isinstance(model, str) else model
+    if not hasattr(chosen, "operations"):
+        raise TypeError(f"model must be a model or the name of one, got {type(model).__name__}")
     require_callable("make", make)
     if on_progress is not None:
         require_callable("on_progress", on_progress)
@@ -103,8 +113,9 @@ def explore_object(
     if cancels and not tasks:
         raise ValueError("cancels is for calls that are coroutines: threads cannot be cancelled")
     subject = _Subject(make, chosen, known, cancels, tasks)
-    code = Code(tuple(include))
-    until = None if timeout is None else time.monotonic() + float(timeout)
+    code = Code(packages(include))
+    limit = seconds("timeout", timeout)
+    until = None if limit is None else time.monotonic() + limit
 
     def explored(each: Scenario) -> PythonExploration:
         left = None if until is None else max(0.0, until - time.monotonic())

@@ -6,6 +6,7 @@ a small program. ``with code.rewritten(roots):`` around several explorations loo
 
 from __future__ import annotations
 
+import _thread
 import gc
 import importlib
 import sys
@@ -19,6 +20,8 @@ from latchfree_explore.python.interrupts import Interrupts
 from latchfree_explore.python.library.copies import library
 from latchfree_explore.python.rewriting.instrument import Instrumented
 
+_ALONE: Final = _thread.allocate_lock()
+"""Held while functions are rewritten: what is rewritten is so for the whole process."""
 COLLECT_EVERY: Final = 100
 """Schedules between two collections of what they left."""
 
@@ -52,10 +55,28 @@ class Code:
         ----------
         roots : callable
             Returns the objects. All explorations within are of programs that reach the same modules.
+
+        Raises
+        ------
+        RuntimeError
+            If another exploration is in progress.
         """
         if self._instrumented is not None:
             yield
             return
+        if not _ALONE.acquire(blocking=False):
+            raise RuntimeError(
+                "an exploration is in progress in this process, perhaps the one that runs this code; "
+                "fix: one after the other, or each in a process of its own"
+            )
+        try:
+            with self._alone(roots):
+                yield
+        finally:
+            _ALONE.release()
+
+    @contextmanager
+    def _alone(self, roots: Callable[[], list[Any]]) -> Iterator[None]:
         library()
         with Interrupts():
             collecting = gc.isenabled()

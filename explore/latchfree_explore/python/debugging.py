@@ -29,6 +29,11 @@ class Debugger(pdb.Pdb):
         """Say that the schedule decides who goes on."""
         self.message("the schedule decides who goes on: c goes on, q ends; --pdb N opens at another step")
 
+    def do_run(self, arg: str) -> None:
+        """Say that a replay begins anew by its command."""
+        self.message("the replay begins anew with its command; q ends this one")
+
+    do_restart = do_run
     do_n = do_step = do_s = do_return = do_r = do_until = do_unt = do_jump = do_j = do_next
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
+import inspect
 import operator
+import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any, Final, Literal, SupportsIndex, TypeAlias
 
 from latchfree_explore.python.code import Code
@@ -75,7 +79,7 @@ def explore_threads(
     schedules : int
         How many schedules at most.
     timeout : float, optional
-        Seconds.
+        Seconds, above 0.
     seed : int
         Of random schedules.
     include : sequence of str
@@ -91,6 +95,8 @@ def explore_threads(
     ------
     ExplorationFailed
         If a schedule goes wrong: an AssertionError that shows the schedule.
+    TypeError, ValueError
+        If an argument makes no sense: a thread that is a coroutine function, no package of a name in `include`.
     CannotControl
         If a part of the program is out of control; the message names it.
     Diverged
@@ -106,13 +112,13 @@ def explore_threads(
     if not threads:
         raise ValueError("give at least one function to explore")
     for each in threads:
-        require_callable("a thread", each)
+        require_function("a thread", each)
     for name, given in (("check", check), ("setup", setup)):
         if given is not None:
-            require_callable(name, given)
+            require_function(name, given)
     result = explore_program(
         Threads(threads, setup, check), switches=switches, strategy=strategy, bound=bound, timeouts=timeouts,
-        schedules=schedules, timeout=timeout, seed=seed, include=include,
+        schedules=schedules, timeout=seconds("timeout", timeout), seed=seed, include=include,
     )  # fmt: skip
     if raises and result.wrong is not None:
         raise ExplorationFailed(result)
@@ -123,6 +129,60 @@ def require_callable(name: str, given: object) -> None:
     """Raise TypeError unless what was given as `name` can be called."""
     if not callable(given):
         raise TypeError(f"{name} must be a function, got {type(given).__name__}")
+
+
+def require_function(name: str, given: object) -> None:
+    """Raise TypeError unless what was given as `name` is a function that has done its work when it returns."""
+    require_callable(name, given)
+    function = given.func if isinstance(given, partial) else given
+    for what, asks in _LATER.items():
+        if asks(function):
+            fix = "; fix: explore_async" if what == "coroutine" else ""
+            raise TypeError(f"{name} must be an ordinary function, got a {what} function, whose call does nothing{fix}")
+
+
+_LATER: Final[dict[str, Callable[[object], bool]]] = {
+    "coroutine": inspect.iscoroutinefunction,
+    "generator": inspect.isgeneratorfunction,
+    "asynchronous generator": inspect.isasyncgenfunction,
+}
+
+
+def seconds(name: str, given: float | None) -> float | None:
+    """Return what was given as `name` as a number of seconds, None for no limit.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is no number, or not above 0.
+    """
+    if given is None:
+        return None
+    if isinstance(given, str | bytes | bool) or not hasattr(given, "__float__"):
+        raise TypeError(f"{name} must be a number of seconds, got {type(given).__name__}")
+    number = float(given)
+    if not number > 0:
+        raise ValueError(f"{name} must be above 0 seconds, got {number:g}")
+    return number
+
+
+def packages(include: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of packages that were given to be included.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is no sequence of names, or there is no such package.
+    """
+    if isinstance(include, str | bytes) or not isinstance(include, Iterable):
+        raise TypeError(f"include must be a sequence of names of packages, got {include!r}")
+    names = tuple(include)
+    for each in names:
+        if not isinstance(each, str):
+            raise TypeError(f"include must be a sequence of names of packages, got {each!r} in it")
+        if each.partition(".")[0] not in sys.modules and importlib.util.find_spec(each.partition(".")[0]) is None:
+            raise ValueError(f"include: there is no package {each!r}")
+    return names
 
 
 def whole(name: str, given: SupportsIndex, least: int | None = None) -> int:
@@ -159,12 +219,11 @@ def explore_program(
     """Explore any program; see `explore_threads`. Programs of the same functions may share their rewritten `code`."""
     if switches not in ("free", "gil"):
         raise ValueError(f"switches are 'free' or 'gil', not {switches!r}")
-    if strategy not in PLANS:
+    if not isinstance(strategy, str) or strategy not in PLANS:
         raise ValueError(f"there is no strategy {strategy!r}; choose one of {', '.join(PLANS)}")
     schedules, timeouts = whole("schedules", schedules, 1), whole("timeouts", timeouts, 0)
     bound, seed = whole("bound", bound, 0), whole("seed", seed)
-    timeout = None if timeout is None else float(timeout)
-    machine = Machine(program, polls=switches == "gil", include=tuple(include), timeouts=timeouts, code=code)
+    machine = Machine(program, polls=switches == "gil", include=packages(include), timeouts=timeouts, code=code)
     result = PythonExploration(switches, strategy=strategy)
     began = time.monotonic()
     deadline = None if timeout is None else began + timeout
@@ -201,7 +260,7 @@ def _search(
         drawn = 0
         while True:
             if result.schedules + result.cut >= schedules or (deadline is not None and time.monotonic() > deadline):
-                _cut_short(result, strategy)
+                _cut_short(result, plan[-1][0])
                 return None
             if share is not None and drawn >= share:
                 break
@@ -229,7 +288,7 @@ def _search(
 
 def _cut_short(result: PythonExploration, strategy: Strategy) -> None:
     result.reason = f"nothing wrong in {result.schedules:,} schedules"
-    if isinstance(strategy, Reduced | Bounded):
+    if isinstance(strategy, Reduced | Bounded) or not result.schedules:
         result.verdict = "unknown"
         result.reason += ", which are not all; fix: a smaller program, or a larger limit of schedules or time"
 

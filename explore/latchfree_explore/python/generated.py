@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from latchfree_explore.python.aio.object_tasks import ObjectTasks
+from latchfree_explore.python.calling import Methods, performer
 from latchfree_explore.python.exploring import explore_program
 from latchfree_explore.python.objects import ObjectCalls, Script
 from latchfree_explore.python.result import ExplorationFailed
@@ -22,7 +23,7 @@ def failure_of(
     make: Callable[[], Any],
     script: Script,
     model: SequentialModel[Any],
-    perform: Callable[[Any, str, tuple[Any, ...]], Any],
+    methods: Methods,
     *,
     switches: str,
     tasks: bool,
@@ -33,8 +34,10 @@ def failure_of(
 
     Parameters
     ----------
-    make, script, model, perform
+    make, script, model
         See `ObjectCalls`.
+    methods : mapping of str to str or callable
+        See `latchfree_explore.explore_object`.
     switches : str
         See `explore_threads`.
     tasks : bool
@@ -51,7 +54,7 @@ def failure_of(
     CannotControl, Diverged
         See `explore_threads`.
     """
-    program = (ObjectTasks if tasks else ObjectCalls)(make, script, model, perform)
+    program = (ObjectTasks if tasks else ObjectCalls)(make, script, model, performer(methods))
     result = explore_program(program, switches=switches, schedules=SCHEDULES, timeout=timeout)
     result.scenario = told
     return None if result.wrong is None else ExplorationFailed(result)

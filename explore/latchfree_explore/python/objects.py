@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from latchfree_explore.python.core.run import CONTROL, Run
+from latchfree_explore.python.library.fake_thread import StartedBefore
 from latchfree_explore.python.program import starting
 from latchfree_explore.python.search.orders import Event, Made, begin, end, orders, schedule_of
 from latchfree_explore.python.verdicts import Wrong, ended_wrong
@@ -15,6 +16,33 @@ from latchfree_lincheck.history.freezing import frozen
 from latchfree_model import UNKNOWN, SequentialModel
 
 Script = Sequence[Sequence[tuple[str, tuple[Any, ...]]]]
+
+
+class CallExits(RuntimeError):
+    """A call raised SystemExit."""
+
+
+class CannotMake(ValueError):
+    """There is no object to be explored: making it raised an exception."""
+
+
+def made(make: Callable[[], Any]) -> Any:
+    """Return an object.
+
+    Raises
+    ------
+    CannotMake
+        If making it raises an exception.
+    """
+    try:
+        return make()
+    except StartedBefore:
+        raise
+    except (Exception, SystemExit) as error:
+        name = getattr(make, "__qualname__", "the object")
+        missing = isinstance(error, TypeError) and "missing" in str(error) and "argument" in str(error)
+        fix = "; fix: give a function that makes one with its arguments" if missing else ""
+        raise CannotMake(f"{name}() raised {type(error).__name__}: {error}".rstrip(": ") + fix) from error
 
 
 class ObjectCalls:
@@ -28,8 +56,8 @@ class ObjectCalls:
         The calls of each thread: operation and arguments.
     model : SequentialModel
         What the object is.
-    perform : callable, optional
-        Makes a call: takes the object, the operation and the arguments. By default the method of that name.
+    perform : callable
+        Makes a call: takes the object, the operation and the arguments.
     before, after : sequence of (str, tuple)
         Calls that are made before the threads begin and when all have ended; part of the history.
     known : set, optional
@@ -51,7 +79,7 @@ class ObjectCalls:
         make: Callable[[], Any],
         script: Script,
         model: SequentialModel[Any],
-        perform: Callable[[Any, str, tuple[Any, ...]], Any] | None = None,
+        perform: Callable[[Any, str, tuple[Any, ...]], Any],
         before: Sequence[tuple[str, tuple[Any, ...]]] = (),
         after: Sequence[tuple[str, tuple[Any, ...]]] = (),
         known: set[Hashable] | None = None,
@@ -59,7 +87,7 @@ class ObjectCalls:
         self._make = make
         self.script = script
         self._model = model
-        self._perform = perform or _method
+        self._perform = perform
         self.before = before
         self.after = after
         self._known: set[Hashable] = set() if known is None else known
@@ -92,15 +120,22 @@ class ObjectCalls:
                 call = Made(process, f, arguments)
                 self.calls.append(call)
                 begin(run, call)
-                end(run, call, frozen(self._perform(self._shared, f, arguments), f"the result of {f}"))
+                end(run, call, frozen(self._made(f, arguments), f"the result of {f}"))
 
         def set_up() -> None:
-            self._shared = self._make()
+            self._shared = made(self._make)
             self.early = self._alone(self.before)
 
         bodies = [lambda process=process: thread(process) for process in range(len(self.script))]
         start = starting(set_up, bodies, self.inside)
         return [self._shared, self._make, self._perform], start
+
+    def _made(self, f: str, arguments: tuple[Any, ...]) -> Any:
+        """Make a call; a thread that a call ends has not got its result."""
+        try:
+            return self._perform(self._shared, f, arguments)
+        except SystemExit as error:
+            raise CallExits(f"{f} raised SystemExit({error.code!r})") from error
 
     def judge(self, run: Run) -> Wrong | None:
         """Ask how it ended, then whether each history of the schedule is linearizable."""
@@ -118,7 +153,7 @@ class ObjectCalls:
 
     def _alone(self, calls: Sequence[tuple[str, tuple[Any, ...]]]) -> list[tuple[str, tuple[Any, ...], Any]]:
         """Make calls while no thread runs; return them with their results."""
-        return [(f, given, frozen(self._perform(self._shared, f, given), f"the result of {f}")) for f, given in calls]
+        return [(f, given, frozen(self._made(f, given), f"the result of {f}")) for f, given in calls]
 
     def _message(self, events: list[Event]) -> str | None:
         """Return what is wrong with a history, None if it is linearizable."""
@@ -181,7 +216,3 @@ def _explained_by_returns(history: History, model: SequentialModel[Any]) -> bool
         if not legal:
             return False
     return True
-
-
-def _method(shared: Any, f: str, arguments: tuple[Any, ...]) -> Any:
-    return getattr(shared, f)(*arguments)

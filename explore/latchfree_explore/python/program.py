@@ -10,11 +10,13 @@ from latchfree_explore.python.code import Code
 from latchfree_explore.python.core.constants import Constants
 from latchfree_explore.python.core.run import CONTROL, Chooser, Run
 from latchfree_explore.python.core.undo import Undo
+from latchfree_explore.python.hooks.calls import call
 from latchfree_explore.python.interrupts import check
 from latchfree_explore.python.library.copies import library
 from latchfree_explore.python.library.fake_thread import StartedBefore, started
 from latchfree_explore.python.library.twins import TWINS
-from latchfree_explore.python.verdicts import Wrong, broken, ended_wrong
+from latchfree_explore.python.rewriting.instrument import CannotControl
+from latchfree_explore.python.verdicts import Wrong, broken, ended_wrong, refuse_later
 
 
 class Program(Protocol):
@@ -61,7 +63,8 @@ def starting(
             run.spawn(first, "setup")
             return
         for body in bodies:
-            run.spawn(body)
+            if run.interrupted is None:
+                run.spawn(body)
 
     if not inside:
         set_up()
@@ -100,13 +103,24 @@ class Threads:
 
     def make(self) -> tuple[list[Any], Callable[[Run], object]]:
         """Make what is shared."""
-        bodies = [lambda body=body: body(*self._arguments) for body in self._bodies]
+        bodies = [
+            lambda body=body, number=number: self._thread(number, body) for number, body in enumerate(self._bodies)
+        ]
 
         def set_up() -> None:
             self._arguments = () if self._setup is None else (self._setup(),)
 
         start = starting(set_up, bodies, self.inside)
         return [*self._arguments, *self._bodies], start
+
+    def _thread(self, number: int, body: Callable[..., Any]) -> None:
+        run = CONTROL.run
+        result = call(0, body, *self._arguments)
+        if run is CONTROL.run and run is not None:
+            try:
+                refuse_later(result, f"thread {number}")
+            except CannotControl as error:
+                run.stop("out of control", str(error))
 
     def judge(self, run: Run) -> Wrong | None:
         """Ask how it ended, then the check."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable
 from itertools import groupby
@@ -20,7 +21,7 @@ from typing import Any, Final
 from latchfree_explore.python.aio.program import AsyncProgram
 from latchfree_explore.python.calling import calls_of, tasks_of
 from latchfree_explore.python.core.constants import Constants
-from latchfree_explore.python.core.run import Diverged
+from latchfree_explore.python.core.run import MOST_STEPS, Diverged
 from latchfree_explore.python.core.steps import Step
 from latchfree_explore.python.program import Machine, Program
 from latchfree_explore.python.result import PythonExploration
@@ -34,6 +35,7 @@ _FIELDS: Final = {
     "target": str, "model": str, "scenario": str, "switches": str, "choices": list, "written": list, "steps": list,
     "source": str, "kind": str, "tasks": bool, "cancels": int,
 }  # fmt: skip
+_LINE: Final = re.compile(r"(?<=\.py):[0-9]+")
 _BEFORE_TASKS: Final = 1
 """The version of files of threads only."""
 
@@ -48,20 +50,30 @@ def find_class(target: str) -> Callable[[], Any]:
     Raises
     ------
     ValueError
-        If there is no such module, or no such name in the module.
+        If there is no such module, importing it raises an exception, or it has no such name.
     """
     module, _, name = target.partition(":")
+    if not all(part.isidentifier() for part in f"{module}.{name}".split(".")):
+        raise ValueError(f"{target!r} is no MODULE:NAME, such as cache:Cache")
     if str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
     try:
         found: Any = importlib.import_module(module)
     except ModuleNotFoundError as error:
-        if error.name != module and not module.startswith(f"{error.name}."):
-            raise
-        raise ValueError(f"there is no module {module!r}; give MODULE:CLASS, as in cache:Cache") from None
+        if error.name is not None and (error.name == module or module.startswith(f"{error.name}.")):
+            raise ValueError(
+                f"there is no module {error.name!r} on sys.path, nor in {Path.cwd()}; "
+                "fix: run this in the folder of the module"
+            ) from None
+        raise ValueError(f"importing {module} failed: {error}; fix: install it, or name it as it is called") from error
+    except (Exception, SystemExit) as error:
+        where = f" ({Path(error.filename or '').name}, line {error.lineno})" if isinstance(error, SyntaxError) else ""
+        words = error.msg if isinstance(error, SyntaxError) else error
+        raise ValueError(f"importing {module} failed: {type(error).__name__}: {words}{where}") from error
     for part in name.split("."):
         if not hasattr(found, part):
-            raise ValueError(f"{module!r} has no {name!r}")
+            file = getattr(sys.modules[module], "__file__", None) or "built in"
+            raise ValueError(f"{module!r} ({file}) has no {name!r}")
         found = getattr(found, part)
     if not callable(found):
         raise ValueError(f"{target} is no class or function")
@@ -118,9 +130,11 @@ def read(path: Path) -> dict[str, Any]:
     PythonReplayError
         Naming the file, what is wrong and what was expected.
     """
+    if path.exists() and not path.is_file():
+        raise PythonReplayError(f"{path}: is no file on a disk; fix: save it in one first")
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise PythonReplayError(f"{path}: expected JSON: {error}") from None
     if not isinstance(document, dict) or document.get("latchfree") != KIND:
         raise PythonReplayError(f'{path}: expected an object with "latchfree": "{KIND}"')
@@ -133,9 +147,16 @@ def read(path: Path) -> dict[str, Any]:
             raise PythonReplayError(f"{path}: {name!r} must be a {kind.__name__}, not {document.get(name)!r}")
     if document["cancels"] < 0:
         raise PythonReplayError(f"{path}: 'cancels' must be at least 0, not {document['cancels']}")
+    if document["switches"] not in ("free", "gil"):
+        raise PythonReplayError(f"{path}: 'switches' are 'free' or 'gil', not {document['switches']!r}")
+    for name in document["written"]:
+        if not isinstance(name, str):
+            raise PythonReplayError(f"{path}: 'written' is a list of names, not with {name!r}")
     for piece in document["choices"]:
         if not (isinstance(piece, list) and len(piece) == 2 and all(type(n) is int and n >= 0 for n in piece)):
             raise PythonReplayError(f"{path}: 'choices' is a list of [thread, steps], not {piece!r}")
+    if sum(count for _, count in document["choices"]) > MOST_STEPS:
+        raise PythonReplayError(f"{path}: 'choices' has more than the {MOST_STEPS:,} steps that a schedule may have")
     return document
 
 
@@ -173,17 +194,23 @@ def replay_python(case: str | Path, *, stop_at: int | None = None) -> PythonExpl
     document = read(Path(case))
     if stop_at is not None and not 0 <= stop_at < len(document["steps"]):
         raise PythonReplayError(f"there is no step {stop_at}: the schedule has steps 0 to {len(document['steps']) - 1}")
-    make = find_class(document["target"])
-    program = program_of(document, make)
+    try:
+        make = find_class(document["target"])
+        program = program_of(document, make)
+    except ValueError as error:
+        raise PythonReplayError(f"{case}: {error}") from error
+    changed = " (the source has changed since)" if source_digest(make) != document["source"] else ""
     machine = Machine(program, polls=document["switches"] == "gil")
     machine.constants = Constants(document["written"])
     choices = [thread for thread, count in document["choices"] for _ in range(count)]
+    stop = -1 if stop_at is None else stop_at
     with machine.ready():
-        stop = -1 if stop_at is None else stop_at
-        run, wrong = machine.execute(Fixed(choices), telling=True, stop_at=stop)
-        if machine.constants.refuted():  # it has imported a module, which is rewritten now
+        try:
             run, wrong = machine.execute(Fixed(choices), telling=True, stop_at=stop)
-    changed = " (the source has changed since)" if source_digest(make) != document["source"] else ""
+            if machine.constants.refuted():  # it has imported a module, which is rewritten now
+                run, wrong = machine.execute(Fixed(choices), telling=True, stop_at=stop)
+        except Diverged as error:
+            raise Diverged(f"{error}{changed}") from None
     _compare(document["steps"], outline(run.steps), changed)
     result = PythonExploration(document["switches"], strategy="replay", schedules=1, scenario=document["scenario"])
     result.steps, result.names, result.wrong = run.steps, [task.name for task in run.tasks], wrong
@@ -198,9 +225,20 @@ def replay_python(case: str | Path, *, stop_at: int | None = None) -> PythonExpl
 
 
 def _compare(before: list[Any], now: list[Any], changed: str) -> None:
-    """Raise `Diverged` where two runs took different steps."""
+    """Raise `Diverged` where two runs took different steps; lines may have moved if the source has changed."""
     for at in range(max(len(before), len(now))):
-        old = before[at] if at < len(before) else "no step"
-        new = now[at] if at < len(now) else "no step"
-        if old != new:
-            raise Diverged(f"step {at}{changed}: {new}, when the file was written {old}")
+        old = before[at] if at < len(before) else None
+        new = now[at] if at < len(now) else None
+        if old != new and not (changed and _LINE.sub("", str(old)) == _LINE.sub("", str(new))):
+            raise Diverged(f"step {at}{changed}: {_words(new)}; when the file was written {_words(old)}")
+
+
+def _words(step: Any) -> str:
+    """Return a step of an outline in words."""
+    if step is None:
+        return "there was no such step"
+    try:
+        thread, texts = step
+        return f"thread {thread} did {'; '.join(texts) or 'nothing that others see'}"
+    except (TypeError, ValueError):
+        return repr(step)

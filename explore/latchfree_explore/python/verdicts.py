@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -61,14 +62,28 @@ def ended_wrong(run: Run) -> Wrong | None:
     return None
 
 
+def refuse_later(result: object, who: str) -> None:
+    """Raise CannotControl if a function has returned something that is still to be run, which nobody does."""
+    if isinstance(result, types.CoroutineType | types.GeneratorType | types.AsyncGeneratorType):
+        if not isinstance(result, types.AsyncGeneratorType):
+            result.close()
+        raise CannotControl(
+            f"{who} returned a {type(result).__name__}, which nobody runs; fix: explore_async, or a loop"
+        )
+
+
 def broken(run: Run, check: Callable[..., Any], arguments: tuple[Any, ...]) -> Wrong | None:
     """Return what a check finds wrong at the end: it returned False, or raised an exception."""
     try:
         held = check(*arguments)
+        refuse_later(held, "the check")
+        held = held is None or bool(held)
+    except CannotControl:
+        raise
     except AssertionError as error:
         return Wrong("invariant", str(error) or "the check does not hold at the end", run.choices, error)
     except Exception as error:
         return Wrong("invariant", f"the check raised {type(error).__name__}: {error}", run.choices, error)
-    if held is None or held:
+    if held:
         return None
     return Wrong("invariant", "the check does not hold at the end", run.choices)

@@ -61,5 +61,4 @@ class Watchdog:
                 if not self._over.is_set():
                     CONTROL.pressed = True  # the next Ctrl-C is raised at once
                     signal.pthread_kill(self._watched, signal.SIGINT)
-                return
             before = now

@@ -54,7 +54,7 @@ def failure(
         make,
         [[(step.f, step.arguments) for step in process] for process in program],
         menu.model,
-        lambda shared, f, arguments: menu.call(shared, Step(f, arguments)),
+        menu.methods,
         switches=switches,
         tasks=tasks,
         told=program_text(program),

@@ -11,6 +11,7 @@ pytest.importorskip("greenlet")
 import shared_objects as so
 
 from latchfree_explore import Diverged, ExplorationFailed, explore_object, replay_python
+from latchfree_explore.python.calling import performer
 from latchfree_explore.python.objects import ObjectCalls
 from latchfree_explore.python.program import Machine
 from latchfree_explore.python.replays import find_class, outline, to_json
@@ -56,7 +57,7 @@ def test_the_schedule_shown_has_the_calls_in_the_order_that_is_wrong():
 
 def test_every_order_of_calls_is_enumerated_once():
     script = [[("put", (0, 1))], [("put", (1, 1))], [("get", (5,))]]
-    program = ObjectCalls(so.LockedMap, script, get_model("map"))
+    program = ObjectCalls(so.LockedMap, script, get_model("map"), performer({}))
     machine = Machine(program, polls=False)
     with machine.ready():
         for _ in range(2):
@@ -73,7 +74,7 @@ def test_every_program_of_two_threads_and_two_calls_is_explored_to_the_end():
     pairs = list(itertools.product(calls, repeat=2))
     programs = list(itertools.combinations_with_replacement(pairs, 2))
     for script in programs[::5]:
-        program = ObjectCalls(so.LockedMap, script, get_model("map"))
+        program = ObjectCalls(so.LockedMap, script, get_model("map"), performer({}))
         machine, strategy = Machine(program, polls=False), Reduced()
         with machine.ready():
             while True:

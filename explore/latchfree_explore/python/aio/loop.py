@@ -60,7 +60,7 @@ class ExploredLoop(StillLoop):
 
     # the thread ------------------------------------------------------------------------------------------------------
 
-    def run_main(self, main: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    def run_main(self, main: Callable[[], Any]) -> Any:
         """Run a coroutine function as `asyncio.run` does: at the end what still runs is cancelled and awaited."""
         run = _running()
         self.thread = run.current
@@ -69,7 +69,11 @@ class ExploredLoop(StillLoop):
         asyncio._set_running_loop(self)
         sys.set_asyncgen_hooks(finalizer=self._finalize)
         try:
-            task = self.create_task(main(), name="main")
+            coroutine = main()
+            if not asyncio.iscoroutine(coroutine):
+                what = type(coroutine).__name__
+                run.stop("out of control", f"main returned a {what}, not a coroutine; fix: give a coroutine function")
+            task = self.create_task(coroutine, name="main")
             self._until(task)
             self._end()
             return task.result()

@@ -47,7 +47,10 @@ class AsyncProgram:
         self._result = None
 
         def thread() -> None:
-            self._result = loop.run_main(self._main)
+            try:
+                self._result = loop.run_main(self._main)
+            except SystemExit as error:
+                raise RuntimeError(f"main raised SystemExit({error.code!r})") from error
 
         return [loop, self._main], lambda run: run.spawn(thread, "main")
 

@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, Final, NoReturn
 
+from latchfree_explore.python.core.run import CONTROL
+
 _Base: Any = asyncio.AbstractEventLoop  # what is not defined here is added below, which no type checker sees
 
 
@@ -86,10 +88,13 @@ class StillLoop(_Base):  # type: ignore[misc]
 
 def _refusing(name: str) -> Callable[..., NoReturn]:
     def refuse(self: StillLoop, *arguments: object, **options: object) -> NoReturn:
-        raise NotImplementedError(
+        words = (
             f"loop.{name}: what is explored runs without network, processes or signals; "
             "fix: stand in for them with outside_event()"
         )
+        if CONTROL.run is not None:
+            CONTROL.run.stop("out of control", words)
+        raise NotImplementedError(words)
 
     return refuse
 

@@ -194,10 +194,10 @@ class Instrumented:
             if makes and value.__module__ in names:
                 classes.append(value)
         left = {id(each) for cls in classes for each in _asked_by_all(cls)}
+        for space in self._namespaces.values():  # before the code that uses the names, so they are put back after it
+            self._exchange_names(space)
         for file, group in functions.items():
             self._exchange_code(file, [each for each in group if id(each) not in left])
-        for space in self._namespaces.values():
-            self._exchange_names(space)
         for cls in classes:
             self._exchange_bases(cls)
 
