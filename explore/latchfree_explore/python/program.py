@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
@@ -115,7 +116,8 @@ class Threads:
 
     def _thread(self, number: int, body: Callable[..., Any]) -> None:
         run = CONTROL.run
-        result = call(0, body, *self._arguments)
+        in_c = isinstance(body, types.BuiltinMethodType | types.MethodWrapperType)
+        result = call(0, body, *self._arguments) if in_c else body(*self._arguments)
         if run is CONTROL.run and run is not None:
             try:
                 refuse_later(result, f"thread {number}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import types
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
@@ -44,16 +44,31 @@ def path_to(roots: list[Any], target: Any) -> str | None:
 
     No code of the program runs: an attribute is looked up where it is kept.
     """
-    waiting: deque[tuple[str, Any]] = deque()
-    for root in roots:
-        holder = root.__self__ if isinstance(root, types.MethodType) else root
-        if type(holder).__module__.startswith("latchfree_explore."):
-            continue
-        waiting.append((type(holder).__name__, holder))
+    holders = [root.__self__ if isinstance(root, types.MethodType) else root for root in roots]
+    named = [
+        (holder.__qualname__ if isinstance(holder, type) else type(holder).__name__, holder)
+        for holder in holders
+        if not type(holder).__module__.startswith("latchfree_explore.")
+    ]
+    return _path_from(named, target) or _path_from(_variables(), target)
+
+
+def _variables() -> Iterator[tuple[str, Any]]:
+    """Yield the variables of the modules that are rewritten, those that hold data."""
+    for space in CONTROL.namespaces:
+        for name, value in list(space.items()):
+            if not name.startswith(("__", "_lf_")) and not isinstance(value, types.ModuleType | types.FunctionType):
+                yield name, value
+
+
+def _path_from(named: Iterable[tuple[str, Any]], target: Any) -> str | None:
+    """Return how an object is reached from others that have names."""
+    waiting = deque(named)
+    original = CONTROL.originals.get(id(target), target)
     seen: set[int] = set()
     while waiting and len(seen) < MOST_REACHED:
         path, value = waiting.popleft()
-        if value is target:
+        if value is target or value is original:
             return path
         if id(value) in seen or isinstance(value, int | str | bytes | float | type(None)):
             continue
@@ -105,7 +120,7 @@ def called(roots: list[Any], target: Any) -> str:
     finally:
         CONTROL.run = run
     if path is None:
-        return f"a {type(target).__name__}"
+        return target.__qualname__ if isinstance(target, type) else f"a {type(target).__name__}"
     condition, waits, _ = path.partition("._waiters[")
     if waits:
         return f"a notify of {condition}"

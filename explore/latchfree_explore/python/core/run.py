@@ -56,13 +56,15 @@ class Diverged(Exception):
 class Control:
     """Where the hooks find the run in progress."""
 
-    __slots__ = ("class_changed", "ending", "pressed", "run")
+    __slots__ = ("class_changed", "ending", "namespaces", "originals", "pressed", "run")
 
     def __init__(self) -> None:
         self.run: Run | None = None
         self.ending = False
         self.pressed = False  # whether Ctrl-C was pressed, which is still to take effect
         self.class_changed = False  # by code of the program between two runs
+        self.namespaces: list[dict[str, Any]] = []  # of the modules whose functions are rewritten
+        self.originals: dict[int, Any] = {}  # what a twin stands for, by the twin's address
 
 
 CONTROL: Final = Control()

@@ -19,6 +19,7 @@ from collections import deque
 from functools import cache
 from typing import Any, Final
 
+from latchfree_explore.python.core.run import CONTROL
 from latchfree_explore.python.library.copies import library
 from latchfree_explore.python.library.local import Local
 from latchfree_explore.python.library.locks import OUTSIDE, Lock, RLock, SimpleQueue
@@ -77,6 +78,7 @@ class Twins:
     def forget(self) -> None:
         """Give every object a fresh twin from now on."""
         self._made.clear()
+        CONTROL.originals.clear()
 
     def of(self, value: Any) -> Any:
         """Return the twin of a lock, a condition or a queue, made at the first call of a run."""
@@ -84,6 +86,7 @@ class Twins:
         if known is None:
             new = self._blank(value)
             known = self._made[id(value)] = value, new
+            CONTROL.originals[id(new)] = value
             self._fill(value, new)
         return known[1]
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from latchfree_explore.python.core.names import reachable
+from latchfree_explore.python.core.run import CONTROL
 from latchfree_explore.python.core.undo import Undo
 from latchfree_explore.python.hooks import calls as hooks_calls
 from latchfree_explore.python.hooks import flow as hooks_flow
@@ -156,6 +157,7 @@ class Instrumented:
         for restore in reversed(self._restore):
             restore()
         self._restore.clear()
+        CONTROL.namespaces = []
         self._instances.clear()
         self._originals.clear()
 
@@ -194,6 +196,7 @@ class Instrumented:
             if makes and value.__module__ in names:
                 classes.append(value)
         left = {id(each) for cls in classes for each in _asked_by_all(cls)}
+        CONTROL.namespaces = list(self._namespaces.values())
         for space in self._namespaces.values():  # before the code that uses the names, so they are put back after it
             self._exchange_names(space)
         for file, group in functions.items():
