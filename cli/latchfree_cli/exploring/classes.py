@@ -137,10 +137,15 @@ def page_of(settings: Settings, file: Path) -> tuple[str | None, Outcome]:
     return result.page(), outcome
 
 
+def _asks() -> bool:
+    """Return whether standard input is open."""
+    return sys.stdin is not None and not sys.stdin.closed
+
+
 def _replayed(settings: Settings, file: Path, stop_at: int | None = None) -> tuple[PythonExploration | None, Outcome]:
     from latchfree_explore import CannotControl, Diverged, replay_python
 
-    if stop_at is not None and (sys.stdin is None or sys.stdin.closed):
+    if stop_at is not None and not _asks():
         raise exits.Stop(exits.USAGE, "--pdb asks on standard input, which is closed")
     elsewhere = nullcontext() if stop_at is not None else redirect_stdout(sys.stderr)
     try:

@@ -164,6 +164,60 @@ def test_what_makes_no_sense_is_a_usage_error(arguments: list[str], says: str) -
     assert says in result.stderr
 
 
+PRINTS = """
+import sys
+print("imported")
+class Prints:
+    def read(self):
+        print("called")
+        return 0
+class NeedsMore(Prints):
+    def __init__(self, size): pass
+class Leaves(Prints):
+    def read(self):
+        sys.exit(0)
+"""
+
+
+@pytest.fixture
+def prints(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "explored_prints", raising=False)
+    Path("explored_prints.py").write_text(PRINTS)
+
+
+def test_what_is_explored_prints_nothing_into_the_answer(prints: None) -> None:
+    code, text = run("explore", "explored_prints:Prints", "--model", "counter", "--scenario", "read()", "--json")
+    assert code == exits.OK
+    assert json.loads(text)["verdict"] == "ok"
+    code, text = run("play", "explored_prints:Prints", "--model", "counter", "--scenario", "read()", "--json")
+    assert code == exits.OK
+    assert json.loads(text)["states"] > 1
+
+
+def test_errors_of_the_class_are_told_in_a_line(prints: None) -> None:
+    given = ["--model", "counter", "--scenario", "read()"]
+    for command in ("explore", "play"):
+        result = CliRunner().invoke(app, [command, "explored_prints:NeedsMore", *given])
+        assert result.exit_code == exits.USAGE
+        assert "NeedsMore() raised TypeError" in result.stderr
+        assert "fix: give a function that makes one with its arguments" in result.stderr
+    code, text = run("explore", "explored_prints:Leaves", *given)
+    assert code == exits.VIOLATION
+    assert "read raised SystemExit(0)" in text
+    Path("explored_broken.py").write_text("import sys; sys.exit(0)")
+    result = CliRunner().invoke(app, ["explore", "explored_broken:C", *given])
+    assert result.exit_code == exits.USAGE
+    assert "importing explored_broken failed: SystemExit: 0" in result.stderr
+
+
+def test_pdb_needs_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    run("explore", "explored_map:Map", "--switches", "free", "--scenario", "put(0, 1) | put(0, 2)")
+    monkeypatch.setattr("latchfree_cli.exploring.classes._asks", lambda: False)
+    result = CliRunner().invoke(app, ["replay", "out/explore-explored_map.Map-free.json", "--pdb", "1"])
+    assert result.exit_code == exits.USAGE
+    assert "--pdb asks on standard input, which is closed" in result.stderr
+
+
 def test_which_targets_are_classes() -> None:
     assert names_a_class("cache:Cache")
     assert names_a_class("package.module:Outer.Inner")
