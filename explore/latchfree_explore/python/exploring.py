@@ -237,7 +237,7 @@ def explore_program(
         if watchdog.hung_at:
             raise CannotControl(
                 f"{watchdog.hung_at}: no step in {PATIENCE:g} s; fix: a call that waits outside Python, as on a "
-                "socket or a process, cannot be explored: replace it in setup="
+                "socket or a process, or a loop without end, cannot be explored: replace it in setup="
             ) from None
         if result.schedules == 0:
             raise

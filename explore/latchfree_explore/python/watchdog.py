@@ -9,9 +9,12 @@ from __future__ import annotations
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable
+from types import FrameType
 from typing import Final
 
+from latchfree_explore.python.core.places import is_of_the_program
 from latchfree_explore.python.core.run import CONTROL
 
 PATIENCE: Final = 30.0
@@ -51,14 +54,23 @@ class Watchdog:
             self._thread.join()
 
     def _watch(self) -> None:
-        before = self._progress()
-        while not self._over.wait(PATIENCE):
+        before, since = self._progress(), time.monotonic()
+        while not self._over.wait(PATIENCE / 10):
             now = self._progress()
-            if now == before:
-                frame = sys._current_frames().get(self._watched)
-                if frame is not None:
-                    self.hung_at = f"{frame.f_code.co_filename}:{frame.f_lineno} in {frame.f_code.co_qualname}"
+            if now != before:
+                before, since = now, time.monotonic()
+            elif time.monotonic() - since >= PATIENCE:
+                since = time.monotonic()
+                self.hung_at = _place(sys._current_frames().get(self._watched))
                 if not self._over.is_set():
                     CONTROL.pressed = True  # the next Ctrl-C is raised at once
                     signal.pthread_kill(self._watched, signal.SIGINT)
-            before = now
+
+
+def _place(frame: FrameType | None) -> str:
+    """Return where a thread stands: in the nearest function of the program, else in the innermost one."""
+    found = frame
+    while found is not None and not is_of_the_program(found.f_code.co_filename):
+        found = found.f_back
+    found = found or frame
+    return "" if found is None else f"{found.f_code.co_filename}:{found.f_lineno} in {found.f_code.co_qualname}"

@@ -1,5 +1,6 @@
 """Ctrl-C while plain Python is explored: the exploration ends, and nothing is left behind."""
 
+import ctypes
 import gc
 import signal
 import threading
@@ -8,9 +9,11 @@ import pytest
 
 pytest.importorskip("greenlet")
 
-from latchfree_explore import explore_threads
+from latchfree_explore import CannotControl, explore_threads
+from latchfree_explore.python import watchdog
 from latchfree_explore.python.search.strategies import Reduced
 
+LIBC = ctypes.CDLL(None)
 LOCK = threading.Lock()
 STATE = {"total": 0}
 PRESSED = []  # how often Ctrl-C is still to be pressed
@@ -116,3 +119,20 @@ def test_a_handler_of_the_program_stays():
     finally:
         signal.signal(signal.SIGINT, before)
     assert (result.verdict, result.interrupted) == ("ok", False)
+
+
+def rounds_without_end(counter):
+    for _ in range(10**12):
+        pass
+
+
+def waits_outside(counter):
+    LIBC.usleep(100_000_000)
+
+
+@pytest.mark.parametrize("body", [rounds_without_end, waits_outside])
+def test_what_makes_no_step_is_named(body, monkeypatch):
+    monkeypatch.setattr(watchdog, "PATIENCE", 0.5)
+    with pytest.raises(CannotControl, match=rf"test_interrupts.py:\d+ in {body.__name__}: no step in"):
+        explore_threads(body, body, setup=Counter)
+    nothing_is_left()
