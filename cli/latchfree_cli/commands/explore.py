@@ -96,7 +96,7 @@ def explore(
 
     A seed repeats everything. A failure is made small and written to a file that latchfree replay runs again.
     """
-    from latchfree_cli.exploring.classes import explore_class, names_a_class
+    from latchfree_cli.exploring.classes import explore_class, names_a_class, plain_class
 
     if names_a_class(target):
         if scenario is not None and script:
@@ -164,7 +164,7 @@ def explore(
                 ),
             )
         except ValueError as error:
-            raise exits.Stop(exits.USAGE, str(error)) from None
+            raise exits.Stop(exits.USAGE, f"{error}{plain_class(target)}") from None
         except Unsupported as error:
             raise exits.Stop(exits.TOOL, str(error)) from None
     settings.say(summary(result))

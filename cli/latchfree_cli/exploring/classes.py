@@ -30,6 +30,12 @@ def names_a_class(target: str) -> bool:
     return found is not None and not found[1].endswith(".py")
 
 
+def plain_class(target: str) -> str:
+    """Return how a class in plain Python is named, if a target is FILE.py:NAME; else nothing."""
+    found = re.fullmatch(r"(?:.*/)?([A-Za-z_]\w*)\.py:([A-Za-z_][\w.]*)", target)
+    return "" if found is None else f"; a class in plain Python is {found[1]}:{found[2]}, in the folder of the file"
+
+
 def explore_class(
     settings: Settings,
     target: str,

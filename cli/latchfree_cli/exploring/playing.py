@@ -26,12 +26,13 @@ def play_class(
     That of a replay file opens at the end of its schedule.
     """
     from latchfree_explore import CannotControl, Diverged
-    from latchfree_explore.python.replays import find_class, read
+    from latchfree_explore.python.replays import find_class, read, source_digest
     from latchfree_teach import play_async, play_object
 
     opened: Sequence[int] = ()
     name = target.replace(":", ".")
     try:
+        document: dict[str, Any] | None = None
         if target.endswith(".json"):
             if any(option is not None for option in (scenario, model, switches, cancels)):
                 raise exits.Stop(exits.USAGE, f"{target}: a replay has its scenario, model, switches and cancellations")
@@ -42,6 +43,8 @@ def play_class(
             opened = [thread for thread, count in document["choices"] for _ in range(count)]
         with quiet():
             make = find_class(target)
+        if document is not None and source_digest(make) != document["source"]:
+            settings.note(f"the source of {target} has changed since: the page may open at another state")
         main = scenario is None and inspect.iscoroutinefunction(make)
         if scenario is None and not main:
             raise exits.Stop(

@@ -86,8 +86,10 @@ def are_coroutines(make: Callable[[], Any], operations: Sequence[str], methods: 
 
 def has(make: Callable[[], Any], f: str, methods: Methods) -> bool:
     """Return whether an object has a method for an operation, as far as its class is known."""
-    method = methods.get(f, f)
-    return not isinstance(method, str) or not isinstance(make, type) or hasattr(make, method)
+    chosen = methods.get(f, f)
+    if not isinstance(chosen, str) or not isinstance(make, type):
+        return True
+    return hasattr(make, chosen) or hasattr(make, "__getattr__")
 
 
 def _validate(scenario: Scenario, model: SequentialModel[Any]) -> None:

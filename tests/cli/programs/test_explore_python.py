@@ -156,6 +156,7 @@ def test_a_class_that_holds() -> None:
         (["explored_map:Map", "--scenario", "pop(0)"], "has no operation 'pop'"),
         (["explored_map:Map", "--scenario", "get(0)", "--plain"], "takes --scenario"),
         (["ctrie", "--model", "map"], "are for plain Python"),
+        (["explored_map.py:Map"], "a class in plain Python is explored_map:Map"),
     ],
 )
 def test_what_makes_no_sense_is_a_usage_error(arguments: list[str], says: str) -> None:

@@ -68,3 +68,15 @@ def test_a_thread_may_be_a_function_in_c():
         lambda: shared.append(len(shared)), shared.clear, check=lambda: shared != [0], strategy="dpor", raises=False
     )
     assert result.verdict == "violation"
+
+
+def test_a_class_may_answer_for_its_methods():
+    class Passes:
+        def __init__(self):
+            self._held = Trie()
+
+        def __getattr__(self, name):
+            return getattr(self._held, name)
+
+    assert explore_object(Passes, "put(0, 1) | get(0)").verdict == "ok"
+    assert explore_object(Passes, "put(0, 1) | put(0, 2)", raises=False).wrong.kind == "not linearizable"

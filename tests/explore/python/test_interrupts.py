@@ -132,7 +132,7 @@ def waits_outside(counter):
 
 @pytest.mark.parametrize("body", [rounds_without_end, waits_outside])
 def test_what_makes_no_step_is_named(body, monkeypatch):
-    monkeypatch.setattr(watchdog, "PATIENCE", 0.5)
+    monkeypatch.setattr(watchdog, "PATIENCE", 3.0)
     with pytest.raises(CannotControl, match=rf"test_interrupts.py:\d+ in {body.__name__}: no step in"):
         explore_threads(body, body, setup=Counter)
     nothing_is_left()
