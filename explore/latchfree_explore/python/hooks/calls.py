@@ -22,13 +22,18 @@ from latchfree_explore.python.hooks.lookup import answers, class_attribute, owne
 from latchfree_explore.python.hooks.refused import refuse
 from latchfree_explore.python.hooks.state import CODE, get, varies
 from latchfree_explore.python.hooks.whole import IMMUTABLE, REWRITTEN
-from latchfree_explore.python.library.twins import twin
+from latchfree_explore.python.library.twins import TWINS, twin
 
 _RESUMABLE: Final = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
 _PURE: Final = ("builtins", "math", "cmath", "operator", "_operator", "time", "_thread", "itertools")
 """Modules whose functions give the same for the same arguments, or are under control."""
 _READING_THE_WORLD: Final = frozenset({input, open, exec, eval, __import__})
 _CONSUMING: Final = frozenset({list, tuple, sorted, sum, max, min, set, frozenset, any, all})
+_OF_VALUES: Final = frozenset({
+    len, sum, min, max, abs, int, float, bool, round, range, divmod, ord, chr, str, repr, format, hash, bytes,
+})  # fmt: skip
+_VALUES: Final = frozenset({int, float, bool, str, bytes, type(None)})
+"""Of these, the functions above make values that nobody changes."""
 _OURS: Final = "latchfree_explore."
 
 
@@ -39,7 +44,9 @@ def call(_lf_line: int, _lf_function: Any, /, *args: Any, **kwargs: Any) -> Any:
     if run is None:
         if CONTROL.ending:
             too_late()
-        return frames.called(function, args, kwargs)
+        result = frames.called(function, args, kwargs)
+        TWINS.born(result)
+        return result
     code = _code_of(function)
     if id(code) in REWRITTEN:
         return function(*args, **kwargs)
@@ -54,6 +61,10 @@ def call(_lf_line: int, _lf_function: Any, /, *args: Any, **kwargs: Any) -> Any:
 
 def _step(run: Run, line: int, function: Any, in_python: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a function that is not rewritten: one step, but for what it calls."""
+    if not kwargs and touched.hashable(function) and function in _OF_VALUES and _VALUES.issuperset(map(type, args)):
+        found = function(*args)
+        _after(run, False)
+        return found
     args = tuple(map(twin, args))
     if kwargs:
         kwargs = {name: twin(value) for name, value in kwargs.items()}
@@ -79,6 +90,8 @@ def _step(run: Run, line: int, function: Any, in_python: bool, args: tuple[Any, 
         for owner, before in changed:
             whole.changed(run, owner, before)
         makes = isinstance(function, type) or function is iter
+        if makes:
+            TWINS.born(result)
         if makes and run.current is not None and not isinstance(result, IMMUTABLE):
             run.names.born(result, run.current.number)
         _after(run, in_python or keeps)

@@ -9,10 +9,11 @@ from __future__ import annotations
 import operator
 import types
 from collections import defaultdict, deque
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any, Final
 
-from latchfree_explore.python.core.places import called
+from latchfree_explore.python.core.places import attributes, called
 from latchfree_explore.python.core.run import CONTROL, Run
 from latchfree_explore.python.hooks import effects, whole
 from latchfree_explore.python.hooks.announce import advance, enter, foreign, touch
@@ -108,8 +109,9 @@ def contains(key: Any, value: Any, line: int) -> bool:
     if run is None:
         return key in value
     asked = [each for each in effects.behind(value) if effects.built_in(each, "__contains__")]
-    for each in asked:
+    if asked or any(effects.iterators(value)):
         run.at(line)
+    for each in asked:
         touch(run, each, effects.of(each, "__contains__", (key,)) if each is value else effects.READS)
         for compared in whole.inside(run, each) if isinstance(each, list | deque) else ():
             if compared is not each:
@@ -145,8 +147,10 @@ def seen(value: Any, line: int) -> Any:
     """Read a whole container, which is used there and then."""
     run = CONTROL.run
     if run is not None:
-        for each in effects.behind(value):
+        behind = list(effects.behind(value))
+        if behind or any(effects.iterators(value)):
             run.at(line)
+        for each in behind:
             touch(run, each, effects.READS)
             if run.telling:
                 told(run, line, f"read {called(run.roots, each)}")
@@ -158,15 +162,10 @@ def seen(value: Any, line: int) -> Any:
 
 
 def text(value: Any, line: int) -> Any:
-    """Read a value with all that it holds: for its text, or to match a pattern."""
+    """Read a value with all that it holds: for its text, or to compare it."""
     run = CONTROL.run
     if run is not None:
-        for each in whole.inside(run, value, *_FOR_TEXT):
-            enter(run, each, *_FOR_TEXT)
-            run.at(line)
-            whole.read(run, each)
-            if run.telling:
-                told(run, line, f"read {called(run.roots, each)}")
+        _read_at_once(run, (value,), line, lambda: whole.inside(run, value, *_FOR_TEXT))
         enter(run, value, *_FOR_TEXT)
     return value
 
@@ -174,15 +173,38 @@ def text(value: Any, line: int) -> Any:
 def matched(value: Any, line: int) -> Any:
     """Read a value with all that it holds, and its attributes, to match a pattern."""
     run = CONTROL.run
-    if run is not None and not isinstance(value, whole.IMMUTABLE) and not isinstance(value, effects.KINDS):
-        run.at(line)
-        whole.read(run, value)
-    return text(value, line)
+    if run is not None:
+        _read_at_once(run, (value,), line, lambda: [*whole.inside(run, value), *_looked_into(value)])
+    return value
+
+
+def _looked_into(value: Any) -> list[Any]:
+    """Return the objects in which a pattern may look: the value, and those that attributes lead to."""
+    found = [value]
+    for one in found:
+        if len(found) < _MOST_MATCHED and not isinstance(one, (*whole.IMMUTABLE, *effects.KINDS)):
+            found += [part for _, part in attributes(one) if not any(part is each for each in found)]
+    return [one for one in found if not isinstance(one, whole.IMMUTABLE) and not whole.is_controlled(type(one))]
+
+
+def _read_at_once(run: Run, values: tuple[Any, ...], line: int, read: Callable[[], Iterable[Any]]) -> None:
+    """Read objects in one step; which those are is found out when it is the thread's turn."""
+    if all(type(value) in _VALUES for value in values) or not any(True for _ in read()):
+        return
+    if run.polls:
+        for one in read():
+            enter(run, one, *_FOR_TEXT)
+    run.at(line)
+    for one in read():
+        whole.read(run, one)
+        if run.telling:
+            told(run, line, f"read {called(run.roots, one)}")
 
 
 def each(value: Any, line: int) -> Any:
     """Iterate: every item of a container is an access; between two rounds the interpreter polls."""
     run = CONTROL.run
+    value = twin(value)
     plain = isinstance(value, whole.IMMUTABLE) and not isinstance(value, types.GeneratorType)
     if run is None or (plain and not run.polls):
         return value
@@ -192,30 +214,38 @@ def each(value: Any, line: int) -> Any:
 def binary(name: str, left: Any, right: Any, line: int) -> Any:
     """Apply an operator to operands of which one may be shared."""
     run = CONTROL.run
-    if run is not None and (type(left) not in _VALUES or type(right) not in _VALUES):
-        dunder = _DUNDERS.get(name)
-        compares = name in _COMPARING
-        formats = name == "mod" and isinstance(left, str | bytes)
-        for operand in (left, right):
-            changed = operand is left and dunder is None
-            if compares or formats:
-                touched = whole.inside(run, operand, *(_FOR_TEXT if formats else ()))
-            elif isinstance(operand, effects.KINDS) or whole.is_foreign(run, operand, dunder or f"__{name}__"):
-                touched = iter((operand,))
-            else:
-                touched = effects.behind(operand)
-            enter(run, operand, *_methods(name))
-            for each in touched:
-                run.at(line)
-                (whole.change if changed and each is left else whole.read)(run, each)
-                if run.telling:
-                    told(run, line, f"{'change' if changed else 'read'} {called(run.roots, each)}")
     operation = getattr(operator, name if hasattr(operator, name) else name + "_")
+    if run is None or (type(left) in _VALUES and type(right) in _VALUES):
+        return operation(left, right)
+    for operand in (left, right):
+        enter(run, operand, *_methods(name))
+    changes = name not in _DUNDERS and any(each is left for each in _operands(run, name, left))
+    if changes:
+        run.at(line)
+        whole.change(run, left)
+        if run.telling:
+            told(run, line, f"change {called(run.roots, left)}")
+        for each in _operands(run, name, right):
+            whole.read(run, each)
+    else:
+        both = (left, right)
+        _read_at_once(run, both, line, lambda: [each for value in both for each in _operands(run, name, value)])
     found = operation(left, right)
-    if run is not None and run.polls:
-        for operand in (left, right):
-            enter(run, operand, *_methods(name))
+    for operand in (left, right):
+        enter(run, operand, *_methods(name))
     return found
+
+
+def _operands(run: Run, name: str, operand: Any) -> Iterable[Any]:
+    """Return what an operator reads of an operand, or changes."""
+    if name in _COMPARING:
+        return whole.inside(run, operand)
+    if name == "mod":
+        return whole.inside(run, operand, *_FOR_TEXT)
+    method = _DUNDERS.get(name, f"__{name}__")
+    if isinstance(operand, effects.KINDS) or whole.is_foreign(run, operand, method):
+        return (operand,)
+    return effects.behind(operand)
 
 
 @cache
@@ -225,6 +255,8 @@ def _methods(name: str) -> tuple[str, ...]:
     return f"__{name.strip('_')}__", f"__{plain}__", f"__r{plain}__"
 
 
+_MOST_MATCHED: Final = 20
+"""Objects in which a pattern is expected to look."""
 _FOR_TEXT: Final = ("__eq__", "__str__", "__repr__", "__format__")
 _VALUES: Final = frozenset({int, float, bool, str, type(None), bytes})
 _COMPARING: Final = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})

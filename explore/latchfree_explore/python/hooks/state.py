@@ -72,34 +72,41 @@ def get(value: Any, name: str, line: int) -> Any:
     if run is None:
         return twin(getattr(value, name))
     kind = type(value)
-    exposed = run.constants.exposes(kind)
-    if (kind, name) in run.plain:
-        constant = not exposed and run.constants.constant(name)
+    constants = run.constants
+    exposed = bool(constants.exposed) and constants.exposes(kind)
+    plain = (kind, name)
+    own = plain in run.plain
+    if own:
+        constant = not exposed and constants.constant(name)
     else:
         if answers(run, kind):
             return _answered(run, value, name, line)
         if isinstance(value, _PROXIES):
             return get(_referent(value), name, line)
-        held = class_attribute(kind, name)
+        held = class_attribute(*plain)
         if held is not MISSING and isinstance(held[1], functools.cached_property):
             return caches.cached(run, value, name, held[1], line)
         owner = owner_of(value, name)
         if owner is value and isinstance(value, LOCAL):  # nobody else sees it
             return twin(getattr(value, name))
         if owner is value and held is MISSING and not isinstance(value, type):
-            run.plain.add((kind, name))
+            run.plain.add(plain)
+            own = True
         exposed = exposed and owner is not None
         constant = not exposed and not varies(run, value, name)
     if name == "__dict__":
-        run.constants.expose(kind)
+        constants.expose(kind)
     lock = _lock_of(value)
     if constant and lock is None:
         return twin(getattr(value, name))
     run.at(line)
     if lock is not None:
         run.record(lock, "lock", PROBE)
-    for place in (value,) if (kind, name) in run.plain else places(value, name):
-        run.record(place, name, READ)
+    if own:
+        run.record(value, name, READ)
+    else:
+        for place in places(value, name):
+            run.record(place, name, READ)
     if exposed:
         touch_namespace(run, value, name, "__getitem__")
     try:
@@ -165,7 +172,7 @@ def put(new: Any, owner: Any, name: str, line: int) -> None:
     if not run.names.is_born(owner):
         run.undo.attribute(owner, name)
     run.record(place, name, WRITE)
-    if run.constants.exposes(plain[0]):
+    if run.constants.exposed and run.constants.exposes(plain[0]):
         touch_namespace(run, owner, name, "__setitem__")
     if run.telling:
         told(run, line, f"write {called(run.roots, owner)}.{name} = {short(new)}")
