@@ -20,7 +20,7 @@ from latchfree.jit import cache_root
 SETTING: Final = "LATCHFREE_EXPLORE_COMPILED"
 MODULES: Final = (
     "core/constants", "core/names", "core/run", "core/steps", "core/undo", "hooks/calls", "hooks/effects",
-    "hooks/generators", "hooks/items", "hooks/state", "hooks/whole", "library/twins", "search/races",
+    "hooks/generators", "hooks/items", "hooks/keeping", "hooks/state", "hooks/whole", "library/twins", "search/races",
     "search/strategies",
 )  # fmt: skip
 """What most of the time is spent in. No module is here that looks at the frames of its callers."""

@@ -157,7 +157,7 @@ class Machine:
 
     def _look_at_what_is_made(self) -> None:
         """Have modules rewritten that only the shared objects reach; find out where they can be made."""
-        undo = Undo()
+        CONTROL.undo = undo = Undo()
         TWINS.forget()
         library().reset()
         try:
@@ -167,6 +167,7 @@ class Machine:
             self.program.inside = True
             shared = []
         finally:
+            CONTROL.undo = None
             undo.undo()
         self._code.extend(shared, self.program.roots)
 
@@ -210,6 +211,7 @@ class Machine:
         TWINS.forget()
         library().reset()
         run = Run(chooser, polls=self.polls, roots=[], telling=telling)
+        CONTROL.undo = run.undo
         try:
             self._code.place_twins(run.undo)
             shared, start = self.program.make()
@@ -226,6 +228,7 @@ class Machine:
             run.execute(lambda: start(run))
             wrong = self.program.judge(run) if run.problem is None or run.problem[0] != "cut" else None
         finally:
+            CONTROL.undo = None
             run.undo.undo()
         if self._code.imported_meanwhile(self.program.roots):
             self.constants.refute()

@@ -80,9 +80,11 @@ def change_all():
     LISTED[1:2] = [7, 7]
     del LISTED[0]
     LISTED.extend([5])
+    QUEUED.extend([8, 8])
     QUEUED.appendleft(0)
     QUEUED.popleft()
     QUEUED.pop()
+    ORDERED.update(a=5, c=6)
     ORDERED.move_to_end("a")
     ORDERED.popitem()
     NAMES.add("second")
@@ -94,6 +96,7 @@ def change_all():
     COUNT += 1
     KEPT.items += [2]
     KEPT.items.append(3)
+    KEPT.n = 3
     KEPT.n += 1
     KEPT.new = 1
     setattr(KEPT, OTHER, 2)
@@ -145,7 +148,7 @@ def test_threads_leave_nothing_behind():
 
 
 def test_variables_of_closures_are_put_back():
-    assert explore_threads(nothing, setup=lambda: None, check=lambda _: COUNTS() == 1).verdict == "ok"
+    assert explore_threads(lambda _: None, setup=lambda: None, check=lambda _: COUNTS() == 1).verdict == "ok"
     result = explore_threads(lambda n: n, setup=lambda: COUNTS(), check=lambda n: n == 1, raises=False)
     assert result.verdict == "ok", result.explain()
     assert COUNTS() == 1

@@ -68,6 +68,8 @@ class ObjectTasks(AsyncProgram):
 
     def roots(self) -> list[Any]:
         """Return the functions that make and call the object, and an object if one can be made without a loop."""
+        if isinstance(self._given[0], type):
+            return [*self._given]
         made: list[Any] = []
         try:
             one = self._given[0]()

@@ -61,7 +61,7 @@ class Diverged(Exception):
 class Control:
     """Where the hooks find the run in progress."""
 
-    __slots__ = ("class_changed", "ending", "late", "namespaces", "originals", "pressed", "run")
+    __slots__ = ("class_changed", "ending", "late", "namespaces", "originals", "pressed", "run", "undo")
 
     def __init__(self) -> None:
         self.run: Run | None = None
@@ -70,6 +70,7 @@ class Control:
         self.pressed = False  # whether Ctrl-C was pressed, which is still to take effect
         self.class_changed = False  # by code of the program between two runs
         self.namespaces: list[dict[str, Any]] = []  # of the modules whose functions are rewritten
+        self.undo: Undo | None = None  # where what is written while no run is in progress is saved
         self.originals: dict[int, Any] = {}  # what a twin stands for, by the twin's address
 
 

@@ -13,7 +13,7 @@ import types
 from typing import Any, Final
 
 from latchfree_explore.python.core.run import CONTROL, Run, too_late
-from latchfree_explore.python.hooks import caches, effects, frames, polling, touched, whole
+from latchfree_explore.python.hooks import caches, effects, frames, keeping, polling, touched, whole
 from latchfree_explore.python.hooks.atomic import atomic, of_container, tells
 from latchfree_explore.python.hooks.generators import resume
 from latchfree_explore.python.hooks.given import given, takes_functions
@@ -44,6 +44,7 @@ def call(_lf_line: int, _lf_function: Any, /, *args: Any, **kwargs: Any) -> Any:
     if run is None:
         if CONTROL.ending:
             too_late()
+        keeping.call(function, args)
         result = frames.called(function, args, kwargs)
         TWINS.born(result)
         return result
@@ -105,7 +106,9 @@ def method(_lf_line: int, _lf_owner: Any, _lf_name: str, /, *args: Any, **kwargs
     if run is None:
         if CONTROL.ending:
             too_late()
-        return frames.called(twin(getattr(owner, _lf_name)), args, kwargs)
+        function = twin(getattr(owner, _lf_name))
+        keeping.call(function, args)
+        return frames.called(function, args, kwargs)
     known = type(owner), _lf_name
     if known in run.methods and not shadows(owner, _lf_name):
         return getattr(owner, _lf_name)(*args, **kwargs)

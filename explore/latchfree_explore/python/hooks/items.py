@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from latchfree_explore.python.core.places import attributes, called
 from latchfree_explore.python.core.run import CONTROL, Run
-from latchfree_explore.python.hooks import effects, whole
+from latchfree_explore.python.hooks import effects, keeping, whole
 from latchfree_explore.python.hooks.announce import advance, enter, foreign, touch
 from latchfree_explore.python.hooks.iterating import Items
 from latchfree_explore.python.hooks.state import short, told
@@ -83,6 +83,8 @@ def set_item(new: Any, value: Any, key: Any, line: int) -> None:
         whole.changed(run, value, before)
         enter(run, value, "__setitem__")
         return
+    elif run is None:
+        keeping.items(value, key)
     value[key] = new
 
 
@@ -100,6 +102,8 @@ def delete_item(value: Any, key: Any, line: int) -> None:
         whole.changed(run, value, before)
         enter(run, value, "__delitem__")
         return
+    elif run is None:
+        keeping.items(value, key)
     del value[key]
 
 
@@ -214,6 +218,8 @@ def each(value: Any, line: int) -> Any:
 def binary(name: str, left: Any, right: Any, line: int) -> Any:
     """Apply an operator to operands of which one may be shared."""
     run = CONTROL.run
+    if run is None and name not in _DUNDERS:
+        keeping.items(left)
     operation = getattr(operator, name if hasattr(operator, name) else name + "_")
     if run is None or (type(left) in _VALUES and type(right) in _VALUES):
         return operation(left, right)

@@ -149,6 +149,7 @@ def put(new: Any, owner: Any, name: str, line: int) -> None:
     owner = twin(owner)
     if run is None:
         CONTROL.class_changed = CONTROL.class_changed or isinstance(owner, type)
+        _keep(owner, name)
         setattr(owner, name, new)
         return
     plain = (type(owner), name)
@@ -179,6 +180,17 @@ def put(new: Any, owner: Any, name: str, line: int) -> None:
     setattr(owner, name, new)
 
 
+def _keep(owner: Any, name: str) -> None:
+    """Save an attribute that is about to be written while no schedule runs; see `keeping`."""
+    undo = CONTROL.undo
+    if (
+        undo is not None
+        and not isinstance(owner, (*_PROXIES, LOCAL))
+        and not _is_code(class_attribute(type(owner), name))
+    ):
+        undo.attribute(owner, name)
+
+
 def _is_code(held: Any) -> bool:
     """Return whether writing an attribute is a call of what its class has, such as a property."""
     return held is not MISSING and hasattr(type(held[1]), "__set__") and not is_slot(held[1])
@@ -190,6 +202,7 @@ def delete(owner: Any, name: str, line: int) -> None:
     owner = twin(owner)
     if run is None:
         CONTROL.class_changed = CONTROL.class_changed or isinstance(owner, type)
+        _keep(owner, name)
         delattr(owner, name)
         return
     if isinstance(owner, _PROXIES):
@@ -254,6 +267,8 @@ def to_variable(new: Any, name: str, namespace: dict[str, Any], line: int) -> An
         run.record(namespace, name, WRITE)
         if run.telling:
             told(run, line, f"write {name} = {short(new)}")
+    elif CONTROL.undo is not None:
+        CONTROL.undo.item(namespace, name)
     return new
 
 
@@ -280,6 +295,8 @@ def to_cell(new: Any, reader: Callable[[], Any], line: int) -> Any:
         run.record(held, "value", WRITE)
         if run.telling:
             told(run, line, f"write {_called_cell(reader)} = {short(new)}")
+    elif CONTROL.undo is not None and reader.__closure__:
+        CONTROL.undo.cell(reader.__closure__[0])
     return new
 
 

@@ -21,7 +21,7 @@ from latchfree_explore.python.hooks.announce import advance, touch
 from latchfree_explore.python.hooks.state import told
 from latchfree_explore.python.hooks.whole import IMMUTABLE
 
-_READERS: Final = frozenset({
+READERS: Final = frozenset({
     len, list, tuple, sorted, sum, max, min, dict, set, frozenset, any, all, bool, iter, reversed, enumerate, zip, map,
     filter, isinstance, issubclass, repr, str, print, id, type, hash, format, callable, getattr, hasattr, bytes, abs,
     int, float, round, range, divmod, ord, chr, itertools.chain, itertools.islice,
@@ -66,8 +66,8 @@ def before(run: Run, function: Any, args: tuple[Any, ...], line: int) -> list[tu
     if known and function is vars and args:
         run.constants.expose(type(args[0]))
         return []
-    reading = known and function in _READERS
-    held = [] if reading else _object_of(function, args)
+    reading = known and function in READERS
+    held = [] if reading else object_of(function, args)
     if function is next and args and not isinstance(args[0], types.GeneratorType):
         held = [*held, args[0]]
     containers = [(one, argument) for argument in args for one in effects.behind(argument)]
@@ -127,7 +127,7 @@ def passes_on(function: Any) -> bool:
     return module.startswith(("latchfree", "threading", "queue", "concurrent.futures", "asyncio", "contextlib"))
 
 
-def _object_of(function: Any, args: tuple[Any, ...]) -> list[Any]:
+def object_of(function: Any, args: tuple[Any, ...]) -> list[Any]:
     """Return the object that a call of unknown code may change: the one that it is a method of."""
     if isinstance(function, types.WrapperDescriptorType | types.MethodDescriptorType):
         owner = args[0] if args else None  # such as ``object.__setattr__(it, name, value)``

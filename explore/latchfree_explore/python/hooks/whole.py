@@ -29,7 +29,7 @@ _OF_VALUES: Final = frozenset({
 })  # fmt: skip
 _DEPTH: Final = 5
 _MOST: Final = 500
-_COPIED: Final = ("array", "numpy")
+COPIED: Final = ("array", "numpy")
 
 
 def is_controlled(kind: type) -> bool:
@@ -127,7 +127,7 @@ def change(run: Run, value: Any) -> list[tuple[str, Any]]:
     if not run.names.is_born(value):
         for name, _ in before:
             run.undo.attribute(value, name)
-        if type(value).__module__ in _COPIED:
+        if type(value).__module__ in COPIED:
             run.undo.array(value)
     return before
 
