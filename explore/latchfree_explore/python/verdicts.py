@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from latchfree_explore.python.core.run import Diverged, Run
+from latchfree_explore.python.core.run import CONTROL, Diverged, Run
 from latchfree_explore.python.rewriting.instrument import CannotControl
 
 KINDS: Final = (
@@ -73,7 +73,11 @@ def refuse_later(result: object, who: str) -> None:
 
 
 def broken(run: Run, check: Callable[..., Any], arguments: tuple[Any, ...]) -> Wrong | None:
-    """Return what a check finds wrong at the end: it returned False, or raised an exception."""
+    """Return what a check finds wrong at the end: it returned False, or raised an exception.
+
+    What the check writes is no part of the schedule, and stays: a check may collect what it has seen.
+    """
+    undo, CONTROL.undo = CONTROL.undo, None
     try:
         held = check(*arguments)
         refuse_later(held, "the check")
@@ -84,6 +88,8 @@ def broken(run: Run, check: Callable[..., Any], arguments: tuple[Any, ...]) -> W
         return Wrong("invariant", str(error) or "the check does not hold at the end", run.choices, error)
     except Exception as error:
         return Wrong("invariant", f"the check raised {type(error).__name__}: {error}", run.choices, error)
+    finally:
+        CONTROL.undo = undo
     if held:
         return None
     return Wrong("invariant", "the check does not hold at the end", run.choices)

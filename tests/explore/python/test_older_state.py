@@ -1,4 +1,4 @@
-"""What constructors, `setup`, `init:`, `after:` and checks write to older state is put back after each schedule."""
+"""What constructors, `setup`, `init:` and `after:` write to older state is put back; what a check writes stays."""
 
 import heapq
 from array import array
@@ -110,13 +110,6 @@ def nothing():
     """Do nothing."""
 
 
-def checked(*given):
-    change_all()
-
-
-CLOSED = {"n": 0}
-
-
 def counter():
     n = 0
 
@@ -131,14 +124,16 @@ def counter():
 COUNTS = counter()
 
 
-@pytest.mark.parametrize(
-    "given", [{"setup": lambda: change_all()}, {"check": checked}, {"setup": change_all, "check": checked}]
-)
-def test_setup_and_check_leave_nothing_behind(given):
+def test_setup_leaves_nothing_behind():
     before = everything()
-    given = {name: (lambda *_, f=f: f()) for name, f in given.items()}
-    assert explore_threads(*[lambda *_: nothing()] * 2, **given).verdict == "ok"
+    assert explore_threads(lambda _: nothing(), lambda _: nothing(), setup=change_all).verdict == "ok"
     assert everything() == before
+
+
+def test_a_check_may_collect_what_it_has_seen():
+    seen = []
+    explore_threads(*[lambda it: it.append(len(it))] * 2, setup=list, check=lambda it: seen.append(tuple(it)) or True)
+    assert set(seen) == {(0, 1), (0, 0)}
 
 
 def test_threads_leave_nothing_behind():
@@ -148,18 +143,17 @@ def test_threads_leave_nothing_behind():
 
 
 def test_variables_of_closures_are_put_back():
-    assert explore_threads(lambda _: None, setup=lambda: None, check=lambda _: COUNTS() == 1).verdict == "ok"
     result = explore_threads(lambda n: n, setup=lambda: COUNTS(), check=lambda n: n == 1, raises=False)
     assert result.verdict == "ok", result.explain()
     assert COUNTS() == 1
 
 
-def test_a_main_of_asyncio_and_its_check_leave_nothing_behind():
+def test_a_main_of_asyncio_leaves_nothing_behind():
     async def main():
         change_all()
 
     before = everything()
-    assert explore_async(main, check=checked).verdict == "ok"
+    assert explore_async(main).verdict == "ok"
     assert everything() == before
 
 

@@ -168,16 +168,15 @@ def test_ctrl_c_ends_the_exploration_and_puts_everything_back():
     code = so.Counter.increment.__code__
     made = []
 
-    def setup():  # not undone, as it is no part of a schedule
+    def check(counter):  # what it writes stays, as it is no part of a schedule
         made.append(1)
-        return so.Counter()
 
     def interrupts(counter):
         counter.increment()
         if len(made) > 3:
             raise KeyboardInterrupt
 
-    result = explored(interrupts, call("increment"), setup=setup)
+    result = explored(interrupts, call("increment"), setup=so.Counter, check=check)
     assert result.interrupted
     assert result.verdict == "unknown"
     assert so.Counter.increment.__code__ is code
