@@ -32,9 +32,12 @@ class _Begun:
 def begun(value: Any, line: int) -> Any:
     """Ask for an iterator whose items come later: of a container that notes its length, that is an access."""
     run = CONTROL.run
-    if run is None or isinstance(value, _FIXED) or hasattr(type(value), "__next__") or _is_foreign(run, value):
+    if run is None or isinstance(value, _FIXED) or hasattr(type(value), "__next__"):
         return each(value, line)
-    for container in effects.behind(value):
+    behind = list(effects.behind(value))
+    if not behind and _is_foreign(run, value):
+        return each(value, line)
+    for container in behind:
         if not isinstance(container, list | bytearray):
             run.at(line)
             touch(run, container, effects.SHAPE)
@@ -48,19 +51,40 @@ def delegated(value: Any, line: int) -> Any:
     run = CONTROL.run
     if run is None or isinstance(value, (types.CoroutineType, *_FIXED)):
         return value
-    if next(effects.behind(value), None) is not None or _is_foreign(run, value):
-        return each(value, line)
+    if _is_looked_into(run, value):
+        return Items(each(value, line))
     iterator = iter(value)
-    takes = any(hasattr(iterator, name) for name in ("send", "throw", "close"))
-    return Delegate(iterator, line) if takes else each(_Begun(iterator), line)
+    if any(hasattr(iterator, name) for name in ("send", "throw", "close")):
+        return Delegate(iterator, line)
+    return Items(each(_Begun(iterator), line) if _is_looked_into(run, iterator) else iterator)
+
+
+def _is_looked_into(run: Run, value: Any) -> bool:
+    """Return whether the items are those of a container, or of an object whose code is not rewritten."""
+    return next(effects.behind(value), None) is not None or _is_foreign(run, value)
 
 
 def _is_foreign(run: Run, value: Any) -> bool:
     return whole.is_foreign(run, value, "__iter__") or whole.is_foreign(run, value, "__next__")
 
 
+class Items:
+    """An iterator to which a generator hands on, and which takes nothing."""
+
+    __slots__ = ("_iterator",)
+
+    def __init__(self, iterator: Any) -> None:
+        self._iterator = iterator
+
+    def __iter__(self) -> Items:
+        return self
+
+    def __next__(self) -> Any:
+        return twin(next(self._iterator))
+
+
 class Delegate:
-    """An iterator to which a generator hands on: each resumption may be a step."""
+    """An iterator to which a generator hands on what it is sent, too: each resumption may be a step."""
 
     __slots__ = ("_iterator", "_line")
 

@@ -56,7 +56,7 @@ class Scopes(ast.NodeVisitor):
             if any(each.later for each in path):
                 home.changing.add(name)
             else:
-                home.bound[name].append(path[-1].made)
+                home.bound.setdefault(name, []).append(path[-1].made)
 
     @staticmethod
     def _find_captured(scope: Scope) -> None:
@@ -67,7 +67,7 @@ class Scopes(ast.NodeVisitor):
                 continue
             path = list(scope.path_from(home))
             captured = any(each.later for each in path)
-            if captured and any(each.may_follow(path[-1].made) for each in home.bound[name]):
+            if captured and any(each.may_follow(path[-1].made) for each in home.bound.get(name, ())):
                 home.changing.add(name)
 
     # names -----------------------------------------------------------------------------------------------------------

@@ -73,6 +73,8 @@ class Scope:
                 return None
             if word is None and name in scope.bound and (scope is self or scope.kind is not Kind.CLASS):
                 return scope
+            if name == "__class__" and scope.kind is Kind.CLASS and scope is not self:
+                return scope  # which the compiler gives the methods
             scope = scope.outer
         return None
 

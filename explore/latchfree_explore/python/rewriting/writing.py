@@ -34,10 +34,14 @@ class Writing(Hooks):
         if node.value is None:
             return node
         value: ast.expr = self.visit(node.value)
-        if self._depth == 0 or (isinstance(node.target, ast.Name) and not self._is_shared(node.target.id)):
+        if self._depth == 0:
             node.value = value
             return node
-        return self._store(node.target, value, node)
+        if isinstance(node.target, ast.Name):
+            node.value = self._written(node.target.id, value, node)
+            return node
+        mentioned = ast.AnnAssign(ast.Name(self._temporary(), ast.Store()), node.annotation, None, 1)
+        return [located(mentioned, node), *self._store(node.target, value, node)]  # what it mentions stays captured
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.AST:
         """Announce the writing of a shared variable."""
