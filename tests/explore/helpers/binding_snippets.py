@@ -150,10 +150,12 @@ def late_binding():
 def matched_globals():
     global total, shadowed
     found = []
-    for value in ([1, 2, 3], {"a": 1, "b": 2}, 5, "x"):
+    for value in ([1, 2, 3], [4, 0], {"a": 1, "b": 2}, 5, "x"):
         match value:
             case [total, *shadowed] if total == 1:
                 found.append((total, shadowed))
+            case [0, total] | [total, 0] if total:
+                found.append(("either", total))
             case {"a": 1, **total}:
                 found.append(total)
             case int() as total:

@@ -48,7 +48,7 @@ def bound(owner: Any, name: str, line: int) -> Any:
     if run is None:
         return twin(getattr(owner, name))
     known = type(owner), name
-    if known in run.methods and not shadows(owner, name) and run.constants.constant(name):
+    if known in run.methods and name not in run.constants.written and not shadows(owner, name):
         return getattr(owner, name)
     if isinstance(owner, effects.KINDS) and effects.built_in(owner, name):
         return partial(method, line, owner, name)
@@ -56,7 +56,7 @@ def bound(owner: Any, name: str, line: int) -> Any:
         return called(get(owner, name, line), line)
     if _is_rewritten(*known):
         run.methods.add(known)
-        if known[0].__dictoffset__ and not run.constants.constant(name):
+        if not run.constants.constant(name) and known[0].__dictoffset__:
             _look_for(run, owner, name, line)
     return called(getattr(owner, name), line)
 

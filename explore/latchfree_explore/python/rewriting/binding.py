@@ -142,16 +142,17 @@ class Binding(Reading, Writing):
 
     def _captured(self, pattern: ast.pattern) -> list[ast.expr]:
         """Have the patterns give names of ours in place of shared variables; return the assignments to those."""
-        done: list[ast.expr] = []
+        kept: dict[str, str] = {}  # alternatives give the same names
         for each in ast.walk(pattern):
             field = "rest" if isinstance(each, ast.MatchMapping) else "name"
             name: str | None = getattr(each, field, None)
             if name is not None and self._is_shared(name):
-                kept = self._temporary()
-                setattr(each, field, kept)
-                value = self._written(name, load(kept), each)
-                done.append(located(ast.NamedExpr(ast.Name(name, ast.Store()), value), each))
-        return done
+                kept[name] = kept.get(name) or self._temporary()
+                setattr(each, field, kept[name])
+        return [
+            located(ast.NamedExpr(ast.Name(name, ast.Store()), self._written(name, load(ours), pattern)), pattern)
+            for name, ours in kept.items()
+        ]
 
 
 def _once(statement: ast.stmt) -> ast.comprehension:

@@ -68,13 +68,13 @@ class Scope:
         """Return the scope whose variable a name means here; None for a variable of the module, or a built-in name."""
         scope: Scope | None = self
         while scope is not None and scope.outer is not None:
+            if name == "__class__" and scope.kind is Kind.CLASS and scope is not self:
+                return scope  # which the compiler gives the methods
             word = scope.declared.get(name)
             if word == "global":
                 return None
             if word is None and name in scope.bound and (scope is self or scope.kind is not Kind.CLASS):
                 return scope
-            if name == "__class__" and scope.kind is Kind.CLASS and scope is not self:
-                return scope  # which the compiler gives the methods
             scope = scope.outer
         return None
 
