@@ -20,11 +20,12 @@ from typing import Any, Final, TypeAlias
 from latchfree_explore.python.core.names import reachable
 from latchfree_explore.python.core.run import CONTROL
 from latchfree_explore.python.core.undo import Undo
+from latchfree_explore.python.hooks import bound, operators, passing, whole
 from latchfree_explore.python.hooks import calls as hooks_calls
 from latchfree_explore.python.hooks import flow as hooks_flow
 from latchfree_explore.python.hooks import items as hooks_items
+from latchfree_explore.python.hooks import names as hooks_names
 from latchfree_explore.python.hooks import state as hooks_state
-from latchfree_explore.python.hooks import whole
 from latchfree_explore.python.library.twins import is_instance, twin
 from latchfree_explore.python.rewriting.rewriter import rewritten
 from latchfree_explore.python.rewriting.trees import PREFIX
@@ -37,6 +38,12 @@ HOOKS: Final[dict[str, Callable[..., Any]]] = {
     "to_variable": hooks_state.to_variable,
     "cell": hooks_state.cell,
     "to_cell": hooks_state.to_cell,
+    "own_cell": hooks_names.own_cell,
+    "binds_variable": hooks_names.binds_variable,
+    "binds_cell": hooks_names.binds_cell,
+    "gone_variable": hooks_names.gone_variable,
+    "gone_cell": hooks_names.gone_cell,
+    "visible": hooks_names.visible,
     "item": hooks_items.item,
     "set_item": hooks_items.set_item,
     "delete_item": hooks_items.delete_item,
@@ -44,16 +51,22 @@ HOOKS: Final[dict[str, Callable[..., Any]]] = {
     "truth": hooks_items.truth,
     "seen": hooks_items.seen,
     "text": hooks_items.text,
-    "matched": hooks_items.matched,
+    "matched": operators.matched,
     "each": hooks_items.each,
-    "binary": hooks_items.binary,
-    "call": hooks_calls.call,
-    "method": hooks_calls.method,
+    "begun": passing.begun,
+    "delegated": passing.delegated,
+    "operate": operators.operate,
+    "unary": operators.unary,
+    "called": bound.called,
+    "bound": bound.bound,
+    "spreading": bound.spreading,
     "entered": hooks_calls.entered,
     "made": hooks_calls.made,
     "enter": hooks_flow.enter,
     "resumed": hooks_flow.resumed,
     "again": hooks_flow.again,
+    "globals": globals,
+    "slice": slice,
     "twin": lambda value, line: twin(value),
 }
 

@@ -1,6 +1,7 @@
 """Rewrite what reads: variables, attributes, items, calls, operators, and the truth of a container.
 
-In line 7, ``self.n`` becomes ``_lf_get(self, "n", 7)``, ``x in y`` becomes ``_lf_contains(x, y, 7)``, and the test of
+In line 7, ``self.n`` becomes ``_lf_get(self, "n", 7)``, ``self.add(x)`` becomes ``_lf_bound(self, "add", 7)(x)``,
+``x in y`` becomes ``_lf_contains(x, y, 7)``, and the test of
 ``if self.items:`` asks ``_lf_truth``. A hook is told of each new list, set and dictionary, too: from then on the
 container may be shared.
 """
@@ -10,13 +11,19 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from latchfree_explore.python.rewriting.trees import OPERATORS, PREFIX, Hooks, index, located, the_globals
+from latchfree_explore.python.rewriting.trees import OPERATORS, Hooks, index, located
 
 _PLAIN: Final = frozenset(
     {"super", "globals", "locals", "vars", "dir", "eval", "exec", "slice", "breakpoint", "__import__"}
 )
-_READ_BY_OPERATORS: Final = (ast.Add, ast.Sub, ast.Mult, ast.BitOr, ast.BitAnd, ast.BitXor, ast.Mod, ast.MatMult)
+_NAMES: Final = frozenset({"locals", "vars", "dir"})
+"""Functions that return, without an argument, the names of the function that calls them."""
 _COMPARED: Final = {ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge"}
+_UNARY: Final = {ast.USub: "neg", ast.UAdd: "pos", ast.Invert: "invert"}
+_TESTED: Final = (
+    ast.Attribute, ast.Subscript, ast.Name, ast.NamedExpr, ast.Call, ast.Await, ast.Yield, ast.YieldFrom,
+)  # fmt: skip
+"""Expressions whose value may be a container that others change."""
 
 
 class Reading(Hooks):
@@ -24,13 +31,10 @@ class Reading(Hooks):
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         """Turn the reading of a variable that others assign into a hook."""
-        if self._depth == 0 or not isinstance(node.ctx, ast.Load):
+        if not isinstance(node.ctx, ast.Load) or not self._is_shared(node.id):
             return node
-        if self._is_cell(node.id):
-            return self._hook("cell", node, self._cell(node.id))
-        if node.id in self._variables:
-            return self._hook("variable", node, ast.Constant(node.id), the_globals())
-        return node
+        word = "variable" if self._is_variable(node.id) else "own_cell" if self._is_own(node.id) else "cell"
+        return self._hook(word, node, *self._place(node.id))
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         """Turn the reading of an attribute into a hook."""
@@ -44,33 +48,38 @@ class Reading(Hooks):
         self.generic_visit(node)
         if self._depth == 0 or not isinstance(node.ctx, ast.Load):
             return node
-        if isinstance(node.slice, ast.Tuple) and any(
-            isinstance(each, ast.Starred | ast.Slice) for each in node.slice.elts
-        ):
-            return node
         return self._hook("item", node, node.value, index(node.slice))
 
+    # calls -----------------------------------------------------------------------------------------------------------
+
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        """Hand function and arguments to a hook, which makes the call."""
+        """Have a hook look up the function, or method, before the arguments are evaluated."""
+        if self._depth == 0 or self._is_plain(node):
+            return self._call_of_names(node)
         function = node.func
-        plain = isinstance(function, ast.Name) and function.id in _PLAIN and not (function.id == "vars" and node.args)
-        if self._depth == 0 or plain:
-            return self.generic_visit(node)
-        line = ast.Constant(node.lineno)
-        if isinstance(function, ast.Attribute):
-            head = [line, self.visit(function.value), self._mangled(function.attr)]
-            name = "method"
-        else:
-            head = [line, self.visit(function)]
-            name = "call"
         arguments = [self._spread(each) for each in node.args]
-        keywords = [
-            ast.keyword(
-                each.arg, self._seen(self.visit(each.value), each.value) if each.arg is None else self.visit(each.value)
-            )
-            for each in node.keywords
-        ]
-        return located(ast.Call(ast.Name(PREFIX + name, ast.Load()), [*head, *arguments], keywords), node)
+        keywords = [ast.keyword(each.arg, self._spread_keyword(each)) for each in node.keywords]
+        if any(isinstance(each, ast.Starred) for each in node.args) or any(each.arg is None for each in keywords):
+            called = self._hook("spreading", node, self.visit(function))
+        elif isinstance(function, ast.Attribute):
+            called = self._hook("bound", node, self.visit(function.value), self._mangled(function.attr))
+        else:
+            called = self._hook("called", node, self.visit(function))
+        return located(ast.Call(called, arguments, keywords), node)
+
+    def _is_plain(self, node: ast.Call) -> bool:
+        """Return whether a call is one of a built-in function that looks at the function that calls it."""
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        return name in _PLAIN and self._means_built_in(name) and not (name == "vars" and node.args)
+
+    def _call_of_names(self, node: ast.Call) -> ast.AST:
+        names = self._depth and isinstance(node.func, ast.Name) and node.func.id in _NAMES and not node.args
+        self.generic_visit(node)
+        return self._hook("visible", node, node) if names else node
+
+    def _spread_keyword(self, node: ast.keyword) -> ast.expr:
+        new: ast.expr = self.visit(node.value)
+        return self._seen(new, node.value) if node.arg is None else new
 
     def _spread(self, node: ast.expr) -> ast.expr:
         if isinstance(node, ast.Starred):
@@ -95,18 +104,31 @@ class Reading(Hooks):
         node.value = self._hook("text", node.value, node.value) if self._depth else node.value
         return node
 
+    # operators -------------------------------------------------------------------------------------------------------
+
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         """Read the contents of shared operands."""
-        text = isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant | ast.JoinedStr)
-        shared = _shared(node.left, node.right) or text or isinstance(node.op, ast.Mult)
+        formats = isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant | ast.JoinedStr)
+        plain = not formats and not isinstance(node.op, ast.Mult) and _are_plain(node.left, node.right)
         self.generic_visit(node)
-        if self._depth == 0 or not shared or not isinstance(node.op, _READ_BY_OPERATORS):
+        if self._depth == 0 or plain:
             return node
-        return self._hook("binary", node, ast.Constant(OPERATORS[type(node.op)]), node.left, node.right)
+        return self._hook("operate", node, ast.Constant(OPERATORS[type(node.op)]), node.left, node.right)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
+        """Rewrite the operand of ``not``; read that of another operator."""
+        if isinstance(node.op, ast.Not):
+            node.operand = self._truth(node.operand)
+            return node
+        plain = _are_plain(node.operand)
+        self.generic_visit(node)
+        if self._depth == 0 or plain:
+            return node
+        return self._hook("unary", node, ast.Constant(_UNARY[type(node.op)]), node.operand)
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         """Read the contents of shared operands, and whether an item is in a container."""
-        shared = _shared(node.left, *node.comparators)
+        plain = _are_plain(node.left, *node.comparators)
         self.generic_visit(node)
         if self._depth == 0:
             return node
@@ -121,16 +143,22 @@ class Reading(Hooks):
             found = self._hook("contains", node, node.left, node.comparators[0])
             return found if isinstance(node.ops[0], ast.In) else located(ast.UnaryOp(ast.Not(), found), node)
         word = _COMPARED.get(type(node.ops[0]))
-        if word is None or not shared:
+        if word is None or plain:
             return node
-        return self._hook("binary", node, ast.Constant(word), node.left, node.comparators[0])
+        return self._hook("operate", node, ast.Constant(word), node.left, node.comparators[0])
 
     # truth -----------------------------------------------------------------------------------------------------------
 
     def _truth(self, node: ast.expr) -> ast.expr:
         """Return a visited test: the truth of a container is its length."""
+        if isinstance(node, ast.BoolOp):
+            node.values = [self._truth(each) for each in node.values]
+            return node
+        if isinstance(node, ast.IfExp):
+            node.test, node.body, node.orelse = map(self._truth, (node.test, node.body, node.orelse))
+            return node
+        asks = isinstance(node, _TESTED)
         new: ast.expr = self.visit(node)
-        asks = isinstance(node, ast.Attribute | ast.Subscript | ast.Name | ast.NamedExpr)
         return self._hook("truth", node, new) if asks and self._depth else new
 
     def visit_If(self, node: ast.If) -> ast.AST:
@@ -149,11 +177,6 @@ class Reading(Hooks):
         node.test, node.msg = self._truth(node.test), node.msg and self.visit(node.msg)
         return node
 
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
-        """Rewrite the operand of ``not``."""
-        node.operand = self._truth(node.operand) if isinstance(node.op, ast.Not) else self.visit(node.operand)
-        return node
-
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
         """Rewrite the operands; the last one's truth is asked by whoever uses the value."""
         node.values = [*map(self._truth, node.values[:-1]), self.visit(node.values[-1])]
@@ -161,13 +184,13 @@ class Reading(Hooks):
 
     # items one by one, and new containers ----------------------------------------------------------------------------
 
-    def _iterated(self, node: ast.expr) -> ast.expr:
+    def _iterated(self, node: ast.expr, how: str = "each") -> ast.expr:
         new: ast.expr = self.visit(node)
-        return self._hook("each", node, new) if self._depth else new
+        return self._hook(how, node, new) if self._depth else new
 
     def visit_YieldFrom(self, node: ast.YieldFrom) -> ast.AST:
         """Each item that is handed on is an access."""
-        node.value = self._iterated(node.value)
+        node.value = self._iterated(node.value, "delegated")
         return node
 
     def _made(self, node: ast.AST) -> ast.AST:
@@ -178,9 +201,12 @@ class Reading(Hooks):
         assert isinstance(node, ast.expr)
         return self._hook("made", node, node)
 
-    visit_List = visit_Dict = visit_Set = visit_ListComp = visit_SetComp = visit_DictComp = _made
+    visit_List = visit_Dict = visit_Set = _made
 
 
-def _shared(*operands: ast.expr) -> bool:
-    """Return whether an operand may be a container that others change: no operand is a number or a text."""
-    return not any(isinstance(each, ast.Constant | ast.JoinedStr) for each in operands)
+def _are_plain(*operands: ast.expr) -> bool:
+    """Return whether an operand tells that none is a container: a text, or a number beside a number."""
+    constants = [each for each in operands if isinstance(each, ast.Constant)]
+    if len(constants) == len(operands) or any(isinstance(each, ast.JoinedStr) for each in operands):
+        return True
+    return any(not isinstance(each.value, int | float | complex | bytes) for each in constants)

@@ -9,6 +9,8 @@ import ast
 from typing import Final, TypeVar
 
 from latchfree_explore.python.core.names import HOOK
+from latchfree_explore.python.rewriting.finding import Scopes
+from latchfree_explore.python.rewriting.scopes import mangled
 
 Node = TypeVar("Node", bound=ast.AST)
 
@@ -25,35 +27,69 @@ class Hooks(ast.NodeTransformer):
 
     Parameters
     ----------
-    variables : set of str
-        Variables of the module that functions assign: their accesses are steps.
+    scopes : Scopes
+        What the names of the module mean.
     """
 
-    def __init__(self, variables: set[str]) -> None:
-        self._variables = variables
-        self._cells: list[set[str]] = []  # variables of closures that inner functions assign, a set for each function
+    def __init__(self, scopes: Scopes) -> None:
+        self._scopes = scopes
+        self._scope = scopes.module
         self._classes: list[str] = []
         self._depth = 0
         self._count = 0
 
     def _hook(self, name: str, at: ast.AST, *arguments: ast.expr) -> ast.expr:
-        call = ast.Call(ast.Name(PREFIX + name, ast.Load()), [*arguments, ast.Constant(at.lineno)], [])  # type: ignore[attr-defined]
+        call = ast.Call(load(PREFIX + name), [*arguments, ast.Constant(at.lineno)], [])  # type: ignore[attr-defined]
         return located(call, at)
 
     def _mangled(self, name: str) -> ast.expr:
-        owner = self._classes[-1].lstrip("_") if self._classes else ""
-        private = owner and name.startswith("__") and not name.endswith("__")
-        return ast.Constant(f"_{owner}{name}" if private else name)
+        return ast.Constant(mangled(name, self._classes))
 
     def _temporary(self) -> str:
         self._count += 1
         return f"{PREFIX}{self._count}"
 
-    def _is_cell(self, name: str) -> bool:
-        return any(name in cells for cells in self._cells)
+    # variables -------------------------------------------------------------------------------------------------------
 
-    def _is_shared(self, target: ast.Name) -> bool:
-        return self._is_cell(target.id) or target.id in self._variables
+    def _is_cell(self, name: str) -> bool:
+        """Return whether a name means a variable that a function captures before it changes."""
+        return self._scope.is_changing(mangled(name, self._classes))
+
+    def _is_own(self, name: str) -> bool:
+        """Return whether a name means a variable of the function itself."""
+        return self._scope.home(mangled(name, self._classes)) is self._scope
+
+    def _is_variable(self, name: str) -> bool:
+        """Return whether a name means a variable of the module that functions assign."""
+        name = mangled(name, self._classes)
+        return name in self._scopes.shared and self._scope.home(name) is None
+
+    def _is_shared(self, name: str) -> bool:
+        """Return whether the reading and writing of a name are accesses."""
+        return self._depth > 0 and (self._is_cell(name) or self._is_variable(name))
+
+    def _means_built_in(self, name: str) -> bool:
+        """Return whether a name is bound nowhere, so that a built-in function is meant."""
+        return not self._scope.binds(mangled(name, self._classes))
+
+    def _place(self, name: str) -> list[ast.expr]:
+        """Return what the hooks of a shared variable are given: where it is."""
+        if self._is_cell(name):
+            return [self._cell(name)]
+        return [self._mangled(name), the_globals()]
+
+    def _cell(self, name: str) -> ast.expr:
+        """Return a function of the variable, whose cell the hook finds."""
+        marker = ast.arguments([], [ast.arg(PREFIX + "cell")], None, [], [], None, [ast.Constant(None)])
+        return ast.Lambda(marker, load(name))
+
+    def _written(self, name: str, value: ast.expr, at: ast.AST) -> ast.expr:
+        """Return an expression that announces the writing of a variable and has the value that is then assigned."""
+        if not self._is_shared(name):
+            return value
+        return self._hook("to_cell" if self._is_cell(name) else "to_variable", at, value, *self._place(name))
+
+    # statements ------------------------------------------------------------------------------------------------------
 
     def _block(self, body: list[ast.stmt]) -> list[ast.stmt]:
         done: list[ast.stmt] = []
@@ -62,10 +98,8 @@ class Hooks(ast.NodeTransformer):
             done.extend(new if isinstance(new, list) else [new])
         return done
 
-    def _cell(self, name: str) -> ast.expr:
-        """Return a function of the variable, whose cell the hook finds."""
-        marker = ast.arguments([], [ast.arg(PREFIX + "cell")], None, [], [], None, [ast.Constant(None)])
-        return ast.Lambda(marker, ast.Name(name, ast.Load()))
+    def _does(self, name: str, at: ast.AST, *arguments: ast.expr) -> ast.stmt:
+        return located(ast.Expr(self._hook(name, at, *arguments)), at)
 
 
 def located(node: Node, at: ast.AST) -> Node:
@@ -73,19 +107,26 @@ def located(node: Node, at: ast.AST) -> Node:
     return ast.copy_location(node, at)
 
 
+def load(name: str) -> ast.expr:
+    """Return the reading of a name."""
+    return ast.Name(name, ast.Load())
+
+
+def assigned(name: str, value: ast.expr, at: ast.AST) -> ast.stmt:
+    """Return an assignment to a name that is not shared, or whose writing was announced."""
+    return located(ast.Assign([ast.Name(name, ast.Store())], value), at)
+
+
 def the_globals() -> ast.expr:
-    """Return a call of ``globals``."""
-    return ast.Call(ast.Name("globals", ast.Load()), [], [])
+    """Return a call of ``globals``, whatever the program calls so."""
+    return ast.Call(load(PREFIX + "globals"), [], [])
 
 
 def index(node: ast.expr) -> ast.expr:
     """Return an index as an expression that can be an argument."""
     if isinstance(node, ast.Slice):
-        return ast.Call(
-            ast.Name("slice", ast.Load()),
-            [each or ast.Constant(None) for each in (node.lower, node.upper, node.step)],
-            [],
-        )
+        parts = [each or ast.Constant(None) for each in (node.lower, node.upper, node.step)]
+        return ast.Call(load(PREFIX + "slice"), parts, [])
     if isinstance(node, ast.Tuple) and any(isinstance(each, ast.Slice) for each in node.elts):
         return ast.Tuple([index(each) for each in node.elts], ast.Load())
     return node

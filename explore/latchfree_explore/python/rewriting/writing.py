@@ -1,14 +1,15 @@
 """Rewrite what writes: assignments, ``x += y`` and ``del``.
 
-In line 7, ``self.n = v`` becomes ``_lf_set(v, self, "n", 7)``. Where an attribute or item is one of several targets, as
-in ``self.n, b = v``, its value goes to a name first, and from there to its place.
+In line 7, ``self.n = v`` becomes ``_lf_set(v, self, "n", 7)``. Where an attribute, an item or a shared variable is one
+of several targets, as in ``self.n, b = v``, each value goes to a name first, and from there to its place, from the
+left.
 """
 
 from __future__ import annotations
 
 import ast
 
-from latchfree_explore.python.rewriting.trees import OPERATORS, Hooks, index, located, the_globals
+from latchfree_explore.python.rewriting.trees import OPERATORS, Hooks, assigned, index, load, located
 
 
 class Writing(Hooks):
@@ -23,9 +24,9 @@ class Writing(Hooks):
         if len(node.targets) == 1:
             return self._store(node.targets[0], value, node)
         kept = self._temporary()
-        done: list[ast.stmt] = [located(ast.Assign([ast.Name(kept, ast.Store())], value), node)]
+        done: list[ast.stmt] = [assigned(kept, value, node)]
         for target in node.targets:
-            done += self._store(target, ast.Name(kept, ast.Load()), node)
+            done += self._store(target, load(kept), node)
         return done
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | list[ast.stmt]:
@@ -33,10 +34,19 @@ class Writing(Hooks):
         if node.value is None:
             return node
         value: ast.expr = self.visit(node.value)
-        if self._depth == 0 or (isinstance(node.target, ast.Name) and not self._is_shared(node.target)):
+        if self._depth == 0:
             node.value = value
             return node
-        return self._store(node.target, value, node)
+        if isinstance(node.target, ast.Name):
+            node.value = self._written(node.target.id, value, node)
+            return node
+        mentioned = ast.AnnAssign(ast.Name(self._temporary(), ast.Store()), node.annotation, None, 1)
+        return [located(mentioned, node), *self._store(node.target, value, node)]  # what it mentions stays captured
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.AST:
+        """Announce the writing of a shared variable."""
+        node.value = self._written(node.target.id, self.visit(node.value), node)
+        return node
 
     def _store(self, target: ast.expr, value: ast.expr, at: ast.AST) -> list[ast.stmt]:
         """Return statements that assign a visited value."""
@@ -45,33 +55,35 @@ class Writing(Hooks):
             return [self._does("set", at, value, owner, self._mangled(target.attr))]
         if isinstance(target, ast.Subscript):
             return [self._does("set_item", at, value, self.visit(target.value), index(self.visit(target.slice)))]
-        if isinstance(target, ast.Name) and self._is_cell(target.id):
-            value = self._hook("to_cell", at, value, self._cell(target.id))
-        elif isinstance(target, ast.Name) and target.id in self._variables:
-            value = self._hook("to_variable", at, value, ast.Constant(target.id), the_globals())
-        elif isinstance(target, ast.Tuple | ast.List):
-            value = self._hook("seen", at, value)
+        if isinstance(target, ast.Name):
+            return [located(ast.Assign([target], self._written(target.id, value, at)), at)]
         new, extra = self._target(target, at)
-        return [located(ast.Assign([new], value), at), *extra]
+        return [located(ast.Assign([new], self._hook("seen", at, value)), at), *extra]
 
-    def _does(self, name: str, at: ast.AST, *arguments: ast.expr) -> ast.stmt:
-        return located(ast.Expr(self._hook(name, at, *arguments)), at)
+    def _has_places(self, target: ast.expr) -> bool:
+        """Return whether assigning to a target is more than giving variables that nobody else sees a value."""
+        if isinstance(target, ast.Tuple | ast.List):
+            return any(map(self._has_places, target.elts))
+        if isinstance(target, ast.Starred):
+            return self._has_places(target.value)
+        return not isinstance(target, ast.Name) or self._is_shared(target.id)
 
     def _target(self, target: ast.expr, at: ast.AST) -> tuple[ast.expr, list[ast.stmt]]:
-        """Return a target of plain names only, and statements that hand them on to the places meant."""
-        if self._depth == 0:
+        """Return a target of plain names only, and statements that hand them on to the places meant, from the left."""
+        if self._depth == 0 or not self._has_places(target):
             return target, []
-        if isinstance(target, ast.Tuple | ast.List):
-            pairs = [self._target(each, at) for each in target.elts]
-            new = type(target)([each for each, _ in pairs], ast.Store())
-            return located(new, target), [statement for _, extra in pairs for statement in extra]
-        if isinstance(target, ast.Starred):
-            inner, extra = self._target(target.value, at)
-            return located(ast.Starred(inner, ast.Store()), target), extra
-        if isinstance(target, ast.Name):
-            return target, []
-        kept = self._temporary()
-        return located(ast.Name(kept, ast.Store()), target), self._store(target, ast.Name(kept, ast.Load()), at)
+        if not isinstance(target, ast.Tuple | ast.List):
+            kept = self._temporary()
+            return located(ast.Name(kept, ast.Store()), target), self._store(target, load(kept), at)
+        names: list[ast.expr] = []
+        done: list[ast.stmt] = []
+        for each in target.elts:
+            kept = self._temporary()
+            name: ast.expr = ast.Name(kept, ast.Store())
+            starred = isinstance(each, ast.Starred)
+            names.append(ast.Starred(name, ast.Store()) if starred else name)
+            done += self._store(each.value if isinstance(each, ast.Starred) else each, load(kept), at)
+        return located(type(target)(names, ast.Store()), target), done
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST | list[ast.stmt]:
         """Rewrite ``x += y`` as a read, the operation and a write."""
@@ -82,32 +94,36 @@ class Writing(Hooks):
         word = ast.Constant("i" + OPERATORS[type(node.op)])
         target = node.target
         if isinstance(target, ast.Name):
-            old: ast.expr = self.visit(located(ast.Name(target.id, ast.Load()), node))
-            return self._store(target, self._hook("binary", node, word, old, value), node)
+            old: ast.expr = self.visit(located(load(target.id), node))
+            return self._store(target, self._hook("operate", node, word, old, value), node)
         owner = self._temporary()
-        before: list[ast.stmt] = [located(ast.Assign([ast.Name(owner, ast.Store())], self.visit(target.value)), node)]
-        base = ast.Name(owner, ast.Load())
+        before = [assigned(owner, self.visit(target.value), node)]
+        base = load(owner)
         if isinstance(target, ast.Attribute):
             name = self._mangled(target.attr)
             old = self._hook("get", node, base, name)
-            return [*before, self._does("set", node, self._hook("binary", node, word, old, value), base, name)]
+            return [*before, self._does("set", node, self._hook("operate", node, word, old, value), base, name)]
         key = self._temporary()
-        before.append(located(ast.Assign([ast.Name(key, ast.Store())], index(self.visit(target.slice))), node))
-        at = ast.Name(key, ast.Load())
+        before.append(assigned(key, index(self.visit(target.slice)), node))
+        at = load(key)
         old = self._hook("item", node, base, at)
-        return [*before, self._does("set_item", node, self._hook("binary", node, word, old, value), base, at)]
+        return [*before, self._does("set_item", node, self._hook("operate", node, word, old, value), base, at)]
 
     def visit_Delete(self, node: ast.Delete) -> ast.AST | list[ast.stmt]:
-        """Rewrite the removal of attributes and items."""
+        """Rewrite the removal of attributes, items and shared variables."""
         if self._depth == 0:
             return node
-        done: list[ast.stmt] = []
-        for target in node.targets:
-            if isinstance(target, ast.Attribute):
-                done.append(self._does("delete", node, self.visit(target.value), self._mangled(target.attr)))
-            elif isinstance(target, ast.Subscript):
-                key = index(self.visit(target.slice))
-                done.append(self._does("delete_item", node, self.visit(target.value), key))
-            else:
-                done.append(located(ast.Delete([target]), node))
-        return done
+        return [statement for target in node.targets for statement in self._removal(target, node)]
+
+    def _removal(self, target: ast.expr, at: ast.AST) -> list[ast.stmt]:
+        if isinstance(target, ast.Tuple | ast.List):
+            return [statement for each in target.elts for statement in self._removal(each, at)]
+        if isinstance(target, ast.Attribute):
+            return [self._does("delete", at, self.visit(target.value), self._mangled(target.attr))]
+        if isinstance(target, ast.Subscript):
+            return [self._does("delete_item", at, self.visit(target.value), index(self.visit(target.slice)))]
+        removed: list[ast.stmt] = [located(ast.Delete([target]), at)]
+        if isinstance(target, ast.Name) and self._is_shared(target.id):
+            word = "gone_cell" if self._is_cell(target.id) else "gone_variable"
+            removed.insert(0, self._does(word, at, *self._place(target.id)))
+        return removed
