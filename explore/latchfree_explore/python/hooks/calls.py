@@ -14,6 +14,7 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
+from latchfree_explore.python.aio.objects import called as called_in_a_loop
 from latchfree_explore.python.core.names import reachable
 from latchfree_explore.python.core.places import called
 from latchfree_explore.python.core.run import CONTROL, Run
@@ -93,6 +94,8 @@ def call(line: int, function: Any, /, *args: Any, **kwargs: Any) -> Any:
             _get_attributes(function, args[0], line)
         if run.current is not None and run.current.spin is not None and _gets_on(function, code is not None, args):
             run.current.spin = None
+        if run.loop is not None:
+            called_in_a_loop(run, run.loop, function, _gets_on(function, code is not None, args))
         touched = _before(run, function, code is not None, (*args, *kwargs.values()), line)
         generator = _resumed_by(function, args)
         if generator is None:

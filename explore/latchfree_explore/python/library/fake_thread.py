@@ -63,7 +63,12 @@ def sleep(seconds: float) -> None:
 
 def now() -> float:
     """Return the virtual time in seconds since the run began."""
-    return CONTROL.run.now if CONTROL.run is not None else 0.0
+    run = CONTROL.run
+    if run is None:
+        return 0.0
+    if run.loop is not None and run.current is not None:
+        run.loop.asks_time(run)
+    return run.now
 
 
 class StartedBefore(RuntimeError):

@@ -19,6 +19,7 @@ from collections import deque
 from functools import cache
 from typing import Any, Final
 
+from latchfree_explore.python.aio.tasks import as_completed
 from latchfree_explore.python.library.copies import library
 from latchfree_explore.python.library.local import Local
 from latchfree_explore.python.library.locks import OUTSIDE, Lock, RLock, SimpleQueue
@@ -55,7 +56,10 @@ def _exchanged() -> dict[int, tuple[Any, Any]]:
             kind = real is not None and real is not value and callable(real)
             if kind and not name.startswith("__") and getattr(real, "__module__", "") != "builtins":
                 found.setdefault(id(real), (real, value))
-    found[id(asyncio.run_coroutine_threadsafe)] = asyncio.run_coroutine_threadsafe, run_coroutine_threadsafe
+    for real, private in (
+        (asyncio.run_coroutine_threadsafe, run_coroutine_threadsafe), (asyncio.as_completed, as_completed),
+    ):  # fmt: skip
+        found[id(real)] = real, private
     return found
 
 
