@@ -58,6 +58,7 @@ class ExploredLoop(Ending):
         self.landed: list[asyncio.Handle] = []
         self.cancels = cancels
         self.events = 0  # of the outside that have not landed yet
+        self.calls = False  # whether a callback runs
         self._quiet_turns = 0  # since the outside has acted, other than by letting time pass
         self._circles = False  # whether the loop comes back to where it is whenever time has passed
         self._woken = False
@@ -191,7 +192,9 @@ class ExploredLoop(Ending):
             run.record(self, ("cancel", self._cancellable[owner]), WRITE)
         run.turns += 1
         self._touched(run)
+        self.calls = True
         handle._run()
+        self.calls = False
         if CONTROL.run is not run:  # the schedule has ended while this callback ran
             raise require("greenlet", "explore").GreenletExit
         self._touched(run)

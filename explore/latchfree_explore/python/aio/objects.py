@@ -1,7 +1,7 @@
 """Calls of asyncio's own objects by the program: queues, locks, futures, tasks.
 
 Their code is not rewritten. While the loop is the only thread nobody comes in between, so their accesses need not be
-known. Where there are other threads, each of them touches one location of the loop, "objects", that all callbacks write.
+known. Where there are other threads, such a call touches one location of the loop, "objects"; all callbacks write it.
 """
 
 from __future__ import annotations

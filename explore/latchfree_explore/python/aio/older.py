@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import gc
 import weakref
+from collections import deque
 from collections.abc import Callable
-from functools import cache
 from typing import Any, Final
 
 from latchfree_explore.python.core.run import Run
@@ -14,6 +14,7 @@ from latchfree_explore.python.core.run import Run
 _KINDS: Final = (
     asyncio.Lock, asyncio.Event, asyncio.Condition, asyncio.Semaphore, asyncio.Queue, asyncio.Barrier,
 )  # fmt: skip
+_CONTAINERS: Final = (deque, list, dict, set)
 
 
 class Older:
@@ -25,28 +26,25 @@ class Older:
     def put_back_later(self, run: Run) -> None:
         """Have their state put back when a run is over."""
         if self._objects is None:
-            self._objects = [weakref.ref(each) for each in gc.get_objects() if _is_kept(type(each))]
+            everything: list[Any] = gc.get_objects()
+            kept = {kind for kind in set(map(type, everything)) if issubclass(kind, _KINDS)}
+            self._objects = [weakref.ref(each) for each in everything if type(each) in kept]
         for held in self._objects:
             value = held()
             if value is not None:
                 run.undo.restore(_restoring(value))
 
 
-@cache
-def _is_kept(kind: type) -> bool:
-    return issubclass(kind, _KINDS)
-
-
 def _restoring(value: Any) -> Callable[[], None]:
     """Return a function that puts back the attributes that an object has now, and what the containers in them hold."""
     before = dict(vars(value))
-    contents = [(held, held.copy()) for held in before.values() if hasattr(held, "copy") and hasattr(held, "clear")]
+    contents = [(held, held.copy()) for held in before.values() if isinstance(held, _CONTAINERS)]
 
     def restore() -> None:
         vars(value).clear()
         vars(value).update(before)
         for held, content in contents:
             held.clear()
-            held.extend(content) if hasattr(held, "extend") else held.update(content)
+            held.update(content) if isinstance(held, dict | set) else held.extend(content)
 
     return restore

@@ -39,14 +39,14 @@ def is_eager(factory: Any) -> bool:
 
 
 def _in_order(awaitables: Iterable[Any]) -> list[Any]:
-    """Return a task for each coroutine, in the order given, where asyncio takes them in the order of their addresses."""
+    """Return a task for each coroutine, in the order given; asyncio makes them in the order of their addresses."""
     return [asyncio.ensure_future(each) for each in dict.fromkeys(awaitables)]
 
 
 def as_completed(fs: Any, *, timeout: float | None = None) -> Any:
     """Return what `asyncio.as_completed` does; the tasks begin in the order in which the coroutines are given."""
     if asyncio.isfuture(fs) or asyncio.iscoroutine(fs):
-        return _as_completed(fs, timeout=timeout)
+        raise TypeError(f"expect an iterable of futures, not {type(fs).__name__}")
     if hasattr(_as_completed([]), "__anext__"):  # Python 3.13: the tasks are made by the call
         return _as_completed(_in_order(fs), timeout=timeout)
     return _when_asked(_as_completed, fs, timeout)

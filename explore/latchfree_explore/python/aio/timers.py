@@ -1,8 +1,8 @@
 """The timers of an event loop and its clock, which only the outside moves.
 
-Two timers land at one moment only if `call_at` was given the same number for both. Any other two have deadlines that
+Two timers land at one moment only if `call_at` was given the same number for both. The deadlines of any other two
 differ, if only by the time that the code between them took, so the loop may turn in between: then the one that was made
-first is the earlier one. Timers of one moment land in the order of asyncio's heap, which compares nothing but deadlines.
+first is the earlier one. Timers of one moment land in the order of asyncio's heap, which compares deadlines alone.
 """
 
 from __future__ import annotations

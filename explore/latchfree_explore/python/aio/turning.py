@@ -1,7 +1,7 @@
 """Loops that turn without getting on: rounds that end as the round before did, with nothing changed meanwhile.
 
-Such a loop would turn so for ever, unless the outside or a thread acts. So it waits until one of them has, as a ``while``
-loop of a thread does (`core.run.Spin`). What a round might have changed unseen is no proof, and the loop turns on.
+Such a loop would turn so for ever, unless the outside or a thread acts. So it waits until one of them has, as a loop of
+a thread does (`core.run.Spin`). What a round might have changed unseen is no proof, and the loop turns on.
 """
 
 from __future__ import annotations
@@ -30,8 +30,10 @@ def state_of(tasks: list[asyncio.Task[Any]], handles: list[asyncio.Handle], now:
         coroutine: Any = task.get_coro()
         while coroutine is not None:
             frame = _first(coroutine, "cr_frame", "ag_frame", "gi_frame")
+            if frame is None and type(coroutine).__module__ in ("_asyncio", "asyncio.futures"):
+                break  # the future that it waits for
             if frame is None:
-                break
+                return None
             if _iterates(frame.f_code, frame.f_lasti):
                 return None
             state += (frame.f_code, frame.f_lasti)
@@ -49,7 +51,7 @@ def state_of(tasks: list[asyncio.Task[Any]], handles: list[asyncio.Handle], now:
         callback: Any = handle._callback  # type: ignore[attr-defined]
         owner = getattr(callback, "__self__", None)
         state += (type(callback) if owner is not None else callback, owner)
-        state += (type(each) if isinstance(each, _FRESH) else each for each in handle._args)  # type: ignore[attr-defined]
+        state += (type(each) if isinstance(each, _FRESH) else each for each in handle._args)
         if isinstance(handle, asyncio.TimerHandle):
             state.append(round(handle.when() - now, 9))
     return state
@@ -176,7 +178,7 @@ class Forced:
 
 
 def others_can_act(run: Run, but: list[Any]) -> bool:
-    """Return whether a thread can go on that does not wait for one of some blockers, if need be when time has passed."""
+    """Return whether a thread can go on, perhaps when time has passed, that does not wait for one of some blockers."""
     return any(
         task.blocker is None or task.deadline is not None or task.blocker.ready()
         for task in run.tasks

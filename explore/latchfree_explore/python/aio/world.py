@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from latchfree_explore.python.core.places import OUTSIDE
 from latchfree_explore.python.core.run import Run
-from latchfree_explore.python.core.steps import DUE, READ, WRITE
+from latchfree_explore.python.core.steps import DUE, WRITE
 
 if TYPE_CHECKING:
     from latchfree_explore.python.aio.timers import Timer
@@ -25,6 +25,7 @@ class Loop(Protocol):
     landed: list[asyncio.Handle]
     tasks: dict[int, asyncio.Task[Any]]
     cancels: int
+    calls: bool
     events: int
 
     def is_closed(self) -> bool:
@@ -116,14 +117,16 @@ def passes(run: Run, loop: Loop, timer: Timer) -> None:
 
 
 class _May(_Open):
-    """A task may be cancelled while it runs and the outside has cancelled fewer tasks than it may."""
+    """A task may be cancelled between two callbacks, as long as the outside has cancelled fewer tasks than it may."""
 
     def __init__(self, loop: Loop, number: int) -> None:
         super().__init__(loop)
         self._number = number
 
     def ready(self) -> bool:
-        return self.loop.cancels > 0 and not self.loop.is_closed() and not self.loop.tasks[self._number].done()
+        if self.loop.is_closed() or self.loop.calls or self.loop.cancels == 0:
+            return False
+        return not self.loop.tasks[self._number].done()
 
 
 def cancels(run: Run, loop: Loop, number: int) -> None:

@@ -56,10 +56,8 @@ def _exchanged() -> dict[int, tuple[Any, Any]]:
             kind = real is not None and real is not value and callable(real)
             if kind and not name.startswith("__") and getattr(real, "__module__", "") != "builtins":
                 found.setdefault(id(real), (real, value))
-    for real, private in (
-        (asyncio.run_coroutine_threadsafe, run_coroutine_threadsafe), (asyncio.as_completed, as_completed),
-    ):  # fmt: skip
-        found[id(real)] = real, private
+    found[id(asyncio.run_coroutine_threadsafe)] = asyncio.run_coroutine_threadsafe, run_coroutine_threadsafe
+    found[id(asyncio.as_completed)] = asyncio.as_completed, as_completed
     return found
 
 
