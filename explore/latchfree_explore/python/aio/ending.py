@@ -21,12 +21,17 @@ class Ending(Timers):
 
     def __init__(self) -> None:
         super().__init__()
-        self.tasks: dict[int, asyncio.Task[Any]] = {}
+        self.numbered: dict[int, asyncio.Task[Any]] = {}
         self._tasks_made = 0
         self._ends = False  # whether main has ended: nobody cancels what asyncio runs then
         self._stopping = False
         self._pool_is_shut = False
         self._generators: dict[int, weakref.ref[Any]] = {}
+
+    @property
+    def tasks(self) -> list[asyncio.Task[Any]]:
+        """All tasks, in the order in which they were made."""
+        return list(self.numbered.values())
 
     def stop(self) -> None:
         """Have the loop stop after this round."""
@@ -60,7 +65,7 @@ class Ending(Timers):
 
     def _end(self, run: Run) -> None:
         self._ends = True
-        left = [task for task in self.tasks.values() if not task.done()]
+        left = [task for task in self.numbered.values() if not task.done()]
         for task in left:
             task.cancel()
         if left:
@@ -71,7 +76,7 @@ class Ending(Timers):
                 self.call_exception_handler({"message": words, "exception": error, "task": task})
         self._until(self.create_task(self.shutdown_asyncgens(), name="the end of generators"))
         self._until(self.create_task(self.shutdown_default_executor(), name="the end of the pool"))
-        for number, task in self.tasks.items():
+        for number, task in self.numbered.items():
             if number and task.done() and not task.cancelled() and task._log_traceback:
                 words = f"nobody asked for the result of {task.get_name()}"
                 self.call_exception_handler({"message": words, "exception": task.exception(), "task": task})

@@ -93,7 +93,7 @@ class ExploredLoop(Ending):
     def _abandon(self) -> None:
         """Let go of what is left, silently: the schedule is over, or was broken off."""
         self._over = True
-        for task in self.tasks.values():
+        for task in self.numbered.values():
             if not task.done():
                 task._log_destroy_pending = False  # type: ignore[attr-defined]
                 try:
@@ -222,7 +222,7 @@ class ExploredLoop(Ending):
 
     def unfinished(self) -> str:
         """Return which tasks wait, and where."""
-        return "; ".join(waits_at(task) for task in self.tasks.values() if not task.done())
+        return "; ".join(waits_at(task) for task in self.numbered.values() if not task.done())
 
     # callbacks -------------------------------------------------------------------------------------------------------
 
@@ -273,7 +273,7 @@ class ExploredLoop(Ending):
         else:
             task = self._factory(self, coro, **options)
             task.set_name(named)
-        self.tasks[number] = task
+        self.numbered[number] = task
         if self.cancels and number and not task.done() and not self._ends and not _for_a_timeout():
             self._cancellable[task] = number
             cancels(_running(), self, number)

@@ -114,7 +114,7 @@ class Watch:
         idle : bool
             Whether the loop has nothing to do but wait for a timer: then the time that has passed is no difference.
         """
-        tasks = [task for task in loop.tasks.values() if not task.done()]
+        tasks = [task for task in loop.numbered.values() if not task.done()]
         handles = [*loop.ready, *loop.landed, *sorted(loop.timers)]
         after = Glance(state_of(tasks, handles, run.now), len(run.steps), run.unseen, loop.clock_reads)
         before = self._before.get(idle)

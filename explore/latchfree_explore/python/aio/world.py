@@ -23,7 +23,7 @@ class Loop(Protocol):
     """What the outside sees of a loop."""
 
     landed: list[asyncio.Handle]
-    tasks: dict[int, asyncio.Task[Any]]
+    numbered: dict[int, asyncio.Task[Any]]
     cancels: int
     calls: bool
     events: int
@@ -126,7 +126,7 @@ class _May(_Open):
     def ready(self) -> bool:
         if self.loop.is_closed() or self.loop.calls or self.loop.cancels == 0:
             return False
-        return not self.loop.tasks[self._number].done()
+        return not self.loop.numbered[self._number].done()
 
 
 def cancels(run: Run, loop: Loop, number: int) -> None:
@@ -139,9 +139,9 @@ def cancels(run: Run, loop: Loop, number: int) -> None:
         run.record(loop, "queue", WRITE)
         loop.cancels -= 1
         if loop.cancels == 0:
-            for other in loop.tasks:
+            for other in loop.numbered:
                 run.record(loop, ("cancel", other), WRITE)
-        task = loop.tasks[number]
+        task = loop.numbered[number]
         loop.news()
         if run.telling:
             run.tell(OUTSIDE, 0, f"cancel {task.get_name()}")
