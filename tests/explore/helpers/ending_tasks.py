@@ -285,3 +285,11 @@ async def eager_tasks():
 
     await asyncio.wait([asyncio.create_task(outer())])
     return tuple(said)
+
+
+async def a_callback_gets_on():
+    event, said = outside_event(), []
+    while len(said) < 40:
+        asyncio.get_running_loop().call_soon(said.append, 1)
+        await asyncio.sleep(0)
+    return event.done()

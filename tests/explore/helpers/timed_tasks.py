@@ -11,6 +11,7 @@ from latchfree_explore import outside_event
 
 LOCK = asyncio.Lock()
 KEPT = []
+KEPT_NUMBERS = []
 
 
 class Holder:
@@ -224,6 +225,20 @@ async def looks_twice_at_a_queue():
     return await asyncio.to_thread(lambda: (queue.empty(), queue.empty()))
 
 
+async def looks_twice_at_a_list():
+    said = []
+    asyncio.get_running_loop().call_later(1, said.append, 1)
+    return await asyncio.to_thread(lambda: (len(said), len(said)))
+
+
+async def appends_in_a_thread():
+    said = []
+    appending = asyncio.create_task(asyncio.to_thread(said.append, 1))
+    seen = await asyncio.to_thread(lambda: (len(said), len(said)))
+    await appending
+    return seen
+
+
 # older locks ---------------------------------------------------------------------------------------------------------
 
 
@@ -242,6 +257,12 @@ async def of_the_module():
 
 async def of_an_object():
     return await takes_turns(HELD.lock)
+
+
+async def appends():
+    asyncio.get_running_loop().call_soon(KEPT_NUMBERS.append, 1)
+    await asyncio.sleep(0)
+    return len(KEPT_NUMBERS)
 
 
 async def permits():

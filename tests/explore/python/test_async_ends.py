@@ -44,6 +44,7 @@ def test_a_task_that_fails_when_it_is_cancelled_at_the_end():
     [
         (et.within_an_hour, {"in time", "late"}),
         (et.before_an_event, {False, True}),
+        (et.a_callback_gets_on, {False, True}),
         (et.polls_with_pauses, {"done"}),
         (et.polls_a_queue, {(0, 1)}),
         (et.polls_the_clock, {"done"}),

@@ -46,6 +46,8 @@ def test_timers_of_one_moment_are_called_as_asyncio_calls_them():
         (tt.waits_beside_a_timer, {True, False}),
         (tt.asks_the_time, {(False, False), (False, True), (True, True)}),
         (tt.looks_twice, {(False, False), (False, True), (True, True)}),
+        (tt.looks_twice_at_a_list, {(0, 0), (0, 1), (1, 1)}),
+        (tt.appends_in_a_thread, {(0, 0), (0, 1), (1, 1)}),
         (tt.looks_twice_at_a_queue, {(True, True), (True, False), (False, False)}),
     ],
 )
@@ -92,6 +94,7 @@ def test_a_thread_that_does_not_wake_the_loop():
         (tt.of_the_module, False),
         (tt.of_an_object, False),
         (tt.permits, False),
+        (tt.appends, 1),
         (tt.leaves_it_locked, False),
         (tt.leaves_an_item, 0),
         (tt.waits_for_an_item, 1),

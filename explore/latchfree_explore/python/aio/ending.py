@@ -56,6 +56,8 @@ class Ending(Timers):
         """Run main, then all that asyncio runs when main has ended, also with an exception."""
         try:
             result = self._until(main)
+        except KeyboardInterrupt:
+            raise
         except BaseException:
             if CONTROL.run is run:
                 self._end(run)

@@ -31,6 +31,7 @@ from latchfree_explore.python.aio.where import told_as, waits_at
 from latchfree_explore.python.aio.world import cancels, completes
 from latchfree_explore.python.core.run import CONTROL, Run, Task
 from latchfree_explore.python.core.steps import READ, WRITE
+from latchfree_explore.python.hooks import effects, whole
 from latchfree_explore.python.library import pools
 
 T = TypeVar("T")
@@ -106,6 +107,7 @@ class ExploredLoop(Ending):
         self.landed.clear()
         self.timers.clear()
         self.coming.clear()
+        self._watch.forget()
 
     def _turn(self) -> None:
         """Run one round: what has landed and whose time has come joins the queue, which then runs to where it ended."""
@@ -140,16 +142,16 @@ class ExploredLoop(Ending):
         if vain is not None:
             reads, asks_time = vain
             turning = Turning(reads, self.unfinished())
-            self._pause *= 2
+            self._pause *= 2 if asks_time else 1
             run.wait(turning, pending, run.now + self._pause if asks_time else None)
             for location in reads:
                 run.record_at(location, READ)
             self.news()
             return
-        forced = Forced(run)
-        if self._quiet_turns > MOST_TURNS and others_can_act(run, [self.thread and self.thread.blocker]):
+        assert self.thread is not None
+        if self._quiet_turns > MOST_TURNS and others_can_act(run, self.thread):
             run.forced = True
-            run.wait(forced, pending)
+            run.wait(Forced(run, self.thread), pending)
             self.news()
         else:
             run.point()
@@ -190,6 +192,8 @@ class ExploredLoop(Ending):
         owner = getattr(handle._callback, "__self__", None)  # type: ignore[attr-defined]
         if isinstance(owner, asyncio.Task) and owner in self._cancellable:
             run.record(self, ("cancel", self._cancellable[owner]), WRITE)
+        elif isinstance(owner, effects.KINDS):
+            whole.change(run, owner)
         run.turns += 1
         self._touched(run)
         self.calls = True

@@ -13,8 +13,9 @@ from functools import cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from latchfree_explore.python.core.places import is_of_the_program
-from latchfree_explore.python.core.run import Run, Spin
+from latchfree_explore.python.core.run import Run, Spin, Task
 from latchfree_explore.python.core.steps import ACQUIRE, PROBE, READ, RELEASE, TRY, Accesses
+from latchfree_explore.python.hooks.whole import REWRITTEN
 
 State: TypeAlias = list[Any]
 """Where all tasks stand; the objects are kept alive, so that no other one gets their address."""
@@ -34,10 +35,10 @@ def state_of(tasks: list[asyncio.Task[Any]], handles: list[asyncio.Handle], now:
                 break  # the future that it waits for
             if frame is None:
                 return None
-            if _iterates(frame.f_code, frame.f_lasti):
+            inner = not is_of_the_program(frame.f_code.co_filename)
+            if not inner and (id(frame.f_code) not in REWRITTEN or _iterates(frame.f_code, frame.f_lasti)):
                 return None
             state += (frame.f_code, frame.f_lasti)
-            inner = not is_of_the_program(frame.f_code.co_filename)
             for name, value in list(frame.f_locals.items()):
                 if name.startswith("_lf_"):
                     continue
@@ -50,11 +51,21 @@ def state_of(tasks: list[asyncio.Task[Any]], handles: list[asyncio.Handle], now:
             continue
         callback: Any = handle._callback  # type: ignore[attr-defined]
         owner = getattr(callback, "__self__", None)
+        if not _tells(callback, owner):
+            return None
         state += (type(callback) if owner is not None else callback, owner)
         state += (type(each) if isinstance(each, _FRESH) else each for each in handle._args)
         if isinstance(handle, asyncio.TimerHandle):
             state.append(round(handle.when() - now, 9))
     return state
+
+
+def _tells(callback: Any, owner: Any) -> bool:
+    """Return whether the accesses of a callback are told, or it is asyncio's own and has none but to futures."""
+    if isinstance(owner, asyncio.Future):
+        return True
+    code = getattr(callback, "__code__", None)
+    return code is not None and (id(code) in REWRITTEN or not is_of_the_program(code.co_filename))
 
 
 def _first(value: Any, *names: str) -> Any:
@@ -164,23 +175,24 @@ class Turning(Spin):
 class Forced:
     """A loop that has turned often, until anybody else has acted."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, thread: Task) -> None:
         self._run = run
+        self._thread = thread
         self._before = len(run.steps)
 
     def ready(self) -> bool:
         """Return whether somebody has acted, or nobody can."""
-        return len(self._run.steps) > self._before or not others_can_act(self._run, [self])
+        return len(self._run.steps) > self._before or not others_can_act(self._run, self._thread)
 
     def waited_for(self) -> str:
         """Return what the loop waits for, in words."""
         return "the outside"
 
 
-def others_can_act(run: Run, but: list[Any]) -> bool:
-    """Return whether a thread can go on, perhaps when time has passed, that does not wait for one of some blockers."""
+def others_can_act(run: Run, but: Task) -> bool:
+    """Return whether a thread other than one can go on, perhaps when time has passed."""
     return any(
         task.blocker is None or task.deadline is not None or task.blocker.ready()
         for task in run.tasks
-        if not task.done and task.blocker not in but
+        if not task.done and task is not but
     )

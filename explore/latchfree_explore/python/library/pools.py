@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 from collections.abc import Callable, Coroutine
+from contextvars import Context
 from typing import Any
 
 from latchfree_explore.python.core.places import caller
@@ -78,11 +79,17 @@ class Threads:
 class _Ended:
     """How a call ended, asked as a future is."""
 
-    def __init__(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    def __init__(self, function: Any, arguments: tuple[Any, ...]) -> None:
         self._error: BaseException | None = None
         self._value: Any = None
+        from latchfree_explore.python.hooks.calls import call
+
+        of_context: Any = getattr(function, "func", None)
         try:
-            self._value = function(*arguments)
+            if isinstance(getattr(of_context, "__self__", None), Context):  # as `asyncio.to_thread` has it
+                self._value = of_context(call, 0, *function.args, **function.keywords)
+            else:
+                self._value = call(0, function, *arguments)
         except BaseException as error:
             if CONTROL.run is None:  # the schedule ends, and the thread with it
                 raise
