@@ -256,6 +256,7 @@ def _search(
     deadline: float | None,
 ) -> Wrong | None:
     """Run schedules until one is wrong, the plan is done, or the limits are reached."""
+    forced = False
     for strategy, share in plan:
         drawn = 0
         while True:
@@ -271,16 +272,19 @@ def _search(
                 strategy.restart()
                 continue
             _count(result, run)
+            forced = forced or run.forced
             if wrong is not None:
                 result.found_after = result.schedules
                 return wrong
             if not strategy.advance(run):
                 break
     last = plan[-1][0]
-    result.complete = isinstance(last, Reduced)
+    result.complete = isinstance(last, Reduced) and not forced
     result.reason = (
         f"nothing wrong in any schedule; the {result.schedules:,} that were run stand for all"
         if result.complete
+        else f"nothing wrong in {result.schedules:,} schedules; the outside was made to act where a loop turned long"
+        if forced
         else f"nothing wrong in {result.schedules:,} schedules, every one within the bound"
     )
     return None

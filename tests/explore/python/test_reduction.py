@@ -34,11 +34,11 @@ def compare(count, most, seed):
     return compared, cut, run, everything
 
 
-def compare_tasks(count, most, seed):
+def compare_tasks(count, most, seed, generated=rt.random_tasks):
     rng = random.Random(seed)
     compared = cut = run = everything = 0
     while compared < count:
-        module = rt.random_tasks(rng)
+        module = generated(rng)
         cancels = rng.choice([0, 0, 1])
         all_of_them, schedules, _, whole = rt.outcomes(module, Tree(), cancels=cancels, most=most)
         if not whole:
@@ -52,6 +52,11 @@ def compare_tasks(count, most, seed):
 
 def test_random_tasks_come_to_the_same_outcomes():
     _, cut, run, everything = compare_tasks(count=6, most=60, seed=SEED)
+    assert run - cut < everything
+
+
+def test_random_tasks_with_threads_come_to_the_same_outcomes():
+    _, cut, run, everything = compare_tasks(count=6, most=150, seed=SEED, generated=rt.random_threads)
     assert run - cut < everything
 
 
@@ -180,7 +185,14 @@ def test_five_thousand_random_programs_come_to_the_same_outcomes(part):
 
 
 @pytest.mark.slow
-def test_a_thousand_random_programs_of_tasks_come_to_the_same_outcomes():
-    compared, cut, run, everything = compare_tasks(count=1_000, most=400, seed=SEED + 1)
+def test_four_hundred_random_programs_of_tasks_come_to_the_same_outcomes():
+    compared, cut, run, everything = compare_tasks(count=400, most=400, seed=SEED + 1)
+    print(f"{compared} programs: {everything:,} schedules in all, {run:,} run with the reduction, {cut:,} of them cut")
+    assert run - cut < everything
+
+
+@pytest.mark.slow
+def test_four_hundred_random_programs_of_tasks_and_threads_come_to_the_same_outcomes():
+    compared, cut, run, everything = compare_tasks(count=400, most=2_000, seed=SEED + 1, generated=rt.random_threads)
     print(f"{compared} programs: {everything:,} schedules in all, {run:,} run with the reduction, {cut:,} of them cut")
     assert run - cut < everything

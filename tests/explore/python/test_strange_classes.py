@@ -192,13 +192,13 @@ def test_a_closure_that_is_kept_can_be_called_afterwards():
             n += 1
             return n
 
-        kept.append(add)
         return add
 
     for schedules in (20, 250):  # the garbage collector has seen the closures of the second search
         result = explore_threads(
-            lambda add: add(), lambda add: add(), setup=counter, strategy="random", schedules=schedules, raises=False
-        )
+            lambda add: add(), lambda add: add(), setup=counter, check=kept.append, strategy="random",
+            schedules=schedules, raises=False,
+        )  # fmt: skip
         assert result.schedules == schedules
         assert [each() for each in (kept[0], kept[-1])] == [1, 1]
         assert not any(name.startswith("_lf_") for name in kept[-1].__code__.co_names)

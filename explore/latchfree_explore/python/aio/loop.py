@@ -8,7 +8,8 @@ choice of the moments at which the outside acts.
 Each callback is a step of the thread "main". The steps of the outside (`world`) and the rounds of the loop share three
 locations of the loop: "news", what has landed since the last round; "clock", the time; "queue", the end of the queue.
 Each timer and each task that may be cancelled has a location of its own, which the step that ends it writes last: the
-search then knows before which step the outside could still have acted.
+search then knows before which step the outside could still have acted. What asyncio's own objects hold, all of them
+together, is the location "objects" as soon as there are other threads.
 """
 
 from __future__ import annotations
@@ -23,20 +24,27 @@ from types import FrameType
 from typing import Any, Final, TypeVar
 
 from latchfree.extras import require
-from latchfree_explore.python.aio.still import StillLoop
+from latchfree_explore.python.aio.ending import Ending
+from latchfree_explore.python.aio.tasks import ExploredFuture, ExploredTask, is_eager
+from latchfree_explore.python.aio.turning import Forced, Turning, Watch, others_can_act
 from latchfree_explore.python.aio.where import told_as, waits_at
-from latchfree_explore.python.aio.world import cancels, completes, passes
+from latchfree_explore.python.aio.world import cancels, completes
 from latchfree_explore.python.core.run import CONTROL, Run, Task
-from latchfree_explore.python.core.steps import BAR, READ, WRITE
+from latchfree_explore.python.core.steps import READ, WRITE
+from latchfree_explore.python.hooks import effects, whole
 from latchfree_explore.python.library import pools
 
 T = TypeVar("T")
 
-MOST_TURNS: Final = 20
-"""Rounds after which the outside acts, if it has anything to do: a loop of ``sleep(0)`` must not keep it away."""
+MOST_TURNS: Final = 100
+"""Rounds after which the others act, if they can, though it is not known that the loop turns in vain."""
+FEWEST_TURNS: Final = 2
+"""Rounds after which it is asked whether the loop turns in vain."""
+SHORTEST: Final = 1 / 64
+"""Seconds that pass where a loop does nothing but look at the time; twice as long each time."""
 
 
-class ExploredLoop(StillLoop):
+class ExploredLoop(Ending):
     """The event loop of one schedule.
 
     Parameters
@@ -49,14 +57,16 @@ class ExploredLoop(StillLoop):
         super().__init__()
         self.ready: deque[asyncio.Handle] = deque()
         self.landed: list[asyncio.Handle] = []
-        self.timers: list[tuple[float, int, asyncio.TimerHandle]] = []
-        self.tasks: list[asyncio.Task[Any]] = []
         self.cancels = cancels
-        self.quiet_turns = 0
         self.events = 0  # of the outside that have not landed yet
-        self.thread: Task | None = None
-        self.made: list[asyncio.TimerHandle] = []  # all timers, by number
+        self.calls = False  # whether a callback runs
+        self._quiet_turns = 0  # since the outside has acted, other than by letting time pass
+        self._circles = False  # whether the loop comes back to where it is whenever time has passed
+        self._woken = False
+        self._watch = Watch()
+        self._pause = SHORTEST
         self._cancellable: dict[asyncio.Task[Any], int] = {}
+        self._numbers = 0
 
     # the thread ------------------------------------------------------------------------------------------------------
 
@@ -65,49 +75,26 @@ class ExploredLoop(StillLoop):
         run = _running()
         self.thread = run.current
         run.alone = True
+        run.loop = self
         outer, hooks = asyncio._get_running_loop(), sys.get_asyncgen_hooks()
         asyncio._set_running_loop(self)
-        sys.set_asyncgen_hooks(finalizer=self._finalize)
+        sys.set_asyncgen_hooks(firstiter=self._begins, finalizer=self._finalize)
         try:
             coroutine = main()
             if not asyncio.iscoroutine(coroutine):
                 what = type(coroutine).__name__
                 run.stop("out of control", f"main returned a {what}, not a coroutine; fix: give a coroutine function")
-            task = self.create_task(coroutine, name="main")
-            self._until(task)
-            self._end()
-            return task.result()
+            return self._run_to_the_end(run, self.create_task(coroutine, name="main"))
         finally:
+            run.loop = None
             sys.set_asyncgen_hooks(*hooks)
             asyncio._set_running_loop(outer)
             self._abandon()
 
-    def _until(self, future: asyncio.Future[Any]) -> None:
-        while not future.done():
-            self._turn()
-
-    def _end(self) -> None:
-        left = [task for task in self.tasks if not task.done()]
-        for task in left:
-            task.cancel()
-        for task in left:
-            self._until(task)
-        if self._executor is not None:
-            self._executor.shutdown()
-        for task in self.tasks[1:]:
-            if task.done() and not task.cancelled() and task._log_traceback:
-                self.errors.append((f"nobody asked for the result of {task.get_name()}", task.exception()))
-        run = _running()
-        run.record(self, "news", WRITE)
-        for number, timer in enumerate(self.made):
-            if timer.when() > run.now and not timer.cancelled():
-                run.record(self, ("timer", number), WRITE)
-        self._over = True
-
     def _abandon(self) -> None:
         """Let go of what is left, silently: the schedule is over, or was broken off."""
         self._over = True
-        for task in self.tasks:
+        for task in self.numbered.values():
             if not task.done():
                 task._log_destroy_pending = False  # type: ignore[attr-defined]
                 try:
@@ -119,23 +106,23 @@ class ExploredLoop(StillLoop):
         self.ready.clear()
         self.landed.clear()
         self.timers.clear()
+        self.coming.clear()
+        self._watch.forget()
 
     def _turn(self) -> None:
         """Run one round: what has landed and whose time has come joins the queue, which then runs to where it ended."""
         run = _running()
-        self.quiet_turns += 1
-        if not self.can_turn():
-            run.wait(_Idle(self), (run.location(self, "news"), READ))
-        elif self.quiet_turns > MOST_TURNS and (self.events or self.next_timer() is not None):
-            run.wait(_Patient(self), (run.location(self, "news"), READ))
+        self._quiet_turns += 1
+        if self.can_turn():
+            self._give_way(run)
         else:
-            run.point()
+            self._idle(run)
         for place in ("news", "clock", "queue"):
             run.record(self, place, READ)
         self.ready.extend(self.landed)
         self.landed.clear()
-        while self.timers and self.timers[0][0] <= run.now:
-            self.ready.append(heapq.heappop(self.timers)[2])
+        while self.is_time():
+            self.ready.append(heapq.heappop(self.timers))
         first = True
         for _ in range(len(self.ready)):
             handle = self.ready.popleft()
@@ -143,8 +130,61 @@ class ExploredLoop(StillLoop):
                 continue
             if not first:
                 run.point()
+                if self._cancellable:
+                    run.record(self, "queue", READ)
             first = False
             self._call(run, handle)
+
+    def _give_way(self, run: Run) -> None:
+        """Let others act before the next round; wait for them if it would do nothing that the last one has not done."""
+        pending = run.location(self, "news"), READ
+        vain = self._watch.turns_in_vain(run, self, idle=False) if self._quiet_turns > FEWEST_TURNS else None
+        if vain is not None:
+            reads, asks_time = vain
+            turning = Turning(reads, self.unfinished())
+            self._pause *= 2 if asks_time else 1
+            run.wait(turning, pending, run.now + self._pause if asks_time else None)
+            for location in reads:
+                run.record_at(location, READ)
+            self.news()
+            return
+        assert self.thread is not None
+        if self._quiet_turns > MOST_TURNS and others_can_act(run, self.thread):
+            run.forced = True
+            run.wait(Forced(run, self.thread), pending)
+            self.news()
+        else:
+            run.point()
+
+    def _idle(self, run: Run) -> None:
+        """Wait until there is something to run."""
+        if self._quiet_turns > FEWEST_TURNS and self.coming:
+            self._circles = self._watch.turns_in_vain(run, self, idle=True) is not None
+            if not self._circles and self._quiet_turns > MOST_TURNS and self._others_act_now():
+                self._circles = run.forced = True
+        self._woken = False
+        if not run.alone:
+            run.record(self, "queue", READ)
+        run.wait(_Idle(self), (run.location(self, "news"), READ))
+
+    def news(self) -> None:
+        """Note that somebody else has acted."""
+        self._quiet_turns = 0
+        self._circles = False
+        self._woken = True
+        self._watch.forget()
+
+    def may_pass(self, when: float) -> bool:
+        """Return whether time may pass to a deadline: no thread wakes before it, nor would it pass for ever in vain."""
+        if any(task.deadline is not None and task.deadline < when for task in self._other_threads()):
+            return False
+        return not (self._circles and self._others_act_now())
+
+    def _other_threads(self) -> list[Task]:
+        return [task for task in _running().tasks if not task.done and not task.outside and task is not self.thread]
+
+    def _others_act_now(self) -> bool:
+        return self.events > 0 or any(task.blocker is None or task.blocker.ready() for task in self._other_threads())
 
     def _call(self, run: Run, handle: asyncio.Handle) -> None:
         if run.telling:
@@ -152,35 +192,41 @@ class ExploredLoop(StillLoop):
         owner = getattr(handle._callback, "__self__", None)  # type: ignore[attr-defined]
         if isinstance(owner, asyncio.Task) and owner in self._cancellable:
             run.record(self, ("cancel", self._cancellable[owner]), WRITE)
+        elif isinstance(owner, effects.KINDS):
+            whole.change(run, owner)
+        run.turns += 1
+        self._touched(run)
+        self.calls = True
         handle._run()
+        self.calls = False
         if CONTROL.run is not run:  # the schedule has ended while this callback ran
             raise require("greenlet", "explore").GreenletExit
+        self._touched(run)
         for task, number in list(self._cancellable.items()):
             if task.done():
                 del self._cancellable[task]
                 run.record(self, ("cancel", number), WRITE)
 
+    def _touched(self, run: Run) -> None:
+        if not run.alone:
+            run.record(self, "objects", WRITE)
+
+    def entered(self, task: Task | None) -> None:
+        """Note which thread goes on: only in the loop's own one the loop is the running one."""
+        others = task is not None and task is not self.thread and not task.outside
+        asyncio._set_running_loop(None if others else self)
+
     def can_turn(self) -> bool:
         """Return whether there is anything to run."""
-        if self.ready or self.landed:
-            return True
-        while self.timers and self.timers[0][2].cancelled():
-            heapq.heappop(self.timers)
-        return bool(self.timers) and self.timers[0][0] <= _running().now
+        return bool(self.ready or self.landed) or self.is_time()
 
-    def next_timer(self) -> int | None:
-        """Return the number of the next timer in the future, None if there is none."""
-        now = _running().now
-        left = [(when, number) for when, number, timer in self.timers if when > now and not timer.cancelled()]
-        return min(left)[1] if left else None
-
-    def others(self) -> list[Task]:
-        """Return the threads of the schedule."""
-        return _running().tasks
+    def wakes(self) -> bool:
+        """Return whether a loop that waits goes on: what another thread puts into the queue does not wake it."""
+        return (bool(self.ready) and self._woken) or bool(self.landed) or self.is_time()
 
     def unfinished(self) -> str:
         """Return which tasks wait, and where."""
-        return "; ".join(waits_at(task) for task in self.tasks if not task.done())
+        return "; ".join(waits_at(task) for task in self.numbered.values() if not task.done())
 
     # callbacks -------------------------------------------------------------------------------------------------------
 
@@ -203,63 +249,36 @@ class ExploredLoop(StillLoop):
         handle = self.call_soon(callback, *args, context=context)
         run = CONTROL.run
         if run is not None and run.current is not self.thread:
+            self.news()
             run.poll()
         return handle
 
-    def call_later(
-        self, delay: float, callback: Callable[..., object], *args: Any, context: Context | None = None
-    ) -> asyncio.TimerHandle:
-        """Have a callback called in `delay` seconds of this loop's clock."""
-        return self.call_at(self.time() + delay, callback, *args, context=context)
-
-    def call_at(
-        self, when: float, callback: Callable[..., object], *args: Any, context: Context | None = None
-    ) -> asyncio.TimerHandle:
-        """Have a callback called at a time of this loop's clock."""
-        self._check_open()
-        timer = asyncio.TimerHandle(when, callback, args, self, context)
-        number = len(self.made)
-        self.made.append(timer)
-        heapq.heappush(self.timers, (when, number, timer))
-        run = _running()
-        if when > run.now:
-            for other, each in enumerate(self.made):
-                if each.when() > when and not each.cancelled():
-                    run.record(self, ("timer", other), BAR)
-            passes(run, self, number)
-        return timer
-
-    def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
-        if CONTROL.run is not None:
-            number = next(at for at, each in enumerate(self.made) if each is handle)
-            CONTROL.run.record(self, ("timer", number), WRITE)
-
-    def time(self) -> float:
-        """Return the seconds of this loop's clock, which is the schedule's."""
-        run = CONTROL.run
-        if run is None:
-            return 0.0
-        run.record(self, "clock", READ)
-        return run.now
-
     # tasks and futures -----------------------------------------------------------------------------------------------
+
+    def next_number(self) -> int:
+        """Return the number of a new task or future."""
+        self._numbers += 1
+        return self._numbers
 
     def create_future(self) -> asyncio.Future[Any]:
         """Return a future of this loop."""
-        return asyncio.Future(loop=self)
+        made: asyncio.Future[Any] = ExploredFuture(loop=self)
+        return made
 
     def create_task(self, coro: Coroutine[Any, Any, T], *, name: str | None = None, **options: Any) -> asyncio.Task[T]:
         """Return a task of this loop, which the outside may cancel."""
         self._check_open()
-        number = len(self.tasks)
+        number = self._tasks_made
+        self._tasks_made += 1
         named = name or f"task {number} ({getattr(coro, '__qualname__', type(coro).__name__).rpartition('.')[2]})"
-        if self._factory is not None:
+        if self._factory is None or is_eager(self._factory):
+            eager = {} if self._factory is None else {"eager_start": True}
+            task = ExploredTask(coro, loop=self, name=named, **eager, **options)
+        else:
             task = self._factory(self, coro, **options)
             task.set_name(named)
-        else:
-            task = asyncio.Task(coro, loop=self, name=named, **options)
-        self.tasks.append(task)
-        if self.cancels and number and not _for_a_timeout():
+        self.numbered[number] = task
+        if self.cancels and number and not task.done() and not self._ends and not _for_a_timeout():
             self._cancellable[task] = number
             cancels(_running(), self, number)
         made: asyncio.Task[T] = task
@@ -276,15 +295,14 @@ class ExploredLoop(StillLoop):
     def run_in_executor(self, executor: Any, func: Callable[..., T], *args: Any) -> asyncio.Future[T]:
         """Call a function in a thread of a pool, which is a thread of the schedule."""
         self._check_open()
+        if executor is None and self._pool_is_shut:
+            raise RuntimeError("Executor shutdown has been called")
         chosen = executor or self._executor
-        if chosen is None or isinstance(chosen, pools.Threads):
-            self._executor = threads = chosen or pools.Threads(self)
-            return threads.call(func, args)
+        if chosen is None:
+            self._executor = chosen = pools.Threads(self)
+        if isinstance(chosen, pools.Threads):
+            return chosen.call(func, args)
         return pools.submitted(self, chosen, func, args)
-
-    def _finalize(self, generator: Any) -> None:
-        if not self._over and CONTROL.run is not None:
-            self.call_soon(self.create_task, generator.aclose())
 
 
 class _Idle:
@@ -294,20 +312,13 @@ class _Idle:
         self._loop = loop
 
     def ready(self) -> bool:
-        return self._loop.can_turn()
+        return self._loop.wakes()
 
     def waited_for(self) -> str:
-        return f"what nobody sends: {self._loop.unfinished()}"
-
-
-class _Patient(_Idle):
-    """What a loop waits for that has turned often without news: something lands, or somebody hands something over."""
-
-    def ready(self) -> bool:
-        return self._loop.quiet_turns <= MOST_TURNS
-
-    def waited_for(self) -> str:
-        return "the outside"
+        words = f"what nobody sends: {self._loop.unfinished()}"
+        if self._loop.ready:
+            words += "; what a thread has put into its queue does not wake it; fix: call_soon_threadsafe"
+        return words
 
 
 def _running() -> Run:
@@ -322,7 +333,7 @@ def _for_a_timeout() -> bool:
     for _ in range(4):
         if frame is None:
             return False
-        if frame.f_code.co_name == "wait_for":
+        if frame.f_code.co_name == "wait_for" and frame.f_code.co_filename == asyncio.tasks.__file__:
             return True
         frame = frame.f_back
     return False

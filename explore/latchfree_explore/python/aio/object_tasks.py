@@ -11,6 +11,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from latchfree_explore.python.aio.older import Older
 from latchfree_explore.python.aio.program import AsyncProgram
 from latchfree_explore.python.core.places import OUTSIDE
 from latchfree_explore.python.core.run import CONTROL, Run
@@ -55,7 +56,7 @@ class ObjectTasks(AsyncProgram):
         after: Calls = (),
         cancels: int = 0,
     ) -> None:
-        super().__init__(self._run, cancels=cancels)
+        super().__init__(self._run, cancels=cancels, older=_older_than(make))
         self._given = make, perform
         self._script = script
         self._model = model
@@ -138,6 +139,17 @@ class ObjectTasks(AsyncProgram):
             engine="python",
         )  # fmt: skip
         return None if verdict.verdict == "ok" else verdict.message or verdict.reason
+
+
+_LAST: Final[list[tuple[Any, Older]]] = []
+"""What makes the object of the last program, and what is older than that program."""
+
+
+def _older_than(make: Callable[[], Any]) -> Older:
+    """Return what is older than the programs of an object, which follow each other."""
+    if not _LAST or _LAST[0][0] is not make:
+        _LAST[:] = [(make, Older())]
+    return _LAST[0][1]
 
 
 def _words(made: Sequence[Any]) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 from collections.abc import Callable, Coroutine
 from typing import Any
 
 from latchfree_explore.python.aio.loop import ExploredLoop
+from latchfree_explore.python.aio.older import Older
 from latchfree_explore.python.core.run import CONTROL, Run
 from latchfree_explore.python.verdicts import Wrong, broken, ended_wrong
 
@@ -22,6 +24,8 @@ class AsyncProgram:
         Called with what main returned.
     cancels : int
         How many tasks the outside cancels at most.
+    older : Older, optional
+        What is older than the program, if that is known.
     """
 
     def __init__(
@@ -29,10 +33,12 @@ class AsyncProgram:
         main: Callable[[], Coroutine[Any, Any, Any]],
         check: Callable[[Any], Any] | None = None,
         cancels: int = 0,
+        older: Older | None = None,
     ) -> None:
         self._main = main
         self._check = check
         self._cancels = cancels
+        self._older = Older() if older is None else older
         self._loop = ExploredLoop()
         self._result: Any = None
         self.inside = False
@@ -45,14 +51,19 @@ class AsyncProgram:
         """Make a loop."""
         loop = self._loop = ExploredLoop(self._cancels)
         self._result = None
+        context = contextvars.copy_context()
 
         def thread() -> None:
             try:
-                self._result = loop.run_main(self._main)
+                self._result = context.run(loop.run_main, self._main)
             except SystemExit as error:
-                raise RuntimeError(f"main raised SystemExit({error.code!r})") from error
+                raise RuntimeError(f"SystemExit({error.code!r}) ended the loop") from error
 
-        return [loop, self._main], lambda run: run.spawn(thread, "main")
+        def start(run: Run) -> None:
+            self._older.put_back_later(run)
+            run.spawn(thread, "main")
+
+        return [loop, self._main], start
 
     def judge(self, run: Run) -> Wrong | None:
         """Ask how it ended, whether a task or a callback failed unnoticed, then the check."""

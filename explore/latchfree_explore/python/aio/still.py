@@ -39,17 +39,17 @@ class StillLoop(_Base):  # type: ignore[misc]
         """Have a pool used where none is named."""
         self._executor = executor
 
-    async def shutdown_default_executor(self, timeout: float | None = None) -> None:
-        """Do nothing: the pool ends with the schedule."""
-
     def call_exception_handler(self, context: dict[str, Any]) -> None:
         """Hand on what a callback raised; without a handler the schedule is wrong."""
         if self._over:
             return
-        if self._handler is not None:
+        if self._handler is None:
+            self.default_exception_handler(context)
+            return
+        try:
             self._handler(self, context)
-        else:
-            self.errors.append((str(context.get("message", "")), context.get("exception")))
+        except Exception as error:
+            self.default_exception_handler({"message": "Unhandled error in exception handler", "exception": error})
 
     def default_exception_handler(self, context: dict[str, Any]) -> None:
         """Take what a callback raised for wrong."""
@@ -78,9 +78,6 @@ class StillLoop(_Base):  # type: ignore[misc]
         """Return whether the schedule is over."""
         return self._over
 
-    async def shutdown_asyncgens(self) -> None:
-        """Do nothing."""
-
     def _check_open(self) -> None:
         if self._over:
             raise RuntimeError("Event loop is closed")
@@ -101,7 +98,7 @@ def _refusing(name: str) -> Callable[..., NoReturn]:
 
 _BY_THE_SCHEDULE: Final = frozenset({
     "call_soon", "call_soon_threadsafe", "call_later", "call_at", "_timer_handle_cancelled", "time", "create_future",
-    "create_task", "run_in_executor",
+    "create_task", "run_in_executor", "stop", "shutdown_asyncgens", "shutdown_default_executor",
 })  # fmt: skip
 """What the loop itself does."""
 

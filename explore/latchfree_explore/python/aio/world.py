@@ -7,12 +7,14 @@ the loop's last step writes what they wait for, so that what they could have don
 from __future__ import annotations
 
 import asyncio
-from collections import deque
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from latchfree_explore.python.core.places import OUTSIDE
-from latchfree_explore.python.core.run import Run, Task
-from latchfree_explore.python.core.steps import DUE, READ, WRITE
+from latchfree_explore.python.core.run import Run
+from latchfree_explore.python.core.steps import DUE, WRITE
+
+if TYPE_CHECKING:
+    from latchfree_explore.python.aio.timers import Timer
 
 NAME: Final = "outside"
 
@@ -20,24 +22,30 @@ NAME: Final = "outside"
 class Loop(Protocol):
     """What the outside sees of a loop."""
 
-    ready: deque[asyncio.Handle]
     landed: list[asyncio.Handle]
-    tasks: list[asyncio.Task[Any]]
-    made: list[asyncio.TimerHandle]
+    numbered: dict[int, asyncio.Task[Any]]
     cancels: int
-    quiet_turns: int
+    calls: bool
     events: int
 
     def is_closed(self) -> bool:
         """Return whether the schedule is over."""
         ...
 
-    def next_timer(self) -> int | None:
-        """Return the number of the next timer in the future."""
+    def next_timer(self) -> Timer | None:
+        """Return the next timer whose time has not come."""
         ...
 
-    def others(self) -> list[Task]:
-        """Return the threads of the schedule."""
+    def lands(self, run: Run, timer: Timer) -> None:
+        """Let time pass to the deadline of the next timer."""
+        ...
+
+    def may_pass(self, when: float) -> bool:
+        """Return whether time may pass to a deadline."""
+        ...
+
+    def news(self) -> None:
+        """Note that the outside has acted."""
         ...
 
 
@@ -69,7 +77,7 @@ def completes(run: Run, loop: Loop, future: asyncio.Future[object], label: str, 
         run.wait(_Open(loop), (run.location(loop, "news"), WRITE))
         run.record(loop, "news", WRITE)
         loop.events -= 1
-        loop.quiet_turns = 0
+        loop.news()
         loop.landed.append(asyncio.Handle(complete, (), _as_loop(loop)))
         if run.telling:
             run.tell(OUTSIDE, 0, f"{label} lands")
@@ -81,31 +89,27 @@ def completes(run: Run, loop: Loop, future: asyncio.Future[object], label: str, 
 class _Due(_Open):
     """Time may pass to the deadline of a timer that is the next one and is not cancelled."""
 
-    def __init__(self, loop: Loop, number: int) -> None:
+    def __init__(self, loop: Loop, timer: Timer) -> None:
         super().__init__(loop)
-        self._number = number
+        self._timer = timer
 
     def ready(self) -> bool:
-        """Return whether the timer is the next one, and no sleeping thread wakes before it."""
-        if self.loop.is_closed() or self.loop.next_timer() != self._number:
-            return False
-        when = self.loop.made[self._number].when()
-        return all(task.deadline is None or task.deadline >= when for task in self.loop.others())
+        """Return whether the timer is the next one, and nobody acts before it."""
+        return (
+            not self.loop.is_closed()
+            and self.loop.next_timer() is self._timer
+            and self.loop.may_pass(self._timer.when())
+        )
 
 
-def passes(run: Run, loop: Loop, number: int) -> None:
+def passes(run: Run, loop: Loop, timer: Timer) -> None:
     """Let time pass to the deadline of a timer, at a moment that is chosen."""
 
     def wait() -> None:
-        run.wait(_Due(loop, number), (run.location(loop, ("timer", number)), DUE))
-        when = loop.made[number].when()
-        for other, timer in enumerate(loop.made):
-            if other != number and timer.when() <= when:
-                run.record(loop, ("timer", other), READ)  # it has fired, or was cancelled
-        run.record(loop, ("timer", number), DUE)
+        run.wait(_Due(loop, timer), (run.location(loop, ("timer", timer.number)), DUE))
+        run.record(loop, ("timer", timer.number), DUE)
         run.record(loop, "clock", WRITE)
-        run.now = loop.made[number].when()
-        loop.quiet_turns = 0
+        loop.lands(run, timer)
         if run.telling:
             run.tell(OUTSIDE, 0, f"{run.now:g} s have passed")
 
@@ -113,14 +117,16 @@ def passes(run: Run, loop: Loop, number: int) -> None:
 
 
 class _May(_Open):
-    """A task may be cancelled while it runs and the outside has cancelled fewer tasks than it may."""
+    """A task may be cancelled between two callbacks, as long as the outside has cancelled fewer tasks than it may."""
 
     def __init__(self, loop: Loop, number: int) -> None:
         super().__init__(loop)
         self._number = number
 
     def ready(self) -> bool:
-        return self.loop.cancels > 0 and not self.loop.is_closed() and not self.loop.tasks[self._number].done()
+        if self.loop.is_closed() or self.loop.calls or self.loop.cancels == 0:
+            return False
+        return not self.loop.numbered[self._number].done()
 
 
 def cancels(run: Run, loop: Loop, number: int) -> None:
@@ -133,10 +139,10 @@ def cancels(run: Run, loop: Loop, number: int) -> None:
         run.record(loop, "queue", WRITE)
         loop.cancels -= 1
         if loop.cancels == 0:
-            for other in range(len(loop.tasks)):
+            for other in loop.numbered:
                 run.record(loop, ("cancel", other), WRITE)
-        task = loop.tasks[number]
-        loop.quiet_turns = 0
+        task = loop.numbered[number]
+        loop.news()
         if run.telling:
             run.tell(OUTSIDE, 0, f"cancel {task.get_name()}")
         task.cancel()

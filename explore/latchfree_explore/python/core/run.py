@@ -147,6 +147,16 @@ class Run:
         Called with the run when nobody goes on any more, before threads that did not end are ended.
     alone : bool
         Whether an event loop is the only thread: then others come only between its callbacks.
+    loop : ExploredLoop or None
+        The event loop that runs, if one does.
+    turns : int
+        How many callbacks the loop has called.
+    writes : int
+        How many accesses there were that are not mere reads.
+    unseen : int
+        How many calls of the program may have changed something that no access tells.
+    forced : bool
+        Whether the outside was made to act: then the schedules that go on without it are missing.
     timeouts : int
         How many deadlines may still pass while some thread can go on.
     early : frozenset of int
@@ -178,6 +188,11 @@ class Run:
         self.resumed: dict[int, tuple[int, Any]] = {}  # who has resumed a generator first, and the generator
         self.running: set[int] = set()  # generators that run, where several threads resume one
         self.alone = False
+        self.loop: Any = None
+        self.turns = 0
+        self.unseen = 0
+        self.writes = 0
+        self.forced = False
         self.now = 0.0
         self.timeouts = 0
         self.early: frozenset[int] = frozenset()
@@ -205,8 +220,12 @@ class Run:
         task.greenlet = self._greenlet.greenlet(lambda: self._live(task, body))
         task.starter = self._greenlet.getcurrent()
         before, self.current = self.current, task
+        if self.loop is not None and not outside:
+            self.loop.entered(task)
         task.greenlet.switch()
         self.current = before
+        if self.loop is not None and not outside:
+            self.loop.entered(before)
         task.greenlet.parent = self._main if not task.done else task.greenlet.parent
         return task
 
@@ -331,6 +350,8 @@ class Run:
         if CONTROL.run is not self:
             raise self._greenlet.GreenletExit
         self.current = task
+        if self.loop is not None and not self.alone:
+            self.loop.entered(task)
         self.step = Step(task.number)
         task.last_step = len(self.steps)
         self.steps.append(self.step)
@@ -454,7 +475,10 @@ class Run:
         accesses = self.step.accesses
         old = accesses.get(location)
         accesses[location] = kind if old is None or old == kind else both(old, kind)
-        if self._waiting and kind not in (READ, PROBE):
+        if kind == READ:
+            return
+        self.writes += 1
+        if self._waiting and kind != PROBE:
             for task in self._waiting:
                 if isinstance(task.blocker, Spin):
                     task.blocker.written(location)
@@ -484,6 +508,8 @@ class Run:
         task = self.current
         assert task is not None
         task.blocker, task.pending, task.deadline = blocker, pending, deadline
+        if deadline is not None and self.loop is not None:
+            self.loop.sleeps(self, deadline)
         self._waits += 1
         if isinstance(blocker, Spin):
             self._waiting.append(task)

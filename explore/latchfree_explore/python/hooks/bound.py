@@ -9,23 +9,19 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from latchfree_explore.python.core.places import called as name_of
-from latchfree_explore.python.core.run import CONTROL, Run
-from latchfree_explore.python.core.steps import READ
+from latchfree_explore.python.core.run import CONTROL
 from latchfree_explore.python.hooks import effects
-from latchfree_explore.python.hooks.calls import _code_of, _is_rewritten, call, method
-from latchfree_explore.python.hooks.state import answers, get, owner_of, shadows, told
+from latchfree_explore.python.hooks.calls import call, code_of, is_rewritten, method
+from latchfree_explore.python.hooks.lookup import answers, owner_of, shadows
+from latchfree_explore.python.hooks.state import CODE, get, varies
 from latchfree_explore.python.hooks.whole import REWRITTEN
 from latchfree_explore.python.library.twins import twin
 
 
 def called(function: Any, line: int) -> Any:
     """Return what is to be called with the arguments."""
-    run = CONTROL.run
     function = twin(function)
-    if run is None or id(_code_of(function)) in REWRITTEN:
-        return function
-    return partial(call, line, function)
+    return function if id(code_of(function)) in REWRITTEN else partial(call, line, function)
 
 
 def spreading(function: Any, line: int) -> Any:
@@ -46,24 +42,14 @@ def bound(owner: Any, name: str, line: int) -> Any:
     run = CONTROL.run
     owner = twin(owner)
     if run is None:
-        return twin(getattr(owner, name))
+        return called(getattr(owner, name), line)
     known = type(owner), name
-    if known in run.methods and name not in run.constants.written and not shadows(owner, name):
+    if known in run.methods and not shadows(owner, name):
         return getattr(owner, name)
     if isinstance(owner, effects.KINDS) and effects.built_in(owner, name):
         return partial(method, line, owner, name)
-    if answers(run, known[0]) or owner_of(owner, name) is not None:
+    if answers(run, known[0]) or owner_of(owner, name) is not None or varies(run, owner, name):
         return called(get(owner, name, line), line)
-    if _is_rewritten(*known):
+    if is_rewritten(*known) and run.constants.constant(name + CODE):
         run.methods.add(known)
-        if not run.constants.constant(name) and known[0].__dictoffset__:
-            _look_for(run, owner, name, line)
     return called(getattr(owner, name), line)
-
-
-def _look_for(run: Run, owner: Any, name: str, line: int) -> None:
-    """Look whether an object has an attribute in place of a method."""
-    run.at(line)
-    run.record(owner, name, READ)
-    if run.telling:
-        told(run, line, f"look for {name_of(run.roots, owner)}.{name}")

@@ -12,6 +12,7 @@ import functools
 import types
 from typing import Any, Final
 
+from latchfree_explore.python.aio.objects import called as called_in_a_loop
 from latchfree_explore.python.core.run import CONTROL, Run, too_late
 from latchfree_explore.python.hooks import caches, effects, frames, keeping, polling, touched, whole
 from latchfree_explore.python.hooks.atomic import atomic, of_container, tells
@@ -48,7 +49,7 @@ def call(_lf_line: int, _lf_function: Any, /, *args: Any, **kwargs: Any) -> Any:
         result = frames.called(function, args, kwargs)
         TWINS.born(result)
         return result
-    code = _code_of(function)
+    code = code_of(function)
     if id(code) in REWRITTEN:
         return function(*args, **kwargs)
     if type(function) is functools.partial:
@@ -73,8 +74,12 @@ def _step(run: Run, line: int, function: Any, in_python: bool, args: tuple[Any, 
         args = Items(run, args[0], line, jumps=False), *args[1:]
     if takes_functions(function):
         args, kwargs = given(run, line, function, args, kwargs)
-    if run.current is not None and run.current.spin is not None and _gets_on(function, in_python, args):
-        run.current.spin = None
+    if run.loop is not None or (run.current is not None and run.current.spin is not None):
+        gets_on = _gets_on(function, in_python, args)
+        if run.current is not None and gets_on:
+            run.current.spin = None
+        if run.loop is not None:
+            called_in_a_loop(run, run.loop, function, gets_on)
     refuse(run, function, args)
     if in_python:
         run.poll()
@@ -118,7 +123,7 @@ def method(_lf_line: int, _lf_owner: Any, _lf_name: str, /, *args: Any, **kwargs
         return found
     if answers(run, known[0]) or owner_of(owner, _lf_name) is not None or varies(run, owner, _lf_name):
         return call(_lf_line, get(owner, _lf_name, _lf_line), *args, **kwargs)
-    if _is_rewritten(*known) and run.constants.constant(_lf_name + CODE):
+    if is_rewritten(*known) and run.constants.constant(_lf_name + CODE):
         run.methods.add(known)
     return call(_lf_line, getattr(owner, _lf_name), *args, **kwargs)
 
@@ -126,7 +131,7 @@ def method(_lf_line: int, _lf_owner: Any, _lf_name: str, /, *args: Any, **kwargs
 # facts ---------------------------------------------------------------------------------------------------------------
 
 
-def _is_rewritten(kind: type, name: str) -> bool:
+def is_rewritten(kind: type, name: str) -> bool:
     """Return whether a method of a class is rewritten, so that its call needs no more than to be made."""
     held = class_attribute(kind, name)
     if not isinstance(held, tuple) or not isinstance(held[1], types.FunctionType) or issubclass(kind, type):
@@ -134,7 +139,7 @@ def _is_rewritten(kind: type, name: str) -> bool:
     return id(held[1].__code__) in REWRITTEN and kind.__getattribute__ is object.__getattribute__
 
 
-def _code_of(function: Any) -> types.CodeType | None:
+def code_of(function: Any) -> types.CodeType | None:
     """Return the code of a function or method in Python, None of one in C, and of locks, which stand for some in C."""
     if isinstance(function, types.MethodType):
         function = function.__func__

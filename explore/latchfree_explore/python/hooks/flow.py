@@ -77,9 +77,11 @@ def _repeats(run: Run, task: Task, line: int) -> Spin | None:
         if not name.startswith("_lf_")
     }
     before = task.spin
-    task.spin = (frame, line, state, len(run.steps), task.holds)
+    task.spin = (frame, line, state, len(run.steps), task.holds, run.turns, run.writes)
     if before is None or before[0] is not frame or before[1] != line or before[2] != state or before[4] != task.holds:
         return None
+    if run.loop is not None and (before[5] != run.turns or (run.alone and before[6] != run.writes)):
+        return None  # it has awaited, or written in the step in which the round began
     reads: Accesses = {}
     for step in run.steps[before[3] :]:
         if step.thread == task.number:

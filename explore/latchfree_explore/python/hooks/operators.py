@@ -9,6 +9,7 @@ from typing import Any, Final
 from latchfree_explore.python.core.places import attributes, called
 from latchfree_explore.python.core.run import CONTROL
 from latchfree_explore.python.hooks import effects, whole
+from latchfree_explore.python.hooks.announce import enter
 from latchfree_explore.python.hooks.items import binary
 from latchfree_explore.python.hooks.state import told
 
@@ -37,7 +38,9 @@ def unary(name: str, value: Any, line: int) -> Any:
         whole.read(run, value)
         if run.telling:
             told(run, line, f"read {called(run.roots, value)}")
-    return getattr(operator, name)(value)
+    found = getattr(operator, name)(value)
+    enter(run, value, f"__{name}__")
+    return found
 
 
 def matched(value: Any, depth: int, line: int) -> Any:

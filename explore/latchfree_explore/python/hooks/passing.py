@@ -9,8 +9,9 @@ from typing import Any, Final
 from latchfree_explore.python.core.places import called
 from latchfree_explore.python.core.run import CONTROL, Run
 from latchfree_explore.python.hooks import effects, whole
+from latchfree_explore.python.hooks.announce import touch
 from latchfree_explore.python.hooks.generators import resume
-from latchfree_explore.python.hooks.items import each, touch
+from latchfree_explore.python.hooks.items import each
 from latchfree_explore.python.hooks.state import told
 from latchfree_explore.python.library.twins import twin
 

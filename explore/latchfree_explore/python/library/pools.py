@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 from collections.abc import Callable, Coroutine
+from contextvars import Context
 from typing import Any
 
 from latchfree_explore.python.core.places import caller
@@ -32,7 +33,9 @@ class Threads:
             run.record(state, "begun", WRITE)
             state["begun"] = not state["cancelled"]
             if state["begun"]:
-                self._loop.call_soon_threadsafe(_copy, _Ended(function, arguments), outer)
+                ended = _Ended(function, arguments)
+                if CONTROL.run is run and not self._loop.is_closed():
+                    self._loop.call_soon_threadsafe(_copy, ended, outer)
             run.record(self, "threads", WRITE)
             self.unfinished -= 1
 
@@ -57,23 +60,39 @@ class Threads:
         """Return what the end of the loop waits for."""
         return "the threads of its pool"
 
-    def shutdown(self) -> None:
-        """Wait until all threads have ended."""
+    async def ended(self) -> None:
+        """Wait until all threads have ended: a thread waits for them and tells the loop, which turns meanwhile."""
         run = CONTROL.run
-        if run is not None and self.unfinished:
+        if run is None or not self.unfinished:
+            return
+        future: asyncio.Future[None] = self._loop.create_future()
+
+        def wait() -> None:
             run.wait(self, (run.location(self, "threads"), WRITE))
             run.record(self, "threads", READ)
+            self._loop.call_soon_threadsafe(lambda: None if future.done() else future.set_result(None))
+
+        run.spawn(wait, "the end of the pool")
+        await future
 
 
 class _Ended:
     """How a call ended, asked as a future is."""
 
-    def __init__(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    def __init__(self, function: Any, arguments: tuple[Any, ...]) -> None:
         self._error: BaseException | None = None
         self._value: Any = None
+        from latchfree_explore.python.hooks.calls import call
+
+        of_context: Any = getattr(function, "func", None)
         try:
-            self._value = function(*arguments)
-        except Exception as error:
+            if isinstance(getattr(of_context, "__self__", None), Context):  # as `asyncio.to_thread` has it
+                self._value = of_context(call, 0, *function.args, **function.keywords)
+            else:
+                self._value = call(0, function, *arguments)
+        except BaseException as error:
+            if CONTROL.run is None:  # the schedule ends, and the thread with it
+                raise
             self._error = error
 
     def cancelled(self) -> bool:
@@ -106,15 +125,60 @@ def submitted(
 
 
 def run_coroutine_threadsafe(coroutine: Coroutine[Any, Any, Any], loop: Any) -> Any:
-    """Have a loop run a coroutine, from another thread; return a future whose result that thread can wait for."""
+    """Have a loop run a coroutine, from another thread; return a future whose result that thread can wait for.
+
+    Raises
+    ------
+    TypeError
+        If it is no coroutine.
+    """
+    if not asyncio.iscoroutine(coroutine):
+        raise TypeError("A coroutine object is required")
     future: Any = library().modules["concurrent.futures._base"].Future()
 
     def begin() -> None:
-        task = loop.create_task(coroutine)
-        task.add_done_callback(lambda done: _copy(done, future))
+        try:
+            _chain(asyncio.ensure_future(coroutine, loop=loop), future, loop)
+        except (SystemExit, KeyboardInterrupt):
+            raise
+        except BaseException as error:
+            if future.set_running_or_notify_cancel():
+                future.set_exception(error)
+            raise
 
     loop.call_soon_threadsafe(begin)
     return future
+
+
+def _chain(task: asyncio.Future[Any], future: Any, loop: Any) -> None:
+    """Have a thread's future end as a task does, and the task be cancelled when that future is."""
+
+    def ended(done: asyncio.Future[Any]) -> None:
+        if done.cancelled():
+            future.cancel()
+        if not future.set_running_or_notify_cancel():
+            return
+        error = done.exception()
+        if error is not None:
+            future.set_exception(_as_asyncio_has_it(error))
+        else:
+            future.set_result(done.result())
+
+    def cancelled(done: Any) -> None:
+        if done.cancelled() and not loop.is_closed():
+            loop.call_soon_threadsafe(task.cancel)
+
+    future.add_done_callback(cancelled)
+    task.add_done_callback(ended)
+
+
+def _as_asyncio_has_it(error: BaseException) -> BaseException:
+    """Return an error of `concurrent.futures` as asyncio's own class of the same name."""
+    for name in ("CancelledError", "InvalidStateError"):
+        if type(error) is getattr(concurrent.futures, name):
+            kind: type[BaseException] = getattr(asyncio, name)
+            return kind(*error.args)
+    return error
 
 
 def _copy(source: Any, target: Any) -> None:
@@ -124,6 +188,6 @@ def _copy(source: Any, target: Any) -> None:
     if source.cancelled():
         target.cancel()
     elif (error := source.exception()) is not None:
-        target.set_exception(error)
+        target.set_exception(_as_asyncio_has_it(error))
     else:
         target.set_result(source.result())

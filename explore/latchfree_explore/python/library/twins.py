@@ -23,6 +23,7 @@ from collections import deque
 from functools import cache
 from typing import Any, Final
 
+from latchfree_explore.python.aio.tasks import as_completed
 from latchfree_explore.python.core.run import CONTROL
 from latchfree_explore.python.library.copies import library
 from latchfree_explore.python.library.local import Local
@@ -63,6 +64,7 @@ def _exchanged() -> dict[int, tuple[Any, Any]]:
             if kind and not name.startswith("__") and getattr(real, "__module__", "") != "builtins":
                 found.setdefault(id(real), (real, value))
     found[id(asyncio.run_coroutine_threadsafe)] = asyncio.run_coroutine_threadsafe, run_coroutine_threadsafe
+    found[id(asyncio.as_completed)] = asyncio.as_completed, as_completed
     return found
 
 
