@@ -172,3 +172,32 @@ def test_each_object_is_made_as_the_first_one_was():
     assert result.wrong.message == "add(1) returned 0, but the counter held 1"
     assert explore_object(Registered, "init: add(1) | add(2)", model="counter").verdict == "ok"
     assert everything() == before
+
+
+class Holds:
+    """Has attributes, a container and a closure of its own, all of them made by its constructor."""
+
+    def __init__(self):
+        self.n = 1
+        self.items = {}
+        self.items["a"] = [1]
+        self.listed = [0] * 2
+        self.listed[0] = 5
+        self.count = counter()
+        self.n += 1
+        self.count()
+
+
+def test_what_a_schedule_was_given_is_kept_as_it_was_given():
+    seen = []
+
+    def thread(it):
+        it.n = 7
+        it.items["b"] = 2
+        it.listed.append(3)
+        it.count()
+
+    explore_threads(thread, thread, setup=Holds, check=lambda it: seen.append(it) or True)
+    assert len(seen) > 1
+    for it in seen:
+        assert (it.n, it.items, it.listed[:1], it.count()) == (2, {"a": [1]}, [5], 2)

@@ -21,6 +21,7 @@ class Undo:
         self._seen: set[tuple[int, str | None]] = set()
         self._log: list[Callable[[], object]] = []
         self._kept: list[Any] = []
+        self._made: dict[int, Any] = {}
 
     def attribute(self, owner: Any, name: str) -> None:
         """Save an attribute before it changes."""
@@ -58,11 +59,11 @@ class Undo:
         """Save a variable of a closure before it changes."""
         if (id(cell), None) in self._seen:
             return
-        self._note(cell, None)
         try:
             old = cell.cell_contents
         except ValueError:
             return
+        self._note(cell, None)
         self._log.append(lambda: setattr(cell, "cell_contents", old))
 
     def container(self, value: Any) -> None:
@@ -101,6 +102,14 @@ class Undo:
             everything = ... if hasattr(items, "shape") else slice(None)
             self._log.append(lambda: value.__setitem__(everything, items))
 
+    def made(self, value: Any) -> None:
+        """Note that a value was made while no schedule ran: it is nothing older."""
+        self._made[id(value)] = value
+
+    def is_made(self, value: Any) -> bool:
+        """Return whether a value was made while no schedule ran."""
+        return id(value) in self._made
+
     def restore(self, how: Callable[[], object]) -> None:
         """Call something when the run is over."""
         self._log.append(how)
@@ -116,6 +125,7 @@ class Undo:
         self._log.clear()
         self._seen.clear()
         self._kept.clear()
+        self._made.clear()
 
 
 def _refill(clear: Callable[[Any], object], fill: Callable[[Any, Any], object], value: Any, content: Any) -> None:

@@ -48,6 +48,8 @@ def call(_lf_line: int, _lf_function: Any, /, *args: Any, **kwargs: Any) -> Any:
         keeping.call(function, args)
         result = frames.called(function, args, kwargs)
         TWINS.born(result)
+        if isinstance(function, type):
+            keeping.made(result)
         return result
     code = code_of(function)
     if id(code) in REWRITTEN:
@@ -199,6 +201,8 @@ def entered(manager: Any, line: int) -> Any:
 def made(value: Any, line: int) -> Any:
     """Give a container that was written down a name, equal in every run."""
     run = CONTROL.run
-    if run is not None and run.current is not None:
+    if run is None:
+        keeping.made(value)
+    elif run.current is not None:
         run.names.born(value, run.current.number)
     return value

@@ -222,7 +222,10 @@ def binary(name: str, left: Any, right: Any, line: int) -> Any:
         keeping.items(left)
     operation = getattr(operator, name if hasattr(operator, name) else name + "_")
     if run is None or (type(left) in _VALUES and type(right) in _VALUES):
-        return operation(left, right)
+        found = operation(left, right)
+        if run is None and found is not left and isinstance(found, effects.KINDS):
+            keeping.made(found)
+        return found
     for operand in (left, right):
         enter(run, operand, *_methods(name))
     changes = name not in _DUNDERS and any(each is left for each in _operands(run, name, left))

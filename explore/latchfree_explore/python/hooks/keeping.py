@@ -14,6 +14,7 @@ from latchfree_explore.python.core.run import CONTROL
 from latchfree_explore.python.core.steps import READ
 from latchfree_explore.python.core.undo import Undo
 from latchfree_explore.python.hooks import effects, touched
+from latchfree_explore.python.hooks.state import keep
 from latchfree_explore.python.hooks.whole import COPIED, IMMUTABLE, REWRITTEN, base_of, is_controlled
 
 
@@ -37,11 +38,17 @@ def call(function: Any, args: tuple[Any, ...]) -> None:
     if isinstance(function, types.BuiltinMethodType) and isinstance(function.__self__, effects.KINDS):
         items(function.__self__, *args[:1])
     elif function in (setattr, delattr) and len(args) > 1 and isinstance(args[1], str):
-        CONTROL.undo.attribute(args[0], args[1])
+        keep(args[0], args[1])
     elif function not in touched.READERS and not isinstance(function, type):
         for each in args:
             if isinstance(each, effects.KINDS):
                 _whole(CONTROL.undo, each)
+
+
+def made(value: Any) -> None:
+    """Note that a class has made an object, or the program a container: it is nothing older."""
+    if CONTROL.undo is not None and not isinstance(value, IMMUTABLE):
+        CONTROL.undo.made(value)
 
 
 def _may_change(function: Any, args: tuple[Any, ...]) -> bool:
@@ -55,6 +62,8 @@ def _may_change(function: Any, args: tuple[Any, ...]) -> bool:
 def _whole(undo: Undo, value: Any) -> None:
     """Save an object: the items of a container, or attributes and the containers that they hold."""
     value = base_of(value)
+    if undo.is_made(value):
+        return
     if isinstance(value, effects.KINDS):
         undo.container(value)
         return
@@ -62,7 +71,7 @@ def _whole(undo: Undo, value: Any) -> None:
         return
     for name, each in list(attributes(value)):
         undo.attribute(value, name)
-        if isinstance(each, effects.KINDS):
+        if isinstance(each, effects.KINDS) and not undo.is_made(each):
             undo.container(each)
     if type(value).__module__ in COPIED:
         undo.array(value)

@@ -9,7 +9,7 @@ from latchfree_explore.python.core.names import HOOK
 from latchfree_explore.python.core.run import CONTROL
 from latchfree_explore.python.core.steps import WRITE
 from latchfree_explore.python.hooks.lookup import module_key
-from latchfree_explore.python.hooks.state import cell, to_cell, to_variable, told
+from latchfree_explore.python.hooks.state import cell, keep_cell, to_cell, to_variable, told
 
 
 def own_cell(reader: Callable[[], Any], line: int) -> Any:
@@ -63,8 +63,8 @@ def gone_cell(reader: Callable[[], Any], line: int) -> None:
         run.record(held, "value", WRITE)
         if run.telling:
             told(run, line, f"delete {name}")
-    elif CONTROL.undo is not None and reader.__closure__:
-        CONTROL.undo.cell(reader.__closure__[0])
+    elif reader.__closure__:
+        keep_cell(reader.__closure__[0])
 
 
 def visible(names: Any, line: int) -> Any:

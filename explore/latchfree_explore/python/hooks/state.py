@@ -8,7 +8,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any, Final
 
-from latchfree_explore.python.core.places import called, caller
+from latchfree_explore.python.core.places import attributes, called, caller
 from latchfree_explore.python.core.run import CONTROL, Run
 from latchfree_explore.python.core.steps import PROBE, READ, WRITE
 from latchfree_explore.python.hooks import caches, effects, whole
@@ -149,7 +149,7 @@ def put(new: Any, owner: Any, name: str, line: int) -> None:
     owner = twin(owner)
     if run is None:
         CONTROL.class_changed = CONTROL.class_changed or isinstance(owner, type)
-        _keep(owner, name)
+        keep(owner, name)
         setattr(owner, name, new)
         return
     plain = (type(owner), name)
@@ -180,15 +180,31 @@ def put(new: Any, owner: Any, name: str, line: int) -> None:
     setattr(owner, name, new)
 
 
-def _keep(owner: Any, name: str) -> None:
-    """Save an attribute that is about to be written while no schedule runs; see `keeping`."""
+def keep(owner: Any, name: str) -> None:
+    """Save an attribute that is about to be written while no schedule runs; see `keeping`.
+
+    An object that has no attribute at all has just been made.
+    """
     undo = CONTROL.undo
-    if (
-        undo is not None
-        and not isinstance(owner, (*_PROXIES, LOCAL))
-        and not _is_code(class_attribute(type(owner), name))
-    ):
+    if undo is None or undo.is_made(owner) or isinstance(owner, (*_PROXIES, LOCAL)):
+        return
+    if not isinstance(owner, type | types.ModuleType) and next(attributes(owner), None) is None:
+        undo.made(owner)
+    elif not _is_code(class_attribute(type(owner), name)):
         undo.attribute(owner, name)
+
+
+def keep_cell(held: Any) -> None:
+    """Save a variable of a closure that is about to be written while no schedule runs."""
+    undo = CONTROL.undo
+    if undo is None or undo.is_made(held):
+        return
+    try:
+        held.cell_contents  # noqa: B018 (an empty one has just been made)
+    except ValueError:
+        undo.made(held)
+    else:
+        undo.cell(held)
 
 
 def _is_code(held: Any) -> bool:
@@ -202,7 +218,7 @@ def delete(owner: Any, name: str, line: int) -> None:
     owner = twin(owner)
     if run is None:
         CONTROL.class_changed = CONTROL.class_changed or isinstance(owner, type)
-        _keep(owner, name)
+        keep(owner, name)
         delattr(owner, name)
         return
     if isinstance(owner, _PROXIES):
@@ -295,8 +311,8 @@ def to_cell(new: Any, reader: Callable[[], Any], line: int) -> Any:
         run.record(held, "value", WRITE)
         if run.telling:
             told(run, line, f"write {_called_cell(reader)} = {short(new)}")
-    elif CONTROL.undo is not None and reader.__closure__:
-        CONTROL.undo.cell(reader.__closure__[0])
+    elif reader.__closure__:
+        keep_cell(reader.__closure__[0])
     return new
 
 
