@@ -227,11 +227,36 @@ def getters_of_items():
     return operator.attrgetter("a", "b.c")(box), operator.itemgetter(0, 1)([3, 4]), operator.itemgetter("k")({"k": 5})
 
 
+def generator_that_is_thrown_into():
+    log = []
+
+    def inner():
+        try:
+            yield 1
+        except KeyError:
+            yield 2
+        finally:
+            log.append("end")
+
+    def outer(inner):
+        try:
+            yield from inner
+        except KeyError:
+            yield 3
+
+    one, two, three = outer(inner()), outer(iter([1, 2])), outer(inner())
+    log += [next(one), next(two), next(three), one.throw(KeyError("x")), two.throw(KeyError("x"))]
+    one.close()
+    two.close()
+    three.close()
+    return log
+
+
 PLAIN = [
     value_of_or, methods_that_go_on_with_super, arguments_called_as_those_of_hooks, function_without_a_module,
     names_of_frames, modules_of_what_is_made, place_of_a_warning, place_of_a_record, deep, too_deep,
     attribute_that_is_missing, item_of_an_iterator, iterator_that_is_made_at_once, generator_that_is_sent_to,
-    property_that_is_deleted, getters_of_items,
+    generator_that_is_thrown_into,    property_that_is_deleted, getters_of_items,
 ]  # fmt: skip
 
 
@@ -281,6 +306,10 @@ def with_a_pool():
         pool.map(abs, [1])
 
 
+def with_a_pool_of_the_setup(it):
+    it.pool.map(abs, [1])
+
+
 def with_a_fork():
     os.fork()
 
@@ -293,6 +322,13 @@ def with_an_exit():
 def test_what_leaves_the_explored_threads_is_refused_by_name(leaves):
     with pytest.raises(CannotControl, match=r"ThreadPool|os\.fork|os\._exit"):
         explore_threads(leaves, strategy="dpor")
+
+
+def test_a_pool_that_the_setup_has_made_is_refused_too():
+    from multiprocessing.pool import ThreadPool
+
+    with ThreadPool(1) as pool, pytest.raises(CannotControl, match=r"multiprocessing\.pool: map"):
+        explore_threads(with_a_pool_of_the_setup, setup=lambda: Box(pool=pool), strategy="dpor")
 
 
 def test_a_thread_that_catches_its_own_end_is_given_up():

@@ -14,7 +14,7 @@ from typing import Any, Final
 MOST_REFUTATIONS: Final = 1_000
 
 
-class Unsettled(RuntimeError):
+class Unsettled(Exception):
     """Each run does what no run before has done, so that no schedule ever counts."""
 
 

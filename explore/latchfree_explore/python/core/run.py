@@ -9,7 +9,6 @@ judged and put back, and then they do what the plain operation does.
 
 from __future__ import annotations
 
-import ctypes
 import sys
 from collections.abc import Callable, Hashable
 from typing import Any, Final, Protocol
@@ -298,6 +297,8 @@ class Run:
                     task.greenlet.parent = self._greenlet.getcurrent()
                     task.greenlet.throw(self._greenlet.GreenletExit)
                 if not task.greenlet.dead:  # it catches all: were it ever collected, it would be woken again
+                    import ctypes
+
                     ctypes.pythonapi.Py_IncRef(ctypes.py_object(task.greenlet))
         finally:
             CONTROL.ending = False

@@ -66,9 +66,23 @@ class Items:
         self._step = None
         return twin(resume(run, self._iterator, self._line, self._iterator.__next__))
 
-    def __getattr__(self, name: str) -> Any:
-        """Return what the iterator has: ``yield from`` sends to a generator, and throws into it."""
-        return getattr(self.__dict__["_iterator"], name)
+    def send(self, value: Any) -> Any:
+        """Send to a generator, as ``yield from`` does."""
+        generator: Any = self._iterator
+        return generator.send(value)
+
+    def throw(self, *error: Any) -> Any:
+        """Throw into a generator; past any other iterator."""
+        generator: Any = self._iterator
+        if hasattr(generator, "throw"):
+            return generator.throw(*error)
+        raise error[1] if len(error) > 1 and isinstance(error[1], BaseException) else error[0]
+
+    def close(self) -> None:
+        """End a generator."""
+        generator: Any = self._iterator
+        if hasattr(generator, "close"):
+            generator.close()
 
     def _announce(self) -> None:
         run, line = self._run, self._line

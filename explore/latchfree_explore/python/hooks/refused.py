@@ -11,14 +11,15 @@ _RUNNING: Final = ("run", "run_until_complete", "run_forever", "guest_run", "sta
 _LOOPS: Final = ("asyncio", "anyio", "trio", "curio", "uvloop")
 _LEAVING: Final = ("fork", "forkpty", "_exit")
 _STARTING: Final = ("Pool", "ThreadPool", "start")
+_POOL: Final = "multiprocessing.pool"
 
 
 def refuse(run: Run, function: Any, args: tuple[Any, ...]) -> None:
     """Stop at a call that runs an event loop of its own, real threads, or another process."""
     name = getattr(function, "__name__", "")
-    if name not in _NAMES:
-        return
     module = getattr(function, "__module__", None) or ""
+    if name not in _NAMES and module != _POOL:
+        return
     package = module.partition(".")[0]
     if name in _RUNNING and package in _LOOPS:
         for given in args:
@@ -29,7 +30,7 @@ def refuse(run: Run, function: Any, args: tuple[Any, ...]) -> None:
     if name in _LEAVING and module in ("posix", "nt", "os"):
         fix = "replace what calls it in setup="
         run.stop("out of control", f"os.{name}() leaves the threads that are explored; fix: {fix}")
-    if name in _STARTING and package == "multiprocessing":
+    if package == "multiprocessing" and (name in _STARTING or module == _POOL):
         fix = "use concurrent.futures.ThreadPoolExecutor"
         run.stop("out of control", f"{module}: {name}() runs threads or processes of the system; fix: {fix}")
 
