@@ -12,6 +12,7 @@ from real_loop import really
 from latchfree_explore.python.search.strategies import Reduced
 
 SEED = 33
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of what hung on the loop
 DOES = [each for each in (*rt.BASE, *rt.PRIMITIVES, *rt.TIMES, *rt.TASKS) if "loop().time())" not in each]
 """Without the time itself: real code takes some, and rounding differs."""
 
