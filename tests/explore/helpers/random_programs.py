@@ -17,7 +17,11 @@ DOES = [
     "r.append(s.sq.get())", "r.append(s.sq.qsize())", "s.q.put(s.y)", "r.append(s.q.get())", "s.ev.set()",
     "r.append(s.ev.wait(1))", "r.append(s.q.unfinished_tasks)", "s.ar[0] += 1", "r.append(s.ar == array('i', [0]))",
     "s.p = s.p + 1", "r.append(s.p)", "s.sl.v = s.x", "r.append(s.sl.v)", "r.append(s.count())", "r.extend(twice(s))",
-    "r.append(s.ask)", "s.sp.v = s.sp.v + s.x",
+    "r.append(s.ask)", "s.sp.v = s.sp.v + s.x", "s.c = s.x + 1", "r.append(s.c)", "S.c = 3", "ME.TOTAL = s.x",
+    "r.append(ME.TOTAL)", "globals()['TOTAL'] = 5", "s.dd['k'].append(s.x)", "r.append(sorted(s.dd))",
+    "r.append(list(map(s.d.get, 'ab')))", "r.append([a for a, _ in zip(s.l, s.l)])", "list(map(s.l.append, [s.x]))",
+    "r.append(max(s.d, key=s.d.get))", "r.append(next(s.it, 0))", "r.append([*s.it])", "s.act = s.other",
+    "r.append(s.act())", "r.append(s.view['b'])", "r.append(s.once)", "r.append([v for v in map(plus, s.l)])",
 ]  # fmt: skip
 AROUND = [
     "with s.la:\n        {0}",
@@ -36,9 +40,16 @@ AROUND = [
 START = """
 import threading
 import time
+import sys
 from array import array
+from collections import defaultdict
+from functools import cached_property
+from types import MappingProxyType
 from queue import Queue, SimpleQueue
 TOTAL = 0
+ME = sys.modules[__name__]
+def plus(v):
+    return v + TOTAL
 def bump():
     global TOTAL
     TOTAL += 1
@@ -64,6 +75,14 @@ class Box:
     def __init__(s, v):
         s.v = v
 class S:
+    c = 0
+    def act(s):
+        return 'act'
+    def other(s):
+        return s.x
+    @cached_property
+    def once(s):
+        return s.x + s.y
     @property
     def p(s):
         return s._p
@@ -79,6 +98,7 @@ class S:
         s.x = s.y = 0
         s.d, s.l, s.n, s.st = {'b': 2}, [1], Box(0), {0}
         s.sq, s.q, s.ev, s.ar = SimpleQueue(), Queue(), threading.Event(), array('i', [0])
+        s.dd, s.it, s.view = defaultdict(lambda: [s.y]), iter([1, 2]), MappingProxyType(s.d)
         s.la, s.lb, s.lk = threading.Lock(), threading.Lock(), threading.RLock()
         s.results = [[], [], []]
 """
@@ -119,7 +139,7 @@ class Outcomes(Threads):
         (s,) = self._arguments
         errors = [type(task.error).__name__ for task in run.tasks]
         state = s.x, s.y, s.d, s.l, s.n.v, sorted(s.st), list(s.ar), s.results, self.module.TOTAL
-        state += s.p, s.sl.v, s.count(), s.sp.v
+        state += s.p, s.sl.v, s.count(), s.sp.v, s.c, dict(s.dd), list(s.it), s.act(), vars(s).get("once")
         self.seen.add(repr((state, errors, run.problem and run.problem[0])))
 
 

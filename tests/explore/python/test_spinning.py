@@ -1,9 +1,12 @@
 """Loops that wait, and loops that get on though nothing of that is seen."""
 
 import asyncio
+import io
+import itertools
 import os
 import queue
 import threading
+import time
 
 import pytest
 
@@ -91,7 +94,72 @@ def of_a_pipe():
     os.close(read)
 
 
+def by_a_sum():
+    numbers = iter([1] * 5)
+    while sum(itertools.islice(numbers, 2)):
+        pass
+
+
+def by_a_dictionary():
+    pairs = iter([(1, 0)] * 5)
+    while dict(itertools.islice(pairs, 1)):
+        pass
+
+
+def by_any():
+    numbers = iter([True] * 5)
+    while any(numbers):
+        pass
+
+
+def by_a_search():
+    numbers = iter([0] * 5)
+    while 0 in numbers:
+        pass
+
+
+def by_a_loop():
+    numbers = iter([0, 0, 1])
+    while True:
+        for number in numbers:  # noqa: B007
+            break
+        if number:
+            return
+
+
+def of_a_generator_that_is_sliced():
+    numbers = (1 for _ in range(4))
+    while sum(itertools.islice(numbers, 1)):
+        pass
+
+
+def of_a_file():
+    lines = io.StringIO("a\n" * 4)
+    while lines.readline():
+        pass
+
+
+def by_the_clock():
+    end = time.monotonic() + 1
+    while time.monotonic() < end:
+        pass
+
+
+def by_the_clock_that_is_kept():
+    end = time.monotonic() + 1
+    while True:
+        now = time.monotonic()
+        if now >= end:
+            return
+
+
+LOOPS = [
+    by_hand, of_a_generator, of_a_pipe, by_a_sum, by_a_dictionary, by_any, by_a_search, by_a_loop,
+    of_a_generator_that_is_sliced, of_a_file, by_the_clock, by_the_clock_that_is_kept,
+]  # fmt: skip
+
+
 @pytest.mark.parametrize("switches", ["free", "gil"])
-@pytest.mark.parametrize("loop", [by_hand, of_a_generator, of_a_pipe])
+@pytest.mark.parametrize("loop", LOOPS)
 def test_a_loop_that_gets_on_by_its_calls_ends(loop, switches):
     assert explore_threads(loop, switches=switches, strategy="dpor").verdict == "ok"

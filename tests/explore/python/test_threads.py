@@ -186,7 +186,7 @@ def test_ctrl_c_ends_the_exploration_and_puts_everything_back():
 def test_a_program_that_differs_from_run_to_run_is_named():
     from latchfree_explore.python.core.run import Diverged
 
-    counts = iter(range(1000))
+    counts = (number for number in range(1000))  # it goes on from run to run
 
     def draws(counter):
         if next(counts) % 2:

@@ -9,6 +9,13 @@ knowing better. A search that comes to its end has seen no write to a name that 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any, Final
+
+MOST_REFUTATIONS: Final = 1_000
+
+
+class Unsettled(Exception):
+    """Each run does what no run before has done, so that no schedule ever counts."""
 
 
 class Constants:
@@ -31,8 +38,13 @@ class Constants:
         Methods whose body is rewritten. Of both, runs that change a class know nothing: see `Run.forget_classes`.
     generators_are_shared : bool
         Whether some run had a generator resumed by two threads.
-    exposed : set of type
-        Classes of the objects whose ``__dict__`` some run has asked for: then their attributes are items of it, too.
+    exposed : set of (str, str)
+        Module and name of the classes of objects whose ``__dict__`` some run has asked for: then their attributes are
+        items of it, too. A thread may make the class anew in each run.
+    caches : set
+        Caches of calls that were emptied once, so that all runs begin alike.
+    refutations : int
+        How many runs were not what they seemed.
     """
 
     def __init__(self, written: Iterable[str] = ()) -> None:
@@ -41,7 +53,9 @@ class Constants:
         self.plain: set[tuple[type, str]] = set()
         self.methods: set[tuple[type, str]] = set()
         self.generators_are_shared = False
-        self.exposed: set[type] = set()
+        self.exposed: set[tuple[str, str]] = set()
+        self.refutations = 0
+        self.caches: set[Any] = set()
         self._left_out: set[str] = set()
         self._refuted = False
 
@@ -56,19 +70,38 @@ class Constants:
         """Note that a run writes a name."""
         if name not in self.written:
             self.written.add(name)
-            self._refuted = self._refuted or name in self._left_out
+            if name in self._left_out:
+                self._refuted = True
+                self.methods.clear()
 
     def expose(self, kind: type) -> None:
         """Note that the namespace of an object is used as a dictionary."""
-        if kind not in self.exposed:
-            self.exposed.add(kind)
+        name = kind.__module__, kind.__qualname__
+        if name not in self.exposed:
+            self.exposed.add(name)
             self._refuted = True
+
+    def exposes(self, kind: type) -> bool:
+        """Return whether the attributes of the objects of a class are items of their ``__dict__``, too."""
+        return bool(self.exposed) and (kind.__module__, kind.__qualname__) in self.exposed
 
     def refute(self) -> None:
         """Note that the run was not what it seemed."""
         self._refuted = True
 
     def refuted(self) -> bool:
-        """Return whether an assumption was refuted since the last question."""
+        """Return whether an assumption was refuted since the last question.
+
+        Raises
+        ------
+        Unsettled
+            If that goes on and on: what the program writes has other names in each run.
+        """
         refuted, self._refuted = self._refuted, False
+        self.refutations += refuted
+        if self.refutations > MOST_REFUTATIONS:
+            raise Unsettled(
+                f"{MOST_REFUTATIONS:,} runs each did what none before had done; fix: does the program make up names "
+                "of attributes, or of classes, in each run?"
+            )
         return refuted

@@ -16,7 +16,7 @@ from latchfree_explore.python.core.run import CONTROL
 OUTSIDE: Final = "outside"
 """In place of a file: what happens outside the program."""
 
-_OURS: Final = str(Path(__file__).parents[1])
+OURS: Final = str(Path(__file__).parents[1])
 _LIBRARY: Final = tuple(
     str(Path(sys.modules["os"].__file__ or "").parent / name)
     for name in ("threading.py", "queue.py", "_threading_local.py", "concurrent", "asyncio")
@@ -25,7 +25,7 @@ _LIBRARY: Final = tuple(
 
 def is_of_the_program(file: str) -> bool:
     """Return whether a file is neither ours nor of the library under control."""
-    return not file.startswith(_OURS) and not file.startswith(_LIBRARY)
+    return not file.startswith(OURS) and not file.startswith(_LIBRARY)
 
 
 def caller() -> tuple[str, int]:

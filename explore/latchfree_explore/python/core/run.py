@@ -9,6 +9,8 @@ judged and put back, and then they do what the plain operation does.
 
 from __future__ import annotations
 
+import ctypes
+import sys
 from collections.abc import Callable, Hashable
 from typing import Any, Final, Protocol
 
@@ -21,7 +23,10 @@ from latchfree_explore.python.core.undo import Undo
 MOST_STEPS: Final = 5_000
 MOST_ROUNDS: Final = 100_000
 """Rounds of loops that one schedule may take before it counts as endless."""
-
+MOST_LATE: Final = 5_000
+"""Calls of hooks that the end of a thread may take, as in its ``finally``."""
+DEEPER: Final = 3
+"""How many frames a call takes, as hooks stand in between."""
 
 NOBODY: Final[frozenset[int]] = frozenset()
 
@@ -56,11 +61,12 @@ class Diverged(Exception):
 class Control:
     """Where the hooks find the run in progress."""
 
-    __slots__ = ("class_changed", "ending", "pressed", "run")
+    __slots__ = ("class_changed", "ending", "late", "pressed", "run")
 
     def __init__(self) -> None:
         self.run: Run | None = None
         self.ending = False
+        self.late = 0  # calls of hooks by the thread that is being ended
         self.pressed = False  # whether Ctrl-C was pressed, which is still to take effect
         self.class_changed = False  # by code of the program between two runs
 
@@ -68,12 +74,30 @@ class Control:
 CONTROL: Final = Control()
 
 
+def too_late() -> None:
+    """Count a call of a hook after the schedule is over: a thread that catches its own end is ended once more.
+
+    A thread that goes on and on is left as it is.
+
+    Raises
+    ------
+    GreenletExit
+        If the thread has been at work for too long.
+    """
+    CONTROL.late += 1
+    if CONTROL.late > MOST_LATE:
+        greenlet = require("greenlet", "explore")
+        if CONTROL.late > MOST_LATE + 100:
+            greenlet.getcurrent().parent.switch()
+        raise greenlet.GreenletExit
+
+
 class Task:
     """A thread of the explored program, or the world outside: what the end of the program does not wait for."""
 
     __slots__ = (
-        "blocker", "condition", "deadline", "done", "error", "greenlet", "holds", "last_step", "name", "number",
-        "on_end", "opening", "outside", "parked", "pending", "polled", "spin", "starter",
+        "asked_time", "blocker", "condition", "deadline", "done", "error", "greenlet", "holds", "last_step", "name",
+        "number", "on_end", "opening", "outside", "parked", "pending", "polled", "spin", "starter", "tick",
     )  # fmt: skip
 
     def __init__(self, number: int, name: str, outside: bool = False) -> None:
@@ -93,6 +117,8 @@ class Task:
         self.last_step = -1
         self.opening: Any = None
         self.spin: Any = None
+        self.asked_time = False  # since a loop last waited
+        self.tick = (0, 0.0)  # the line of a loop that waits for the clock, and how long it waited last
         self.condition = 0
         self.on_end: list[Callable[[], None]] = []
 
@@ -219,6 +245,8 @@ class Run:
             If Ctrl-C is pressed meanwhile.
         """
         CONTROL.run = self
+        limit = sys.getrecursionlimit()
+        sys.setrecursionlimit(limit * DEEPER)
         try:
             start()
             following = self._decide(None) if self.problem is None else None
@@ -229,6 +257,7 @@ class Run:
             self.on_over(self)
         finally:
             self._end()
+            sys.setrecursionlimit(limit)
         if self.interrupted is not None:
             raise self.interrupted
 
@@ -243,8 +272,11 @@ class Run:
         try:
             for task in self.tasks:
                 if not task.greenlet.dead:
+                    CONTROL.late = 0
                     task.greenlet.parent = self._greenlet.getcurrent()
                     task.greenlet.throw(self._greenlet.GreenletExit)
+                if not task.greenlet.dead:  # it catches all: were it ever collected, it would be woken again
+                    ctypes.pythonapi.Py_IncRef(ctypes.py_object(task.greenlet))
         finally:
             CONTROL.ending = False
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import _thread
 import copy
+import types
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
 _MISSING: Final = object()
+_SLOTS: Final = (types.MemberDescriptorType, types.GetSetDescriptorType)
 
 
 class Undo:
@@ -25,12 +27,16 @@ class Undo:
         if (id(owner), name) in self._seen:
             return
         self._note(owner, name)
-        if isinstance(owner, type) or hasattr(owner, "__dict__"):
+        if isinstance(owner, type):
             old = vars(owner).get(name, _MISSING)
-            if old is _MISSING and not isinstance(owner, type):
-                old = _slot(owner, name)
         else:
-            old = _slot(owner, name)
+            held = next((vars(cls)[name] for cls in type(owner).__mro__ if name in vars(cls)), None)
+            if isinstance(held, _SLOTS):
+                old = _content(held, owner)
+            elif hasattr(type(held), "__set__"):
+                return  # a property is code: what that code changes is saved where it is changed
+            else:
+                old = getattr(owner, "__dict__", {}).get(name, _MISSING)
         self._log.append(lambda: _restore_attribute(owner, name, old))
 
     def item(self, namespace: dict[str, Any], name: str) -> None:
@@ -79,8 +85,9 @@ class Undo:
         elif isinstance(value, deque):
             self._log.append(partial(_refill, deque.clear, deque.extend, value, list(value)))
         elif isinstance(value, list | bytearray):
-            content = value[:]
-            self._log.append(lambda: value.__setitem__(slice(None), content))
+            plain: Any = list if isinstance(value, list) else bytearray  # a subclass may have its own access to items
+            content = plain.__getitem__(value, slice(None))
+            self._log.append(lambda: plain.__setitem__(value, slice(None), content))
 
     def new_attribute(self, owner: Any, name: str) -> None:
         """Note that an attribute was not there."""
@@ -116,9 +123,9 @@ def _refill(clear: Callable[[Any], object], fill: Callable[[Any, Any], object], 
     fill(value, content)
 
 
-def _slot(owner: Any, name: str) -> Any:
+def _content(slot: Any, owner: Any) -> Any:
     try:
-        return object.__getattribute__(owner, name)
+        return slot.__get__(owner, type(owner))
     except AttributeError:
         return _MISSING
 
@@ -132,5 +139,5 @@ def _restore_attribute(owner: Any, name: str, old: Any) -> None:
             change.__delattr__(owner, name)
         else:
             change.__setattr__(owner, name, old)
-    except AttributeError:
+    except (AttributeError, TypeError):
         pass  # gone already, or a place that cannot be written: then nothing was changed there

@@ -7,6 +7,8 @@ itself. Negative indexes of lists reach another item when the length changes, so
 from __future__ import annotations
 
 import gc
+import itertools
+import types
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Hashable, Iterable, Iterator
 from typing import Any, Final, TypeAlias
@@ -109,6 +111,7 @@ def _plain_tuple(key: Any) -> bool:
     )
 
 
+_DEPTH: Final = 4
 _DICT: Final[dict[int, int]] = {}
 _ORDERED: Final[OrderedDict[int, int]] = OrderedDict()
 _ITERABLES: Final[tuple[Iterable[object], ...]] = (
@@ -117,15 +120,39 @@ _ITERABLES: Final[tuple[Iterable[object], ...]] = (
 _ONLY_BEHIND: Final[tuple[type, ...]] = (
     *(type(view) for of in (_DICT, _ORDERED) for view in (of.keys(), of.values(), of.items())),
     *(type(iter(each)) for each in _ITERABLES),
-    *(enumerate, zip, map, filter, reversed),
+    *(enumerate, zip, map, filter, reversed, types.MappingProxyType),
+    *(kind for kind in vars(itertools).values() if isinstance(kind, type)),
 )
 """Kinds of views and iterators, which hold the container that their use reads."""
 
 
-def behind(value: Any, depth: int = 4) -> Iterator[Any]:
+def behind(value: Any, depth: int = _DEPTH) -> Iterator[Any]:
     """Yield the containers that the use of a value reads: itself, or what is behind its view or iterator."""
     if isinstance(value, KINDS):
         yield value
-    elif depth and isinstance(value, _ONLY_BEHIND):
+    elif depth and (isinstance(value, _ONLY_BEHIND) or (depth < _DEPTH and type(value) is tuple)):
         for each in gc.get_referents(value):
-            yield from behind(each, depth - 1)
+            for container in behind(each, depth - 1):
+                yield container
+                if isinstance(value, itertools.chain):  # made by `from_iterable`, it goes on to what is in a list
+                    yield from (one for one in container if isinstance(one, KINDS))
+
+
+_ITERATORS: Final[tuple[type, ...]] = (
+    *(kind for kind in _ONLY_BEHIND if hasattr(kind, "__next__")),
+    *(type(iter(each)) for each in ((), "", "\u0100", b"", range(0), range(1 << 70))),
+    type(iter(int, 0)),
+)
+"""Kinds of iterators in C: whatever takes an item changes the iterator."""
+
+
+def iterators(value: Any, depth: int = _DEPTH) -> Iterator[Any]:
+    """Yield the iterators that a use of a value advances: itself, and those that it takes its items from."""
+    if isinstance(value, _ITERATORS):
+        yield value
+        if depth:
+            for each in gc.get_referents(value):
+                yield from iterators(each, depth - 1)
+    elif depth < _DEPTH and type(value) is tuple:
+        for each in value:
+            yield from iterators(each, depth - 1)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 from typing import Any, Final
 
-from latchfree_explore.python.core.run import CONTROL, MOST_ROUNDS, Run, Spin, Task
-from latchfree_explore.python.core.steps import ACQUIRE, PROBE, READ, RELEASE, TRY, Accesses
+from latchfree_explore.python.core.run import CONTROL, MOST_ROUNDS, Run, Spin, Task, too_late
+from latchfree_explore.python.core.steps import ACQUIRE, PROBE, READ, RELEASE, TRY, WRITE, Accesses
 from latchfree_explore.python.hooks import polling
 
+FIRST_TICK: Final = 0.001
 _OF_LOCKS: Final = (ACQUIRE, TRY, RELEASE)
 
 
@@ -35,6 +36,8 @@ def again(rounds: int, line: int) -> int:
     """
     run = CONTROL.run
     if run is None or run.current is None:
+        if CONTROL.ending:
+            too_late()
         return 0
     if rounds == 0:
         return 1
@@ -43,12 +46,26 @@ def again(rounds: int, line: int) -> int:
         run.stop("endless", f"the loop at line {line} goes on after {MOST_ROUNDS:,} rounds")
     waits = _repeats(run, run.current, line)
     if waits is not None:
-        run.wait(waits, None)
+        tick = _tick(run.current, waits)
+        if tick:
+            run.wait(waits, (run.location(None, "sleep"), WRITE), run.now + tick)
+        else:
+            run.wait(waits, None)
         for location, kind in waits.reads.items():
             run.record_at(location, kind)
     elif run.polls and polling.RULES.on_jump_back:
         run.poll()
     return rounds + 1
+
+
+def _tick(task: Task, spin: Spin) -> float:
+    """Return how much time passes in a loop that asks the clock, twice as much each time; 0 if it does not ask."""
+    asked, task.asked_time = task.asked_time, False
+    if not asked:
+        return 0.0
+    line, before = task.tick
+    task.tick = spin.line, (before * 2 if line == spin.line else FIRST_TICK)
+    return task.tick[1]
 
 
 def _repeats(run: Run, task: Task, line: int) -> Spin | None:

@@ -8,48 +8,65 @@ from __future__ import annotations
 
 import operator
 import types
-from collections.abc import Iterator
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Any, Final
 
-from latchfree_explore.python.core.places import called
+from latchfree_explore.python.core.places import attributes, called
 from latchfree_explore.python.core.run import CONTROL, Run
 from latchfree_explore.python.hooks import effects, whole
-from latchfree_explore.python.hooks.generators import resume
+from latchfree_explore.python.hooks.announce import advance, enter, foreign, touch
+from latchfree_explore.python.hooks.iterating import Items
 from latchfree_explore.python.hooks.state import short, told
 from latchfree_explore.python.library.twins import twin
-
-
-def touch(run: Run, value: Any, what: effects.Effects) -> None:
-    """Record what an operation touches; save the items of a container that is older than the run before they change."""
-    for _, kind in what:
-        if kind != "read":
-            whole.save(run, value)
-            break
-    for part, kind in what:
-        run.record(value, part, kind)
-
-
-def _foreign(run: Run, value: Any, operation: str, line: int) -> bool:
-    """Announce an operation of code that is not rewritten; return False if it is none."""
-    if not whole.is_foreign(run, value, operation):
-        return False
-    run.at(line)
-    if run.telling:
-        told(run, line, f"{called(run.roots, value)}.{operation}()")
-    return True
 
 
 def item(value: Any, key: Any, line: int) -> Any:
     """Read an item."""
     run = CONTROL.run
-    if run is not None and effects.built_in(value, "__getitem__"):
+    if run is None:
+        return twin(value[key])
+    if effects.built_in(value, "__getitem__"):
         run.at(line)
+        if isinstance(value, defaultdict) and key not in value and _makes_in_python(value):
+            return _made_by_factory(run, value, key, line)
         touch(run, value, effects.of(value, "__getitem__", (key,)))
         if run.telling:
             told(run, line, f"read {called(run.roots, value)}[{short(key)}]")
-    elif run is not None and _foreign(run, value, "__getitem__", line):
+        if isinstance(value, dict) and type(value) is not dict and key not in value:
+            found = value[key]
+            enter(run, value, "__missing__")
+            return twin(found)
+    elif foreign(run, value, line, "__getitem__"):
         whole.read(run, value)
-    return twin(value[key])
+    found = value[key]
+    enter(run, value, "__getitem__")
+    return twin(found)
+
+
+def _makes_in_python(value: Any) -> bool:
+    """Return whether a missing item of a `defaultdict` is made by a function in Python."""
+    made = value.default_factory
+    if not effects.built_in(value, "__missing__") or made is None:
+        return False
+    if isinstance(made, type):
+        return any(isinstance(getattr(made, name), types.FunctionType) for name in ("__init__", "__new__"))
+    return not isinstance(made, types.BuiltinFunctionType)
+
+
+def _made_by_factory(run: Run, value: Any, key: Any, line: int) -> Any:
+    """Read an item that is missing: a look, a call of the factory, and a write."""
+    touch(run, value, effects.of(value, "get", (key,)))
+    if run.telling:
+        told(run, line, f"read {called(run.roots, value)}[{short(key)}]: nothing there")
+    enter(run, value.default_factory, "__call__", "__init__")
+    made = twin(value.default_factory)()
+    if run is CONTROL.run and made is not None:
+        set_item(made, value, key, line)
+        return twin(made)
+    value[key] = made
+    return twin(made)
 
 
 def set_item(new: Any, value: Any, key: Any, line: int) -> None:
@@ -60,10 +77,11 @@ def set_item(new: Any, value: Any, key: Any, line: int) -> None:
         touch(run, value, effects.of(value, "__setitem__", (key,)))
         if run.telling:
             told(run, line, f"write {called(run.roots, value)}[{short(key)}] = {short(new)}")
-    elif run is not None and _foreign(run, value, "__setitem__", line):
+    elif run is not None and foreign(run, value, line, "__setitem__"):
         before = whole.change(run, value)
         value[key] = new
         whole.changed(run, value, before)
+        enter(run, value, "__setitem__")
         return
     value[key] = new
 
@@ -76,10 +94,11 @@ def delete_item(value: Any, key: Any, line: int) -> None:
         touch(run, value, effects.of(value, "__delitem__", (key,)))
         if run.telling:
             told(run, line, f"delete {called(run.roots, value)}[{short(key)}]")
-    elif run is not None and _foreign(run, value, "__delitem__", line):
+    elif run is not None and foreign(run, value, line, "__delitem__"):
         before = whole.change(run, value)
         del value[key]
         whole.changed(run, value, before)
+        enter(run, value, "__delitem__")
         return
     del value[key]
 
@@ -87,27 +106,26 @@ def delete_item(value: Any, key: Any, line: int) -> None:
 def contains(key: Any, value: Any, line: int) -> bool:
     """Ask whether an item is there."""
     run = CONTROL.run
-    if run is not None:
-        for each in effects.behind(value):
-            if effects.built_in(each, "__contains__"):
-                run.at(line)
-                touch(run, each, effects.of(each, "__contains__", (key,)) if each is value else effects.READS)
-                if run.telling:
-                    told(run, line, f"{short(key)} in {called(run.roots, each)}: {_quietly(key, value)}")
-        if not isinstance(value, effects.KINDS) and (
-            _foreign(run, value, "__contains__", line) or _foreign(run, value, "__iter__", line)
-        ):
-            whole.read(run, value)
-    return key in value
-
-
-def _quietly(key: Any, value: Any) -> bool:
-    """Return whether an item is there, as no part of the schedule: the comparison may be the program's."""
-    run, CONTROL.run = CONTROL.run, None
-    try:
+    if run is None:
         return key in value
-    finally:
-        CONTROL.run = run
+    asked = [each for each in effects.behind(value) if effects.built_in(each, "__contains__")]
+    if asked or any(effects.iterators(value)):
+        run.at(line)
+    for each in asked:
+        touch(run, each, effects.of(each, "__contains__", (key,)) if each is value else effects.READS)
+        for compared in whole.inside(run, each) if isinstance(each, list | deque) else ():
+            if compared is not each:
+                whole.read(run, compared)
+    advance(run, value)
+    if not isinstance(value, effects.KINDS) and foreign(run, value, line, "__contains__", "__iter__"):
+        whole.read(run, value)
+    found = key in value
+    if run.telling and run is CONTROL.run:
+        for each in asked:
+            told(run, line, f"{short(key)} in {called(run.roots, each)}: {found}")
+    enter(run, value, "__contains__", "__iter__")
+    enter(run, key, "__eq__", "__hash__")
+    return found
 
 
 def truth(value: Any, line: int) -> Any:
@@ -118,9 +136,10 @@ def truth(value: Any, line: int) -> Any:
         touch(run, value, effects.SHAPE)
         if run.telling:
             told(run, line, f"{called(run.roots, value)} has {len(value)} items")
-        return bool(value)
-    if run is not None and (_foreign(run, value, "__bool__", line) or _foreign(run, value, "__len__", line)):
+        return value
+    if run is not None and foreign(run, value, line, "__bool__", "__len__"):
         whole.read(run, value)
+        enter(run, value, "__bool__", "__len__")
     return value
 
 
@@ -128,102 +147,117 @@ def seen(value: Any, line: int) -> Any:
     """Read a whole container, which is used there and then."""
     run = CONTROL.run
     if run is not None:
-        for each in effects.behind(value):
+        behind = list(effects.behind(value))
+        if behind or any(effects.iterators(value)):
             run.at(line)
+        for each in behind:
             touch(run, each, effects.READS)
             if run.telling:
                 told(run, line, f"read {called(run.roots, each)}")
-        if _foreign(run, value, "__iter__", line):
+        advance(run, value)
+        if foreign(run, value, line, "__iter__"):
             whole.read(run, value)
+            enter(run, value, "__iter__")
     return value
 
 
 def text(value: Any, line: int) -> Any:
-    """Read a value with all that it holds: for its text, or to match a pattern."""
+    """Read a value with all that it holds: for its text, or to compare it."""
     run = CONTROL.run
     if run is not None:
-        for each in whole.inside(run, value):
-            run.at(line)
-            whole.read(run, each)
-            if run.telling:
-                told(run, line, f"read {called(run.roots, each)}")
+        _read_at_once(run, (value,), line, lambda: whole.inside(run, value, *_FOR_TEXT))
+        enter(run, value, *_FOR_TEXT)
     return value
 
 
 def matched(value: Any, line: int) -> Any:
     """Read a value with all that it holds, and its attributes, to match a pattern."""
     run = CONTROL.run
-    if run is not None and not isinstance(value, whole.IMMUTABLE) and not isinstance(value, effects.KINDS):
-        run.at(line)
-        whole.read(run, value)
-    return text(value, line)
+    if run is not None:
+        _read_at_once(run, (value,), line, lambda: [*whole.inside(run, value), *_looked_into(value)])
+    return value
+
+
+def _looked_into(value: Any) -> list[Any]:
+    """Return the objects in which a pattern may look: the value, and those that attributes lead to."""
+    found = [value]
+    for one in found:
+        if len(found) < _MOST_MATCHED and not isinstance(one, (*whole.IMMUTABLE, *effects.KINDS)):
+            found += [part for _, part in attributes(one) if not any(part is each for each in found)]
+    return [one for one in found if not isinstance(one, whole.IMMUTABLE) and not whole.is_controlled(type(one))]
+
+
+def _read_at_once(run: Run, values: tuple[Any, ...], line: int, read: Callable[[], Iterable[Any]]) -> None:
+    """Read objects in one step; which those are is found out when it is the thread's turn."""
+    if all(type(value) in _VALUES for value in values) or not any(True for _ in read()):
+        return
+    if run.polls:
+        for one in read():
+            enter(run, one, *_FOR_TEXT)
+    run.at(line)
+    for one in read():
+        whole.read(run, one)
+        if run.telling:
+            told(run, line, f"read {called(run.roots, one)}")
 
 
 def each(value: Any, line: int) -> Any:
     """Iterate: every item of a container is an access; between two rounds the interpreter polls."""
     run = CONTROL.run
+    value = twin(value)
     plain = isinstance(value, whole.IMMUTABLE) and not isinstance(value, types.GeneratorType)
     if run is None or (plain and not run.polls):
         return value
-    return _each(run, value, line)
-
-
-def _each(run: Run, value: Any, line: int) -> Iterator[Any]:
-    behind = list(effects.behind(value))
-    taken_from = None if behind or not whole.is_foreign(run, value, "__next__") else value
-    looked_at = None if behind or taken_from or not whole.is_foreign(run, value, "__iter__") else value
-    iterator: Iterator[Any] | None = None
-    while True:
-        if CONTROL.run is run:
-            if iterator is not None:
-                run.poll()
-            elif not (behind or taken_from or looked_at):
-                iterator = iter(value)  # a method of the program, which tells what it does
-                behind = list(effects.behind(iterator))
-            if behind or taken_from is not None or looked_at is not None:
-                run.at(line)
-            if taken_from is not None:
-                whole.change(run, taken_from)
-            elif looked_at is not None:
-                whole.read(run, looked_at)
-            for container in behind:
-                keys_only = container is value and isinstance(value, dict)
-                touch(run, container, effects.SHAPE if keys_only else effects.READS)
-                if run.telling:
-                    told(run, line, f"next item of {called(run.roots, container)}")
-        if iterator is None:
-            iterator = iter(value)
-        try:
-            item = resume(run, iterator, line, iterator.__next__) if CONTROL.run is run else next(iterator)
-        except StopIteration:
-            return
-        yield twin(item)
+    return Items(run, value, line)
 
 
 def binary(name: str, left: Any, right: Any, line: int) -> Any:
     """Apply an operator to operands of which one may be shared."""
     run = CONTROL.run
-    if run is not None and (type(left) not in _VALUES or type(right) not in _VALUES):
-        dunder = _DUNDERS.get(name)
-        compares = name in _COMPARING
-        formats = name == "mod" and isinstance(left, str | bytes)
-        for operand in (left, right):
-            changed = operand is left and dunder is None
-            if compares or formats:
-                touched = whole.inside(run, operand)
-            elif isinstance(operand, effects.KINDS) or whole.is_foreign(run, operand, dunder or f"__{name}__"):
-                touched = iter((operand,))
-            else:
-                touched = effects.behind(operand)
-            for each in touched:
-                run.at(line)
-                (whole.change if changed and each is left else whole.read)(run, each)
-                if run.telling:
-                    told(run, line, f"{'change' if changed else 'read'} {called(run.roots, each)}")
     operation = getattr(operator, name if hasattr(operator, name) else name + "_")
-    return operation(left, right)
+    if run is None or (type(left) in _VALUES and type(right) in _VALUES):
+        return operation(left, right)
+    for operand in (left, right):
+        enter(run, operand, *_methods(name))
+    changes = name not in _DUNDERS and any(each is left for each in _operands(run, name, left))
+    if changes:
+        run.at(line)
+        whole.change(run, left)
+        if run.telling:
+            told(run, line, f"change {called(run.roots, left)}")
+        for each in _operands(run, name, right):
+            whole.read(run, each)
+    else:
+        both = (left, right)
+        _read_at_once(run, both, line, lambda: [each for value in both for each in _operands(run, name, value)])
+    found = operation(left, right)
+    for operand in (left, right):
+        enter(run, operand, *_methods(name))
+    return found
 
 
+def _operands(run: Run, name: str, operand: Any) -> Iterable[Any]:
+    """Return what an operator reads of an operand, or changes."""
+    if name in _COMPARING:
+        return whole.inside(run, operand)
+    if name == "mod":
+        return whole.inside(run, operand, *_FOR_TEXT)
+    method = _DUNDERS.get(name, f"__{name}__")
+    if isinstance(operand, effects.KINDS) or whole.is_foreign(run, operand, method):
+        return (operand,)
+    return effects.behind(operand)
+
+
+@cache
+def _methods(name: str) -> tuple[str, ...]:
+    """Return the methods that an operator may call."""
+    plain = name.strip("_") if name in _DUNDERS else name.removeprefix("i")
+    return f"__{name.strip('_')}__", f"__{plain}__", f"__r{plain}__"
+
+
+_MOST_MATCHED: Final = 20
+"""Objects in which a pattern is expected to look."""
+_FOR_TEXT: Final = ("__eq__", "__str__", "__repr__", "__format__")
 _VALUES: Final = frozenset({int, float, bool, str, type(None), bytes})
 _COMPARING: Final = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 _DUNDERS: Final = {

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-import threading
+import functools
 import types
+import weakref
 from collections.abc import Callable
 from typing import Any, Final
 
 from latchfree_explore.python.core.places import called, caller
 from latchfree_explore.python.core.run import CONTROL, Run
 from latchfree_explore.python.core.steps import PROBE, READ, WRITE
-from latchfree_explore.python.hooks import effects, whole
+from latchfree_explore.python.hooks import caches, effects, whole
+from latchfree_explore.python.hooks.lookup import (
+    LOCAL,
+    MISSING,
+    answers,
+    class_attribute,
+    is_slot,
+    module_key,
+    owner_of,
+    places,
+)
 from latchfree_explore.python.library.twins import twin
 
-_METHODS: Final = (
-    types.FunctionType, staticmethod, classmethod, types.BuiltinFunctionType, types.MethodDescriptorType,
-    types.WrapperDescriptorType, types.ClassMethodDescriptorType, types.MethodType,
-)  # fmt: skip
-_MISSING: Final = object()
-_LOCAL: Final = threading.local
+_PROXIES: Final = (weakref.ProxyType, weakref.CallableProxyType)
+CODE: Final = "()"
+"""What stands at a name where it is that of a method or a property."""
 
 
 def told(run: Run, line: int, words: str) -> None:
@@ -38,57 +46,23 @@ def short(value: Any) -> str:
     return text if len(text) <= 40 else text[:37] + "..."
 
 
-def owner_of(value: Any, name: str) -> Any:
-    """Return the object that holds an attribute, None if it is a method, a property or part of a module."""
+def varies(run: Run, value: Any, name: str) -> bool:
+    """Return whether somebody writes an attribute: else, reading it is no step."""
+    constants = run.constants
     if isinstance(value, types.ModuleType):
-        return None
-    if isinstance(value, type):
-        for cls in value.__mro__:
-            held = cls.__dict__.get(name, _MISSING)
-            if held is not _MISSING:
-                return None if isinstance(held, _METHODS) or hasattr(type(held), "__get__") or _foreign(cls) else cls
-        return None
-    held = class_attribute(type(value), name)
-    if held is _MISSING:
-        return value
-    if isinstance(held[1], types.MemberDescriptorType):
-        return value
-    if hasattr(type(held[1]), "__set__"):
-        return None
-    if shadows(value, name):
-        return value
-    return None if hasattr(type(held[1]), "__get__") or _foreign(held[0]) else held[0]
+        return not (constants.constant(module_key(vars(value))) or constants.constant(name))
+    return not constants.constant(name if owner_of(value, name) is not None else name + CODE)
 
 
-def shadows(value: Any, name: str) -> bool:
-    """Return whether an object keeps an attribute itself, whatever its class has."""
-    if type(value).__dictoffset__ == 0 and not isinstance(value, _LOCAL):
-        return False  # such as what `super()` returns, whose `__dict__` is that of something else
-    namespace = getattr(value, "__dict__", None)
-    return isinstance(namespace, dict) and name in namespace
-
-
-def class_attribute(kind: type, name: str) -> Any:
-    """Return the class that has an attribute, and the attribute; a marker if there is none."""
-    for cls in kind.__mro__:
-        namespace = cls.__dict__
-        if name in namespace:
-            return cls, namespace[name]
-    return _MISSING
-
-
-def answers(run: Run, kind: type) -> bool:
-    """Return whether a class has code of its own, not rewritten, that answers for every attribute of its objects."""
-    known = run.constants.foreign.get((kind, "__getattribute__"))
-    if known is None:
-        held = class_attribute(kind, "__getattribute__")
-        known = held is not _MISSING and isinstance(held[1], types.FunctionType) and not whole.is_controlled(kind)
-        known = run.constants.foreign[kind, "__getattribute__"] = known and not issubclass(kind, _LOCAL)
-    return known
-
-
-def _foreign(cls: type) -> bool:
-    return cls.__module__ in ("builtins", "_thread", "threading", "queue", "collections")
+def _writes(run: Run, owner: Any, name: str, held: Any) -> Any:
+    """Note that a run writes an attribute; return the place that is written."""
+    run.constants.wrote(name)
+    if isinstance(owner, types.ModuleType):
+        run.constants.wrote(module_key(vars(owner)))
+        return vars(owner)
+    if isinstance(owner, type) or held is not MISSING:
+        run.constants.wrote(name + CODE)  # it may take the place of a method
+    return owner
 
 
 def get(value: Any, name: str, line: int) -> Any:
@@ -97,41 +71,76 @@ def get(value: Any, name: str, line: int) -> Any:
     value = twin(value)
     if run is None:
         return twin(getattr(value, name))
-    plain = (type(value), name)
-    if plain in run.plain:
-        owner = value
-    elif answers(run, type(value)):
-        run.poll()
-        run.at(line)
-        before = whole.change(run, value)
-        if run.telling:
-            told(run, line, f"ask {called(run.roots, value)} for {name}")
-        found = getattr(value, name)
-        whole.changed(run, value, before)
-        return twin(found)
+    kind = type(value)
+    constants = run.constants
+    exposed = bool(constants.exposed) and constants.exposes(kind)
+    plain = (kind, name)
+    own = plain in run.plain
+    if own:
+        constant = not exposed and constants.constant(name)
     else:
+        if answers(run, kind):
+            return _answered(run, value, name, line)
+        if isinstance(value, _PROXIES):
+            return get(_referent(value), name, line)
+        held = class_attribute(*plain)
+        if held is not MISSING and isinstance(held[1], functools.cached_property):
+            return caches.cached(run, value, name, held[1], line)
         owner = owner_of(value, name)
-        if owner is value and isinstance(value, _LOCAL):  # nobody else sees it
+        if owner is value and isinstance(value, LOCAL):  # nobody else sees it
             return twin(getattr(value, name))
-        if owner is value and not isinstance(value, type) and class_attribute(*plain) is _MISSING:
+        if owner is value and held is MISSING and not isinstance(value, type):
             run.plain.add(plain)
+            own = True
+        exposed = exposed and owner is not None
+        constant = not exposed and not varies(run, value, name)
     if name == "__dict__":
-        run.constants.expose(type(value))
+        constants.expose(kind)
     lock = _lock_of(value)
-    exposed = type(owner) in run.constants.exposed
-    if lock is None and (owner is None or (not exposed and run.constants.constant(name))):
+    if constant and lock is None:
         return twin(getattr(value, name))
     run.at(line)
     if lock is not None:
         run.record(lock, "lock", PROBE)
-    found = getattr(value, name, _MISSING)
-    run.record(owner, name, READ)
+    if own:
+        run.record(value, name, READ)
+    else:
+        for place in places(value, name):
+            run.record(place, name, READ)
     if exposed:
-        touch_namespace(run, owner, name, "__getitem__")
+        touch_namespace(run, value, name, "__getitem__")
+    try:
+        found = getattr(value, name)
+    except AttributeError:
+        if run.telling:
+            told(run, line, f"read {called(run.roots, value)}.{name}: nothing there")
+        raise
     if run.telling:
-        what = "nothing there" if found is _MISSING else short(found)
-        told(run, line, f"read {called(run.roots, owner)}.{name}: {what}")
-    return twin(getattr(value, name) if found is _MISSING else found)
+        told(run, line, f"read {called(run.roots, value)}.{name}: {short(found)}")
+    return twin(found)
+
+
+def _answered(run: Run, value: Any, name: str, line: int) -> Any:
+    """Ask an object whose class answers for all attributes."""
+    run.poll()
+    run.at(line)
+    before = whole.change(run, value)
+    if run.telling:
+        told(run, line, f"ask {called(run.roots, value)} for {name}")
+    found = getattr(value, name)
+    whole.changed(run, value, before)
+    return twin(found)
+
+
+def _referent(proxy: Any) -> Any:
+    """Return the object that a weak proxy stands for.
+
+    Raises
+    ------
+    ReferenceError
+        If it is gone.
+    """
+    return proxy.__reduce_ex__.__self__
 
 
 def put(new: Any, owner: Any, name: str, line: int) -> None:
@@ -143,32 +152,36 @@ def put(new: Any, owner: Any, name: str, line: int) -> None:
         setattr(owner, name, new)
         return
     plain = (type(owner), name)
-    if plain not in run.plain:
-        held = class_attribute(*plain)
-        if held is not _MISSING and hasattr(type(held[1]), "__set__") and not _is_slot(held[1]):
-            setattr(owner, name, new)
+    place = owner
+    if plain in run.plain:
+        run.constants.wrote(name)
+    else:
+        if isinstance(owner, _PROXIES):
+            put(new, _referent(owner), name, line)
             return
-        if isinstance(owner, _LOCAL):
+        held = class_attribute(*plain)
+        if _is_code(held) or isinstance(owner, LOCAL):
             setattr(owner, name, new)
             return
         if isinstance(owner, type):
             run.forget_classes()
-        elif held is _MISSING and not answers(run, plain[0]):
+        elif held is MISSING and not isinstance(owner, types.ModuleType) and not answers(run, plain[0]):
             run.plain.add(plain)
+        place = _writes(run, owner, name, held)
     run.at(line)
     if not run.names.is_born(owner):
         run.undo.attribute(owner, name)
-    run.constants.wrote(name)
-    run.record(owner, name, WRITE)
-    if type(owner) in run.constants.exposed:
+    run.record(place, name, WRITE)
+    if run.constants.exposed and run.constants.exposes(plain[0]):
         touch_namespace(run, owner, name, "__setitem__")
     if run.telling:
         told(run, line, f"write {called(run.roots, owner)}.{name} = {short(new)}")
     setattr(owner, name, new)
 
 
-def _is_slot(held: Any) -> bool:
-    return isinstance(held, types.MemberDescriptorType)
+def _is_code(held: Any) -> bool:
+    """Return whether writing an attribute is a call of what its class has, such as a property."""
+    return held is not MISSING and hasattr(type(held[1]), "__set__") and not is_slot(held[1])
 
 
 def delete(owner: Any, name: str, line: int) -> None:
@@ -177,17 +190,24 @@ def delete(owner: Any, name: str, line: int) -> None:
     owner = twin(owner)
     if run is None:
         CONTROL.class_changed = CONTROL.class_changed or isinstance(owner, type)
-    else:
-        if isinstance(owner, type):
-            run.forget_classes()
-        run.at(line)
-        run.undo.attribute(owner, name)
-        run.constants.wrote(name)
-        run.record(owner, name, WRITE)
-        if type(owner) in run.constants.exposed:
-            touch_namespace(run, owner, name, "__delitem__")
-        if run.telling:
-            told(run, line, f"delete {called(run.roots, owner)}.{name}")
+        delattr(owner, name)
+        return
+    if isinstance(owner, _PROXIES):
+        owner = _referent(owner)
+    held = class_attribute(type(owner), name)
+    if _is_code(held) or isinstance(owner, LOCAL):
+        delattr(owner, name)
+        return
+    if isinstance(owner, type):
+        run.forget_classes()
+    place = _writes(run, owner, name, held)
+    run.at(line)
+    run.undo.attribute(owner, name)
+    run.record(place, name, WRITE)
+    if run.constants.exposes(type(owner)):
+        touch_namespace(run, owner, name, "__delitem__")
+    if run.telling:
+        told(run, line, f"delete {called(run.roots, owner)}.{name}")
     delattr(owner, name)
 
 
@@ -230,6 +250,7 @@ def to_variable(new: Any, name: str, namespace: dict[str, Any], line: int) -> An
         run.at(line)
         run.undo.item(namespace, name)
         run.constants.wrote(name)
+        run.constants.wrote(module_key(namespace))
         run.record(namespace, name, WRITE)
         if run.telling:
             told(run, line, f"write {name} = {short(new)}")

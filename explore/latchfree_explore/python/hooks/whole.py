@@ -24,6 +24,9 @@ IMMUTABLE: Final = (
     types.CoroutineType, types.AsyncGeneratorType, types.CodeType, types.GenericAlias, BaseException,
 )  # fmt: skip
 _CONTROLLED: Final = ("latchfree_explore.", "threading", "queue", "concurrent.futures.", "asyncio.", "_asyncio")
+_OF_VALUES: Final = frozenset({
+    "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__", "__str__", "__repr__", "__format__",
+})  # fmt: skip
 _DEPTH: Final = 5
 _MOST: Final = 500
 _COPIED: Final = ("array", "numpy")
@@ -54,9 +57,29 @@ def _looks_inside(kind: type, operation: str) -> bool:
             return False
     elif held is None:
         return False
-    if kind.__hash__ is None or kind.__hash__ is object.__hash__:
+    if kind.__hash__ is None or kind.__hash__ is object.__hash__ or _may_change(kind):
         return True
-    return operation not in ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")  # a value, such as a Decimal
+    return operation not in _OF_VALUES  # such as a Decimal
+
+
+def _may_change(kind: type) -> bool:
+    """Return whether a class is a dataclass that has a hash though its objects may change."""
+    parameters = getattr(kind, "__dataclass_params__", None)
+    return parameters is not None and not parameters.frozen
+
+
+def in_python(run: Run, value: Any, *operations: str) -> bool:
+    """Return whether an operation on a value is a function in Python that is not rewritten: it begins with a poll."""
+    for operation in operations:
+        key = type(value), operation + " in Python"
+        known = run.constants.foreign.get(key)
+        if known is None:
+            held = next((vars(cls)[operation] for cls in key[0].__mro__ if operation in vars(cls)), None)
+            known = isinstance(held, types.FunctionType) and id(held.__code__) not in REWRITTEN
+            known = run.constants.foreign[key] = known and not is_controlled(key[0])
+        if known:
+            return True
+    return False
 
 
 def base_of(value: Any) -> Any:
@@ -79,8 +102,10 @@ def read(run: Run, value: Any) -> None:
     run.record(value, "state", READ)
     for name, each in attributes(value):
         run.record(value, name, READ)
-        for container in effects.behind(each):
+        for container in _kept(each):
             record(run, container, effects.READS)
+    for container in effects.behind(value):
+        record(run, container, effects.READS)
 
 
 def change(run: Run, value: Any) -> list[tuple[str, Any]]:
@@ -94,9 +119,11 @@ def change(run: Run, value: Any) -> list[tuple[str, Any]]:
     before = list(attributes(value))
     for name, each in before:
         run.record(value, name, READ)
-        if isinstance(each, effects.KINDS):
-            save(run, each)
-            record(run, each, effects.CHANGES)
+        for container in _kept(each):
+            save(run, container)
+            record(run, container, effects.CHANGES)
+    for container in effects.behind(value):
+        record(run, container, effects.READS)
     if not run.names.is_born(value):
         for name, _ in before:
             run.undo.attribute(value, name)
@@ -105,9 +132,17 @@ def change(run: Run, value: Any) -> list[tuple[str, Any]]:
     return before
 
 
+def _kept(value: Any) -> Iterator[Any]:
+    """Yield the containers that an attribute keeps: itself, and those in a list."""
+    yield from effects.behind(value)
+    if isinstance(value, list):
+        yield from (each for each in list.__getitem__(value, slice(_MOST)) if isinstance(each, effects.KINDS))
+
+
 def changed(run: Run, value: Any, before: list[tuple[str, Any]]) -> None:
-    """Record which attributes a call has changed."""
+    """Record which attributes a call has changed; it may have called the program in between."""
     old = dict(before)
+    run.record(base_of(value), "state", WRITE)
     for name, each in attributes(value):
         if name not in old or old[name] is not each:
             if name not in old and not run.names.is_born(value):
@@ -128,8 +163,9 @@ def save(run: Run, value: Any) -> None:
         run.undo.container(value)
 
 
-def inside(run: Run, value: Any) -> Iterator[Any]:
+def inside(run: Run, value: Any, *operations: str) -> Iterator[Any]:
     """Yield the containers and objects that the text of a value, or a comparison, reads: nested ones, too."""
+    asked = operations or ("__eq__",)
     waiting = [(value, 0)]
     seen: set[int] = set()
     while waiting and len(seen) < _MOST:
@@ -142,7 +178,7 @@ def inside(run: Run, value: Any) -> Iterator[Any]:
         elif not isinstance(each, tuple | frozenset):
             containers = list(effects.behind(each))
             yield from containers
-            if not containers and is_foreign(run, each, "__eq__"):
+            if not containers and any(is_foreign(run, each, operation) for operation in asked):
                 yield each
             continue
         if depth < _DEPTH:

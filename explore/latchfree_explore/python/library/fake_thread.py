@@ -63,7 +63,12 @@ def sleep(seconds: float) -> None:
 
 def now() -> float:
     """Return the virtual time in seconds since the run began."""
-    return CONTROL.run.now if CONTROL.run is not None else 0.0
+    run = CONTROL.run
+    if run is None:
+        return 0.0
+    if run.current is not None:
+        run.current.asked_time = True
+    return run.now
 
 
 class StartedBefore(RuntimeError):

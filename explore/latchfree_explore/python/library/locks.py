@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from latchfree.extras import require
 from latchfree_explore.python.core.places import called, caller
-from latchfree_explore.python.core.run import CONTROL, Run
+from latchfree_explore.python.core.run import CONTROL, Run, too_late
 from latchfree_explore.python.core.steps import ACQUIRE, PROBE, READ, RELEASE, TAKE, TRY, WRITE
 
 OUTSIDE: Final = -1
@@ -29,6 +29,7 @@ def get_ident() -> int:
 def refuse_to_wait(what: object) -> None:
     """Raise the error of a wait outside a run: of the end of a thread, or of what never comes."""
     if CONTROL.ending:
+        too_late()
         raise require("greenlet", "explore").GreenletExit
     raise RuntimeError(
         f"{type(what).__name__}: this would wait for ever, as no thread runs while objects are made and judged; "

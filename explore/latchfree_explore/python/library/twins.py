@@ -1,7 +1,8 @@
 """What stands in for the library's objects while a program is explored: ``threading.Lock`` is a lock under control.
 
 Modules, classes and functions have one twin each. A lock, condition or queue that was made before gets a fresh twin in
-every run, with the state that the original has. The originals are never changed.
+every run, with the state that the original has, and an iterator that can be copied a copy. The originals are never
+changed.
 """
 
 from __future__ import annotations
@@ -11,10 +12,13 @@ import asyncio
 import concurrent.futures
 import concurrent.futures._base
 import concurrent.futures.thread
+import copy
+import itertools
 import queue
 import threading
 import time
 import types
+import warnings
 from collections import deque
 from functools import cache
 from typing import Any, Final
@@ -30,7 +34,9 @@ _MADE: Final = (
     threading.Condition, threading.Event, threading.Semaphore, threading.BoundedSemaphore, threading.Barrier,
     queue.Queue, queue.LifoQueue, queue.PriorityQueue,
 )  # fmt: skip
-_INSTANCES: Final = frozenset({_REAL_LOCK, _REAL_RLOCK, threading.local, queue.SimpleQueue, *_MADE})
+_COPIED: Final[tuple[type, ...]] = (itertools.count, type(iter([0])), type(iter(())), type(iter(range(0))))
+"""Kinds of iterators whose copies go on from where the original is, and share nothing with it."""
+_INSTANCES: Final = frozenset({_REAL_LOCK, _REAL_RLOCK, threading.local, queue.SimpleQueue, *_MADE, *_COPIED})
 _NAMED: Final = frozenset({types.ModuleType, type, types.FunctionType, types.BuiltinFunctionType})
 
 
@@ -78,13 +84,21 @@ class Twins:
         """Give every object a fresh twin from now on."""
         self._made.clear()
 
+    def born(self, value: Any) -> None:
+        """Note that the program has just made a value: if it is an iterator, it needs no copy."""
+        if type(value) in _COPIED:
+            self._made[id(value)] = value, value
+
     def of(self, value: Any) -> Any:
         """Return the twin of a lock, a condition or a queue, made at the first call of a run."""
         known = self._made.get(id(value))
         if known is None:
             new = self._blank(value)
             known = self._made[id(value)] = value, new
-            self._fill(value, new)
+            if type(value) in _COPIED:
+                self._made[id(new)] = new, new
+            else:
+                self._fill(value, new)
         return known[1]
 
     def _blank(self, value: Any) -> Any:
@@ -96,6 +110,8 @@ class Twins:
             return SimpleQueue()
         if type(value) is threading.local:
             return Local()
+        if type(value) in _COPIED:
+            return _copy(value)
         pair = _exchanged()[id(type(value))]
         return pair[1].__new__(pair[1])
 
@@ -125,6 +141,16 @@ class Twins:
 TWINS: Final = Twins()
 
 
+def _copy(iterator: Any) -> Any:
+    """Return a copy of an iterator, itself where this version of Python has none."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        try:
+            return copy.copy(iterator)
+        except TypeError:
+            return iterator
+
+
 def is_instance(value: Any) -> bool:
-    """Return whether a value is a lock, a condition or a queue of the library itself."""
+    """Return whether a value is a lock, a condition, a queue or an iterator of the library itself."""
     return type(value) in _INSTANCES

@@ -1,0 +1,79 @@
+"""What the library keeps for later: `functools.cached_property`, `functools.lru_cache`, and locks that it made itself.
+
+A property that is computed once is a read of the object, the computation, and a write. A cache of calls is empty again
+after every run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import logging
+import sys
+from typing import Any, Final
+
+from latchfree_explore.python.core.run import CONTROL, Run
+from latchfree_explore.python.core.steps import READ, WRITE
+from latchfree_explore.python.library.locks import Lock, tell
+from latchfree_explore.python.library.twins import twin
+
+LRU: Final = type(functools.lru_cache(len))
+
+
+def cached(run: Run, value: Any, name: str, held: Any, line: int) -> Any:
+    """Read a property that is computed once; before Python 3.12 one lock for all objects guards the computation."""
+    namespace = value.__dict__
+    if name in namespace and run.constants.constant(name):
+        return twin(namespace[name])
+    run.poll()
+    if (known := _known(run, value, name, line)) is not namespace:
+        return twin(known)
+    lock = twin(getattr(held, "lock", None))
+    with lock if isinstance(lock, Lock) else contextlib.nullcontext():
+        if isinstance(lock, Lock) and (known := _known(run, value, name, line)) is not namespace:
+            return twin(known)
+        found = held.func(value)
+        if CONTROL.run is run:
+            run.at(line)
+            run.undo.attribute(value, name)
+            run.constants.wrote(name)
+            run.record(value, name, WRITE)
+            tell(run, f"write .{name}, which is computed once")
+        namespace[name] = found
+    run.poll()
+    return twin(found)
+
+
+def _known(run: Run, value: Any, name: str, line: int) -> Any:
+    """Look for what was computed; return the namespace itself if nothing was."""
+    run.at(line)
+    run.record(value, name, READ)
+    tell(run, f"read .{name}, which is computed once")
+    return value.__dict__.get(name, value.__dict__)
+
+
+def forget_calls(run: Run, function: Any) -> bool:
+    """Have a cache of calls be empty after the run; return whether the function has one."""
+    function = getattr(function, "__func__", function)
+    if type(function) is not LRU:
+        return False
+    run.undo.restore(function.cache_clear)
+    if function not in run.constants.caches:  # it may hold what is older than the exploration
+        run.constants.caches.add(function)
+        run.constants.refute()
+    return True
+
+
+def guard_handlers(run: Run) -> None:
+    """Give each handler of `logging` a lock under control."""
+    for reference in logging._handlerList:  # type: ignore[attr-defined]
+        handler = reference()
+        lock = getattr(handler, "lock", None)
+        if lock is not None and (new := twin(lock)) is not lock:
+            run.undo.attribute(handler, "lock")
+            handler.lock = new
+
+
+def uses_logging(function: Any) -> bool:
+    """Return whether a function is one of `logging`."""
+    return "logging" in sys.modules and (getattr(function, "__module__", None) or "").partition(".")[0] == "logging"

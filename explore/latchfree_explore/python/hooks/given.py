@@ -1,0 +1,68 @@
+"""Functions that a program gives away to code that is not rewritten, which calls them unseen.
+
+``min(names, key=load.get)`` reads the dictionary once for each name. So where a built-in function that touches shared
+state is an argument, a function in Python is given in its place, which tells what is touched. And where a function in
+C calls back between two items, as in ``max(d, key=f)``, it gets the items one by one.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import types
+from typing import Any, Final
+
+from latchfree_explore.python.core.run import Run
+from latchfree_explore.python.hooks import effects
+from latchfree_explore.python.hooks.atomic import in_python
+from latchfree_explore.python.hooks.iterating import Items
+from latchfree_explore.python.hooks.whole import REWRITTEN
+
+_ITERATING: Final = frozenset({
+    map, filter, max, min, functools.reduce, itertools.takewhile, itertools.dropwhile, itertools.filterfalse,
+    itertools.starmap, itertools.accumulate, itertools.groupby,
+})  # fmt: skip
+"""Functions in C that call another function between two items."""
+_CALLING: Final = frozenset({*_ITERATING, sorted, iter})
+_PYTHON: Final = (types.FunctionType, types.MethodType)
+
+
+def takes_functions(function: Any) -> bool:
+    """Return whether a function that is not rewritten may call what it is given."""
+    if isinstance(function, _PYTHON):
+        return True
+    if isinstance(function, type):
+        made = function.__init__  # type: ignore[misc]
+        if isinstance(made, types.FunctionType):
+            code = made.__code__
+            return id(code) not in REWRITTEN and code.co_filename != "<string>"  # as of a dataclass, which only keeps
+        return function in _CALLING
+    return isinstance(function, types.BuiltinFunctionType) and function in _CALLING
+
+
+def given(
+    run: Run, line: int, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return the arguments of a call, with functions that tell what they touch, and items one by one."""
+    if function is iter and len(args) == 1:
+        return args, kwargs
+    args = tuple(in_python(line, each) for each in args)
+    kwargs = {name: in_python(line, each) for name, each in kwargs.items()}
+    if isinstance(function, types.BuiltinFunctionType | type) and function in _ITERATING:
+        called = any(_calls_back(each) for each in (*args, *kwargs.values()))
+        if called and (len(args) == 1 or function not in (max, min)):
+            args = tuple(_one_by_one(run, line, each) for each in args)
+            kwargs = {name: _one_by_one(run, line, each) for name, each in kwargs.items()}
+    return args, kwargs
+
+
+def _calls_back(value: Any) -> bool:
+    """Return whether a value is a function of the program, or a class that has one."""
+    if isinstance(value, type):
+        return isinstance(value.__init__, types.FunctionType)  # type: ignore[misc]
+    return isinstance(value, (*_PYTHON, functools.partial))
+
+
+def _one_by_one(run: Run, line: int, value: Any) -> Any:
+    shared = any(True for _ in effects.behind(value)) or any(True for _ in effects.iterators(value))
+    return Items(run, value, line, jumps=False) if shared else value

@@ -1,0 +1,273 @@
+"""What is older than the exploration is put back after each schedule, and no code of the program runs for that."""
+
+import contextlib
+import functools
+import itertools
+import logging
+import threading
+import weakref
+from typing import ClassVar
+
+import pytest
+
+pytest.importorskip("greenlet")
+
+from latchfree_explore import explore_threads
+
+
+class Node:
+    def __init__(self):
+        self.value = 0
+
+
+class Default:
+    n = 0
+
+    def method(self):
+        return 1
+
+
+class Ring(list):
+    def __getitem__(self, at):
+        return super().__getitem__(at % len(self))
+
+    def __setitem__(self, at, value):
+        super().__setitem__(at % len(self), value)
+
+
+class Computed:
+    log: ClassVar[list[str]] = []
+
+    def __init__(self):
+        self.calls = 0
+
+    @functools.cached_property
+    def value(self):
+        self.calls += 1
+        return self.calls
+
+    @property
+    def told(self):
+        self.log.append("get")
+        return 1
+
+    @told.setter
+    def told(self, value):
+        self.log.append("set")
+
+    @told.deleter
+    def told(self):
+        self.log.append("delete")
+
+
+FOO, TOLD = ("foo", 1), ("told", 3)
+NUMBERS = itertools.count(1)
+LETTERS = iter(["a", "b", "c"])
+
+
+@functools.lru_cache
+def cached(key):
+    return STATE.value
+
+
+STATE = Node()
+
+
+def test_a_default_of_the_class_leaves_no_attribute():
+    old, other = Default(), Default()
+
+    def add():
+        old.n += 1
+        other.method = None
+
+    explore_threads(add, add, check=lambda: old.n in (1, 2))
+    assert vars(old) == {}
+    assert vars(other) == {}
+
+
+def test_a_list_whose_class_has_its_own_items():
+    ring = Ring([1, 2, 3])
+
+    def add():
+        ring.append(4)
+        ring[5] = 7
+
+    explore_threads(add, add)
+    assert list(ring) == [1, 2, 3]
+
+
+def test_a_weak_proxy_stands_for_its_object():
+    node = Node()
+
+    def writes():
+        proxy = weakref.proxy(node)
+        proxy.value += 1
+        proxy.new = 2
+
+    result = explore_threads(writes, writes, check=lambda: node.value == 2, strategy="dpor", raises=False)
+    assert result.wrong.kind == "invariant"
+    assert vars(node) == {"value": 0}
+
+
+def test_attributes_that_cannot_be_written():
+    def writes():
+        with contextlib.suppress(TypeError):
+            int.foo = 1
+        with contextlib.suppress(TypeError):
+            setattr(int, *FOO)
+
+    assert explore_threads(writes).verdict == "ok"
+
+
+def test_no_property_is_asked():
+    old = Computed()
+
+    def writes():
+        old.told = 2
+        setattr(old, *TOLD)
+        del old.told
+        old.value = 5
+
+    before = list(Computed.log)
+    explore_threads(writes, strategy="dpor")
+    assert Computed.log == before
+    assert vars(old) == {"calls": 0}
+
+
+def test_a_property_that_is_computed_once_is_computed_again_in_the_next_run():
+    old = Computed()
+
+    def asks():
+        old.value  # noqa: B018
+
+    explore_threads(asks, asks, check=lambda: old.calls >= 1)
+    assert vars(old) == {"calls": 0}
+
+
+def test_a_property_that_is_computed_once_may_be_computed_twice(monkeypatch):
+    guarded = hasattr(functools.cached_property(len), "lock")  # before Python 3.12
+
+    def asks(it):
+        it.value  # noqa: B018
+
+    for switches in "free", "gil":
+        result = explore_threads(
+            asks, asks, setup=Computed, check=lambda it: it.calls == 1, switches=switches, strategy="dpor",
+            raises=False,
+        )  # fmt: skip
+        assert (result.wrong is None) == guarded
+
+
+def test_a_count_that_is_older_goes_on_from_where_it_was():
+    def draws(it):
+        it[next(NUMBERS)] = 1
+
+    result = explore_threads(draws, draws, setup=dict, check=lambda it: sorted(it) == [1, 2])
+    assert result.complete
+    assert next(NUMBERS) == 1
+
+
+def test_an_iterator_that_is_older_goes_on_from_where_it_was():
+    def draws(it):
+        for letter in LETTERS:
+            it.append(letter)
+            break
+
+    result = explore_threads(draws, draws, setup=list, check=lambda it: sorted(it) == ["a", "b"])
+    assert result.complete
+    assert next(LETTERS) == "a"
+
+
+def test_an_iterator_of_the_setup_is_that_of_the_threads():
+    def made():
+        numbers = iter([1, 2, 3])
+        return [numbers, zip(numbers, numbers, strict=False)]
+
+    def draws(it):
+        it.append((next(it[0]), next(it[1])))
+
+    assert explore_threads(draws, setup=made, check=lambda it: it[2] == (1, (2, 3))).complete
+
+
+@pytest.mark.parametrize("wrong", [0, 1])
+def test_a_cache_of_calls_is_empty_again(wrong):
+    cached(1)
+
+    def reads(it):
+        it.value = cached(1)
+
+    def writes(it):
+        STATE.value = 1
+
+    result = explore_threads(
+        reads, writes, setup=Node, check=lambda it: it.value != wrong, strategy="dpor", raises=False
+    )
+    assert result.wrong is not None
+    assert cached.cache_info().currsize == 0
+
+
+def test_a_cache_that_the_setup_fills_is_full_in_each_run():
+    calls = Node()
+
+    def compute(key):
+        calls.value += 1
+        return key
+
+    remembered = functools.lru_cache(compute)
+
+    def setup():
+        calls.value = 0
+        return remembered(1)
+
+    def asks(it):
+        remembered(1)
+
+    assert explore_threads(asks, asks, setup=setup, check=lambda it: calls.value == 1, strategy="dpor").complete
+
+
+class Counting(logging.Handler):
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+
+    def emit(self, record):
+        before = self.n
+        self.n = before + 1
+
+
+def logger_that_counts():
+    logger, handler = logging.Logger("counting"), Counting()
+    logger.addHandler(handler)
+    return logger, handler
+
+
+def test_the_lock_of_a_handler_excludes_others():
+    def logs(both):
+        both[0].warning("a")
+
+    result = explore_threads(logs, logs, setup=logger_that_counts, check=lambda both: both[1].n == 2)
+    assert result.complete
+
+
+def lock_in_a_stack(lock, numbers):
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(lock)
+        before = numbers[0]
+        numbers[0] = before + 1
+
+
+def lock_in_a_condition(lock, numbers):
+    with threading.Condition(lock):
+        before = numbers[0]
+        numbers[0] = before + 1
+
+
+@pytest.mark.parametrize("adds", [lock_in_a_stack, lock_in_a_condition])
+def test_a_lock_of_a_closure_that_the_library_takes(adds):
+    lock, numbers = threading.Lock(), [0]
+
+    def add():
+        adds(lock, numbers)
+
+    assert explore_threads(add, add, check=lambda: numbers == [2], timeout=60).complete
+    assert numbers == [0]
