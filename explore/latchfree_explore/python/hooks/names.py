@@ -8,6 +8,7 @@ from typing import Any
 from latchfree_explore.python.core.names import HOOK
 from latchfree_explore.python.core.run import CONTROL
 from latchfree_explore.python.core.steps import WRITE
+from latchfree_explore.python.hooks.lookup import module_key
 from latchfree_explore.python.hooks.state import cell, to_cell, to_variable, told
 
 
@@ -43,6 +44,7 @@ def gone_variable(name: str, namespace: dict[str, Any], line: int) -> None:
         run.at(line)
         run.undo.item(namespace, name)
         run.constants.wrote(name)
+        run.constants.wrote(module_key(namespace))
         run.record(namespace, name, WRITE)
         if run.telling:
             told(run, line, f"delete {name}")
