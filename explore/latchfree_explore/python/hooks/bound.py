@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from latchfree_explore.python.core.run import CONTROL
+from latchfree_explore.python.core.run import CONTROL, too_late
 from latchfree_explore.python.hooks import effects
 from latchfree_explore.python.hooks.calls import call, code_of, is_rewritten, method
 from latchfree_explore.python.hooks.lookup import answers, owner_of, shadows
@@ -20,6 +20,8 @@ from latchfree_explore.python.library.twins import twin
 
 def called(function: Any, line: int) -> Any:
     """Return what is to be called with the arguments."""
+    if CONTROL.ending:
+        too_late()
     function = twin(function)
     return function if id(code_of(function)) in REWRITTEN else partial(call, line, function)
 

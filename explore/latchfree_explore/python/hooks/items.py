@@ -174,14 +174,6 @@ def text(value: Any, line: int) -> Any:
     return value
 
 
-def matched(value: Any, line: int) -> Any:
-    """Read a value with all that it holds, and its attributes, to match a pattern."""
-    run = CONTROL.run
-    if run is not None:
-        _read_at_once(run, (value,), line, lambda: [*whole.inside(run, value), *_looked_into(value)])
-    return value
-
-
 def _looked_into(value: Any) -> list[Any]:
     """Return the objects in which a pattern may look: the value, and those that attributes lead to."""
     found = [value]

@@ -60,8 +60,6 @@ class Binding(Reading, Writing):
         first = node.generators[0]
         if first.is_async:
             first.iter = self.visit(first.iter)
-        elif isinstance(node, ast.GeneratorExp):
-            first.iter = self._iterated(first.iter, "begun")
         else:
             first.iter = self._iterated(first.iter)
         scope, self._scope = self._scope, self._scopes.of[node]

@@ -53,7 +53,6 @@ HOOKS: Final[dict[str, Callable[..., Any]]] = {
     "text": hooks_items.text,
     "matched": operators.matched,
     "each": hooks_items.each,
-    "begun": passing.begun,
     "delegated": passing.delegated,
     "operate": operators.operate,
     "unary": operators.unary,
