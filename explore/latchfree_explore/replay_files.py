@@ -60,6 +60,8 @@ def read(path: Path) -> dict[str, Any]:
     ReplayError
         Naming the file, what is wrong and what was expected.
     """
+    if path.exists() and not path.is_file():
+        raise ReplayError(f"{path}: is no file on a disk; fix: save it in one first")
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except (UnicodeDecodeError, json.JSONDecodeError) as error:

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any, Final, Literal, SupportsIndex, TypeAlias
 
 from latchfree_explore.python.code import Code
+from latchfree_explore.python.core.constants import Unsettled
 from latchfree_explore.python.core.run import Run
 from latchfree_explore.python.program import Machine, Program, Threads
 from latchfree_explore.python.result import ExplorationFailed, PythonExploration
@@ -233,6 +234,8 @@ def explore_program(
             found = _search(machine, result, PLANS[strategy](bound, seed), schedules, deadline)
             if found is not None:
                 _settle(machine, result, found, minimise and strategy != "bounded")
+    except Unsettled as error:
+        raise CannotControl(str(error)) from None
     except KeyboardInterrupt:
         if watchdog.hung_at:
             raise CannotControl(

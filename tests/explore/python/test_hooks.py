@@ -388,7 +388,7 @@ def test_names_that_are_new_in_each_run_end_the_search(monkeypatch):
         getattr(it, name, None)
         setattr(it, name, 1)
 
-    with pytest.raises(constants.Unsettled, match="fix: "):
+    with pytest.raises(CannotControl, match="fix: "):
         explore_threads(writes, setup=Box, strategy="dpor")
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any, Final
 
-from latchfree_explore.python.core.places import attributes, called
+from latchfree_explore.python.core.places import called
 from latchfree_explore.python.core.run import CONTROL, Run
 from latchfree_explore.python.hooks import effects, keeping, whole
 from latchfree_explore.python.hooks.announce import advance, enter, foreign, touch
@@ -174,15 +174,6 @@ def text(value: Any, line: int) -> Any:
     return value
 
 
-def _looked_into(value: Any) -> list[Any]:
-    """Return the objects in which a pattern may look: the value, and those that attributes lead to."""
-    found = [value]
-    for one in found:
-        if len(found) < _MOST_MATCHED and not isinstance(one, (*whole.IMMUTABLE, *effects.KINDS)):
-            found += [part for _, part in attributes(one) if not any(part is each for each in found)]
-    return [one for one in found if not isinstance(one, whole.IMMUTABLE) and not whole.is_controlled(type(one))]
-
-
 def _read_at_once(run: Run, values: tuple[Any, ...], line: int, read: Callable[[], Iterable[Any]]) -> None:
     """Read objects in one step; which those are is found out when it is the thread's turn."""
     if all(type(value) in _VALUES for value in values) or not any(True for _ in read()):
@@ -256,8 +247,6 @@ def _methods(name: str) -> tuple[str, ...]:
     return f"__{name.strip('_')}__", f"__{plain}__", f"__r{plain}__"
 
 
-_MOST_MATCHED: Final = 20
-"""Objects in which a pattern is expected to look."""
 _FOR_TEXT: Final = ("__eq__", "__str__", "__repr__", "__format__")
 _VALUES: Final = frozenset({int, float, bool, str, type(None), bytes})
 _COMPARING: Final = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
