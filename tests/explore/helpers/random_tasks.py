@@ -105,6 +105,12 @@ async def main():
 DEADLINE = START + "async def t0(s):\n    await asyncio.sleep(2)\n    s.results[0].append(s.x)\n"
 """A task whose timer has an earlier deadline than main's, which may pass before the task makes its own."""
 
+CANCELLED_LATE = START.replace("timeout=7", "timeout=None") + (
+    "async def t0(s):\n    try:\n        s.results[0].append(await asyncio.to_thread(s.q.qsize))\n"
+    "    finally: s.x += 1; await asyncio.sleep(0)\n"
+)
+"""A task that may be cancelled when it has its thread's result, at its last wait."""
+
 
 def random_tasks(rng, does=(*BASE, *PRIMITIVES, *TIMES, *TASKS)):
     """Return a module with a coroutine function `main`, which has one or two tasks work on an object."""

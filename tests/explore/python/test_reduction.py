@@ -67,6 +67,13 @@ def test_a_deadline_passes_before_a_timer_with_an_earlier_one_is_made():
     assert rt.outcomes(rt.tasks_of(rt.DEADLINE, 1), Reduced(), cancels=0, most=1_000)[0] == everything
 
 
+def test_a_task_is_cancelled_at_its_last_wait_beside_threads():
+    everything, _, _, whole = rt.outcomes(rt.tasks_of(rt.CANCELLED_LATE, 1), Tree(), cancels=1, most=2_000)
+    assert whole
+    assert any("[[0], [], []], 1, [True]" in outcome for outcome in everything)
+    assert rt.outcomes(rt.tasks_of(rt.CANCELLED_LATE, 1), Reduced(), cancels=1, most=2_000)[0] == everything
+
+
 def test_random_programs_come_to_the_same_outcomes():
     _, cut, run, everything = compare(count=6, most=60, seed=SEED)
     assert run - cut < everything

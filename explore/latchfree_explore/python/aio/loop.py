@@ -60,6 +60,7 @@ class ExploredLoop(Ending):
         self.cancels = cancels
         self.events = 0  # of the outside that have not landed yet
         self.calls = False  # whether a callback runs
+        self.to_cancel: list[asyncio.Task[Any]] = []
         self._quiet_turns = 0  # since the outside has acted, other than by letting time pass
         self._circles = False  # whether the loop comes back to where it is whenever time has passed
         self._woken = False
@@ -202,10 +203,13 @@ class ExploredLoop(Ending):
         if CONTROL.run is not run:  # the schedule has ended while this callback ran
             raise require("greenlet", "explore").GreenletExit
         self._touched(run)
-        for task, number in list(self._cancellable.items()):
-            if task.done():
-                del self._cancellable[task]
-                run.record(self, ("cancel", number), WRITE)
+        if not run.alone and self._cancellable:
+            run.record(self, "asked", READ)
+        for task in self.to_cancel:
+            task.cancel()
+        self.to_cancel.clear()
+        for task in [each for each in self._cancellable if each.done()]:
+            del self._cancellable[task]  # the callback has written the task's place when it began
 
     def _touched(self, run: Run) -> None:
         if not run.alone:

@@ -26,6 +26,7 @@ class Loop(Protocol):
     numbered: dict[int, asyncio.Task[Any]]
     cancels: int
     calls: bool
+    to_cancel: list[asyncio.Task[Any]]
     events: int
 
     def is_closed(self) -> bool:
@@ -117,16 +118,14 @@ def passes(run: Run, loop: Loop, timer: Timer) -> None:
 
 
 class _May(_Open):
-    """A task may be cancelled between two callbacks, as long as the outside has cancelled fewer tasks than it may."""
+    """A task may be cancelled while it runs and the outside has cancelled fewer tasks than it may."""
 
     def __init__(self, loop: Loop, number: int) -> None:
         super().__init__(loop)
         self._number = number
 
     def ready(self) -> bool:
-        if self.loop.is_closed() or self.loop.calls or self.loop.cancels == 0:
-            return False
-        return not self.loop.numbered[self._number].done()
+        return self.loop.cancels > 0 and not self.loop.is_closed() and not self.loop.numbered[self._number].done()
 
 
 def cancels(run: Run, loop: Loop, number: int) -> None:
@@ -145,7 +144,11 @@ def cancels(run: Run, loop: Loop, number: int) -> None:
         loop.news()
         if run.telling:
             run.tell(OUTSIDE, 0, f"cancel {task.get_name()}")
-        task.cancel()
+        run.record(loop, "asked", WRITE)
+        if loop.calls:
+            loop.to_cancel.append(task)  # when the callback is over, as the loop hears of it no sooner
+        else:
+            task.cancel()
 
     run.spawn(cancel, NAME, outside=True)
 
