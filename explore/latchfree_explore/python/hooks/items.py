@@ -198,6 +198,11 @@ def each(value: Any, line: int) -> Any:
     return Items(run, value, line)
 
 
+def delegated(value: Any, line: int) -> Any:
+    """Hand on with ``yield from``: a coroutine as it is, the items of anything else one by one."""
+    return value if isinstance(value, types.CoroutineType) else each(value, line)
+
+
 def binary(name: str, left: Any, right: Any, line: int) -> Any:
     """Apply an operator to operands of which one may be shared."""
     run = CONTROL.run

@@ -20,7 +20,7 @@ from typing import Any, Final, TypeAlias
 from latchfree_explore.python.core.names import reachable
 from latchfree_explore.python.core.run import CONTROL
 from latchfree_explore.python.core.undo import Undo
-from latchfree_explore.python.hooks import bound, operators, passing, whole
+from latchfree_explore.python.hooks import bound, operators, whole
 from latchfree_explore.python.hooks import calls as hooks_calls
 from latchfree_explore.python.hooks import flow as hooks_flow
 from latchfree_explore.python.hooks import items as hooks_items
@@ -53,7 +53,7 @@ HOOKS: Final[dict[str, Callable[..., Any]]] = {
     "text": hooks_items.text,
     "matched": operators.matched,
     "each": hooks_items.each,
-    "delegated": passing.delegated,
+    "delegated": hooks_items.delegated,
     "operate": operators.operate,
     "unary": operators.unary,
     "called": bound.called,
