@@ -15,32 +15,9 @@ from contextvars import Context
 from typing import Any
 
 from latchfree_explore.python.aio.still import StillLoop
-from latchfree_explore.python.aio.world import passes
+from latchfree_explore.python.aio.world import Timer, passes
 from latchfree_explore.python.core.run import CONTROL, Run, Task
 from latchfree_explore.python.core.steps import BAR, READ, WRITE
-
-_Handle: Any = asyncio.TimerHandle
-
-
-class Timer(_Handle):  # type: ignore[misc]
-    """A timer with a number.
-
-    Attributes
-    ----------
-    number : int
-    moment : (float, int)
-        The deadline, and the number of the first timer that was made for it.
-    due : bool
-        Whether its time has come.
-    """
-
-    __slots__ = ("due", "moment", "number")
-    number: int
-    moment: tuple[float, int]
-    due: bool
-
-    def __lt__(self, other: Any) -> bool:
-        return bool(self.moment < other.moment)
 
 
 class Timers(StillLoop):

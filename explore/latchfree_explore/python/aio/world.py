@@ -7,16 +7,35 @@ the loop's last step writes what they wait for, so that what they could have don
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Any, Final, Protocol
 
 from latchfree_explore.python.core.places import OUTSIDE
 from latchfree_explore.python.core.run import Run
 from latchfree_explore.python.core.steps import DUE, WRITE
 
-if TYPE_CHECKING:
-    from latchfree_explore.python.aio.timers import Timer
-
 NAME: Final = "outside"
+_Handle: Any = asyncio.TimerHandle
+
+
+class Timer(_Handle):  # type: ignore[misc]
+    """A timer with a number.
+
+    Attributes
+    ----------
+    number : int
+    moment : (float, int)
+        The deadline, and the number of the first timer that was made for it.
+    due : bool
+        Whether its time has come.
+    """
+
+    __slots__ = ("due", "moment", "number")
+    number: int
+    moment: tuple[float, int]
+    due: bool
+
+    def __lt__(self, other: Any) -> bool:
+        return bool(self.moment < other.moment)
 
 
 class Loop(Protocol):

@@ -57,14 +57,19 @@ class Diverged(Exception):
     """The same choices led to another run than before."""
 
 
+def _called(line: int, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    return function(*args, **kwargs)
+
+
 class Control:
     """Where the hooks find the run in progress."""
 
-    __slots__ = ("class_changed", "ending", "late", "namespaces", "originals", "pressed", "run", "undo")
+    __slots__ = ("call", "class_changed", "ending", "late", "namespaces", "originals", "pressed", "run", "undo")
 
     def __init__(self) -> None:
         self.run: Run | None = None
         self.ending = False
+        self.call: Callable[..., Any] = _called  # the hook of calls, for code that stands below the hooks
         self.late = 0  # calls of hooks by the thread that is being ended
         self.pressed = False  # whether Ctrl-C was pressed, which is still to take effect
         self.class_changed = False  # by code of the program between two runs

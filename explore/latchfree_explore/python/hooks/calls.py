@@ -206,3 +206,6 @@ def made(value: Any, line: int) -> Any:
     elif run.current is not None:
         run.names.born(value, run.current.number)
     return value
+
+
+CONTROL.call = call

@@ -82,14 +82,12 @@ class _Ended:
     def __init__(self, function: Any, arguments: tuple[Any, ...]) -> None:
         self._error: BaseException | None = None
         self._value: Any = None
-        from latchfree_explore.python.hooks.calls import call
-
         of_context: Any = getattr(function, "func", None)
         try:
             if isinstance(getattr(of_context, "__self__", None), Context):  # as `asyncio.to_thread` has it
-                self._value = of_context(call, 0, *function.args, **function.keywords)
+                self._value = of_context(CONTROL.call, 0, *function.args, **function.keywords)
             else:
-                self._value = call(0, function, *arguments)
+                self._value = CONTROL.call(0, function, *arguments)
         except BaseException as error:
             if CONTROL.run is None:  # the schedule ends, and the thread with it
                 raise
