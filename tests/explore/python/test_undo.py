@@ -8,6 +8,7 @@ import threading
 import weakref
 from typing import ClassVar
 
+import numpy as np
 import pytest
 
 pytest.importorskip("greenlet")
@@ -271,3 +272,16 @@ def test_a_lock_of_a_closure_that_the_library_takes(adds):
 
     assert explore_threads(add, add, check=lambda: numbers == [2], timeout=60).complete
     assert numbers == [0]
+
+
+ARRAY = np.zeros(2)
+
+
+def test_functions_of_numpy_are_no_arrays():
+    def adds():
+        np.add(ARRAY, 1, out=ARRAY)
+        ARRAY[0] = np.float64(3) + ARRAY[1]
+        np.multiply.reduce(ARRAY)
+
+    assert explore_threads(adds, strategy="dpor").verdict == "ok"
+    assert list(ARRAY) == [0, 0]

@@ -95,8 +95,8 @@ class Undo:
         self._log.append(lambda: _restore_attribute(owner, name, _MISSING))
 
     def array(self, value: Any) -> None:
-        """Save the items of an array."""
-        if (id(value), None) not in self._seen:
+        """Save the items of an array; of anything else from such a library, as a function of numpy, there are none."""
+        if (id(value), None) not in self._seen and hasattr(type(value), "__setitem__"):
             self._note(value, None)
             items = copy.copy(value)
             everything = ... if hasattr(items, "shape") else slice(None)

@@ -89,6 +89,8 @@ def _step(run: Run, line: int, function: Any, in_python: bool, args: tuple[Any, 
             caches.guard_handlers(run)
     keeps = caches.forget_calls(run, function)
     changed = touched.before(run, function, (*args, *kwargs.values()), line)
+    if type(kwargs.get("out")).__module__ in whole.COPIED:  # functions of numpy write there
+        changed.append((kwargs["out"], whole.change(run, kwargs["out"])))
     generator = _resumed_by(function, args)
     if generator is None:
         result = frames.called(function, args, kwargs)
