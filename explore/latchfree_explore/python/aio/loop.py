@@ -26,7 +26,7 @@ from typing import Any, Final, TypeVar
 from latchfree.extras import require
 from latchfree_explore.python.aio.ending import Ending
 from latchfree_explore.python.aio.tasks import ExploredFuture, ExploredTask, is_eager
-from latchfree_explore.python.aio.turning import Forced, Turning, Watch, others_can_act
+from latchfree_explore.python.aio.turning import Forced, Watch, others_can_act, turning
 from latchfree_explore.python.aio.where import told_as, waits_at
 from latchfree_explore.python.aio.world import cancels, completes
 from latchfree_explore.python.core.run import CONTROL, Run, Task
@@ -142,9 +142,9 @@ class ExploredLoop(Ending):
         vain = self._watch.turns_in_vain(run, self, idle=False) if self._quiet_turns > FEWEST_TURNS else None
         if vain is not None:
             reads, asks_time = vain
-            turning = Turning(reads, self.unfinished())
+            rounds = turning(reads, self.unfinished())
             self._pause *= 2 if asks_time else 1
-            run.wait(turning, pending, run.now + self._pause if asks_time else None)
+            run.wait(rounds, pending, run.now + self._pause if asks_time else None)
             for location in reads:
                 run.record_at(location, READ)
             self.news()

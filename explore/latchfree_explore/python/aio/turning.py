@@ -160,16 +160,9 @@ def _only_read(run: Run, since: int, loop: Any, *, idle: bool) -> Accesses | Non
     return reads
 
 
-class Turning(Spin):
-    """A loop whose rounds do nothing new until one of the places they read is written."""
-
-    def __init__(self, reads: Accesses, who: str) -> None:
-        super().__init__(reads, 0, False)
-        self._who = who
-
-    def waited_for(self) -> str:
-        """Return what the loop waits for, in words."""
-        return f"what nobody does: {self._who} turns for ever"
+def turning(reads: Accesses, who: str) -> Spin:
+    """Return what a loop waits for whose rounds do nothing new until one of the places they read is written."""
+    return Spin(reads, False, f"what nobody does: {who} turns for ever")
 
 
 class Forced:

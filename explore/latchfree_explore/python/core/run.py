@@ -529,10 +529,11 @@ class Run:
 class Spin:
     """A loop that can do nothing new until one of the places it has read is written."""
 
-    def __init__(self, reads: Accesses, line: int, woken: bool) -> None:
+    def __init__(self, reads: Accesses, woken: bool, words: str, line: int = 0) -> None:
         self.reads = reads
         self.line = line
         self.woken = woken
+        self._words = words
 
     def ready(self) -> bool:
         """Return whether one of the places was written."""
@@ -545,4 +546,4 @@ class Spin:
 
     def waited_for(self) -> str:
         """Return what the loop waits for, in words."""
-        return f"a write that nobody makes (the loop at line {self.line})"
+        return self._words

@@ -90,7 +90,7 @@ def _repeats(run: Run, task: Task, line: int) -> Spin | None:
                     reads[location] = kind
                 elif kind not in _OF_LOCKS:  # what it took it gave back, and found nothing new under it
                     return None
-    spin = Spin(reads, line, False)
+    spin = Spin(reads, False, f"a write that nobody makes (the loop at line {line})", line)
     for step in run.steps[before[3] :]:
         for location, kind in step.accesses.items():
             if step.thread != task.number and kind not in (READ, PROBE):
