@@ -52,6 +52,11 @@ def is_replay(path: Path, kind: str = "replay") -> bool:
         return False
 
 
+def not_on_a_disk(path: Path) -> str:
+    """Return what is wrong with a pipe or a folder, which cannot be read again; nothing if it may be a file."""
+    return f"{path}: is no file on a disk; fix: save it in one first" if path.exists() and not path.is_file() else ""
+
+
 def read(path: Path) -> dict[str, Any]:
     """Read a replay file.
 
@@ -60,8 +65,8 @@ def read(path: Path) -> dict[str, Any]:
     ReplayError
         Naming the file, what is wrong and what was expected.
     """
-    if path.exists() and not path.is_file():
-        raise ReplayError(f"{path}: is no file on a disk; fix: save it in one first")
+    if problem := not_on_a_disk(path):
+        raise ReplayError(problem)
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except (UnicodeDecodeError, json.JSONDecodeError) as error:

@@ -26,6 +26,7 @@ from latchfree_explore.python.core.steps import Step
 from latchfree_explore.python.program import Machine, Program
 from latchfree_explore.python.result import PythonExploration
 from latchfree_explore.python.search.strategies import Fixed
+from latchfree_explore.replay_files import not_on_a_disk
 from latchfree_explore.scenario import Scenario
 from latchfree_model import get_model
 
@@ -130,8 +131,8 @@ def read(path: Path) -> dict[str, Any]:
     PythonReplayError
         Naming the file, what is wrong and what was expected.
     """
-    if path.exists() and not path.is_file():
-        raise PythonReplayError(f"{path}: is no file on a disk; fix: save it in one first")
+    if problem := not_on_a_disk(path):
+        raise PythonReplayError(problem)
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:

@@ -22,7 +22,7 @@ from latchfree_explore.python.hooks.iterating import Items
 from latchfree_explore.python.hooks.lookup import answers, class_attribute, owner_of, shadows
 from latchfree_explore.python.hooks.refused import refuse
 from latchfree_explore.python.hooks.state import CODE, get, varies
-from latchfree_explore.python.hooks.whole import IMMUTABLE, REWRITTEN
+from latchfree_explore.python.hooks.whole import IMMUTABLE, REWRITTEN, VALUES
 from latchfree_explore.python.library.twins import TWINS, twin
 
 _RESUMABLE: Final = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
@@ -33,8 +33,7 @@ _CONSUMING: Final = frozenset({list, tuple, sorted, sum, max, min, set, frozense
 _OF_VALUES: Final = frozenset({
     len, sum, min, max, abs, int, float, bool, round, range, divmod, ord, chr, str, repr, format, hash, bytes,
 })  # fmt: skip
-_VALUES: Final = frozenset({int, float, bool, str, bytes, type(None)})
-"""Of these, the functions above make values that nobody changes."""
+"""Functions that make of values others that nobody changes."""
 _OURS: Final = "latchfree_explore."
 
 
@@ -65,7 +64,7 @@ def call(_lf_line: int, _lf_function: Any, /, *args: Any, **kwargs: Any) -> Any:
 
 def _step(run: Run, line: int, function: Any, in_python: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a function that is not rewritten: one step, but for what it calls."""
-    if not kwargs and touched.hashable(function) and function in _OF_VALUES and _VALUES.issuperset(map(type, args)):
+    if not kwargs and touched.hashable(function) and function in _OF_VALUES and VALUES.issuperset(map(type, args)):
         found = function(*args)
         _after(run, False)
         return found

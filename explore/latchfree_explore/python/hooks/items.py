@@ -176,7 +176,7 @@ def text(value: Any, line: int) -> Any:
 
 def _read_at_once(run: Run, values: tuple[Any, ...], line: int, read: Callable[[], Iterable[Any]]) -> None:
     """Read objects in one step; which those are is found out when it is the thread's turn."""
-    if all(type(value) in _VALUES for value in values) or not any(True for _ in read()):
+    if all(type(value) in whole.VALUES for value in values) or not any(True for _ in read()):
         return
     if run.polls:
         for one in read():
@@ -209,7 +209,7 @@ def binary(name: str, left: Any, right: Any, line: int) -> Any:
     if run is None and name not in _DUNDERS:
         keeping.items(left)
     operation = getattr(operator, name if hasattr(operator, name) else name + "_")
-    if run is None or (type(left) in _VALUES and type(right) in _VALUES):
+    if run is None or (type(left) in whole.VALUES and type(right) in whole.VALUES):
         found = operation(left, right)
         if run is None and found is not left and isinstance(found, effects.KINDS):
             keeping.made(found)
@@ -253,7 +253,6 @@ def _methods(name: str) -> tuple[str, ...]:
 
 
 _FOR_TEXT: Final = ("__eq__", "__str__", "__repr__", "__format__")
-_VALUES: Final = frozenset({int, float, bool, str, type(None), bytes})
 _COMPARING: Final = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 _DUNDERS: Final = {
     name: f"__{name.rstrip('_')}__"

@@ -6,10 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 from latchfree_explore.python.core.names import HOOK
-from latchfree_explore.python.core.run import CONTROL
-from latchfree_explore.python.core.steps import WRITE
-from latchfree_explore.python.hooks.lookup import module_key
-from latchfree_explore.python.hooks.state import cell, keep_cell, to_cell, to_variable, told
+from latchfree_explore.python.hooks.state import (
+    called_cell,
+    cell,
+    changes_cell,
+    changes_variable,
+    to_cell,
+    to_variable,
+    told,
+)
 
 
 def own_cell(reader: Callable[[], Any], line: int) -> Any:
@@ -23,7 +28,7 @@ def own_cell(reader: Callable[[], Any], line: int) -> Any:
     try:
         return cell(reader, line)
     except NameError:
-        name = reader.__code__.co_freevars[0]
+        name = called_cell(reader)
     raise UnboundLocalError(f"cannot access local variable {name!r} where it is not associated with a value")
 
 
@@ -39,32 +44,16 @@ def binds_cell(reader: Callable[[], Any], line: int) -> Callable[[Any], Any]:
 
 def gone_variable(name: str, namespace: dict[str, Any], line: int) -> None:
     """Announce the deletion of a variable of a module."""
-    run = CONTROL.run
+    run = changes_variable(name, namespace, line)
     if run is not None:
-        run.at(line)
-        run.undo.item(namespace, name)
-        run.constants.wrote(name)
-        run.constants.wrote(module_key(namespace))
-        run.record(namespace, name, WRITE)
-        if run.telling:
-            told(run, line, f"delete {name}")
-    elif CONTROL.undo is not None:
-        CONTROL.undo.item(namespace, name)
+        told(run, line, f"delete {name}")
 
 
 def gone_cell(reader: Callable[[], Any], line: int) -> None:
     """Announce the deletion of a variable of a closure."""
-    run = CONTROL.run
-    if run is not None and reader.__closure__:
-        held, name = reader.__closure__[0], reader.__code__.co_freevars[0]
-        run.at(line)
-        run.undo.cell(held)
-        run.constants.wrote(name)
-        run.record(held, "value", WRITE)
-        if run.telling:
-            told(run, line, f"delete {name}")
-    elif reader.__closure__:
-        keep_cell(reader.__closure__[0])
+    run = changes_cell(reader, line)
+    if run is not None:
+        told(run, line, f"delete {called_cell(reader)}")
 
 
 def visible(names: Any, line: int) -> Any:

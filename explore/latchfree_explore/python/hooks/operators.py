@@ -13,7 +13,6 @@ from latchfree_explore.python.hooks.announce import enter
 from latchfree_explore.python.hooks.items import binary
 from latchfree_explore.python.hooks.state import told
 
-_VALUES: Final = frozenset({int, float, bool, str, type(None), bytes})
 _NAMES: Final = (
     "add", "sub", "mul", "matmul", "truediv", "mod", "pow", "lshift", "rshift", "or_", "xor", "and_", "floordiv",
 )  # fmt: skip
@@ -25,7 +24,7 @@ _OPERATIONS: Final[dict[str, Callable[[Any, Any], Any]]] = {
 
 def operate(name: str, left: Any, right: Any, line: int) -> Any:
     """Apply an operator; operands that are neither numbers nor texts may be shared."""
-    if type(left) in _VALUES and type(right) in _VALUES:
+    if type(left) in whole.VALUES and type(right) in whole.VALUES:
         return _OPERATIONS[name](left, right)
     return binary(name, left, right, line)
 

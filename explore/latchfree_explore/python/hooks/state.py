@@ -274,48 +274,64 @@ def variable(name: str, namespace: dict[str, Any], line: int) -> Any:
 
 def to_variable(new: Any, name: str, namespace: dict[str, Any], line: int) -> Any:
     """Announce the writing of a variable of a module; return the value, which is then assigned."""
-    run = CONTROL.run
+    run = changes_variable(name, namespace, line)
     if run is not None:
-        run.at(line)
-        run.undo.item(namespace, name)
-        run.constants.wrote(name)
-        run.constants.wrote(module_key(namespace))
-        run.record(namespace, name, WRITE)
-        if run.telling:
-            told(run, line, f"write {name} = {short(new)}")
-    elif CONTROL.undo is not None:
-        CONTROL.undo.item(namespace, name)
+        told(run, line, f"write {name} = {short(new)}")
     return new
+
+
+def changes_variable(name: str, namespace: dict[str, Any], line: int) -> Run | None:
+    """Announce a change of a variable of a module; return the run if it is to be told in words."""
+    run = CONTROL.run
+    if run is None:
+        if CONTROL.undo is not None:
+            CONTROL.undo.item(namespace, name)
+        return None
+    run.at(line)
+    run.undo.item(namespace, name)
+    run.constants.wrote(name)
+    run.constants.wrote(module_key(namespace))
+    run.record(namespace, name, WRITE)
+    return run if run.telling else None
 
 
 def cell(reader: Callable[[], Any], line: int) -> Any:
     """Read a variable of a closure."""
     run = CONTROL.run
     held = reader.__closure__
-    if run is not None and held and not run.constants.constant(_called_cell(reader)):
+    if run is not None and held and not run.constants.constant(called_cell(reader)):
         run.at(line)
         run.record(held[0], "value", READ)
         if run.telling:
-            told(run, line, f"read {_called_cell(reader)}: {short(reader())}")
+            told(run, line, f"read {called_cell(reader)}: {short(reader())}")
     return twin(reader())
 
 
 def to_cell(new: Any, reader: Callable[[], Any], line: int) -> Any:
     """Announce the writing of a variable of a closure; return the value, which is then assigned."""
-    run = CONTROL.run
-    if run is not None and reader.__closure__:
-        held = reader.__closure__[0]
-        run.at(line)
-        run.undo.cell(held)
-        run.constants.wrote(_called_cell(reader))
-        run.record(held, "value", WRITE)
-        if run.telling:
-            told(run, line, f"write {_called_cell(reader)} = {short(new)}")
-    elif reader.__closure__:
-        keep_cell(reader.__closure__[0])
+    run = changes_cell(reader, line)
+    if run is not None:
+        told(run, line, f"write {called_cell(reader)} = {short(new)}")
     return new
 
 
-def _called_cell(reader: Callable[[], Any]) -> str:
+def changes_cell(reader: Callable[[], Any], line: int) -> Run | None:
+    """Announce a change of a variable of a closure; return the run if it is to be told in words."""
+    run = CONTROL.run
+    if not reader.__closure__:
+        return None
+    held = reader.__closure__[0]
+    if run is None:
+        keep_cell(held)
+        return None
+    run.at(line)
+    run.undo.cell(held)
+    run.constants.wrote(called_cell(reader))
+    run.record(held, "value", WRITE)
+    return run if run.telling else None
+
+
+def called_cell(reader: Callable[[], Any]) -> str:
+    """Return the name of a variable of a closure."""
     names: tuple[str, ...] = reader.__code__.co_freevars
     return names[0]

@@ -23,6 +23,8 @@ IMMUTABLE: Final = (
     types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.GeneratorType,
     types.CoroutineType, types.AsyncGeneratorType, types.CodeType, types.GenericAlias, BaseException,
 )  # fmt: skip
+VALUES: Final = frozenset({int, float, bool, str, bytes, type(None)})
+"""Kinds whose operators touch nothing that is shared."""
 _CONTROLLED: Final = ("latchfree_explore.", "threading", "queue", "concurrent.futures.", "asyncio.", "_asyncio")
 _OF_VALUES: Final = frozenset({
     "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__", "__str__", "__repr__", "__format__",
