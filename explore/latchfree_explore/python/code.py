@@ -137,7 +137,7 @@ class Code:
         """Have modules rewritten that a schedule has imported; return whether there are any of the program.
 
         The schedule saw none of their accesses, so it does not count. What it changed in them is not known either: they
-        are made anew, each after those that it has imported.
+        are forgotten and imported again.
         """
         if len(sys.modules) == len(self._imported):
             return False
@@ -145,8 +145,19 @@ class Code:
         new = [name for name in sys.modules if name not in self._imported]
         self._imported.update(new)
         own = [name for name in new if self._instrumented.is_own(name)]
-        for name in reversed(own):
-            importlib.reload(sys.modules[name])
+        for name in own:
+            _forget(name)
+        for name in own:
+            importlib.import_module(name)
         if own:
             self._rewrite(roots, own)
         return bool(own)
+
+
+def _forget(name: str) -> None:
+    """Undo the import of a module."""
+    module = sys.modules.pop(name)
+    package, _, last = name.rpartition(".")
+    around = vars(sys.modules[package]) if package in sys.modules else {}
+    if around.get(last) is module:
+        del around[last]

@@ -1,6 +1,7 @@
 """The explorer's own bugs: each part that is left out is missed by a small program made for it."""
 
 import itertools
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -19,7 +20,7 @@ from latchfree_explore.python.core import names, steps, undo
 from latchfree_explore.python.hooks import effects, polling
 from latchfree_explore.python.hooks import flow as hooks_flow
 from latchfree_explore.python.library import locks
-from latchfree_explore.python.rewriting import instrument
+from latchfree_explore.python.rewriting import codes, instrument
 from latchfree_explore.python.search import races
 from latchfree_explore.python.search import strategies as search
 from latchfree_explore.python.search.strategies import Reduced, Tree
@@ -88,6 +89,7 @@ def one_call_after_the_other():
     assert len(workers) == 1
 
 
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="a worker looks before it waits, which is a race of its own")
 def test_if_a_take_is_a_write_the_second_worker_of_a_pool_is_missed(monkeypatch):
     found = explore_threads(one_call_after_the_other, strategy="dpor", raises=False)
     assert found.wrong is not None
@@ -155,10 +157,11 @@ def test_iterating_before_the_event_misses_an_outcome(monkeypatch):
         return real(iterator, line)
 
     source = f"{START}\ndef t0(s):\n    s.results[0].append([k for k in s.d])\ndef t1(s):\n    s.d['a'] = 5\n"
-    real = instrument.HOOKS["each"]
+    real = codes.HOOKS["each"]
     everything = outcomes(module_of(source, 2), Tree(), polls=False, most=5_000)[0]
     assert outcomes(module_of(source, 2), Reduced(), polls=False, most=5_000)[0] == everything
-    monkeypatch.setitem(instrument.HOOKS, "each", early)
+    monkeypatch.setattr(instrument, "of_module", codes.of_module.__wrapped__)
+    monkeypatch.setitem(codes.HOOKS, "each", early)
     assert outcomes(module_of(source, 2), Reduced(), polls=False, most=5_000)[0] != everything
 
 

@@ -4,7 +4,7 @@ import ast
 import asyncio
 import collections
 import symtable
-import types
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,8 +15,8 @@ import racy_names
 from racy_names import RACES, Shared
 
 from latchfree_explore import explore_threads
+from latchfree_explore.python.rewriting.codes import of_module
 from latchfree_explore.python.rewriting.finding import Scopes
-from latchfree_explore.python.rewriting.rewriter import rewritten
 
 LIBRARY = Path(collections.__file__).parents[1]
 MODULES = ["argparse", "ast", "bdb", "calendar", "contextlib", "dataclasses", "enum", "functools", "inspect",
@@ -50,6 +50,12 @@ def names_by_the_compiler(source):
     return found
 
 
+BEFORE_3_12 = pytest.mark.skipif(
+    sys.version_info >= (3, 12), reason="the compiler's table has the names of comprehensions in the function around"
+)
+
+
+@BEFORE_3_12
 @pytest.mark.parametrize("name", MODULES)
 def test_names_mean_what_the_compiler_says(name):
     source = LIBRARY.joinpath(f"{name}.py").read_text() if LIBRARY.joinpath(f"{name}.py").exists() else ""
@@ -92,32 +98,28 @@ class Tricky:
 """
 
 
+@BEFORE_3_12
 def test_names_of_a_tricky_class():
     ours, theirs = names_of(ast.parse(TRICKY)), names_by_the_compiler(TRICKY)
     differ = (ours - theirs) + (theirs - ours)
     assert {each[1] for each in differ} <= IMPLIED | {"T"}  # the outer of two comprehensions does not mention T itself
 
 
-def functions_of(code):
-    """Yield the name, the line and the captured names of each function, but for those that the hooks make."""
-    if code.co_varnames[:1] != ("_lf_cell",):
-        yield code.co_qualname, code.co_firstlineno, code.co_freevars
-    for each in code.co_consts:
-        if isinstance(each, types.CodeType):
-            yield from functions_of(each)
+def functions_of(codes):
+    """Return the name, the line and the captured names of each function, but for those that the hooks make."""
+    return {(*key, code.co_freevars) for key, each in codes.items() for code in each}
 
 
 @pytest.mark.parametrize("file", sorted(Path(asyncio.__file__).parent.glob("*.py")), ids=lambda file: file.name)
 def test_rewritten_functions_capture_what_they_did(file):
-    source = file.read_text()
-    plain, new = compile(source, "source", "exec"), compile(rewritten(source, "source"), "source", "exec")
-    assert set(functions_of(plain)) == set(functions_of(new))
+    plain, new = of_module(file.read_text(), "source")
+    assert functions_of(plain) == functions_of(new)
 
 
 def test_the_class_of_a_method_is_no_variable_of_the_module():
     source = "class A:\n    def f(self): return __class__\ndef g():\n    global __class__\n    __class__ = 1"
-    plain, new = compile(source, "source", "exec"), compile(rewritten(source, "source"), "source", "exec")
-    assert set(functions_of(plain)) == set(functions_of(new))
+    plain, new = of_module(source, "source")
+    assert functions_of(plain) == functions_of(new)
 
 
 @pytest.mark.parametrize(("threads", "reached"), RACES, ids=lambda each: getattr(each, "__name__", None))

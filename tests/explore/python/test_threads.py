@@ -350,3 +350,53 @@ def test_a_module_that_a_thread_imports_is_explored_too(tmp_path, monkeypatch):
     assert found.wrong is not None
     assert found.preemptions == 1
     assert not any(name.startswith("_lf_") for name in vars(sys.modules["imported_late"]))
+
+
+def test_a_module_that_a_thread_imports_has_its_body_run_in_an_empty_namespace(tmp_path, monkeypatch):
+    package = tmp_path / "late_package"
+    package.mkdir()
+    (package / "__init__.py").write_text("from late_package import part\nassert 'once' not in globals()\nonce = 1\n")
+    (package / "part.py").write_text("assert 'n' not in globals()\nn = 0\ndef add():\n    global n\n    n += 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def add():
+        from late_package import part
+
+        part.add()
+
+    def whole():
+        return sys.modules["late_package"].part.n == sys.modules["late_package.part"].n == 2
+
+    try:
+        found = explore_threads(add, add, check=whole, strategy="dpor", raises=False)
+    finally:
+        for name in "late_package", "late_package.part":
+            sys.modules.pop(name, None)
+    assert found.wrong is not None
+    assert found.preemptions == 1
+
+
+def test_a_generator_that_outlives_the_exploration_goes_on():
+    kept = []
+
+    class Numbers:
+        def __init__(self):
+            self.n = 0
+            self.lock = threading.Lock()
+
+        def all(self):
+            while True:
+                with self.lock:
+                    self.n += 1
+                yield self.n
+
+        def start(self):
+            self.made = self.all()
+            next(self.made)
+
+    def check(it):
+        kept.append(it.made)
+        return True
+
+    assert explore_threads(lambda it: it.start(), lambda it: it.n, setup=Numbers, check=check).verdict == "ok"
+    assert [next(kept[0]), next(kept[0])] == [1, 2]

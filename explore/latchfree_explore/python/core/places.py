@@ -21,6 +21,7 @@ _LIBRARY: Final = tuple(
     str(Path(sys.modules["os"].__file__ or "").parent / name)
     for name in ("threading.py", "queue.py", "_threading_local.py", "concurrent", "asyncio")
 )
+_NO_DATA: Final = (int, str, bytes, float, type(None), types.ModuleType, types.CodeType, types.BuiltinFunctionType)
 
 
 def is_of_the_program(file: str) -> bool:
@@ -65,14 +66,14 @@ def _path_from(named: Iterable[tuple[str, Any]], target: Any) -> str | None:
     """Return how an object is reached from others that have names."""
     waiting = deque(named)
     original = CONTROL.originals.get(id(target), target)
-    seen: set[int] = set()
+    seen: dict[int, Any] = {}  # keeps what it has seen: what a member makes anew each time gets no address twice
     while waiting and len(seen) < MOST_REACHED:
         path, value = waiting.popleft()
         if value is target or value is original:
             return path
-        if id(value) in seen or isinstance(value, int | str | bytes | float | type(None)):
+        if id(value) in seen or isinstance(value, _NO_DATA):
             continue
-        seen.add(id(value))
+        seen[id(value)] = value
         waiting.extend(named_parts(path, value))
     return None
 

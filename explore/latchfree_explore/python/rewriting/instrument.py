@@ -15,61 +15,14 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from latchfree_explore.python.core.names import reachable
 from latchfree_explore.python.core.run import CONTROL
 from latchfree_explore.python.core.undo import Undo
-from latchfree_explore.python.hooks import bound, operators, whole
-from latchfree_explore.python.hooks import calls as hooks_calls
-from latchfree_explore.python.hooks import flow as hooks_flow
-from latchfree_explore.python.hooks import items as hooks_items
-from latchfree_explore.python.hooks import names as hooks_names
-from latchfree_explore.python.hooks import state as hooks_state
+from latchfree_explore.python.hooks.whole import REWRITTEN
 from latchfree_explore.python.library.twins import is_instance, twin
-from latchfree_explore.python.rewriting.rewriter import rewritten
-from latchfree_explore.python.rewriting.trees import PREFIX
-
-HOOKS: Final[dict[str, Callable[..., Any]]] = {
-    "get": hooks_state.get,
-    "set": hooks_state.put,
-    "delete": hooks_state.delete,
-    "variable": hooks_state.variable,
-    "to_variable": hooks_state.to_variable,
-    "cell": hooks_state.cell,
-    "to_cell": hooks_state.to_cell,
-    "own_cell": hooks_names.own_cell,
-    "binds_variable": hooks_names.binds_variable,
-    "binds_cell": hooks_names.binds_cell,
-    "gone_variable": hooks_names.gone_variable,
-    "gone_cell": hooks_names.gone_cell,
-    "visible": hooks_names.visible,
-    "item": hooks_items.item,
-    "set_item": hooks_items.set_item,
-    "delete_item": hooks_items.delete_item,
-    "contains": hooks_items.contains,
-    "truth": hooks_items.truth,
-    "seen": hooks_items.seen,
-    "text": hooks_items.text,
-    "matched": operators.matched,
-    "each": hooks_items.each,
-    "delegated": hooks_items.delegated,
-    "operate": operators.operate,
-    "unary": operators.unary,
-    "called": bound.called,
-    "bound": bound.bound,
-    "spreading": bound.spreading,
-    "entered": hooks_calls.entered,
-    "made": hooks_calls.made,
-    "enter": hooks_flow.enter,
-    "resumed": hooks_flow.resumed,
-    "again": hooks_flow.again,
-    "globals": globals,
-    "slice": slice,
-    "twin": lambda value, line: twin(value),
-}
-
-_Codes: TypeAlias = dict[tuple[str, int], list[types.CodeType]]
+from latchfree_explore.python.rewriting.codes import is_of_hooks, nested, of_module
 
 _LIBRARY: Final = tuple(
     str(Path(sysconfig.get_path(name)).resolve()) for name in ("stdlib", "platstdlib", "purelib", "platlib")
@@ -131,7 +84,7 @@ class Instrumented:
                 continue
             seen.add(name)
             yield vars(module)
-            for value in [each for key, each in vars(module).items() if not key.startswith(PREFIX)]:
+            for value in list(vars(module).values()):
                 if isinstance(value, types.ModuleType):
                     waiting.append(value.__name__)
                 elif isinstance(value, type):
@@ -152,7 +105,7 @@ class Instrumented:
         if name == "__main__" or name not in sys.modules:
             return True
         file = getattr(sys.modules.get(name), "__file__", None)
-        return file is not None and not str(Path(file).resolve()).startswith(_LIBRARY)
+        return file is not None and not _is_installed(str(Path(file).resolve()))
 
     # in and out ------------------------------------------------------------------------------------------------------
 
@@ -199,7 +152,7 @@ class Instrumented:
         for value in gc.get_objects():
             kind = type(value)
             if kind is types.FunctionType:
-                if id(value.__globals__) in self._namespaces and not _is_hooks(value.__code__):
+                if id(value.__globals__) in self._namespaces and not is_of_hooks(value.__code__):
                     functions[value.__code__.co_filename].append(value)
                 continue
             makes = of_classes.get(kind)
@@ -209,7 +162,7 @@ class Instrumented:
                 classes.append(value)
         left = {id(each) for cls in classes for each in _asked_by_all(cls)}
         CONTROL.namespaces = list(self._namespaces.values())
-        for space in self._namespaces.values():  # before the code that uses the names, so they are put back after it
+        for space in self._namespaces.values():  # before the code that uses them, so they are put back after it
             self._exchange_names(space)
         for file, group in functions.items():
             self._exchange_code(file, [each for each in group if id(each) not in left])
@@ -226,7 +179,7 @@ class Instrumented:
                         f"{function.__qualname__} has no source to be rewritten ({file}); fix: put it into a file"
                     )
             return
-        old, new = _compiled("".join(lines), file)
+        old, new = of_module("".join(lines), file)
         for key, codes in new.items():
             self._originals.update((id(a), b) for a, b in zip(codes, old.get(key, ()), strict=False))
         for function in functions:
@@ -245,21 +198,18 @@ class Instrumented:
 
     def _assign(self, function: types.FunctionType, code: types.CodeType) -> None:
         old = self._originals.get(id(function.__code__), function.__code__)
-        inner = list(_nested(code))
+        inner = list(nested(code))
 
         def restore() -> None:
             function.__code__ = old
             for each in inner:
-                whole.REWRITTEN.pop(id(each), None)
+                REWRITTEN.pop(id(each), None)
 
         self._restore.append(restore)
         function.__code__ = code
-        whole.REWRITTEN.update((id(each), each) for each in inner)
+        REWRITTEN.update((id(each), each) for each in inner)
 
     def _exchange_names(self, space: dict[str, Any]) -> None:
-        for name, hook in HOOKS.items():
-            self._restore.append(lambda name=name: space.pop(PREFIX + name, None))  # type: ignore[misc]
-            space[PREFIX + name] = hook
         for name, value in list(space.items()):
             if is_instance(value):
                 self._instances.append((space, name, value))
@@ -283,11 +233,14 @@ class Instrumented:
         self._restore.append(lambda: assign(old))
 
 
-@lru_cache(maxsize=64)
-def _compiled(source: str, file: str) -> tuple[_Codes, _Codes]:
-    """Return the code of the functions of a module, as they are and rewritten."""
-    old, new = (_codes(compile(tree, file, "exec", dont_inherit=True)) for tree in (source, rewritten(source, file)))
-    return old, new
+def _is_installed(file: str) -> bool:
+    """Return whether a file is of the standard library or of an installed package, also if ``pip -t`` put it there."""
+    return file.startswith(_LIBRARY) or any(map(_holds_packages, Path(file).parents))
+
+
+@lru_cache(maxsize=1024)
+def _holds_packages(folder: Path) -> bool:
+    return any(folder.glob("*.dist-info"))
 
 
 def _asked_by_all(cls: type) -> Iterator[Any]:
@@ -316,24 +269,3 @@ def _methods_of(kind: type) -> Iterator[types.FunctionType]:
 
 def _modules_of(cls: type) -> list[str]:
     return [each.__module__ for each in cls.__mro__]
-
-
-def _nested(code: types.CodeType) -> Iterator[types.CodeType]:
-    yield code
-    for each in code.co_consts:
-        if isinstance(each, types.CodeType):
-            yield from _nested(each)
-
-
-def _is_hooks(code: types.CodeType) -> bool:
-    """Return whether a hook made a function, to reach a variable of a closure."""
-    return code.co_varnames[:1] == (PREFIX + "cell",)
-
-
-def _codes(code: types.CodeType) -> _Codes:
-    """Return the code of the functions of a module, by name and line; not of those that the hooks made."""
-    found: dict[tuple[str, int], list[types.CodeType]] = defaultdict(list)
-    for each in _nested(code):
-        if not _is_hooks(each):
-            found[each.co_qualname, each.co_firstlineno].append(each)
-    return found

@@ -1,6 +1,7 @@
 """The trees that rewriting makes: calls of hooks, names of its own, and what a function knows of its variables.
 
-Example: `_hook("get", at, owner, name)` is the tree of ``_lf_get(owner, name, 7)`` for an access in line 7.
+Example: `_hook("get", at, owner, name)` is the tree of ``_lf_get(owner, name, 7)`` for an access in line 7. The name
+of the hook is a constant (`codes`).
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class Hooks(ast.NodeTransformer):
         self._count = 0
 
     def _hook(self, name: str, at: ast.AST, *arguments: ast.expr) -> ast.expr:
-        call = ast.Call(load(PREFIX + name), [*arguments, ast.Constant(at.lineno)], [])  # type: ignore[attr-defined]
+        call = ast.Call(hook(name), [*arguments, ast.Constant(at.lineno)], [])  # type: ignore[attr-defined]
         return located(call, at)
 
     def _mangled(self, name: str) -> ast.expr:
@@ -117,16 +118,26 @@ def assigned(name: str, value: ast.expr, at: ast.AST) -> ast.stmt:
     return located(ast.Assign([ast.Name(name, ast.Store())], value), at)
 
 
+def placeholder(name: str) -> bytes:
+    """Return the constant that stands for a hook until the tree is compiled."""
+    return (PREFIX + name).encode()
+
+
+def hook(name: str) -> ast.expr:
+    """Return a hook, to be called."""
+    return ast.Constant(placeholder(name))
+
+
 def the_globals() -> ast.expr:
     """Return a call of ``globals``, whatever the program calls so."""
-    return ast.Call(load(PREFIX + "globals"), [], [])
+    return ast.Call(hook("globals"), [], [])
 
 
 def index(node: ast.expr) -> ast.expr:
     """Return an index as an expression that can be an argument."""
     if isinstance(node, ast.Slice):
         parts = [each or ast.Constant(None) for each in (node.lower, node.upper, node.step)]
-        return ast.Call(load(PREFIX + "slice"), parts, [])
+        return ast.Call(hook("slice"), parts, [])
     if isinstance(node, ast.Tuple) and any(isinstance(each, ast.Slice) for each in node.elts):
         return ast.Tuple([index(each) for each in node.elts], ast.Load())
     return node
