@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("greenlet")
 
-from latchfree_explore import explore_threads
+from latchfree_explore import explore_async, explore_threads
 
 
 class Shared:
@@ -163,3 +163,15 @@ LOOPS = [
 @pytest.mark.parametrize("loop", LOOPS)
 def test_a_loop_that_gets_on_by_its_calls_ends(loop, switches):
     assert explore_threads(loop, switches=switches, strategy="dpor").verdict == "ok"
+
+
+@pytest.mark.parametrize("clock", [time.monotonic, lambda: asyncio.get_running_loop().time()])
+def test_a_coroutine_that_looks_at_the_clock_until_it_is_time_ends(clock):
+    async def main():
+        sleeps = asyncio.create_task(asyncio.sleep(0.5))
+        await asyncio.sleep(0)
+        end = clock() + 1
+        while clock() < end:
+            assert not sleeps.done()
+
+    assert explore_async(main, strategy="dpor").verdict == "ok"

@@ -49,6 +49,8 @@ class Timers(StillLoop):
         run = CONTROL.run
         if run is None:
             return 0.0
+        if run.current is not None:
+            run.current.asked_time = True
         self.asks_time(run)
         return run.now
 

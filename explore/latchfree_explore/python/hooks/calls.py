@@ -26,7 +26,7 @@ from latchfree_explore.python.hooks.whole import IMMUTABLE, REWRITTEN, VALUES
 from latchfree_explore.python.library.twins import TWINS, twin
 
 _RESUMABLE: Final = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
-_PURE: Final = ("builtins", "math", "cmath", "operator", "_operator", "time", "_thread", "itertools")
+_PURE: Final = ("builtins", "math", "cmath", "operator", "_operator", "time", "_thread", "itertools", "_asyncio")
 """Modules whose functions give the same for the same arguments, or are under control."""
 _READING_THE_WORLD: Final = frozenset({input, open, exec, eval, __import__})
 _CONSUMING: Final = frozenset({list, tuple, sorted, sum, max, min, set, frozenset, any, all})

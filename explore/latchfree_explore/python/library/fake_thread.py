@@ -68,8 +68,8 @@ def now() -> float:
         return 0.0
     if run.current is not None:
         run.current.asked_time = True
-    if run.loop is not None and run.current is not None:
-        run.loop.asks_time(run)
+        if run.loop is not None:
+            run.loop.asks_time(run)
     return run.now
 
 
