@@ -29,8 +29,9 @@ from latchfree_explore.python.aio.tasks import ExploredFuture, ExploredTask, is_
 from latchfree_explore.python.aio.turning import Forced, Watch, others_can_act, turning
 from latchfree_explore.python.aio.where import told_as, waits_at
 from latchfree_explore.python.aio.world import cancels, completes
-from latchfree_explore.python.core.run import CONTROL, Run, Task
+from latchfree_explore.python.core.run import CONTROL, Run
 from latchfree_explore.python.core.steps import READ, WRITE
+from latchfree_explore.python.core.task import Task
 from latchfree_explore.python.hooks import effects, whole
 from latchfree_explore.python.library import pools
 

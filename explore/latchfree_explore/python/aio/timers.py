@@ -16,8 +16,9 @@ from typing import Any
 
 from latchfree_explore.python.aio.still import StillLoop
 from latchfree_explore.python.aio.world import Timer, passes
-from latchfree_explore.python.core.run import CONTROL, Run, Task
+from latchfree_explore.python.core.run import CONTROL, Run
 from latchfree_explore.python.core.steps import BAR, READ, WRITE
+from latchfree_explore.python.core.task import Task
 
 
 class Timers(StillLoop):

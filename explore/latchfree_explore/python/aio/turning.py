@@ -1,7 +1,7 @@
 """Loops that turn without getting on: rounds that end as the round before did, with nothing changed meanwhile.
 
 Such a loop would turn so for ever, unless the outside or a thread acts. So it waits until one of them has, as a loop of
-a thread does (`core.run.Spin`). What a round might have changed unseen is no proof, and the loop turns on.
+a thread does (`core.task.Spin`). What a round might have changed unseen is no proof, and the loop turns on.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from functools import cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from latchfree_explore.python.core.places import is_of_the_program
-from latchfree_explore.python.core.run import Run, Spin, Task
+from latchfree_explore.python.core.run import Run
 from latchfree_explore.python.core.steps import ACQUIRE, PROBE, READ, RELEASE, TRY, Accesses
+from latchfree_explore.python.core.task import Spin, Task
 from latchfree_explore.python.hooks.whole import REWRITTEN
 
 State: TypeAlias = list[Any]

@@ -16,7 +16,8 @@ from typing import Any, Final, Protocol
 from latchfree.extras import require
 from latchfree_explore.python.core.constants import Constants
 from latchfree_explore.python.core.names import Names
-from latchfree_explore.python.core.steps import CLOCK, PROBE, READ, TIMEOUT, Accesses, Location, Step, both
+from latchfree_explore.python.core.steps import CLOCK, PROBE, READ, TIMEOUT, Location, Step, both
+from latchfree_explore.python.core.task import Blocker, Spin, Task
 from latchfree_explore.python.core.undo import Undo
 
 MOST_STEPS: Final = 5_000
@@ -28,18 +29,6 @@ DEEPER: Final = 3
 """How many frames a call takes, as hooks stand in between."""
 
 NOBODY: Final[frozenset[int]] = frozenset()
-
-
-class Blocker(Protocol):
-    """What a thread waits for."""
-
-    def ready(self) -> bool:
-        """Return whether the thread may go on."""
-        ...
-
-    def waited_for(self) -> str:
-        """Return what the thread waits for, in words."""
-        ...
 
 
 class Chooser(Protocol):
@@ -97,37 +86,6 @@ def too_late() -> None:
         if CONTROL.late > MOST_LATE + 100:
             greenlet.getcurrent().parent.switch()
         raise greenlet.GreenletExit
-
-
-class Task:
-    """A thread of the explored program, or the world outside: what the end of the program does not wait for."""
-
-    __slots__ = (
-        "asked_time", "blocker", "condition", "deadline", "done", "error", "greenlet", "holds", "last_step", "name",
-        "number", "on_end", "opening", "outside", "parked", "pending", "polled", "spin", "starter", "tick",
-    )  # fmt: skip
-
-    def __init__(self, number: int, name: str, outside: bool = False) -> None:
-        self.number = number
-        self.name = name
-        self.outside = outside
-        self.greenlet: Any = None
-        self.starter: Any = None
-        self.parked = False
-        self.polled = False
-        self.holds = 0  # how many locks
-        self.done = False
-        self.error: BaseException | None = None
-        self.blocker: Blocker | None = None
-        self.deadline: float | None = None
-        self.pending: tuple[Location, str] | None = None
-        self.last_step = -1
-        self.opening: Any = None
-        self.spin: Any = None
-        self.asked_time = False  # since a loop last waited
-        self.tick = (0, 0.0)  # the line of a loop that waits for the clock, and how long it waited last
-        self.condition = 0
-        self.on_end: list[Callable[[], None]] = []
 
 
 class Run:
@@ -524,26 +482,3 @@ class Run:
             self._waiting.remove(task)
         task.blocker = task.pending = task.deadline = None
         self._waits -= 1
-
-
-class Spin:
-    """A loop that can do nothing new until one of the places it has read is written."""
-
-    def __init__(self, reads: Accesses, woken: bool, words: str, line: int = 0) -> None:
-        self.reads = reads
-        self.line = line
-        self.woken = woken
-        self._words = words
-
-    def ready(self) -> bool:
-        """Return whether one of the places was written."""
-        return self.woken
-
-    def written(self, location: Location) -> None:
-        """Note that a place was written."""
-        if location in self.reads:
-            self.woken = True
-
-    def waited_for(self) -> str:
-        """Return what the loop waits for, in words."""
-        return self._words

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 from typing import Any, Final
 
-from latchfree_explore.python.core.run import CONTROL, MOST_ROUNDS, Run, Spin, Task, too_late
+from latchfree_explore.python.core.run import CONTROL, MOST_ROUNDS, Run, too_late
 from latchfree_explore.python.core.steps import ACQUIRE, PROBE, READ, RELEASE, TRY, WRITE, Accesses
+from latchfree_explore.python.core.task import Spin, Task
 from latchfree_explore.python.hooks import polling
 
 FIRST_TICK: Final = 0.001
