@@ -188,6 +188,21 @@ def captured_and_deleted(it):
     thread.join()
 
 
+def captured_in_a_handler(it):
+    def waiter(error):
+        try:
+            it.seen = str(error())
+        except NameError:
+            it.seen = "no more"
+
+    try:
+        raise ValueError("raised")
+    except ValueError as error:
+        thread = threading.Thread(target=waiter, args=(lambda: error,))  # noqa: F821
+        thread.start()
+    thread.join()
+
+
 def two_of_a_closure(it):
     a = b = 0
 
@@ -214,7 +229,8 @@ RACES = [
     ((reads_matched, matches), (1, None)), ((reads_private, private), 2), ((captured,), False), ((captured,), True),
     ((captured_late,), "unbound"), ((captured_by_a_loop,), [1, 1]), ((captured_by_a_loop,), [0, 1]),
     ((captured_by_a_comprehension,), [1, 1]), ((captured_by_a_comprehension,), [0, 1]), ((captured_by_a_generator,), 1),
-    ((captured_and_deleted,), "deleted"), ((two_of_a_closure,), (0, 2)),
+    ((captured_and_deleted,), "deleted"), ((captured_in_a_handler,), "raised"), ((captured_in_a_handler,), "no more"),
+    ((two_of_a_closure,), (0, 2)),
 ]  # fmt: skip
 
 

@@ -117,7 +117,13 @@ class Scopes(ast.NodeVisitor):
             self._bind(node.name)
         self.generic_visit(node)
 
-    visit_ExceptHandler = visit_MatchAs = visit_MatchStar = _captures
+    visit_MatchAs = visit_MatchStar = _captures
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
+        """Note the name of the error, which is deleted at the end."""
+        self._captures(node)
+        if node.name is not None:
+            self._bind(node.name)
 
     def visit_MatchMapping(self, node: ast.MatchMapping) -> None:
         """Note what the rest of a mapping is bound to."""
