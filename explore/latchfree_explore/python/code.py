@@ -43,6 +43,7 @@ class Code:
         self._kinds: set[type] = set()  # of the objects that programs have made
         self._shared: list[Any] = []
         self._also: list[str] = []  # modules that were imported meanwhile
+        self._variables: set[str] = set()  # those that are written from outside their module
 
     @contextmanager
     def rewritten(self, roots: Callable[[], list[Any]]) -> Iterator[None]:
@@ -86,7 +87,7 @@ class Code:
                 yield
             finally:
                 self._put_back()
-                self._kinds, self._shared, self._also = set(), [], []
+                self._kinds, self._shared, self._also, self._variables = set(), [], [], set()
                 forget_kinds()
                 if collecting:
                     gc.enable()
@@ -94,7 +95,10 @@ class Code:
     def _rewrite(self, roots: Callable[[], list[Any]], imported: Sequence[str] = ()) -> None:
         """Have the functions rewritten: those of the modules that the program reaches, and has imported meanwhile."""
         self._also += imported
-        self._exchange(Instrumented([*roots(), *self._shared], self._include, self._also))
+        self._exchange(self._found(roots))
+
+    def _found(self, roots: Callable[[], list[Any]]) -> Instrumented:
+        return Instrumented([*roots(), *self._shared], self._include, self._also, self._variables)
 
     def _exchange(self, found: Instrumented) -> None:
         self._imported = set(sys.modules)
@@ -111,7 +115,7 @@ class Code:
         if kinds or new:
             self._kinds |= kinds
             self._shared = shared
-            found = Instrumented([*roots(), *shared], self._include, self._also)
+            found = self._found(roots)
             if not self._instrumented.covers(found):
                 self._exchange(found)
 
@@ -152,6 +156,16 @@ class Code:
         if own:
             self._rewrite(roots, own)
         return bool(own)
+
+    def written_from_outside(self, variables: set[str], roots: Callable[[], list[Any]]) -> None:
+        """Have functions say that they read variables of their modules that others write."""
+        if variables <= self._variables:
+            return
+        assert self._instrumented is not None, "nothing is rewritten"
+        new = variables - self._variables
+        self._variables |= new
+        if any(map(self._instrumented.has_variable, new)):
+            self._rewrite(roots)
 
 
 def _forget(name: str) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, SupportsIndex, TypeAlias
 
 from latchfree_explore.python.code import Code
 from latchfree_explore.python.core.constants import Unsettled
-from latchfree_explore.python.core.run import Run
+from latchfree_explore.python.core.run import Diverged, Run
 from latchfree_explore.python.program import Machine, Program, Threads
 from latchfree_explore.python.result import ExplorationFailed, PythonExploration
 from latchfree_explore.python.rewriting.instrument import CannotControl
@@ -314,14 +314,30 @@ def _settle(machine: Machine, result: PythonExploration, wrong: Wrong, minimise:
     result.reason = f"{wrong.kind}: {wrong.message}"
     if minimise:
         wrong = _fewest(machine, result, wrong)
-    run, again = machine.execute(Fixed(wrong.choices), telling=True)
-    if again is None or again.kind != wrong.kind:
-        raise RuntimeError(f"a schedule that failed ({wrong.kind}) does not fail again: {again}")
+    run = _told(machine, wrong)
     result.wrong = wrong
     result.reason = f"{wrong.kind}: {wrong.message}"
-    result.steps = run.steps
+    result.steps = run.steps[: len(wrong.choices)]
     result.names = [task.name for task in run.tasks]
     result.written = sorted(machine.constants.written)
+
+
+def _told(machine: Machine, wrong: Wrong) -> Run:
+    """Run a failing schedule once more, told in words.
+
+    Telling takes room on the stack, so a recursion that is too deep may end some steps away from where it did.
+    """
+    kept: list[Run] = []
+    try:
+        _, again = machine.execute(Fixed(wrong.choices), telling=True, on_over=kept.append)
+    except Diverged:
+        if not isinstance(wrong.error, RecursionError):
+            raise
+    else:
+        fails = again is not None and again.kind == wrong.kind
+        if not fails and not isinstance(wrong.error, RecursionError):
+            raise RuntimeError(f"a schedule that failed ({wrong.kind}) does not fail again: {again}")
+    return kept[0]
 
 
 def _fewest(machine: Machine, result: PythonExploration, wrong: Wrong) -> Wrong:

@@ -207,6 +207,7 @@ class Machine:
         if self._runs == 0:
             self._look_at_what_is_made()
         self._runs += 1
+        self._code.written_from_outside(self.constants.variables, self.program.roots)
         self._code.collect()
         TWINS.forget()
         library().reset()
@@ -226,7 +227,8 @@ class Machine:
 
                 run.stop_at, run.on_stop = stop_at, stop_here
             run.execute(lambda: start(run))
-            wrong = self.program.judge(run) if run.problem is None or run.problem[0] != "cut" else None
+            cut = run.problem is not None and run.problem[0] == "cut"
+            wrong = None if cut or self.constants.refuting else self.program.judge(run)
         finally:
             CONTROL.undo = None
             run.undo.undo()

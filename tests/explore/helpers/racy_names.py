@@ -5,8 +5,11 @@ Each entry has the functions of the threads, and what `seen` of the shared objec
 """
 
 import os
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+
+import shared_module
 
 
 class Shared:
@@ -14,7 +17,7 @@ class Shared:
         self.seen = None
 
 
-first = second = counter = looped = 0
+first = second = counter = looped = outside = 0
 gone = 7
 defined = Defined = imported = caught = matched = rest = None
 
@@ -188,6 +191,21 @@ def captured_and_deleted(it):
     thread.join()
 
 
+def captured_in_a_handler(it):
+    def waiter(error):
+        try:
+            it.seen = str(error())
+        except NameError:
+            it.seen = "no more"
+
+    try:
+        raise ValueError("raised")
+    except ValueError as error:
+        thread = threading.Thread(target=waiter, args=(lambda: error,))  # noqa: F821
+        thread.start()
+    thread.join()
+
+
 def two_of_a_closure(it):
     a = b = 0
 
@@ -207,6 +225,38 @@ def two_of_a_closure(it):
         each.join()
 
 
+def writes_another_module(it):
+    shared_module.m = 1
+
+
+def reads_another_module(it):
+    it.seen = shared_module.size(), shared_module.size()
+
+
+def replaced():
+    return "old"
+
+
+def writes_by_name(it):
+    globals()["outside"] = 1
+
+
+def outside_by_name():
+    return outside
+
+
+def reads_by_name(it):
+    it.seen = outside, outside
+
+
+def replaces_a_function(it):
+    sys.modules[__name__].replaced = lambda: "new"
+
+
+def calls_a_function(it):
+    it.seen = replaced()
+
+
 RACES = [
     ((reads_two, writes_two), (0, 2)), ((reads_two, writes_two), (1, 2)), ((counts, counts), None),
     ((reads_looped, loops), 1), ((reads_gone, deletes), "gone"), ((reads_defined, defines), (False, True)),
@@ -214,7 +264,9 @@ RACES = [
     ((reads_matched, matches), (1, None)), ((reads_private, private), 2), ((captured,), False), ((captured,), True),
     ((captured_late,), "unbound"), ((captured_by_a_loop,), [1, 1]), ((captured_by_a_loop,), [0, 1]),
     ((captured_by_a_comprehension,), [1, 1]), ((captured_by_a_comprehension,), [0, 1]), ((captured_by_a_generator,), 1),
-    ((captured_and_deleted,), "deleted"), ((two_of_a_closure,), (0, 2)),
+    ((captured_and_deleted,), "deleted"), ((captured_in_a_handler,), "raised"), ((captured_in_a_handler,), "no more"),
+    ((two_of_a_closure,), (0, 2)), ((reads_another_module, writes_another_module), (0, 1)),
+    ((reads_by_name, writes_by_name), (0, 1)), ((calls_a_function, replaces_a_function), "new"),
 ]  # fmt: skip
 
 

@@ -222,6 +222,16 @@ def test_a_function_in_c_that_calls_back_between_two_items(name):
     assert found(loops, adds_a_key, lambda it: it.seen, two_keys)
 
 
+def test_an_iterator_with_a_hole_inside_is_no_trap():
+    def pairs(it):
+        it.seen = list(itertools.zip_longest([1], [1, 2]))
+        for pair in itertools.zip_longest([1], [1, 2], it.numbers):
+            it.total += len(pair)
+
+    explored = explore_threads(pairs, setup=Shared, check=lambda it: it.seen == [(1, 1), (None, 2)], strategy="dpor")
+    assert explored.complete
+
+
 @pytest.mark.parametrize("take", [next, lambda it: [*it], list, lambda it: next(zip(it, strict=True))])
 def test_who_takes_from_a_shared_iterator_leaves_less(take):
     def shared():

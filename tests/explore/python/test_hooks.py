@@ -299,6 +299,21 @@ def test_a_failure_that_takes_from_an_iterator_fails_again_when_it_is_told():
     assert ": True" in result.explain()
 
 
+def test_a_recursion_that_is_too_deep_is_reported():
+    class Shared:
+        done = False
+
+        def wait(self):
+            return self.done or self.wait()
+
+        def end(self):
+            self.done = True
+
+    result = explore_threads(Shared.wait, Shared.end, setup=Shared, strategy="dpor", raises=False)
+    assert result.wrong.kind == "exception"
+    assert "RecursionError" in result.explain()
+
+
 def with_a_pool():
     from multiprocessing.pool import ThreadPool
 

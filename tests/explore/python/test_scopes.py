@@ -143,3 +143,14 @@ def test_a_deleted_variable_is_told():
         racy_names.reads_gone, racy_names.deletes, setup=Shared, check=lambda it: it.seen != "gone", raises=False
     )
     assert "delete gone" in found.explain()
+
+
+def test_no_check_sees_a_run_that_does_not_count():
+    def adds(it):
+        racy_names.outside = racy_names.outside_by_name() + 1
+
+    seen = []
+    explore_threads(
+        adds, adds, setup=Shared, check=lambda it: seen.append(racy_names.outside), strategy="dpor", switches="gil"
+    )
+    assert set(seen) == {2}

@@ -173,7 +173,7 @@ def test_ctrl_c_ends_the_exploration_and_puts_everything_back():
 
     def interrupts(counter):
         counter.increment()
-        if len(made) > 3:
+        if len(made) > 2:
             raise KeyboardInterrupt
 
     result = explored(interrupts, call("increment"), setup=so.Counter, check=check)

@@ -115,7 +115,49 @@ def test_arrays_that_are_older_than_the_call_are_put_back():
 
 
 def shared():
-    return Named(list=[0], nested=[[0]], point=Point(), bag=Bag(), dictionary=Dictionary(), mapping=Mapping(), begun=0)
+    return Named(
+        list=[0],
+        nested=[[0]],
+        pairs=[[0, 0]],
+        keys={},
+        point=Point(),
+        bag=Bag(),
+        dictionary=Dictionary(),
+        mapping=Mapping(),
+        begun=0,
+    )
+
+
+def unpacked_by_a_loop(it):
+    seen = True
+    for a, b in it.pairs:
+        seen = a == b == 0
+    return seen
+
+
+def unpacked_by_a_nested_target(it):
+    _, (a, *b) = 0, it.pairs[0]
+    return a == b[0] == 0
+
+
+def unpacked_by_a_target_in_a_list(it):
+    [(a, _)] = it.pairs
+    return a == 0
+
+
+def unpacked_by_a_block(it):
+    with contextlib.nullcontext(it.pairs[0]) as (a, _):
+        return a == 0
+
+
+def updates_by_pairs(it):
+    found = {}
+    found.update(it.pairs)
+    return found == {0: 0}
+
+
+def change_pair(it):
+    it.pairs[0][0] = 1
 
 
 ZERO = [0]
@@ -129,6 +171,20 @@ READS = {
     "a nested list in a text": (lambda it: it.nested[0].append(1), lambda it: f"{it.nested}" == "[[0]]"),
     "a nested list, by %": (lambda it: it.nested[0].append(1), lambda it: "%s" % it.nested == "[[0]]"),  # noqa: UP031
     "an argument by name": (lambda it: it.list.append(1), lambda it: TEXT.format(a=it.list) == "[0]"),
+    "a list that a loop unpacks": (change_pair, unpacked_by_a_loop),
+    "a list that a comprehension unpacks": (change_pair, lambda it: [a for a, _ in it.pairs] == [0]),
+    "a list that a comprehension unpacks in a target": (
+        change_pair,
+        lambda it: [a for _, (a, _) in enumerate(it.pairs)] == [0],
+    ),
+    "a list that a nested target unpacks": (change_pair, unpacked_by_a_nested_target),
+    "a list that a target in a list unpacks": (change_pair, unpacked_by_a_target_in_a_list),
+    "a list that a block unpacks": (change_pair, unpacked_by_a_block),
+    "a dictionary made of pairs": (change_pair, lambda it: dict(it.pairs) == {0: 0}),
+    "a dictionary updated by pairs": (change_pair, updates_by_pairs),
+    "a dictionary that is spread out": (lambda it: it.keys.update(a=1), lambda it: {**it.keys} == {}),
+    "a list that is spread out": (lambda it: it.list.append(1), lambda it: [*it.list] == [0]),
+    "keywords that are spread out": (lambda it: it.keys.update(a=1), lambda it: dict(**it.keys) == {}),
     "the equality of a dataclass": (lambda it: setattr(it.point, "x", 1), lambda it: it.point == Point()),
     "the text of a dataclass": (lambda it: setattr(it.point, "x", 1), lambda it: "x=0" in f"{it.point}"),
     "asdict": (lambda it: setattr(it.point, "x", 1), lambda it: dataclasses.asdict(it.point) == {"x": 0, "y": 0}),

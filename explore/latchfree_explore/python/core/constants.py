@@ -41,6 +41,9 @@ class Constants:
     exposed : set of (str, str)
         Module and name of the classes of objects whose ``__dict__`` some run has asked for: then their attributes are
         items of it, too. A thread may make the class anew in each run.
+    variables : set of str
+        Module and name, as ``module.name``, of the variables that some run wrote from outside, as attributes of the
+        module or as items of its namespace: functions do not say that they read them before they are rewritten again.
     caches : set
         Caches of calls that were emptied once, so that all runs begin alike.
     refutations : int
@@ -54,6 +57,7 @@ class Constants:
         self.methods: set[tuple[type, str]] = set()
         self.generators_are_shared = False
         self.exposed: set[tuple[str, str]] = set()
+        self.variables = {name for name in self.written if "." in name and not name.endswith(".")}
         self.refutations = 0
         self.caches: set[Any] = set()
         self._left_out: set[str] = set()
@@ -74,6 +78,16 @@ class Constants:
                 self._refuted = True
                 self.methods.clear()
 
+    def wrote_variable(self, module: str, name: str) -> None:
+        """Note that a run writes a variable of a module from outside."""
+        self.wrote(name)
+        self.wrote(f"{module}.")
+        whole = f"{module}.{name}"
+        if whole not in self.variables:
+            self.variables.add(whole)
+            self.written.add(whole)
+            self._refuted = True
+
     def expose(self, kind: type) -> None:
         """Note that the namespace of an object is used as a dictionary."""
         name = kind.__module__, kind.__qualname__
@@ -88,6 +102,11 @@ class Constants:
     def refute(self) -> None:
         """Note that the run was not what it seemed."""
         self._refuted = True
+
+    @property
+    def refuting(self) -> bool:
+        """Whether the run that goes on, or was the last one, does not count."""
+        return self._refuted
 
     def refuted(self) -> bool:
         """Return whether an assumption was refuted since the last question.

@@ -8,7 +8,7 @@ from latchfree_explore.python.core.places import called
 from latchfree_explore.python.core.run import CONTROL, Run
 from latchfree_explore.python.core.steps import READ, WRITE
 from latchfree_explore.python.hooks import effects, whole
-from latchfree_explore.python.hooks.lookup import module_key
+from latchfree_explore.python.hooks.lookup import module_name
 from latchfree_explore.python.hooks.state import told
 
 
@@ -30,8 +30,7 @@ def _touch_variable(run: Run, namespace: dict[str, Any], name: Any, kind: str) -
     run.record(namespace, name, kind)
     if kind != READ:
         run.undo.item(namespace, name)
-        run.constants.wrote(str(name))
-        run.constants.wrote(module_key(namespace))
+        run.constants.wrote_variable(module_name(namespace), str(name))
 
 
 def advance(run: Run, value: Any) -> None:

@@ -103,6 +103,9 @@ def of_container(
             touch(run, container, effects.READS)
         if name not in KEEPING:
             advance(run, argument)
+    if name == "update" and isinstance(owner, dict):
+        for container in effects.of_pairs(args):
+            touch(run, container, effects.READS)
     if name in _COMPARING:
         for compared in whole.inside(run, owner):
             if compared is not owner:

@@ -138,6 +138,13 @@ def behind(value: Any, depth: int = _DEPTH) -> Iterator[Any]:
                     yield from (one for one in container if isinstance(one, KINDS))
 
 
+def of_pairs(arguments: tuple[Any, ...]) -> Iterator[Any]:
+    """Yield the containers that a dictionary takes keys and values from, if it is made of pairs that are lists."""
+    for argument in arguments:
+        if isinstance(argument, list | deque) or type(argument) is tuple:
+            yield from (each for each in gc.get_referents(argument) if isinstance(each, KINDS))
+
+
 _ITERATORS: Final[tuple[type, ...]] = (
     *(kind for kind in _ONLY_BEHIND if hasattr(kind, "__next__")),
     *(type(iter(each)) for each in ((), "", "\u0100", b"", range(0), range(1 << 70))),
@@ -147,12 +154,13 @@ _ITERATORS: Final[tuple[type, ...]] = (
 
 
 def iterators(value: Any, depth: int = _DEPTH) -> Iterator[Any]:
-    """Yield the iterators that a use of a value advances: itself, and those that it takes its items from."""
-    if isinstance(value, _ITERATORS):
+    """Yield the iterators that a use of a value advances: itself, and those that it takes its items from.
+
+    A tuple that only an iterator holds may have holes, as that of a `zip_longest` has: it is never iterated.
+    """
+    itself = isinstance(value, _ITERATORS)
+    if itself:
         yield value
-        if depth:
-            for each in gc.get_referents(value):
-                yield from iterators(each, depth - 1)
-    elif depth < _DEPTH and type(value) is tuple:
-        for each in value:
+    if (itself and depth) or (depth < _DEPTH and type(value) is tuple):
+        for each in gc.get_referents(value):
             yield from iterators(each, depth - 1)

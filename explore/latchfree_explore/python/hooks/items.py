@@ -150,7 +150,7 @@ def truth(value: Any, line: int) -> Any:
 def seen(value: Any, line: int) -> Any:
     """Read a whole container, which is used there and then."""
     run = CONTROL.run
-    if run is not None:
+    if run is not None and type(value) is not tuple:
         behind = list(effects.behind(value))
         if behind or any(effects.iterators(value)):
             run.at(line)

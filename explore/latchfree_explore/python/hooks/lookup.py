@@ -71,7 +71,12 @@ def places(value: Any, name: str) -> list[Any]:
 
 def module_key(namespace: dict[str, Any]) -> str:
     """Return what stands for all variables of a module among the names that are written, or are not."""
-    return f"{namespace.get('__name__')}."
+    return f"{module_name(namespace)}."
+
+
+def module_name(namespace: dict[str, Any]) -> str:
+    """Return what the module is called whose variables a dictionary holds."""
+    return str(namespace.get("__name__"))
 
 
 def shadows(value: Any, name: str) -> bool:

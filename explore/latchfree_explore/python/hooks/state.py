@@ -19,6 +19,7 @@ from latchfree_explore.python.hooks.lookup import (
     class_attribute,
     is_slot,
     module_key,
+    module_name,
     owner_of,
     places,
 )
@@ -58,7 +59,7 @@ def _writes(run: Run, owner: Any, name: str, held: Any) -> Any:
     """Note that a run writes an attribute; return the place that is written."""
     run.constants.wrote(name)
     if isinstance(owner, types.ModuleType):
-        run.constants.wrote(module_key(vars(owner)))
+        run.constants.wrote_variable(module_name(vars(owner)), name)
         return vars(owner)
     if isinstance(owner, type) or held is not MISSING:
         run.constants.wrote(name + CODE)  # it may take the place of a method

@@ -71,6 +71,8 @@ def before(run: Run, function: Any, args: tuple[Any, ...], line: int) -> list[tu
     if function is next and args and not isinstance(args[0], types.GeneratorType):
         held = [*held, args[0]]
     containers = [(one, argument) for argument in args for one in effects.behind(argument)]
+    if isinstance(function, type) and issubclass(function, dict):
+        containers += [(one, args) for one in effects.of_pairs(args)]
     looked_at = [] if known and function in _SHALLOW else list(_looked_at(run, function, known, args, containers))
     if known and function in _BY_METHOD:
         looked_at += [one for one in args if any(whole.is_foreign(run, one, name) for name in _BY_METHOD[function])]

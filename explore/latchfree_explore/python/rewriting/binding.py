@@ -49,7 +49,7 @@ class Binding(Reading, Writing):
             node.iter = self.visit(node.iter) if node.is_async else self._iterated(node.iter)
         conditions = [self._truth(each) for each in node.ifs]
         loops = [node]
-        if self._depth and self._has_places(node.target):
+        if self._depth and not self._is_free(node.target):
             node.target, extra = self._target(node.target, node.iter)
             loops += [_once(each) for each in extra]
         node.ifs, loops[-1].ifs = [], conditions

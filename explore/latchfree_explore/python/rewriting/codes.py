@@ -65,15 +65,21 @@ Codes: TypeAlias = dict[tuple[str, int], list[types.CodeType]]
 
 
 @lru_cache(maxsize=64)
-def of_module(source: str, file: str) -> tuple[Codes, Codes]:
+def of_module(source: str, file: str, shared: frozenset[str] = frozenset()) -> tuple[Codes, Codes]:
     """Return the code of the functions of a module, as they are and rewritten.
+
+    Parameters
+    ----------
+    source, file : str
+    shared : frozenset of str
+        Variables of the module that others write.
 
     Raises
     ------
     SyntaxError
         If the source is not Python.
     """
-    old, new = (_compiled(tree, file) for tree in (source, rewritten(source, file)))
+    old, new = (_compiled(tree, file) for tree in (source, rewritten(source, file, shared)))
     return _by_name(old), _by_name(_with_hooks(new))
 
 

@@ -1,8 +1,9 @@
 """Find the scopes of a module, and which variables threads may share.
 
-A variable of a module is shared if some function declares it ``global``. A variable of a function is shared if a
-function inside captures it and it may change after that: an inner function assigns it, or its own does so further
-down, or in the same loop. Anything else that is captured has its last value by then.
+A variable of a module is shared if some function declares it ``global``, or if it is known that others write it. A
+variable of a function is shared if a function inside captures it and it may change after that: an inner function
+assigns it, or its own does so further down, or in the same loop. Anything else that is captured has its last value by
+then.
 """
 
 from __future__ import annotations
@@ -20,19 +21,25 @@ Comprehension: TypeAlias = ast.ListComp | ast.SetComp | ast.DictComp | ast.Gener
 class Scopes(ast.NodeVisitor):
     """The scopes of a module.
 
+    Parameters
+    ----------
+    tree : ast.Module
+    shared : iterable of str
+        Variables of the module that others write.
+
     Attributes
     ----------
     module : Scope
     of : dict
         The scope of each node that has one.
     shared : set of str
-        Variables of the module that functions assign.
+        Variables of the module that functions assign, or others.
     """
 
-    def __init__(self, tree: ast.Module) -> None:
+    def __init__(self, tree: ast.Module, shared: Iterable[str] = ()) -> None:
         self.module = self._scope = Scope(None, Moment(0, frozenset()), Kind.MODULE)
         self.of: dict[ast.AST, Scope] = {}
-        self.shared: set[str] = set()
+        self.shared: set[str] = set(shared)
         self._classes: list[str] = []
         self._loops: tuple[int, ...] = ()
         self._count = 0
@@ -117,7 +124,13 @@ class Scopes(ast.NodeVisitor):
             self._bind(node.name)
         self.generic_visit(node)
 
-    visit_ExceptHandler = visit_MatchAs = visit_MatchStar = _captures
+    visit_MatchAs = visit_MatchStar = _captures
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
+        """Note the name of the error, which is deleted at the end."""
+        self._captures(node)
+        if node.name is not None:
+            self._bind(node.name)
 
     def visit_MatchMapping(self, node: ast.MatchMapping) -> None:
         """Note what the rest of a mapping is bound to."""

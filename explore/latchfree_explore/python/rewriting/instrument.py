@@ -12,7 +12,7 @@ import sys
 import sysconfig
 import types
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -45,6 +45,8 @@ class Instrumented:
         Installed packages, or modules, to be rewritten as well.
     imported : sequence of str
         Modules that the program has imported while it ran.
+    variables : collection of str
+        Variables that are written from outside their module, as ``module.name``.
 
     Raises
     ------
@@ -52,8 +54,15 @@ class Instrumented:
         If a function has no source.
     """
 
-    def __init__(self, roots: list[Any], include: tuple[str, ...] = (), imported: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        roots: list[Any],
+        include: tuple[str, ...] = (),
+        imported: Sequence[str] = (),
+        variables: Collection[str] = (),
+    ) -> None:
         self._include = include
+        self._variables = variables
         self._namespaces = {id(space): space for space in self._spaces(roots, imported)}
         self._restore: list[Callable[[], object]] = []
         self._originals: dict[int, types.CodeType] = {}
@@ -106,6 +115,11 @@ class Instrumented:
             return True
         file = getattr(sys.modules.get(name), "__file__", None)
         return file is not None and not _is_installed(str(Path(file).resolve()))
+
+    def has_variable(self, name: str) -> bool:
+        """Return whether a variable, as ``module.name``, is one of a module whose functions are rewritten."""
+        module = name.rpartition(".")[0]
+        return any(space.get("__name__") == module for space in self._namespaces.values())
 
     # in and out ------------------------------------------------------------------------------------------------------
 
@@ -179,7 +193,10 @@ class Instrumented:
                         f"{function.__qualname__} has no source to be rewritten ({file}); fix: put it into a file"
                     )
             return
-        old, new = of_module("".join(lines), file)
+        modules = {function.__globals__.get("__name__") for function in functions}
+        outside = [each.rpartition(".") for each in self._variables]
+        shared = frozenset(name for module, _, name in outside if module in modules)
+        old, new = of_module("".join(lines), file, shared)
         for key, codes in new.items():
             self._originals.update((id(a), b) for a, b in zip(codes, old.get(key, ()), strict=False))
         for function in functions:

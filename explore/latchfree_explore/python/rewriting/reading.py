@@ -201,7 +201,15 @@ class Reading(Hooks):
         assert isinstance(node, ast.expr)
         return self._hook("made", node, node)
 
-    visit_List = visit_Dict = visit_Set = _made
+    visit_List = visit_Set = _made
+
+    def visit_Dict(self, node: ast.Dict) -> ast.AST:
+        """Read what is spread out in a dictionary."""
+        new = self._made(node)
+        node.values = [
+            self._seen(value, node) if key is None else value for key, value in zip(node.keys, node.values, strict=True)
+        ]
+        return new
 
 
 def _are_plain(*operands: ast.expr) -> bool:

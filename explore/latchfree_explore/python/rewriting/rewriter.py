@@ -9,14 +9,21 @@ mangled.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
 from latchfree_explore.python.rewriting.binding import Binding
 from latchfree_explore.python.rewriting.finding import Function, Scopes
 from latchfree_explore.python.rewriting.trees import assigned, load, located
 
 
-def rewritten(source: str, file: str) -> ast.Module:
+def rewritten(source: str, file: str, shared: Iterable[str] = ()) -> ast.Module:
     """Return the tree of a module whose functions call the hooks.
+
+    Parameters
+    ----------
+    source, file : str
+    shared : iterable of str
+        Variables of the module that others write.
 
     Raises
     ------
@@ -24,7 +31,7 @@ def rewritten(source: str, file: str) -> ast.Module:
         If the source is not Python.
     """
     tree = ast.parse(source, file)
-    Rewriter(Scopes(tree)).visit(tree)
+    Rewriter(Scopes(tree, shared)).visit(tree)
     return ast.fix_missing_locations(tree)
 
 

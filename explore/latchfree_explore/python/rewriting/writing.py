@@ -57,24 +57,28 @@ class Writing(Hooks):
             return [self._does("set_item", at, value, self.visit(target.value), index(self.visit(target.slice)))]
         if isinstance(target, ast.Name):
             return [located(ast.Assign([target], self._written(target.id, value, at)), at)]
-        new, extra = self._target(target, at)
+        if not isinstance(target, ast.Tuple | ast.List):
+            return [located(ast.Assign([target], value), at)]
+        new, extra = self._unpacked(target, at)
         return [located(ast.Assign([new], self._hook("seen", at, value)), at), *extra]
 
-    def _has_places(self, target: ast.expr) -> bool:
-        """Return whether assigning to a target is more than giving variables that nobody else sees a value."""
-        if isinstance(target, ast.Tuple | ast.List):
-            return any(map(self._has_places, target.elts))
+    def _is_free(self, target: ast.expr) -> bool:
+        """Return whether assigning to a target does no more than to give a variable that nobody else sees a value."""
         if isinstance(target, ast.Starred):
-            return self._has_places(target.value)
-        return not isinstance(target, ast.Name) or self._is_shared(target.id)
+            return self._is_free(target.value)
+        return isinstance(target, ast.Name) and not self._is_shared(target.id)
 
     def _target(self, target: ast.expr, at: ast.AST) -> tuple[ast.expr, list[ast.stmt]]:
-        """Return a target of plain names only, and statements that hand them on to the places meant, from the left."""
-        if self._depth == 0 or not self._has_places(target):
+        """Return a target that is a plain name, and statements that hand its value on to the places meant."""
+        if self._depth == 0 or self._is_free(target):
             return target, []
-        if not isinstance(target, ast.Tuple | ast.List):
-            kept = self._temporary()
-            return located(ast.Name(kept, ast.Store()), target), self._store(target, load(kept), at)
+        kept = self._temporary()
+        return located(ast.Name(kept, ast.Store()), target), self._store(target, load(kept), at)
+
+    def _unpacked(self, target: ast.Tuple | ast.List, at: ast.AST) -> tuple[ast.expr, list[ast.stmt]]:
+        """Return a target of plain names only, and statements that hand them on to the places meant, from the left."""
+        if all(map(self._is_free, target.elts)):
+            return target, []
         names: list[ast.expr] = []
         done: list[ast.stmt] = []
         for each in target.elts:
