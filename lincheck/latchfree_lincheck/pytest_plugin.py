@@ -59,9 +59,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Refuse the marker where pytest does not call the test, so that nothing would be judged."""
+    """Refuse the marker where pytest does not call the test, so that nothing would be judged.
+
+    What is no function, as a doctest, may stand in a module whose functions are all marked.
+    """
     for item in items:
-        if item.get_closest_marker(MARKER) is not None and not _called_by_pytest(item):
+        inherited = not isinstance(item, pytest.Function) and all(each.name != MARKER for each in item.own_markers)
+        if item.get_closest_marker(MARKER) is not None and not inherited and not _called_by_pytest(item):
             raise pytest.UsageError(f"{item.nodeid}: @pytest.mark.{MARKER} is for functions, not for unittest.TestCase")
 
 

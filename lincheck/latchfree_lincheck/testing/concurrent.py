@@ -36,6 +36,9 @@ MORE_WHEN_FAILED: Final = 5
 """How many times as often a program is run while a failing one is made small."""
 
 
+_MANY: Final = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
 def linearizable(
     model: str | Model[Any] = "map",
     *,
@@ -96,6 +99,8 @@ def linearizable(
     ------
     ValueError
         If the model lacks an operation that is named.
+    TypeError
+        If what is decorated is a method, or takes arguments.
 
     Examples
     --------
@@ -112,6 +117,7 @@ def linearizable(
     limits = _Limits(repeats, seconds, shrink_seconds, yielding, 0 if seed is None else seed, explore)
 
     def decorate(make: Callable[[], Any]) -> Callable[[], None]:
+        _require_no_arguments(make)
         trials = _Trials(make, menu, criterion, limits)
         thread = st.deferred(lambda: st.lists(trials.blocks(), min_size=1, max_size=most_calls).map(_joined))
         program = st.lists(thread, min_size=fewest, max_size=most).map(tuple)
@@ -135,6 +141,25 @@ def linearizable(
         return made if seed is None else hypothesis.seed(seed)(made)
 
     return decorate
+
+
+def _require_no_arguments(make: Callable[[], Any]) -> None:
+    """Raise TypeError if a function that is decorated is a method, or takes arguments: nobody gives it any."""
+    function = make.__func__ if isinstance(make, staticmethod) else make
+    taken: list[str] = []
+    if inspect.isfunction(function):
+        given = inspect.signature(function, follow_wrapped=False).parameters.values()
+        taken = [each.name for each in given if each.default is each.empty and each.kind not in _MANY]
+    if isinstance(make, staticmethod) or taken[:1] in (["self"], ["cls"]):
+        raise TypeError(
+            f"@linearizable: {function.__qualname__} is a method; fix: a function of the module, or, in a class that "
+            "is no unittest.TestCase, @pytest.mark.linearizable"
+        )
+    if taken:
+        raise TypeError(
+            f"@linearizable: {function.__qualname__} takes {', '.join(taken)}, which nobody gives; fix: a function "
+            "without arguments, or @pytest.mark.linearizable, which gives fixtures"
+        )
 
 
 def _joined(blocks: Sequence[Sequence[Step]]) -> tuple[Step, ...]:

@@ -110,7 +110,8 @@ class S(Kept):
         s.at, s.ud, s.ul = Attrs(v=0, w=0), collections.UserDict(a=0, b=0), collections.UserList([0, 0])
         s.view, s.keys, s.items = types.MappingProxyType(s.d), s.d.keys(), s.d.items()
         s.count, s.add = counter()
-        s.heap, s.proxy = [0, 1], weakref.proxy(s.box)
+        s.held = Box()
+        s.proxy = weakref.proxy(s.held)
         s.cls = type('Made', (Plain,), {})
 """
 HERE = Path(__file__).parent
@@ -224,8 +225,8 @@ STATE = (
     "loud", "at", "ud", "ul", "r",
 )  # fmt: skip
 NAMES = {
-    *STATE, "_p", "TOTAL", "LIMIT", "__class__", "__dict__", "add", "box", "boxes", "cls", "it", "kept", "once",
-    "plain",
+    *STATE, "_p", "TOTAL", "LIMIT", "__class__", "__dict__", "add", "box", "boxes", "cls", "it", "held", "kept",
+    "once", "plain",
 }  # fmt: skip
 TOUCHES = {
     "asserted": "xy", "caught": "xy", "chained": "xy", "exchange": "xy", "inner": "xy",
@@ -234,7 +235,7 @@ TOUCHES = {
     "nested": ["x", "rows", "tl"], "nth": "l", "kept": ["l", "kept"], "sliced": "l", "spread": ["l", "x", "d", "st"],
     "starred": ["rows"], "swapped": ["l", "rows"], "text": "xyld", "total": ["TOTAL"], "walked": ["rows"],
     "within": ["box"], "__dict__": ["x", "y", "_p"], "count": ["add"], "g": ["_p"], "items": "d", "keys": "d",
-    "once": ["_p", "__dict__"], "p": ["_p"], "plain": ["cls"], "proxy": ["box"], "view": "d",
+    "once": ["_p", "__dict__"], "p": ["_p"], "plain": ["cls"], "proxy": ["held"], "view": "d",
 }  # fmt: skip
 """What a name of a line stands for, beside itself."""
 _NUMBERS = itertools.count()

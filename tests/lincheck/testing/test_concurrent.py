@@ -258,6 +258,28 @@ def test_what_cannot_be_is_refused(options, message):
         linearizable("counter", **options)
 
 
+class Methods:
+    def method(self):
+        raise NotImplementedError
+
+    @staticmethod
+    def static():
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (Methods.method, r"Methods.method is a method; fix: a function of the module, or, in a class that"),
+        (vars(Methods)["static"], r"Methods.static is a method; fix"),
+        (lambda fixture: fixture, r"<lambda> takes fixture, which nobody gives; fix: .*@pytest.mark.linearizable"),
+    ],
+)
+def test_what_takes_arguments_is_refused(make, says):
+    with pytest.raises(TypeError, match=says):
+        linearizable()(make)
+
+
 def test_an_object_without_the_methods_is_refused():
     with pytest.raises(ValueError, match=r"object has no method for add, read; say how to call them: methods="):
         linearizable("counter")(object)()

@@ -125,6 +125,51 @@ def test_gil():
     assert "before = self.value" in page.read_text()
 
 
+def test_fixtures_of_pytest_are_no_part_of_what_is_explored(run):
+    pytest.importorskip("greenlet")
+    result = run(
+        """
+from hypothesis import given, strategies
+
+class Zero:
+    def add(self, n):
+        return 0
+
+    def read(self):
+        return 0
+
+@given(strategies.integers())
+def test_other(x):
+    pass
+
+@pytest.mark.linearizable("counter", explore="free", programs=3, operations=["read"])
+def test_fixtures(capsys, caplog, request, tmp_path, monkeypatch):
+    assert request.node.name
+    return Zero()
+"""
+    )
+    result.assert_outcomes(passed=2)
+
+
+def test_doctests_beside_marked_functions_run(run):
+    result = run(
+        '''
+def two():
+    """
+    >>> 1 + 1
+    2
+    """
+
+pytestmark = pytest.mark.linearizable("counter", programs=1, repeats=1, seconds=0)
+
+def test_right():
+    return Right()
+''',
+        "--doctest-modules",
+    )
+    result.assert_outcomes(passed=2)
+
+
 @pytest.mark.slow
 def test_what_the_object_raises_is_shown_without_our_frames(run):
     result = run("""

@@ -19,6 +19,8 @@ HOOK: Final = "_lf_"
 """What the names of hooks begin with, in rewritten code: what the hooks themselves hold is no part of the program."""
 _OURS: Final = "latchfree_explore."
 _PER_THREAD: Final = 1 << 24
+_RUNNERS: Final = ("_pytest", "pluggy")
+"""Packages whose objects are no part of a program that holds them: a fixture of pytest reaches the whole session."""
 _LEAVES: Final = (int, float, complex, str, bytes, bool, type, type(None), types.ModuleType, types.BuiltinFunctionType)
 
 Parts: TypeAlias = Callable[[Any], Iterator[Any]]
@@ -66,7 +68,7 @@ def _parts(kind: type) -> Parts | None:
 
     The members of a class are looked up once, as objects of the same few kinds are walked before every schedule.
     """
-    if issubclass(kind, _LEAVES):
+    if issubclass(kind, _LEAVES) or str(kind.__module__).partition(".")[0] in _RUNNERS:
         return None
     for whole, parts in _WHOLE:
         if issubclass(kind, whole):

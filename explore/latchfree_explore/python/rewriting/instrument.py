@@ -23,6 +23,7 @@ from latchfree_explore.python.core.undo import Undo
 from latchfree_explore.python.hooks.whole import REWRITTEN
 from latchfree_explore.python.library.twins import is_instance, twin
 from latchfree_explore.python.rewriting.codes import is_of_hooks, nested, of_module
+from latchfree_explore.python.rewriting.unreadable import is_left_behind, stand_in
 
 _LIBRARY: Final = tuple(
     str(Path(sysconfig.get_path(name)).resolve()) for name in ("stdlib", "platstdlib", "purelib", "platlib")
@@ -51,7 +52,7 @@ class Instrumented:
     Raises
     ------
     CannotControl
-        If a function has no source.
+        If the source of a function is not what it was.
     """
 
     def __init__(
@@ -189,14 +190,17 @@ class Instrumented:
         if not lines:
             for function in functions:  # methods that `exec` made, as those of a dataclass, stay
                 if not (function.__name__.startswith("__") and function.__name__.endswith("__")):
-                    raise CannotControl(
-                        f"{function.__qualname__} has no source to be rewritten ({file}); fix: put it into a file"
-                    )
+                    why = f"{function.__qualname__} has no source to be rewritten ({file}); fix: put it into a file"
+                    self._assign(function, stand_in(function, why))
             return
         modules = {function.__globals__.get("__name__") for function in functions}
         outside = [each.rpartition(".") for each in self._variables]
         shared = frozenset(name for module, _, name in outside if module in modules)
-        old, new = of_module("".join(lines), file, shared)
+        try:
+            old, new = of_module("".join(lines), file, shared)
+        except SyntaxError as error:
+            where = f"{file}:{error.lineno}"
+            raise CannotControl(f"{where}: {error.msg}; fix: was the file changed after it was imported?") from None
         for key, codes in new.items():
             self._originals.update((id(a), b) for a, b in zip(codes, old.get(key, ()), strict=False))
         for function in functions:
@@ -206,12 +210,16 @@ class Instrumented:
             at = 0
             if len(candidates) > 1:
                 at = next((k for k, each in enumerate(old[key]) if each == code), 0)
-            if not candidates or candidates[at].co_freevars != code.co_freevars:
-                raise CannotControl(
-                    f"{code.co_qualname} at {file}:{code.co_firstlineno}: the source does not fit the function; "
-                    "fix: was the file changed after it was imported?"
-                )
-            self._assign(function, candidates[at])
+            if candidates and candidates[at].co_freevars == code.co_freevars:
+                self._assign(function, candidates[at])
+                continue
+            why = (
+                f"{code.co_qualname} at {file}:{code.co_firstlineno}: the source does not fit the function; "
+                "fix: was the file changed after it was imported?"
+            )
+            if not is_left_behind(function):
+                raise CannotControl(why)
+            self._assign(function, stand_in(function, why))
 
     def _assign(self, function: types.FunctionType, code: types.CodeType) -> None:
         old = self._originals.get(id(function.__code__), function.__code__)
