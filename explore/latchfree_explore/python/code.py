@@ -133,7 +133,7 @@ class Code:
             gc.collect(1)
 
     def place_twins(self, undo: Undo) -> None:
-        """Put fresh twins of locks and queues in the variables of modules, until a run is undone."""
+        """Put fresh twins of locks and queues in the variables of modules, until a run is undone; empty caches."""
         assert self._instrumented is not None, "nothing is rewritten"
         self._instrumented.place_twins(undo)
 

@@ -2,7 +2,9 @@
 
 import collections
 import contextlib
+import copy
 import functools
+import inspect
 import itertools
 import operator
 import queue
@@ -331,3 +333,65 @@ def test_a_queue_keeps_the_function_that_it_is_given():
         it.seen = kept[0] == it.items.append
 
     assert explore_threads(gives, setup=Shared, check=lambda it: it.seen and it.items == [1]).complete
+
+
+def wrapped(it):
+    @functools.wraps(it.items.append)
+    def wraps(value):
+        return value
+
+    return wraps.__name__ == "append" and wraps.__wrapped__ == it.items.append
+
+
+def in_a_user_dict(it):
+    kept = collections.UserDict()
+    kept.setdefault("append", it.items.append)
+    return type(kept["append"]) is type([].append)
+
+
+def compared_by_a_thread(it):
+    thread = threading.Thread(target=it.items.append, args=(1,))
+    return thread._target == it.items.append and hash(thread._target) == hash(it.items.append)
+
+
+def named_by_a_thread(it):
+    threading.Thread(target=it.items.append, args=(1,)).start()
+    return threading.Thread(target=it.items.append)._target.__name__ == "append"
+
+
+def passed_through_a_context(it):
+    @contextlib.contextmanager
+    def manages(function):
+        yield function
+
+    with manages(it.items.append) as function:
+        return type(function) is type([].append)
+
+
+IDENTITIES = {
+    "wraps": wrapped,
+    "queue": lambda it: through_a_queue(it.items.append) == it.items.append,
+    "signature": lambda it: str(inspect.signature(str.upper)) == "(self, /)",
+    "isbuiltin": lambda it: inspect.isbuiltin(it.items.append),
+    "deepcopy": lambda it: copy.deepcopy(str.upper) is str.upper,
+    "UserDict": in_a_user_dict,
+    "Thread": compared_by_a_thread,
+    "name": named_by_a_thread,
+    "contextmanager": passed_through_a_context,
+}
+
+
+def through_a_queue(function):
+    waiting = queue.Queue()
+    waiting.put(function)
+    got = waiting.get()
+    assert type(got) is type(function)
+    return got
+
+
+@pytest.mark.parametrize("name", IDENTITIES)
+def test_a_function_that_is_given_away_stays_what_it_is(name):
+    def gives(it):
+        it.seen = IDENTITIES[name](it)
+
+    assert explore_threads(gives, setup=Shared, check=lambda it: it.seen, strategy="dpor").complete

@@ -6,6 +6,7 @@ import itertools
 import logging
 import threading
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from typing import ClassVar
 
 import numpy as np
@@ -224,6 +225,83 @@ def test_a_cache_that_the_setup_fills_is_full_in_each_run():
         remembered(1)
 
     assert explore_threads(asks, asks, setup=setup, check=lambda it: calls.value == 1, strategy="dpor").complete
+
+
+def test_a_cache_that_the_thread_makes_is_nothing_older():
+    def makes(it):
+        remembered = functools.lru_cache(lambda key: key)
+        it.value = remembered(1), remembered(1), remembered.cache_info().hits
+
+    assert explore_threads(makes, setup=Node, check=lambda it: it.value == (1, 1, 1), strategy="dpor").complete
+
+
+def by_threads(function):
+    threads = [threading.Thread(target=function, args=(1,)) for _ in range(2)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+
+
+def by_a_pool(function):
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(function, 1)
+        function(1)
+
+
+def by_partial_functions(function):
+    threads = [threading.Thread(target=functools.partial(function, 1)) for _ in range(2)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+
+
+CALLS = []
+
+
+@functools.lru_cache
+def counted(key):
+    CALLS.append(key)
+    return key
+
+
+def of_a_module(call):
+    call(counted)
+    return len(CALLS)
+
+
+def of_a_function(call):
+    made = []
+
+    @functools.lru_cache
+    def local(key):
+        made.append(key)
+        return key
+
+    call(local)
+    return len(made)
+
+
+@pytest.mark.parametrize("call", [by_threads, by_a_pool, by_partial_functions])
+@pytest.mark.parametrize("count", [of_a_module, of_a_function])
+def test_a_cache_that_is_given_away(call, count):
+    seen = []
+
+    def body(it):
+        it.value = count(call)
+
+    assert explore_threads(body, setup=Node, check=lambda it: seen.append(it.value), strategy="dpor").complete
+    assert set(seen) == {1, 2}
+
+
+def test_a_cache_that_is_called_by_map_is_empty_again():
+    def maps(it):
+        it.value = list(map(counted, [1, 2, 1])), len(CALLS)
+
+    explored = explore_threads(maps, maps, setup=Node, check=lambda it: it.value[0] == [1, 2, 1], strategy="dpor")
+    assert explored.complete
+    assert counted.cache_info().currsize == 0
 
 
 class Counting(logging.Handler):

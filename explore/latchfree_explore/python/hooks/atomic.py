@@ -14,12 +14,13 @@ from latchfree_explore.python.core.places import called
 from latchfree_explore.python.core.run import CONTROL, Run
 from latchfree_explore.python.hooks import effects, whole
 from latchfree_explore.python.hooks.announce import advance, touch
+from latchfree_explore.python.hooks.caches import LRU
 from latchfree_explore.python.hooks.items import item
 from latchfree_explore.python.hooks.state import delete, get, put, short, told
+from latchfree_explore.python.hooks.substitutes import Substitute
 from latchfree_explore.python.library.twins import twin
 
 _BOUND: Final = (types.BuiltinMethodType, types.MethodWrapperType)
-_MEMBERS: Final = (operator.attrgetter, operator.itemgetter, types.MethodDescriptorType)
 _BY_NAME: Final[dict[Any, tuple[int, ...]]] = {getattr: (2, 3), hasattr: (2,), setattr: (3,), delattr: (2,)}
 """Functions that take the name of an attribute, and how many arguments they take."""
 _COMPARING: Final = frozenset({"count", "index", "remove", "__contains__"})
@@ -124,13 +125,14 @@ def in_python(line: int, value: Any) -> Any:
     function = value
     while type(function) is functools.partial:
         function = function.func
+    if type(getattr(function, "__func__", function)) is LRU:
+        return Substitute(value, lambda *args, **kwargs: CONTROL.call(line, value, *args, **kwargs))
     if isinstance(function, types.BuiltinMethodType | types.MethodWrapperType):
         if not isinstance(function.__self__, effects.KINDS) and function not in _BY_NAME:
             return value
-    elif not isinstance(function, _MEMBERS):
+    elif isinstance(function, types.MethodDescriptorType):
+        if not issubclass(function.__objclass__, effects.KINDS):
+            return value
+    elif not isinstance(function, operator.attrgetter | operator.itemgetter):
         return value
-
-    def call(*args: Any, **kwargs: Any) -> Any:
-        return atomic(line, value, args, kwargs)
-
-    return call
+    return Substitute(value, lambda *args, **kwargs: atomic(line, value, args, kwargs))

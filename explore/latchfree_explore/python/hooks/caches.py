@@ -1,7 +1,7 @@
 """What the library keeps for later: `functools.cached_property`, `functools.lru_cache`, and locks that it made itself.
 
-A property that is computed once is a read of the object, the computation, and a write. A cache of calls is empty again
-after every run.
+A property that is computed once is a read of the object, the computation, and a write. A cache of calls that is older
+than the runs is empty at the beginning of each, and after it.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import contextlib
 import functools
 import logging
 import sys
+from collections.abc import Container
 from typing import Any, Final
 
 from latchfree_explore.python.core.run import CONTROL, Run
@@ -18,6 +19,8 @@ from latchfree_explore.python.library.locks import Lock, tell
 from latchfree_explore.python.library.twins import twin
 
 LRU: Final = type(functools.lru_cache(len))
+OLDER: Final[dict[int, Any]] = {}
+"""The caches of calls that are older than the runs, by address."""
 
 
 def cached(run: Run, value: Any, name: str, held: Any, line: int) -> Any:
@@ -53,15 +56,35 @@ def _known(run: Run, value: Any, name: str, line: int) -> Any:
 
 
 def forget_calls(run: Run, function: Any) -> bool:
-    """Have a cache of calls be empty after the run; return whether the function has one."""
+    """Have a cache of calls be empty after the run; return whether the function has one.
+
+    One that the run has made began empty, and those of the program were emptied before.
+    """
     function = getattr(function, "__func__", function)
     if type(function) is not LRU:
         return False
-    run.undo.restore(function.cache_clear)
-    if function not in run.constants.caches:  # it may hold what is older than the exploration
-        run.constants.caches.add(function)
-        run.constants.refute()
+    if id(function) in OLDER:
+        run.undo.restore(function.cache_clear)
+        if function not in run.constants.caches:  # it may hold what is older than the exploration
+            run.constants.caches.add(function)
+            run.constants.refute()
     return True
+
+
+def found(cache: Any, spaces: Container[int]) -> bool:
+    """Note a cache that is older than the runs; return whether it is of a function of some modules.
+
+    Parameters
+    ----------
+    cache : LRU
+    spaces : container of int
+        Where the namespaces of the modules are.
+    """
+    OLDER[id(cache)] = cache
+    function = cache
+    while hasattr(function, "__wrapped__"):
+        function = function.__wrapped__
+    return id(getattr(function, "__globals__", None)) in spaces
 
 
 def guard_handlers(run: Run) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import sys
 import types
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ from latchfree_explore.python.core.run import Run
 from latchfree_explore.python.hooks import effects
 from latchfree_explore.python.hooks.atomic import in_python
 from latchfree_explore.python.hooks.iterating import Items
+from latchfree_explore.python.hooks.substitutes import Substitute
 from latchfree_explore.python.hooks.whole import REWRITTEN
 
 _ITERATING: Final = frozenset({
@@ -25,17 +27,26 @@ _ITERATING: Final = frozenset({
 """Functions in C that call another function between two items."""
 _CALLING: Final = frozenset({*_ITERATING, sorted, iter})
 _PYTHON: Final = (types.FunctionType, types.MethodType)
+_CALLING_MODULES: Final = frozenset({
+    "threading", "concurrent", "asyncio", "contextlib", "functools", "heapq", "bisect", "re", "weakref", "sched",
+    "atexit", "unittest", "timeit", "statistics",
+})  # fmt: skip
+"""Modules of the standard library whose functions call what they are given; those of others keep it."""
+_CALLED: Final = frozenset({"key", "default", "object_hook", "object_pairs_hook", "target", "func", "callback"})
+"""Names of arguments that are called in any case."""
+_ONLY_KEEPING: Final = frozenset({functools.wraps, functools.update_wrapper})
 
 
 def takes_functions(function: Any) -> bool:
     """Return whether a function that is not rewritten may call what it is given."""
     if isinstance(function, _PYTHON):
-        return True
+        inner = getattr(getattr(function, "__wrapped__", None), "__code__", None)
+        return id(inner) not in REWRITTEN  # as a context manager of the program's
     if isinstance(function, type):
         made = function.__init__  # type: ignore[misc]
         if isinstance(made, types.FunctionType):
             code = made.__code__
-            return id(code) not in REWRITTEN and code.co_filename != "<string>"  # as of a dataclass, which only keeps
+            return id(code) not in REWRITTEN and code.co_filename[:1] != "<"  # as of a dataclass, which only keeps
         return function in _CALLING
     return isinstance(function, types.BuiltinFunctionType) and function in _CALLING
 
@@ -46,8 +57,10 @@ def given(
     """Return the arguments of a call, with functions that tell what they touch, and items one by one."""
     if function is iter and len(args) == 1:
         return args, kwargs
-    args = tuple(in_python(line, each) for each in args)
-    kwargs = {name: in_python(line, each) for name, each in kwargs.items()}
+    calls = _calls(function)
+    if calls:
+        args = tuple(in_python(line, each) for each in args)
+    kwargs = {name: in_python(line, each) if calls or name in _CALLED else each for name, each in kwargs.items()}
     if isinstance(function, types.BuiltinFunctionType | type) and function in _ITERATING:
         called = any(_calls_back(each) for each in (*args, *kwargs.values()))
         if called and (len(args) == 1 or function not in (max, min)):
@@ -56,11 +69,20 @@ def given(
     return args, kwargs
 
 
+def _calls(function: Any) -> bool:
+    """Return whether a function is taken to call what it is given, and not just to keep it."""
+    made = function.__init__ if isinstance(function, type) else function  # type: ignore[misc]
+    module = (getattr(made, "__module__", None) or "").partition(".")[0]
+    if module in _CALLING_MODULES:
+        return function not in _ONLY_KEEPING
+    return function in _CALLING or module not in sys.stdlib_module_names
+
+
 def _calls_back(value: Any) -> bool:
     """Return whether a value is a function of the program, or a class that has one."""
     if isinstance(value, type):
         return isinstance(value.__init__, types.FunctionType)  # type: ignore[misc]
-    return isinstance(value, (*_PYTHON, functools.partial))
+    return isinstance(value, (*_PYTHON, functools.partial, Substitute))
 
 
 def _one_by_one(run: Run, line: int, value: Any) -> Any:

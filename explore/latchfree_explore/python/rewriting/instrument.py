@@ -20,6 +20,7 @@ from typing import Any, Final
 from latchfree_explore.python.core.names import reachable
 from latchfree_explore.python.core.run import CONTROL
 from latchfree_explore.python.core.undo import Undo
+from latchfree_explore.python.hooks import caches
 from latchfree_explore.python.hooks.whole import REWRITTEN
 from latchfree_explore.python.library.twins import is_instance, twin
 from latchfree_explore.python.rewriting.codes import is_of_hooks, nested, of_module
@@ -69,6 +70,7 @@ class Instrumented:
         self._originals: dict[int, types.CodeType] = {}
         self.collected = False
         self._instances: list[tuple[dict[str, Any], str, Any]] = []
+        self._caches: list[Any] = []  # of calls of the program's functions
 
     # which modules ---------------------------------------------------------------------------------------------------
 
@@ -139,6 +141,8 @@ class Instrumented:
         self._restore.clear()
         CONTROL.namespaces = []
         self._instances.clear()
+        self._caches.clear()
+        caches.OLDER.clear()
         self._originals.clear()
 
     def _put_back_what_was_made(self) -> None:
@@ -153,10 +157,13 @@ class Instrumented:
                 value.__code__ = self._originals[id(value.__code__)]
 
     def place_twins(self, undo: Undo) -> None:
-        """Put fresh twins of locks and queues in the variables of modules, until the run is undone."""
+        """Put fresh twins of locks and queues in the variables of modules, until the run is undone; empty caches."""
         for space, name, value in self._instances:
             undo.item(space, name)
             space[name] = twin(value)
+        for cache in self._caches:
+            cache.cache_clear()
+            undo.restore(cache.cache_clear)
 
     def _exchange(self) -> None:
         functions: dict[str, list[types.FunctionType]] = defaultdict(list)
@@ -169,6 +176,10 @@ class Instrumented:
             if kind is types.FunctionType:
                 if id(value.__globals__) in self._namespaces and not is_of_hooks(value.__code__):
                     functions[value.__code__.co_filename].append(value)
+                continue
+            if kind is caches.LRU:
+                if caches.found(value, self._namespaces):
+                    self._caches.append(value)
                 continue
             makes = of_classes.get(kind)
             if makes is None:
