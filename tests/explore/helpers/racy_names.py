@@ -225,6 +225,30 @@ def two_of_a_closure(it):
         each.join()
 
 
+def assigned_by_a_class(it):
+    n = 0
+
+    def counts():
+        class Counts:
+            nonlocal n
+            n = n + 1
+
+    threads = [threading.Thread(target=counts) for _ in range(2)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    it.seen = n
+
+
+def read_by_a_class(it):
+    class Reads:
+        one = first
+        two = second
+
+    it.seen = Reads.one, Reads.two
+
+
 def writes_another_module(it):
     shared_module.m = 1
 
@@ -265,7 +289,8 @@ RACES = [
     ((captured_late,), "unbound"), ((captured_by_a_loop,), [1, 1]), ((captured_by_a_loop,), [0, 1]),
     ((captured_by_a_comprehension,), [1, 1]), ((captured_by_a_comprehension,), [0, 1]), ((captured_by_a_generator,), 1),
     ((captured_and_deleted,), "deleted"), ((captured_in_a_handler,), "raised"), ((captured_in_a_handler,), "no more"),
-    ((two_of_a_closure,), (0, 2)), ((reads_another_module, writes_another_module), (0, 1)),
+    ((two_of_a_closure,), (0, 2)), ((assigned_by_a_class,), 1), ((read_by_a_class, writes_two), (0, 2)),
+    ((reads_another_module, writes_another_module), (0, 1)),
     ((reads_by_name, writes_by_name), (0, 1)), ((calls_a_function, replaces_a_function), "new"),
 ]  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 import binding_snippets
 import generator_snippets
+import library_snippets
 import names_snippets
 import order_snippets
 import pytest
@@ -10,7 +11,7 @@ pytest.importorskip("greenlet")
 
 from latchfree_explore import explore_threads
 
-MODULES = [names_snippets, binding_snippets, order_snippets, generator_snippets]
+MODULES = [names_snippets, binding_snippets, order_snippets, generator_snippets, library_snippets]
 SNIPPETS = [each for module in MODULES for each in module.SNIPPETS]
 
 

@@ -161,7 +161,7 @@ def change_pair(it):
 
 
 ZERO = [0]
-TEXT = "{a}"
+TEXT, PATH, ITEM = "{a}", "{0.point.x}", "{a.list[0]}"
 READS = {
     "a comparison of names": (lambda it: it.list.append(1), lambda kept: kept.list == ZERO),
     "a chain of comparisons": (lambda it: it.list.append(1), lambda it: [0] <= it.list <= [0]),
@@ -185,6 +185,8 @@ READS = {
     "a dictionary that is spread out": (lambda it: it.keys.update(a=1), lambda it: {**it.keys} == {}),
     "a list that is spread out": (lambda it: it.list.append(1), lambda it: [*it.list] == [0]),
     "keywords that are spread out": (lambda it: it.keys.update(a=1), lambda it: dict(**it.keys) == {}),
+    "an attribute in a format": (lambda it: setattr(it.point, "x", 1), lambda it: PATH.format(it) == "0"),
+    "an item in a format": (lambda it: it.list.__setitem__(0, 1), lambda it: ITEM.format(a=it) == "0"),
     "the equality of a dataclass": (lambda it: setattr(it.point, "x", 1), lambda it: it.point == Point()),
     "the text of a dataclass": (lambda it: setattr(it.point, "x", 1), lambda it: "x=0" in f"{it.point}"),
     "asdict": (lambda it: setattr(it.point, "x", 1), lambda it: dataclasses.asdict(it.point) == {"x": 0, "y": 0}),

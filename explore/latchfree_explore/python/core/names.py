@@ -26,6 +26,24 @@ _LEAVES: Final = (int, float, complex, str, bytes, bool, type, type(None), types
 Parts: TypeAlias = Callable[[Any], Iterator[Any]]
 
 
+_ITEMS: Final[tuple[tuple[type, Callable[[Any], Any]], ...]] = (
+    (dict, dict.values),
+    (list, list.__iter__),
+    (tuple, tuple.__iter__),
+    (deque, deque.__iter__),
+    (set, set.__iter__),
+    (frozenset, frozenset.__iter__),
+)
+
+
+def items_of(value: Any) -> list[Any]:
+    """Return what a container holds; no code of a class on top of it runs."""
+    for kind, items in _ITEMS:
+        if isinstance(value, kind):
+            return list(items(value))
+    return []
+
+
 def _of_function(value: Any) -> Iterator[Any]:
     yield from value.__closure__ or ()
     variables = value.__globals__
@@ -79,14 +97,12 @@ def _parts(kind: type) -> Parts | None:
         for member in vars(cls).values()
         if isinstance(member, types.MemberDescriptorType)
     ]
-    maps, listed = issubclass(kind, dict), issubclass(kind, list | tuple | deque)
+    holds = issubclass(kind, dict | list | tuple | deque)
     has_namespace = kind.__dictoffset__ != 0
 
     def parts_of(value: Any) -> Iterator[Any]:
-        if maps:
-            yield from list(dict.values(value))
-        elif listed:
-            yield from list(value)
+        if holds:
+            yield from items_of(value)
         if has_namespace:
             yield from list(getattr(value, "__dict__", {}).values())
         for member in slots:

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
-from latchfree_explore.python.core.names import MOST_REACHED
+from latchfree_explore.python.core.names import MOST_REACHED, items_of
 from latchfree_explore.python.core.run import CONTROL
 
 OUTSIDE: Final = "outside"
@@ -83,7 +83,7 @@ def named_parts(path: str, value: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(value, dict):
         yield from ((f"{path}[{key!r}]", each) for key, each in list(dict.items(value)))
     elif isinstance(value, list | tuple | deque):
-        yield from ((f"{path}[{at}]", each) for at, each in enumerate(list(value)))
+        yield from ((f"{path}[{at}]", each) for at, each in enumerate(items_of(value)))
     elif isinstance(value, types.FunctionType):
         for name, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=True):
             try:

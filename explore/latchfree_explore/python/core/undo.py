@@ -84,7 +84,7 @@ class Undo:
         elif isinstance(value, set):
             self._log.append(partial(_refill, set.clear, set.update, value, set(value)))
         elif isinstance(value, deque):
-            self._log.append(partial(_refill, deque.clear, deque.extend, value, list(value)))
+            self._log.append(partial(_refill, deque.clear, deque.extend, value, list(deque.__iter__(value))))
         elif isinstance(value, list | bytearray):
             plain: Any = list if isinstance(value, list) else bytearray  # a subclass may have its own access to items
             content = plain.__getitem__(value, slice(None))

@@ -18,7 +18,7 @@ from latchfree_explore.python.hooks.caches import LRU
 from latchfree_explore.python.hooks.items import item
 from latchfree_explore.python.hooks.state import delete, get, put, short, told
 from latchfree_explore.python.hooks.substitutes import Substitute
-from latchfree_explore.python.library.twins import twin
+from latchfree_explore.python.library.twins import TWINS, twin
 
 _BOUND: Final = (types.BuiltinMethodType, types.MethodWrapperType)
 _BY_NAME: Final[dict[Any, tuple[int, ...]]] = {getattr: (2, 3), hasattr: (2,), setattr: (3,), delattr: (2,)}
@@ -117,6 +117,7 @@ def of_container(
     result = function(*args, **kwargs)
     if run is CONTROL.run and run.step is not step:  # it has called the program in between
         touch(run, owner, effects.of(owner, name, args))
+    TWINS.returned(function, result)
     return twin(result)
 
 

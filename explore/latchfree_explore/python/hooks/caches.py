@@ -23,8 +23,29 @@ OLDER: Final[dict[int, Any]] = {}
 """The caches of calls that are older than the runs, by address."""
 
 
+def is_computed_once(value: Any, name: str, held: Any) -> bool:
+    """Return whether what a class has is a property that is computed once, and has no code of its own for that."""
+    return (
+        isinstance(held, functools.cached_property)
+        and type(held).__get__ is functools.cached_property.__get__
+        and held.attrname == name
+        and type(value).__dictoffset__ != 0
+    )
+
+
 def cached(run: Run, value: Any, name: str, held: Any, line: int) -> Any:
-    """Read a property that is computed once; before Python 3.12 one lock for all objects guards the computation."""
+    """Read a property that is computed once; ``__getattr__`` is asked if there is none."""
+    try:
+        return _cached(run, value, name, held, line)
+    except AttributeError:
+        answer = getattr(type(value), "__getattr__", None)
+        if answer is None:
+            raise
+    return twin(answer(value, name))
+
+
+def _cached(run: Run, value: Any, name: str, held: Any, line: int) -> Any:
+    """Read such a property; before Python 3.12 one lock for all objects guards the computation."""
     namespace = value.__dict__
     if name in namespace and run.constants.constant(name):
         return twin(namespace[name])

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from latchfree_explore.python.aio.objects import called as called_in_a_loop
 from latchfree_explore.python.core.run import CONTROL, Run, too_late
-from latchfree_explore.python.hooks import caches, effects, frames, keeping, polling, touched, whole
+from latchfree_explore.python.hooks import caches, effects, fields, frames, keeping, polling, touched, whole
 from latchfree_explore.python.hooks.atomic import atomic, of_container, tells
 from latchfree_explore.python.hooks.generators import resume
 from latchfree_explore.python.hooks.given import given, takes_functions
@@ -82,6 +82,8 @@ def _step(run: Run, line: int, function: Any, in_python: bool, args: tuple[Any, 
         if run.loop is not None:
             called_in_a_loop(run, run.loop, function, gets_on)
     refuse(run, function, args)
+    if type(function) is types.BuiltinMethodType and function.__name__ == "format":
+        function, args, kwargs = fields.evaluated(function, args, kwargs, line)
     if in_python:
         run.poll()
         if caches.uses_logging(function):
@@ -101,6 +103,7 @@ def _step(run: Run, line: int, function: Any, in_python: bool, args: tuple[Any, 
         makes = isinstance(function, type) or function is iter
         if makes:
             TWINS.born(result)
+        TWINS.returned(function, result)
         if makes and run.current is not None and not isinstance(result, IMMUTABLE):
             run.names.born(result, run.current.number)
         _after(run, in_python or keeps)

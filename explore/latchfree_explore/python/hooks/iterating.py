@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 from typing import Any
 
@@ -65,6 +66,10 @@ class Items:
             self._announce()
         self._step = None
         return twin(resume(run, self._iterator, self._line, self._iterator.__next__))
+
+    def __length_hint__(self) -> int:
+        """Ask the value, as `list` and `tuple` do before they take the items."""
+        return operator.length_hint(self._value)
 
     def send(self, value: Any) -> Any:
         """Send to a generator, as ``yield from`` does."""

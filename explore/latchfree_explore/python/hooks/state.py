@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import types
 import weakref
 from collections.abc import Callable
@@ -85,7 +84,7 @@ def get(value: Any, name: str, line: int) -> Any:
         if isinstance(value, _PROXIES):
             return get(_referent(value), name, line)
         held = class_attribute(*plain)
-        if held is not MISSING and isinstance(held[1], functools.cached_property):
+        if held is not MISSING and caches.is_computed_once(value, name, held[1]):
             return caches.cached(run, value, name, held[1], line)
         owner = owner_of(value, name)
         if owner is value and isinstance(value, LOCAL):  # nobody else sees it

@@ -6,6 +6,7 @@ function, in C or in Python, is one step, which may change the object it is a me
 
 from __future__ import annotations
 
+import functools
 import heapq
 import itertools
 import operator
@@ -137,6 +138,8 @@ def object_of(function: Any, args: tuple[Any, ...]) -> list[Any]:
             return []
     elif isinstance(function, types.MethodType | types.BuiltinMethodType | types.MethodWrapperType):
         owner = function.__self__
+        if isinstance(owner, functools.cached_property) and args and args[0] is not None:
+            owner = args[0]  # which keeps what is computed
     elif isinstance(function, type | types.FunctionType):
         return []
     else:

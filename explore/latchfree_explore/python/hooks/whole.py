@@ -11,6 +11,7 @@ import types
 from collections.abc import Iterator
 from typing import Any, Final
 
+from latchfree_explore.python.core.names import items_of
 from latchfree_explore.python.core.places import attributes
 from latchfree_explore.python.core.run import Run
 from latchfree_explore.python.core.steps import READ, WRITE
@@ -184,5 +185,4 @@ def inside(run: Run, value: Any, *operations: str) -> Iterator[Any]:
                 yield each
             continue
         if depth < _DEPTH:
-            items = dict.values(each) if isinstance(each, dict) else each
-            waiting += [(item, depth + 1) for item in list(items) if not isinstance(item, str | int | float)]
+            waiting += [(item, depth + 1) for item in items_of(each) if not isinstance(item, str | int | float)]

@@ -6,6 +6,7 @@ into C. A busy lock ends the step, which has then looked at the lock.
 
 from __future__ import annotations
 
+import _thread
 import queue
 import types
 from collections import deque
@@ -43,10 +44,16 @@ def tell(run: Run, words: str) -> None:
         run.tell(*caller(), words)
 
 
+def check_wait(blocking: bool, timeout: float) -> None:
+    """Raise the error of a wait for a lock that makes no sense, as a real lock does, which is free."""
+    if timeout != -1 and (not blocking or timeout < 0 or timeout > _thread.TIMEOUT_MAX):
+        _thread.allocate_lock().acquire(blocking, timeout)
+
+
 class Lock:
     """A lock under control; everything that `_thread.lock` has."""
 
-    kind = "lock"
+    kind = _type = "lock"
 
     def __init__(self) -> None:
         self._holder: int | None = None
@@ -72,10 +79,7 @@ class Lock:
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
         """Take the lock; wait for it unless told not to."""
-        if not blocking and timeout != -1:
-            raise ValueError("can't specify a timeout for a non-blocking call")
-        if timeout < 0 and timeout != -1:
-            raise ValueError("timeout value must be a non-negative number")
+        check_wait(blocking, timeout)
         run = CONTROL.run
         if run is None:
             if self._holder is not None and blocking:
@@ -149,6 +153,9 @@ class Lock:
     def _at_fork_reinit(self) -> None:
         self._holder = None
 
+    def __reduce__(self) -> str:
+        raise TypeError(f"cannot pickle '_thread.{self._type}' object")
+
     def __enter__(self) -> bool:
         return self.acquire()
 
@@ -162,6 +169,7 @@ class RLock(Lock):
     """A lock that its holder may take again."""
 
     kind = "rlock"
+    _type = "RLock"
 
     def __init__(self) -> None:
         super().__init__()
@@ -169,6 +177,7 @@ class RLock(Lock):
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
         """Take the lock, once more if this thread has it."""
+        check_wait(blocking, timeout)
         if self._holder == get_ident():
             self._count += 1
             return True
@@ -245,6 +254,9 @@ class SimpleQueue:
         self._items: deque[Any] = deque()
         if CONTROL.run is not None and CONTROL.run.current is not None:
             CONTROL.run.names.born(self, CONTROL.run.current.number)
+
+    def __reduce__(self) -> str:
+        raise TypeError("cannot pickle '_queue.SimpleQueue' object")
 
     def ready(self) -> bool:
         """Return whether there is an item."""

@@ -38,6 +38,7 @@ _MADE: Final = (
 )  # fmt: skip
 _COPIED: Final[tuple[type, ...]] = (itertools.count, type(iter([0])), type(iter(())), type(iter(range(0))))
 """Kinds of iterators whose copies go on from where the original is, and share nothing with it."""
+_OF_SEQUENCES: Final[tuple[type, ...]] = (type(iter([0])), type(iter(())))
 _INSTANCES: Final = frozenset({_REAL_LOCK, _REAL_RLOCK, threading.local, queue.SimpleQueue, *_MADE, *_COPIED})
 _NAMED: Final = frozenset({types.ModuleType, type, types.FunctionType, types.BuiltinFunctionType})
 
@@ -93,6 +94,11 @@ class Twins:
         if type(value) in _COPIED:
             self._made[id(value)] = value, value
 
+    def returned(self, function: Any, value: Any) -> None:
+        """Note what a function has returned: an iterator that ``__iter__`` gives has just been made."""
+        if type(value) in _COPIED and getattr(function, "__name__", "") == "__iter__":
+            self.born(value)
+
     def of(self, value: Any) -> Any:
         """Return the twin of a lock, a condition or a queue, made at the first call of a run."""
         known = self._made.get(id(value))
@@ -147,7 +153,16 @@ TWINS: Final = Twins()
 
 
 def _copy(iterator: Any) -> Any:
-    """Return a copy of an iterator, itself where this version of Python has none."""
+    """Return a copy of an iterator, itself where this version of Python has none.
+
+    The class of a list may iterate it otherwise than the iterator does.
+    """
+    if type(iterator) in _OF_SEQUENCES:
+        _, (source, *_), *state = iterator.__reduce__()
+        new: Any = (tuple if isinstance(source, tuple) else list).__iter__(source)
+        if state:
+            new.__setstate__(*state)
+        return new
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         try:

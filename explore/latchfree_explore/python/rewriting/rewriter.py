@@ -39,18 +39,31 @@ class Rewriter(Binding):
     """Turns accesses into calls of hooks: `Binding`, and the functions, classes and loops around."""
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        """Rewrite the methods; the body of a class is run once and stays."""
+        """Rewrite the methods, and the body of a class that a function makes."""
         node.decorator_list = [self.visit(each) for each in node.decorator_list]
         node.bases = [self.visit(each) for each in node.bases]
         node.keywords = [self.visit(each) for each in node.keywords]
         self._announced(node)
         scope, self._scope = self._scope, self._scopes.of[node]
-        depth, self._depth = self._depth, 0
         self._classes.append(node.name)
-        node.body = self._block(node.body)
+        body = [new for statement in node.body for new in self._of_class(statement)]
+        node.body = self._entered(body, node) if self._depth else body
         self._classes.pop()
-        self._depth, self._scope = depth, scope
+        self._scope = scope
         return node
+
+    def _entered(self, body: list[ast.stmt], node: Function | ast.ClassDef) -> list[ast.stmt]:
+        """Return a body that begins with a poll, after the documentation."""
+        documented = isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
+        return [*body[:documented], located(ast.Expr(self._hook("enter", node)), body[0]), *body[documented:]]
+
+    def _of_class(self, statement: ast.stmt) -> list[ast.stmt]:
+        """Rewrite a statement of a class; one that needs names of ours stays, as the class would get them."""
+        depth = self._depth
+        self._depth = depth if _needs_no_names(statement) else 0
+        done = self._block([statement])
+        self._depth = depth
+        return done
 
     def visit_FunctionDef(self, node: Function) -> ast.AST:
         """Rewrite the body; the function begins with a poll of the interpreter."""
@@ -59,10 +72,7 @@ class Rewriter(Binding):
         self._announced(node)
         scope, self._scope = self._scope, self._scopes.of[node]
         self._depth += 1
-        body = self._block(node.body)
-        documented = isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
-        body.insert(int(documented), located(ast.Expr(self._hook("enter", node)), body[0]))
-        node.body = body
+        node.body = self._entered(self._block(node.body), node)
         self._depth -= 1
         self._scope = scope
         return node
@@ -100,3 +110,14 @@ class Rewriter(Binding):
         """Have a generator that goes on poll first."""
         self.generic_visit(node)
         return self._hook("resumed", node, node)
+
+
+def _needs_no_names(statement: ast.stmt) -> bool:
+    """Return whether a statement is rewritten with no name of ours."""
+    if isinstance(statement, ast.If):
+        return all(map(_needs_no_names, [*statement.body, *statement.orelse]))
+    if isinstance(statement, ast.Assign):
+        return len(statement.targets) == 1 and isinstance(statement.targets[0], ast.Name)
+    if isinstance(statement, ast.AnnAssign | ast.AugAssign):
+        return isinstance(statement.target, ast.Name)
+    return isinstance(statement, ast.Expr | Function | ast.ClassDef)
