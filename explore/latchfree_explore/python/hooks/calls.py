@@ -91,7 +91,9 @@ def _step(run: Run, line: int, function: Any, in_python: bool, args: tuple[Any, 
     if type(kwargs.get("out")).__module__ in whole.COPIED:  # functions of numpy write there
         changed.append((kwargs["out"], whole.change(run, kwargs["out"])))
     generator = _resumed_by(function, args)
-    if generator is None:
+    if keeps:
+        result = caches.asked(run, function, args, kwargs)
+    elif generator is None:
         result = frames.called(function, args, kwargs)
     else:
         result = resume(run, generator, line, lambda: function(*args, **kwargs))

@@ -134,8 +134,23 @@ def behind(value: Any, depth: int = _DEPTH) -> Iterator[Any]:
         for each in gc.get_referents(value):
             for container in behind(each, depth - 1):
                 yield container
-                if isinstance(value, itertools.chain):  # made by `from_iterable`, it goes on to what is in a list
-                    yield from (one for one in container if isinstance(one, KINDS))
+                if applies(value):
+                    yield from (one for one in _items(container) if isinstance(one, KINDS))
+
+
+def _items(container: Any) -> list[Any]:
+    """Return the items of a container, whatever its class says."""
+    if isinstance(container, dict):
+        return list(dict.values(container))
+    kind: Any = next(kind for kind in KINDS if isinstance(container, kind))
+    return list(kind.__iter__(container))
+
+
+def applies(value: Any) -> bool:
+    """Return whether an iterator looks into each item: a chain made by `from_iterable`, `map` with a function in C."""
+    if isinstance(value, map | filter | itertools.starmap):
+        return not any(isinstance(each, types.FunctionType | types.MethodType) for each in gc.get_referents(value))
+    return isinstance(value, itertools.chain)
 
 
 def of_pairs(arguments: tuple[Any, ...]) -> Iterator[Any]:

@@ -17,8 +17,13 @@ _OF_LOCKS: Final = (ACQUIRE, TRY, RELEASE)
 def enter(line: int) -> None:
     """Begin a function."""
     run = CONTROL.run
-    if run is not None and polling.RULES.on_entry:
-        run.poll()
+    if run is not None:
+        if polling.RULES.on_entry:
+            run.poll()
+        task = run.current
+        if task is not None and task.misses:
+            task.misses = False
+            run.at(line)
 
 
 def resumed(value: Any, line: int) -> Any:
