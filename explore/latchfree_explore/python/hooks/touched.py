@@ -21,13 +21,15 @@ from latchfree_explore.python.hooks import effects, whole
 from latchfree_explore.python.hooks.announce import advance, touch
 from latchfree_explore.python.hooks.slots import CLASS
 from latchfree_explore.python.hooks.state import told
-from latchfree_explore.python.hooks.whole import IMMUTABLE
+from latchfree_explore.python.hooks.whole import IMMUTABLE, REWRITTEN
 
 READERS: Final = frozenset({
     len, list, tuple, sorted, sum, max, min, dict, set, frozenset, any, all, bool, iter, reversed, enumerate, zip, map,
     filter, isinstance, issubclass, repr, str, print, id, type, hash, format, callable, getattr, hasattr, bytes, abs,
     int, float, round, range, divmod, ord, chr, itertools.chain, itertools.islice,
 })  # fmt: skip
+_READING: Final = ("math", "cmath", "zlib", "binascii", "_statistics")
+"""Modules in C whose functions change no argument."""
 _CHANGING: Final = frozenset({
     next, heapq.heappush, heapq.heappop, heapq.heapify, heapq.heapreplace, heapq.heappushpop, operator.setitem,
     operator.delitem,
@@ -53,6 +55,7 @@ _DEEP: Final = ("copy", "_pickle", "pickle", "dataclasses", "json", "pprint", "r
 _TEXTS: Final = frozenset({repr, str, format, print, ascii})
 _OF_TEXTS: Final = ("__eq__", "__str__", "__repr__", "__format__")
 _ASKING_CLASS: Final = frozenset({type, isinstance})
+_SOURCES: Final[tuple[type, ...]] = (tuple, str, bytes, range, int, type(None), *effects.VIEWS)
 _MAKING: Final = frozenset({
     id, type, callable, isinstance, issubclass, iter, enumerate, zip, map, filter, reversed,
     *(kind for kind in vars(itertools).values() if isinstance(kind, type)),
@@ -74,7 +77,7 @@ def before(run: Run, function: Any, args: tuple[Any, ...], line: int) -> list[tu
     if known and function in _ASKING_CLASS and args and run.constants.is_recast(type(args[0])):
         run.at(line)
         run.record(args[0], CLASS, READ)
-    reading = known and function in READERS
+    reading = known and (function in READERS or function.__module__ in _READING)
     held = [] if reading else object_of(function, args)
     if function is next and args and not isinstance(args[0], types.GeneratorType):
         held = [*held, args[0]]
@@ -100,6 +103,7 @@ def before(run: Run, function: Any, args: tuple[Any, ...], line: int) -> list[tu
             told(run, line, f"{called(run.roots, owner)}.{name}()")
     for container, argument in containers:
         changes = not reading and not isinstance(function, type) and container is argument
+        changes = changes and (len(container) > 0 or function is not heapq.heappop)
         only_shape = function is len or (
             function in (iter, list, tuple, set, frozenset) and isinstance(container, dict)
         )
@@ -132,6 +136,18 @@ def _looked_at(
                 yield argument
         elif not isinstance(argument, IMMUTABLE) and not whole.is_controlled(type(argument)):
             yield argument
+
+
+def takes_from_none(run: Run, args: tuple[Any, ...]) -> bool:
+    """Return whether an iterator that is made of some values takes from no iterator, but such as are new themselves."""
+    return all(
+        effects.built_in(each, "__iter__")
+        or isinstance(each, _SOURCES)
+        or (hashable(each) and each in READERS)
+        or (isinstance(each, types.FunctionType) and id(each.__code__) in REWRITTEN)
+        or run.names.is_fresh(each)
+        for each in args
+    )
 
 
 def passes_on(function: Any) -> bool:
