@@ -1,12 +1,16 @@
 """Loops that wait, and loops that get on though nothing of that is seen."""
 
 import asyncio
+import heapq
 import io
 import itertools
+import math
 import os
 import queue
+import re
 import threading
 import time
+from collections import deque
 
 import pytest
 
@@ -60,6 +64,112 @@ def test_a_loop_that_keeps_a_lock_is_no_mere_repetition():
             next(lock for lock in locks if not lock.locked()).acquire()
 
     assert explore_threads(takes, setup=lambda: [threading.Lock() for _ in range(3)], strategy="dpor").complete
+
+
+class Looked:
+    def __init__(self):
+        self.order = {"a": 1, "b": 2}
+        self.flags, self.queue, self.heap, self.left = [0, 0], deque(), [], set()
+        self.done, self.name = False, "state 0"
+
+    def end(self):
+        self.order = {"b": 2}
+        self.flags[:] = 1, 1
+        self.queue.append(1)
+        heapq.heappush(self.heap, 1)
+        self.left.add(2)
+        self.done, self.name = True, "state 1"
+
+    def asks_a_new_list(self):
+        found = []
+        found.append(self.done)
+        return found[0]
+
+    def keeps_a_new_list(self):
+        while True:
+            found = [self.done]
+            if found[0]:
+                return
+
+    def keeps_a_new_dictionary(self):
+        while True:
+            found = dict(done=self.done)  # noqa: C408
+            if found["done"]:
+                return
+
+    def keeps_what_is_sorted(self):
+        while True:
+            found = sorted(self.flags)
+            if found[0]:
+                return
+
+    def pops(self, pop):
+        while True:
+            try:
+                return pop()
+            except (IndexError, KeyError):
+                pass
+
+
+def while_not(asks):
+    def waits(it):
+        while not asks(it):
+            pass
+
+    return waits
+
+
+WAITS = {
+    "a new list in a method": while_not(Looked.asks_a_new_list),
+    "a new list in a variable": Looked.keeps_a_new_list,
+    "a new dictionary in a variable": Looked.keeps_a_new_dictionary,
+    "a sorted list in a variable": Looked.keeps_what_is_sorted,
+    "the first key": while_not(lambda it: next(iter(it.order)) == "b"),
+    "the first flag": while_not(lambda it: next((flag for flag in it.flags if flag), None)),
+    "a match": while_not(lambda it: re.match("state 1", it.name)),
+    "a product": while_not(lambda it: math.prod(it.flags)),
+    "a map": while_not(lambda it: any(map(lambda flag: flag, it.flags))),  # noqa: C417
+    "pairs": while_not(lambda it: all(a for a, _ in zip(it.flags, it.flags, strict=True))),
+    "numbered flags": while_not(lambda it: min(enumerate(it.flags))[1]),
+    "a deque": lambda it: it.pops(it.queue.popleft),
+    "a list": lambda it: it.pops(it.heap.pop),
+    "a heap": lambda it: it.pops(lambda: heapq.heappop(it.heap)),
+    "a set": lambda it: it.pops(it.left.pop),
+}
+
+
+@pytest.mark.parametrize("switches", ["free", "gil"])
+@pytest.mark.parametrize("name", WAITS)
+def test_a_loop_that_makes_something_new_in_each_round_waits(name, switches):
+    def ends(it):
+        assert it.done in (0, 1)
+
+    result = explore_threads(WAITS[name], Looked.end, setup=Looked, check=ends, switches=switches, strategy="dpor")
+    assert (result.verdict, result.complete) == ("ok", True)
+    alone = explore_threads(WAITS[name], setup=Looked, switches=switches, strategy="dpor", raises=False)
+    assert alone.wrong.kind == "livelock"
+
+
+def by_new_iterators_of_old_ones():
+    numbers, others = iter([0] * 4), iter([[0]] * 4)
+    while next(map(str, numbers), None):
+        pass
+    while next(zip(others, [0], strict=False), None):
+        pass
+
+
+def by_iterators_in_a_list():
+    both = [iter([1] * 3), iter([1] * 3)]
+    while sum(map(next, both, [0, 0])):
+        pass
+
+
+def by_old_generators():
+    numbers = [(n for n in range(2)) for _ in range(3)]
+    at = 0
+    while at < 3:
+        if next(numbers[at], None) is None:
+            at += 1
 
 
 def by_hand():
@@ -154,6 +264,7 @@ def by_the_clock_that_is_kept():
 
 
 LOOPS = [
+    by_new_iterators_of_old_ones, by_iterators_in_a_list, by_old_generators,
     by_hand, of_a_generator, of_a_pipe, by_a_sum, by_a_dictionary, by_any, by_a_search, by_a_loop,
     of_a_generator_that_is_sliced, of_a_file, by_the_clock, by_the_clock_that_is_kept,
 ]  # fmt: skip

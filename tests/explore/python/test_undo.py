@@ -1,6 +1,8 @@
 """What is older than the exploration is put back after each schedule, and no code of the program runs for that."""
 
 import contextlib
+import ctypes
+import decimal
 import functools
 import itertools
 import logging
@@ -73,6 +75,87 @@ def cached(key):
 
 
 STATE = Node()
+
+
+class Other(Node):
+    """What a node may become."""
+
+
+class Point(ctypes.Structure):
+    _fields_ = (("x", ctypes.c_int),)
+
+
+class Named(dict):
+    """A dictionary whose items are its attributes."""
+
+    def __init__(self, **items):
+        super().__init__(**items)
+        self.__dict__ = self
+
+
+def answer(n=0):
+    return n
+
+
+def of_a_cell():
+    n = 0
+    return lambda: n
+
+
+def other_attribute(it):
+    it["value"] = 1
+    it.more = 2
+
+
+CELL = of_a_cell().__closure__[0]
+IN_C = {
+    "__class__": (Node, lambda it: setattr(it, "__class__", Other), lambda it: type(it)),
+    "__dict__": (Node, lambda it: setattr(it, "__dict__", {"value": 9}), lambda it: vars(it)),
+    "args": (lambda: ValueError(0), lambda it: setattr(it, "args", (1,)), lambda it: it.args),
+    "a cause": (lambda: ValueError(0), lambda it: setattr(it, "__cause__", KeyError()), lambda it: it.__cause__),
+    "defaults": (lambda: answer, lambda it: setattr(it, "__defaults__", (1,)), lambda it: it()),
+    "the name of a function": (lambda: answer, lambda it: setattr(it, "__name__", "a"), lambda it: it.__name__),
+    "the name of a class": (lambda: Other, lambda it: setattr(it, "__name__", "a"), lambda it: it.__name__),
+    "a number of C": (ctypes.c_int, lambda it: setattr(it, "value", 1), lambda it: it.value),
+    "a field of C": (Point, lambda it: setattr(it, "x", 1), lambda it: it.x),
+    "a context": (lambda: decimal.Context(prec=1), lambda it: setattr(it, "prec", 2), lambda it: it.prec),
+    "a shape": (lambda: np.zeros(4), lambda it: setattr(it, "shape", (2, 2)), lambda it: it.shape),
+    "a cell": (lambda: CELL, lambda it: setattr(it, "cell_contents", 1), lambda it: it.cell_contents),
+    "the setter of type": (lambda: Default, lambda it: type.__setattr__(it, "n", 1), lambda it: it.n),
+    "the deleter of type": (lambda: Default, lambda it: type.__delattr__(it, "n"), lambda it: it.n),
+    "items that are attributes": (lambda: Named(value=0), other_attribute, lambda it: (dict(it), vars(it) is it)),
+}
+
+
+@pytest.mark.parametrize("inside", [False, True])
+@pytest.mark.parametrize("name", IN_C)
+def test_an_attribute_that_code_in_c_keeps(name, inside):
+    make, change, state = IN_C[name]
+    old = make()
+    before = state(old)
+    explore_threads(lambda _: inside and change(old), setup=lambda: inside or change(old))
+    assert state(old) == before
+
+
+SHARED = {"value": 0}
+
+
+class Borg(Node):
+    def __init__(self):
+        self.__dict__ = SHARED
+
+
+def test_objects_that_share_their_attributes():
+    def adds(_):
+        borg = Borg()
+        borg.value = borg.value + 1
+
+    result = explore_threads(
+        adds, adds, setup=lambda: None, check=lambda _: SHARED["value"] == 2, strategy="dpor", raises=False
+    )
+    assert result.wrong.kind == "invariant"
+    assert explore_threads(adds, adds, setup=Borg).verdict == "ok"
+    assert SHARED == {"value": 0}
 
 
 def test_a_default_of_the_class_leaves_no_attribute():
@@ -206,6 +289,31 @@ def test_a_cache_of_calls_is_empty_again(wrong):
     )
     assert result.wrong is not None
     assert cached.cache_info().currsize == 0
+
+
+@functools.cache
+def registry():
+    return []
+
+
+def test_a_cache_of_calls_may_make_two_results():
+    class Seen:
+        first = second = None
+
+    def one(it):
+        it.first = registry()
+
+    def two(it):
+        it.second = registry()
+
+    def differ(it):
+        return it.first is it.second
+
+    for switches in "free", "gil":
+        found = explore_threads(one, two, setup=Seen, check=differ, strategy="dpor", switches=switches, raises=False)
+        assert found.wrong is not None
+
+    assert explore_threads(one, two, setup=lambda: (registry(), Seen())[1], check=differ, strategy="dpor").complete
 
 
 def test_a_cache_that_the_setup_fills_is_full_in_each_run():

@@ -4,7 +4,11 @@ import array
 import collections
 import contextlib
 import copy
+import ctypes
 import dataclasses
+import decimal
+import functools
+import itertools
 import operator
 import queue
 import threading
@@ -100,6 +104,122 @@ def test_an_addition_to_an_item_is_lost(name):
     assert found.wrong is not None
 
 
+class Attributes(dict):
+    """A dictionary whose items are its attributes."""
+
+    def __init__(self, **items):
+        super().__init__(**items)
+        self.__dict__ = self
+
+
+class Held(ctypes.Structure):
+    _fields_ = (("n", ctypes.c_int),)
+
+
+class Open:
+    def __init__(self):
+        self.closed = 0
+
+    def close(self):
+        if type(self) is Open:
+            self.__class__ = Closed
+            self.closed = self.closed + 1
+
+    def is_closed(self):
+        return False
+
+
+class Closed(Open):
+    """What a file becomes."""
+
+    def is_closed(self):
+        return True
+
+
+class Getter:
+    x = property(operator.attrgetter("_x"))
+
+    def __init__(self):
+        self._x = 0
+
+
+class Meta(type):
+    n = 0
+
+    def __setattr__(cls, name, value):
+        super().__setattr__(name, value)
+
+
+def of_a_class():
+    return Meta("Of", (), {"n": 0})
+
+
+def add(name, put=setattr):
+    return lambda it: put(it, name, getattr(it, name) + 1)
+
+
+def other_item(it):
+    it["n"] = it.n + 1
+
+
+ATTRIBUTES = {
+    "an item": (lambda: Attributes(n=0), other_item, lambda it: it.n == 2),
+    "a number of C": (ctypes.c_int, add("value"), lambda it: it.value == 2),
+    "a field of C": (Held, add("n"), lambda it: it.n == 2),
+    "a context": (lambda: decimal.Context(prec=1), add("prec"), lambda it: it.prec == 3),
+    "a property in C": (Getter, lambda it: setattr(it, "_x", it.x + 1), lambda it: it._x == 2),
+    "the setter of type": (of_a_class, add("n", type.__setattr__), lambda it: it.n == 2),
+    "the setter of a metaclass": (of_a_class, add("n"), lambda it: it.n == 2),
+}
+
+
+@pytest.mark.parametrize("name", ATTRIBUTES)
+def test_an_addition_to_an_attribute_is_lost(name):
+    make, add, right = ATTRIBUTES[name]
+    found = explore_threads(add, add, setup=make, check=right, strategy="dpor", raises=False)
+    assert found.wrong is not None
+
+
+@pytest.mark.parametrize("switches", ["free", "gil"])
+def test_an_object_changes_its_class(switches):
+    def closes_twice(it):
+        return it.closed == 1
+
+    def asks(it):
+        assert not it.is_closed(), "closed"
+
+    found = explore_threads(
+        Open.close, Open.close, setup=Open, check=closes_twice, strategy="dpor", switches=switches, raises=False
+    )
+    assert found.wrong is not None
+    for threads in ((asks, Open.close), (Open.close, asks)):
+        found = explore_threads(*threads, setup=Open, strategy="dpor", switches=switches, raises=False)
+        assert "closed" in found.wrong.message
+
+
+class Cached:
+    def __init__(self):
+        self.source = 0
+
+    @functools.cached_property
+    def value(self):
+        return self.source
+
+    def ask(self):
+        return self.value
+
+    def change(self):
+        self.source = 1
+        self.__dict__.pop("value", None)
+
+
+def test_a_computed_property_that_is_forgotten():
+    found = explore_threads(
+        Cached.ask, Cached.change, setup=Cached, check=lambda it: it.value == 1, strategy="dpor", raises=False
+    )
+    assert found.wrong is not None
+
+
 def test_arrays_that_are_older_than_the_call_are_put_back():
     old, view, numbers = np.arange(3), array.array("i", [7]), collections.UserDict({0: 0})
     part = old[1:]
@@ -125,6 +245,8 @@ def shared():
         dictionary=Dictionary(),
         mapping=Mapping(),
         begun=0,
+        names=Named(inner=Named(point=Point())),
+        by_name={"a": [0]},
     )
 
 
@@ -158,6 +280,44 @@ def updates_by_pairs(it):
 
 def change_pair(it):
     it.pairs[0][0] = 1
+
+
+def grow(it):
+    it.list.append(1)
+
+
+def grow_nested(it):
+    it.nested[0].append(1)
+
+
+def grow_named(it):
+    it.by_name["a"].append(1)
+
+
+def move(it):
+    it.point.x = 1
+
+
+def move_inner(it):
+    it.names.inner.point.x = 1
+
+
+def sort(it):
+    rows = [it.list, [0, 0]]
+    rows.sort()
+    return rows[0] is it.list
+
+
+def copied(it):
+    target = [1, 2]
+    target[:] = it.list
+    return target
+
+
+def copied_by_map(it):
+    target = [1, 2]
+    target[:1] = map(len, it.nested)
+    return target
 
 
 ZERO = [0]
@@ -199,6 +359,30 @@ READS = {
     "an iterator that a method returns": (lambda it: it.bag.items.append(1), lambda it: [x + 0 for x in it.bag] == [0]),
     "list() of what iterates itself": (lambda it: it.bag.items.append(1), lambda it: list(it.bag) == [0]),
     "the truth of a UserDict": (lambda it: it.dictionary.update(a=1), lambda it: not it.dictionary),
+    "objects in objects, compared": (move_inner, lambda it: it.names == Named(inner=Named(point=Point()))),
+    "objects in objects, by repr": (move_inner, lambda it: "x=0" in repr(it.names)),
+    "objects in objects, by str": (move_inner, lambda it: "x=0" in str(it.names)),
+    "objects in objects, in a text": (move_inner, lambda it: "x=0" in f"{it.names}"),
+    "objects in objects, by %": (move_inner, lambda it: "x=0" in "%s" % it.names),  # noqa: UP031
+    "objects in objects, by format": (move_inner, lambda it: "x=0" in "{}".format(it.names)),  # noqa: UP032
+    "the search of a tuple": (grow, lambda it: [0] in (it.list,)),
+    "the search for what may change": (grow, lambda it: it.list in ([0],)),
+    "the search of values": (grow_named, lambda it: [0] in it.by_name.values()),
+    "the search of pairs": (grow_named, lambda it: ("a", [0]) in it.by_name.items()),
+    "the search of a map": (grow_nested, lambda it: [0] in map(list, it.nested)),
+    "a count": (grow, lambda it: [it.list].count([0]) == 1),
+    "a count in a tuple": (grow, lambda it: (it.list,).count([0]) == 1),
+    "a method that compares": (grow, lambda it: [it.list].__eq__([[0]])),
+    "a method that compares with what changes": (grow, lambda it: [[0]].__eq__([it.list])),
+    "a sort of lists": (lambda it: it.list.extend([0, 0]), sort),
+    "a list that is written over another": (grow, lambda it: copied(it) == [0]),
+    "a map that is written over a list": (grow_nested, lambda it: copied_by_map(it) == [1, 2]),
+    "the sum of lengths": (grow_nested, lambda it: sum(map(len, it.nested)) == 1),
+    "lengths one by one": (grow_nested, lambda it: [n + 0 for n in map(len, it.nested)] == [1]),
+    "a filter": (lambda it: it.nested[0].clear(), lambda it: any(filter(None, it.nested))),
+    "a chain of values": (grow_named, lambda it: len(list(itertools.chain.from_iterable(it.by_name.values()))) == 1),
+    "a join of texts": (grow_nested, lambda it: ",".join(map(str, it.nested)) == "[0]"),
+    "a list of texts of objects": (move, lambda it: "x=0" in list(map(str, [it.point]))[0]),  # noqa: RUF015
     "an inherited method": (lambda it: it.mapping.setdefault("a", 1), lambda it: it.mapping.get("a") is None),
 }
 

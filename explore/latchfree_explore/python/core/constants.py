@@ -44,6 +44,8 @@ class Constants:
     variables : set of str
         Module and name, as ``module.name``, of the variables that some run wrote from outside, as attributes of the
         module or as items of its namespace: functions do not say that they read them before they are rewritten again.
+    recast : set of (str, str)
+        Module and name of the classes of objects that got another class, and of those that they got.
     caches : set
         Caches of calls that were emptied once, so that all runs begin alike.
     refutations : int
@@ -58,6 +60,7 @@ class Constants:
         self.generators_are_shared = False
         self.exposed: set[tuple[str, str]] = set()
         self.variables = {name for name in self.written if "." in name and not name.endswith(".")}
+        self.recast: set[tuple[str, str]] = set()
         self.refutations = 0
         self.caches: set[Any] = set()
         self._left_out: set[str] = set()
@@ -90,14 +93,29 @@ class Constants:
 
     def expose(self, kind: type) -> None:
         """Note that the namespace of an object is used as a dictionary."""
-        name = kind.__module__, kind.__qualname__
-        if name not in self.exposed:
-            self.exposed.add(name)
+        self.expose_all({(kind.__module__, kind.__qualname__)})
+
+    def expose_all(self, names: set[tuple[str, str]]) -> None:
+        """Note that the namespaces of objects of some classes, by module and name, are used as dictionaries."""
+        if not names <= self.exposed:
+            self.exposed |= names
             self._refuted = True
 
     def exposes(self, kind: type) -> bool:
         """Return whether the attributes of the objects of a class are items of their ``__dict__``, too."""
         return bool(self.exposed) and (kind.__module__, kind.__qualname__) in self.exposed
+
+    def recasts(self, *kinds: type) -> None:
+        """Note that an object gets another class."""
+        names = {(kind.__module__, kind.__qualname__) for kind in kinds}
+        if not names <= self.recast:
+            self.recast |= names
+            self._refuted = True
+            self.methods.clear()
+
+    def is_recast(self, kind: type) -> bool:
+        """Return whether the class of the objects of a class is a place that somebody writes."""
+        return bool(self.recast) and (kind.__module__, kind.__qualname__) in self.recast
 
     def refute(self) -> None:
         """Note that the run was not what it seemed."""

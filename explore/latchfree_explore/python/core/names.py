@@ -150,6 +150,7 @@ class Names:
         self.numbers = {id(value): _PER_THREAD + at for at, value in enumerate(self._kept, 1)}
         self._counts: dict[int, int] = {}
         self._born: set[int] = set()
+        self._fresh: set[int] = set()
 
     def _number(self, value: Any, thread: int) -> int:
         count = self._counts[thread] = self._counts.get(thread, 0) + 1
@@ -160,12 +161,28 @@ class Names:
     def born(self, value: Any, thread: int) -> None:
         """Give a number to an object that a thread has just made."""
         if id(value) not in self.numbers:
-            self._number(value, thread)
-            self._born.add(id(value))
+            self._born.add(self._number(value, thread))
 
     def is_born(self, value: Any) -> bool:
         """Return whether the run has made an object."""
-        return id(value) in self._born
+        return self.numbers.get(id(value)) in self._born
+
+    def fresh(self, value: Any, thread: int) -> None:
+        """Note that a thread has made an iterator which takes from no older one."""
+        self.born(value, thread)
+        self._fresh.add(self.numbers[id(value)])
+
+    def is_fresh(self, value: Any) -> bool:
+        """Return whether a run has made an iterator which takes from no older one."""
+        return self.numbers.get(id(value)) in self._fresh
+
+    def made_by(self, thread: int) -> int:
+        """Return the number of the object that a thread has made, or touched first, last."""
+        return (thread + 2) * _PER_THREAD + self._counts.get(thread, 0)
+
+    def is_made_since(self, number: int, last: int) -> bool:
+        """Return whether an object was made by the thread to which `made_by` gave a number, and later than that."""
+        return last < number < (last // _PER_THREAD + 1) * _PER_THREAD and number in self._born
 
     def of(self, value: Any, thread: int, first_touch: Callable[[], None]) -> int:
         """Return an object's number; call `first_touch` if a thread has to give one now."""

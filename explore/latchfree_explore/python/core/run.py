@@ -53,12 +53,15 @@ def _called(line: int, function: Callable[..., Any], *args: Any, **kwargs: Any) 
 class Control:
     """Where the hooks find the run in progress."""
 
-    __slots__ = ("call", "class_changed", "ending", "late", "namespaces", "originals", "pressed", "run", "undo")
+    __slots__ = (
+        "call", "class_changed", "ending", "exposed", "late", "namespaces", "originals", "pressed", "run", "undo",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.run: Run | None = None
         self.ending = False
         self.call: Callable[..., Any] = _called  # the hook of calls, for code that stands below the hooks
+        self.exposed: set[tuple[str, str]] = set()  # classes of objects that got another ``__dict__`` between two runs
         self.late = 0  # calls of hooks by the thread that is being ended
         self.pressed = False  # whether Ctrl-C was pressed, which is still to take effect
         self.class_changed = False  # by code of the program between two runs
@@ -282,6 +285,7 @@ class Run:
             CONTROL.class_changed = False
             constants.plain.clear()
             constants.methods.clear()
+        constants.expose_all(CONTROL.exposed)
         self.constants, self.plain, self.methods = constants, constants.plain, constants.methods
 
     def forget_classes(self) -> None:

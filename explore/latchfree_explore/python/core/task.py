@@ -24,8 +24,9 @@ class Task:
     """A thread of the explored program, or the world outside: what the end of the program does not wait for."""
 
     __slots__ = (
-        "asked_time", "blocker", "condition", "deadline", "done", "error", "greenlet", "holds", "last_step", "name",
-        "number", "on_end", "opening", "outside", "parked", "pending", "polled", "spin", "starter", "tick",
+        "asked_time", "blocker", "condition", "deadline", "done", "doubt", "doubted", "error", "greenlet", "holds",
+        "last_step", "misses", "name", "number", "on_end", "opening", "outside", "parked", "pending", "polled", "spin",
+        "starter", "tick",
     )  # fmt: skip
 
     def __init__(self, number: int, name: str, outside: bool = False) -> None:
@@ -47,6 +48,10 @@ class Task:
         self.spin: Any = None
         self.asked_time = False  # since a loop last waited
         self.tick = (0, 0.0)  # the line of a loop that waits for the clock, and how long it waited last
+        self.doubt = self.doubted = (
+            False  # whether a generator may have got on in this round of a loop, in the last one
+        )
+        self.misses = False  # whether the next function that is entered is one whose result was not in its cache
         self.condition = 0
         self.on_end: list[Callable[[], None]] = []
 

@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any, Final
 
 _MISSING: Final = object()
-_SLOTS: Final = (types.MemberDescriptorType, types.GetSetDescriptorType)
 
 
 class Undo:
@@ -28,16 +27,17 @@ class Undo:
         if (id(owner), name) in self._seen:
             return
         self._note(owner, name)
-        if isinstance(owner, type):
+        held = next((vars(cls)[name] for cls in type(owner).__mro__ if name in vars(cls)), None)
+        if isinstance(owner, type) and not is_slot(held):
             old = vars(owner).get(name, _MISSING)
+        elif is_slot(held):
+            old = _content(held, owner)
+            self._log.append(lambda: _restore_slot(held, owner, old))
+            return
+        elif hasattr(type(held), "__set__"):
+            return  # a property is code: what that code changes is saved where it is changed
         else:
-            held = next((vars(cls)[name] for cls in type(owner).__mro__ if name in vars(cls)), None)
-            if isinstance(held, _SLOTS):
-                old = _content(held, owner)
-            elif hasattr(type(held), "__set__"):
-                return  # a property is code: what that code changes is saved where it is changed
-            else:
-                old = getattr(owner, "__dict__", {}).get(name, _MISSING)
+            old = getattr(owner, "__dict__", {}).get(name, _MISSING)
         self._log.append(lambda: _restore_attribute(owner, name, old))
 
     def item(self, namespace: dict[str, Any], name: str) -> None:
@@ -133,11 +133,29 @@ def _refill(clear: Callable[[Any], object], fill: Callable[[Any, Any], object], 
     fill(value, content)
 
 
+def is_slot(held: Any) -> bool:
+    """Return whether a class has a descriptor in C, which is no code of the program's."""
+    kind = type(held)
+    if issubclass(kind, types.MemberDescriptorType | types.GetSetDescriptorType):
+        return True
+    return not isinstance(held, property) and isinstance(getattr(kind, "__set__", None), types.WrapperDescriptorType)
+
+
 def _content(slot: Any, owner: Any) -> Any:
     try:
         return slot.__get__(owner, type(owner))
     except AttributeError:
         return _MISSING
+
+
+def _restore_slot(slot: Any, owner: Any, old: Any) -> None:
+    try:
+        if old is _MISSING:
+            slot.__delete__(owner)
+        else:
+            slot.__set__(owner, old)
+    except (AttributeError, TypeError, ValueError):
+        pass  # gone already, or a place that cannot be written
 
 
 def _restore_attribute(owner: Any, name: str, old: Any) -> None:

@@ -37,7 +37,7 @@ def advance(run: Run, value: Any) -> None:
     """Record that an operation takes items from an iterator."""
     for each in effects.iterators(value):
         run.record(each, "state", WRITE)
-        if run.current is not None:
+        if run.current is not None and not run.names.is_fresh(each):
             run.current.spin = None
 
 

@@ -16,6 +16,7 @@ from latchfree_explore.python.hooks import effects, whole
 from latchfree_explore.python.hooks.announce import advance, touch
 from latchfree_explore.python.hooks.caches import LRU
 from latchfree_explore.python.hooks.items import item
+from latchfree_explore.python.hooks.slots import SETTERS
 from latchfree_explore.python.hooks.state import delete, get, put, short, told
 from latchfree_explore.python.hooks.substitutes import Substitute
 from latchfree_explore.python.library.twins import TWINS, twin
@@ -23,7 +24,9 @@ from latchfree_explore.python.library.twins import TWINS, twin
 _BOUND: Final = (types.BuiltinMethodType, types.MethodWrapperType)
 _BY_NAME: Final[dict[Any, tuple[int, ...]]] = {getattr: (2, 3), hasattr: (2,), setattr: (3,), delattr: (2,)}
 """Functions that take the name of an attribute, and how many arguments they take."""
-_COMPARING: Final = frozenset({"count", "index", "remove", "__contains__"})
+_COMPARING: Final = frozenset({
+    "count", "index", "remove", "sort", "__contains__", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__",
+})  # fmt: skip
 KEEPING: Final = frozenset({
     "append", "appendleft", "add", "insert", "setdefault", "get", "pop", "remove", "discard", "index", "count",
     "__setitem__", "__getitem__", "__contains__", "__delitem__",
@@ -40,6 +43,8 @@ def tells(function: Any, args: tuple[Any, ...]) -> bool:
         return bool(args) and isinstance(args[0], effects.KINDS)
     elif isinstance(function, operator.attrgetter | operator.itemgetter):
         return len(args) == 1
+    elif isinstance(function, types.WrapperDescriptorType):
+        return function in SETTERS and len(args) == SETTERS[function] and isinstance(args[1], str)
     return (
         isinstance(function, types.BuiltinFunctionType)
         and len(args) in _BY_NAME.get(function, ())
@@ -69,10 +74,10 @@ def atomic(line: int, function: Any, args: tuple[Any, ...], kwargs: dict[str, An
 
 
 def _by_name(function: Any, args: tuple[Any, ...], line: int) -> Any:
-    if function is setattr:
-        return put(args[2], args[0], args[1], line)
-    if function is delattr:
-        return delete(args[0], args[1], line)
+    if function is setattr or (len(args) == 3 and function in SETTERS):
+        return put(args[2], args[0], args[1], line, function)
+    if function is delattr or function in SETTERS:
+        return delete(args[0], args[1], line, function)
     try:
         found = get(args[0], args[1], line)
     except AttributeError:
@@ -108,7 +113,7 @@ def of_container(
         for container in effects.of_pairs(args):
             touch(run, container, effects.READS)
     if name in _COMPARING:
-        for compared in whole.inside(run, owner):
+        for compared in (each for value in (owner, *args) for each in whole.inside(run, value)):
             if compared is not owner:
                 whole.read(run, compared)
     if run.telling:

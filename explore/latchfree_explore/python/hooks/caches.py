@@ -1,7 +1,7 @@
 """What the library keeps for later: `functools.cached_property`, `functools.lru_cache`, and locks that it made itself.
 
-A property that is computed once is a read of the object, the computation, and a write. A cache of calls that is older
-than the runs is empty at the beginning of each, and after it.
+A property that is computed once is a read of the object, the computation, and a write. So is a call that is cached. A
+cache of calls that is older than the runs is empty at the beginning of each, and after it.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from latchfree_explore.python.core.run import CONTROL, Run
 from latchfree_explore.python.core.steps import READ, WRITE
+from latchfree_explore.python.hooks.slots import touch_namespace
 from latchfree_explore.python.library.locks import Lock, tell
 from latchfree_explore.python.library.twins import twin
 
@@ -47,7 +48,7 @@ def cached(run: Run, value: Any, name: str, held: Any, line: int) -> Any:
 def _cached(run: Run, value: Any, name: str, held: Any, line: int) -> Any:
     """Read such a property; before Python 3.12 one lock for all objects guards the computation."""
     namespace = value.__dict__
-    if name in namespace and run.constants.constant(name):
+    if name in namespace and run.constants.constant(name) and not run.constants.exposes(type(value)):
         return twin(namespace[name])
     run.poll()
     if (known := _known(run, value, name, line)) is not namespace:
@@ -62,6 +63,8 @@ def _cached(run: Run, value: Any, name: str, held: Any, line: int) -> Any:
             run.undo.attribute(value, name)
             run.constants.wrote(name)
             run.record(value, name, WRITE)
+            if run.constants.exposes(type(value)):
+                touch_namespace(run, value, name, "__setitem__")
             tell(run, f"write .{name}, which is computed once")
         namespace[name] = found
     run.poll()
@@ -72,6 +75,8 @@ def _known(run: Run, value: Any, name: str, line: int) -> Any:
     """Look for what was computed; return the namespace itself if nothing was."""
     run.at(line)
     run.record(value, name, READ)
+    if run.constants.exposes(type(value)):
+        touch_namespace(run, value, name, "get")
     tell(run, f"read .{name}, which is computed once")
     return value.__dict__.get(name, value.__dict__)
 
@@ -106,6 +111,18 @@ def found(cache: Any, spaces: Container[int]) -> bool:
     while hasattr(function, "__wrapped__"):
         function = function.__wrapped__
     return id(getattr(function, "__globals__", None)) in spaces
+
+
+def asked(run: Run, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Ask a cache of calls: if it has no result, others may come before the result is made and kept."""
+    task = run.current
+    if task is not None:
+        task.misses = True
+    try:
+        return function(*args, **kwargs)
+    finally:
+        if task is not None:
+            task.misses = False
 
 
 def guard_handlers(run: Run) -> None:

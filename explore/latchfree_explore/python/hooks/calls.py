@@ -26,8 +26,24 @@ from latchfree_explore.python.hooks.whole import IMMUTABLE, REWRITTEN, VALUES
 from latchfree_explore.python.library.twins import TWINS, twin
 
 _RESUMABLE: Final = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
-_PURE: Final = ("builtins", "math", "cmath", "operator", "_operator", "time", "_thread", "itertools", "_asyncio")
+_PURE: Final = (
+    "builtins",
+    "math",
+    "cmath",
+    "operator",
+    "_operator",
+    "time",
+    "_thread",
+    "itertools",
+    "_asyncio",
+    "_heapq",
+    "_bisect",
+)
 """Modules whose functions give the same for the same arguments, or are under control."""
+_PURE_IN_PYTHON: Final = (
+    "re", "fnmatch", "string", "textwrap", "statistics", "fractions", "copy", "json", "bisect", "heapq", "dataclasses",
+    "operator", "posixpath", "ntpath",
+)  # fmt: skip
 _READING_THE_WORLD: Final = frozenset({input, open, exec, eval, __import__})
 _CONSUMING: Final = frozenset({list, tuple, sorted, sum, max, min, set, frozenset, any, all})
 _OF_VALUES: Final = frozenset({
@@ -73,10 +89,12 @@ def _step(run: Run, line: int, function: Any, in_python: bool, args: tuple[Any, 
         kwargs = {name: twin(value) for name, value in kwargs.items()}
     if args and touched.hashable(function) and function in _CONSUMING and _iterates_itself(args[0]):
         args = Items(run, args[0], line, jumps=False), *args[1:]
+    fresh = isinstance(function, type) or function is iter
+    fresh = fresh and touched.takes_from_none(run, (*args, *kwargs.values()))
     if takes_functions(function):
         args, kwargs = given(run, line, function, args, kwargs)
     if run.loop is not None or (run.current is not None and run.current.spin is not None):
-        gets_on = _gets_on(function, in_python, args)
+        gets_on = _gets_on(run, function, in_python, args)
         if run.current is not None and gets_on:
             run.current.spin = None
         if run.loop is not None:
@@ -93,19 +111,24 @@ def _step(run: Run, line: int, function: Any, in_python: bool, args: tuple[Any, 
     if type(kwargs.get("out")).__module__ in whole.COPIED:  # functions of numpy write there
         changed.append((kwargs["out"], whole.change(run, kwargs["out"])))
     generator = _resumed_by(function, args)
-    if generator is None:
+    if keeps:
+        result = caches.asked(run, function, args, kwargs)
+    elif generator is None:
         result = frames.called(function, args, kwargs)
     else:
         result = resume(run, generator, line, lambda: function(*args, **kwargs))
     if run is CONTROL.run:
         for owner, before in changed:
             whole.changed(run, owner, before)
-        makes = isinstance(function, type) or function is iter
+        makes = isinstance(function, type) or function is iter or function is sorted
         if makes:
             TWINS.born(result)
         TWINS.returned(function, result)
         if makes and run.current is not None and not isinstance(result, IMMUTABLE):
             run.names.born(result, run.current.number)
+            if fresh:
+                for each in effects.iterators(result):
+                    run.names.fresh(each, run.current.number)
         _after(run, in_python or keeps)
     return twin(result)
 
@@ -160,17 +183,32 @@ def _iterates_itself(value: Any) -> bool:
     return isinstance(held, tuple) and isinstance(held[1], types.FunctionType) and id(held[1].__code__) in REWRITTEN
 
 
-def _gets_on(function: Any, in_python: bool, args: tuple[Any, ...]) -> bool:
+def _gets_on(run: Run, function: Any, in_python: bool, args: tuple[Any, ...]) -> bool:
     """Return whether a loop gets on by a call though nothing of that is seen: a generator's, a file's, the world's."""
     if isinstance(function, types.BuiltinMethodType):
         owner = function.__self__
         if isinstance(owner, types.ModuleType | None):
             module = function.__module__ or ""
-            return module not in _PURE or function in _READING_THE_WORLD or (function is next and bool(args))
+            if function is next and args:
+                return not _is_new(run, args[0])
+            return module not in _PURE or function in _READING_THE_WORLD
         return isinstance(owner, _RESUMABLE)
     if in_python:
-        return not touched.passes_on(function)
+        return not touched.passes_on(function) and function.__module__ not in _PURE_IN_PYTHON
     return isinstance(function, types.MethodWrapperType) and isinstance(function.__self__, _RESUMABLE)
+
+
+def _is_new(run: Run, iterator: Any) -> bool:
+    """Return whether an iterator was made for this very call; an older one gets on by it.
+
+    A generator that was not resumed before may still be older: that shows in the next round of the loop.
+    """
+    if isinstance(iterator, types.GeneratorType):
+        new = id(iterator) not in run.resumed
+        if new and run.current is not None:
+            run.current.doubt = True
+        return new
+    return run.names.is_fresh(iterator)
 
 
 def _resumed_by(function: Any, args: tuple[Any, ...]) -> Any:

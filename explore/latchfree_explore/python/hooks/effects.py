@@ -41,6 +41,8 @@ _AT_KEY: Final = {
     "add": WRITE, "discard": WRITE, "remove": WRITE, "__contains__": READ,
 }  # fmt: skip
 _GROWING: Final = frozenset({"append", "extend", "__iadd__"})
+_TAKING: Final = frozenset({"pop", "popleft", "popitem"})
+"""Operations that fail where nothing is there to be taken."""
 _HARMLESS: Final = frozenset({"__class__", "__doc__", "__init_subclass__", "__sizeof__", "__hash__", "fromkeys"})
 
 
@@ -74,6 +76,8 @@ def of(value: Any, operation: str, arguments: tuple[Any, ...]) -> Effects:
         return (*_at_key(value, arguments[0], READ, operation), ("shape", WRITE))
     if operation in _READING:
         return READS
+    if operation in _TAKING and not _kind(value).__len__(value):
+        return SHAPE
     if operation in _HARMLESS:
         return ()
     return GROWS if operation in _GROWING and isinstance(value, list | deque) else CHANGES
@@ -117,8 +121,11 @@ _ORDERED: Final[OrderedDict[int, int]] = OrderedDict()
 _ITERABLES: Final[tuple[Iterable[object], ...]] = (
     [], _DICT, _DICT.values(), _DICT.items(), _ORDERED, set(), deque(), bytearray(), reversed([]), reversed(_DICT),
 )  # fmt: skip
+VIEWS: Final[tuple[type, ...]] = tuple(
+    type(view) for of in (_DICT, _ORDERED) for view in (of.keys(), of.values(), of.items())
+)
 _ONLY_BEHIND: Final[tuple[type, ...]] = (
-    *(type(view) for of in (_DICT, _ORDERED) for view in (of.keys(), of.values(), of.items())),
+    *VIEWS,
     *(type(iter(each)) for each in _ITERABLES),
     *(enumerate, zip, map, filter, reversed, types.MappingProxyType),
     *(kind for kind in vars(itertools).values() if isinstance(kind, type)),
@@ -134,8 +141,27 @@ def behind(value: Any, depth: int = _DEPTH) -> Iterator[Any]:
         for each in gc.get_referents(value):
             for container in behind(each, depth - 1):
                 yield container
-                if isinstance(value, itertools.chain):  # made by `from_iterable`, it goes on to what is in a list
-                    yield from (one for one in container if isinstance(one, KINDS))
+                if applies(value):
+                    yield from (one for one in _items(container) if isinstance(one, KINDS))
+
+
+def _items(container: Any) -> list[Any]:
+    """Return the items of a container, whatever its class says."""
+    if isinstance(container, dict):
+        return list(dict.values(container))
+    return list(_kind(container).__iter__(container))
+
+
+def _kind(container: Any) -> Any:
+    """Return the built-in class of a container."""
+    return next(kind for kind in KINDS if isinstance(container, kind))
+
+
+def applies(value: Any) -> bool:
+    """Return whether an iterator looks into each item: a chain made by `from_iterable`, `map` with a function in C."""
+    if isinstance(value, map | filter | itertools.starmap):
+        return not any(isinstance(each, types.FunctionType | types.MethodType) for each in gc.get_referents(value))
+    return isinstance(value, itertools.chain)
 
 
 def of_pairs(arguments: tuple[Any, ...]) -> Iterator[Any]:

@@ -12,13 +12,22 @@ from latchfree_explore.python.hooks import polling
 
 FIRST_TICK: Final = 0.001
 _OF_LOCKS: Final = (ACQUIRE, TRY, RELEASE)
+_PLAIN: Final = frozenset({int, str, bytes, float, bool, type(None)})
+_COMPARED: Final = frozenset({list, tuple, dict, set, frozenset})
+_MOST: Final = 50
+"""How many items of a container are compared."""
 
 
 def enter(line: int) -> None:
     """Begin a function."""
     run = CONTROL.run
-    if run is not None and polling.RULES.on_entry:
-        run.poll()
+    if run is not None:
+        if polling.RULES.on_entry:
+            run.poll()
+        task = run.current
+        if task is not None and task.misses:
+            task.misses = False
+            run.at(line)
 
 
 def resumed(value: Any, line: int) -> Any:
@@ -72,13 +81,12 @@ def _tick(task: Task, spin: Spin) -> float:
 def _repeats(run: Run, task: Task, line: int) -> Spin | None:
     """Return what the loop waits for, None if the round was not a mere repetition."""
     frame = sys._getframe(2)
-    state = {
-        name: value if isinstance(value, int | str | bytes | float | None) else id(value)
-        for name, value in frame.f_locals.items()
-        if not name.startswith("_lf_")
-    }
-    before = task.spin
-    task.spin = (frame, line, state, len(run.steps), task.holds, run.turns, run.writes)
+    doubt, task.doubt = task.doubt, False
+    doubted, task.doubted = task.doubted, doubt
+    before, last = task.spin, run.names.made_by(task.number)
+    known = last if before is None else before[7]
+    state = {name: _state(run, value, known) for name, value in frame.f_locals.items() if not name.startswith("_lf_")}
+    task.spin = (frame, line, state, len(run.steps), task.holds, run.turns, run.writes, last)
     if before is None or before[0] is not frame or before[1] != line or before[2] != state or before[4] != task.holds:
         return None
     if run.loop is not None and (before[5] != run.turns or (run.alone and before[6] != run.writes)):
@@ -87,13 +95,30 @@ def _repeats(run: Run, task: Task, line: int) -> Spin | None:
     for step in run.steps[before[3] :]:
         if step.thread == task.number:
             for location, kind in step.accesses.items():
+                if run.names.is_made_since(location[0], known):
+                    continue  # nobody else has seen it
                 if kind in (READ, PROBE):
                     reads[location] = kind
                 elif kind not in _OF_LOCKS:  # what it took it gave back, and found nothing new under it
                     return None
+    if doubt and not doubted:
+        return None
     spin = Spin(reads, False, f"a write that nobody makes (the loop at line {line})", line)
     for step in run.steps[before[3] :]:
         for location, kind in step.accesses.items():
             if step.thread != task.number and kind not in (READ, PROBE):
                 spin.written(location)
     return spin
+
+
+def _state(run: Run, value: Any, last: int) -> Any:
+    """Return what a variable is compared by: plain values, and what a container holds that was made in this round."""
+    if isinstance(value, int | str | bytes | float | None):
+        return value
+    kind = type(value)
+    if kind in _COMPARED and len(value) <= _MOST:
+        number = run.names.numbers.get(id(value))
+        if number is None or run.names.is_made_since(number, last):
+            parts = [part for pair in value.items() for part in pair] if kind is dict else list(value)
+            return kind.__name__, *(part if type(part) in _PLAIN else id(part) for part in parts)
+    return id(value)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import operator
 import types
-from collections import defaultdict, deque
-from collections.abc import Callable, Iterable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, KeysView
 from functools import cache
 from typing import Any, Final
 
@@ -73,11 +73,16 @@ def set_item(new: Any, value: Any, key: Any, line: int) -> None:
     """Write an item."""
     run = CONTROL.run
     if run is not None and effects.built_in(value, "__setitem__"):
+        if isinstance(key, slice) and isinstance(new, types.GeneratorType):
+            new = list(new)
         run.at(line)
+        if isinstance(key, slice):
+            _take_all(run, new)
         touch(run, value, effects.of(value, "__setitem__", (key,)))
         if run.telling:
             told(run, line, f"write {called(run.roots, value)}[{short(key)}] = {short(new)}")
     elif run is not None and foreign(run, value, line, "__setitem__"):
+        _take_all(run, new)
         before = whole.change(run, value)
         value[key] = new
         whole.changed(run, value, before)
@@ -86,6 +91,15 @@ def set_item(new: Any, value: Any, key: Any, line: int) -> None:
     elif run is None:
         keeping.items(value, key)
     value[key] = new
+
+
+def _take_all(run: Run, new: Any) -> None:
+    """Record that all items of a value are read, to be written elsewhere."""
+    for container in effects.behind(new):
+        touch(run, container, effects.READS)
+    advance(run, new)
+    if whole.is_foreign(run, new, "__iter__"):
+        whole.read(run, new)
 
 
 def delete_item(value: Any, key: Any, line: int) -> None:
@@ -113,13 +127,12 @@ def contains(key: Any, value: Any, line: int) -> bool:
     if run is None:
         return key in value
     asked = [each for each in effects.behind(value) if effects.built_in(each, "__contains__")]
-    if asked or any(effects.iterators(value)):
+    if asked or any(effects.iterators(value)) or any(True for _ in _compared(run, key, value)):
         run.at(line)
     for each in asked:
         touch(run, each, effects.of(each, "__contains__", (key,)) if each is value else effects.READS)
-        for compared in whole.inside(run, each) if isinstance(each, list | deque) else ():
-            if compared is not each:
-                whole.read(run, compared)
+    for one in list(_compared(run, key, value)):
+        whole.read(run, one)
     advance(run, value)
     if not isinstance(value, effects.KINDS) and foreign(run, value, line, "__contains__", "__iter__"):
         whole.read(run, value)
@@ -130,6 +143,15 @@ def contains(key: Any, value: Any, line: int) -> bool:
     enter(run, value, "__contains__", "__iter__")
     enter(run, key, "__eq__", "__hash__")
     return found
+
+
+def _compared(run: Run, key: Any, value: Any) -> Iterator[Any]:
+    """Yield what the search for a key compares, in anything but a dictionary or a set."""
+    if not isinstance(value, _HASHED):
+        if type(key) not in whole.VALUES:
+            yield from whole.inside(run, key)
+        if not isinstance(value, str | bytes):
+            yield from (each for each in whole.inside(run, value) if each is not value)
 
 
 def truth(value: Any, line: int) -> Any:
@@ -252,6 +274,7 @@ def _methods(name: str) -> tuple[str, ...]:
     return f"__{name.strip('_')}__", f"__{plain}__", f"__r{plain}__"
 
 
+_HASHED: Final = (dict, set, frozenset, KeysView)
 _FOR_TEXT: Final = ("__eq__", "__str__", "__repr__", "__format__")
 _COMPARING: Final = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 _DUNDERS: Final = {

@@ -14,6 +14,7 @@ from latchfree_explore.python.core.run import CONTROL
 from latchfree_explore.python.core.steps import READ
 from latchfree_explore.python.core.undo import Undo
 from latchfree_explore.python.hooks import effects, touched
+from latchfree_explore.python.hooks.slots import SETTERS
 from latchfree_explore.python.hooks.state import keep
 from latchfree_explore.python.hooks.whole import COPIED, IMMUTABLE, REWRITTEN, base_of, is_controlled
 
@@ -33,13 +34,15 @@ def call(function: Any, args: tuple[Any, ...]) -> None:
     """Save what a call of code that is not rewritten may change."""
     if CONTROL.undo is None or not _may_change(function, args):
         return
+    if (touched.hashable(function) and function in (setattr, delattr)) or _is_setter(function):
+        if len(args) > 1 and isinstance(args[1], str):
+            keep(args[0], args[1])
+        return
     for owner in touched.object_of(function, args):
         _whole(CONTROL.undo, owner)
     if isinstance(function, types.BuiltinMethodType) and isinstance(function.__self__, effects.KINDS):
         items(function.__self__, *args[:1])
-    elif function in (setattr, delattr) and len(args) > 1 and isinstance(args[1], str):
-        keep(args[0], args[1])
-    elif function not in touched.READERS and not isinstance(function, type):
+    elif not touched.hashable(function) or (function not in touched.READERS and not isinstance(function, type)):
         for each in args:
             if isinstance(each, effects.KINDS):
                 _whole(CONTROL.undo, each)
@@ -57,6 +60,10 @@ def _may_change(function: Any, args: tuple[Any, ...]) -> bool:
         return any(kind != READ for _, kind in effects.of(function.__self__, function.__name__, args))
     code = getattr(getattr(function, "__func__", function), "__code__", None)
     return id(code) not in REWRITTEN
+
+
+def _is_setter(function: Any) -> bool:
+    return isinstance(function, types.WrapperDescriptorType) and function in SETTERS
 
 
 def _whole(undo: Undo, value: Any) -> None:

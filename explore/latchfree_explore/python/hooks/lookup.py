@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from latchfree_explore.python.core.run import Run
 from latchfree_explore.python.hooks import whole
+from latchfree_explore.python.hooks.slots import is_slot
 
 _METHODS: Final = (
     types.FunctionType, staticmethod, classmethod, types.BuiltinFunctionType, types.MethodDescriptorType,
@@ -30,7 +31,7 @@ def owner_of(value: Any, name: str) -> Any:
     held = class_attribute(type(value), name)
     if held is MISSING:
         return value
-    if isinstance(held[1], types.MemberDescriptorType):
+    if is_slot(held):
         return value
     if hasattr(type(held[1]), "__set__"):
         return None
@@ -55,7 +56,7 @@ def places(value: Any, name: str) -> list[Any]:
     found: list[Any] = []
     if not isinstance(value, type | super):
         held = class_attribute(type(value), name)
-        if held is MISSING or is_slot(held[1]):
+        if held is MISSING or is_slot(held):
             return [value]
         if not hasattr(type(held[1]), "__set__"):
             found.append(value)
@@ -108,8 +109,3 @@ def answers(run: Run, kind: type) -> bool:
 
 def _foreign(cls: type) -> bool:
     return cls.__module__ in ("builtins", "_thread", "threading", "queue", "collections")
-
-
-def is_slot(held: Any) -> bool:
-    """Return whether what a class has is a slot of its objects."""
-    return isinstance(held, types.MemberDescriptorType)

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 from latchfree_explore.python.core.names import HOOK
-from latchfree_explore.python.hooks.state import (
+from latchfree_explore.python.hooks.state import told
+from latchfree_explore.python.hooks.variables import (
     called_cell,
     cell,
     changes_cell,
     changes_variable,
     to_cell,
     to_variable,
-    told,
 )
 
 

@@ -1,4 +1,4 @@
-"""Hooks of accesses to attributes, variables of modules and variables of closures."""
+"""Hooks of accesses to attributes."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from typing import Any, Final
 from latchfree_explore.python.core.places import attributes, called, caller
 from latchfree_explore.python.core.run import CONTROL, Run
 from latchfree_explore.python.core.steps import PROBE, READ, WRITE
-from latchfree_explore.python.hooks import caches, effects, whole
+from latchfree_explore.python.hooks import caches, slots, whole
 from latchfree_explore.python.hooks.lookup import (
     LOCAL,
     MISSING,
     answers,
     class_attribute,
-    is_slot,
     module_key,
     module_name,
     owner_of,
     places,
 )
+from latchfree_explore.python.hooks.slots import touch_namespace
 from latchfree_explore.python.library.twins import twin
 
 _PROXIES: Final = (weakref.ProxyType, weakref.CallableProxyType)
@@ -51,6 +51,8 @@ def varies(run: Run, value: Any, name: str) -> bool:
     constants = run.constants
     if isinstance(value, types.ModuleType):
         return not (constants.constant(module_key(vars(value))) or constants.constant(name))
+    if constants.is_recast(type(value)):
+        return True
     return not constants.constant(name if owner_of(value, name) is not None else name + CODE)
 
 
@@ -76,6 +78,7 @@ def get(value: Any, name: str, line: int) -> Any:
     exposed = bool(constants.exposed) and constants.exposes(kind)
     plain = (kind, name)
     own = plain in run.plain
+    slot = part = False
     if own:
         constant = not exposed and constants.constant(name)
     else:
@@ -84,16 +87,21 @@ def get(value: Any, name: str, line: int) -> Any:
         if isinstance(value, _PROXIES):
             return get(_referent(value), name, line)
         held = class_attribute(*plain)
-        if held is not MISSING and caches.is_computed_once(value, name, held[1]):
-            return caches.cached(run, value, name, held[1], line)
+        if held is not MISSING:
+            if caches.is_computed_once(value, name, held[1]):
+                return caches.cached(run, value, name, held[1], line)
+            if _is_computed_in_c(kind, held[1]):
+                return _computed_in_c(run, value, held[1].fget, line)
+            slot = not isinstance(value, type) and slots.is_slot(held)
+            part = slot and slots.is_part(held, value)
         owner = owner_of(value, name)
         if owner is value and isinstance(value, LOCAL):  # nobody else sees it
             return twin(getattr(value, name))
         if owner is value and held is MISSING and not isinstance(value, type):
             run.plain.add(plain)
             own = True
-        exposed = exposed and owner is not None
-        constant = not exposed and not varies(run, value, name)
+        exposed = exposed and owner is not None and not slot
+        constant = not exposed and not varies(run, value, name) and not part
     if name == "__dict__":
         constants.expose(kind)
     lock = _lock_of(value)
@@ -107,6 +115,10 @@ def get(value: Any, name: str, line: int) -> Any:
     else:
         for place in places(value, name):
             run.record(place, name, READ)
+        if part:
+            run.record(value, "state", READ)
+        if constants.is_recast(type(value)):
+            run.record(value, slots.CLASS, READ)
     if exposed:
         touch_namespace(run, value, name, "__getitem__")
     try:
@@ -117,6 +129,26 @@ def get(value: Any, name: str, line: int) -> Any:
         raise
     if run.telling:
         told(run, line, f"read {called(run.roots, value)}.{name}: {short(found)}")
+    return twin(found)
+
+
+def _is_computed_in_c(kind: type, held: Any) -> bool:
+    """Return whether what a class has is a property whose function is one in C, such as an `operator.attrgetter`."""
+    return (
+        type(held) is property
+        and held.fget is not None
+        and not isinstance(held.fget, types.FunctionType)
+        and class_attribute(kind, "__getattr__") is MISSING
+    )
+
+
+def _computed_in_c(run: Run, value: Any, getter: Any, line: int) -> Any:
+    """Read a property whose function is one in C: the interpreter does not poll after it."""
+    step, task = run.step, run.current
+    polled = task is not None and task.polled
+    found = CONTROL.call(line, getter, value)
+    if task is not None and CONTROL.run is run and type(getter) is not functools.partial:
+        task.polled = polled and run.step is step
     return twin(found)
 
 
@@ -143,17 +175,18 @@ def _referent(proxy: Any) -> Any:
     return proxy.__reduce_ex__.__self__
 
 
-def put(new: Any, owner: Any, name: str, line: int) -> None:
-    """Write an attribute."""
+def put(new: Any, owner: Any, name: str, line: int, change: Callable[[Any, str, Any], None] = setattr) -> None:
+    """Write an attribute, with `setattr` or another function in C."""
     run = CONTROL.run
     owner = twin(owner)
     if run is None:
-        CONTROL.class_changed = CONTROL.class_changed or isinstance(owner, type)
         keep(owner, name)
-        setattr(owner, name, new)
+        slots.expose_before(owner, name)
+        change(owner, name, new)
         return
     plain = (type(owner), name)
     place = owner
+    slot = False
     if plain in run.plain:
         run.constants.wrote(name)
     else:
@@ -162,8 +195,9 @@ def put(new: Any, owner: Any, name: str, line: int) -> None:
             return
         held = class_attribute(*plain)
         if _is_code(held) or isinstance(owner, LOCAL):
-            setattr(owner, name, new)
+            change(owner, name, new)
             return
+        slot = held is not MISSING and slots.is_slot(held)
         if isinstance(owner, type):
             run.forget_classes()
         elif held is MISSING and not isinstance(owner, types.ModuleType) and not answers(run, plain[0]):
@@ -173,11 +207,13 @@ def put(new: Any, owner: Any, name: str, line: int) -> None:
     if not run.names.is_born(owner):
         run.undo.attribute(owner, name)
     run.record(place, name, WRITE)
-    if run.constants.exposed and run.constants.exposes(plain[0]):
+    if slot:
+        slots.wrote_slot(run, owner, name, new)
+    elif run.constants.exposed and run.constants.exposes(plain[0]):
         touch_namespace(run, owner, name, "__setitem__")
     if run.telling:
         told(run, line, f"write {called(run.roots, owner)}.{name} = {short(new)}")
-    setattr(owner, name, new)
+    change(owner, name, new)
 
 
 def keep(owner: Any, name: str) -> None:
@@ -185,47 +221,39 @@ def keep(owner: Any, name: str) -> None:
 
     An object that has no attribute at all has just been made.
     """
+    CONTROL.class_changed = CONTROL.class_changed or isinstance(owner, type)
     undo = CONTROL.undo
-    if undo is None or undo.is_made(owner) or isinstance(owner, (*_PROXIES, LOCAL)):
+    if undo is None or isinstance(owner, (*_PROXIES, LOCAL)):
         return
-    if not isinstance(owner, type | types.ModuleType) and next(attributes(owner), None) is None:
+    slots.keep_item(undo, owner, name)
+    if undo.is_made(owner):
+        return
+    kind: Any = type(owner)
+    empty = kind.__dictoffset__ and next(attributes(owner), None) is None
+    if empty and not isinstance(owner, type | types.ModuleType):
         undo.made(owner)
     elif not _is_code(class_attribute(type(owner), name)):
         undo.attribute(owner, name)
 
 
-def keep_cell(held: Any) -> None:
-    """Save a variable of a closure that is about to be written while no schedule runs."""
-    undo = CONTROL.undo
-    if undo is None or undo.is_made(held):
-        return
-    try:
-        held.cell_contents  # noqa: B018 (an empty one has just been made)
-    except ValueError:
-        undo.made(held)
-    else:
-        undo.cell(held)
-
-
 def _is_code(held: Any) -> bool:
     """Return whether writing an attribute is a call of what its class has, such as a property."""
-    return held is not MISSING and hasattr(type(held[1]), "__set__") and not is_slot(held[1])
+    return held is not MISSING and hasattr(type(held[1]), "__set__") and not slots.is_slot(held)
 
 
-def delete(owner: Any, name: str, line: int) -> None:
-    """Delete an attribute."""
+def delete(owner: Any, name: str, line: int, change: Callable[[Any, str], None] = delattr) -> None:
+    """Delete an attribute, with `delattr` or another function in C."""
     run = CONTROL.run
     owner = twin(owner)
     if run is None:
-        CONTROL.class_changed = CONTROL.class_changed or isinstance(owner, type)
         keep(owner, name)
-        delattr(owner, name)
+        change(owner, name)
         return
     if isinstance(owner, _PROXIES):
         owner = _referent(owner)
     held = class_attribute(type(owner), name)
     if _is_code(held) or isinstance(owner, LOCAL):
-        delattr(owner, name)
+        change(owner, name)
         return
     if isinstance(owner, type):
         run.forget_classes()
@@ -233,11 +261,13 @@ def delete(owner: Any, name: str, line: int) -> None:
     run.at(line)
     run.undo.attribute(owner, name)
     run.record(place, name, WRITE)
-    if run.constants.exposes(type(owner)):
+    if held is not MISSING and slots.is_slot(held):
+        slots.wrote_slot(run, owner, name, None)
+    elif run.constants.exposes(type(owner)):
         touch_namespace(run, owner, name, "__delitem__")
     if run.telling:
         told(run, line, f"delete {called(run.roots, owner)}.{name}")
-    delattr(owner, name)
+    change(owner, name)
 
 
 def _lock_of(value: Any) -> Any:
@@ -246,92 +276,3 @@ def _lock_of(value: Any) -> Any:
         return None
     held = object.__getattribute__(value, "__dict__") if type(value).__dictoffset__ else {}
     return held.get("mutex") or getattr(held.get("_cond"), "_lock", None)
-
-
-def touch_namespace(run: Run, owner: Any, name: str, operation: str) -> None:
-    """Record that an attribute is an item of the object's ``__dict__``, which some run has asked for."""
-    namespace = owner.__dict__
-    for part, kind in effects.of(namespace, operation, (name,)):
-        run.record(namespace, part, kind)
-
-
-def variable(name: str, namespace: dict[str, Any], line: int) -> Any:
-    """Read a variable of a module."""
-    run = CONTROL.run
-    if run is not None and not run.constants.constant(name):
-        run.at(line)
-        run.record(namespace, name, READ)
-        if run.telling:
-            told(run, line, f"read {name}: {short(namespace.get(name))}")
-    if name in namespace:
-        return twin(namespace[name])
-    builtins = namespace["__builtins__"]
-    held: dict[str, Any] = builtins if isinstance(builtins, dict) else vars(builtins)
-    if name not in held:
-        raise NameError(f"name {name!r} is not defined", name=name)
-    return held[name]
-
-
-def to_variable(new: Any, name: str, namespace: dict[str, Any], line: int) -> Any:
-    """Announce the writing of a variable of a module; return the value, which is then assigned."""
-    run = changes_variable(name, namespace, line)
-    if run is not None:
-        told(run, line, f"write {name} = {short(new)}")
-    return new
-
-
-def changes_variable(name: str, namespace: dict[str, Any], line: int) -> Run | None:
-    """Announce a change of a variable of a module; return the run if it is to be told in words."""
-    run = CONTROL.run
-    if run is None:
-        if CONTROL.undo is not None:
-            CONTROL.undo.item(namespace, name)
-        return None
-    run.at(line)
-    run.undo.item(namespace, name)
-    run.constants.wrote(name)
-    run.constants.wrote(module_key(namespace))
-    run.record(namespace, name, WRITE)
-    return run if run.telling else None
-
-
-def cell(reader: Callable[[], Any], line: int) -> Any:
-    """Read a variable of a closure."""
-    run = CONTROL.run
-    held = reader.__closure__
-    if run is not None and held and not run.constants.constant(called_cell(reader)):
-        run.at(line)
-        run.record(held[0], "value", READ)
-        if run.telling:
-            told(run, line, f"read {called_cell(reader)}: {short(reader())}")
-    return twin(reader())
-
-
-def to_cell(new: Any, reader: Callable[[], Any], line: int) -> Any:
-    """Announce the writing of a variable of a closure; return the value, which is then assigned."""
-    run = changes_cell(reader, line)
-    if run is not None:
-        told(run, line, f"write {called_cell(reader)} = {short(new)}")
-    return new
-
-
-def changes_cell(reader: Callable[[], Any], line: int) -> Run | None:
-    """Announce a change of a variable of a closure; return the run if it is to be told in words."""
-    run = CONTROL.run
-    if not reader.__closure__:
-        return None
-    held = reader.__closure__[0]
-    if run is None:
-        keep_cell(held)
-        return None
-    run.at(line)
-    run.undo.cell(held)
-    run.constants.wrote(called_cell(reader))
-    run.record(held, "value", WRITE)
-    return run if run.telling else None
-
-
-def called_cell(reader: Callable[[], Any]) -> str:
-    """Return the name of a variable of a closure."""
-    names: tuple[str, ...] = reader.__code__.co_freevars
-    return names[0]

@@ -17,16 +17,20 @@ from typing import Any, Final
 from latchfree_explore.python.core.names import reachable
 from latchfree_explore.python.core.places import called
 from latchfree_explore.python.core.run import Run
+from latchfree_explore.python.core.steps import READ
 from latchfree_explore.python.hooks import effects, whole
 from latchfree_explore.python.hooks.announce import advance, touch
+from latchfree_explore.python.hooks.slots import CLASS
 from latchfree_explore.python.hooks.state import told
-from latchfree_explore.python.hooks.whole import IMMUTABLE
+from latchfree_explore.python.hooks.whole import IMMUTABLE, REWRITTEN
 
 READERS: Final = frozenset({
     len, list, tuple, sorted, sum, max, min, dict, set, frozenset, any, all, bool, iter, reversed, enumerate, zip, map,
     filter, isinstance, issubclass, repr, str, print, id, type, hash, format, callable, getattr, hasattr, bytes, abs,
     int, float, round, range, divmod, ord, chr, itertools.chain, itertools.islice,
 })  # fmt: skip
+_READING: Final = ("math", "cmath", "zlib", "binascii", "_statistics")
+"""Modules in C whose functions change no argument."""
 _CHANGING: Final = frozenset({
     next, heapq.heappush, heapq.heappop, heapq.heapify, heapq.heapreplace, heapq.heappushpop, operator.setitem,
     operator.delitem,
@@ -49,6 +53,10 @@ _BY_METHOD: Final[dict[Any, tuple[str, ...]]] = {
 """Functions that call a method of their argument, and do nothing else with it."""
 _DEEP: Final = ("copy", "_pickle", "pickle", "dataclasses", "json", "pprint", "reprlib")
 """Modules whose functions read all that an argument reaches."""
+_TEXTS: Final = frozenset({repr, str, format, print, ascii})
+_OF_TEXTS: Final = ("__eq__", "__str__", "__repr__", "__format__")
+_ASKING_CLASS: Final = frozenset({type, isinstance})
+_SOURCES: Final[tuple[type, ...]] = (tuple, str, bytes, range, int, type(None), *effects.VIEWS)
 _MAKING: Final = frozenset({
     id, type, callable, isinstance, issubclass, iter, enumerate, zip, map, filter, reversed,
     *(kind for kind in vars(itertools).values() if isinstance(kind, type)),
@@ -67,14 +75,18 @@ def before(run: Run, function: Any, args: tuple[Any, ...], line: int) -> list[tu
     if known and function is vars and args:
         run.constants.expose(type(args[0]))
         return []
-    reading = known and function in READERS
+    if known and function in _ASKING_CLASS and args and run.constants.is_recast(type(args[0])):
+        run.at(line)
+        run.record(args[0], CLASS, READ)
+    reading = known and (function in READERS or function.__module__ in _READING)
     held = [] if reading else object_of(function, args)
     if function is next and args and not isinstance(args[0], types.GeneratorType):
         held = [*held, args[0]]
     containers = [(one, argument) for argument in args for one in effects.behind(argument)]
     if isinstance(function, type) and issubclass(function, dict):
         containers += [(one, args) for one in effects.of_pairs(args)]
-    looked_at = [] if known and function in _SHALLOW else list(_looked_at(run, function, known, args, containers))
+    shallow = known and function in _SHALLOW and (function in _MAKING or not any(map(effects.applies, args)))
+    looked_at = [] if shallow else list(_looked_at(run, function, known, args, containers))
     if known and function in _BY_METHOD:
         looked_at += [one for one in args if any(whole.is_foreign(run, one, name) for name in _BY_METHOD[function])]
     advances = (not known or function not in _MAKING) and any(any(effects.iterators(each)) for each in args)
@@ -92,6 +104,7 @@ def before(run: Run, function: Any, args: tuple[Any, ...], line: int) -> list[tu
             told(run, line, f"{called(run.roots, owner)}.{name}()")
     for container, argument in containers:
         changes = not reading and not isinstance(function, type) and container is argument
+        changes = changes and (len(container) > 0 or function is not heapq.heappop)
         only_shape = function is len or (
             function in (iter, list, tuple, set, frozenset) and isinstance(container, dict)
         )
@@ -111,8 +124,10 @@ def _looked_at(
 ) -> Iterator[Any]:
     """Yield what a call reads besides the containers among its arguments: nested ones, and objects."""
     top = {id(container) for container, _ in containers}
-    for argument in args:
-        yield from (one for one in whole.inside(run, argument) if id(one) not in top)
+    owner = function.__self__ if isinstance(function, types.BuiltinMethodType) else None
+    as_text = _OF_TEXTS if (known and function in _TEXTS) or isinstance(owner, str) else ()
+    for argument in (owner, *args) if isinstance(owner, tuple) else args:
+        yield from (one for one in whole.inside(run, argument, *as_text) if id(one) not in top)
     if isinstance(function, type) or (known and function in _BY_METHOD) or passes_on(function):
         return
     deep = getattr(function, "__module__", None) in _DEEP
@@ -122,6 +137,18 @@ def _looked_at(
                 yield argument
         elif not isinstance(argument, IMMUTABLE) and not whole.is_controlled(type(argument)):
             yield argument
+
+
+def takes_from_none(run: Run, args: tuple[Any, ...]) -> bool:
+    """Return whether an iterator that is made of some values takes from no iterator, but such as are new themselves."""
+    return all(
+        effects.built_in(each, "__iter__")
+        or isinstance(each, _SOURCES)
+        or (hashable(each) and each in READERS)
+        or (isinstance(each, types.FunctionType) and id(each.__code__) in REWRITTEN)
+        or run.names.is_fresh(each)
+        for each in args
+    )
 
 
 def passes_on(function: Any) -> bool:

@@ -179,10 +179,11 @@ def inside(run: Run, value: Any, *operations: str) -> Iterator[Any]:
         if isinstance(each, effects.KINDS):
             yield each
         elif not isinstance(each, tuple | frozenset):
-            containers = list(effects.behind(each))
-            yield from containers
-            if not containers and any(is_foreign(run, each, operation) for operation in asked):
+            waiting += [(container, depth) for container in effects.behind(each)]
+            if any(is_foreign(run, each, operation) for operation in asked):
                 yield each
+                if depth < _DEPTH:
+                    waiting += [(part, depth + 1) for _, part in attributes(each) if type(part) not in VALUES]
             continue
         if depth < _DEPTH:
             waiting += [(item, depth + 1) for item in items_of(each) if not isinstance(item, str | int | float)]

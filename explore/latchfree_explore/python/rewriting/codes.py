@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
-from latchfree_explore.python.hooks import bound, calls, flow, items, names, operators, state
+from latchfree_explore.python.hooks import bound, calls, flow, items, names, operators, state, variables
 from latchfree_explore.python.library.twins import twin
 from latchfree_explore.python.rewriting.rewriter import rewritten
 from latchfree_explore.python.rewriting.trees import PREFIX, placeholder
@@ -24,10 +24,10 @@ HOOKS: Final[dict[str, Callable[..., Any]]] = {
     "get": state.get,
     "set": state.put,
     "delete": state.delete,
-    "variable": state.variable,
-    "to_variable": state.to_variable,
-    "cell": state.cell,
-    "to_cell": state.to_cell,
+    "variable": variables.variable,
+    "to_variable": variables.to_variable,
+    "cell": variables.cell,
+    "to_cell": variables.to_cell,
     "own_cell": names.own_cell,
     "binds_variable": names.binds_variable,
     "binds_cell": names.binds_cell,
