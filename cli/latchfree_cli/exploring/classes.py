@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from latchfree_cli import exits
 from latchfree_cli.process import INTERRUPTS
@@ -100,8 +100,18 @@ def explore_class(
 @contextmanager
 def quiet() -> Iterator[None]:
     """Have what is explored print nothing, which it would do once for each schedule; Ctrl-C is the explorer's."""
-    with INTERRUPTS.left_to_others(), Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):
+    with INTERRUPTS.left_to_others(), redirect_stdout(_nowhere()):
         yield
+
+
+_NOWHERE: Final[list[TextIO]] = []
+
+
+def _nowhere() -> TextIO:
+    """Return the one file that drops all: a module may keep, when it is imported, what is standard output then."""
+    if not _NOWHERE or _NOWHERE[0].closed:
+        _NOWHERE[:] = [Path(os.devnull).open("w", encoding="utf-8", errors="backslashreplace")]  # noqa: SIM115 - kept
+    return _NOWHERE[0]
 
 
 def _within_free(scenario: str) -> PythonExploration:

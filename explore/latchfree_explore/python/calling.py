@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from latchfree_explore.python.aio.object_tasks import ObjectTasks
-from latchfree_explore.python.exploring import require_callable
+from latchfree_explore.python.given.arguments import require_callable
 from latchfree_explore.python.hooks.calls import call, method
 from latchfree_explore.python.objects import ObjectCalls
 from latchfree_explore.scenario import Invocation, Scenario

@@ -86,7 +86,7 @@ def broken(run: Run, check: Callable[..., Any], arguments: tuple[Any, ...]) -> W
         raise
     except AssertionError as error:
         return Wrong("invariant", str(error) or "the check does not hold at the end", run.choices, error)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return Wrong("invariant", f"the check raised {type(error).__name__}: {error}", run.choices, error)
     finally:
         CONTROL.undo = undo

@@ -266,3 +266,25 @@ def test_a_play_page_of_a_class_and_of_its_replay() -> None:
 )
 def test_what_makes_no_play_page_is_a_wrong_use(given: list[str]) -> None:
     assert CliRunner().invoke(app, ["play", *given]).exit_code == exits.USAGE
+
+
+def test_a_module_may_keep_the_standard_output_that_it_saw_when_imported(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    Path("explored_loud.py").write_text(
+        "import sys, logging, threading\n"
+        "OUT = sys.stdout\n"
+        "class Map:\n"
+        "    def __init__(self):\n"
+        "        self.items, self.lock = {}, threading.Lock()\n"
+        "    def put(self, key, value):\n"
+        "        with self.lock:\n"
+        "            OUT.write('put')\n"
+        "            old = self.items.get(key)\n"
+        "            self.items[key] = value\n"
+        "            return old\n"
+    )
+    monkeypatch.delitem(sys.modules, "explored_loud", raising=False)
+    for _ in range(2):
+        code, text = run("explore", "explored_loud:Map", "--model", "map", "--scenario", "put(0, 1) | put(0, 2)")
+        assert (code, "nothing wrong" in text) == (exits.OK, True)

@@ -11,7 +11,7 @@ import shared_objects as so
 
 from latchfree_explore import CannotControl, explore_async, explore_object, explore_threads
 from latchfree_explore.python import code
-from latchfree_explore.python.objects import CannotMake
+from latchfree_explore.python.given.making import CannotMake
 from latchfree_explore.python.replays import find_class
 
 
@@ -202,3 +202,13 @@ def test_a_target_is_a_module_and_a_name(target):
         find_class(target)
     with pytest.raises(ValueError, match=r"there is no module 'no_such_module' on sys.path, nor in"):
         find_class("no_such_module:Box")
+
+
+def test_a_check_that_exits_does_not_hold():
+    result = explore_threads(lambda: None, check=lambda: sys.exit(0), raises=False)
+    assert (result.verdict, result.reason) == ("violation", "invariant: the check raised SystemExit: 0")
+
+
+def test_a_setup_that_exits_is_refused():
+    with pytest.raises(CannotMake, match=r"setup raised SystemExit\(3\)"):
+        explore_threads(lambda shared: None, setup=lambda: sys.exit(3))

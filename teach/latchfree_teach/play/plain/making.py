@@ -12,7 +12,8 @@ from typing import Any, Final
 from latchfree_explore.python.aio.program import AsyncProgram
 from latchfree_explore.python.calling import are_coroutines, calls_of, checked_scenario, tasks_of
 from latchfree_explore.python.code import Code
-from latchfree_explore.python.exploring import explore_program, require_callable, whole
+from latchfree_explore.python.exploring import explore_program
+from latchfree_explore.python.given.arguments import require_callable, whole
 from latchfree_explore.python.program import Machine, Program, Threads
 from latchfree_explore.scenario import Scenario
 from latchfree_model import SequentialModel, get_model
