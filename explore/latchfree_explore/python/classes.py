@@ -91,8 +91,13 @@ def explore_object(
     """
     __tracebackhide__ = True
     chosen = get_model(model) if isinstance(model, str) else model
-    if not hasattr(chosen, "operations"):
-        raise TypeError(f"model must be a model or the name of one, got {type(model).__name__}")
+    if isinstance(chosen, type):
+        raise TypeError(f"model must be a model, got the class {chosen.__name__}; fix: {chosen.__name__}()")
+    for needed in "operations", "name", "init", "step":
+        if not hasattr(chosen, needed):
+            raise TypeError(
+                f"model must be a model or the name of one, got {type(model).__name__}, which has no {needed!r}"
+            )
     require_callable("make", make)
     if on_progress is not None:
         require_callable("on_progress", on_progress)

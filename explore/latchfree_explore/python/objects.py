@@ -8,6 +8,7 @@ from typing import Any
 from latchfree_explore.python.core.run import CONTROL, Run
 from latchfree_explore.python.given.making import made
 from latchfree_explore.python.program import starting
+from latchfree_explore.python.search.judging import judging
 from latchfree_explore.python.search.orders import Event, Made, begin, end, orders, own_order, schedule_of
 from latchfree_explore.python.verdicts import Wrong, ended_wrong
 from latchfree_lincheck.checking.checker import check
@@ -124,14 +125,16 @@ class ObjectCalls:
             self.history = self._history([event for events in list(orders(run, self.calls))[:1] for event in events])
             return wrong
         self.late = self._alone(self.after)
-        for events in orders(run, self.calls):
-            message = self._message(events)
-            if message is None:
-                continue
-            own = self._message(own_order(self.calls))
-            if own is not None:  # the schedule that was run is wrong as it is
-                return Wrong("not linearizable", own, run.choices)
-            return Wrong("not linearizable", message, schedule_of(run, self.calls, events))
+        seen = [*self.early, *((each.f, each.arguments, each.result) for each in self.calls), *self.late]
+        with judging(seen):
+            for events in orders(run, self.calls):
+                message = self._message(events)
+                if message is None:
+                    continue
+                own = self._message(own_order(self.calls))
+                if own is not None:  # the schedule that was run is wrong as it is
+                    return Wrong("not linearizable", own, run.choices)
+                return Wrong("not linearizable", message, schedule_of(run, self.calls, events))
         return None
 
     def _alone(self, calls: Sequence[tuple[str, tuple[Any, ...]]]) -> list[tuple[str, tuple[Any, ...], Any]]:

@@ -15,6 +15,7 @@ from latchfree_explore.python.aio.older import Older
 from latchfree_explore.python.aio.program import AsyncProgram
 from latchfree_explore.python.core.places import OUTSIDE
 from latchfree_explore.python.core.run import CONTROL, Run
+from latchfree_explore.python.search.judging import judging
 from latchfree_explore.python.verdicts import Wrong, ended_wrong
 from latchfree_lincheck.checking.checker import check
 from latchfree_lincheck.history import History, Operation
@@ -127,10 +128,11 @@ class ObjectTasks(AsyncProgram):
         wrong = ended_wrong(run) or self.unnoticed(run)
         if wrong is not None:
             return wrong
-        key = key_of_all(self._made)
-        message = self._judged[key] if key in self._judged else self._fault()
-        if key is not None:
-            self._judged[key] = message
+        with judging([(made[1], made[2], made[3]) for made in self._made]):
+            key = key_of_all(self._made)
+            message = self._judged[key] if key in self._judged else self._fault()
+            if key is not None:
+                self._judged[key] = message
         return None if message is None else Wrong("not linearizable", message, run.choices)
 
     def _fault(self) -> str | None:

@@ -46,7 +46,10 @@ def seconds(name: str, given: float | None) -> float | None:
         return None
     if isinstance(given, str | bytes | bool) or not hasattr(given, "__float__"):
         raise TypeError(f"{name} must be a number of seconds, got {type(given).__name__}")
-    number = float(given)
+    try:
+        number = float(given)
+    except OverflowError:
+        raise ValueError(f"{name} is more seconds than a float can be; fix: None for no limit") from None
     if not number > 0:
         raise ValueError(f"{name} must be above 0 seconds, got {number:g}")
     return number
@@ -66,9 +69,29 @@ def packages(include: Sequence[str]) -> tuple[str, ...]:
     for each in names:
         if not isinstance(each, str):
             raise TypeError(f"include must be a sequence of names of packages, got {each!r} in it")
-        if each.partition(".")[0] not in sys.modules and importlib.util.find_spec(each.partition(".")[0]) is None:
+        top = each.partition(".")[0]
+        if top.startswith("latchfree"):
+            raise ValueError(
+                f"include: {each} is the explorer's own, whose steps cannot be explored; fix: leave it out"
+            )
+        if top in _CONTROLLED:
+            raise ValueError(f"include: {each} is under control as it is, its accesses are steps; fix: leave it out")
+        if not _is_there(each):
             raise ValueError(f"include: there is no package {each!r}")
     return names
+
+
+_CONTROLLED: Final = ("threading", "queue", "asyncio", "concurrent", "_thread")
+
+
+def _is_there(name: str) -> bool:
+    """Return whether there is a module of a name."""
+    if name in sys.modules:
+        return True
+    try:
+        return importlib.util.find_spec(name) is not None
+    except (ImportError, ValueError):
+        return False
 
 
 def whole(name: str, given: SupportsIndex, least: int | None = None) -> int:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from latchfree.extras import require
 from latchfree_explore.python.library.fake_thread import StartedBefore
+from latchfree_explore.python.verdicts import told
 
 
 class CannotMake(ValueError):
@@ -22,13 +24,13 @@ def made(make: Callable[[], Any]) -> Any:
     """
     try:
         return make()
-    except StartedBefore:
+    except (StartedBefore, KeyboardInterrupt, require("greenlet", "explore").GreenletExit):
         raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:  # also what pytest.skip raises
         name = getattr(make, "__qualname__", "the object")
         missing = isinstance(error, TypeError) and "missing" in str(error) and "argument" in str(error)
         fix = "; fix: give a function that makes one with its arguments" if missing else ""
-        raise CannotMake(f"{name}() raised {type(error).__name__}: {error}".rstrip(": ") + fix) from error
+        raise CannotMake(f"{name}() raised {' '.join(told(error).split())}{fix}") from error
 
 
 def set_up(setup: Callable[[], Any]) -> Any:

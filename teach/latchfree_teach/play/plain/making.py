@@ -231,6 +231,9 @@ def _made(
             raise RuntimeError(f"{title}: each run changes more names than the one before")
     if len(walker.names) > MOST_THREADS:
         raise ValueError(f"{title}: {len(walker.names)} threads; a page has {MOST_THREADS} at most, a key for each")
+    for each in opened:
+        if not 0 <= each < len(walker.names):
+            raise ValueError(f"opened: there is no thread {each}; the threads are 0 to {len(walker.names) - 1}")
     data = data_of(walker, states, title=title, story=story, scenario=scenario, bound=bound)
     data["par"] = fewest_changes(data["states"])
     if opened:
