@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -177,17 +178,29 @@ class Settings:
             else:
                 write_whole(path, content.encode(errors="backslashreplace"))
         except OSError as error:
+            self._unwritten.add(path)
             self.warn(f"cannot write {path}: {error.strerror}; choose another folder with --out")
         return path
+
+    @cached_property
+    def _unwritten(self) -> set[Path]:
+        """The files that could not be written."""
+        return set()
+
+    def replayed_by(self, path: Path) -> str | None:
+        """Return the command that replays a file that was written, None if it could not be."""
+        return None if path in self._unwritten else shlex.join(["latchfree", "replay", str(path)])
 
     def warn(self, text: str) -> None:
         """Print one line on standard error."""
         self.stderr.print(f"latchfree: {text}", soft_wrap=True)
 
 
-def _may_be_terminal(stream: IO[str]) -> bool:
+def _may_be_terminal(stream: IO[str] | None) -> bool:
     """Return whether rich may take a stream for a terminal: it is one, or a variable says that it is."""
-    return any(name in os.environ for name in ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE")) or stream.isatty()
+    return stream is not None and (
+        any(name in os.environ for name in ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE")) or stream.isatty()
+    )
 
 
 def plain_console(file: IO[str], **options: Any) -> Console:

@@ -1,6 +1,5 @@
 """``latchfree explore``: run compiled code through many interleavings and judge what its operations return."""
 
-import shlex
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -113,7 +112,7 @@ def explore(
             settings,
             target,
             model=model,
-            scenario=scenario or script or None,
+            scenario=scenario if scenario is not None else script or None,
             switches=chosen,
             schedules=schedules,
             cancels=cancels or 0,
@@ -199,8 +198,8 @@ def _number(value: float) -> str:
 
 def write_failure(
     settings: Settings, result: "Exploration", target: str, plain: bool, every_step: bool, emit_test: Path | None
-) -> str:
-    """Show the failing interleaving, write its replay file, and return the command that runs it again."""
+) -> str | None:
+    """Show the failing interleaving, write its replay file, and return the command that runs it again, if it could."""
     from latchfree_evidence.targets.finding import find_target
     from latchfree_explore import pytest_files, render, replay_files
     from latchfree_explore.sources import source_hash
@@ -219,7 +218,7 @@ def write_failure(
         text = pytest_files.pytest_file(document, failure.preemptions, module="latchfree_evidence")
         settings.save(emit_test, text)
         settings.note(f"a test that fails as long as the bug is there: {emit_test}")
-    return shlex.join(["latchfree", "replay", str(path)])
+    return settings.replayed_by(path)
 
 
 def result_to_json(result: "Exploration") -> dict[str, object]:

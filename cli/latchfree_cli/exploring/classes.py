@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import os
 import re
 import shlex
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, redirect_stdout
+from contextlib import contextmanager, nullcontext, redirect_stdout, suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from latchfree_cli import exits
 from latchfree_cli.process import INTERRUPTS
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
 SWITCHES: Final = {"free": ("free",), "gil": ("gil",), "both": ("free", "gil")}
 
-_CLASS: Final = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):[A-Za-z_][\w.]*")
+_CLASS: Final = re.compile(r"([^\W\d]\w*(?:\.[^\W\d]\w*)*):[^\W\d][\w.]*")
 
 
 def names_a_class(target: str) -> bool:
@@ -31,9 +33,20 @@ def names_a_class(target: str) -> bool:
 
 
 def plain_class(target: str) -> str:
-    """Return how a class in plain Python is named, if a target is FILE.py:NAME; else nothing."""
-    found = re.fullmatch(r"(?:.*/)?([A-Za-z_]\w*)\.py:([A-Za-z_][\w.]*)", target)
-    return "" if found is None else f"; a class in plain Python is {found[1]}:{found[2]}, in the folder of the file"
+    """Return how a class in plain Python is named, if a target is FILE.py or FILE.py:NAME; else nothing."""
+    found = re.fullmatch(r"((?:.*/)?([^\W\d]\w*)\.py)(?::([^\W\d][\w.]*))?", target)
+    if found is None or not (name := found[3] or _first_class(Path(found[1]))):
+        return ""
+    return f"; a class in plain Python is {found[2]}:{name}, in the folder of the file"
+
+
+def _first_class(file: Path) -> str:
+    """Return the name of the first class of a file, nothing if there is none or it cannot be read."""
+    try:
+        body = ast.parse(file.read_bytes()).body
+    except (OSError, SyntaxError, ValueError):
+        return ""
+    return next((each.name for each in body if isinstance(each, ast.ClassDef)), "")
 
 
 def explore_class(
@@ -54,8 +67,10 @@ def explore_class(
     results: list[PythonExploration] = []
     reproduce: str | None = None
     try:
+        folder = Path.cwd()
         with quiet():
             make = find_class(target)
+        settings = settings_in(settings, folder)
         main = scenario is None and inspect.iscoroutinefunction(make)
         if main and model is not None:
             raise exits.Stop(exits.USAGE, f"{target}: a coroutine function is run as it is; --model is for a class")
@@ -90,18 +105,36 @@ def explore_class(
     except (CannotControl, Diverged) as error:
         raise exits.Stop(exits.TOOL, str(error)) from None
     payload = {"target": target, "results": [summary(each) for each in results]}
-    if reproduce is not None:
+    if any(each.wrong is not None for each in results):
         return Outcome("violation", payload, reproduce=reproduce)
     if any(each.interrupted for each in results):
         return Outcome("unknown", payload, code=exits.INTERRUPTED)
     return Outcome("ok" if all(each.verdict == "ok" for each in results) else "unknown", payload)
 
 
+def settings_in(settings: Settings, folder: Path) -> Settings:
+    """Return settings whose output goes below a folder though a module that was imported has chosen another one."""
+    with suppress(OSError):
+        if Path.cwd() == folder:
+            return settings
+    return replace(settings, out=folder / settings.out)
+
+
 @contextmanager
 def quiet() -> Iterator[None]:
     """Have what is explored print nothing, which it would do once for each schedule; Ctrl-C is the explorer's."""
-    with INTERRUPTS.left_to_others(), Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):
+    with INTERRUPTS.left_to_others(), redirect_stdout(_nowhere()):
         yield
+
+
+_NOWHERE: Final[list[TextIO]] = []
+
+
+def _nowhere() -> TextIO:
+    """Return the one file that drops all: a module may keep, when it is imported, what is standard output then."""
+    if not _NOWHERE or _NOWHERE[0].closed:
+        _NOWHERE[:] = [Path(os.devnull).open("w", encoding="utf-8", errors="backslashreplace")]  # noqa: SIM115 - kept
+    return _NOWHERE[0]
 
 
 def _within_free(scenario: str) -> PythonExploration:
@@ -112,15 +145,15 @@ def _within_free(scenario: str) -> PythonExploration:
     return PythonExploration("gil", reason=reason, strategy="dpor", complete=True, scenario=scenario)
 
 
-def _write(settings: Settings, failed: PythonExploration, target: str, model: str) -> str:
-    """Write the replay file of a failure; return the command that runs it again."""
+def _write(settings: Settings, failed: PythonExploration, target: str, model: str) -> str | None:
+    """Write the replay file of a failure; return the command that runs it again, None if it cannot be written."""
     import json
 
     from latchfree_explore.python.replays import to_json
 
     text = json.dumps(to_json(failed, target=target, model=model), indent=1) + "\n"
     path = settings.write(f"explore-{target.replace(':', '.')}-{failed.switches}.json", text)
-    return shlex.join(["latchfree", "replay", str(path)])
+    return settings.replayed_by(path)
 
 
 def replay_class(settings: Settings, file: Path, stop_at: int | None = None) -> Outcome:

@@ -7,7 +7,7 @@ from typing import Any
 
 from latchfree_cli import exits
 from latchfree_cli.commands.show import SUFFIXES, write_page
-from latchfree_cli.exploring.classes import quiet
+from latchfree_cli.exploring.classes import quiet, settings_in
 from latchfree_cli.settings import Outcome, Settings
 
 
@@ -26,13 +26,14 @@ def play_class(
     That of a replay file opens at the end of its schedule.
     """
     from latchfree_explore import CannotControl, Diverged
-    from latchfree_explore.python.replays import find_class, read, source_digest
+    from latchfree_explore.python.core.digests import has_changed
+    from latchfree_explore.python.replays import find_class, read
     from latchfree_teach import play_async, play_object
 
     opened: Sequence[int] = ()
-    name = target.replace(":", ".")
+    name, file = target.replace(":", "."), target
+    document: dict[str, Any] | None = None
     try:
-        document: dict[str, Any] | None = None
         if target.endswith(".json"):
             if any(option is not None for option in (scenario, model, switches, cancels)):
                 raise exits.Stop(exits.USAGE, f"{target}: a replay has its scenario, model, switches and cancellations")
@@ -41,9 +42,11 @@ def play_class(
             target, scenario, model = document["target"], document["scenario"] or None, document["model"]
             switches, cancels = document["switches"], document["cancels"]
             opened = [thread for thread, count in document["choices"] for _ in range(count)]
+        folder = Path.cwd()
         with quiet():
             make = find_class(target)
-        if document is not None and source_digest(make) != document["source"]:
+        settings = settings_in(settings, folder)
+        if document is not None and has_changed(document, make):
             settings.note(f"the source of {target} has changed since: the page may open at another state")
         main = scenario is None and inspect.iscoroutinefunction(make)
         if scenario is None and not main:
@@ -64,7 +67,8 @@ def play_class(
     except OSError as error:
         raise exits.Stop(exits.USAGE, f"{error.filename or target}: {error.strerror}") from None
     except ValueError as error:
-        raise exits.Stop(exits.USAGE, str(error)) from None
+        named = str(error) if document is None else f"{file}: {error}"
+        raise exits.Stop(exits.USAGE, named) from None
     except (CannotControl, Diverged) as error:
         raise exits.Stop(exits.TOOL, str(error)) from None
     return wrote(settings, target, path, made.text, states=made.states, bound=made.bound, par=made.par)

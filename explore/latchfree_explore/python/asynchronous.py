@@ -7,8 +7,9 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 from latchfree_explore.python.aio.program import AsyncProgram
-from latchfree_explore.python.exploring import SCHEDULES, Switches, explore_program, require_function, seconds, whole
-from latchfree_explore.python.result import ExplorationFailed, PythonExploration
+from latchfree_explore.python.exploring import SCHEDULES, Switches, explore_program
+from latchfree_explore.python.given.arguments import require_function, seconds, whole
+from latchfree_explore.python.result import PythonExploration, raise_if_wrong
 
 
 def explore_async(
@@ -54,6 +55,8 @@ def explore_async(
     ------
     ExplorationFailed
         If a schedule goes wrong.
+    KeyboardInterrupt
+        If Ctrl-C is pressed before one does, and `raises` is true.
     TypeError
         If main is no coroutine function.
     CannotControl, Diverged, latchfree.errors.MissingExtra
@@ -74,6 +77,6 @@ def explore_async(
         schedules=schedules, timeout=seconds("timeout", timeout), seed=seed, include=include,
     )  # fmt: skip
     result.tasks, result.cancels = True, cancels
-    if raises and result.wrong is not None:
-        raise ExplorationFailed(result)
+    if raises:
+        raise_if_wrong(result)
     return result

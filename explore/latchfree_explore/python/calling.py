@@ -7,7 +7,8 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from latchfree_explore.python.aio.object_tasks import ObjectTasks
-from latchfree_explore.python.exploring import require_callable
+from latchfree_explore.python.given.arguments import require_callable
+from latchfree_explore.python.given.making import CannotMake, made
 from latchfree_explore.python.hooks.calls import call, method
 from latchfree_explore.python.objects import ObjectCalls
 from latchfree_explore.scenario import Invocation, Scenario
@@ -29,6 +30,8 @@ def checked_scenario(
     ValueError, TypeError
         See `latchfree_explore.explore_object`.
     """
+    if not isinstance(scenario, str | Scenario):
+        raise TypeError(f'scenario is text, such as "get(0) | get(0)", or a Scenario, not {type(scenario).__name__}')
     wanted = Scenario.parse(scenario) if isinstance(scenario, str) else scenario
     _validate(wanted, model)
     require_callable("make", make)
@@ -72,9 +75,11 @@ def are_coroutines(make: Callable[[], Any], operations: Sequence[str], methods: 
         owner = inspect.get_annotations(make).get("return") if inspect.isfunction(make) else None
         if not isinstance(owner, type):
             try:
-                owner = make()
-            except RuntimeError as error:
-                return "event loop" in str(error)
+                owner = made(make)
+            except CannotMake as error:
+                if isinstance(error.__cause__, RuntimeError) and "event loop" in str(error.__cause__):
+                    return True
+                raise
             if inspect.iscoroutine(owner):
                 owner.close()
                 return True
@@ -122,7 +127,7 @@ def _validate_methods(
             assert isinstance(make, type)
             raise ValueError(
                 f"{make.__qualname__} has no method {methods.get(each.f, each.f)!r}; "
-                f"fix: methods={{{each.f!r}: the name it has there}}"
+                f"fix: explore_object(..., methods={{{each.f!r}: the name it has there}}), in Python"
             )
 
 

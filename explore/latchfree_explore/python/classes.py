@@ -4,22 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from latchfree_explore.python.calling import Methods, are_coroutines, calls_of, checked_scenario, tasks_of
 from latchfree_explore.python.code import Code
-from latchfree_explore.python.exploring import (
-    SCHEDULES,
-    Switches,
-    explore_program,
-    packages,
-    require_callable,
-    seconds,
-    whole,
-)
+from latchfree_explore.python.exploring import SCHEDULES, Switches, explore_program
+from latchfree_explore.python.given.arguments import packages, require_callable, seconds, whole
 from latchfree_explore.python.program import Program
-from latchfree_explore.python.result import ExplorationFailed, PythonExploration
+from latchfree_explore.python.result import PythonExploration, raise_if_wrong
 from latchfree_explore.python.small import small_programs
 from latchfree_explore.scenario import Scenario
 from latchfree_model import SequentialModel, get_model
@@ -84,6 +77,8 @@ def explore_object(
     ------
     ExplorationFailed
         If a schedule goes wrong.
+    KeyboardInterrupt
+        If Ctrl-C is pressed before one does, and `raises` is true.
     ValueError
         If the scenario makes no sense, or names an operation that the model or the class does not have; if `cancels`
         is given and the calls are no coroutines.
@@ -96,8 +91,13 @@ def explore_object(
     """
     __tracebackhide__ = True
     chosen = get_model(model) if isinstance(model, str) else model
-    if not hasattr(chosen, "operations"):
-        raise TypeError(f"model must be a model or the name of one, got {type(model).__name__}")
+    if isinstance(chosen, type):
+        raise TypeError(f"model must be a model, got the class {chosen.__name__}; fix: {chosen.__name__}()")
+    for needed in "operations", "name", "init", "step":
+        if not hasattr(chosen, needed):
+            raise TypeError(
+                f"model must be a model or the name of one, got {type(model).__name__}, which has no {needed!r}"
+            )
     require_callable("make", make)
     if on_progress is not None:
         require_callable("on_progress", on_progress)
@@ -128,8 +128,8 @@ def explore_object(
 
     with code.rewritten(subject.program(scenarios[0]).roots):
         result = _all_of(scenarios, of_all, explored, on_progress)
-    if raises and result.wrong is not None:
-        raise ExplorationFailed(result)
+    if raises:
+        raise_if_wrong(result)
     return result
 
 
@@ -199,17 +199,25 @@ def _together(last: PythonExploration, results: Sequence[PythonExploration], of_
 def _smallest(
     result: PythonExploration, scenario: Scenario, explored: Callable[[Scenario], PythonExploration]
 ) -> PythonExploration:
-    """Return the result of a failing scenario from which no call can be left out, or of the smallest one tried."""
+    """Return the result of a failing scenario from which no call can be left out, or of the smallest one tried.
+
+    Ctrl-C ends the search, not the command: what has failed is kept.
+    """
     tried = 0
     again = True
-    while again:
+    while again and not result.interrupted:
         again = False
         for each in scenario.smaller():
             tried += 1
             if tried > SHRINKING:
                 return result
-            other = explored(each)
+            try:
+                other = explored(each)
+            except KeyboardInterrupt:  # before its first schedule was run
+                return replace(result, interrupted=True)
             if other.wrong is not None and result.wrong is not None and other.wrong.kind == result.wrong.kind:
                 result, scenario, again = other, each, True
                 break
+            if other.interrupted:
+                return replace(result, interrupted=True)
     return result

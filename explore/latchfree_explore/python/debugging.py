@@ -33,8 +33,19 @@ class Debugger(pdb.Pdb):
         """Say that a replay begins anew by its command."""
         self.message("the replay begins anew with its command; q ends this one")
 
+    def do_break(self, arg: str, temporary: object = 0) -> None:
+        """Say that there are no breakpoints."""
+        self.message("there are no breakpoints, since the code runs rewritten; --pdb N opens at another step")
+
+    def get_stack(self, f: FrameType | None, t: TracebackType | None) -> tuple[list[tuple[FrameType, int]], int]:
+        """Return the frames of the program, and the place of the last one: those of the explorer are in between."""
+        frames, at = super().get_stack(f, t)
+        own = [(frame, line) for frame, line in frames if is_of_the_program(frame.f_code.co_filename)]
+        return (own, len(own) - 1) if own else (frames, at)
+
     do_restart = do_run
     do_n = do_step = do_s = do_return = do_r = do_until = do_unt = do_jump = do_j = do_next
+    do_b = do_tbreak = do_condition = do_commands = do_ignore = do_enable = do_disable = do_clear = do_cl = do_break
 
 
 def stop_here(number: int, thread: str) -> None:

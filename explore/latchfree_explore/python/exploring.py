@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import importlib.util
-import inspect
-import operator
-import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
-from typing import Any, Final, Literal, SupportsIndex, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Literal, TypeAlias
 
 from latchfree_explore.python.code import Code
 from latchfree_explore.python.core.constants import Unsettled
 from latchfree_explore.python.core.run import Diverged, Run
+from latchfree_explore.python.given.arguments import packages, require_function, seconds, whole
 from latchfree_explore.python.program import Machine, Program, Threads
-from latchfree_explore.python.result import ExplorationFailed, PythonExploration
+from latchfree_explore.python.result import PythonExploration, raise_if_wrong
 from latchfree_explore.python.rewriting.instrument import CannotControl
+from latchfree_explore.python.search.fewest import fewest
 from latchfree_explore.python.search.strategies import Bounded, Fixed, Pct, Random, Reduced, Strategy
 from latchfree_explore.python.verdicts import Wrong
-from latchfree_explore.python.watchdog import PATIENCE, Watchdog
+from latchfree_explore.python.watchdog import Watchdog
 
 Switches: TypeAlias = Literal["free", "gil"]
 
@@ -96,6 +93,8 @@ def explore_threads(
     ------
     ExplorationFailed
         If a schedule goes wrong: an AssertionError that shows the schedule.
+    KeyboardInterrupt
+        If Ctrl-C is pressed before one does, and `raises` is true.
     TypeError, ValueError
         If an argument makes no sense: a thread that is a coroutine function, no package of a name in `include`.
     CannotControl
@@ -121,86 +120,9 @@ def explore_threads(
         Threads(threads, setup, check), switches=switches, strategy=strategy, bound=bound, timeouts=timeouts,
         schedules=schedules, timeout=seconds("timeout", timeout), seed=seed, include=include,
     )  # fmt: skip
-    if raises and result.wrong is not None:
-        raise ExplorationFailed(result)
+    if raises:
+        raise_if_wrong(result)
     return result
-
-
-def require_callable(name: str, given: object) -> None:
-    """Raise TypeError unless what was given as `name` can be called."""
-    if not callable(given):
-        raise TypeError(f"{name} must be a function, got {type(given).__name__}")
-
-
-def require_function(name: str, given: object) -> None:
-    """Raise TypeError unless what was given as `name` is a function that has done its work when it returns."""
-    require_callable(name, given)
-    function = given.func if isinstance(given, partial) else given
-    for what, asks in _LATER.items():
-        if asks(function):
-            fix = "; fix: explore_async" if what == "coroutine" else ""
-            raise TypeError(f"{name} must be an ordinary function, got a {what} function, whose call does nothing{fix}")
-
-
-_LATER: Final[dict[str, Callable[[object], bool]]] = {
-    "coroutine": inspect.iscoroutinefunction,
-    "generator": inspect.isgeneratorfunction,
-    "asynchronous generator": inspect.isasyncgenfunction,
-}
-
-
-def seconds(name: str, given: float | None) -> float | None:
-    """Return what was given as `name` as a number of seconds, None for no limit.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is no number, or not above 0.
-    """
-    if given is None:
-        return None
-    if isinstance(given, str | bytes | bool) or not hasattr(given, "__float__"):
-        raise TypeError(f"{name} must be a number of seconds, got {type(given).__name__}")
-    number = float(given)
-    if not number > 0:
-        raise ValueError(f"{name} must be above 0 seconds, got {number:g}")
-    return number
-
-
-def packages(include: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of packages that were given to be included.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is no sequence of names, or there is no such package.
-    """
-    if isinstance(include, str | bytes) or not isinstance(include, Iterable):
-        raise TypeError(f"include must be a sequence of names of packages, got {include!r}")
-    names = tuple(include)
-    for each in names:
-        if not isinstance(each, str):
-            raise TypeError(f"include must be a sequence of names of packages, got {each!r} in it")
-        if each.partition(".")[0] not in sys.modules and importlib.util.find_spec(each.partition(".")[0]) is None:
-            raise ValueError(f"include: there is no package {each!r}")
-    return names
-
-
-def whole(name: str, given: SupportsIndex, least: int | None = None) -> int:
-    """Return what was given as `name` as a number of `int`: code of the argument's class runs here, and not later.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is no whole number, or less than `least`.
-    """
-    try:
-        number = operator.index(given)
-    except TypeError:
-        raise TypeError(f"{name} must be a whole number, got {type(given).__name__}") from None
-    if least is not None and number < least:
-        raise ValueError(f"{name} must be at least {least}, got {number}")
-    return number
 
 
 def explore_program(
@@ -229,23 +151,23 @@ def explore_program(
     began = time.monotonic()
     deadline = None if timeout is None else began + timeout
     watchdog = Watchdog(machine.progress)
+    found: Wrong | None = None
     try:
         with machine.ready(), watchdog:
             found = _search(machine, result, PLANS[strategy](bound, seed), schedules, deadline)
             if found is not None:
-                _settle(machine, result, found, minimise and strategy != "bounded")
+                if minimise and strategy != "bounded":
+                    found = _fewest(machine, result, found, deadline, watchdog)
+                _settle(machine, result, found, watchdog)
     except Unsettled as error:
         raise CannotControl(str(error)) from None
     except KeyboardInterrupt:
         if watchdog.hung_at:
-            raise CannotControl(
-                f"{watchdog.hung_at}: no step in {PATIENCE:g} s; fix: a call that waits outside Python, as on a "
-                "socket or a process, or a loop without end, cannot be explored: replace it in setup="
-            ) from None
-        if result.schedules == 0:
-            raise
+            raise CannotControl(watchdog.why()) from None
         result.interrupted = True
         if result.wrong is None:
+            if result.schedules == 0 or found is not None:  # what is wrong cannot be shown
+                raise
             result.verdict, result.reason = "unknown", "interrupted; nothing wrong so far"
     result.seconds = time.monotonic() - began
     return result
@@ -308,14 +230,16 @@ def _count(result: PythonExploration, run: Run) -> None:
     result.longest = max(result.longest, len(run.steps))
 
 
-def _settle(machine: Machine, result: PythonExploration, wrong: Wrong, minimise: bool) -> None:
-    """Look for the fewest preemptions, then run the failing schedule once more, told in words."""
+def _settle(machine: Machine, result: PythonExploration, wrong: Wrong, watchdog: Watchdog) -> None:
+    """Run the failing schedule once more, told in words; a first Ctrl-C waits until that is done."""
+    try:
+        run = _told(machine, wrong)
+    except KeyboardInterrupt:
+        if watchdog.hung_at or result.interrupted:
+            raise
+        result.interrupted = True
+        run = _told(machine, wrong)
     result.verdict, result.wrong = "violation", wrong
-    result.reason = f"{wrong.kind}: {wrong.message}"
-    if minimise:
-        wrong = _fewest(machine, result, wrong)
-    run = _told(machine, wrong)
-    result.wrong = wrong
     result.reason = f"{wrong.kind}: {wrong.message}"
     result.steps = run.steps[: len(wrong.choices)]
     result.names = [task.name for task in run.tasks]
@@ -340,21 +264,19 @@ def _told(machine: Machine, wrong: Wrong) -> Run:
     return kept[0]
 
 
-def _fewest(machine: Machine, result: PythonExploration, wrong: Wrong) -> Wrong:
-    """Return a failing schedule with the fewest preemptions, if the search ends in time; else the one that is known."""
-    deadline = time.monotonic() + FEWEST_SECONDS
-    for bound in range(4):
-        strategy = Bounded(bound)
-        while True:
-            if time.monotonic() > deadline:
-                return wrong
-            run, other = machine.execute(strategy)
-            if machine.constants.refuted():
-                strategy.restart()
-                continue
-            if other is not None and other.kind == wrong.kind:
-                result.preemptions = bound
-                return other
-            if not strategy.advance(run):
-                break
-    return wrong
+def _fewest(
+    machine: Machine, result: PythonExploration, wrong: Wrong, deadline: float | None, watchdog: Watchdog
+) -> Wrong:
+    """Return a failing schedule with the fewest preemptions, if the search ends in time; Ctrl-C ends the search only.
+
+    The time is within that of the whole exploration.
+    """
+    until = time.monotonic() + FEWEST_SECONDS
+    try:
+        found, result.preemptions = fewest(machine, wrong, until if deadline is None else min(until, deadline))
+    except KeyboardInterrupt:
+        if watchdog.hung_at:
+            raise
+        result.interrupted = True
+        return wrong
+    return found

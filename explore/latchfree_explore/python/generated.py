@@ -53,8 +53,12 @@ def failure_of(
         If switches are neither "free" nor "gil".
     CannotControl, Diverged
         See `explore_threads`.
+    KeyboardInterrupt
+        If Ctrl-C is pressed: no further program is to be explored.
     """
     program = (ObjectTasks if tasks else ObjectCalls)(make, script, model, performer(methods))
     result = explore_program(program, switches=switches, schedules=SCHEDULES, timeout=timeout)
+    if result.interrupted:
+        raise KeyboardInterrupt
     result.scenario = told
     return None if result.wrong is None else ExplorationFailed(result)

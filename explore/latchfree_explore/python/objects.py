@@ -6,13 +6,15 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from latchfree_explore.python.core.run import CONTROL, Run
-from latchfree_explore.python.library.fake_thread import StartedBefore
+from latchfree_explore.python.given.making import made
 from latchfree_explore.python.program import starting
-from latchfree_explore.python.search.orders import Event, Made, begin, end, orders, schedule_of
+from latchfree_explore.python.search.judging import judging
+from latchfree_explore.python.search.orders import Event, Made, begin, end, orders, own_order, schedule_of
 from latchfree_explore.python.verdicts import Wrong, ended_wrong
 from latchfree_lincheck.checking.checker import check
 from latchfree_lincheck.history import History, Operation
 from latchfree_lincheck.history.freezing import frozen
+from latchfree_lincheck.history.keys import key_of_all
 from latchfree_model import UNKNOWN, SequentialModel
 
 Script = Sequence[Sequence[tuple[str, tuple[Any, ...]]]]
@@ -20,29 +22,6 @@ Script = Sequence[Sequence[tuple[str, tuple[Any, ...]]]]
 
 class CallExits(RuntimeError):
     """A call raised SystemExit."""
-
-
-class CannotMake(ValueError):
-    """There is no object to be explored: making it raised an exception."""
-
-
-def made(make: Callable[[], Any]) -> Any:
-    """Return an object.
-
-    Raises
-    ------
-    CannotMake
-        If making it raises an exception.
-    """
-    try:
-        return make()
-    except StartedBefore:
-        raise
-    except (Exception, SystemExit) as error:
-        name = getattr(make, "__qualname__", "the object")
-        missing = isinstance(error, TypeError) and "missing" in str(error) and "argument" in str(error)
-        fix = "; fix: give a function that makes one with its arguments" if missing else ""
-        raise CannotMake(f"{name}() raised {type(error).__name__}: {error}".rstrip(": ") + fix) from error
 
 
 class ObjectCalls:
@@ -97,12 +76,13 @@ class ObjectCalls:
         self.early: list[tuple[str, tuple[Any, ...], Any]] = []
         self.late: list[tuple[str, tuple[Any, ...], Any]] = []
         self._judged: dict[Hashable, str | None] = {}
+        self._unlike = 0
         self.history: History | None = None
 
     @property
     def judged(self) -> int:
-        """How many different histories there were, each of them judged."""
-        return len(self._judged)
+        """How many histories were judged: different ones, and those that cannot be told from others by their values."""
+        return len(self._judged) + self._unlike
 
     def roots(self) -> list[Any]:
         """Return the factory, and what makes the calls."""
@@ -145,9 +125,15 @@ class ObjectCalls:
             self.history = self._history([event for events in list(orders(run, self.calls))[:1] for event in events])
             return wrong
         self.late = self._alone(self.after)
-        for events in orders(run, self.calls):
-            message = self._message(events)
-            if message is not None:
+        seen = [*self.early, *((each.f, each.arguments, each.result) for each in self.calls), *self.late]
+        with judging(seen):
+            for events in orders(run, self.calls):
+                message = self._message(events)
+                if message is None:
+                    continue
+                own = self._message(own_order(self.calls))
+                if own is not None:  # the schedule that was run is wrong as it is
+                    return Wrong("not linearizable", own, run.choices)
                 return Wrong("not linearizable", message, schedule_of(run, self.calls, events))
         return None
 
@@ -156,25 +142,37 @@ class ObjectCalls:
         return [(f, given, frozen(self._made(f, given), f"the result of {f}")) for f, given in calls]
 
     def _message(self, events: list[Event]) -> str | None:
-        """Return what is wrong with a history, None if it is linearizable."""
+        """Return what is wrong with a history, None if it is linearizable; judge it unless an equal one was judged."""
+        key = self._key(events)
+        if key is None:
+            self._unlike += 1
+            return self._fault(events)
+        if key not in self._judged:
+            self._judged[key] = None if key[0] in self._known else self._fault(events)
+            if self._judged[key] is None:
+                self._known.add(key[0])
+        return self._judged[key]
+
+    def _key(self, events: list[Event]) -> tuple[Hashable, Hashable] | None:
+        """Return the key of a history but for the threads, and the threads; None if a result has no key."""
+        alone = key_of_all((self.early, self.late))
+        if alone is None:
+            return None
         numbers: dict[int, int] = {}
-        key: list[Any] = [repr(self.early), repr(self.late)]
+        key: list[Hashable] = [alone]
         processes: list[int] = []
         for what, k in events:
             call = self.calls[k]
             if k in numbers:
                 key.append((what, numbers[k]))
-            else:
-                numbers[k] = len(numbers)
-                processes.append(call.process)
-                key.append((what, call.f, repr(call.arguments), repr(call.result)))
-        fixed = tuple(key)
-        of_threads = fixed, tuple(processes)
-        if of_threads not in self._judged:
-            self._judged[of_threads] = None if fixed in self._known else self._fault(events)
-            if self._judged[of_threads] is None:
-                self._known.add(fixed)
-        return self._judged[of_threads]
+                continue
+            values = key_of_all((call.arguments, call.result))
+            if values is None:
+                return None
+            numbers[k] = len(numbers)
+            processes.append(call.process)
+            key.append((what, call.f, values))
+        return tuple(key), tuple(processes)
 
     def _fault(self, events: list[Event]) -> str | None:
         """Judge a history; return what is wrong with it."""

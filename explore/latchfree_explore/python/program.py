@@ -11,6 +11,7 @@ from latchfree_explore.python.code import Code
 from latchfree_explore.python.core.constants import Constants
 from latchfree_explore.python.core.run import CONTROL, Chooser, Run
 from latchfree_explore.python.core.undo import Undo
+from latchfree_explore.python.given.making import set_up
 from latchfree_explore.python.hooks.calls import call
 from latchfree_explore.python.interrupts import check
 from latchfree_explore.python.library.copies import library
@@ -40,22 +41,22 @@ class Program(Protocol):
 
 
 def starting(
-    set_up: Callable[[], object], bodies: Sequence[Callable[[], object]], inside: bool
+    share: Callable[[], object], bodies: Sequence[Callable[[], object]], inside: bool
 ) -> Callable[[Run], object]:
     """Return a function that spawns threads; what they share is made now, or by a first thread that starts the others.
 
     Parameters
     ----------
-    set_up : callable
+    share : callable
         Makes what is shared.
     bodies : sequence of callable
         What the threads do.
     inside : bool
-        Whether `set_up` is called in the run.
+        Whether `share` is called in the run.
     """
 
     def first() -> None:
-        set_up()
+        share()
         for body in bodies:
             started(body)
 
@@ -68,7 +69,7 @@ def starting(
                 run.spawn(body)
 
     if not inside:
-        set_up()
+        share()
     return start
 
 
@@ -108,10 +109,10 @@ class Threads:
             lambda body=body, number=number: self._thread(number, body) for number, body in enumerate(self._bodies)
         ]
 
-        def set_up() -> None:
-            self._arguments = () if self._setup is None else (self._setup(),)
+        def share() -> None:
+            self._arguments = () if self._setup is None else (set_up(self._setup),)
 
-        start = starting(set_up, bodies, self.inside)
+        start = starting(share, bodies, self.inside)
         return [*self._arguments, *self._bodies], start
 
     def _thread(self, number: int, body: Callable[..., Any]) -> None:

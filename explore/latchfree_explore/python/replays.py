@@ -8,26 +8,27 @@ runs on others. Each step's thread, line and access are kept: where a run differ
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import json
 import re
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
 from latchfree_explore.python.aio.program import AsyncProgram
-from latchfree_explore.python.calling import calls_of, tasks_of
+from latchfree_explore.python.calling import calls_of, checked_scenario, tasks_of
 from latchfree_explore.python.core.constants import Constants
+from latchfree_explore.python.core.digests import digests, has_changed
 from latchfree_explore.python.core.run import MOST_STEPS, Diverged
 from latchfree_explore.python.core.steps import Step
+from latchfree_explore.python.given.arguments import whole
 from latchfree_explore.python.program import Machine, Program
 from latchfree_explore.python.result import PythonExploration
 from latchfree_explore.python.search.strategies import Fixed
 from latchfree_explore.replay_files import not_on_a_disk
-from latchfree_explore.scenario import Scenario
 from latchfree_model import get_model
 
 KIND: Final = "python-replay"
@@ -67,25 +68,28 @@ def find_class(target: str) -> Callable[[], Any]:
                 "fix: run this in the folder of the module"
             ) from None
         raise ValueError(f"importing {module} failed: {error}; fix: install it, or name it as it is called") from error
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # also what pytest.skip raises
         where = f" ({Path(error.filename or '').name}, line {error.lineno})" if isinstance(error, SyntaxError) else ""
         words = error.msg if isinstance(error, SyntaxError) else error
-        raise ValueError(f"importing {module} failed: {type(error).__name__}: {words}{where}") from error
+        text = f"importing {module} failed: {type(error).__name__}: {' '.join(str(words).split())}"
+        raise ValueError(f"{text.rstrip(': ')}{where}") from error
+    file = getattr(sys.modules.get(module), "__file__", None) or "built in"
     for part in name.split("."):
-        if not hasattr(found, part):
-            file = getattr(sys.modules[module], "__file__", None) or "built in"
-            raise ValueError(f"{module!r} ({file}) has no {name!r}")
-        found = getattr(found, part)
+        try:
+            found = getattr(found, part)
+        except AttributeError:
+            raise ValueError(f"{module!r} ({file}) has no {name!r}") from None
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            text = " ".join(f"{type(error).__name__}: {error}".split())
+            raise ValueError(f"{module!r} ({file}): looking up {part!r} raised {text}".rstrip(": ")) from error
     if not callable(found):
         raise ValueError(f"{target} is no class or function")
     made: Callable[[], Any] = found
     return made
-
-
-def source_digest(make: Callable[[], Any]) -> str:
-    """Return a digest of the module in which a class is written."""
-    file = getattr(sys.modules.get(make.__module__), "__file__", None)
-    return "" if file is None else hashlib.sha256(Path(file).read_bytes()).hexdigest()
 
 
 def to_json(result: PythonExploration, *, target: str, model: str) -> dict[str, Any]:
@@ -107,7 +111,7 @@ def to_json(result: PythonExploration, *, target: str, model: str) -> dict[str, 
         "choices": [[thread, len(list(piece))] for thread, piece in groupby(result.wrong.choices)],
         "written": result.written,
         "steps": outline(result.steps),
-        "source": source_digest(find_class(target)),
+        **digests(find_class(target), result.steps),
     }
 
 
@@ -131,10 +135,13 @@ def read(path: Path) -> dict[str, Any]:
     PythonReplayError
         Naming the file, what is wrong and what was expected.
     """
-    if problem := not_on_a_disk(path):
-        raise PythonReplayError(problem)
+    with suppress(OSError):  # a name may be too long to be asked for
+        if problem := not_on_a_disk(path):
+            raise PythonReplayError(problem)
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise PythonReplayError(f"{path}: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
         raise PythonReplayError(f"{path}: expected JSON: {error}") from None
     if not isinstance(document, dict) or document.get("latchfree") != KIND:
@@ -148,6 +155,12 @@ def read(path: Path) -> dict[str, Any]:
             raise PythonReplayError(f"{path}: {name!r} must be a {kind.__name__}, not {document.get(name)!r}")
     if document["cancels"] < 0:
         raise PythonReplayError(f"{path}: 'cancels' must be at least 0, not {document['cancels']}")
+    fewest = document.get("preemptions")
+    if fewest is not None and (type(fewest) is not int or fewest < 0):
+        raise PythonReplayError(f"{path}: 'preemptions' is a number of at least 0, or null, not {fewest!r}")
+    files = document.get("files", {})
+    if not isinstance(files, dict) or not all(isinstance(each, str) for each in files.values()):
+        raise PythonReplayError(f"{path}: 'files' is an object of digests by file, not {files!r}")
     if document["switches"] not in ("free", "gil"):
         raise PythonReplayError(f"{path}: 'switches' are 'free' or 'gil', not {document['switches']!r}")
     for name in document["written"]:
@@ -165,7 +178,8 @@ def program_of(document: dict[str, Any], make: Callable[[], Any]) -> Program:
     """Return the program of a replay file, whose target has been found."""
     if not document["scenario"]:
         return AsyncProgram(make, cancels=document["cancels"])
-    scenario, model = Scenario.parse(document["scenario"]), get_model(document["model"])
+    model = get_model(document["model"])
+    scenario = checked_scenario(make, document["scenario"], model)
     if document["tasks"]:
         return tasks_of(make, scenario, model, cancels=document["cancels"])
     return calls_of(make, scenario, model)
@@ -188,19 +202,24 @@ def replay_python(case: str | Path, *, stop_at: int | None = None) -> PythonExpl
     Raises
     ------
     PythonReplayError
-        If it is no replay.
+        If it is no replay, or there is no such step.
+    TypeError
+        If `stop_at` is no whole number.
     Diverged
         If the code takes other steps than when the file was written; the message names both.
     """
     document = read(Path(case))
-    if stop_at is not None and not 0 <= stop_at < len(document["steps"]):
-        raise PythonReplayError(f"there is no step {stop_at}: the schedule has steps 0 to {len(document['steps']) - 1}")
+    if stop_at is not None:
+        stop_at, count = whole("stop_at", stop_at), len(document["steps"])
+        if not 0 <= stop_at < count:
+            has = f"has steps 0 to {count - 1}" if count else "has no steps"
+            raise PythonReplayError(f"{case}: there is no step {stop_at}: the schedule {has}")
     try:
         make = find_class(document["target"])
         program = program_of(document, make)
     except ValueError as error:
         raise PythonReplayError(f"{case}: {error}") from error
-    changed = " (the source has changed since)" if source_digest(make) != document["source"] else ""
+    changed = " (the source has changed since)" if has_changed(document, make) else ""
     machine = Machine(program, polls=document["switches"] == "gil")
     machine.constants = Constants(document["written"])
     choices = [thread for thread, count in document["choices"] for _ in range(count)]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Literal
+from typing import Any, Literal
 
 from latchfree_explore.python.core.steps import Step
 from latchfree_explore.python.page import page
@@ -23,6 +23,28 @@ class ExplorationFailed(AssertionError):
     def __init__(self, result: PythonExploration) -> None:
         super().__init__(result.explain())
         self.result = result
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Leave out what a process of its own cannot know: the objects of the program, and what a thread raised."""
+        notes = {name: value for name, value in vars(self).items() if name != "result"}
+        return ExplorationFailed, (self.result.told(),), notes or None
+
+
+def raise_if_wrong(result: PythonExploration) -> None:
+    """Raise what the caller of an exploration is to see.
+
+    Raises
+    ------
+    ExplorationFailed
+        If a schedule went wrong.
+    KeyboardInterrupt
+        If Ctrl-C ended the search before.
+    """
+    __tracebackhide__ = True
+    if result.wrong is not None:
+        raise ExplorationFailed(result)
+    if result.interrupted:
+        raise KeyboardInterrupt
 
 
 @dataclass
@@ -90,6 +112,11 @@ class PythonExploration:
         threads = [step.thread for step in self.steps]
         return sum(a != b for a, b in pairwise(threads))
 
+    def told(self) -> PythonExploration:
+        """Return the result without objects of the program: its steps have lines and words only."""
+        wrong = None if self.wrong is None else replace(self.wrong, error=None)
+        return replace(self, wrong=wrong, steps=[_told(step) for step in self.steps])
+
     def facts(self) -> list[str]:
         """Return where threads change, what was run, and how few changes the failing schedule needs."""
         where = "at any access" if self.switches == "free" else "only where this interpreter polls"
@@ -131,3 +158,10 @@ class PythonExploration:
             raise ValueError(f"there is no schedule to be shown: {self.reason}")
         scenario = [f"scenario: {self.scenario}"] if self.scenario else []
         return page(f"{self.wrong.kind}: {self.wrong.message}", [*scenario, *self.facts()], self.names, self.steps)
+
+
+def _told(step: Step) -> Step:
+    """Return a step of lines and words."""
+    told = Step(step.thread)
+    told.line, told.started, told.texts = step.line, step.started, step.texts
+    return told

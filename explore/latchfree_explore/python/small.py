@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from latchfree_explore.python.calling import Methods, has
 from latchfree_explore.scenario import Invocation, Scenario
-from latchfree_model import Call, SequentialModel
+from latchfree_model import UNKNOWN, Call, SequentialModel
 
 THREADS: Final = 2
 MOST_CALLS: Final = 2
@@ -78,7 +78,7 @@ def _arguments(model: SequentialModel[Any], f: str, first: int) -> tuple[int, ..
 def _try(model: SequentialModel[Any], call: Invocation) -> None:
     """Raise ValueError if a model cannot judge a call with whole numbers."""
     try:
-        model.step(model.init(), Call(call.f, call.arguments, None))
+        model.step(model.init(), Call(call.f, call.arguments, UNKNOWN))
     except Exception as error:
         raise ValueError(
             f"the model {model.name!r} does not take {call}: {error}; fix: say which calls to explore, or have "

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import traceback
 import types
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
+from latchfree_explore.python.core.places import is_of_the_program
 from latchfree_explore.python.core.run import CONTROL, Diverged, Run
-from latchfree_explore.python.rewriting.instrument import CannotControl
+from latchfree_explore.python.rewriting.instrument import CannotControl, is_installed
 
 KINDS: Final = (
     "not linearizable", "invariant", "exception", "deadlock", "lost wakeup", "livelock", "endless",
@@ -24,7 +27,7 @@ class Wrong:
     kind : str
         One of `KINDS`.
     message : str
-        What is wrong, in words.
+        What is wrong, in words, in one line.
     choices : list of int
         The thread of each step.
     error : BaseException or None
@@ -35,6 +38,32 @@ class Wrong:
     message: str
     choices: list[int] = field(repr=False)
     error: BaseException | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if len(self.message.splitlines()) > 1:
+            self.message = " ".join(self.message.split())
+
+
+def told(error: BaseException) -> str:
+    """Return the kind of an exception and what it says; its text is code of the program."""
+    try:
+        words = str(error)
+    except Exception as other:
+        words = f"<its text raises {type(other).__name__}>"
+    return f"{type(error).__name__}: {words}".rstrip(": ")
+
+
+def raised_at(error: BaseException) -> str:
+    """Return the line of the program that an exception comes from, and its function; nothing if it is not known."""
+    frames = [
+        (frame.f_code, line)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if is_of_the_program(frame.f_code.co_filename) and not is_installed(frame.f_code.co_filename)
+    ]
+    if not frames:
+        return ""
+    code, line = frames[-1]
+    return f", at {Path(code.co_filename).name}:{line} in {code.co_name}"
 
 
 def ended_wrong(run: Run) -> Wrong | None:
@@ -53,8 +82,8 @@ def ended_wrong(run: Run) -> Wrong | None:
         raise CannotControl(run.problem[1])
     for task in run.tasks:
         if task.error is not None:
-            text = f"{task.name} raised {type(task.error).__name__}: {task.error}"
-            return Wrong("exception", text.rstrip(": "), run.choices, task.error)
+            text = f"{task.name} raised {told(task.error)}{raised_at(task.error)}"
+            return Wrong("exception", text, run.choices, task.error)
     if run.problem is not None:
         kind, why = run.problem
         if kind != "cut":
@@ -86,8 +115,8 @@ def broken(run: Run, check: Callable[..., Any], arguments: tuple[Any, ...]) -> W
         raise
     except AssertionError as error:
         return Wrong("invariant", str(error) or "the check does not hold at the end", run.choices, error)
-    except Exception as error:
-        return Wrong("invariant", f"the check raised {type(error).__name__}: {error}", run.choices, error)
+    except (Exception, SystemExit) as error:
+        return Wrong("invariant", f"the check raised {told(error)}{raised_at(error)}", run.choices, error)
     finally:
         CONTROL.undo = undo
     if held:

@@ -1,7 +1,8 @@
 """What cannot be controlled is named, never hung on: a call that blocks outside Python, an endless loop in C.
 
 A thread of the system looks now and then whether the exploration gets on. If it does not for `PATIENCE` seconds, the
-watchdog notes the line where it hangs and interrupts the main thread as Ctrl-C does.
+watchdog notes the line where it hangs and interrupts the main thread as Ctrl-C does. No other thread can be
+interrupted: there the line is said on standard error, once.
 """
 
 from __future__ import annotations
@@ -44,14 +45,12 @@ class Watchdog:
         self.hung_at = ""
 
     def __enter__(self) -> Watchdog:
-        if self._main:  # no other thread can be interrupted
-            self._thread.start()
+        self._thread.start()
         return self
 
     def __exit__(self, *exception: object) -> None:
         self._over.set()
-        if self._main:
-            self._thread.join()
+        self._thread.join()
 
     def _watch(self) -> None:
         before, since = self._progress(), time.monotonic()
@@ -62,9 +61,21 @@ class Watchdog:
             elif time.monotonic() - since >= PATIENCE:
                 since = time.monotonic()
                 self.hung_at = _place(sys._current_frames().get(self._watched))
-                if not self._over.is_set():
+                if self._over.is_set():
+                    return
+                if self._main:
                     CONTROL.pressed = True  # the next Ctrl-C is raised at once
                     signal.pthread_kill(self._watched, signal.SIGINT)
+                    continue
+                print(f"latchfree: {self.why()}; explore in the main thread to have it ended", file=sys.stderr)
+                return
+
+    def why(self) -> str:
+        """Return where it hung, and what to do."""
+        return (
+            f"{self.hung_at}: no step in {PATIENCE:g} s; fix: a call that waits outside Python, as on a socket or a "
+            "process, or a loop without end, cannot be explored: replace it in setup="
+        )
 
 
 def _place(frame: FrameType | None) -> str:

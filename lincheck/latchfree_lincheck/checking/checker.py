@@ -136,7 +136,10 @@ def _message(history: History, model: Model[Any], partial: Ints, failing: Call, 
 def objection(model: Model[Any], state: Any, failing: Call) -> str:
     """Return what the model says about a failing call in a state."""
     legal, _ = model.step(state, failing)
-    text = model.describe(state, failing)
+    try:
+        text = model.describe(state, failing)
+    except Exception as error:  # the repr of a result, or of an argument
+        text = f"{failing.f} returned a {type(failing.result).__name__}; no text of it or of the state ({error!r})"
     return f"{text}, yet no order that allows it explains the calls before it" if legal else text
 
 

@@ -157,6 +157,9 @@ def test_a_class_that_holds() -> None:
         (["explored_map:Map", "--scenario", "get(0)", "--plain"], "takes --scenario"),
         (["ctrie", "--model", "map"], "are for plain Python"),
         (["explored_map.py:Map"], "a class in plain Python is explored_map:Map"),
+        (["explored_map.py"], "a class in plain Python is explored_map:Map"),
+        (["explored_map:Map", "--scenario", ""], "scenario: expected an operation"),
+        (["explored_map:Map", "--scenario", "remove(1)"], "fix: explore_object(..., methods={'remove'"),
     ],
 )
 def test_what_makes_no_sense_is_a_usage_error(arguments: list[str], says: str) -> None:
@@ -209,6 +212,95 @@ def test_errors_of_the_class_are_told_in_a_line(prints: None) -> None:
     result = CliRunner().invoke(app, ["explore", "explored_broken:C", *given])
     assert result.exit_code == exits.USAGE
     assert "importing explored_broken failed: SystemExit: 0" in result.stderr
+
+
+STRANGE = """
+import functools, os, pytest
+class Élan:
+    def read(self): return 0
+class Huge:
+    def __init__(self): self.n = 0
+    def add(self, k):
+        self.n += k
+        return 10**5000
+class Unlike:
+    def __eq__(self, other): raise ValueError("not comparable")
+    __hash__ = None
+class Incomparable(Élan):
+    def read(self): return Unlike()
+def fails(): raise LookupError("no such thing\\nat all")
+def needs(size): return Élan()
+def skips(): pytest.skip("not today")
+def leaves(): raise SystemExit(4)
+def __getattr__(name):
+    if name == "Odd":
+        raise GeneratorExit("odd")
+    raise AttributeError(name)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "says"),
+    [
+        ("Élan", exits.OK, ""),
+        ("Huge", exits.VIOLATION, ""),
+        (
+            "Incomparable",
+            exits.TOOL,
+            "the result of read() cannot be judged: ValueError: not comparable; fix: methods=",
+        ),
+        ("fails", exits.USAGE, "fails() raised LookupError: no such thing at all"),
+        ("needs", exits.USAGE, "fix: give a function that makes one with its arguments"),
+        ("skips", exits.USAGE, "skips() raised Skipped: not today"),
+        ("leaves", exits.USAGE, "leaves() raised SystemExit: 4"),
+        ("Odd", exits.USAGE, "looking up 'Odd' raised GeneratorExit: odd"),
+    ],
+)
+def test_errors_of_the_program_are_told_in_a_line(
+    name: str, code: int, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "explored_strange", raising=False)
+    Path("explored_strange.py").write_text(STRANGE)
+    calls = "add(1) | add(1)" if name == "Huge" else "read() | read()"
+    result = CliRunner().invoke(app, ["explore", f"explored_strange:{name}", "--model", "counter", "--scenario", calls])
+    assert result.exit_code == code
+    assert says in result.stderr
+    assert len(result.stderr.splitlines()) <= 1
+
+
+@pytest.mark.parametrize("text", ["import pytest; pytest.skip('now', allow_module_level=True)", "raise GeneratorExit"])
+def test_whatever_an_import_raises_is_a_usage_error(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "explored_raises", raising=False)
+    Path("explored_raises.py").write_text(text)
+    result = CliRunner().invoke(app, ["explore", "explored_raises:Map"])
+    assert result.exit_code == exits.USAGE
+    assert "importing explored_raises failed: " in result.stderr
+
+
+def test_a_module_that_goes_elsewhere_takes_no_file_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "explored_leaves", raising=False)
+    (tmp_path / "elsewhere").mkdir()
+    Path("explored_leaves.py").write_text("import os\nos.chdir('elsewhere')\n" + MAP)
+    code, text = run("explore", "explored_leaves:Map", "--switches", "free", "--scenario", "put(0, 1) | put(0, 2)")
+    assert code == exits.VIOLATION
+    assert (tmp_path / "out" / "explore-explored_leaves.Map-free.json").exists()
+    assert str(tmp_path / "out") in text
+
+
+def test_a_file_that_is_not_written_is_not_replayed() -> None:
+    Path("out").write_text("a file")
+    code, text = run("explore", "explored_map:Map", "--switches", "free", "--scenario", "put(0, 1) | put(0, 2)")
+    assert code == exits.VIOLATION
+    assert "latchfree replay" not in text
+
+
+def test_a_play_page_opens_at_threads_that_are_there() -> None:
+    run("explore", "explored_map:Map", "--switches", "free", "--scenario", "put(0, 1) | put(0, 2)")
+    path = Path("out/explore-explored_map.Map-free.json")
+    path.write_text(json.dumps({**json.loads(path.read_text()), "choices": [[99, 1]]}))
+    result = CliRunner().invoke(app, ["play", str(path)])
+    assert result.exit_code == exits.USAGE
+    assert f"{path}: opened: there is no thread 99" in result.stderr
 
 
 def test_pdb_needs_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -266,3 +358,25 @@ def test_a_play_page_of_a_class_and_of_its_replay() -> None:
 )
 def test_what_makes_no_play_page_is_a_wrong_use(given: list[str]) -> None:
     assert CliRunner().invoke(app, ["play", *given]).exit_code == exits.USAGE
+
+
+def test_a_module_may_keep_the_standard_output_that_it_saw_when_imported(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    Path("explored_loud.py").write_text(
+        "import sys, logging, threading\n"
+        "OUT = sys.stdout\n"
+        "class Map:\n"
+        "    def __init__(self):\n"
+        "        self.items, self.lock = {}, threading.Lock()\n"
+        "    def put(self, key, value):\n"
+        "        with self.lock:\n"
+        "            OUT.write('put')\n"
+        "            old = self.items.get(key)\n"
+        "            self.items[key] = value\n"
+        "            return old\n"
+    )
+    monkeypatch.delitem(sys.modules, "explored_loud", raising=False)
+    for _ in range(2):
+        code, text = run("explore", "explored_loud:Map", "--model", "map", "--scenario", "put(0, 1) | put(0, 2)")
+        assert (code, "nothing wrong" in text) == (exits.OK, True)

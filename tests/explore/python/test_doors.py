@@ -154,6 +154,13 @@ def test_the_debugger_opens_at_a_step_and_disturbs_nothing(replay_file, monkeypa
         assert "(0, " in said
         assert "None" in said
         assert "the schedule decides who goes on" in said
+    monkeypatch.setattr(sys, "stdin", io.StringIO("b 5\ntbreak put\ncondition 1 k\nw\nup\nc\n"))
+    replay_python(replay_file, stop_at=1)
+    said = capsys.readouterr().out
+    assert said.count("there are no breakpoints") == 3
+    assert "stopped_map.py" in said
+    assert "latchfree_explore" not in said
+    assert "Oldest frame" in said
     monkeypatch.setattr(sys, "stdin", io.StringIO("q\n"))
     with pytest.raises(KeyboardInterrupt):
         replay_python(replay_file, stop_at=0)

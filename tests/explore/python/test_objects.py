@@ -106,7 +106,7 @@ def test_what_makes_no_sense_is_refused():
         explore_object(so.LockedMap, "get(1) | keys: shared")
     with pytest.raises(ValueError, match="'free' or 'gil'"):
         explore_object(so.LockedMap, "get(1)", switches="none")
-    with pytest.raises(ValueError, match=r"LockedMap has no method 'fetch'; fix: methods=\{'get'"):
+    with pytest.raises(ValueError, match=r"LockedMap has no method 'fetch'; fix: explore_object\(..., methods=\{'get'"):
         explore_object(so.LockedMap, "get(1)", methods={"get": "fetch"})
     with pytest.raises(TypeError, match="the method for 'get' must be a function, got int"):
         explore_object(so.LockedMap, "get(1)", methods={"get": 7})

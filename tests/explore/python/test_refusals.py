@@ -2,6 +2,7 @@
 
 import functools
 import sys
+import types
 
 import pytest
 
@@ -11,8 +12,9 @@ import shared_objects as so
 
 from latchfree_explore import CannotControl, explore_async, explore_object, explore_threads
 from latchfree_explore.python import code
-from latchfree_explore.python.objects import CannotMake
+from latchfree_explore.python.given.making import CannotMake
 from latchfree_explore.python.replays import find_class
+from latchfree_model.models.map import MapModel
 
 
 def explored(*threads, **options):
@@ -202,3 +204,59 @@ def test_a_target_is_a_module_and_a_name(target):
         find_class(target)
     with pytest.raises(ValueError, match=r"there is no module 'no_such_module' on sys.path, nor in"):
         find_class("no_such_module:Box")
+
+
+def test_a_check_that_exits_does_not_hold():
+    result = explore_threads(lambda: None, check=lambda: sys.exit(0), raises=False)
+    assert result.verdict == "violation"
+    assert result.reason.startswith("invariant: the check raised SystemExit: 0, at test_refusals.py")
+
+
+def test_a_setup_that_exits_is_refused():
+    with pytest.raises(CannotMake, match=r"setup raised SystemExit\(3\)"):
+        explore_threads(lambda shared: None, setup=lambda: sys.exit(3))
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "says"),
+    [
+        (5, {}, r"scenario is text, such as .* not int"),
+        (b"get(0)", {}, r"scenario is text, .* not bytes"),
+        (["get(0)"], {}, r"scenario is text, .* not list"),
+        ("get(0)", {"model": MapModel}, r"got the class MapModel; fix: MapModel\(\)"),
+        ("get(0)", {"model": types.SimpleNamespace(operations={"get": 1})}, "which has no 'name'"),
+        ("get(0)", {"timeout": 10**400}, "timeout is more seconds than a float can be"),
+        ("get(0)", {"include": ["latchfree_explore"]}, "latchfree_explore is the explorer's own"),
+        ("get(0)", {"include": ["threading"]}, "threading is under control as it is"),
+        ("get(0)", {"include": ["json.zork"]}, "no package 'json.zork'"),
+        ("get(0)", {"include": ["json.decoder.zork"]}, "no package 'json.decoder.zork'"),
+    ],
+)
+def test_arguments_that_make_no_sense_are_named(given, options, says):
+    with pytest.raises((TypeError, ValueError), match=says):
+        explore_object(so.LockedMap, given, **options)
+
+
+class Loud(Exception):
+    def __str__(self):
+        raise KeyError("no text")
+
+
+def in_two_lines():
+    raise ValueError("first\n   second")
+
+
+def without_text():
+    raise Loud
+
+
+def test_an_exception_is_told_in_a_line_with_its_place():
+    message = explored(in_two_lines).wrong.message
+    line = in_two_lines.__code__.co_firstlineno + 1
+    assert message == f"thread 0 raised ValueError: first second, at test_refusals.py:{line} in in_two_lines"
+    assert "raised Loud: <its text raises KeyError>, at test_refusals.py" in explored(without_text).wrong.message
+
+    def check():
+        raise AssertionError("one\ntwo")
+
+    assert "one two" in explored(print, check=check).reason

@@ -57,6 +57,12 @@ def edited(path, **fields):
         ({"model": "none"}, "none"),
         ({"version": 3}, "this program reads"),
         ({"kind": 1}, "'kind' must be a str"),
+        ({"preemptions": "lots"}, "'preemptions' is a number of at least 0, or null, not 'lots'"),
+        ({"preemptions": [1, 2]}, "'preemptions' is a number"),
+        ({"preemptions": -5}, "'preemptions' is a number"),
+        ({"model": "map"}, "the model 'map' has no operation 'add'"),
+        ({"scenario": "reset() | add(1)"}, "has no operation 'reset'"),
+        ({"files": ["a"]}, "'files' is an object"),
     ],
 )
 def test_what_was_edited_is_named_with_its_file(case, fields, says):
@@ -94,3 +100,44 @@ def test_lines_that_have_moved_are_the_same_lines(case):
         Diverged, match=r"step 2 \(the source has changed since\): thread \d did replayed_box.py:\d+ read"
     ):
         replay_python(case)
+
+
+@pytest.mark.parametrize("name", ["no_such_file.json", "x" * 5_000])
+def test_a_file_that_is_not_there_is_no_replay(tmp_path, name):
+    with pytest.raises(PythonReplayError, match=name[:50]):
+        replay_python(tmp_path / name)
+
+
+@pytest.mark.parametrize(("stop_at", "error"), [("1", TypeError), (1.5, TypeError), (99, PythonReplayError)])
+def test_a_step_is_a_number(case, stop_at, error):
+    with pytest.raises(error, match=r"stop_at must be a whole number|case.json: there is no step 99"):
+        replay_python(case, stop_at=stop_at)
+
+
+def test_a_schedule_without_steps_has_none_to_stop_at(case):
+    with pytest.raises(PythonReplayError, match="no step 0: the schedule has no steps"):
+        replay_python(edited(case, steps=[], choices=[]), stop_at=0)
+
+
+def test_all_files_of_the_steps_are_looked_at(tmp_path, monkeypatch):
+    folder = tmp_path / "boxes"
+    folder.mkdir()
+    (folder / "replayed_base.py").write_text(BOX)
+    (folder / "replayed_sub.py").write_text(
+        "import functools\nfrom replayed_base import Box\nclass Sub(Box):\n    pass\nMAKE = functools.partial(Sub)\n"
+    )
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    for target in "replayed_sub:Sub", "replayed_sub:MAKE":
+        (folder / "replayed_base.py").write_text(BOX)
+        for name in "replayed_sub", "replayed_base":
+            monkeypatch.delitem(sys.modules, name, raising=False)
+        result = explore_object(find_class(target), "add(1) | add(1)", model="counter", raises=False)
+        path = tmp_path / "case.json"
+        path.write_text(json.dumps(to_json(result, target=target, model="counter")))
+        assert "(the source" not in replay_python(path).reason
+        (folder / "replayed_base.py").write_text("\n\n" + BOX)
+        for name in "replayed_sub", "replayed_base":
+            monkeypatch.delitem(sys.modules, name)
+        assert replay_python(path).reason.endswith("(the source has changed since)")

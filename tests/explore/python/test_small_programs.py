@@ -115,3 +115,21 @@ def test_what_is_cut_short_is_unknown():
     result = explore_object(Register, model="register", schedules=1)
     assert (result.verdict, result.complete) == ("unknown", False)
     assert "78 of 78" in result.reason or "all 78" in result.reason
+
+
+def test_an_operation_whose_result_holds_values_is_called_too():
+    class Set:
+        def __init__(self):
+            self.items = set()
+
+        def add(self, key):
+            new = key not in self.items
+            self.items.add(key)
+            return new
+
+        def snapshot(self):
+            return set(self.items)
+
+    found, _ = texts(Set, "set")
+    assert "add(1) | snapshot()" in found
+    assert explore_object(Set, model="set", raises=False, switches="gil").verdict in ("ok", "violation")

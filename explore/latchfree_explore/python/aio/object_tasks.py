@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Final
 
 from latchfree_explore.python.aio.older import Older
 from latchfree_explore.python.aio.program import AsyncProgram
 from latchfree_explore.python.core.places import OUTSIDE
 from latchfree_explore.python.core.run import CONTROL, Run
+from latchfree_explore.python.search.judging import judging
 from latchfree_explore.python.verdicts import Wrong, ended_wrong
 from latchfree_lincheck.checking.checker import check
 from latchfree_lincheck.history import History, Operation
 from latchfree_lincheck.history.freezing import frozen
+from latchfree_lincheck.history.keys import key_of_all
 from latchfree_model import UNKNOWN, SequentialModel
 
 Calls = Sequence[tuple[str, tuple[Any, ...]]]
@@ -65,7 +67,7 @@ class ObjectTasks(AsyncProgram):
         self._target: Any = None
         self._made: list[list[Any]] = []  # process, operation, arguments, result, when it began, when it returned
         self._events = 0
-        self._judged: dict[str, str | None] = {}
+        self._judged: dict[Hashable, str | None] = {}
 
     def roots(self) -> list[Any]:
         """Return the functions that make and call the object, and an object if one can be made without a loop."""
@@ -126,10 +128,11 @@ class ObjectTasks(AsyncProgram):
         wrong = ended_wrong(run) or self.unnoticed(run)
         if wrong is not None:
             return wrong
-        key = repr(self._made)
-        if key not in self._judged:
-            self._judged[key] = self._fault()
-        message = self._judged[key]
+        with judging([(made[1], made[2], made[3]) for made in self._made]):
+            key = key_of_all(self._made)
+            message = self._judged[key] if key in self._judged else self._fault()
+            if key is not None:
+                self._judged[key] = message
         return None if message is None else Wrong("not linearizable", message, run.choices)
 
     def _fault(self) -> str | None:

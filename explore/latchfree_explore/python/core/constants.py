@@ -66,6 +66,15 @@ class Constants:
         self._left_out: set[str] = set()
         self._refuted = False
 
+    def copied(self) -> Constants:
+        """Return what is known now; later runs add nothing to it."""
+        other = Constants(self.written)
+        other.foreign, other.plain, other.methods = dict(self.foreign), set(self.plain), set(self.methods)
+        other.generators_are_shared, other.exposed = self.generators_are_shared, set(self.exposed)
+        other.refutations, other.caches = self.refutations, set(self.caches)
+        other._left_out = set(self._left_out)
+        return other
+
     def constant(self, name: str) -> bool:
         """Return whether nobody has written a name so far; if so, its reading is left out."""
         if name in self.written:

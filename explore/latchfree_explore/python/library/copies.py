@@ -141,6 +141,7 @@ class Library:
             _tell_items(kind)
         _hear_notifications(threading.Condition)
         threading.Thread.__hash__ = base.Future.__hash__ = _numbered
+        threading.Thread.__repr__ = _looking(threading.Thread.__repr__)
         vars(base)["id"] = hash  # futures are locked in the order of `id`: an address, which differs from run to run
         vars(base)["LOGGER"] = _Quiet(vars(base)["LOGGER"])
         self.modules["concurrent.futures"] = self._futures(base, pool)
@@ -177,6 +178,19 @@ class Library:
 
 
 _HASHES: Final[list[Callable[[], int]]] = [fake_thread.counter()]
+
+
+def _looking(text: Callable[[Any], str]) -> Callable[[Any], str]:
+    """Return what makes the text of a thread: told in words, a schedule does not find out that the thread has ended."""
+
+    def looking(self: Any) -> str:
+        held = dict(vars(self)) if CONTROL.run is None else {}
+        try:
+            return text(self)
+        finally:
+            vars(self).update(held)
+
+    return looking
 
 
 def _numbered(self: Any) -> int:

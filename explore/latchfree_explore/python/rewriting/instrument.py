@@ -117,7 +117,7 @@ class Instrumented:
         if name == "__main__" or name not in sys.modules:
             return True
         file = getattr(sys.modules.get(name), "__file__", None)
-        return file is not None and not _is_installed(str(Path(file).resolve()))
+        return file is not None and not is_installed(str(Path(file).resolve()))
 
     def has_variable(self, name: str) -> bool:
         """Return whether a variable, as ``module.name``, is one of a module whose functions are rewritten."""
@@ -269,7 +269,7 @@ class Instrumented:
         self._restore.append(lambda: assign(old))
 
 
-def _is_installed(file: str) -> bool:
+def is_installed(file: str) -> bool:
     """Return whether a file is of the standard library or of an installed package, also if ``pip -t`` put it there."""
     return file.startswith(_LIBRARY) or any(map(_holds_packages, Path(file).parents))
 

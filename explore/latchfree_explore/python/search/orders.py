@@ -105,16 +105,35 @@ def _extended(
         yield from _extended([*path, k], done | 1 << k, after, returns, left)
 
 
+def own_order(calls: Sequence[Made]) -> list[Event]:
+    """Return the order in which the calls of a run began and returned in the run itself."""
+    places = [(call.first, 0, ("call", k)) for k, call in enumerate(calls) if call.first >= 0]
+    places += [(call.last, 1, ("return", k)) for k, call in enumerate(calls) if call.ended and call.last >= 0]
+    return [event for _, _, event in sorted(places)]
+
+
 def schedule_of(run: Run, calls: Sequence[Made], events: Sequence[Event]) -> list[int]:
-    """Return a schedule, equivalent to the one that was run, in which calls begin and return in a given order."""
+    """Return a schedule, equivalent to the one that was run, in which calls return before others as in a given order.
+
+    A thread goes on as long as it can; then that whose next step came first in the run.
+    """
     order = order_of(run)
-    left = list(range(len(run.steps)))
-    bounds = {("call", k): call.first for k, call in enumerate(calls)}
-    bounds |= {("return", k): call.last for k, call in enumerate(calls)}
-    done: list[int] = []
-    for event in events:
-        goal = bounds[event]
-        wanted = [each for each in left if each == goal or order.happens_before(each, goal)]
-        done += wanted
-        left = [each for each in left if each not in wanted]
-    return [run.steps[each].thread for each in (*done, *left)]
+    threads = run.choices
+    before = [{each for each in range(at) if order.happens_before(each, at)} for at in range(len(threads))]
+    returned: set[int] = set()
+    for what, k in events:
+        if what == "return":
+            returned.add(calls[k].last)
+        else:
+            before[calls[k].first] |= returned
+    left = list(range(len(threads)))
+    done: set[int] = set()
+    found: list[int] = []
+    while left:
+        able = [at for at in left if before[at] <= done]
+        same = [at for at in able if found and threads[at] == found[-1]]
+        at = (same or able)[0]
+        left.remove(at)
+        done.add(at)
+        found.append(threads[at])
+    return found

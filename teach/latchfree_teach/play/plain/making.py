@@ -12,7 +12,8 @@ from typing import Any, Final
 from latchfree_explore.python.aio.program import AsyncProgram
 from latchfree_explore.python.calling import are_coroutines, calls_of, checked_scenario, tasks_of
 from latchfree_explore.python.code import Code
-from latchfree_explore.python.exploring import explore_program, require_callable, whole
+from latchfree_explore.python.exploring import explore_program
+from latchfree_explore.python.given.arguments import require_callable, whole
 from latchfree_explore.python.program import Machine, Program, Threads
 from latchfree_explore.scenario import Scenario
 from latchfree_model import SequentialModel, get_model
@@ -230,6 +231,9 @@ def _made(
             raise RuntimeError(f"{title}: each run changes more names than the one before")
     if len(walker.names) > MOST_THREADS:
         raise ValueError(f"{title}: {len(walker.names)} threads; a page has {MOST_THREADS} at most, a key for each")
+    for each in opened:
+        if not 0 <= each < len(walker.names):
+            raise ValueError(f"opened: there is no thread {each}; the threads are 0 to {len(walker.names) - 1}")
     data = data_of(walker, states, title=title, story=story, scenario=scenario, bound=bound)
     data["par"] = fewest_changes(data["states"])
     if opened:
