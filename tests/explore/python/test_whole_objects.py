@@ -278,6 +278,12 @@ def updates_by_pairs(it):
     return found == {0: 0}
 
 
+def joins_pairs(it):
+    found = {}
+    found |= it.pairs
+    return found == {0: 0}
+
+
 def change_pair(it):
     it.pairs[0][0] = 1
 
@@ -341,6 +347,15 @@ READS = {
     "a list that a target in a list unpacks": (change_pair, unpacked_by_a_target_in_a_list),
     "a list that a block unpacks": (change_pair, unpacked_by_a_block),
     "a dictionary made of pairs": (change_pair, lambda it: dict(it.pairs) == {0: 0}),
+    "a dictionary joined with pairs": (change_pair, joins_pairs),
+    "lists that starmap unpacks": (
+        change_pair,
+        lambda it: list(itertools.starmap(lambda a, b: a + b, it.pairs)) == [0],
+    ),
+    "lists that starmap unpacks for a function in C": (
+        change_pair,
+        lambda it: list(itertools.starmap(max, it.pairs)) == [0],
+    ),
     "a dictionary updated by pairs": (change_pair, updates_by_pairs),
     "a dictionary that is spread out": (lambda it: it.keys.update(a=1), lambda it: {**it.keys} == {}),
     "a list that is spread out": (lambda it: it.list.append(1), lambda it: [*it.list] == [0]),

@@ -16,6 +16,7 @@ from typing import Any, Final
 from latchfree_explore.python.core.run import Run
 from latchfree_explore.python.hooks import effects
 from latchfree_explore.python.hooks.atomic import in_python
+from latchfree_explore.python.hooks.items import seen
 from latchfree_explore.python.hooks.iterating import Items
 from latchfree_explore.python.hooks.substitutes import Substitute
 from latchfree_explore.python.hooks.whole import REWRITTEN
@@ -66,6 +67,8 @@ def given(
         if called and (len(args) == 1 or function not in (max, min)):
             args = tuple(_one_by_one(run, line, each) for each in args)
             kwargs = {name: _one_by_one(run, line, each) for name, each in kwargs.items()}
+        if function is itertools.starmap and len(args) == 2:
+            args = args[0], map(seen, args[1], itertools.repeat(line))
     return args, kwargs
 
 

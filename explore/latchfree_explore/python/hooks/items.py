@@ -246,6 +246,8 @@ def binary(name: str, left: Any, right: Any, line: int) -> Any:
             told(run, line, f"change {called(run.roots, left)}")
         for each in _operands(run, name, right):
             whole.read(run, each)
+        for each in effects.of_pairs((right,)) if isinstance(left, dict) else ():
+            whole.read(run, each)
     else:
         both = (left, right)
         _read_at_once(run, both, line, lambda: [each for value in both for each in _operands(run, name, value)])
