@@ -9,7 +9,7 @@ import re
 import shlex
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, redirect_stdout, suppress
+from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO
@@ -122,8 +122,12 @@ def settings_in(settings: Settings, folder: Path) -> Settings:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Have what is explored print nothing, which it would do once for each schedule; Ctrl-C is the explorer's."""
-    with INTERRUPTS.left_to_others(), redirect_stdout(_nowhere()):
+    """Have what is explored print nothing, which it would do once for each schedule; Ctrl-C is the explorer's.
+
+    Standard error is dropped, too: a module may log what it does.
+    """
+    nowhere = _nowhere()
+    with INTERRUPTS.left_to_others(), redirect_stdout(nowhere), redirect_stderr(nowhere):
         yield
 
 
@@ -181,14 +185,24 @@ def _asks() -> bool:
     return sys.stdin is not None and not sys.stdin.closed
 
 
+@contextmanager
+def _replaying(stop_at: int | None) -> Iterator[None]:
+    """Have what is replayed print to standard error, but for a debugger; Ctrl-C is the explorer's."""
+    elsewhere = nullcontext() if stop_at is not None else redirect_stdout(sys.stderr)
+    with INTERRUPTS.left_to_others(), elsewhere, redirect_stderr(sys.stderr):
+        yield
+
+
 def _replayed(settings: Settings, file: Path, stop_at: int | None = None) -> tuple[PythonExploration | None, Outcome]:
     from latchfree_explore import CannotControl, Diverged, replay_python
+    from latchfree_explore.python.replays import find_class, read
 
     if stop_at is not None and not _asks():
         raise exits.Stop(exits.USAGE, "--pdb asks on standard input, which is closed")
-    elsewhere = nullcontext() if stop_at is not None else redirect_stdout(sys.stderr)
     try:
-        with INTERRUPTS.left_to_others(), elsewhere:
+        with _replaying(stop_at), suppress(ValueError):  # the import's own exchange of standard streams is put back
+            find_class(read(file)["target"])
+        with _replaying(stop_at):
             result = replay_python(file, stop_at=stop_at)
     except ValueError as error:
         raise exits.Stop(exits.USAGE, str(error)) from None

@@ -277,6 +277,33 @@ def test_whatever_an_import_raises_is_a_usage_error(text: str, monkeypatch: pyte
     assert "importing explored_raises failed: " in result.stderr
 
 
+LOGS = """
+import logging, sys
+HANDLER = logging.StreamHandler()
+class Logs:
+    def __init__(self): self.n = 0
+    def add(self, k):
+        logging.getLogger("lf-explored").warning("adds")
+        old = self.n
+        self.n = old + k
+        return old
+"""
+
+
+@pytest.mark.parametrize("more", ["", "sys.stderr = None\n", "sys.stdout = None\n"])
+def test_what_is_explored_says_nothing_on_standard_error(more: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "explored_logs", raising=False)
+    Path("explored_logs.py").write_text(LOGS + more)
+    given = ["explored_logs:Logs", "--model", "counter", "--switches", "free", "--scenario", "add(1) | add(1)"]
+    result = CliRunner().invoke(app, ["explore", *given])
+    assert result.exit_code == exits.VIOLATION
+    assert result.stderr == ""
+    assert CliRunner().invoke(app, ["play", *given]).stderr == ""
+    monkeypatch.delitem(sys.modules, "explored_logs")
+    result = CliRunner().invoke(app, ["replay", "out/explore-explored_logs.Logs-free.json"])
+    assert result.exit_code == exits.VIOLATION
+
+
 def test_a_module_that_goes_elsewhere_takes_no_file_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "explored_leaves", raising=False)
     (tmp_path / "elsewhere").mkdir()

@@ -136,3 +136,23 @@ def test_a_loop_that_is_stopped():
 def test_each_of_two_eager_tasks_may_be_cancelled():
     _, seen = explored(et.eager_tasks, cancels=1)
     assert {(), ("outer",), ("inner",)} <= seen
+
+
+async def leaves_much():
+    async def numbers():
+        yield 1
+
+    async for _ in numbers():
+        break
+    await asyncio.to_thread(int)
+    return 1
+
+
+def test_what_the_loop_does_itself_is_not_told():
+    result = explore_async(leaves_much, check=lambda value: value != 1, raises=False)
+    text = result.explain()
+    assert "invariant: the check does not hold" in text
+    assert "test_async_ends.py" in text
+    assert "main goes on" in text
+    for own in "Ending", "the end of", "latchfree":
+        assert own not in text, own

@@ -141,3 +141,10 @@ def test_all_files_of_the_steps_are_looked_at(tmp_path, monkeypatch):
         for name in "replayed_sub", "replayed_base":
             monkeypatch.delitem(sys.modules, name)
         assert replay_python(path).reason.endswith("(the source has changed since)")
+
+
+def test_what_older_files_say_of_the_loop_itself_is_passed_over(case):
+    thread, texts = json.loads(case.read_text())["steps"][0]
+    old = ["outside:0 callback Ending._until.<locals>.stop", *texts, "outside:0 the end of the pool goes on"]
+    steps = [[thread, old], *json.loads(case.read_text())["steps"][1:]]
+    assert replay_python(edited(case, steps=steps)).verdict == "violation"

@@ -11,6 +11,7 @@ import weakref
 from typing import Any
 
 from latchfree_explore.python.aio.timers import Timers
+from latchfree_explore.python.aio.where import ENDING
 from latchfree_explore.python.core.run import CONTROL, Run
 from latchfree_explore.python.core.steps import WRITE
 from latchfree_explore.python.library.pools import Threads
@@ -76,8 +77,8 @@ class Ending(Timers):
             if not task.cancelled() and (error := task.exception()) is not None:
                 words = "unhandled exception during asyncio.run() shutdown"
                 self.call_exception_handler({"message": words, "exception": error, "task": task})
-        self._until(self.create_task(self.shutdown_asyncgens(), name="the end of generators"))
-        self._until(self.create_task(self.shutdown_default_executor(), name="the end of the pool"))
+        self._until(self.create_task(self.shutdown_asyncgens(), name=ENDING[0]))
+        self._until(self.create_task(self.shutdown_default_executor(), name=ENDING[1]))
         for number, task in self.numbered.items():
             if number and task.done() and not task.cancelled() and task._log_traceback:
                 words = f"nobody asked for the result of {task.get_name()}"

@@ -189,8 +189,8 @@ class ExploredLoop(Ending):
         return self.events > 0 or any(task.blocker is None or task.blocker.ready() for task in self._other_threads())
 
     def _call(self, run: Run, handle: asyncio.Handle) -> None:
-        if run.telling:
-            run.tell(*told_as(handle))
+        if run.telling and (told := told_as(handle))[2]:
+            run.tell(*told)
         owner = getattr(handle._callback, "__self__", None)  # type: ignore[attr-defined]
         if isinstance(owner, asyncio.Task) and owner in self._cancellable:
             run.record(self, ("cancel", self._cancellable[owner]), WRITE)

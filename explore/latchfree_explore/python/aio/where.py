@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from latchfree_explore.python.core.places import OUTSIDE, is_of_the_program
+
+ENDING: Final = ("the end of generators", "the end of the pool")
+"""The names of the tasks that a loop runs when main has ended."""
 
 
 def place_of(task: asyncio.Task[Any]) -> tuple[str, int]:
@@ -28,11 +31,16 @@ def waits_at(task: asyncio.Task[Any]) -> str:
 
 
 def told_as(handle: asyncio.Handle) -> tuple[str, int, str]:
-    """Return file, line and words for a callback that is about to run."""
+    """Return file, line and words for a callback that is about to run; no words for what only the loop itself does."""
     callback: Any = handle._callback  # type: ignore[attr-defined]
     owner = getattr(callback, "__self__", None)
     if isinstance(owner, asyncio.Task):
+        if owner.get_name() in ENDING:
+            return OUTSIDE, 0, ""
         file, line = place_of(owner)
         return file or OUTSIDE, line, f"{owner.get_name()} goes on"
     name = getattr(callback, "__qualname__", type(callback).__name__)
-    return OUTSIDE, 0, "an event is handed over" if name.startswith("completes.") else f"callback {name}"
+    if name.startswith("completes."):
+        return OUTSIDE, 0, "an event is handed over"
+    ours = str(getattr(callback, "__module__", "")).startswith("latchfree_explore.")
+    return OUTSIDE, 0, "" if ours else f"callback {name}"
