@@ -11,6 +11,7 @@ import re
 import threading
 import time
 from collections import deque
+from concurrent.futures import Future
 
 import pytest
 
@@ -286,3 +287,54 @@ def test_a_coroutine_that_looks_at_the_clock_until_it_is_time_ends(clock):
             assert not sleeps.done()
 
     assert explore_async(main, strategy="dpor").verdict == "ok"
+
+
+class Permits:
+    def __init__(self, kind=threading.Semaphore):
+        self.permits = kind(1)
+        self.permits.acquire()
+
+    def poll(self):
+        while not self.permits.acquire(blocking=False):
+            pass
+
+    def release(self):
+        self.permits.release()
+
+
+def polls_a_future(future):
+    while not future.done():
+        pass
+
+
+def polls_whether_it_runs(future):
+    while future.running() or not future.done():
+        pass
+
+
+def completes(future):
+    future.set_running_or_notify_cancel()
+    future.set_result(1)
+
+
+def polls_their_number():
+    before = threading.active_count()
+    threading.Thread(target=int).start()
+    while threading.active_count() > before:
+        pass
+
+
+@pytest.mark.parametrize("switches", ["free", "gil"])
+@pytest.mark.parametrize(
+    ("threads", "setup"),
+    [
+        ([Permits.poll, Permits.release], Permits),
+        ([Permits.poll, Permits.release], lambda: Permits(threading.BoundedSemaphore)),
+        ([polls_a_future, completes], Future),
+        ([polls_whether_it_runs, completes], Future),
+        ([polls_their_number], None),
+    ],
+)
+def test_a_loop_that_polls_the_library_waits(threads, setup, switches):
+    ends = explore_threads(*threads, setup=setup, switches=switches, strategy="dpor")
+    assert (ends.verdict, ends.complete) == ("ok", True)

@@ -21,38 +21,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from latchfree_explore.python.core.run import CONTROL
-from latchfree_explore.python.core.steps import PROBE, READ, WRITE
-from latchfree_explore.python.hooks import effects
-from latchfree_explore.python.library import fake_thread
+from latchfree_explore.python.library import fake_thread, fields
 from latchfree_explore.python.library.locks import SimpleQueue, Unlocked
 
 COPIED: Final = ("threading", "queue", "concurrent.futures._base", "concurrent.futures.thread")
-
-
-class Watched:
-    """An attribute of a library class that threads read without a lock: its accesses are steps."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __get__(self, owner: Any, kind: type | None = None) -> Any:
-        if owner is None:
-            return self
-        self._note(owner, READ)
-        try:
-            return owner.__dict__[self._name]
-        except KeyError:
-            raise AttributeError(self._name) from None
-
-    def __set__(self, owner: Any, value: Any) -> None:
-        self._note(owner, WRITE)
-        owner.__dict__[self._name] = value
-
-    def _note(self, owner: Any, kind: str) -> None:
-        run = CONTROL.run
-        if run is not None:
-            run.at(0)
-            run.record(owner, self._name, kind)
 
 
 class _Quiet:
@@ -82,7 +54,7 @@ class Library:
             (value, value.copy())
             for name in COPIED
             for key, value in vars(self.modules[name]).items()
-            if type(value) in (dict, set) and not key.startswith("__")
+            if isinstance(value, dict | set) and not key.startswith("__")
         ]
 
     def _copied(self, name: str) -> types.ModuleType:
@@ -134,11 +106,13 @@ class Library:
             vars(threading)["_maintain_shutdown_locks"] = lambda: None
         vars(threading)["_make_invoke_excepthook"] = _keep_error
         _no_daemon(threading._DummyThread)
-        threading.Event._flag = Watched("_flag")
+        threading.Event._flag = fields.Watched("_flag")
+        threading.Semaphore._value, base.Future._state = fields.OF_SEMAPHORES, fields.OF_FUTURES
         for name in ("broken", "n_waiting"):
-            setattr(threading.Barrier, name, _asked_without_the_lock(getattr(threading.Barrier, name)))
+            setattr(threading.Barrier, name, fields.asked_without_the_lock(getattr(threading.Barrier, name)))
         for kind in (queues.Queue, queues.LifoQueue, queues.PriorityQueue):
-            _tell_items(kind)
+            fields.tell_items(kind)
+        fields.tell_threads(threading)
         _hear_notifications(threading.Condition)
         threading.Thread.__hash__ = base.Future.__hash__ = _numbered
         threading.Thread.__repr__ = _looking(threading.Thread.__repr__)
@@ -217,48 +191,6 @@ def _keep_error() -> Callable[[Any], None]:
             run.current.error = sys.exc_info()[1]
 
     return keep
-
-
-def _asked_without_the_lock(asked: property) -> property:
-    """Return a property of a barrier whose reading is a step: it depends on whoever has the lock."""
-
-    def ask(self: Any) -> Any:
-        run = CONTROL.run
-        if run is not None:
-            run.at(0)
-            run.record(self._cond._lock, "lock", PROBE)
-        assert asked.fget is not None
-        return asked.fget(self)
-
-    return property(ask)
-
-
-def _tell_items(kind: Any) -> None:
-    """Have a queue tell that it reads or changes what it keeps its items in, which the program may look at, too."""
-    put, get, size = kind._put, kind._get, kind._qsize
-
-    def puts(self: Any, item: Any) -> None:
-        _changes(self.queue)
-        put(self, item)
-
-    def gets(self: Any) -> Any:
-        _changes(self.queue)
-        return get(self)
-
-    def sizes(self: Any) -> Any:
-        run = CONTROL.run
-        if run is not None:
-            run.record(self.queue, "shape", READ)
-        return size(self)
-
-    kind._put, kind._get, kind._qsize = puts, gets, sizes
-
-
-def _changes(items: Any) -> None:
-    run = CONTROL.run
-    if run is not None:
-        for part, how in effects.CHANGES:
-            run.record(items, part, how)
 
 
 def _no_daemon(dummy: Any) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from latchfree_explore.python.core.run import CONTROL, Run
-from latchfree_explore.python.core.steps import WRITE
+from latchfree_explore.python.core.steps import ALIVE, PUT, WRITE
 from latchfree_explore.python.library.local import Local
 from latchfree_explore.python.library.locks import OUTSIDE, Lock, RLock, get_ident, refuse_to_wait, tell
 
@@ -89,6 +89,7 @@ def started(body: Callable[[], object]) -> int:
     run.alone = False
     task = run.spawn(body)
     run.record(run, "threads", WRITE)
+    run.record_at(ALIVE, PUT)
     tell(run, f"start {task.name}")
     run.poll()
     return task.number + 1

@@ -34,7 +34,7 @@ _REAL_LOCK: Final = type(_thread.allocate_lock())
 _REAL_RLOCK: Final = type(_thread.RLock())
 _MADE: Final = (
     threading.Condition, threading.Event, threading.Semaphore, threading.BoundedSemaphore, threading.Barrier,
-    queue.Queue, queue.LifoQueue, queue.PriorityQueue,
+    queue.Queue, queue.LifoQueue, queue.PriorityQueue, concurrent.futures.Future,
 )  # fmt: skip
 _COPIED: Final[tuple[type, ...]] = (itertools.count, type(iter([0])), type(iter(())), type(iter(range(0))))
 """Kinds of iterators whose copies go on from where the original is, and share nothing with it."""
