@@ -20,8 +20,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from latchfree_explore.python.core.run import CONTROL
-from latchfree_explore.python.library import fake_thread, fields
+from latchfree_explore.python.core.run import CONTROL, LITTLE
+from latchfree_explore.python.hooks.whole import REWRITTEN
+from latchfree_explore.python.library import conditions, fake_thread, fields
 from latchfree_explore.python.library.locks import SimpleQueue, Unlocked
 
 COPIED: Final = ("threading", "queue", "concurrent.futures._base", "concurrent.futures.thread")
@@ -104,7 +105,7 @@ class Library:
         vars(pool)["_global_shutdown_lock"] = Unlocked()
         if "_maintain_shutdown_locks" in vars(threading):  # looks at locks in the order of their addresses
             vars(threading)["_maintain_shutdown_locks"] = lambda: None
-        vars(threading)["_make_invoke_excepthook"] = _keep_error
+        vars(threading)["_make_invoke_excepthook"] = _keep_error(threading)
         _no_daemon(threading._DummyThread)
         threading.Event._flag = fields.Watched("_flag")
         threading.Semaphore._value, base.Future._state = fields.OF_SEMAPHORES, fields.OF_FUTURES
@@ -113,7 +114,8 @@ class Library:
         for kind in (queues.Queue, queues.LifoQueue, queues.PriorityQueue):
             fields.tell_items(kind)
         fields.tell_threads(threading)
-        _hear_notifications(threading.Condition)
+        conditions.hear_notifications(threading)
+        vars(base)["as_completed"] = _with_time_that_passes(vars(base)["as_completed"])
         threading.Thread.__hash__ = base.Future.__hash__ = _numbered
         threading.Thread.__repr__ = _looking(threading.Thread.__repr__)
         vars(base)["id"] = hash  # futures are locked in the order of `id`: an address, which differs from run to run
@@ -125,6 +127,7 @@ class Library:
         for name in vars(concurrent.futures):
             if name in vars(base) and not name.startswith("__"):
                 vars(package)[name] = vars(base)[name]
+        vars(package)["__getattr__"] = lambda name: getattr(concurrent.futures, name)  # pools of processes
         vars(package).update(ThreadPoolExecutor=vars(pool)["ThreadPoolExecutor"], thread=pool, _base=base)
         return package
 
@@ -182,15 +185,46 @@ def _numbered(self: Any) -> int:
     return number
 
 
-def _keep_error() -> Callable[[Any], None]:
-    """Return what `threading.Thread` does with an uncaught exception: the thread's task keeps it."""
+def _keep_error(threading: Any) -> Callable[[], Callable[[Any], None]]:
+    """Return what makes what `threading.Thread` does with an uncaught exception.
+
+    The thread's task keeps it, unless the program has a hook of its own for it; SystemExit ends the thread silently.
+    """
 
     def keep(thread: Any) -> None:
+        kind, error, traceback = sys.exc_info()
         run = CONTROL.run
-        if run is not None and run.current is not None:
-            run.current.error = sys.exc_info()[1]
+        if run is None or run.current is None or isinstance(error, SystemExit):
+            return
+        hook = _hook_of_the_program(threading)
+        if hook is not None:
+            try:
+                CONTROL.call(0, hook, threading.ExceptHookArgs((kind, error, traceback, thread)))
+            except Exception as raised:
+                error = raised
+            else:
+                return
+        run.current.error = error
 
-    return keep
+    return lambda: keep
+
+
+def _hook_of_the_program(threading: Any) -> Any:
+    """Return the program's own ``threading.excepthook``, set in a schedule or before; None if it has none."""
+    hook = threading.excepthook
+    if hook is not threading.__excepthook__:
+        return hook
+    older = sys.modules["threading"].excepthook
+    return older if id(getattr(older, "__code__", None)) in REWRITTEN else None
+
+
+def _with_time_that_passes(as_completed: Any) -> Any:
+    """Return `as_completed` where no time is over at once: the library waits until the clock says more than that."""
+
+    def completed(fs: Any, timeout: float | None = None) -> Any:
+        return as_completed(fs, -LITTLE if timeout == 0 else timeout)
+
+    return completed
 
 
 def _no_daemon(dummy: Any) -> None:
@@ -202,32 +236,6 @@ def _no_daemon(dummy: Any) -> None:
         self._daemonic = False
 
     dummy.__init__ = initialised
-
-
-def _hear_notifications(condition: Any) -> None:
-    """Remember a notify that nobody waited for: if somebody waits for ever later, the wakeup was lost."""
-    notify, wait = condition.notify, condition.wait
-
-    def notified(self: Any, n: int = 1) -> None:
-        run = CONTROL.run
-        if run is not None and run.current is not None:
-            if self._waiters:
-                run.unheard.pop(id(self), None)
-            else:
-                run.unheard[id(self)] = f"{run.current.name} notified before, when nobody waited"
-        notify(self, n)
-
-    def waits(self: Any, timeout: float | None = None) -> Any:
-        run = CONTROL.run
-        task = run.current if run is not None else None
-        if task is None:
-            return wait(self, timeout)
-        task.condition = id(self)
-        heard = wait(self, timeout)
-        task.condition = 0
-        return heard
-
-    condition.notify, condition.wait = notified, waits
 
 
 @cache

@@ -7,6 +7,7 @@ writes is none, as for any other attribute (`core.constants`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -14,6 +15,8 @@ from latchfree_explore.python.core.run import CONTROL
 from latchfree_explore.python.core.steps import ALIVE, PROBE, PUT, READ, WRITE
 from latchfree_explore.python.hooks import effects
 from latchfree_explore.python.library.locks import get_ident
+
+_MADE_UP: Final = re.compile(r"Thread-\d|Dummy-\d|MainThread|ThreadPoolExecutor-\d")
 
 
 class Watched:
@@ -32,7 +35,8 @@ class Watched:
             raise AttributeError(self._name) from None
 
     def __set__(self, owner: Any, value: Any) -> None:
-        self._note(owner, WRITE)
+        if self._name in owner.__dict__:  # else it has just been made
+            self._note(owner, WRITE)
         owner.__dict__[self._name] = value
 
     def _note(self, owner: Any, kind: str) -> None:
@@ -58,7 +62,7 @@ class Guarded(Watched):
 
     def _note(self, owner: Any, kind: str) -> None:
         run = CONTROL.run
-        if run is None or self._name not in owner.__dict__:  # it has just been made
+        if run is None:
             return
         lock = self._lock(owner)
         if lock.holder != get_ident():
@@ -71,7 +75,7 @@ class Ended(Watched):
 
     def _note(self, owner: Any, kind: str) -> None:
         run = CONTROL.run
-        if run is not None and self._name in owner.__dict__:
+        if run is not None:
             run.record(owner._started._cond._lock, self._name, kind)
 
 
@@ -136,6 +140,7 @@ def tell_threads(threading: Any) -> None:
     thread = threading.Thread
     for name in ("name", "daemon"):
         setattr(thread, name, told(getattr(thread, name), name))
+    _call_tasks(thread)
     for name in ("ident", "native_id"):
         setattr(thread, name, _known_from_the_start(getattr(thread, name)))
     if hasattr(thread, "_wait_for_tstate_lock"):  # before Python 3.13
@@ -160,6 +165,19 @@ def tell_threads(threading: Any) -> None:
         return number
 
     threading.enumerate, threading.active_count = enumerate, active_count
+
+
+def _call_tasks(thread: Any) -> None:
+    """Have a thread whose name is not one that `threading` has made up called by that name in reports, too."""
+    begin = thread._set_ident
+
+    def begins(self: Any) -> None:
+        run = CONTROL.run
+        if run is not None and run.current is not None and not _MADE_UP.match(self._name):
+            run.current.name = f"thread {run.current.number} ({self._name})"
+        begin(self)
+
+    thread._set_ident = begins
 
 
 def _looks_at_all() -> None:

@@ -28,7 +28,7 @@ from latchfree_explore.python.core.run import CONTROL
 from latchfree_explore.python.library.copies import library
 from latchfree_explore.python.library.local import Local
 from latchfree_explore.python.library.locks import OUTSIDE, Lock, RLock, SimpleQueue
-from latchfree_explore.python.library.pools import run_coroutine_threadsafe
+from latchfree_explore.python.library.pools import run_coroutine_threadsafe, wrap_future
 
 _REAL_LOCK: Final = type(_thread.allocate_lock())
 _REAL_RLOCK: Final = type(_thread.RLock())
@@ -65,6 +65,7 @@ def _exchanged() -> dict[int, tuple[Any, Any]]:
             if kind and not name.startswith("__") and getattr(real, "__module__", "") != "builtins":
                 found.setdefault(id(real), (real, value))
     found[id(asyncio.run_coroutine_threadsafe)] = asyncio.run_coroutine_threadsafe, run_coroutine_threadsafe
+    found[id(asyncio.wrap_future)] = asyncio.wrap_future, wrap_future
     found[id(asyncio.as_completed)] = asyncio.as_completed, as_completed
     return found
 
