@@ -333,7 +333,7 @@ async def wraps_a_future():
 async def asks_the_loop_for_what_it_cannot_do():
     loop, said = asyncio.get_running_loop(), []
     future = loop.create_future()
-    for refused in (loop.run_forever, loop.close, lambda: loop.run_until_complete(future)):
+    for refused in (loop.close, lambda: loop.run_until_complete(future)):
         try:
             refused()
         except RuntimeError as error:
