@@ -111,7 +111,7 @@ class Code:
         kinds = {type(each) for each in reachable(shared)} - self._kinds
         new = [name for name in sys.modules if name not in self._imported]
         self._imported.update(new)
-        self._also += [name for name in new if self._instrumented.is_own(name)]
+        self._also += [name for name in new if self._instrumented.is_own(name) and not _is_another(name)]
         if kinds or new:
             self._kinds |= kinds
             self._shared = shared
@@ -148,7 +148,7 @@ class Code:
         assert self._instrumented is not None, "nothing is rewritten"
         new = [name for name in sys.modules if name not in self._imported]
         self._imported.update(new)
-        own = [name for name in new if self._instrumented.is_own(name)]
+        own = [name for name in new if self._instrumented.is_own(name) and not _is_another(name)]
         for name in own:
             _forget(name)
         for name in own:
@@ -166,6 +166,12 @@ class Code:
         self._variables |= new
         if any(map(self._instrumented.has_variable, new)):
             self._rewrite(roots)
+
+
+def _is_another(name: str) -> bool:
+    """Return whether a name is a second one of a module, as multiprocessing has one for ``__main__``."""
+    known = getattr(sys.modules[name], "__name__", name)
+    return known != name and sys.modules.get(known) is sys.modules[name]
 
 
 def _forget(name: str) -> None:

@@ -313,3 +313,56 @@ async def notifies():
         HELD.condition.notify()
     await waiting
     return HELD.condition.locked()
+
+
+async def of_equal_sums():
+    """Two deadlines that are one reading of the clock and the same delay are one moment."""
+    loop, said = asyncio.get_running_loop(), []
+    start = loop.time()
+    loop.call_at(start + 0.01, lambda: (said.append("a"), loop.call_soon(said.append, "x")))
+    loop.call_at(0.01 + start, said.append, "b")
+    await asyncio.sleep(0.05)
+    return tuple(said)
+
+
+async def wraps_a_future():
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        return await asyncio.wrap_future(pool.submit(int, "4"))
+
+
+async def asks_the_loop_for_what_it_cannot_do():
+    loop, said = asyncio.get_running_loop(), []
+    future = loop.create_future()
+    for refused in (loop.close, lambda: loop.run_until_complete(future)):
+        try:
+            refused()
+        except RuntimeError as error:
+            said.append(str(error))
+    return tuple(said)
+
+
+async def sets_what_is_slow():
+    loop = asyncio.get_running_loop()
+    before = loop.get_debug(), loop.slow_callback_duration
+    loop.set_debug(True)
+    loop.slow_callback_duration = 1
+    await asyncio.create_task(asyncio.sleep(0))
+    return before, loop.get_debug(), loop.slow_callback_duration
+
+
+async def sets_an_event_in_a_thread():
+    event = asyncio.Event()
+    threading.Thread(target=event.set).start()
+    await event.wait()
+
+
+async def completes_a_future_in_a_thread():
+    future = asyncio.get_running_loop().create_future()
+    threading.Thread(target=future.set_result, args=(1,)).start()
+    await future
+
+
+async def puts_an_item_in_a_thread():
+    items = asyncio.Queue()
+    threading.Thread(target=items.put_nowait, args=(1,)).start()
+    await items.get()

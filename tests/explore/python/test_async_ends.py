@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+import types
 
 import pytest
 
@@ -156,3 +157,62 @@ def test_what_the_loop_does_itself_is_not_told():
     assert "main goes on" in text
     for own in "Ending", "the end of", "latchfree":
         assert own not in text, own
+
+
+def test_a_task_that_its_class_has_made_is_one_of_the_program():
+    said = []
+
+    async def sleeps():
+        try:
+            await asyncio.sleep(100)
+        finally:
+            said.append("ended")
+
+    async def fails():
+        raise ValueError("lost")
+
+    async def one(of, **options):
+        task = asyncio.Task(of(), **options)
+        await asyncio.sleep(0)
+        return task.get_name()
+
+    result = explore_async(lambda: one(sleeps), check=lambda name: (said.pop(), name) == ("ended", "task 1 (sleeps)"))
+    assert (result.verdict, said) == ("ok", [])
+    result, _ = explored(lambda: one(fails, name="mine"))
+    assert result.wrong.message == "nobody asked for the result of mine; ValueError: lost"
+
+    async def waits():
+        await asyncio.Task(asyncio.sleep(1))
+
+    assert isinstance(explored(waits, cancels=1)[0].wrong.error, asyncio.CancelledError)
+
+
+class Scope:
+    """A cancel scope of anyio, which keeps its children in a set."""
+
+    def __init__(self, number):
+        self.number = number
+
+
+def test_scopes_of_anyio_have_one_order(monkeypatch):
+    async def main():
+        return [scope.number for scope in {Scope(number) for number in range(50)}]
+
+    monkeypatch.setitem(sys.modules, "anyio._backends._asyncio", types.SimpleNamespace(CancelScope=Scope))
+    result, seen = explored(main, strategy="auto")
+    assert (result.verdict, len(seen)) == ("ok", 1)
+    assert sorted(next(iter(seen))) == list(range(50))
+    assert "__hash__" not in vars(Scope)
+
+
+def test_scopes_of_anyio_end_in_one_order():
+    anyio = pytest.importorskip("anyio")
+    pytest.importorskip("anyio._backends._asyncio")
+
+    async def main():
+        with anyio.move_on_after(1):
+            async with anyio.create_task_group() as group:
+                group.start_soon(anyio.sleep, 2)
+                group.start_soon(anyio.sleep, 3)
+
+    assert explored(main)[0].verdict == "ok"

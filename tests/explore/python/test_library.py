@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+import threading
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ pytest.importorskip("greenlet")
 
 import library_facts
 from interpreters import prepared
+
+from latchfree_explore import explore_threads
 
 PAGE = Path(__file__).parents[3] / "docs" / "exploring-gallery.md"
 VERSIONS = ("3.11", "3.12", "3.13")
@@ -59,3 +62,61 @@ def test_the_table_is_what_is_found(version, tmp_path):
         pytest.skip(f"the page has no column for Python {found['python']}")
     for name, said in table()[found["python"]].items():
         assert said == (cell(found["found"][name]) if name in found["found"] else "-"), name
+
+
+class Workers:
+    thread = None
+
+    def makes_a_daemon(self):
+        self.thread = threading.Thread(target=int)
+        self.thread.daemon = True
+
+    def is_a_daemon(self):
+        return self.thread is None or self.thread.daemon
+
+    def begins(self):
+        self.thread = threading.Thread(target=int)
+        self.thread.start()
+
+    def has_begun(self):
+        return self.thread is None or self.thread.ident is not None
+
+
+def starts_one_named():
+    thread = threading.Thread(target=int, name="of the program")
+    thread.start()
+    thread.join()
+
+
+def sees_nobody():
+    return "of the program" not in [thread.name for thread in threading.enumerate()]
+
+
+def renames():
+    seen = []
+    thread = threading.Thread(target=lambda: seen.append(threading.current_thread().name), name="old")
+    thread.start()
+    thread.name = "new"
+    thread.join()
+    return seen == ["old"]
+
+
+def asserts(function):
+    def thread(*arguments):
+        assert function(*arguments)
+
+    return thread
+
+
+@pytest.mark.parametrize("strategy", ["dpor", "auto", "bounded"])
+@pytest.mark.parametrize(
+    ("threads", "setup"),
+    [
+        ([Workers.makes_a_daemon, asserts(Workers.is_a_daemon)], Workers),
+        ([Workers.begins, asserts(Workers.has_begun)], Workers),
+        ([starts_one_named, asserts(sees_nobody)], None),
+        ([asserts(renames)], None),
+    ],
+)
+def test_what_is_asked_of_threads_is_a_step(threads, setup, strategy):
+    assert explore_threads(*threads, setup=setup, strategy=strategy, raises=False).wrong.kind == "exception"

@@ -117,6 +117,45 @@ def test_a_cancelled_call_may_have_taken_effect_or_not():
     assert explored(LockedCounter, "add(2) | add(1) | after: read()", cancels=1).verdict == "ok"
 
 
+class Mutex:
+    def __init__(self):
+        self.lock = asyncio.Lock()
+
+    async def acquire(self):
+        await self.lock.acquire()
+
+    async def release(self):
+        self.lock.release()
+
+
+class ForgetsWhoWaits(Mutex):
+    """Gives the lock to the next one, who may have been cancelled."""
+
+    def __init__(self):
+        self.taken, self.waiting = False, []
+
+    async def acquire(self):
+        if self.taken:
+            self.waiting.append(asyncio.get_running_loop().create_future())
+            await self.waiting[-1]
+        self.taken = True
+
+    async def release(self):
+        if self.waiting:
+            self.waiting.pop(0).cancelled()
+        else:
+            self.taken = False
+
+
+def test_a_task_is_cancelled_only_in_a_call():
+    def wrong(kind):
+        scenario = "acquire(); release() | acquire(); release() | acquire(); release()"
+        return explore_object(kind, scenario, model="mutex", cancels=1, strategy="dpor", raises=False).wrong
+
+    assert wrong(Mutex) is None
+    assert wrong(ForgetsWhoWaits).kind == "deadlock"
+
+
 def test_a_call_that_cancels_itself_is_wrong():
     class GivesUp(Counter):
         async def add(self, amount):

@@ -1,8 +1,12 @@
 """What cannot be explored is refused with its name and a fix; what ends a call is told."""
 
+import asyncio
+import concurrent.futures
 import functools
+import importlib
 import sys
 import types
+from concurrent.futures import ProcessPoolExecutor
 
 import pytest
 
@@ -260,3 +264,35 @@ def test_an_exception_is_told_in_a_line_with_its_place():
         raise AssertionError("one\ntwo")
 
     assert "one two" in explored(print, check=check).reason
+
+
+async def runs_in_a_process():
+    with concurrent.futures.ProcessPoolExecutor(1) as pool:
+        await asyncio.get_running_loop().run_in_executor(pool, int)
+
+
+def runs_in_processes():
+    with ProcessPoolExecutor(1) as pool:
+        pool.submit(int)
+
+
+def test_pools_of_processes_are_refused_by_name():
+    for refused in (
+        lambda: explored(runs_in_processes),
+        lambda: explore_async(runs_in_a_process),
+    ):
+        with pytest.raises(CannotControl, match="ProcessPoolExecutor runs processes of the system; fix: use"):
+            refused()
+
+
+def test_a_module_with_two_names_is_no_other_module(tmp_path, monkeypatch):
+    """The import of multiprocessing has `__main__` known as `__mp_main__`, too."""
+    text = f"import sys\nsys.modules['of_two_names'] = sys.modules[{__name__!r}]\n"
+    (tmp_path / "gives_a_second_name.py").write_text(text, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    own = sys.modules[__name__]
+    for name in ("of_two_names", "gives_a_second_name"):
+        monkeypatch.setitem(sys.modules, name, own)  # so that both are gone afterwards
+        del sys.modules[name]
+    assert explored(lambda: importlib.import_module("gives_a_second_name")).verdict == "ok"
+    assert sys.modules["of_two_names"] is sys.modules[__name__] is own

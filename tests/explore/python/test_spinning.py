@@ -11,6 +11,7 @@ import re
 import threading
 import time
 from collections import deque
+from concurrent.futures import Future, wait
 
 import pytest
 
@@ -286,3 +287,131 @@ def test_a_coroutine_that_looks_at_the_clock_until_it_is_time_ends(clock):
             assert not sleeps.done()
 
     assert explore_async(main, strategy="dpor").verdict == "ok"
+
+
+class Permits:
+    def __init__(self, kind=threading.Semaphore):
+        self.permits = kind(1)
+        self.permits.acquire()
+
+    def poll(self):
+        while not self.permits.acquire(blocking=False):
+            pass
+
+    def release(self):
+        self.permits.release()
+
+
+def polls_a_future(future):
+    while not future.done():
+        pass
+
+
+def polls_whether_it_runs(future):
+    while future.running() or not future.done():
+        pass
+
+
+def completes(future):
+    future.set_running_or_notify_cancel()
+    future.set_result(1)
+
+
+def polls_their_number():
+    before = threading.active_count()
+    threading.Thread(target=int).start()
+    while threading.active_count() > before:
+        pass
+
+
+@pytest.mark.parametrize("switches", ["free", "gil"])
+@pytest.mark.parametrize(
+    ("threads", "setup"),
+    [
+        ([Permits.poll, Permits.release], Permits),
+        ([Permits.poll, Permits.release], lambda: Permits(threading.BoundedSemaphore)),
+        ([polls_a_future, completes], Future),
+        ([polls_whether_it_runs, completes], Future),
+        ([polls_their_number], None),
+    ],
+)
+def test_a_loop_that_polls_the_library_waits(threads, setup, switches):
+    ends = explore_threads(*threads, setup=setup, switches=switches, strategy="dpor")
+    assert (ends.verdict, ends.complete) == ("ok", True)
+
+
+class Waits:
+    def __init__(self):
+        self.event, self.condition, self.permits, self.future = (
+            threading.Event(), threading.Condition(), threading.Semaphore(0), Future(),
+        )  # fmt: skip
+
+    def polls_the_event(self):
+        while not self.event.wait(0):
+            pass
+
+    def polls_the_condition(self):
+        while not self.event.is_set():
+            with self.condition:
+                self.condition.wait(0)
+
+    def polls_a_permit(self):
+        while not self.permits.acquire(timeout=0):
+            pass
+
+    def polls_for_a_result(self):
+        while True:
+            try:
+                return self.future.result(timeout=0)
+            except TimeoutError:
+                pass
+
+    def polls_futures(self):
+        while wait([self.future], timeout=0).not_done:
+            pass
+
+    def ends(self):
+        self.event.set()
+        self.permits.release()
+        self.future.set_result(1)
+
+
+@pytest.mark.parametrize("switches", ["free", "gil"])
+@pytest.mark.parametrize(
+    "polls",
+    [
+        Waits.polls_the_event,
+        Waits.polls_the_condition,
+        Waits.polls_a_permit,
+        Waits.polls_for_a_result,
+        Waits.polls_futures,
+    ],
+)
+def test_a_loop_that_waits_no_time_waits(polls, switches):
+    ends = explore_threads(polls, Waits.ends, setup=Waits, switches=switches, strategy="dpor")
+    assert (ends.verdict, ends.complete) == ("ok", True)
+
+
+def test_a_loop_that_keeps_the_lock_of_a_condition_waits_where_it_gives_the_lock_back():
+    def polls(condition):
+        with condition:
+            while not condition.wait(0):
+                pass
+
+    def notifies(condition):
+        with condition:
+            condition.notify()
+
+    seen = explore_threads(polls, notifies, setup=threading.Condition, strategy="dpor", raises=False)
+    assert seen.wrong.kind == "endless"  # where the notify comes first
+
+    def polls_a_flag(it):
+        with it.condition:
+            while not it.permits.acquire(blocking=False):
+                it.condition.wait(0)
+
+    def sets_the_flag(it):
+        with it.condition:
+            it.permits.release()
+
+    assert explore_threads(polls_a_flag, sets_the_flag, setup=Waits, strategy="dpor").complete

@@ -1,9 +1,11 @@
 """Programs of threads, explored to the end: what is found, in how many schedules, and what is said of it."""
 
 import gc
+import queue
 import sys
 import threading
 import weakref
+from concurrent.futures import Future
 
 import pytest
 
@@ -400,3 +402,88 @@ def test_a_generator_that_outlives_the_exploration_goes_on():
 
     assert explore_threads(lambda it: it.start(), lambda it: it.n, setup=Numbers, check=check).verdict == "ok"
     assert [next(kept[0]), next(kept[0])] == [1, 2]
+
+
+def leaves_in_a_thread():
+    thread = threading.Thread(target=sys.exit)
+    thread.start()
+    thread.join()
+
+
+def with_a_hook_of_its_own(got):
+    threading.excepthook = lambda told: got.append((told.exc_type, told.thread.name))
+    thread = threading.Thread(target=lambda: 1 / 0, name="divides")
+    thread.start()
+    thread.join()
+
+
+def with_a_hook_that_fails(got):
+    threading.excepthook = lambda told: 1 / 0
+    threading.Thread(target=lambda: [].pop()).start()
+
+
+def test_what_ends_a_thread_goes_where_python_has_it_go():
+    assert explore_threads(leaves_in_a_thread).verdict == "ok"
+    hooks = threading.excepthook
+    expected = [(ZeroDivisionError, "divides")]
+    assert explore_threads(with_a_hook_of_its_own, setup=list, check=lambda got: got == expected).verdict == "ok"
+    assert threading.excepthook is hooks
+    failed = explore_threads(with_a_hook_that_fails, setup=list, raises=False)
+    assert isinstance(failed.wrong.error, ZeroDivisionError)
+
+
+class Consumers:
+    def __init__(self):
+        self.condition, self.items, self.waiting = threading.Condition(), [], 0
+
+    def put(self):
+        with self.condition:
+            self.items.append(1)
+            self.condition.notify()
+
+    def get(self):
+        with self.condition:
+            while not self.items:
+                self.condition.wait()
+            self.items.pop()
+
+    def look_too_early(self):
+        found = bool(self.items)
+        with self.condition:
+            self.waiting += 1
+            if not found:
+                self.condition.wait()
+
+
+@pytest.mark.parametrize(
+    ("threads", "kind"),
+    [
+        ([Consumers.put, Consumers.get, Consumers.get], "deadlock"),
+        ([Consumers.put, Consumers.look_too_early], "lost wakeup"),
+    ],
+)
+def test_a_wakeup_is_lost_only_if_nobody_has_looked_since(threads, kind):
+    assert explore_threads(*threads, setup=Consumers, strategy="dpor", raises=False).wrong.kind == kind
+
+
+def waits_for_the_end():
+    thread = threading.Thread(target=threading.Event().wait, name="worker")
+    thread.start()
+    thread.join()
+
+
+@pytest.mark.parametrize(
+    ("thread", "words"),
+    [
+        (lambda: threading.Event().wait(), "thread 0 waits for a notify of an Event"),
+        (lambda: threading.Semaphore(0).acquire(), "thread 0 waits for a notify of a Semaphore"),
+        (lambda: queue.Queue().get(), "thread 0 waits for a notify of a Queue"),
+        (lambda: Future().result(), "thread 0 waits for a notify of a Future"),
+        (
+            waits_for_the_end,
+            "thread 0 waits for the end of thread 1 (worker), thread 1 (worker) waits for a notify of an Event",
+        ),
+    ],
+)
+def test_a_deadlock_says_what_is_waited_for(thread, words):
+    assert explore_threads(thread, raises=False).wrong.message == words

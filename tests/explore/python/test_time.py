@@ -2,6 +2,7 @@
 
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
 
 import pytest
 
@@ -109,3 +110,25 @@ def cancels_in_time():
 @pytest.mark.parametrize("switches", ["free", "gil"])
 def test_a_timer_may_call_after_it_was_cancelled(switches):
     assert explored(cancels_in_time, switches=switches).wrong.kind == "exception"
+
+
+def until_it_is_over():
+    condition, end = threading.Condition(), time.monotonic() + 0.1
+    with condition:
+        while (left := end - time.monotonic()) >= 0:
+            condition.wait(left)
+
+
+def as_one_is_completed(limit):
+    event = threading.Event()
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(event.wait)
+        with pytest.raises(TimeoutError):
+            list(as_completed([future], timeout=limit))
+        event.set()
+
+
+@pytest.mark.parametrize("waits", [until_it_is_over, lambda: as_one_is_completed(1), lambda: as_one_is_completed(0)])
+@pytest.mark.parametrize("switches", ["free", "gil"])
+def test_a_wait_that_has_timed_out_is_over(waits, switches):
+    assert explored(waits, switches=switches).complete

@@ -25,6 +25,7 @@ from typing import Any, Final, TypeVar
 
 from latchfree.extras import require
 from latchfree_explore.python.aio.ending import Ending
+from latchfree_explore.python.aio.scopes import in_order
 from latchfree_explore.python.aio.tasks import ExploredFuture, ExploredTask, is_eager
 from latchfree_explore.python.aio.turning import Forced, Watch, others_can_act, turning
 from latchfree_explore.python.aio.where import told_as, waits_at
@@ -67,8 +68,11 @@ class ExploredLoop(Ending):
         self._woken = False
         self._watch = Watch()
         self._pause = SHORTEST
+        self.spared: set[int] = set()  # the addresses of the tasks that nobody cancels now
         self._cancellable: dict[asyncio.Task[Any], int] = {}
         self._numbers = 0
+        self._known: set[int] = set()  # the addresses of the tasks that have numbers
+        self._making: Any = None  # the coroutine for which `create_task` makes a task
 
     # the thread ------------------------------------------------------------------------------------------------------
 
@@ -86,7 +90,8 @@ class ExploredLoop(Ending):
             if not asyncio.iscoroutine(coroutine):
                 what = type(coroutine).__name__
                 run.stop("out of control", f"main returned a {what}, not a coroutine; fix: give a coroutine function")
-            return self._run_to_the_end(run, self.create_task(coroutine, name="main"))
+            with in_order(self.next_number):
+                return self._run_to_the_end(run, self.create_task(coroutine, name="main"))
         finally:
             run.loop = None
             sys.set_asyncgen_hooks(*hooks)
@@ -240,6 +245,11 @@ class ExploredLoop(Ending):
         self._check_open()
         handle = asyncio.Handle(callback, args, self, context)
         run = CONTROL.run
+        owner = getattr(callback, "__self__", None)
+        if isinstance(owner, asyncio.Task) and id(owner) not in self._known and owner.get_coro() is not self._making:
+            self._adopt(owner, self._next_task())  # made by its class, not by `create_task`
+            if owner.get_name().startswith("Task-"):
+                owner.set_name(_named(self._tasks_made - 1, owner.get_coro()))
         if run is not None and run.current is not None:
             if not run.alone and not run.current.outside:
                 run.at(0)
@@ -273,27 +283,44 @@ class ExploredLoop(Ending):
     def create_task(self, coro: Coroutine[Any, Any, T], *, name: str | None = None, **options: Any) -> asyncio.Task[T]:
         """Return a task of this loop, which the outside may cancel."""
         self._check_open()
-        number = self._tasks_made
+        number = self._next_task()
+        named = name or _named(number, coro)
+        before, self._making = self._making, coro
+        try:
+            if self._factory is None or is_eager(self._factory):
+                eager = {} if self._factory is None else {"eager_start": True}
+                task = ExploredTask(coro, loop=self, name=named, **eager, **options)
+            else:
+                task = self._factory(self, coro, **options)
+                task.set_name(named)
+        finally:
+            self._making = before
+        if id(task) not in self._known:
+            self._adopt(task, number)
+        made: asyncio.Task[T] = task
+        return made
+
+    def _next_task(self) -> int:
         self._tasks_made += 1
-        named = name or f"task {number} ({getattr(coro, '__qualname__', type(coro).__name__).rpartition('.')[2]})"
-        if self._factory is None or is_eager(self._factory):
-            eager = {} if self._factory is None else {"eager_start": True}
-            task = ExploredTask(coro, loop=self, name=named, **eager, **options)
-        else:
-            task = self._factory(self, coro, **options)
-            task.set_name(named)
+        return self._tasks_made - 1
+
+    def _adopt(self, task: asyncio.Task[Any], number: int) -> None:
+        """Take a task that has been made for one of the program's."""
         self.numbered[number] = task
+        self._known.add(id(task))
         if self.cancels and number and not task.done() and not self._ends and not _for_a_timeout():
             self._cancellable[task] = number
             cancels(_running(), self, number)
-        made: asyncio.Task[T] = task
-        return made
 
     def event(self, label: str, result: object) -> asyncio.Future[Any]:
         """Return a future that the outside completes whenever it likes, with a result or an exception."""
         future = self.create_future()
         completes(_running(), self, future, label, result)
         return future
+
+    def between_calls(self, task: asyncio.Task[Any] | None, between: bool) -> None:
+        """Note whether a task is between two calls of a scenario: there the outside does not cancel it."""
+        (self.spared.add if between else self.spared.discard)(id(task))
 
     # threads ---------------------------------------------------------------------------------------------------------
 
@@ -332,9 +359,14 @@ def _running() -> Run:
     return run
 
 
+def _named(number: int, coroutine: Any) -> str:
+    """Return the name of a task that was given none."""
+    return f"task {number} ({getattr(coroutine, '__qualname__', type(coroutine).__name__).rpartition('.')[2]})"
+
+
 def _for_a_timeout() -> bool:
     """Return whether `asyncio.wait_for` makes the task, which nobody else holds."""
-    frame: FrameType | None = sys._getframe(2)
+    frame: FrameType | None = sys._getframe(3)
     for _ in range(4):
         if frame is None:
             return False

@@ -1,7 +1,8 @@
 """Tasks that call an object whose methods are coroutines; what they get must be linearizable.
 
 The loop is one thread, so the order in which calls begin and return is known in every schedule: one history is judged.
-A call whose task was cancelled has no result: it may have taken effect, or not.
+A call whose task was cancelled has no result: it may have taken effect, or not. Its task makes no more calls. Between
+two calls nothing is cancelled: whoever holds a lock would be gone, which says nothing about the lock.
 """
 
 from __future__ import annotations
@@ -97,6 +98,8 @@ class ObjectTasks(AsyncProgram):
             asyncio.create_task(self._process(number, calls), name=f"task {number}")
             for number, calls in enumerate(self._script)
         ]
+        for task in tasks:
+            self._loop.between_calls(task, True)
         await asyncio.wait(tasks)
         failed = [task for task in tasks if not task.cancelled() and task.exception() is not None]
         if failed:
@@ -108,7 +111,9 @@ class ObjectTasks(AsyncProgram):
     async def _process(self, process: int | str, calls: Calls) -> None:
         """Make calls one after the other; others may come before each of them."""
         for f, arguments in calls:
+            self._loop.between_calls(asyncio.current_task(), True)
             await asyncio.sleep(0)
+            self._loop.between_calls(asyncio.current_task(), False)
             made: list[Any] = [process, f, arguments, UNKNOWN, self._now(), None]
             self._made.append(made)
             run = CONTROL.run
@@ -118,6 +123,7 @@ class ObjectTasks(AsyncProgram):
                 )
             made[3] = frozen(await _settled(self._given[1](self._target, f, arguments)), f"the result of {f}")
             made[5] = self._now()
+        self._loop.between_calls(asyncio.current_task(), True)
 
     def _now(self) -> int:
         self._events += 1

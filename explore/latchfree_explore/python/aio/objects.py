@@ -6,9 +6,10 @@ known. Where there are other threads, such a call touches one location of the lo
 
 from __future__ import annotations
 
+import types
 from typing import Any, Final
 
-from latchfree_explore.python.core.run import Run
+from latchfree_explore.python.core.run import CONTROL, Run
 from latchfree_explore.python.core.steps import READ, WRITE
 
 _READERS: Final = frozenset({
@@ -18,6 +19,23 @@ _READERS: Final = frozenset({
 })  # fmt: skip
 """Functions and methods that only look, or whose changes are seen: in what a task waits for, and in the timers."""
 _OBJECTS: Final = ("asyncio.", "_asyncio", "latchfree_explore.python.aio.tasks")
+
+
+def is_of_asyncio(value: Any) -> bool:
+    """Return whether a value is one of asyncio's own objects."""
+    return type(value).__module__.startswith(_OBJECTS)
+
+
+def told_in_a_thread(line: int, value: Any) -> Any:
+    """Return a function that tells what a method of asyncio's own objects touches; any other value as it is."""
+    if not isinstance(value, types.MethodType | types.BuiltinMethodType) or not is_of_asyncio(value.__self__):
+        return value
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return CONTROL.call(line, value, *args, **kwargs)
+
+    call.__name__ = value.__name__
+    return call
 
 
 def called(run: Run, loop: Any, function: Any, gets_on: bool) -> None:
@@ -32,7 +50,7 @@ def called(run: Run, loop: Any, function: Any, gets_on: bool) -> None:
         Whether such a call may change something unseen, as one that reads a file does.
     """
     owner = getattr(function, "__self__", None)
-    of_asyncio = type(owner).__module__.startswith(_OBJECTS)
+    of_asyncio = is_of_asyncio(owner)
     name = getattr(function, "__name__", "")
     module = getattr(function, "__module__", None) or ""
     if module == "anyio.to_thread" and name == "run_sync":

@@ -18,10 +18,14 @@ class StillLoop(_Base):  # type: ignore[misc]
     ----------
     errors : list of (str, BaseException or None)
         What callbacks raised.
+    slow_callback_duration : float
+        A setting that changes nothing here.
     """
 
     def __init__(self) -> None:
         self.errors: list[tuple[str, BaseException | None]] = []
+        self.slow_callback_duration = 0.1
+        self._debug = False
         self._over = False
         self._executor: Any = None
         self._handler: Callable[[Any, dict[str, Any]], object] | None = None
@@ -64,11 +68,24 @@ class StillLoop(_Base):  # type: ignore[misc]
         return self._handler
 
     def get_debug(self) -> bool:
-        """Return False."""
-        return False
+        """Return what was set."""
+        return self._debug
 
     def set_debug(self, enabled: bool) -> None:
-        """Do nothing."""
+        """Note a setting that changes nothing here."""
+        self._debug = enabled
+
+    def run_forever(self) -> None:
+        """Refuse: the loop runs."""
+        raise RuntimeError("This event loop is already running")
+
+    def run_until_complete(self, future: Any) -> Any:
+        """Refuse: the loop runs."""
+        self.run_forever()
+
+    def close(self) -> None:
+        """Refuse: the loop runs."""
+        raise RuntimeError("Cannot close a running event loop")
 
     def is_running(self) -> bool:
         """Return whether the schedule still runs."""

@@ -1,8 +1,9 @@
 """The timers of an event loop and its clock, which only the outside moves.
 
-Two timers land at one moment only if `call_at` was given the same number for both. The deadlines of any other two
-differ, if only by the time that the code between them took, so the loop may turn in between: then the one that was made
-first is the earlier one. Timers of one moment land in the order of asyncio's heap, which compares deadlines alone.
+Two timers land at one moment only if `call_at` was given the same reading of the clock for both, with the same delay
+added (`moments`). The deadlines of any other two differ, if only by the time that the code between them took, so the
+loop may turn in between: then the one that was made first is the earlier one. Timers of one moment land in the order of
+asyncio's heap, which compares deadlines alone.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from collections.abc import Callable
 from contextvars import Context
 from typing import Any
 
+from latchfree_explore.python.aio.moments import read, same
 from latchfree_explore.python.aio.still import StillLoop
 from latchfree_explore.python.aio.world import Timer, passes
-from latchfree_explore.python.core.run import CONTROL, Run
+from latchfree_explore.python.core.run import CONTROL, LITTLE, Run
 from latchfree_explore.python.core.steps import BAR, READ, WRITE
 from latchfree_explore.python.core.task import Task
 
@@ -53,7 +55,7 @@ class Timers(StillLoop):
         if run.current is not None:
             run.current.asked_time = True
         self.asks_time(run)
-        return run.now
+        return read(run.now)
 
     def asks_time(self, run: Run) -> None:
         """Note that the running thread asks for the time."""
@@ -84,8 +86,8 @@ class Timers(StillLoop):
         run = CONTROL.run
         assert run is not None
         run.record(self, "clock", READ)
-        same = next((timer.moment[1] for timer in self.coming.values() if timer.when() is when), None)
-        return self._timer(run, when, same, callback, args, context)
+        first = next((timer.moment[1] for timer in self.coming.values() if same(timer.when(), when)), None)
+        return self._timer(run, when, first, callback, args, context)
 
     def _timer(
         self, run: Run, when: float, first: int | None, callback: Any, args: Any, context: Context | None
@@ -131,6 +133,7 @@ class Timers(StillLoop):
             run.record(self, ("timer", each.number), READ)
         self._settled = [timer, *(each for each in self._settled if each not in before)]
         run.now = max(run.now, timer.when())
+        run.late += LITTLE
         for each in [each for each in self.coming.values() if each.moment <= timer.moment]:
             if each is not timer:
                 run.record(self, ("timer", each.number), READ)

@@ -47,6 +47,7 @@ class Loop(Protocol):
     calls: bool
     to_cancel: list[asyncio.Task[Any]]
     events: int
+    spared: set[int]
 
     def is_closed(self) -> bool:
         """Return whether the schedule is over."""
@@ -137,14 +138,15 @@ def passes(run: Run, loop: Loop, timer: Timer) -> None:
 
 
 class _May(_Open):
-    """A task may be cancelled while it runs and the outside has cancelled fewer tasks than it may."""
+    """A task may be cancelled while it runs, if it is not spared and the outside has cancelled fewer than it may."""
 
     def __init__(self, loop: Loop, number: int) -> None:
         super().__init__(loop)
         self._number = number
 
     def ready(self) -> bool:
-        return self.loop.cancels > 0 and not self.loop.is_closed() and not self.loop.numbered[self._number].done()
+        task = self.loop.numbered[self._number]
+        return self.loop.cancels > 0 and not (self.loop.is_closed() or task.done() or id(task) in self.loop.spared)
 
 
 def cancels(run: Run, loop: Loop, number: int) -> None:

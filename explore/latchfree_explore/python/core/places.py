@@ -121,7 +121,10 @@ def called(roots: list[Any], target: Any) -> str:
     finally:
         CONTROL.run = run
     if path is None:
-        return target.__qualname__ if isinstance(target, type) else f"a {type(target).__name__}"
+        if isinstance(target, type):
+            return target.__qualname__
+        kind = type(target).__name__
+        return f"an {kind}" if kind[0] in "AEIOaeio" else f"a {kind}"
     condition, waits, _ = path.partition("._waiters[")
     if waits:
         return f"a notify of {condition}"

@@ -19,12 +19,15 @@ from latchfree_explore.python.core.names import Names
 from latchfree_explore.python.core.steps import CLOCK, PROBE, READ, TIMEOUT, Location, Step, both
 from latchfree_explore.python.core.task import Blocker, Spin, Task
 from latchfree_explore.python.core.undo import Undo
+from latchfree_explore.python.core.waking import lost
 
 MOST_STEPS: Final = 5_000
 MOST_ROUNDS: Final = 100_000
 """Rounds of loops that one schedule may take before it counts as endless."""
 MOST_LATE: Final = 5_000
 """Calls of hooks that the end of a thread may take, as in its ``finally``."""
+LITTLE: Final = 2.0**-20
+"""Seconds by which the clock is late when a deadline has passed: no thread wakes before its deadline is over."""
 DEEPER: Final = 3
 """How many frames a call takes, as hooks stand in between."""
 
@@ -122,6 +125,8 @@ class Run:
         How many calls of the program may have changed something that no access tells.
     forced : bool
         Whether the outside was made to act: then the schedules that go on without it are missing.
+    late : float
+        By how many seconds the threads' clock is ahead of the deadlines that have passed.
     timeouts : int
         How many deadlines may still pass while some thread can go on.
     early : frozenset of int
@@ -159,10 +164,11 @@ class Run:
         self.writes = 0
         self.forced = False
         self.now = 0.0
+        self.late = 0.0
         self.timeouts = 0
         self.early: frozenset[int] = frozenset()
         self._others = False  # whether a thread could go on before any deadline was asked for
-        self.unheard: dict[int, str] = {}
+        self.unheard: dict[int, tuple[int, int]] = {}  # who has notified when nobody waited, and at which step
         self.stop_at = -1
         self.on_stop: Callable[[int, str], object] = lambda number, thread: None
         self.on_over: Callable[[Run], object] = lambda run: None
@@ -336,6 +342,7 @@ class Run:
                 if each.pending and not each.done and each.blocker and not each.blocker.ready()
             )
             self.now = task.deadline
+            self.late += LITTLE
             self.step.sooner = self.timeouts > 0
             self.timeouts -= self._others
 
@@ -398,8 +405,8 @@ class Run:
         )
         if all(isinstance(task.blocker, Spin) for task in waiting):
             return "livelock", words
-        lost = [self.unheard[task.condition] for task in waiting if task.condition in self.unheard]
-        return ("lost wakeup", f"{words}; {lost[0]}") if lost else ("deadlock", words)
+        missed = lost(self, waiting)
+        return ("deadlock", words) if missed is None else ("lost wakeup", f"{words}; {missed}")
 
     def _stop(self, problem: str, why: str) -> Task | None:
         """Note what ends the schedule; nobody goes on."""

@@ -43,6 +43,8 @@ TIMEOUT: Final = "timeout"
 _COMMUTING: Final = frozenset({(READ, READ), (PUT, PUT), (PROBE, PROBE), (BAR, BAR)})
 
 CLOCK: Final[Location] = (0, "clock")
+ALIVE: Final[Location] = (0, "alive")
+"""Which threads there are: each that comes or goes is `PUT` there, ``threading.enumerate()`` reads."""
 
 
 def conflict(a: str, b: str) -> bool:

@@ -24,9 +24,9 @@ class Task:
     """A thread of the explored program, or the world outside: what the end of the program does not wait for."""
 
     __slots__ = (
-        "asked_time", "blocker", "condition", "deadline", "done", "doubt", "doubted", "error", "greenlet", "holds",
-        "last_step", "misses", "name", "number", "on_end", "opening", "outside", "parked", "pending", "polled", "spin",
-        "starter", "tick",
+        "asked_time", "blocker", "condition", "deadline", "done", "doubt", "doubted", "error", "gives", "greenlet",
+        "holds", "last_step", "misses", "name", "number", "on_end", "opening", "outside", "parked", "pending", "polled",
+        "spin", "starter", "tick", "yields",
     )  # fmt: skip
 
     def __init__(self, number: int, name: str, outside: bool = False) -> None:
@@ -53,6 +53,8 @@ class Task:
         )
         self.misses = False  # whether the next function that is entered is one whose result was not in its cache
         self.condition = 0
+        self.gives: Any = None  # the lock that its last wait for a notify has given back and taken again
+        self.yields = False  # whether its next wait of no time lets others go on
         self.on_end: list[Callable[[], None]] = []
 
 

@@ -55,7 +55,9 @@ def again(rounds: int, line: int) -> int:
     if run.rounds > MOST_ROUNDS:
         run.stop("endless", f"the loop at line {line} goes on after {MOST_ROUNDS:,} rounds")
     waits = _repeats(run, run.current, line)
-    if waits is not None:
+    if waits is not None and run.current.gives is not None and run.current.gives.holder == run.current.number + 1:
+        run.current.yields = True  # it holds a lock that others get when it waits for a notify: it waits there
+    elif waits is not None:
         tick = _tick(run.current, waits)
         if tick:
             run.wait(waits, (run.location(None, "sleep"), WRITE), run.now + tick)

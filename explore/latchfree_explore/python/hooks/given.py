@@ -13,6 +13,7 @@ import sys
 import types
 from typing import Any, Final
 
+from latchfree_explore.python.aio.objects import told_in_a_thread
 from latchfree_explore.python.core.run import Run
 from latchfree_explore.python.hooks import effects
 from latchfree_explore.python.hooks.atomic import in_python
@@ -62,6 +63,9 @@ def given(
     if calls:
         args = tuple(in_python(line, each) for each in args)
     kwargs = {name: in_python(line, each) if calls or name in _CALLED else each for name, each in kwargs.items()}
+    if run.loop is not None and _starts_threads(function):
+        args = tuple(told_in_a_thread(line, each) for each in args)
+        kwargs = {name: told_in_a_thread(line, each) for name, each in kwargs.items()}
     if isinstance(function, types.BuiltinFunctionType | type) and function in _ITERATING:
         called = any(_calls_back(each) for each in (*args, *kwargs.values()))
         if called and (len(args) == 1 or function not in (max, min)):
@@ -79,6 +83,12 @@ def _calls(function: Any) -> bool:
     if module in _CALLING_MODULES:
         return function not in _ONLY_KEEPING
     return function in _CALLING or module not in sys.stdlib_module_names
+
+
+def _starts_threads(function: Any) -> bool:
+    """Return whether a function is one of the library's that calls what it is given in another thread."""
+    made = function.__init__ if isinstance(function, type) else function  # type: ignore[misc]
+    return (getattr(made, "__module__", None) or "").startswith(("threading", "concurrent.futures"))
 
 
 def _calls_back(value: Any) -> bool:

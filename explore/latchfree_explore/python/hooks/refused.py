@@ -11,11 +11,14 @@ _RUNNING: Final = ("run", "run_until_complete", "run_forever", "guest_run", "sta
 _LOOPS: Final = ("asyncio", "anyio", "trio", "curio", "uvloop")
 _LEAVING: Final = ("fork", "forkpty", "_exit")
 _STARTING: Final = ("Pool", "ThreadPool", "start")
+_POOLS: Final = ("ProcessPoolExecutor", "InterpreterPoolExecutor")
 _POOL: Final = "multiprocessing.pool"
 
 
 def refuse(run: Run, function: Any, args: tuple[Any, ...]) -> None:
     """Stop at a call that runs an event loop of its own, real threads, or another process."""
+    if isinstance(function, type):
+        refuse_processes(run, function)
     name = getattr(function, "__name__", "")
     module = getattr(function, "__module__", None) or ""
     if name not in _NAMES and module != _POOL:
@@ -33,6 +36,14 @@ def refuse(run: Run, function: Any, args: tuple[Any, ...]) -> None:
     if package == "multiprocessing" and (name in _STARTING or module == _POOL):
         fix = "use concurrent.futures.ThreadPoolExecutor"
         run.stop("out of control", f"{module}: {name}() runs threads or processes of the system; fix: {fix}")
+
+
+def refuse_processes(run: Run, kind: type) -> None:
+    """Stop at a pool whose workers are processes."""
+    for each in kind.__mro__:
+        if each.__name__ in _POOLS and each.__module__.startswith("concurrent.futures"):
+            fix = "use concurrent.futures.ThreadPoolExecutor"
+            run.stop("out of control", f"concurrent.futures: {each.__name__} runs processes of the system; fix: {fix}")
 
 
 _NAMES: Final = frozenset({*_RUNNING, *_LEAVING, *_STARTING})

@@ -103,7 +103,7 @@ def before(run: Run, function: Any, args: tuple[Any, ...], line: int) -> list[tu
         for owner in held:
             told(run, line, f"{called(run.roots, owner)}.{name}()")
     for container, argument in containers:
-        changes = not reading and not isinstance(function, type) and container is argument
+        changes = not (reading or isinstance(function, type) or passes_on(function)) and container is argument
         changes = changes and (len(container) > 0 or function is not heapq.heappop)
         only_shape = function is len or (
             function in (iter, list, tuple, set, frozenset) and isinstance(container, dict)

@@ -20,39 +20,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from latchfree_explore.python.core.run import CONTROL
-from latchfree_explore.python.core.steps import PROBE, READ, WRITE
-from latchfree_explore.python.hooks import effects
-from latchfree_explore.python.library import fake_thread
+from latchfree_explore.python.core.run import CONTROL, LITTLE
+from latchfree_explore.python.hooks.whole import REWRITTEN
+from latchfree_explore.python.library import conditions, fake_thread, fields
 from latchfree_explore.python.library.locks import SimpleQueue, Unlocked
 
 COPIED: Final = ("threading", "queue", "concurrent.futures._base", "concurrent.futures.thread")
-
-
-class Watched:
-    """An attribute of a library class that threads read without a lock: its accesses are steps."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __get__(self, owner: Any, kind: type | None = None) -> Any:
-        if owner is None:
-            return self
-        self._note(owner, READ)
-        try:
-            return owner.__dict__[self._name]
-        except KeyError:
-            raise AttributeError(self._name) from None
-
-    def __set__(self, owner: Any, value: Any) -> None:
-        self._note(owner, WRITE)
-        owner.__dict__[self._name] = value
-
-    def _note(self, owner: Any, kind: str) -> None:
-        run = CONTROL.run
-        if run is not None:
-            run.at(0)
-            run.record(owner, self._name, kind)
 
 
 class _Quiet:
@@ -82,7 +55,7 @@ class Library:
             (value, value.copy())
             for name in COPIED
             for key, value in vars(self.modules[name]).items()
-            if type(value) in (dict, set) and not key.startswith("__")
+            if isinstance(value, dict | set) and not key.startswith("__")
         ]
 
     def _copied(self, name: str) -> types.ModuleType:
@@ -132,14 +105,17 @@ class Library:
         vars(pool)["_global_shutdown_lock"] = Unlocked()
         if "_maintain_shutdown_locks" in vars(threading):  # looks at locks in the order of their addresses
             vars(threading)["_maintain_shutdown_locks"] = lambda: None
-        vars(threading)["_make_invoke_excepthook"] = _keep_error
+        vars(threading)["_make_invoke_excepthook"] = _keep_error(threading)
         _no_daemon(threading._DummyThread)
-        threading.Event._flag = Watched("_flag")
+        threading.Event._flag = fields.Watched("_flag")
+        threading.Semaphore._value, base.Future._state = fields.OF_SEMAPHORES, fields.OF_FUTURES
         for name in ("broken", "n_waiting"):
-            setattr(threading.Barrier, name, _asked_without_the_lock(getattr(threading.Barrier, name)))
+            setattr(threading.Barrier, name, fields.asked_without_the_lock(getattr(threading.Barrier, name)))
         for kind in (queues.Queue, queues.LifoQueue, queues.PriorityQueue):
-            _tell_items(kind)
-        _hear_notifications(threading.Condition)
+            fields.tell_items(kind)
+        fields.tell_threads(threading)
+        conditions.hear_notifications(threading)
+        vars(base)["as_completed"] = _with_time_that_passes(vars(base)["as_completed"])
         threading.Thread.__hash__ = base.Future.__hash__ = _numbered
         threading.Thread.__repr__ = _looking(threading.Thread.__repr__)
         vars(base)["id"] = hash  # futures are locked in the order of `id`: an address, which differs from run to run
@@ -151,6 +127,7 @@ class Library:
         for name in vars(concurrent.futures):
             if name in vars(base) and not name.startswith("__"):
                 vars(package)[name] = vars(base)[name]
+        vars(package)["__getattr__"] = lambda name: getattr(concurrent.futures, name)  # pools of processes
         vars(package).update(ThreadPoolExecutor=vars(pool)["ThreadPoolExecutor"], thread=pool, _base=base)
         return package
 
@@ -208,57 +185,46 @@ def _numbered(self: Any) -> int:
     return number
 
 
-def _keep_error() -> Callable[[Any], None]:
-    """Return what `threading.Thread` does with an uncaught exception: the thread's task keeps it."""
+def _keep_error(threading: Any) -> Callable[[], Callable[[Any], None]]:
+    """Return what makes what `threading.Thread` does with an uncaught exception.
+
+    The thread's task keeps it, unless the program has a hook of its own for it; SystemExit ends the thread silently.
+    """
 
     def keep(thread: Any) -> None:
+        kind, error, traceback = sys.exc_info()
         run = CONTROL.run
-        if run is not None and run.current is not None:
-            run.current.error = sys.exc_info()[1]
+        if run is None or run.current is None or isinstance(error, SystemExit):
+            return
+        hook = _hook_of_the_program(threading)
+        if hook is not None:
+            try:
+                CONTROL.call(0, hook, threading.ExceptHookArgs((kind, error, traceback, thread)))
+            except Exception as raised:
+                error = raised
+            else:
+                return
+        run.current.error = error
 
-    return keep
-
-
-def _asked_without_the_lock(asked: property) -> property:
-    """Return a property of a barrier whose reading is a step: it depends on whoever has the lock."""
-
-    def ask(self: Any) -> Any:
-        run = CONTROL.run
-        if run is not None:
-            run.at(0)
-            run.record(self._cond._lock, "lock", PROBE)
-        assert asked.fget is not None
-        return asked.fget(self)
-
-    return property(ask)
+    return lambda: keep
 
 
-def _tell_items(kind: Any) -> None:
-    """Have a queue tell that it reads or changes what it keeps its items in, which the program may look at, too."""
-    put, get, size = kind._put, kind._get, kind._qsize
-
-    def puts(self: Any, item: Any) -> None:
-        _changes(self.queue)
-        put(self, item)
-
-    def gets(self: Any) -> Any:
-        _changes(self.queue)
-        return get(self)
-
-    def sizes(self: Any) -> Any:
-        run = CONTROL.run
-        if run is not None:
-            run.record(self.queue, "shape", READ)
-        return size(self)
-
-    kind._put, kind._get, kind._qsize = puts, gets, sizes
+def _hook_of_the_program(threading: Any) -> Any:
+    """Return the program's own ``threading.excepthook``, set in a schedule or before; None if it has none."""
+    hook = threading.excepthook
+    if hook is not threading.__excepthook__:
+        return hook
+    older = sys.modules["threading"].excepthook
+    return older if id(getattr(older, "__code__", None)) in REWRITTEN else None
 
 
-def _changes(items: Any) -> None:
-    run = CONTROL.run
-    if run is not None:
-        for part, how in effects.CHANGES:
-            run.record(items, part, how)
+def _with_time_that_passes(as_completed: Any) -> Any:
+    """Return `as_completed` where no time is over at once: the library waits until the clock says more than that."""
+
+    def completed(fs: Any, timeout: float | None = None) -> Any:
+        return as_completed(fs, -LITTLE if timeout == 0 else timeout)
+
+    return completed
 
 
 def _no_daemon(dummy: Any) -> None:
@@ -270,32 +236,6 @@ def _no_daemon(dummy: Any) -> None:
         self._daemonic = False
 
     dummy.__init__ = initialised
-
-
-def _hear_notifications(condition: Any) -> None:
-    """Remember a notify that nobody waited for: if somebody waits for ever later, the wakeup was lost."""
-    notify, wait = condition.notify, condition.wait
-
-    def notified(self: Any, n: int = 1) -> None:
-        run = CONTROL.run
-        if run is not None and run.current is not None:
-            if self._waiters:
-                run.unheard.pop(id(self), None)
-            else:
-                run.unheard[id(self)] = f"{run.current.name} notified before, when nobody waited"
-        notify(self, n)
-
-    def waits(self: Any, timeout: float | None = None) -> Any:
-        run = CONTROL.run
-        task = run.current if run is not None else None
-        if task is None:
-            return wait(self, timeout)
-        task.condition = id(self)
-        heard = wait(self, timeout)
-        task.condition = 0
-        return heard
-
-    condition.notify, condition.wait = notified, waits
 
 
 @cache

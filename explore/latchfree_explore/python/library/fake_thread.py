@@ -13,7 +13,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from latchfree_explore.python.core.run import CONTROL, Run
-from latchfree_explore.python.core.steps import WRITE
+from latchfree_explore.python.core.steps import ALIVE, PUT, WRITE
+from latchfree_explore.python.core.task import Task
 from latchfree_explore.python.library.local import Local
 from latchfree_explore.python.library.locks import OUTSIDE, Lock, RLock, get_ident, refuse_to_wait, tell
 
@@ -62,7 +63,7 @@ def sleep(seconds: float) -> None:
 
 
 def now() -> float:
-    """Return the virtual time in seconds since the run began."""
+    """Return the virtual time in seconds since the run began, a little more than the deadlines that have passed."""
     run = CONTROL.run
     if run is None:
         return 0.0
@@ -70,7 +71,7 @@ def now() -> float:
         run.current.asked_time = True
         if run.loop is not None:
             run.loop.asks_time(run)
-    return run.now
+    return run.now + run.late
 
 
 class StartedBefore(RuntimeError):
@@ -89,6 +90,7 @@ def started(body: Callable[[], object]) -> int:
     run.alone = False
     task = run.spawn(body)
     run.record(run, "threads", WRITE)
+    run.record_at(ALIVE, PUT)
     tell(run, f"start {task.name}")
     run.poll()
     return task.number + 1
@@ -101,14 +103,28 @@ def start_new_thread(
     return started(lambda: function(*args, **(kwargs or {})))
 
 
-def _release_at_end(run: Run, lock: Lock) -> None:
+class End(Lock):
+    """The lock that a thread frees when it ends."""
+
+    task: Task | None = None
+
+    def waited_for(self) -> str:
+        """Return whose end is waited for."""
+        return super().waited_for() if self.task is None else f"the end of {self.task.name}"
+
+
+End.__name__ = Lock.__name__  # as a schedule calls it
+
+
+def _release_at_end(run: Run, lock: End) -> None:
     assert run.current is not None
+    lock.task = run.current
     run.current.on_end.append(lambda: lock.free(run))
 
 
-def set_sentinel() -> Lock:
+def set_sentinel() -> End:
     """Return a lock that is freed when the running thread ends; Python before 3.13."""
-    lock = Lock()
+    lock = End()
     if CONTROL.run is not None:
         _release_at_end(CONTROL.run, lock)
     return lock
@@ -119,7 +135,7 @@ class ThreadHandle:
 
     def __init__(self) -> None:
         self.ident: int | None = None
-        self._lock = Lock()
+        self._lock = End()
         self._over = False
 
     def is_done(self) -> bool:

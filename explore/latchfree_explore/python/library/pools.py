@@ -11,6 +11,7 @@ from typing import Any
 from latchfree_explore.python.core.places import caller
 from latchfree_explore.python.core.run import CONTROL
 from latchfree_explore.python.core.steps import READ, WRITE
+from latchfree_explore.python.hooks.refused import refuse_processes
 from latchfree_explore.python.library.copies import library
 
 
@@ -114,8 +115,30 @@ def submitted(
         If the pool's threads are real ones: it was made before the schedule began.
     """
     if isinstance(executor, concurrent.futures.Executor):
+        run = CONTROL.run
+        if run is not None:
+            refuse_processes(run, type(executor))
         raise RuntimeError(f"{type(executor).__name__} was made before the program began; fix: make the pool in main")
-    inner = executor.submit(function, *arguments)
+    return _wrapped(executor.submit(function, *arguments), loop)
+
+
+def wrap_future(future: Any, *, loop: Any = None) -> asyncio.Future[Any]:
+    """Return a future of the loop that ends as a thread's future does.
+
+    Raises
+    ------
+    TypeError
+        If it is no future of a thread.
+    """
+    if asyncio.isfuture(future):
+        return future
+    base = library().modules["concurrent.futures._base"]
+    if not isinstance(future, base.Future):
+        raise TypeError(f"concurrent.futures.Future is expected, got {future!r}")
+    return _wrapped(future, loop or asyncio.get_running_loop())
+
+
+def _wrapped(inner: Any, loop: Any) -> asyncio.Future[Any]:
     outer: asyncio.Future[Any] = loop.create_future()
     inner.add_done_callback(lambda done: None if loop.is_closed() else loop.call_soon_threadsafe(_copy, done, outer))
     outer.add_done_callback(lambda done: inner.cancel() if done.cancelled() else None)

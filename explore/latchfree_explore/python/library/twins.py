@@ -28,13 +28,13 @@ from latchfree_explore.python.core.run import CONTROL
 from latchfree_explore.python.library.copies import library
 from latchfree_explore.python.library.local import Local
 from latchfree_explore.python.library.locks import OUTSIDE, Lock, RLock, SimpleQueue
-from latchfree_explore.python.library.pools import run_coroutine_threadsafe
+from latchfree_explore.python.library.pools import run_coroutine_threadsafe, wrap_future
 
 _REAL_LOCK: Final = type(_thread.allocate_lock())
 _REAL_RLOCK: Final = type(_thread.RLock())
 _MADE: Final = (
     threading.Condition, threading.Event, threading.Semaphore, threading.BoundedSemaphore, threading.Barrier,
-    queue.Queue, queue.LifoQueue, queue.PriorityQueue,
+    queue.Queue, queue.LifoQueue, queue.PriorityQueue, concurrent.futures.Future,
 )  # fmt: skip
 _COPIED: Final[tuple[type, ...]] = (itertools.count, type(iter([0])), type(iter(())), type(iter(range(0))))
 """Kinds of iterators whose copies go on from where the original is, and share nothing with it."""
@@ -65,6 +65,7 @@ def _exchanged() -> dict[int, tuple[Any, Any]]:
             if kind and not name.startswith("__") and getattr(real, "__module__", "") != "builtins":
                 found.setdefault(id(real), (real, value))
     found[id(asyncio.run_coroutine_threadsafe)] = asyncio.run_coroutine_threadsafe, run_coroutine_threadsafe
+    found[id(asyncio.wrap_future)] = asyncio.wrap_future, wrap_future
     found[id(asyncio.as_completed)] = asyncio.as_completed, as_completed
     return found
 
