@@ -6,6 +6,7 @@ and the containers that it keeps.
 
 from __future__ import annotations
 
+import io
 import re
 import types
 from collections.abc import Iterator
@@ -24,6 +25,7 @@ IMMUTABLE: Final = (
     types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.GeneratorType,
     types.CoroutineType, types.AsyncGeneratorType, types.CodeType, types.GenericAlias, BaseException,
 )  # fmt: skip
+_IN_MEMORY: Final = (io.StringIO, io.BytesIO)
 VALUES: Final = frozenset({int, float, bool, str, bytes, type(None)})
 """Kinds whose operators touch nothing that is shared."""
 _CONTROLLED: Final = ("latchfree_explore.", "threading", "queue", "concurrent.futures.", "asyncio.", "_asyncio")
@@ -36,8 +38,11 @@ COPIED: Final = ("array", "numpy")
 
 
 def is_controlled(kind: type) -> bool:
-    """Return whether the objects of a class tell their accesses themselves, as locks and queues do."""
-    return kind.__module__.startswith(_CONTROLLED)
+    """Return whether the objects of a class tell their accesses themselves, as locks and queues do, or have none.
+
+    Files and streams have none: what they hold is outside.
+    """
+    return kind.__module__.startswith(_CONTROLLED) or (issubclass(kind, io.IOBase) and not issubclass(kind, _IN_MEMORY))
 
 
 def is_foreign(run: Run, value: Any, operation: str) -> bool:
