@@ -16,6 +16,7 @@ from latchfree_explore.python.core.places import attributes
 from latchfree_explore.python.core.run import Run
 from latchfree_explore.python.core.steps import READ, WRITE
 from latchfree_explore.python.hooks import effects
+from latchfree_explore.python.hooks.proxies import unwrapped
 
 REWRITTEN: Final[dict[int, types.CodeType]] = {}
 """The code of the functions that are rewritten, while they are, by address."""
@@ -33,11 +34,18 @@ _OF_VALUES: Final = frozenset({
 _DEPTH: Final = 5
 _MOST: Final = 500
 COPIED: Final = ("array", "numpy")
+"""Modules of arrays."""
 
 
 def is_controlled(kind: type) -> bool:
     """Return whether the objects of a class tell their accesses themselves, as locks and queues do."""
     return kind.__module__.startswith(_CONTROLLED)
+
+
+def is_array(value: Any) -> bool:
+    """Return whether a value may be an array in C, whose items are saved by a copy."""
+    kind: Any = type(value)
+    return kind.__module__ in COPIED or type(kind).__module__ == "_ctypes"
 
 
 def is_foreign(run: Run, value: Any, operation: str) -> bool:
@@ -86,7 +94,8 @@ def in_python(run: Run, value: Any, *operations: str) -> bool:
 
 
 def base_of(value: Any) -> Any:
-    """Return the object whose memory a view shows: of a memoryview, of a slice of an array of numpy."""
+    """Return the object whose memory a view shows: of a wrapper, a memoryview, a slice of an array of numpy."""
+    value = unwrapped(value)
     while True:
         base = value.obj if isinstance(value, memoryview) else None
         if base is None and type(value).__module__ == "numpy":
@@ -130,7 +139,7 @@ def change(run: Run, value: Any) -> list[tuple[str, Any]]:
     if not run.names.is_born(value):
         for name, _ in before:
             run.undo.attribute(value, name)
-        if type(value).__module__ in COPIED:
+        if is_array(value):
             run.undo.array(value)
     return before
 
@@ -177,6 +186,7 @@ def inside(run: Run, value: Any, *operations: str) -> Iterator[Any]:
             continue
         seen.add(id(each))
         if isinstance(each, effects.KINDS):
+            each = each if issubclass(type(each), effects.KINDS) else unwrapped(each)
             yield each
         elif not isinstance(each, tuple | frozenset):
             waiting += [(container, depth) for container in effects.behind(each)]
