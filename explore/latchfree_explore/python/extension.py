@@ -21,8 +21,9 @@ SETTING: Final = "LATCHFREE_EXPLORE_COMPILED"
 MODULES: Final = (
     "core/constants", "core/names", "core/run", "core/steps", "core/task", "core/undo", "hooks/announce",
     "hooks/atomic", "hooks/bound", "hooks/calls", "hooks/effects", "hooks/generators", "hooks/given", "hooks/items",
-    "hooks/iterating", "hooks/keeping", "hooks/lookup", "hooks/operators", "hooks/slots", "hooks/state",
-    "hooks/touched", "hooks/variables", "hooks/whole", "library/twins", "search/races", "search/strategies",
+    "hooks/iterating", "hooks/keeping", "hooks/lookup", "hooks/operators", "hooks/proxies", "hooks/slots",
+    "hooks/state", "hooks/touched", "hooks/variables", "hooks/whole", "library/twins", "search/races",
+    "search/strategies",
 )  # fmt: skip
 """What most of the time is spent in. No module is here that looks at the frames of its callers."""
 HERE: Final = Path(__file__).parent

@@ -6,10 +6,11 @@ import decimal
 import functools
 import itertools
 import logging
+import operator
 import threading
 import weakref
 from concurrent.futures import ThreadPoolExecutor
-from typing import ClassVar
+from typing import ClassVar, Generic, TypeVar
 
 import numpy as np
 import pytest
@@ -85,6 +86,13 @@ class Point(ctypes.Structure):
     _fields_ = (("x", ctypes.c_int),)
 
 
+T = TypeVar("T")
+
+
+class Of(Generic[T]):
+    n = 0
+
+
 class Named(dict):
     """A dictionary whose items are its attributes."""
 
@@ -118,11 +126,13 @@ IN_C = {
     "the name of a class": (lambda: Other, lambda it: setattr(it, "__name__", "a"), lambda it: it.__name__),
     "a number of C": (ctypes.c_int, lambda it: setattr(it, "value", 1), lambda it: it.value),
     "a field of C": (Point, lambda it: setattr(it, "x", 1), lambda it: it.x),
+    "an array of C": (lambda: (ctypes.c_int * 2)(1, 2), lambda it: it.__setitem__(0, 5), list),
     "a context": (lambda: decimal.Context(prec=1), lambda it: setattr(it, "prec", 2), lambda it: it.prec),
     "a shape": (lambda: np.zeros(4), lambda it: setattr(it, "shape", (2, 2)), lambda it: it.shape),
     "a cell": (lambda: CELL, lambda it: setattr(it, "cell_contents", 1), lambda it: it.cell_contents),
     "the setter of type": (lambda: Default, lambda it: type.__setattr__(it, "n", 1), lambda it: it.n),
     "the deleter of type": (lambda: Default, lambda it: type.__delattr__(it, "n"), lambda it: it.n),
+    "a generic class": (lambda: Of[int], lambda it: setattr(it, "n", 1), lambda it: (it.n, Of.n)),
     "items that are attributes": (lambda: Named(value=0), other_attribute, lambda it: (dict(it), vars(it) is it)),
 }
 
@@ -135,6 +145,20 @@ def test_an_attribute_that_code_in_c_keeps(name, inside):
     before = state(old)
     explore_threads(lambda _: inside and change(old), setup=lambda: inside or change(old))
     assert state(old) == before
+
+
+@pytest.mark.parametrize("how", [operator.methodcaller("append", 1), operator.methodcaller("sort", reverse=True)])
+def test_a_method_is_called_of_each_list(how):
+    old = [[0, 1], [2, 3]]
+
+    def changes():
+        list(map(how, old))
+
+    def looks():
+        assert 1 not in (old[0][0], len(old[1]) - 2)
+
+    assert explore_threads(changes, looks, strategy="dpor", raises=False).wrong is not None
+    assert old == [[0, 1], [2, 3]]
 
 
 SHARED = {"value": 0}

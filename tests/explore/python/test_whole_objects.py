@@ -13,6 +13,7 @@ import operator
 import queue
 import threading
 from types import SimpleNamespace
+from typing import Generic, TypeVar
 
 import numpy as np
 import pytest
@@ -150,6 +151,31 @@ class Meta(type):
         super().__setattr__(name, value)
 
 
+class ObjectProxy:
+    """What `wrapt` has in C."""
+
+    __slots__ = ("__wrapped__",)
+    __module__ = "wrapt"
+
+
+class Wrapped:
+    def __init__(self):
+        self.n = 0
+
+
+def wrapper():
+    made = ObjectProxy()
+    made.__wrapped__ = Wrapped()
+    return made
+
+
+T = TypeVar("T")
+
+
+class Of(Generic[T]):
+    n = 0
+
+
 def of_a_class():
     return Meta("Of", (), {"n": 0})
 
@@ -168,6 +194,8 @@ ATTRIBUTES = {
     "a field of C": (Held, add("n"), lambda it: it.n == 2),
     "a context": (lambda: decimal.Context(prec=1), add("prec"), lambda it: it.prec == 3),
     "a property in C": (Getter, lambda it: setattr(it, "_x", it.x + 1), lambda it: it._x == 2),
+    "an object in a wrapper": (wrapper, add("n"), lambda it: it.__wrapped__.n == 2),
+    "a generic class": (lambda: Of[int], add("n"), lambda it: Of.n == 2),
     "the setter of type": (of_a_class, add("n", type.__setattr__), lambda it: it.n == 2),
     "the setter of a metaclass": (of_a_class, add("n"), lambda it: it.n == 2),
 }
@@ -195,6 +223,17 @@ def test_an_object_changes_its_class(switches):
     for threads in ((asks, Open.close), (Open.close, asks)):
         found = explore_threads(*threads, setup=Open, strategy="dpor", switches=switches, raises=False)
         assert "closed" in found.wrong.message
+
+
+def test_a_wrapper_and_its_object_are_one():
+    def behind(it):
+        it.__wrapped__.n = it.__wrapped__.n + 1
+
+    for threads in ((behind, add("n")), (add("n"), behind)):
+        found = explore_threads(
+            *threads, setup=wrapper, check=lambda it: it.__wrapped__.n == 2, strategy="dpor", raises=False
+        )
+        assert found.wrong is not None
 
 
 class Cached:

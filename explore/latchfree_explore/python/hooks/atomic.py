@@ -41,7 +41,7 @@ def tells(function: Any, args: tuple[Any, ...]) -> bool:
             return True
     elif isinstance(function, types.MethodDescriptorType):
         return bool(args) and isinstance(args[0], effects.KINDS)
-    elif isinstance(function, operator.attrgetter | operator.itemgetter):
+    elif isinstance(function, operator.attrgetter | operator.itemgetter | operator.methodcaller):
         return len(args) == 1
     elif isinstance(function, types.WrapperDescriptorType):
         return function in SETTERS and len(args) == SETTERS[function] and isinstance(args[1], str)
@@ -70,6 +70,9 @@ def atomic(line: int, function: Any, args: tuple[Any, ...], kwargs: dict[str, An
     if isinstance(function, operator.itemgetter):
         found = tuple(item(args[0], key, line) for key in function.__reduce__()[1])
         return found if len(found) > 1 else found[0]
+    if isinstance(function, operator.methodcaller):
+        name, given, named = _method_of(function)
+        return atomic(line, getattr(args[0], name), given, named)
     return _by_name(function, args, line)
 
 
@@ -87,6 +90,14 @@ def _by_name(function: Any, args: tuple[Any, ...], line: int) -> Any:
             return False
         raise
     return found if function is getattr else True
+
+
+def _method_of(function: Any) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
+    """Return the method that an `operator.methodcaller` calls, and the arguments."""
+    maker, given = function.__reduce__()
+    if isinstance(maker, functools.partial):
+        return maker.args[0], given, maker.keywords
+    return given[0], given[1:], {}
 
 
 def _along(value: Any, path: str, line: int) -> Any:
@@ -139,6 +150,6 @@ def in_python(line: int, value: Any) -> Any:
     elif isinstance(function, types.MethodDescriptorType):
         if not issubclass(function.__objclass__, effects.KINDS):
             return value
-    elif not isinstance(function, operator.attrgetter | operator.itemgetter):
+    elif not isinstance(function, operator.attrgetter | operator.itemgetter | operator.methodcaller):
         return value
     return Substitute(value, lambda *args, **kwargs: atomic(line, value, args, kwargs))

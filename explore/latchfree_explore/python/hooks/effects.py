@@ -14,6 +14,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from typing import Any, Final, TypeAlias
 
 from latchfree_explore.python.core.steps import PUT, READ, WRITE
+from latchfree_explore.python.hooks.proxies import unwrapped
 
 Effects: TypeAlias = tuple[tuple[Hashable, str], ...]
 
@@ -136,7 +137,7 @@ _ONLY_BEHIND: Final[tuple[type, ...]] = (
 def behind(value: Any, depth: int = _DEPTH) -> Iterator[Any]:
     """Yield the containers that the use of a value reads: itself, or what is behind its view or iterator."""
     if isinstance(value, KINDS):
-        yield value
+        yield value if issubclass(type(value), KINDS) else unwrapped(value)
     elif depth and (isinstance(value, _ONLY_BEHIND) or (depth < _DEPTH and type(value) is tuple)):
         for each in gc.get_referents(value):
             for container in behind(each, depth - 1):

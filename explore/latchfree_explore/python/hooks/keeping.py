@@ -16,7 +16,7 @@ from latchfree_explore.python.core.undo import Undo
 from latchfree_explore.python.hooks import effects, touched
 from latchfree_explore.python.hooks.slots import SETTERS
 from latchfree_explore.python.hooks.state import keep
-from latchfree_explore.python.hooks.whole import COPIED, IMMUTABLE, REWRITTEN, base_of, is_controlled
+from latchfree_explore.python.hooks.whole import IMMUTABLE, REWRITTEN, base_of, is_array, is_controlled
 
 
 def items(value: Any, key: Any = None) -> None:
@@ -80,5 +80,5 @@ def _whole(undo: Undo, value: Any) -> None:
         undo.attribute(value, name)
         if isinstance(each, effects.KINDS) and not undo.is_made(each):
             undo.container(each)
-    if type(value).__module__ in COPIED:
+    if is_array(value):
         undo.array(value)

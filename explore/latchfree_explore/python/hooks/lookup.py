@@ -7,7 +7,7 @@ import types
 from typing import Any, Final
 
 from latchfree_explore.python.core.run import Run
-from latchfree_explore.python.hooks import whole
+from latchfree_explore.python.hooks import proxies, whole
 from latchfree_explore.python.hooks.slots import is_slot
 
 _METHODS: Final = (
@@ -16,6 +16,23 @@ _METHODS: Final = (
 )  # fmt: skip
 MISSING: Final = object()
 LOCAL: Final = threading.local
+
+
+def stands_for(value: Any, name: str) -> Any:
+    """Return the object whose attribute is meant: that behind a proxy, else the value itself.
+
+    Raises
+    ------
+    ReferenceError
+        If it is gone.
+    """
+    kind = proxies.kind_of(value)
+    if kind == proxies.WEAK:
+        return value.__reduce_ex__.__self__
+    if kind == proxies.GENERIC and not name.startswith("_"):
+        return value.__origin__  # `G[int].n` is `G.n`
+    own = kind != proxies.WRAPPER or name.startswith(("_self_", "__"))
+    return value if own or class_attribute(type(value), name) is not MISSING else value.__wrapped__
 
 
 def owner_of(value: Any, name: str) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import types
-import weakref
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -21,11 +20,11 @@ from latchfree_explore.python.hooks.lookup import (
     module_name,
     owner_of,
     places,
+    stands_for,
 )
 from latchfree_explore.python.hooks.slots import touch_namespace
 from latchfree_explore.python.library.twins import twin
 
-_PROXIES: Final = (weakref.ProxyType, weakref.CallableProxyType)
 CODE: Final = "()"
 """What stands at a name where it is that of a method or a property."""
 
@@ -85,8 +84,9 @@ def get(value: Any, name: str, line: int) -> Any:
     else:
         if answers(run, kind):
             return _answered(run, value, name, line)
-        if isinstance(value, _PROXIES):
-            return get(_referent(value), name, line)
+        meant = stands_for(value, name)
+        if meant is not value:
+            return get(meant, name, line)
         held = class_attribute(*plain)
         if held is not MISSING:
             if caches.is_computed_once(value, name, held[1]):
@@ -165,17 +165,6 @@ def _answered(run: Run, value: Any, name: str, line: int) -> Any:
     return twin(found)
 
 
-def _referent(proxy: Any) -> Any:
-    """Return the object that a weak proxy stands for.
-
-    Raises
-    ------
-    ReferenceError
-        If it is gone.
-    """
-    return proxy.__reduce_ex__.__self__
-
-
 def put(new: Any, owner: Any, name: str, line: int, change: Callable[[Any, str, Any], None] = setattr) -> None:
     """Write an attribute, with `setattr` or another function in C."""
     run = CONTROL.run
@@ -191,8 +180,9 @@ def put(new: Any, owner: Any, name: str, line: int, change: Callable[[Any, str, 
     if plain in run.plain:
         run.constants.wrote(name)
     else:
-        if isinstance(owner, _PROXIES):
-            put(new, _referent(owner), name, line)
+        meant = stands_for(owner, name)
+        if meant is not owner:
+            put(new, meant, name, line)
             return
         held = class_attribute(*plain)
         if _is_code(held) or isinstance(owner, LOCAL):
@@ -224,7 +214,8 @@ def keep(owner: Any, name: str) -> None:
     """
     CONTROL.class_changed = CONTROL.class_changed or isinstance(owner, type)
     undo = CONTROL.undo
-    if undo is None or isinstance(owner, (*_PROXIES, LOCAL)):
+    owner = stands_for(owner, name)
+    if undo is None or isinstance(owner, LOCAL):
         return
     slots.keep_item(undo, owner, name)
     if undo.is_made(owner):
@@ -250,8 +241,7 @@ def delete(owner: Any, name: str, line: int, change: Callable[[Any, str], None] 
         keep(owner, name)
         change(owner, name)
         return
-    if isinstance(owner, _PROXIES):
-        owner = _referent(owner)
+    owner = stands_for(owner, name)
     held = class_attribute(type(owner), name)
     if _is_code(held) or isinstance(owner, LOCAL):
         change(owner, name)

@@ -17,6 +17,7 @@ from latchfree_explore.python.core.places import attributes
 from latchfree_explore.python.core.run import Run
 from latchfree_explore.python.core.steps import READ, WRITE
 from latchfree_explore.python.hooks import effects
+from latchfree_explore.python.hooks.proxies import unwrapped
 
 REWRITTEN: Final[dict[int, types.CodeType]] = {}
 """The code of the functions that are rewritten, while they are, by address."""
@@ -35,6 +36,7 @@ _OF_VALUES: Final = frozenset({
 _DEPTH: Final = 5
 _MOST: Final = 500
 COPIED: Final = ("array", "numpy")
+"""Modules of arrays."""
 
 
 def is_controlled(kind: type) -> bool:
@@ -43,6 +45,12 @@ def is_controlled(kind: type) -> bool:
     Files and streams have none: what they hold is outside.
     """
     return kind.__module__.startswith(_CONTROLLED) or (issubclass(kind, io.IOBase) and not issubclass(kind, _IN_MEMORY))
+
+
+def is_array(value: Any) -> bool:
+    """Return whether a value may be an array in C, whose items are saved by a copy."""
+    kind: Any = type(value)
+    return kind.__module__ in COPIED or type(kind).__module__ == "_ctypes"
 
 
 def is_foreign(run: Run, value: Any, operation: str) -> bool:
@@ -91,7 +99,8 @@ def in_python(run: Run, value: Any, *operations: str) -> bool:
 
 
 def base_of(value: Any) -> Any:
-    """Return the object whose memory a view shows: of a memoryview, of a slice of an array of numpy."""
+    """Return the object whose memory a view shows: of a wrapper, a memoryview, a slice of an array of numpy."""
+    value = unwrapped(value)
     while True:
         base = value.obj if isinstance(value, memoryview) else None
         if base is None and type(value).__module__ == "numpy":
@@ -135,7 +144,7 @@ def change(run: Run, value: Any) -> list[tuple[str, Any]]:
     if not run.names.is_born(value):
         for name, _ in before:
             run.undo.attribute(value, name)
-        if type(value).__module__ in COPIED:
+        if is_array(value):
             run.undo.array(value)
     return before
 
@@ -182,6 +191,7 @@ def inside(run: Run, value: Any, *operations: str) -> Iterator[Any]:
             continue
         seen.add(id(each))
         if isinstance(each, effects.KINDS):
+            each = each if issubclass(type(each), effects.KINDS) else unwrapped(each)
             yield each
         elif not isinstance(each, tuple | frozenset):
             waiting += [(container, depth) for container in effects.behind(each)]
