@@ -249,8 +249,8 @@ def test_the_test_is_named_after_what_makes_the_object():
         ({"operations": ["sub"]}, "the model 'counter' has no operation 'sub'; it has add, read"),
         ({"methods": {"sub": "minus"}}, "has no operation 'sub'"),
         ({"arguments": {"add": ()}}, "'add' takes 1 argument"),
-        ({"threads": 0}, "a program has at least 1 thread"),
-        ({"threads": (3, 2)}, "a program has at least 1 thread"),
+        ({"threads": 0}, "threads must be at least 1, got 0"),
+        ({"threads": (3, 2)}, "threads must be at least and at most so many"),
     ],
 )
 def test_what_cannot_be_is_refused(options, message):
