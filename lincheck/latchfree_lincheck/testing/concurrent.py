@@ -182,14 +182,18 @@ class _Trials:
         self._tracebacks: dict[Program, TracebackType | None] = {}
 
     @cached_property
-    def _sample(self) -> tuple[Any, bool]:
-        """An object, and whether its methods are coroutines."""
+    def _sample(self) -> tuple[Strategy, bool]:
+        """What is called in a row on an object that was made for that, and whether its methods are coroutines."""
         target, looped = _made(self._make)
-        return target, looped or self._menu.asynchronous(target)
+        blocks, looped = self._menu.blocks(target), looped or self._menu.asynchronous(target)
+        close = getattr(target, "close", None)
+        if not looped and close is not None:
+            close()
+        return blocks, looped
 
     def blocks(self) -> Strategy:
         """Return a strategy for a few steps that one process makes in a row."""
-        return self._menu.blocks(self._sample[0])
+        return self._sample[0]
 
     def run(self, program: Program) -> None:
         """Run a program unless it was run before; raise what is wrong with it."""

@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias
 
 from hypothesis import strategies as st
 
+from latchfree_lincheck.pairs import TOGETHER
 from latchfree_model import Model, SequentialModel, get_model
 
 Strategy: TypeAlias = st.SearchStrategy[Any]
@@ -44,9 +45,6 @@ ARGUMENTS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = MappingProxyType
     "topic-index": {"subscribe": ("pattern", "key"), "unsubscribe": ("pattern", "key"), "match": ("topic",)},
 })  # fmt: skip
 """The kinds of the arguments of each operation of the built-in models; other operations take none."""
-
-TOGETHER: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = MappingProxyType({"mutex": (("acquire", "release"),)})
-"""Operations that must be called in this order by one thread, so that a program ends."""
 
 
 @dataclass(frozen=True, slots=True)

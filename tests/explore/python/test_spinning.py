@@ -286,3 +286,13 @@ def test_a_coroutine_that_looks_at_the_clock_until_it_is_time_ends(clock):
             assert not sleeps.done()
 
     assert explore_async(main, strategy="dpor").verdict == "ok"
+
+
+def test_a_loop_with_an_end_that_touches_nothing_shared_may_be_long():
+    def long():
+        rounds = 0
+        while rounds < 150_000:
+            rounds += 1
+
+    result = explore_threads(long, strategy="dpor", raises=False)
+    assert (result.verdict, result.complete) == ("ok", True)

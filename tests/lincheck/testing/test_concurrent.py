@@ -337,3 +337,18 @@ def test_seeds_choose_the_programs():
     assert programs(None) == programs(None)
     assert programs(1) == programs(1)
     assert programs(1) != programs(2)
+
+
+def test_every_object_that_is_made_is_closed():
+    made, closed = [], []
+
+    class Closing(LockedCounter):
+        def __init__(self):
+            super().__init__()
+            made.append(self)
+
+        def close(self):
+            closed.append(self)
+
+    linearizable("counter", threads=2, programs=2, repeats=2)(Closing)()
+    assert made == closed

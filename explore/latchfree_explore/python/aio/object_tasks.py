@@ -21,6 +21,7 @@ from latchfree_lincheck.checking.checker import check
 from latchfree_lincheck.history import History, Operation
 from latchfree_lincheck.history.freezing import frozen
 from latchfree_lincheck.history.keys import key_of_all
+from latchfree_lincheck.pairs import left_out
 from latchfree_model import UNKNOWN, SequentialModel
 
 Calls = Sequence[tuple[str, tuple[Any, ...]]]
@@ -46,6 +47,8 @@ class ObjectTasks(AsyncProgram):
         Calls that main makes before the tasks begin and when all have ended; part of the history.
     cancels : int
         How many tasks the outside cancels at most.
+    sample : object, optional
+        An object as `make` makes them, or its class, if there is one at hand.
     """
 
     def __init__(
@@ -57,9 +60,11 @@ class ObjectTasks(AsyncProgram):
         before: Calls = (),
         after: Calls = (),
         cancels: int = 0,
+        sample: Any = None,
     ) -> None:
         super().__init__(self._run, cancels=cancels, older=_older_than(make))
         self._given = make, perform
+        self._sample = sample
         self._script = script
         self._model = model
         self._before = before
@@ -73,6 +78,8 @@ class ObjectTasks(AsyncProgram):
         """Return the functions that make and call the object, and an object if one can be made without a loop."""
         if isinstance(self._given[0], type):
             return [*self._given]
+        if self._sample is not None:
+            return [*self._given, self._sample]
         made: list[Any] = []
         try:
             one = self._given[0]()
@@ -107,7 +114,10 @@ class ObjectTasks(AsyncProgram):
 
     async def _process(self, process: int | str, calls: Calls) -> None:
         """Make calls one after the other; others may come before each of them."""
+        before: tuple[str, object] | None = None
         for f, arguments in calls:
+            if left_out(f, before):
+                continue
             await asyncio.sleep(0)
             made: list[Any] = [process, f, arguments, UNKNOWN, self._now(), None]
             self._made.append(made)
@@ -118,6 +128,7 @@ class ObjectTasks(AsyncProgram):
                 )
             made[3] = frozen(await _settled(self._given[1](self._target, f, arguments)), f"the result of {f}")
             made[5] = self._now()
+            before = f, made[3]
 
     def _now(self) -> int:
         self._events += 1
