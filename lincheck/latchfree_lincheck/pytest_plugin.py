@@ -118,20 +118,24 @@ def linearizability(request: pytest.FixtureRequest) -> Callable[..., None]:
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     """Run a marked test: generated programs on the objects that the test makes."""
     __tracebackhide__ = True
-    marker = pyfuncitem.get_closest_marker(MARKER)
-    if marker is None:
+    markers = [each for each in pyfuncitem.own_markers if each.name == MARKER]
+    closest = pyfuncitem.get_closest_marker(MARKER)
+    if closest is None:
         return None
     from latchfree_lincheck.testing import linearizable
 
-    options = dict(marker.kwargs)
-    if pyfuncitem.config.getoption(SEED) is not None:
-        options.setdefault("seed", pyfuncitem.config.getoption(SEED))
     given = {name: pyfuncitem.funcargs[name] for name in inspect.signature(pyfuncitem.obj).parameters}
-    try:
-        test = linearizable(*marker.args, **options)(_maker(pyfuncitem.obj, given))
-    except (TypeError, ValueError) as error:
-        pytest.fail(f"@pytest.mark.{MARKER}: {error}", pytrace=False)
-    test()
+    tests: list[Callable[[], None]] = []
+    for marker in markers or [closest]:  # those of a function are run all; one of a class or a module is a default
+        options = dict(marker.kwargs)
+        if pyfuncitem.config.getoption(SEED) is not None:
+            options.setdefault("seed", pyfuncitem.config.getoption(SEED))
+        try:
+            tests.append(linearizable(*marker.args, **options)(_maker(pyfuncitem.obj, given)))
+        except (TypeError, ValueError) as error:
+            pytest.fail(f"@pytest.mark.{MARKER}: {error}", pytrace=False)
+    for test in tests:
+        test()
     return True
 
 

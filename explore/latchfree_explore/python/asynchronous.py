@@ -8,7 +8,7 @@ from typing import Any
 
 from latchfree_explore.python.aio.program import AsyncProgram
 from latchfree_explore.python.exploring import SCHEDULES, Switches, explore_program
-from latchfree_explore.python.given.arguments import require_function, seconds, whole
+from latchfree_explore.python.given.arguments import require_arguments, require_function, seconds, whole
 from latchfree_explore.python.result import PythonExploration, raise_if_wrong
 
 
@@ -71,6 +71,8 @@ def explore_async(
         raise TypeError(f"main is a coroutine function, not {type(main).__name__}; fix: give main, not main()")
     if check is not None:
         require_function("check", check)
+        require_arguments("check", check, "what main returned")
+    require_arguments("main", main)
     cancels = whole("cancels", cancels, 0)
     result = explore_program(
         AsyncProgram(main, check, cancels), switches=switches, strategy=strategy, bound=bound,

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 from latchfree_explore.python.aio.object_tasks import ObjectTasks
 from latchfree_explore.python.given.arguments import require_callable
-from latchfree_explore.python.given.making import CannotMake, made
+from latchfree_explore.python.given.owners import Methods, Owner
 from latchfree_explore.python.hooks.calls import call, method
 from latchfree_explore.python.objects import ObjectCalls
 from latchfree_explore.scenario import Invocation, Scenario
 from latchfree_model import SequentialModel
-
-Methods: TypeAlias = Mapping[str, str | Callable[..., Any]]
 
 
 def checked_scenario(
@@ -22,8 +19,9 @@ def checked_scenario(
     scenario: str | Scenario,
     model: SequentialModel[Any],
     methods: Methods | None = None,
+    owner: Owner | None = None,
 ) -> Scenario:
-    """Return a scenario that the model and the class can make.
+    """Return a scenario that the model and the class, or the object if it is known, can make.
 
     Raises
     ------
@@ -35,7 +33,8 @@ def checked_scenario(
     wanted = Scenario.parse(scenario) if isinstance(scenario, str) else scenario
     _validate(wanted, model)
     require_callable("make", make)
-    _validate_methods(make, wanted, model, {} if methods is None else methods)
+    of = Owner(getattr(make, "__qualname__", "the object"), make if isinstance(make, type) else None)
+    _validate_methods(of if owner is None else owner, wanted, model, {} if methods is None else methods)
     return wanted
 
 
@@ -57,44 +56,16 @@ def tasks_of(
     model: SequentialModel[Any],
     methods: Methods | None = None,
     cancels: int = 0,
+    sample: Any = None,
 ) -> ObjectTasks:
-    """Return the program of tasks that make the calls of a scenario; see `ObjectTasks` for `cancels`."""
+    """Return the program of tasks that make the calls of a scenario; see `ObjectTasks` for `cancels` and `sample`."""
     script, perform = [_calls(thread) for thread in scenario.threads], performer(methods or {})
-    return ObjectTasks(make, script, model, perform, _calls(scenario.before), _calls(scenario.after), cancels)
+    return ObjectTasks(make, script, model, perform, _calls(scenario.before), _calls(scenario.after), cancels, sample)
 
 
-def are_coroutines(make: Callable[[], Any], operations: Sequence[str], methods: Methods | None = None) -> bool:
-    """Return whether an object is called by tasks: it is made by a coroutine, or some of its methods are coroutines.
-
-    The methods of a class are known. A function says what it makes by its annotation; else one object is made.
-    """
-    if inspect.iscoroutinefunction(make):
-        return True
-    owner: Any = make
-    if not isinstance(make, type):
-        owner = inspect.get_annotations(make).get("return") if inspect.isfunction(make) else None
-        if not isinstance(owner, type):
-            try:
-                owner = made(make)
-            except CannotMake as error:
-                if isinstance(error.__cause__, RuntimeError) and "event loop" in str(error.__cause__):
-                    return True
-                raise
-            if inspect.iscoroutine(owner):
-                owner.close()
-                return True
-    called = [(methods or {}).get(f, f) for f in operations]
-    return any(
-        inspect.iscoroutinefunction(getattr(owner, each, None) if isinstance(each, str) else each) for each in called
-    )
-
-
-def has(make: Callable[[], Any], f: str, methods: Methods) -> bool:
-    """Return whether an object has a method for an operation, as far as its class is known."""
-    chosen = methods.get(f, f)
-    if not isinstance(chosen, str) or not isinstance(make, type):
-        return True
-    return hasattr(make, chosen) or hasattr(make, "__getattr__")
+def are_coroutines(owner: Owner, operations: Sequence[str], methods: Methods | None = None) -> bool:
+    """Return whether an object is called by tasks: it is made in a loop, or some of its methods are coroutines."""
+    return owner.in_a_loop or any(owner.is_coroutine(f, methods or {}) for f in operations)
 
 
 def _validate(scenario: Scenario, model: SequentialModel[Any]) -> None:
@@ -110,9 +81,7 @@ def _validate(scenario: Scenario, model: SequentialModel[Any]) -> None:
             )
 
 
-def _validate_methods(
-    make: Callable[[], Any], scenario: Scenario, model: SequentialModel[Any], methods: object
-) -> None:
+def _validate_methods(owner: Owner, scenario: Scenario, model: SequentialModel[Any], methods: object) -> None:
     if not isinstance(methods, Mapping):
         raise TypeError(f"methods must be a mapping, got {type(methods).__name__}")
     for name, chosen in methods.items():
@@ -123,12 +92,12 @@ def _validate_methods(
         if not isinstance(chosen, str):
             require_callable(f"the method for {name!r}", chosen)
     for each in scenario.operations:
-        if not has(make, each.f, methods):
-            assert isinstance(make, type)
+        if not owner.has(each.f, methods):
             raise ValueError(
-                f"{make.__qualname__} has no method {methods.get(each.f, each.f)!r}; "
+                f"{owner.name} has no method {methods.get(each.f, each.f)!r}; "
                 f"fix: explore_object(..., methods={{{each.f!r}: the name it has there}}), in Python"
             )
+        owner.require_arguments(each.f, each.arguments, methods)
 
 
 def _calls(operations: Sequence[Invocation]) -> list[tuple[str, tuple[Any, ...]]]:

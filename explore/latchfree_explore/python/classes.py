@@ -7,10 +7,11 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from latchfree_explore.python.calling import Methods, are_coroutines, calls_of, checked_scenario, tasks_of
+from latchfree_explore.python.calling import are_coroutines, calls_of, checked_scenario, performer, tasks_of
 from latchfree_explore.python.code import Code
 from latchfree_explore.python.exploring import SCHEDULES, Switches, explore_program
 from latchfree_explore.python.given.arguments import packages, require_callable, seconds, whole
+from latchfree_explore.python.given.owners import Methods, owner_of
 from latchfree_explore.python.program import Program
 from latchfree_explore.python.result import PythonExploration, raise_if_wrong
 from latchfree_explore.python.small import small_programs
@@ -103,30 +104,33 @@ def explore_object(
         require_callable("on_progress", on_progress)
     cancels = whole("cancels", cancels, 0)
     known: Methods = {} if methods is None else methods
-    scenarios, of_all = (
-        small_programs(make, chosen, known, whole("seed", seed))
-        if scenario is None
-        else ([checked_scenario(make, scenario, chosen, methods)], 1)
-    )
-    checked_scenario(make, scenarios[-1], chosen, methods)
-    tasks = are_coroutines(make, list(dict.fromkeys(each.f for one in scenarios for each in one.operations)), known)
-    if cancels and not tasks:
-        raise ValueError("cancels is for calls that are coroutines: threads cannot be cancelled")
-    subject = _Subject(make, chosen, known, cancels, tasks)
+    if not isinstance(known, Mapping):
+        raise TypeError(f"methods must be a mapping, got {type(known).__name__}")
+    if scenario is not None:
+        scenario = checked_scenario(make, scenario, chosen, known)
+    seed = whole("seed", seed)
     code = Code(packages(include))
     limit = seconds("timeout", timeout)
     until = None if limit is None else time.monotonic() + limit
+    with code.rewritten(lambda: [make, performer(known)]):
+        owner = owner_of(make, code)
+        scenarios, of_all = ([scenario], 1) if scenario is not None else small_programs(owner, chosen, known, seed)
+        for each in (scenarios[0], scenarios[-1]):
+            checked_scenario(make, each, chosen, known, owner)
+        operations = dict.fromkeys(each.f for one in scenarios for each in one.operations)
+        subject = _Subject(make, chosen, known, cancels, are_coroutines(owner, [*operations], known), owner.it)
+        if cancels and not subject.tasks:
+            raise ValueError("cancels is for calls that are coroutines: threads cannot be cancelled")
 
-    def explored(each: Scenario) -> PythonExploration:
-        left = None if until is None else max(0.0, until - time.monotonic())
-        result = explore_program(
-            subject.program(each), switches=switches, strategy=strategy, schedules=schedules, timeout=left, seed=seed,
-            code=code,
-        )  # fmt: skip
-        result.scenario, result.tasks, result.cancels = str(each), tasks, subject.cancels
-        return result
+        def explored(each: Scenario) -> PythonExploration:
+            left = None if until is None else max(0.0, until - time.monotonic())
+            result = explore_program(
+                subject.program(each), switches=switches, strategy=strategy, schedules=schedules, timeout=left,
+                seed=seed, code=code,
+            )  # fmt: skip
+            result.scenario, result.tasks, result.cancels = str(each), subject.tasks, subject.cancels
+            return result
 
-    with code.rewritten(subject.program(scenarios[0]).roots):
         result = _all_of(scenarios, of_all, explored, on_progress)
     if raises:
         raise_if_wrong(result)
@@ -142,12 +146,13 @@ class _Subject:
     methods: Methods
     cancels: int
     tasks: bool
+    sample: Any
     known: set[Hashable] = field(default_factory=set)
 
     def program(self, scenario: Scenario) -> Program:
         """Return the program of a scenario."""
         if self.tasks:
-            return tasks_of(self.make, scenario, self.model, self.methods, self.cancels)
+            return tasks_of(self.make, scenario, self.model, self.methods, self.cancels, self.sample)
         return calls_of(self.make, scenario, self.model, self.methods, self.known)
 
 

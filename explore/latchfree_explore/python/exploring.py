@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, TypeAlias
 from latchfree_explore.python.code import Code
 from latchfree_explore.python.core.constants import Unsettled
 from latchfree_explore.python.core.run import Diverged, Run
-from latchfree_explore.python.given.arguments import packages, require_function, seconds, whole
+from latchfree_explore.python.given.arguments import packages, require_arguments, require_function, seconds, whole
 from latchfree_explore.python.program import Machine, Program, Threads
 from latchfree_explore.python.result import PythonExploration, raise_if_wrong
 from latchfree_explore.python.rewriting.instrument import CannotControl
@@ -116,6 +116,13 @@ def explore_threads(
     for name, given in (("check", check), ("setup", setup)):
         if given is not None:
             require_function(name, given)
+    if setup is not None:
+        require_arguments("setup", setup)
+    shared = () if setup is None else ("what setup returned",)
+    for number, each in enumerate(threads):
+        require_arguments(f"thread {number}", each, *shared)
+    if check is not None:
+        require_arguments("check", check, *shared)
     result = explore_program(
         Threads(threads, setup, check), switches=switches, strategy=strategy, bound=bound, timeouts=timeouts,
         schedules=schedules, timeout=seconds("timeout", timeout), seed=seed, include=include,

@@ -9,8 +9,9 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from latchfree_explore.python.aio.object_tasks import ObjectTasks
-from latchfree_explore.python.calling import Methods, performer
+from latchfree_explore.python.calling import performer
 from latchfree_explore.python.exploring import explore_program
+from latchfree_explore.python.given.owners import Methods
 from latchfree_explore.python.objects import ObjectCalls, Script
 from latchfree_explore.python.result import ExplorationFailed
 from latchfree_model import SequentialModel

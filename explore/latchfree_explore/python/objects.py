@@ -15,6 +15,7 @@ from latchfree_lincheck.checking.checker import check
 from latchfree_lincheck.history import History, Operation
 from latchfree_lincheck.history.freezing import frozen
 from latchfree_lincheck.history.keys import key_of_all
+from latchfree_lincheck.pairs import left_out
 from latchfree_model import UNKNOWN, SequentialModel
 
 Script = Sequence[Sequence[tuple[str, tuple[Any, ...]]]]
@@ -96,11 +97,15 @@ class ObjectCalls:
         def thread(process: int) -> None:
             run = CONTROL.run
             assert run is not None
+            before: tuple[str, object] | None = None
             for f, arguments in self.script[process]:
+                if left_out(f, before):
+                    continue
                 call = Made(process, f, arguments)
                 self.calls.append(call)
                 begin(run, call)
                 end(run, call, frozen(self._made(f, arguments), f"the result of {f}"))
+                before = f, call.result
 
         def set_up() -> None:
             self._shared = made(self._make)

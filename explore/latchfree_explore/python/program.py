@@ -175,7 +175,7 @@ class Machine:
     def progress(self) -> int:
         """Return a number that grows with every step."""
         run = CONTROL.run
-        return self._runs * 1_000_000 + (0 if run is None else len(run.steps) + run.rounds)
+        return self._runs * 1_000_000 + (0 if run is None else len(run.steps) + run.rounds + run.idle)
 
     def execute(
         self,

@@ -25,6 +25,7 @@ from latchfree_explore.python.core.digests import digests, has_changed
 from latchfree_explore.python.core.run import MOST_STEPS, Diverged
 from latchfree_explore.python.core.steps import Step
 from latchfree_explore.python.given.arguments import whole
+from latchfree_explore.python.given.owners import owner_of
 from latchfree_explore.python.program import Machine, Program
 from latchfree_explore.python.result import PythonExploration
 from latchfree_explore.python.search.strategies import Fixed
@@ -183,7 +184,7 @@ def program_of(document: dict[str, Any], make: Callable[[], Any]) -> Program:
     model = get_model(document["model"])
     scenario = checked_scenario(make, document["scenario"], model)
     if document["tasks"]:
-        return tasks_of(make, scenario, model, cancels=document["cancels"])
+        return tasks_of(make, scenario, model, cancels=document["cancels"], sample=owner_of(make).it)
     return calls_of(make, scenario, model)
 
 

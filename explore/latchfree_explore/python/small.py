@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable
 from typing import Any, Final
 
-from latchfree_explore.python.calling import Methods, has
+from latchfree_explore.python.given.owners import Methods, Owner
 from latchfree_explore.scenario import Invocation, Scenario
+from latchfree_lincheck.pairs import TOGETHER
 from latchfree_model import UNKNOWN, Call, SequentialModel
 
 THREADS: Final = 2
@@ -21,12 +21,10 @@ MOST_CALLS: Final = 2
 """Calls of one thread."""
 MOST_PROGRAMS: Final = 1_000
 """Where there are more, all with fewer calls are explored, and some of the largest, which a seed draws."""
-TOGETHER: Final = {"mutex": (("acquire", "release"),)}
-"""Operations that a thread calls in this order, so that a program ends, by model; others are called one by one."""
 
 
 def small_programs(
-    make: Callable[[], Any], model: SequentialModel[Any], methods: Methods, seed: int = 0
+    owner: Owner, model: SequentialModel[Any], methods: Methods, seed: int = 0
 ) -> tuple[list[Scenario], int]:
     """Return the small programs of calls on an object, those with the fewest calls first, and how many there are.
 
@@ -35,7 +33,7 @@ def small_programs(
     ValueError
         If the class has no method for any operation of the model, or the calls take more than whole numbers.
     """
-    pieces = _pieces(make, model, methods)
+    pieces = _pieces(owner, model, methods)
     bodies = [body for count in range(1, MOST_CALLS + 1) for body in itertools.product(pieces, repeat=count)]
     programs = [
         Scenario(tuple(tuple(itertools.chain(*body)) for body in chosen))
@@ -51,21 +49,21 @@ def small_programs(
     return [*smaller, *drawn], len(programs)
 
 
-def _pieces(make: Callable[[], Any], model: SequentialModel[Any], methods: Methods) -> list[tuple[Invocation, ...]]:
+def _pieces(owner: Owner, model: SequentialModel[Any], methods: Methods) -> list[tuple[Invocation, ...]]:
     """Return what a thread can do: a call, or calls that belong together."""
-    together = TOGETHER.get(model.name)
-    names = together or tuple((f,) for f in model.operations)
+    together = TOGETHER.get(model.name, ())
+    bound = {f for sequence in together for f in sequence}
+    names = (*together, *((f,) for f in model.operations if f not in bound))
     found: list[tuple[Invocation, ...]] = []
     for sequence in names:
-        if not all(has(make, f, methods) for f in sequence):
+        if not all(owner.has(f, methods) for f in sequence):
             continue
         most = max(model.operations[f] for f in sequence)
         for first in (1, 2) if most else (1,):
             found.append(tuple(Invocation(f, _arguments(model, f, first)) for f in sequence))
     if not found:
         known = ", ".join(model.operations)
-        name = getattr(make, "__qualname__", "the object")
-        raise ValueError(f"{name} has no method of the model {model.name!r}, which has {known}")
+        raise ValueError(f"{owner.name} has no method of the model {model.name!r}, which has {known}")
     for each in itertools.chain(*found):
         _try(model, each)
     return found

@@ -10,7 +10,6 @@ from __future__ import annotations
 import inspect
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from types import TracebackType
 from typing import Any, Final, Literal
@@ -23,6 +22,7 @@ from latchfree_lincheck.criteria import judge
 from latchfree_lincheck.failures import NotLinearizable, cut_text
 from latchfree_lincheck.testing import explored, tasks
 from latchfree_lincheck.testing import threads as real_threads
+from latchfree_lincheck.testing.limits import Limits, of_threads, real, whole
 from latchfree_lincheck.testing.loop import settled
 from latchfree_lincheck.testing.menu import Menu, Method, Step, Strategy, model_of
 from latchfree_lincheck.testing.programs import Program, program_text
@@ -98,9 +98,9 @@ def linearizable(
     Raises
     ------
     ValueError
-        If the model lacks an operation that is named.
+        If the model lacks an operation that is named, or nothing would be tried.
     TypeError
-        If what is decorated is a method, or takes arguments.
+        If what is decorated is a method, or takes arguments; if an argument is of the wrong kind.
 
     Examples
     --------
@@ -109,12 +109,13 @@ def linearizable(
     ...     return MyCounter()
     """
     explored.checked(explore, criterion)
-    menu = Menu(model_of(model), operations, arguments or {}, methods or {})
-    fewest, most = (threads, threads) if isinstance(threads, int) else threads
-    if not 1 <= fewest <= most:
-        raise ValueError(f"a program has at least 1 thread, and not more at least than at most; got {threads!r}")
-
-    limits = _Limits(repeats, seconds, shrink_seconds, yielding, 0 if seed is None else seed, explore)
+    menu = Menu(model_of(model), operations, {} if arguments is None else arguments, {} if methods is None else methods)
+    fewest, most = of_threads(threads)
+    most_calls, programs = whole("most_calls", most_calls, 1), whole("programs", programs, 1)
+    limits = Limits(
+        whole("repeats", repeats, 1), real("seconds", seconds), real("shrink_seconds", shrink_seconds),
+        real("yielding", yielding), 0 if seed is None else whole("seed", seed, 0), explore,
+    )  # fmt: skip
 
     def decorate(make: Callable[[], Any]) -> Callable[[], None]:
         _require_no_arguments(make)
@@ -166,22 +167,10 @@ def _joined(blocks: Sequence[Sequence[Step]]) -> tuple[Step, ...]:
     return tuple(step for block in blocks for step in block)
 
 
-@dataclass(frozen=True, slots=True)
-class _Limits:
-    """How much is tried; see `linearizable`."""
-
-    repeats: int
-    seconds: float
-    shrink_seconds: float
-    yielding: float
-    seed: int
-    explore: str | None
-
-
 class _Trials:
     """The outcome of each program that was run."""
 
-    def __init__(self, make: Callable[[], Any], menu: Menu, criterion: str, limits: _Limits) -> None:
+    def __init__(self, make: Callable[[], Any], menu: Menu, criterion: str, limits: Limits) -> None:
         self._make = make
         self._menu = menu
         self._criterion = criterion
@@ -193,14 +182,18 @@ class _Trials:
         self._tracebacks: dict[Program, TracebackType | None] = {}
 
     @cached_property
-    def _sample(self) -> tuple[Any, bool]:
-        """An object, and whether its methods are coroutines."""
+    def _sample(self) -> tuple[Strategy, bool]:
+        """What is called in a row on an object that was made for that, and whether its methods are coroutines."""
         target, looped = _made(self._make)
-        return target, looped or self._menu.asynchronous(target)
+        blocks, looped = self._menu.blocks(target), looped or self._menu.asynchronous(target)
+        close = getattr(target, "close", None)
+        if not looped and close is not None:
+            close()
+        return blocks, looped
 
     def blocks(self) -> Strategy:
         """Return a strategy for a few steps that one process makes in a row."""
-        return self._menu.blocks(self._sample[0])
+        return self._sample[0]
 
     def run(self, program: Program) -> None:
         """Run a program unless it was run before; raise what is wrong with it."""

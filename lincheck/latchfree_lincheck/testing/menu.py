@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 from hypothesis import strategies as st
 
+from latchfree_lincheck.pairs import TOGETHER
 from latchfree_model import Model, SequentialModel, get_model
 
 Strategy: TypeAlias = st.SearchStrategy[Any]
@@ -45,9 +46,6 @@ ARGUMENTS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = MappingProxyType
 })  # fmt: skip
 """The kinds of the arguments of each operation of the built-in models; other operations take none."""
 
-TOGETHER: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = MappingProxyType({"mutex": (("acquire", "release"),)})
-"""Operations that must be called in this order by one thread, so that a program ends."""
-
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -58,6 +56,9 @@ class Step:
 
     def __repr__(self) -> str:
         return f"{self.f}({', '.join(map(repr, self.arguments))})"
+
+
+_FIX: Final = "fix: arguments={'put': (st.integers(0, 2), st.integers())}, of hypothesis.strategies"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +84,35 @@ class Menu:
 
     def __post_init__(self) -> None:
         known = self.model.operations
+        self._require_kinds()
         for name in {*(self.operations or ()), *self.arguments, *self.methods}:
             if name not in known:
                 raise ValueError(f"the model {self.model.name!r} has no operation {name!r}; it has {', '.join(known)}")
         for name, strategies in self.arguments.items():
+            given: object = strategies
+            if isinstance(given, str) or not isinstance(given, Sequence):
+                raise TypeError(f"arguments[{name!r}] must be a tuple of strategies, got {strategies!r}; {_FIX}")
             if len(strategies) != known[name]:
                 raise ValueError(f"{name!r} takes {known[name]} argument(s), not {len(strategies)}")
+            for each in strategies:
+                if not isinstance(each, st.SearchStrategy):
+                    raise TypeError(f"arguments[{name!r}] must be a tuple of strategies, got {each!r} in it; {_FIX}")
+
+    def _require_kinds(self) -> None:
+        """Raise TypeError or ValueError if what was given is of another kind than is asked for."""
+        if self.operations is not None:
+            if isinstance(self.operations, str) or not isinstance(self.operations, Collection):
+                raise TypeError(
+                    f"operations must be a list of names, got {self.operations!r}; fix: operations=['put', 'get']"
+                )
+            if not self.operations:
+                raise ValueError("operations has no name, so nothing would be called; fix: leave it out, or name some")
+        for name, given in (("arguments", self.arguments), ("methods", self.methods)):
+            if not isinstance(given, Mapping):
+                raise TypeError(f"{name} must be a mapping of operations, got {type(given).__name__}")
+        for name, method in self.methods.items():
+            if not isinstance(method, str) and not callable(method):
+                raise TypeError(f"methods[{name!r}] must be a name or a function, got {method!r}")
 
     def call(self, target: Any, step: Step) -> object:
         """Make a call on an object and return its result."""

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
+from latchfree_lincheck.testing.limits import whole
 from latchfree_lincheck.testing.loop import SeededLoop
 from latchfree_lincheck.testing.menu import Menu, Method, Step, Strategy, model_of
 from latchfree_model import UNKNOWN, Call, Model
@@ -53,7 +54,8 @@ def stateful(
     >>> TestTrie = stateful("map", Trie)
     """
     chosen = model_of(model)
-    menu = Menu(chosen, operations, arguments or {}, methods or {})
+    menu = Menu(chosen, operations, {} if arguments is None else arguments, {} if methods is None else methods)
+    programs, most_calls = whole("programs", programs, 1), whole("most_calls", most_calls, 1)
 
     class Machine(RuleBasedStateMachine):
         def __init__(self) -> None:

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 
 from latchfree_lincheck.history import History
 from latchfree_lincheck.history.recorder import Recorder
+from latchfree_lincheck.pairs import left_out
 from latchfree_lincheck.testing import threads
 from latchfree_lincheck.testing.loop import SeededLoop, settled
 from latchfree_lincheck.testing.menu import Step
@@ -79,10 +80,14 @@ async def _round(
     target = await settled(make())
 
     async def process(number: int) -> None:
+        before: tuple[str, object] | None = None
         for step in program[number]:
+            if left_out(step.f, before):
+                continue
             await asyncio.sleep(0)
             with recorder.call(number, step.f, *step.arguments) as recording:
                 recording.result = await settled(perform(target, step))
+            before = step.f, recording.result
 
     await asyncio.gather(*[process(number) for number in range(len(program))])
     close = getattr(target, "aclose", None) or getattr(target, "close", None)

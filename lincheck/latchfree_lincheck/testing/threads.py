@@ -19,6 +19,7 @@ from typing import Any, Final
 
 from latchfree_lincheck.history import History
 from latchfree_lincheck.history.recorder import Recorder
+from latchfree_lincheck.pairs import left_out
 from latchfree_lincheck.testing.menu import Step
 from latchfree_lincheck.testing.programs import stuck
 
@@ -113,9 +114,13 @@ class _Round:
         try:
             self._barrier.wait(STUCK)
             with _giving_way(rng, self._yielding):
+                before: tuple[str, object] | None = None
                 for step in self._program[process]:
+                    if left_out(step.f, before):
+                        continue
                     with self._recorder.call(process, step.f, *step.arguments) as recording:
                         recording.result = _plain(self._call(self._target, step), step)
+                    before = step.f, recording.result
         except BaseException as error:
             self._errors.append(error)
 

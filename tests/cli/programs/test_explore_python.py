@@ -407,3 +407,16 @@ def test_a_module_may_keep_the_standard_output_that_it_saw_when_imported(
     for _ in range(2):
         code, text = run("explore", "explored_loud:Map", "--model", "map", "--scenario", "put(0, 1) | put(0, 2)")
         assert (code, "nothing wrong" in text) == (exits.OK, True)
+
+
+def test_a_target_that_cannot_be_called_is_a_mistake_of_usage(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "explored_arity", raising=False)
+    Path("explored_arity.py").write_text(
+        "async def co(x):\n    return x\n\nclass Cache:\n    def put(self, key, value, seconds):\n        pass\n"
+    )
+    for target, says in (
+        ("co", "missing a required argument: 'x'"),
+        ("Cache", "missing a required argument: 'seconds'"),
+    ):
+        result = CliRunner().invoke(app, ["explore", f"explored_arity:{target}"])
+        assert (result.exit_code, says in result.output) == (exits.USAGE, True), result.output

@@ -14,7 +14,7 @@ import random_tasks as rt
 import shared_objects as so
 from random_programs import START, module_of, outcomes
 
-from latchfree_explore import explore_object, explore_threads
+from latchfree_explore import CannotControl, explore_object, explore_threads
 from latchfree_explore.python import objects
 from latchfree_explore.python.core import names, steps, undo
 from latchfree_explore.python.hooks import effects, polling
@@ -121,9 +121,9 @@ def test_without_waiting_a_loop_never_ends(monkeypatch):
     threads = [lambda it: it.wait(), lambda it: it.set()]
     assert explore_threads(*threads, setup=so.Spin, strategy="dpor").verdict == "ok"
     monkeypatch.setattr(hooks_flow, "_repeats", lambda run, task, line: None)
-    monkeypatch.setattr(hooks_flow, "MOST_ROUNDS", 50)
-    result = explore_threads(*threads, setup=so.Spin, strategy="dpor", raises=False)
-    assert result.wrong.kind == "endless"
+    monkeypatch.setattr(hooks_flow, "MOST_IDLE", 50)
+    with pytest.raises(CannotControl, match=r"the loop at line 220 goes on after 50 rounds .*fix: fewer rounds"):
+        explore_threads(*threads, setup=so.Spin, strategy="dpor")
 
 
 def test_without_polls_after_calls_into_c_a_lost_update_is_missed(monkeypatch):

@@ -1,5 +1,8 @@
 """Without a scenario every small program of calls is explored."""
 
+import threading
+from contextlib import nullcontext
+
 import pytest
 
 pytest.importorskip("greenlet")
@@ -8,6 +11,7 @@ import shared_objects as so
 
 from latchfree_explore import explore_object
 from latchfree_explore.python import small
+from latchfree_explore.python.given.owners import Owner
 from latchfree_explore.python.small import small_programs
 from latchfree_model import get_model
 
@@ -24,7 +28,7 @@ class Register:
 
 
 def texts(make, model, **options):
-    programs, of_all = small_programs(make, get_model(model), {}, **options)
+    programs, of_all = small_programs(Owner(make.__qualname__, make), get_model(model), {}, **options)
     return list(map(str, programs)), of_all
 
 
@@ -133,3 +137,31 @@ def test_an_operation_whose_result_holds_values_is_called_too():
     found, _ = texts(Set, "set")
     assert "add(1) | snapshot()" in found
     assert explore_object(Set, model="set", raises=False, switches="gil").verdict in ("ok", "violation")
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_a_mutex_is_tried_too_and_given_back_only_if_it_was_taken(right):
+    class Mutex:
+        def __init__(self):
+            self.lock = threading.Lock()
+
+        def acquire(self):
+            self.lock.acquire()
+
+        def release(self):
+            self.lock.release()
+
+        def try_acquire(self):
+            return self.lock.acquire(blocking=False) or not right
+
+    found, _ = texts(Mutex, "mutex")
+    assert "acquire(); release() | try_acquire(); release()" in found
+    result = explore_object(Mutex, model="mutex", raises=False)
+    assert (result.verdict, result.complete) == (("ok", True) if right else ("violation", False))
+    pytest.importorskip("hypothesis")
+    from latchfree_lincheck.testing import linearizable
+
+    for options in ({"explore": "gil"}, {"repeats": 2, "programs": 20}) if right else ({"explore": "gil"},):
+        test = linearizable("mutex", threads=2, most_calls=2, **{"programs": 10, **options})(Mutex)
+        with nullcontext() if right else pytest.raises((AssertionError, RuntimeError)):
+            test()

@@ -415,3 +415,13 @@ def test_a_loop_that_keeps_the_lock_of_a_condition_waits_where_it_gives_the_lock
             it.permits.release()
 
     assert explore_threads(polls_a_flag, sets_the_flag, setup=Waits, strategy="dpor").complete
+
+
+def test_a_loop_with_an_end_that_touches_nothing_shared_may_be_long():
+    def long():
+        rounds = 0
+        while rounds < 150_000:
+            rounds += 1
+
+    result = explore_threads(long, strategy="dpor", raises=False)
+    assert (result.verdict, result.complete) == ("ok", True)

@@ -249,8 +249,8 @@ def test_the_test_is_named_after_what_makes_the_object():
         ({"operations": ["sub"]}, "the model 'counter' has no operation 'sub'; it has add, read"),
         ({"methods": {"sub": "minus"}}, "has no operation 'sub'"),
         ({"arguments": {"add": ()}}, "'add' takes 1 argument"),
-        ({"threads": 0}, "a program has at least 1 thread"),
-        ({"threads": (3, 2)}, "a program has at least 1 thread"),
+        ({"threads": 0}, "threads must be at least 1, got 0"),
+        ({"threads": (3, 2)}, "threads must be at least and at most so many"),
     ],
 )
 def test_what_cannot_be_is_refused(options, message):
@@ -337,3 +337,18 @@ def test_seeds_choose_the_programs():
     assert programs(None) == programs(None)
     assert programs(1) == programs(1)
     assert programs(1) != programs(2)
+
+
+def test_every_object_that_is_made_is_closed():
+    made, closed = [], []
+
+    class Closing(LockedCounter):
+        def __init__(self):
+            super().__init__()
+            made.append(self)
+
+        def close(self):
+            closed.append(self)
+
+    linearizable("counter", threads=2, programs=2, repeats=2)(Closing)()
+    assert made == closed

@@ -160,7 +160,7 @@ def two():
     2
     """
 
-pytestmark = pytest.mark.linearizable("counter", programs=1, repeats=1, seconds=0)
+pytestmark = pytest.mark.linearizable("counter", programs=1, repeats=1)
 
 def test_right():
     return Right()
@@ -344,3 +344,44 @@ def test_racy_too():
     pages = re.findall(r"^page: (.*)$", text_of(result), re.MULTILINE)
     assert len(set(pages)) == 2
     assert all(Path(page).exists() for page in pages)
+
+
+def test_all_markers_of_a_test_are_judged_and_one_of_the_module_is_a_default(run):
+    result = run(
+        """
+pytestmark = pytest.mark.linearizable("no such model")
+CALLED = []
+
+class Noting(Right):
+    async def add(self, n):
+        CALLED.append("add")
+        return await super().add(n)
+
+    async def read(self):
+        CALLED.append("read")
+        return await super().read()
+
+@pytest.mark.linearizable("counter", threads=2, operations=["add"], programs=2, repeats=1)
+@pytest.mark.linearizable("counter", threads=2, operations=["read"], programs=2, repeats=1)
+def test_both():
+    return Noting()
+
+@pytest.mark.linearizable("counter", threads=2, operations=["add"])
+@pytest.mark.linearizable("counter", threads=2, operations=["read"], programs=2, repeats=1)
+def test_the_outer_one_fails():
+    return Racy()
+
+@pytest.mark.linearizable("counter", seconds=0)
+@pytest.mark.linearizable("counter", programs=1, repeats=1)
+def test_nothing_would_be_tried():
+    return Right()
+
+@pytest.mark.linearizable("counter", programs=1, repeats=1)
+def test_called():
+    assert {*CALLED} == {"add", "read"}
+    return Right()
+""",
+        "-rf",
+    )
+    result.assert_outcomes(passed=2, failed=2)
+    assert "@pytest.mark.linearizable: seconds must be above 0, got 0; fix: seconds=1" in text_of(result)

@@ -22,6 +22,7 @@ from latchfree_lincheck.checking.checker import check
 from latchfree_lincheck.history import History, Operation
 from latchfree_lincheck.history.freezing import frozen
 from latchfree_lincheck.history.keys import key_of_all
+from latchfree_lincheck.pairs import left_out
 from latchfree_model import UNKNOWN, SequentialModel
 
 Calls = Sequence[tuple[str, tuple[Any, ...]]]
@@ -47,6 +48,8 @@ class ObjectTasks(AsyncProgram):
         Calls that main makes before the tasks begin and when all have ended; part of the history.
     cancels : int
         How many tasks the outside cancels at most.
+    sample : object, optional
+        An object as `make` makes them, or its class, if there is one at hand.
     """
 
     def __init__(
@@ -58,9 +61,11 @@ class ObjectTasks(AsyncProgram):
         before: Calls = (),
         after: Calls = (),
         cancels: int = 0,
+        sample: Any = None,
     ) -> None:
         super().__init__(self._run, cancels=cancels, older=_older_than(make))
         self._given = make, perform
+        self._sample = sample
         self._script = script
         self._model = model
         self._before = before
@@ -74,6 +79,8 @@ class ObjectTasks(AsyncProgram):
         """Return the functions that make and call the object, and an object if one can be made without a loop."""
         if isinstance(self._given[0], type):
             return [*self._given]
+        if self._sample is not None:
+            return [*self._given, self._sample]
         made: list[Any] = []
         try:
             one = self._given[0]()
@@ -110,8 +117,11 @@ class ObjectTasks(AsyncProgram):
 
     async def _process(self, process: int | str, calls: Calls) -> None:
         """Make calls one after the other; others may come before each of them."""
+        before: tuple[str, object] | None = None
         for f, arguments in calls:
             self._loop.between_calls(asyncio.current_task(), True)
+            if left_out(f, before):
+                continue
             await asyncio.sleep(0)
             self._loop.between_calls(asyncio.current_task(), False)
             made: list[Any] = [process, f, arguments, UNKNOWN, self._now(), None]
@@ -123,6 +133,7 @@ class ObjectTasks(AsyncProgram):
                 )
             made[3] = frozen(await _settled(self._given[1](self._target, f, arguments)), f"the result of {f}")
             made[5] = self._now()
+            before = f, made[3]
         self._loop.between_calls(asyncio.current_task(), True)
 
     def _now(self) -> int:

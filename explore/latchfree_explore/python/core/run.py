@@ -23,7 +23,9 @@ from latchfree_explore.python.core.waking import lost
 
 MOST_STEPS: Final = 5_000
 MOST_ROUNDS: Final = 100_000
-"""Rounds of loops that one schedule may take before it counts as endless."""
+"""Rounds of loops that touch something shared, which one schedule may take before it counts as endless."""
+MOST_IDLE: Final = 1_000_000
+"""Rounds in a row that touch nothing shared: a loop with more is named."""
 MOST_LATE: Final = 5_000
 """Calls of hooks that the end of a thread may take, as in its ``finally``."""
 LITTLE: Final = 2.0**-20
@@ -153,6 +155,8 @@ class Run:
         self.problem: tuple[str, str] | None = None
         self.interrupted: BaseException | None = None
         self.rounds = 0
+        self.seen = 0, 0, 0  # steps, accesses and writes at the end of the last round of a loop
+        self.idle = 0  # rounds since then
         self.plain: set[tuple[type, str]] = set()
         self.methods: set[tuple[type, str]] = set()
         self.resumed: dict[int, tuple[int, Any]] = {}  # who has resumed a generator first, and the generator

@@ -27,6 +27,22 @@ def require_function(name: str, given: object) -> None:
             raise TypeError(f"{name} must be an ordinary function, got a {what} function, whose call does nothing{fix}")
 
 
+def require_arguments(name: str, function: Callable[..., object], *given: object) -> None:
+    """Raise ValueError if a function cannot be called with some arguments, as far as it says what it takes."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # functions in C need not say it
+        return
+    try:
+        signature.bind(*given)
+    except TypeError as error:
+        called = getattr(function, "__qualname__", type(function).__name__)
+        raise ValueError(
+            f"{name} is called with {len(given)} argument(s), but {called}{signature} takes others: {error}; "
+            "fix: a function of these arguments"
+        ) from None
+
+
 _LATER: Final[dict[str, Callable[[object], bool]]] = {
     "coroutine": inspect.iscoroutinefunction,
     "generator": inspect.isgeneratorfunction,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any, Final
 
-from latchfree_explore.python.core.run import CONTROL, MOST_ROUNDS, Run, too_late
+from latchfree_explore.python.core.run import CONTROL, MOST_IDLE, MOST_ROUNDS, Run, too_late
 from latchfree_explore.python.core.steps import ACQUIRE, PROBE, READ, RELEASE, TRY, WRITE, Accesses
 from latchfree_explore.python.core.task import Spin, Task
 from latchfree_explore.python.hooks import polling
@@ -51,7 +51,17 @@ def again(rounds: int, line: int) -> int:
         return 0
     if rounds == 0:
         return 1
-    run.rounds += 1
+    seen = len(run.steps), len(run.step.accesses), run.writes
+    if seen == run.seen:
+        run.idle += 1
+        if run.idle > MOST_IDLE:
+            run.stop(
+                "out of control",
+                f"the loop at line {line} goes on after {MOST_IDLE:,} rounds that touch nothing that others write; "
+                "fix: fewer rounds, or replace what it computes in setup=",
+            )
+    else:
+        run.seen, run.idle, run.rounds = seen, 0, run.rounds + 1
     if run.rounds > MOST_ROUNDS:
         run.stop("endless", f"the loop at line {line} goes on after {MOST_ROUNDS:,} rounds")
     waits = _repeats(run, run.current, line)

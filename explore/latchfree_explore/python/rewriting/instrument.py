@@ -24,6 +24,7 @@ from latchfree_explore.python.hooks import caches
 from latchfree_explore.python.hooks.whole import REWRITTEN
 from latchfree_explore.python.library.twins import is_instance, twin
 from latchfree_explore.python.rewriting.codes import is_of_hooks, nested, of_module
+from latchfree_explore.python.rewriting.fitting import fits
 from latchfree_explore.python.rewriting.unreadable import is_left_behind, stand_in
 
 _LIBRARY: Final = tuple(
@@ -221,7 +222,8 @@ class Instrumented:
             at = 0
             if len(candidates) > 1:
                 at = next((k for k, each in enumerate(old[key]) if each == code), 0)
-            if candidates and candidates[at].co_freevars == code.co_freevars:
+            shaped = candidates and candidates[at].co_freevars == code.co_freevars
+            if shaped and (at >= len(old.get(key, ())) or fits(function, old[key][at])):
                 self._assign(function, candidates[at])
                 continue
             why = (

@@ -14,6 +14,7 @@ from latchfree_explore.python.calling import are_coroutines, calls_of, checked_s
 from latchfree_explore.python.code import Code
 from latchfree_explore.python.exploring import explore_program
 from latchfree_explore.python.given.arguments import require_callable, whole
+from latchfree_explore.python.given.owners import owner_of
 from latchfree_explore.python.program import Machine, Program, Threads
 from latchfree_explore.scenario import Scenario
 from latchfree_model import SequentialModel, get_model
@@ -102,7 +103,7 @@ def play_object(
     chosen = get_model(model) if isinstance(model, str) else model
     wanted = checked_scenario(make, scenario, chosen, methods)
     cancels = whole("cancels", cancels, 0)
-    tasks = are_coroutines(make, [each.f for each in wanted.operations], methods)
+    tasks = are_coroutines(owner_of(make), [each.f for each in wanted.operations], methods)
     if cancels and not tasks:
         raise ValueError("cancels is for calls that are coroutines: threads cannot be cancelled")
     program: Program = (
