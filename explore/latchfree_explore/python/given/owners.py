@@ -65,8 +65,15 @@ class _Making(Threads):
 
     def __init__(self, make: Callable[[], Any]) -> None:
         self.found: list[Any] = []
-        super().__init__([lambda: self.found.append(made(make))])
+        self.error: CannotMake | None = None
+        super().__init__([self._thread_that_makes])
         self._make = make
+
+    def _thread_that_makes(self) -> None:
+        try:
+            self.found.append(made(self._make))
+        except CannotMake as error:
+            self.error = error
 
     def roots(self) -> list[Any]:
         """Return what makes the object."""
@@ -96,11 +103,11 @@ def owner_of(make: Callable[[], Any], code: Code | None = None) -> Owner:
     making = _Making(make)
     machine = Machine(making, polls=False, code=code)
     with machine.ready():
-        _, wrong = machine.execute(Fixed([]))
+        machine.execute(Fixed([]))
     found = making.found
     if not found:
-        error = None if wrong is None else wrong.error
-        if isinstance(error, CannotMake):
+        error = making.error
+        if error is not None:
             cause = error.__cause__
             if isinstance(cause, RuntimeError) and "event loop" in str(cause):
                 return Owner(name, _annotated(make), in_a_loop=True)
