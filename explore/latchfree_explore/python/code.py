@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from latchfree_explore.python.core.names import forget_kinds, reachable
+from latchfree_explore.python.core.run import CONTROL
 from latchfree_explore.python.core.undo import Undo
 from latchfree_explore.python.interrupts import Interrupts
 from latchfree_explore.python.library.copies import library
@@ -89,6 +90,7 @@ class Code:
                 self._put_back()
                 self._kinds, self._shared, self._also, self._variables = set(), [], [], set()
                 forget_kinds()
+                CONTROL.exposed.clear()
                 if collecting:
                     gc.enable()
 

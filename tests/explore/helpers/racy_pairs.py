@@ -137,8 +137,6 @@ def nth(s):
     return first, rest
 def matched(s):
     match s.rows:
-        case [[0, 0], *_]:
-            return 'zeros'
         case [[a, b], *_]:
             return a, b
     return 'none'

@@ -516,3 +516,29 @@ def test_odd_attributes_and_texts_take_no_part_in_the_schedule():
     found = explore_threads(add, add, setup=Odd, check=lambda it: it.n == 2, strategy="dpor", raises=False)
     assert found.wrong is not None
     assert [text for step in found.steps for *_, text in step.texts if "write" in text] == ["write Odd.n = 1"] * 2
+
+
+class Ranked:
+    def __init__(self):
+        self.items = [2, 1]
+        self.seen = None
+
+    def sort(self):
+        with contextlib.suppress(ValueError):  # "list modified during sort"
+            self.items.sort(key=lambda item: item)
+
+    def look(self):
+        self.seen = list(self.items)
+
+    def add(self):
+        self.items.append(0)
+
+
+@pytest.mark.parametrize("switches", ["free", "gil"])
+def test_a_list_is_empty_while_the_key_is_asked(switches):
+    seen, left = set(), set()
+    explored = {"setup": Ranked, "switches": switches, "strategy": "dpor"}
+    explore_threads(Ranked.sort, Ranked.look, check=lambda it: seen.add(tuple(it.seen)) or True, **explored)
+    explore_threads(Ranked.sort, Ranked.add, check=lambda it: left.add(tuple(it.items)) or True, **explored)
+    assert seen == {(2, 1), (), (1, 2)}
+    assert left == {(0, 1, 2), (1, 2), (1, 2, 0)}

@@ -71,7 +71,7 @@ class Constants:
         other = Constants(self.written)
         other.foreign, other.plain, other.methods = dict(self.foreign), set(self.plain), set(self.methods)
         other.generators_are_shared, other.exposed = self.generators_are_shared, set(self.exposed)
-        other.refutations, other.caches = self.refutations, set(self.caches)
+        other.refutations, other.caches, other.recast = self.refutations, set(self.caches), set(self.recast)
         other._left_out = set(self._left_out)
         return other
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from latchfree_explore.python.core.places import called
 from latchfree_explore.python.core.run import CONTROL, Run
-from latchfree_explore.python.hooks import effects, whole
+from latchfree_explore.python.hooks import effects, sorting, whole
 from latchfree_explore.python.hooks.announce import advance, touch
 from latchfree_explore.python.hooks.caches import LRU
 from latchfree_explore.python.hooks.items import item
@@ -113,6 +113,9 @@ def of_container(
     """Call a method of a built-in container, though the owner's class may have another one of that name."""
     if name == "sort" and "key" in kwargs:
         kwargs = {**kwargs, "key": in_python(line, kwargs["key"])}
+        if isinstance(owner, list) and not args and sorting.asks_the_program(owner, kwargs):
+            sorting.sort(run, line, owner, kwargs)
+            return None
     run.at(line)
     touch(run, owner, effects.of(owner, name, args))
     for argument in args:
