@@ -135,11 +135,6 @@ def first(s):
 def nth(s):
     first, *rest = s.l
     return first, rest
-def matched(s):
-    match s.rows:
-        case [[a, b], *_]:
-            return a, b
-    return 'none'
 def walked(s):
     found = []
     for k, row in enumerate(s.rows):
@@ -229,7 +224,7 @@ NAMES = {
 TOUCHES = {
     "asserted": "xy", "caught": "xy", "chained": "xy", "exchange": "xy", "inner": "xy",
     "augmented": ["x", "y", "l", "st"], "compared": ["l", "rows", "d", "st", "x"], "conditional": "xydl",
-    "delegated": "lx", "first": "l", "lambdas": "l", "lambdas_write": "d", "looped": "l", "matched": ["rows"],
+    "delegated": "lx", "first": "l", "lambdas": "l", "lambdas_write": "d", "looped": "l",
     "nested": ["x", "rows", "tl"], "nth": "l", "kept": ["l", "kept"], "sliced": "l", "spread": ["l", "x", "d", "st"],
     "starred": ["rows"], "swapped": ["l", "rows"], "text": "xyld", "total": ["TOTAL"], "walked": ["rows"],
     "within": ["box"], "__dict__": ["x", "y", "_p"], "count": ["add"], "g": ["_p"], "items": "d", "keys": "d",
