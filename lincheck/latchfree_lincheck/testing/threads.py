@@ -29,6 +29,9 @@ SWITCH_INTERVAL: Final = 1e-6
 STUCK: Final = 10.0
 """Seconds after which a round that has not ended is taken to be stuck."""
 
+CAN_TRACE: Final = sys.version_info[:2] != (3, 12)
+"""Whether threads may be traced: CPython 3.12 crashes where one traces code that another one runs."""
+
 _OURS: Final = str(Path(__file__).resolve().parents[1])
 
 
@@ -155,7 +158,7 @@ def _switching_often() -> Iterator[None]:
 @contextmanager
 def _giving_way(rng: random.Random, yielding: float) -> Iterator[None]:
     """Give way to other threads at random bytecodes of what this thread runs, but for our own code."""
-    if not yielding or sys.gettrace() is not None or threading.gettrace() is not None:
+    if not yielding or not CAN_TRACE or sys.gettrace() is not None or threading.gettrace() is not None:
         yield
         return
 

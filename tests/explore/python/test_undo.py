@@ -128,7 +128,6 @@ IN_C = {
     "a field of C": (Point, lambda it: setattr(it, "x", 1), lambda it: it.x),
     "an array of C": (lambda: (ctypes.c_int * 2)(1, 2), lambda it: it.__setitem__(0, 5), list),
     "a context": (lambda: decimal.Context(prec=1), lambda it: setattr(it, "prec", 2), lambda it: it.prec),
-    "a shape": (lambda: np.zeros(4), lambda it: setattr(it, "shape", (2, 2)), lambda it: it.shape),
     "a cell": (lambda: CELL, lambda it: setattr(it, "cell_contents", 1), lambda it: it.cell_contents),
     "the setter of type": (lambda: Default, lambda it: type.__setattr__(it, "n", 1), lambda it: it.n),
     "the deleter of type": (lambda: Default, lambda it: type.__delattr__(it, "n"), lambda it: it.n),
