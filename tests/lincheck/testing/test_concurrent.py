@@ -14,6 +14,8 @@ from latchfree_lincheck.testing import threads as running
 from latchfree_lincheck.testing.stuck import Stuck
 from latchfree_model import define
 
+TRACED = pytest.mark.skipif(not running.CAN_TRACE, reason="threads give way at no bytecode")
+
 
 class RacyCounter:
     """Another thread may add between reading and writing."""
@@ -119,6 +121,7 @@ def test_a_racy_counter_is_caught():
     assert "but the counter held" in text
 
 
+@TRACED
 def test_a_set_that_checks_then_acts_is_caught_though_it_gives_way_nowhere():
     error = failure("set", CheckThenAct, threads=2)
     assert all(error.program), "each of the two threads is needed"
@@ -143,6 +146,7 @@ def test_a_sequential_mistake_needs_one_thread():
     assert "was cut" not in str(error)
 
 
+@TRACED
 def test_a_mutex():
     class Broken:
         def __init__(self):
