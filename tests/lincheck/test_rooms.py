@@ -21,7 +21,7 @@ BELOW = {
     "shrinking": {"checking", "engine", "history"},
     "show": {"checking", "history"},
     "transactions": {"formats"},
-    "testing": {"checking", "criteria", "failures", "history", "show"},
+    "testing": {"checking", "criteria", "failures", "history", "pairs", "show"},
     "watching": {"formats", "history"},
 }
 FROM_IMPL = {
