@@ -29,6 +29,7 @@ from latchfree_explore.python.given.owners import owner_of
 from latchfree_explore.python.program import Machine, Program
 from latchfree_explore.python.result import PythonExploration
 from latchfree_explore.python.search.strategies import Fixed
+from latchfree_explore.python.verdicts import in_a_line
 from latchfree_explore.replay_files import not_on_a_disk
 from latchfree_model import get_model
 
@@ -87,8 +88,7 @@ def find_class(target: str) -> Callable[[], Any]:
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            text = " ".join(f"{type(error).__name__}: {error}".split())
-            raise ValueError(f"{module!r} ({file}): looking up {part!r} raised {text}".rstrip(": ")) from error
+            raise ValueError(f"{module!r} ({file}): looking up {part!r} raised {in_a_line(error)}") from error
     if not callable(found):
         raise ValueError(f"{target} is no class or function")
     made: Callable[[], Any] = found

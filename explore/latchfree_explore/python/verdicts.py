@@ -53,6 +53,11 @@ def told(error: BaseException) -> str:
     return f"{type(error).__name__}: {words}".rstrip(": ")
 
 
+def in_a_line(error: BaseException) -> str:
+    """Return what `told` does, in one line."""
+    return " ".join(told(error).split())
+
+
 def raised_at(error: BaseException) -> str:
     """Return the line of the program that an exception comes from, and its function; nothing if it is not known."""
     frames = [

@@ -7,7 +7,7 @@ from typing import Any
 
 from latchfree.extras import require
 from latchfree_explore.python.library.fake_thread import StartedBefore
-from latchfree_explore.python.verdicts import told
+from latchfree_explore.python.verdicts import in_a_line
 
 
 class CannotMake(ValueError):
@@ -30,7 +30,7 @@ def made(make: Callable[[], Any]) -> Any:
         name = getattr(make, "__qualname__", "the object")
         missing = isinstance(error, TypeError) and "missing" in str(error) and "argument" in str(error)
         fix = "; fix: give a function that makes one with its arguments" if missing else ""
-        raise CannotMake(f"{name}() raised {' '.join(told(error).split())}{fix}") from error
+        raise CannotMake(f"{name}() raised {in_a_line(error)}{fix}") from error
 
 
 def set_up(setup: Callable[[], Any]) -> Any:

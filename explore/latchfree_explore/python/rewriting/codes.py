@@ -80,7 +80,8 @@ def of_module(source: str, file: str, shared: frozenset[str] = frozenset()) -> t
         If the source is not Python.
     """
     old, new = (_compiled(tree, file) for tree in (source, rewritten(source, file, shared)))
-    return _by_name(old), _by_name(_with_hooks(new))
+    hooks = {placeholder(name): hook for name, hook in HOOKS.items()}
+    return _by_name(old), _by_name(_with_hooks(new, hooks))
 
 
 def _compiled(tree: str | ast.Module, file: str) -> types.CodeType:
@@ -102,12 +103,12 @@ def is_of_hooks(code: types.CodeType) -> bool:
     return code.co_varnames[:1] == (PREFIX + "cell",)
 
 
-def _with_hooks(code: types.CodeType) -> types.CodeType:
-    hooks = {placeholder(name): hook for name, hook in HOOKS.items()}
+def _with_hooks(code: types.CodeType, hooks: dict[bytes, Callable[..., Any]]) -> types.CodeType:
+    """Put the hooks in the places of the constants that stand for them."""
 
     def replaced(constant: Any) -> Any:
         if isinstance(constant, types.CodeType):
-            return _with_hooks(constant)
+            return _with_hooks(constant, hooks)
         return hooks.get(constant, constant) if isinstance(constant, bytes) else constant
 
     return code.replace(co_consts=tuple(map(replaced, code.co_consts)))

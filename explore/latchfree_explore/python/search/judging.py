@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from latchfree_explore.python.rewriting.instrument import CannotControl
-from latchfree_explore.python.verdicts import told
+from latchfree_explore.python.verdicts import in_a_line
 
 
 @contextmanager
@@ -31,7 +31,7 @@ def judging(calls: Sequence[tuple[str, tuple[Any, ...], Any]]) -> Iterator[None]
     except Exception as error:
         names = next(([_named(call)] for call in calls if _fails(call[2])), [_named(call) for call in calls])
         raise CannotControl(
-            f"the result of {' or '.join(dict.fromkeys(names))} cannot be judged: {' '.join(told(error).split())}; "
+            f"the result of {' or '.join(dict.fromkeys(names))} cannot be judged: {in_a_line(error)}; "
             "fix: methods= with a function that returns what can be compared and printed"
         ) from error
 
