@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from latchfree_evidence.symbolic.code import Code, Twin
-from latchfree_evidence.symbolic.words import Undefined, Word, popcount, trailing_zeros
+from latchfree_evidence.symbolic.words import Undefined, Word, popcount, trailing_zeros, word_of
 
 
 class SymbolicMemory:
@@ -28,7 +28,7 @@ class SymbolicMemory:
 
     def write(self, at: Any, value: Any) -> None:
         """Write the word at an offset."""
-        self.words[int(at)] = Word(value)
+        self.words[int(at)] = word_of(value)
 
 
 def _cas(mem: SymbolicMemory, at: Any, old: Any, new: Any) -> bool:

@@ -106,22 +106,22 @@ class Word:
         return bool(self != Word(0))
 
     def _do(self, other: Any, known: Callable[[int, int], int], unknown: Callable[[Any, Any], Any]) -> Word:
-        other = Word(other)
+        other = word_of(other)
         if self.known and other.known:
             return Word(known(self.value, other.value))
         return Word(unknown(self.term, other.term))
 
     def _shift(self, by: Any, known: Callable[[int, int], int], unknown: Callable[[Any, Any], Any]) -> Word:
-        by = Word(by)
+        by = word_of(by)
         if not bool(by < BITS):
             raise Undefined("a shift by 64 or more")
         return self._do(by, known, unknown)
 
     def _compare(self, other: Any, known: Callable[[int, int], bool], unknown: Callable[[Any, Any], Any]) -> Any:
-        other = Word(other)
+        other = word_of(other)
         if self.known and other.known:
             return known(self.value, other.value)
-        if self.term.eq(other.term):
+        if self.value is other.value or self.term.eq(other.term):
             return known(0, 0)
         return Truth(z3.simplify(unknown(self.term, other.term)))
 
@@ -192,8 +192,13 @@ class Word:
     __rxor__ = __xor__
 
 
+def word_of(value: Any) -> Word:
+    """Return a value as a word."""
+    return value if isinstance(value, Word) else Word(value)
+
+
 def _divisor(value: Any) -> Word:
-    divisor = Word(value)
+    divisor = word_of(value)
     if not bool(divisor != 0):
         raise Undefined("a division by zero")
     return divisor

@@ -9,12 +9,16 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from latchfree_model.tlc.archive import NO_RECORDER
 from latchfree_model.tlc.archive import options as archived
 from latchfree_model.tlc.config import temporal_properties, unknown_assignment
 from latchfree_model.tlc.manifest import SpecModel
 from latchfree_model.tlc.messages import read_messages
 from latchfree_model.tlc.result import OnProgress, ResultReader, TlcResult
 from latchfree_model.tlc.tools import find_jar, find_java
+
+TINY = 5_000
+"""Up to as many distinct states, Java's compiler is worth half of what it does: most code runs a few times."""
 
 SMALL = 20_000
 """Up to as many distinct states, Java's quick compiler and simplest collector take half the time."""
@@ -81,6 +85,8 @@ def run_model(
             "-XX:+ExitOnOutOfMemoryError",
             "-XX:+UseSerialGC" if states <= MEDIUM else "-XX:+UseParallelGC",
             *(("-XX:TieredStopAtLevel=1",) if states <= SMALL else ()),
+            *(("-XX:CompileThresholdScaling=2",) if states <= TINY else ()),
+            NO_RECORDER,
             *archived(archive),
             *java_options,
             f"-DTLA-Library={library(spec.root)}",
