@@ -5,6 +5,7 @@ import os
 import random
 import secrets
 import signal
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -86,11 +87,42 @@ def shared_name():
 # several workers (pytest -n auto) ------------------------------------------------------------------------------------
 
 
+#: Files of few tests that take long: they begin first, else one worker still has them when the others have ended.
+LONG = (
+    "tests/evidence/test_mutants.py",
+    "tests/evidence/stress/test_lifecycle.py",
+    "tests/evidence/refinement/traces/test_traces.py",
+    "tests/explore/python/test_reduction.py",
+    "tests/explore/python/test_real_instructions.py",
+    "tests/explore/python/test_real_loop.py",
+    "tests/lincheck/testing/test_concurrent.py",
+    "tests/teach/grading/test_grader.py",
+    "tests/impl/arena/test_forking.py",
+    "tests/boundaries/test_boundaries.py",
+)
+
+
+def scope(file):
+    """What one worker runs: a file, or all files of the pipeline."""
+    return "pipeline" if file.startswith("tests/pipeline/") else file
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config):
-    """A worker for each processor and 3 GB of memory, at most four: they compile some functions once each."""
+    """A worker for each processor and one for the time in which others wait, each with 3 GB of memory; four at most."""
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return max(1, min(4, len(os.sched_getaffinity(0)), memory // (3 << 30)))
+    return max(1, min(4, len(os.sched_getaffinity(0)) + 1, memory // (3 << 30)))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config, items):
+    """With several workers, the pipeline comes first, then the long files, then the files with the most tests."""
+    if not hasattr(config, "workerinput"):
+        return
+    files = [scope(item.nodeid.split("::")[0]) for item in items]
+    tests = Counter(files)
+    place = {file: (file != "pipeline", file not in LONG, -tests[file], at) for at, file in enumerate(tests)}
+    items[:] = [item for _, item in sorted(zip(files, items, strict=True), key=lambda pair: place[pair[0]])]
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -98,9 +130,9 @@ def pytest_xdist_make_scheduler(config, log):
     """A file is run by one worker, which then has its kernels; all tests that use Spark are, in one session."""
     from xdist.scheduler import LoadScopeScheduling
 
-    class ByFile(LoadScopeScheduling):
+    class InOrder(LoadScopeScheduling):
         def _split_scope(self, nodeid):
-            file = nodeid.split("::")[0]
-            return "pipeline" if file.startswith("tests/pipeline/") else file
+            return scope(nodeid.split("::")[0])
 
-    return ByFile(config, log)
+    config.option.loadscopereorder = False  # the order is that of the tests, see `pytest_collection_modifyitems`
+    return InOrder(config, log)
