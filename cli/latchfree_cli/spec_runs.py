@@ -31,6 +31,9 @@ from latchfree_model.tlc import (
 CORES = 2
 """How many models with one worker run at a time."""
 
+URGENT = 1e5
+"""States that a model which begins first counts for more than it has."""
+
 MANY = 10
 """From as many models on it pays to make an archive of TLC's classes first."""
 
@@ -114,6 +117,7 @@ def run_all(
     report: Report,
     on_outcome: Callable[[SpecOutcome], object] = lambda _: None,
     slots: Slots | None = None,
+    first: Collection[str] = (),
 ) -> list[SpecOutcome]:
     """Run models: those with several workers alone, the others `CORES` at a time; in the order they end.
 
@@ -127,6 +131,8 @@ def run_all(
         Called with each outcome, in order.
     slots : Slots, optional
         Places shared with other work: each model takes one, those with the most states first.
+    first : collection of str
+        Names of models that begin before the others, where places are shared.
 
     Raises
     ------
@@ -138,8 +144,11 @@ def run_all(
     archive: Path | None = None
     outcomes: list[SpecOutcome] = []
 
+    def size(model: SpecModel) -> float:
+        return (model.distinct or 0) + (URGENT if model.name in first else 0)
+
     def run(model: SpecModel) -> SpecOutcome:
-        with slots.taken(model.distinct or 0) if slots else nullcontext(True) as place:
+        with slots.taken(size(model)) if slots else nullcontext(True) as place:
             return _outcome(model, checked(model) if place else TlcResult("unknown", reason="interrupted"))
 
     def checked(model: SpecModel) -> TlcResult:
@@ -160,7 +169,7 @@ def run_all(
             on_outcome(outcome)
 
     if slots:
-        models = sorted(models, key=lambda model: -(model.distinct or 0))
+        models = sorted(models, key=size, reverse=True)
     pool = ThreadPoolExecutor(slots.count if slots else CORES)
     try:
         # Not in the main thread: Ctrl-C while Java is being started would lose it.

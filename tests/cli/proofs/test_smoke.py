@@ -1,6 +1,7 @@
 """The profile smoke of ``latchfree verify``: a part of quick, which still finds what there is to find."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from latchfree_cli import exits
+from latchfree_cli import exits, spec_runs
 from latchfree_cli.app import app
 from latchfree_cli.commands import verify as command
 from latchfree_cli.commands.chain import layers, smoke
@@ -16,7 +17,7 @@ from latchfree_cli.commands.chain.rows import Layer, LayerResult, Plan, Profile
 from latchfree_cli.settings import Report, Settings
 from latchfree_evidence.inductive.theorems import THEOREMS
 from latchfree_evidence.lemmas import LEMMAS
-from latchfree_model.tlc import load_manifest, spec_dir
+from latchfree_model.tlc import SpecModel, TlcResult, load_manifest, spec_dir
 
 QUICK = [model for model in load_manifest(spec_dir() / "manifest.toml") if model.profile == "quick"]
 SMOKE = smoke.models_of(QUICK)
@@ -87,3 +88,27 @@ def test_smoke_passes_and_catches_its_mutants(tmp_path: Path) -> None:
     assert {row["verdict"] for row in rows.values()} == {"ok"}
     assert len(rows) == 7
     assert run.stderr.count("\n") >= 7  # a line for each layer, as it ends
+
+
+def test_what_finds_most_begins_first_and_a_disagreement_is_told_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[str] = []
+
+    def run(model: SpecModel, **given: object) -> TlcResult:
+        begun.append(model.name)
+        return TlcResult("unknown", reason="no time")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(command, "default_count", lambda: 1)
+    monkeypatch.setattr(spec_runs, "run_model", run)
+    monkeypatch.setattr(spec_runs, "class_archive", lambda *given: None)
+    quick = [model for model in QUICK if not model.mutant]
+    first = {model.name for model in smoke.models_of(quick)}
+    assert 0 < len(first) < len(quick)
+    result = CliRunner().invoke(app, ["verify", "--only", "spec"])
+    assert set(begun[: len(first)]) == first
+    sizes = {model.name: model.distinct or 0 for model in quick}
+    rest = [sizes[name] for name in begun[len(first) :]]
+    assert rest == sorted(rest, reverse=True)
+    assert len(re.findall(r"^spec: \w+: .*no time", result.output, re.MULTILINE)) >= len(quick)

@@ -51,7 +51,7 @@ def _limited(settings: Settings, timeout: float) -> Settings:
 
 def _spec_rows(settings: Settings, plan: Plan, report: Report, *, mutants: bool) -> list[LayerResult]:
     from latchfree_cli.commands.chain import smoke
-    from latchfree_cli.spec_runs import read_manifest, run_all, write_counterexample
+    from latchfree_cli.spec_runs import SpecOutcome, read_manifest, run_all, write_counterexample
 
     models = [m for m in read_manifest() if m.profile == "quick"]
     models = smoke.models_of(models) if plan.profile == Profile.smoke else models
@@ -60,7 +60,13 @@ def _spec_rows(settings: Settings, plan: Plan, report: Report, *, mutants: bool)
     if not models:
         reason = "the manifest has no such model"
         return [LayerResult(name, "", "nothing", "not run", 0.0, reason)]
-    outcomes = run_all(models, _limited(settings, MODEL_TIMEOUT), report, slots=plan.slots)
+
+    def told(outcome: SpecOutcome) -> None:
+        if outcome.verdict != "ok":  # at once: the row of the layer comes minutes later
+            settings.note(f"{name}: {outcome.model.name}: {', '.join(outcome.disagreements)}")
+
+    first = [model.name for model in smoke.models_of(models)]
+    outcomes = run_all(models, _limited(settings, MODEL_TIMEOUT), report, told, plan.slots, first)
     place = {model.name: number for number, model in enumerate(models)}
     outcomes.sort(key=lambda outcome: place[outcome.model.name])
     bad = [outcome for outcome in outcomes if outcome.verdict != "ok"]
