@@ -25,6 +25,7 @@ from latchfree_explore.python.hooks.whole import REWRITTEN
 from latchfree_explore.python.library.twins import is_instance, twin
 from latchfree_explore.python.rewriting.codes import is_of_hooks, nested, of_module
 from latchfree_explore.python.rewriting.fitting import fits
+from latchfree_explore.python.rewriting.heap import HEAP
 from latchfree_explore.python.rewriting.unreadable import is_left_behind, stand_in
 
 _LIBRARY: Final = tuple(
@@ -168,25 +169,13 @@ class Instrumented:
 
     def _exchange(self) -> None:
         functions: dict[str, list[types.FunctionType]] = defaultdict(list)
-        classes: list[type] = []
         names = {space.get("__name__") for space in self._namespaces.values()}
-        gc.unfreeze()  # the list leaves out what a program has frozen, as a server does before it forks
-        of_classes: dict[type, bool] = {}  # a proxy may say that it is a class: its own kind counts
-        for value in gc.get_objects():
-            kind = type(value)
-            if kind is types.FunctionType:
-                if id(value.__globals__) in self._namespaces and not is_of_hooks(value.__code__):
-                    functions[value.__code__.co_filename].append(value)
-                continue
-            if kind is caches.LRU:
-                if caches.found(value, self._namespaces):
-                    self._caches.append(value)
-                continue
-            makes = of_classes.get(kind)
-            if makes is None:
-                makes = of_classes[kind] = issubclass(kind, type)
-            if makes and value.__module__ in names:
-                classes.append(value)
+        found = HEAP.look(self._namespaces)
+        for function in found.functions:
+            if not is_of_hooks(function.__code__):
+                functions[function.__code__.co_filename].append(function)
+        classes = [cls for cls in found.classes if cls.__module__ in names]
+        self._caches += [cache for cache in found.caches if caches.found(cache, self._namespaces)]
         left = {id(each) for cls in classes for each in _asked_by_all(cls)}
         CONTROL.namespaces = list(self._namespaces.values())
         for space in self._namespaces.values():  # before the code that uses them, so they are put back after it
