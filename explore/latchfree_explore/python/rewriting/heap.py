@@ -61,12 +61,10 @@ class Heap:
         spaces : collection of int
             The addresses of the namespaces, all of them alive.
         """
-        young = gc.get_objects(0)
-        young += gc.get_objects(1)  # in this order: meanwhile a collection could make things older
-        if not any(each is self._mark for each in young):
+        young = None if self._mark is None else _young(self._mark)
+        if young is None:
             self._look_at_all()
-            young = []
-        found = _sorted(young)
+        found = _sorted(young or [])
         known = [each for space in spaces for each in self._functions.get(space, ())]
         return Found(
             _joined([each for each in found.functions if id(each.__globals__) in spaces], known),
@@ -88,6 +86,23 @@ class Heap:
 
 
 HEAP: Final = Heap()
+
+
+def made_since(mark: list[Any], kind: type[Each]) -> list[Each]:
+    """Return the objects of a kind, and of no class on top of it, that were made after a mark, and perhaps others."""
+    young = _young(mark)
+    return [each for each in (gc.get_objects() if young is None else young) if type(each) is kind]
+
+
+def _young(mark: list[Any]) -> list[Any] | None:
+    """Return what is as young as a mark, or younger, and perhaps more; None if the mark is no longer young."""
+    found: list[Any] = []
+    for generation in (0, 1):  # in this order: what a collection makes older meanwhile is seen
+        objects = gc.get_objects(generation)
+        found += objects
+        if any(each is mark for each in reversed(objects)):
+            return found
+    return None
 
 
 def _sorted(objects: list[Any]) -> Found:

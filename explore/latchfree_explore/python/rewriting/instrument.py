@@ -6,8 +6,8 @@ while it changes, so that an exception or Ctrl-C in between leaves nothing behin
 
 from __future__ import annotations
 
-import gc
 import linecache
+import os
 import sys
 import sysconfig
 import types
@@ -25,7 +25,7 @@ from latchfree_explore.python.hooks.whole import REWRITTEN
 from latchfree_explore.python.library.twins import is_instance, twin
 from latchfree_explore.python.rewriting.codes import is_of_hooks, nested, of_module
 from latchfree_explore.python.rewriting.fitting import fits
-from latchfree_explore.python.rewriting.heap import HEAP
+from latchfree_explore.python.rewriting.heap import HEAP, made_since
 from latchfree_explore.python.rewriting.unreadable import is_left_behind, stand_in
 
 _LIBRARY: Final = tuple(
@@ -70,7 +70,7 @@ class Instrumented:
         self._namespaces = {id(space): space for space in self._spaces(roots, imported)}
         self._restore: list[Callable[[], object]] = []
         self._originals: dict[int, types.CodeType] = {}
-        self.collected = False
+        self._mark: list[Any] = []
         self._instances: list[tuple[dict[str, Any], str, Any]] = []
         self._caches: list[Any] = []  # of calls of the program's functions
 
@@ -119,7 +119,7 @@ class Instrumented:
         if name == "__main__" or name not in sys.modules:
             return True
         file = getattr(sys.modules.get(name), "__file__", None)
-        return file is not None and not is_installed(str(Path(file).resolve()))
+        return file is not None and not _is_of_a_package(file, "" if file.startswith(os.sep) else str(Path.cwd()))
 
     def has_variable(self, name: str) -> bool:
         """Return whether a variable, as ``module.name``, is one of a module whose functions are rewritten."""
@@ -129,6 +129,7 @@ class Instrumented:
     # in and out ------------------------------------------------------------------------------------------------------
 
     def __enter__(self) -> Instrumented:
+        self._mark = []
         try:
             self._exchange()
         except BaseException:
@@ -150,12 +151,12 @@ class Instrumented:
     def _put_back_what_was_made(self) -> None:
         """Give functions that rewritten functions have made, and somebody has kept, the code that they would have.
 
-        Nothing older than the two youngest generations was made meanwhile, unless somebody has collected.
+        What was made is as young as the mark, or younger.
         """
         if not self._originals:
             return
-        for value in gc.get_objects() if self.collected else [*gc.get_objects(0), *gc.get_objects(1)]:
-            if type(value) is types.FunctionType and id(value.__code__) in self._originals:
+        for value in made_since(self._mark, types.FunctionType):
+            if id(value.__code__) in self._originals:
                 value.__code__ = self._originals[id(value.__code__)]
 
     def place_twins(self, undo: Undo) -> None:
@@ -263,6 +264,12 @@ class Instrumented:
 def is_installed(file: str) -> bool:
     """Return whether a file is of the standard library or of an installed package, also if ``pip -t`` put it there."""
     return file.startswith(_LIBRARY) or any(map(_holds_packages, Path(file).parents))
+
+
+@lru_cache(maxsize=4096)
+def _is_of_a_package(file: str, folder: str) -> bool:
+    """Return whether a module's file is installed; a file that is not told in full is told from a folder."""
+    return is_installed(str(Path(folder, file).resolve()))
 
 
 @lru_cache(maxsize=1024)
