@@ -24,7 +24,9 @@ from latchfree_explore.python.rewriting.instrument import Instrumented
 _ALONE: Final = _thread.allocate_lock()
 """Held while functions are rewritten: what is rewritten is so for the whole process."""
 COLLECT_EVERY: Final = 100
-"""Schedules between two collections of what they left."""
+"""Schedules between two collections of what they left: of what is youngest, so what is young stays so (`heap`)."""
+COLLECT_MORE_EVERY: Final = 1_000
+"""Schedules between two collections of what survived one, too."""
 
 
 class Code:
@@ -130,9 +132,7 @@ class Code:
         """Let go, now and then, of what schedules have left."""
         self._runs += 1
         if self._runs % COLLECT_EVERY == 0:
-            assert self._instrumented is not None, "nothing is rewritten"
-            self._instrumented.collected = True
-            gc.collect(1)
+            gc.collect(self._runs % COLLECT_MORE_EVERY == 0)
 
     def place_twins(self, undo: Undo) -> None:
         """Put fresh twins of locks and queues in the variables of modules, until a run is undone; empty caches."""

@@ -77,6 +77,7 @@ class ObjectCalls:
         self.early: list[tuple[str, tuple[Any, ...], Any]] = []
         self.late: list[tuple[str, tuple[Any, ...], Any]] = []
         self._judged: dict[Hashable, str | None] = {}
+        self._keys: dict[int, Hashable] = {}
         self._unlike = 0
         self.history: History | None = None
 
@@ -130,6 +131,7 @@ class ObjectCalls:
             self.history = self._history([event for events in list(orders(run, self.calls))[:1] for event in events])
             return wrong
         self.late = self._alone(self.after)
+        self._keys.clear()
         seen = [*self.early, *((each.f, each.arguments, each.result) for each in self.calls), *self.late]
         with judging(seen):
             for events in orders(run, self.calls):
@@ -160,7 +162,7 @@ class ObjectCalls:
 
     def _key(self, events: list[Event]) -> tuple[Hashable, Hashable] | None:
         """Return the key of a history but for the threads, and the threads; None if a result has no key."""
-        alone = key_of_all((self.early, self.late))
+        alone = self._key_of(-1, (self.early, self.late))
         if alone is None:
             return None
         numbers: dict[int, int] = {}
@@ -171,13 +173,19 @@ class ObjectCalls:
             if k in numbers:
                 key.append((what, numbers[k]))
                 continue
-            values = key_of_all((call.arguments, call.result))
+            values = self._key_of(k, (call.arguments, call.result))
             if values is None:
                 return None
             numbers[k] = len(numbers)
             processes.append(call.process)
             key.append((what, call.f, values))
         return tuple(key), tuple(processes)
+
+    def _key_of(self, call: int, values: tuple[Any, ...]) -> Hashable:
+        """Return the key of the values of a call, made once for all orders of a run; None if they have none."""
+        if call not in self._keys:
+            self._keys[call] = key_of_all(values)
+        return self._keys[call]
 
     def _fault(self, events: list[Event]) -> str | None:
         """Judge a history; return what is wrong with it."""

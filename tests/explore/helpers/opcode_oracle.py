@@ -4,9 +4,9 @@ This knows nothing of the explorer: it sees the instructions of the program's ow
 access that the explorer takes for none shows as an outcome that the explorer does not reach.
 """
 
+import _thread
 import dis
 import sys
-import threading
 
 QUIET = {
     dis.opmap[name]
@@ -36,14 +36,14 @@ class Traced:
         self.counts = [0] * len(functions)
         self.errors = [None] * len(functions)
         self._functions, self._shared, self._file, self._changes = functions, shared, file, changes
-        self._turn = [threading.Semaphore(0) for _ in functions]
+        self._turn = [closed() for _ in functions]
         self._over = [False] * len(functions)
-        self._end = threading.Semaphore(0)
+        self._end = closed()
 
     def run(self, first):
         """Have a thread begin; return when all have ended."""
         for number in range(len(self._functions)):
-            threading.Thread(target=self._body, args=(number,), daemon=True).start()
+            _thread.start_new_thread(self._body, (number,))
         self._turn[first].release()
         self._end.acquire()
 
@@ -75,6 +75,13 @@ class Traced:
             return before
 
         return before
+
+
+def closed():
+    """Return a lock that is taken: who wants to take it waits until somebody gives it back."""
+    made = _thread.allocate_lock()
+    made.acquire()
+    return made
 
 
 def outcomes(functions, make, file, outcome):

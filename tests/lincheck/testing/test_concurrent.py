@@ -109,7 +109,7 @@ def failure(model, make, **options):
 
 
 def test_a_racy_counter_is_caught():
-    error = failure("counter", RacyCounter, threads=2)
+    error = failure("counter", RacyCounter, threads=2, repeats=5)
     assert error.verdict.verdict == "violation"
     assert all(error.program), "each of the two threads is needed"
     text = str(error)
@@ -123,7 +123,7 @@ def test_a_racy_counter_is_caught():
 
 @TRACED
 def test_a_set_that_checks_then_acts_is_caught_though_it_gives_way_nowhere():
-    error = failure("set", CheckThenAct, threads=2)
+    error = failure("set", CheckThenAct, threads=2, repeats=5)
     assert all(error.program), "each of the two threads is needed"
 
 
@@ -138,7 +138,7 @@ def test_three_threads():
 
 
 def test_a_sequential_mistake_needs_one_thread():
-    error = failure("queue", WrongQueue, threads=1, methods=METHODS)
+    error = failure("queue", WrongQueue, threads=1, methods=METHODS, repeats=1)
     ((first, second, third),) = error.program
     assert (first.f, second.f, third.f) == ("enqueue", "enqueue", "dequeue")
     assert (first.arguments, second.arguments) in (((1,), (2,)), ((2,), (1,)))
@@ -184,7 +184,7 @@ def test_a_model_and_arguments_of_ones_own():
             return self.x
 
     arguments = {"set": (st.sampled_from("ab"),)}
-    error = failure(register, Box, arguments=arguments, threads=2)
+    error = failure(register, Box, arguments=arguments, threads=2, repeats=5)
     assert {x for thread in error.program for step in thread for x in step.arguments} <= set("ab")
     assert "get() returned None, but it may return" in str(error)
     with pytest.raises(ValueError, match=r"say what to call 'set' with: arguments="):
@@ -305,14 +305,14 @@ def test_a_failure_has_a_smaller_history_that_is_wrong_by_itself():
             before = super().add(n)
             return before if before < 4 else 0
 
-    error = failure("counter", Forgets, threads=1)
+    error = failure("counter", Forgets, threads=1, repeats=1)
     assert len(error.small) < len(error.history)
     assert "so this part of it is wrong by itself" in str(error)
 
 
 def test_a_cut_search_for_a_smaller_program_says_so():
     with pytest.raises(NotLinearizable) as caught:
-        linearizable("queue", threads=1, methods=METHODS, seconds=300, shrink_seconds=0)(WrongQueue)()
+        linearizable("queue", threads=1, methods=METHODS, repeats=1, seconds=300, shrink_seconds=0)(WrongQueue)()
     assert "the search for a smaller program was cut after 0 s; shrink_seconds= gives it more" in str(caught.value)
 
     class Full:

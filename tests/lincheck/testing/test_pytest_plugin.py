@@ -1,5 +1,7 @@
 """The plugin of pytest: marked tests, fixtures, artefacts, short tracebacks, and no cost where it is not used."""
 
+import json
+import os
 import re
 import subprocess
 import sys
@@ -38,13 +40,52 @@ class Right(Racy):
 """
 
 
+FORKING = """
+import importlib.util, json, os, sys
+import hypothesis, numba, pytest
+import latchfree_lincheck.testing
+if importlib.util.find_spec("greenlet"):
+    import latchfree_explore.python.classes
+
+for line in sys.stdin:
+    folder, arguments = json.loads(line)
+    child = os.fork()
+    if child == 0:
+        os.chdir(folder)
+        for number, name in ((0, os.devnull), (1, "stdout"), (2, "stderr")):
+            os.dup2(os.open(name, os.O_RDWR | os.O_CREAT | os.O_TRUNC), number)
+        code = pytest.main(arguments)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+"""What pytest and the tests that it runs here need is loaded once; NumPy could not be loaded twice in one process."""
+
+
+@pytest.fixture(scope="module")
+def loaded():
+    """A process that has loaded what tests need; each line that it reads, it forks to run pytest."""
+    path = {**os.environ, "PYTHONPATH": ":".join(sys.path)}
+    with subprocess.Popen(
+        [sys.executable, "-c", FORKING], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=path
+    ) as process:
+        yield process
+
+
 @pytest.fixture
-def run(pytester):
-    """Run pytest, with the plugin, on a file of tests; in a process of its own, since NumPy can be loaded only once."""
+def run(pytester, loaded):
+    """Run pytest, with the plugin, on a file of tests, in a process of its own."""
 
     def run(test, *arguments):
         pytester.makepyfile(COUNTERS + test)
-        return pytester.runpytest_subprocess(*PLUGIN, "--strict-markers", "-p", "no:cacheprovider", *arguments)
+        loads = "ignore::pytest.PytestAssertRewriteWarning"  # plugins are loaded already
+        given = [*PLUGIN, "--strict-markers", "-p", "no:cacheprovider", "--basetemp=run", "-W", loads, *arguments]
+        print(json.dumps((str(pytester.path), given)), file=loaded.stdin, flush=True)
+        code = int(loaded.stdout.readline())
+        out, err = (pytester.path.joinpath(name).read_text().splitlines() for name in ("stdout", "stderr"))
+        print(*out, *err, sep="\n")
+        return pytest.RunResult(code, out, err, 0.0)
 
     return run
 
@@ -142,7 +183,7 @@ class Zero:
 def test_other(x):
     pass
 
-@pytest.mark.linearizable("counter", explore="free", programs=3, operations=["read"])
+@pytest.mark.linearizable("counter", explore="free", threads=2, programs=3, operations=["read"])
 def test_fixtures(capsys, caplog, request, tmp_path, monkeypatch):
     assert request.node.name
     return Zero()
@@ -224,7 +265,7 @@ def test_nothing(recorder, linearizability):
     ("marker", "message"),
     [
         ('"counter", colour=1', "@pytest.mark.linearizable: .*unexpected keyword argument 'colour'"),
-        ('"counter", threads=0', "@pytest.mark.linearizable: a program has at least 1 thread"),
+        ('"counter", threads=0', "@pytest.mark.linearizable: threads must be at least 1, got 0"),
         ('"heap"', "@pytest.mark.linearizable: no model is called 'heap'"),
         ('"counter"', "test_it returned None; a test marked linearizable returns the object"),
     ],

@@ -1,5 +1,6 @@
 """Play pages of models of TLA+: the game is TLC's, and what is violated is what TLC says."""
 
+import functools
 import json
 import random
 import shutil
@@ -19,6 +20,9 @@ console.log(JSON.stringify({ ends, best: G.best(0, -1) }));
 """
 
 
+page = functools.cache(model_page)  # TLC takes a second or two for each
+
+
 def data_of(text: str) -> dict:
     return json.loads(text.partition('id="data">')[2].partition("</script>")[0])
 
@@ -35,7 +39,7 @@ def random_play(data: dict, rng: random.Random) -> tuple[list[int], int]:
 @pytest.mark.skipif(shutil.which("node") is None, reason="Node is not installed")
 @pytest.mark.parametrize(("name", "par"), [("counter_lost", 2), ("counter", None)])
 def test_the_game_is_that_of_the_model(name, par, rng):
-    made = model_page(name)
+    made = page(name)
     data = data_of(made.text)
     assert (made.par, made.states) == (par, len(data["states"]))
     plays = [random_play(data, rng) for _ in range(1000)]
@@ -63,7 +67,7 @@ def test_a_right_model_has_every_state_and_every_step():
 
 def test_the_shortest_way_to_a_violation_is_as_long_as_the_counterexample_of_tlc():
     model = find_model("counter_lost")
-    data = data_of(model_page(model).text)
+    data = data_of(page("counter_lost").text)
     trace = run_model(model).trace
     assert trace is not None
     layer, far = {0}, 1

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-import gc
 import weakref
 from collections import deque
 from collections.abc import Callable
 from typing import Any, Final
 
 from latchfree_explore.python.core.run import Run
+from latchfree_explore.python.rewriting.heap import HEAP
 
-_KINDS: Final = (
-    asyncio.Lock, asyncio.Event, asyncio.Condition, asyncio.Semaphore, asyncio.Queue, asyncio.Barrier,
-)  # fmt: skip
 _CONTAINERS: Final = (deque, list, dict, set)
 
 
@@ -26,9 +22,7 @@ class Older:
     def put_back_later(self, run: Run) -> None:
         """Have their state put back when a run is over."""
         if self._objects is None:
-            everything: list[Any] = gc.get_objects()
-            kept = {kind for kind in set(map(type, everything)) if issubclass(kind, _KINDS)}
-            self._objects = [weakref.ref(each) for each in everything if type(each) in kept]
+            self._objects = [weakref.ref(each) for each in HEAP.look().of_asyncio]
         for held in self._objects:
             value = held()
             if value is not None:

@@ -18,8 +18,8 @@ from latchfree_explore.python.core.steps import READ, WRITE
 from latchfree_explore.python.hooks.slots import touch_namespace
 from latchfree_explore.python.library.locks import Lock, tell
 from latchfree_explore.python.library.twins import twin
+from latchfree_explore.python.rewriting.heap import LRU
 
-LRU: Final = type(functools.lru_cache(len))
 OLDER: Final[dict[int, Any]] = {}
 """The caches of calls that are older than the runs, by address."""
 

@@ -6,8 +6,8 @@ while it changes, so that an exception or Ctrl-C in between leaves nothing behin
 
 from __future__ import annotations
 
-import gc
 import linecache
+import os
 import sys
 import sysconfig
 import types
@@ -25,6 +25,7 @@ from latchfree_explore.python.hooks.whole import REWRITTEN
 from latchfree_explore.python.library.twins import is_instance, twin
 from latchfree_explore.python.rewriting.codes import is_of_hooks, nested, of_module
 from latchfree_explore.python.rewriting.fitting import fits
+from latchfree_explore.python.rewriting.heap import HEAP, made_since
 from latchfree_explore.python.rewriting.unreadable import is_left_behind, stand_in
 
 _LIBRARY: Final = tuple(
@@ -69,7 +70,7 @@ class Instrumented:
         self._namespaces = {id(space): space for space in self._spaces(roots, imported)}
         self._restore: list[Callable[[], object]] = []
         self._originals: dict[int, types.CodeType] = {}
-        self.collected = False
+        self._mark: list[Any] = []
         self._instances: list[tuple[dict[str, Any], str, Any]] = []
         self._caches: list[Any] = []  # of calls of the program's functions
 
@@ -118,7 +119,7 @@ class Instrumented:
         if name == "__main__" or name not in sys.modules:
             return True
         file = getattr(sys.modules.get(name), "__file__", None)
-        return file is not None and not is_installed(str(Path(file).resolve()))
+        return file is not None and not _is_of_a_package(file, "" if file.startswith(os.sep) else str(Path.cwd()))
 
     def has_variable(self, name: str) -> bool:
         """Return whether a variable, as ``module.name``, is one of a module whose functions are rewritten."""
@@ -128,6 +129,7 @@ class Instrumented:
     # in and out ------------------------------------------------------------------------------------------------------
 
     def __enter__(self) -> Instrumented:
+        self._mark = []
         try:
             self._exchange()
         except BaseException:
@@ -149,12 +151,12 @@ class Instrumented:
     def _put_back_what_was_made(self) -> None:
         """Give functions that rewritten functions have made, and somebody has kept, the code that they would have.
 
-        Nothing older than the two youngest generations was made meanwhile, unless somebody has collected.
+        What was made is as young as the mark, or younger.
         """
         if not self._originals:
             return
-        for value in gc.get_objects() if self.collected else [*gc.get_objects(0), *gc.get_objects(1)]:
-            if type(value) is types.FunctionType and id(value.__code__) in self._originals:
+        for value in made_since(self._mark, types.FunctionType):
+            if id(value.__code__) in self._originals:
                 value.__code__ = self._originals[id(value.__code__)]
 
     def place_twins(self, undo: Undo) -> None:
@@ -168,25 +170,13 @@ class Instrumented:
 
     def _exchange(self) -> None:
         functions: dict[str, list[types.FunctionType]] = defaultdict(list)
-        classes: list[type] = []
         names = {space.get("__name__") for space in self._namespaces.values()}
-        gc.unfreeze()  # the list leaves out what a program has frozen, as a server does before it forks
-        of_classes: dict[type, bool] = {}  # a proxy may say that it is a class: its own kind counts
-        for value in gc.get_objects():
-            kind = type(value)
-            if kind is types.FunctionType:
-                if id(value.__globals__) in self._namespaces and not is_of_hooks(value.__code__):
-                    functions[value.__code__.co_filename].append(value)
-                continue
-            if kind is caches.LRU:
-                if caches.found(value, self._namespaces):
-                    self._caches.append(value)
-                continue
-            makes = of_classes.get(kind)
-            if makes is None:
-                makes = of_classes[kind] = issubclass(kind, type)
-            if makes and value.__module__ in names:
-                classes.append(value)
+        found = HEAP.look(self._namespaces)
+        for function in found.functions:
+            if not is_of_hooks(function.__code__):
+                functions[function.__code__.co_filename].append(function)
+        classes = [cls for cls in found.classes if cls.__module__ in names]
+        self._caches += [cache for cache in found.caches if caches.found(cache, self._namespaces)]
         left = {id(each) for cls in classes for each in _asked_by_all(cls)}
         CONTROL.namespaces = list(self._namespaces.values())
         for space in self._namespaces.values():  # before the code that uses them, so they are put back after it
@@ -274,6 +264,12 @@ class Instrumented:
 def is_installed(file: str) -> bool:
     """Return whether a file is of the standard library or of an installed package, also if ``pip -t`` put it there."""
     return file.startswith(_LIBRARY) or any(map(_holds_packages, Path(file).parents))
+
+
+@lru_cache(maxsize=4096)
+def _is_of_a_package(file: str, folder: str) -> bool:
+    """Return whether a module's file is installed; a file that is not told in full is told from a folder."""
+    return is_installed(str(Path(folder, file).resolve()))
 
 
 @lru_cache(maxsize=1024)

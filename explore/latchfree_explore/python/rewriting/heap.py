@@ -1,0 +1,133 @@
+"""What the process holds, as the garbage collector knows it: functions, classes, caches of calls, locks of asyncio.
+
+To look at everything takes longer than the schedules of a small program. But the collector keeps what is young apart,
+and what is no longer young never is again. So a mark is made before everything is looked at: while the mark is young,
+all that was made since is young, too, and only that is looked at. What was found before is held weakly.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import gc
+import types
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+from typing import Any, Final, NamedTuple, TypeVar
+from weakref import ref
+
+LRU: Final = type(functools.lru_cache(len))
+_OF_ASYNCIO: Final = (
+    asyncio.Lock, asyncio.Event, asyncio.Condition, asyncio.Semaphore, asyncio.Queue, asyncio.Barrier,
+)  # fmt: skip
+
+Each = TypeVar("Each")
+
+
+class Found(NamedTuple):
+    """What there is.
+
+    Attributes
+    ----------
+    functions : list of function
+    classes : list of type
+    caches : list of LRU
+        Functions whose results `functools.lru_cache` keeps.
+    of_asyncio : list of object
+        Locks, queues and the like.
+    """
+
+    functions: list[types.FunctionType]
+    classes: list[type]
+    caches: list[Any]
+    of_asyncio: list[Any]
+
+
+class Heap:
+    """What was found by the last look at everything; `look` adds what is young."""
+
+    def __init__(self) -> None:
+        self._mark: list[Any] | None = None
+        self._functions: dict[int, list[ref[types.FunctionType]]] = {}  # by the address of their namespace
+        self._classes: list[ref[type]] = []
+        self._caches: list[ref[Any]] = []
+        self._of_asyncio: list[ref[Any]] = []
+
+    def look(self, spaces: Collection[int] = ()) -> Found:
+        """Return what there is now; of the functions, those of some namespaces.
+
+        Parameters
+        ----------
+        spaces : collection of int
+            The addresses of the namespaces, all of them alive.
+        """
+        young = None if self._mark is None else _young(self._mark)
+        if young is None:
+            self._look_at_all()
+        found = _sorted(young or [])
+        known = [each for space in spaces for each in self._functions.get(space, ())]
+        return Found(
+            _joined([each for each in found.functions if id(each.__globals__) in spaces], known),
+            _joined(found.classes, self._classes),
+            _joined(found.caches, self._caches),
+            _joined(found.of_asyncio, self._of_asyncio),
+        )
+
+    def _look_at_all(self) -> None:
+        self._mark = []
+        gc.unfreeze()  # the list leaves out what a program has frozen, as a server does before it forks
+        found = _sorted(gc.get_objects())
+        self._functions = defaultdict(list)
+        for each in found.functions:
+            self._functions[id(each.__globals__)].append(ref(each))
+        self._classes = list(map(ref, found.classes))
+        self._caches = list(map(ref, found.caches))
+        self._of_asyncio = list(map(ref, found.of_asyncio))
+
+
+HEAP: Final = Heap()
+
+
+def made_since(mark: list[Any], kind: type[Each]) -> list[Each]:
+    """Return the objects of a kind, and of no class on top of it, that were made after a mark, and perhaps others."""
+    young = _young(mark)
+    return [each for each in (gc.get_objects() if young is None else young) if type(each) is kind]
+
+
+def _young(mark: list[Any]) -> list[Any] | None:
+    """Return what is as young as a mark, or younger, and perhaps more; None if the mark is no longer young."""
+    found: list[Any] = []
+    for generation in (0, 1):  # in this order: what a collection makes older meanwhile is seen
+        objects = gc.get_objects(generation)
+        found += objects
+        if any(each is mark for each in reversed(objects)):
+            return found
+    return None
+
+
+def _sorted(objects: list[Any]) -> Found:
+    """Return what there is among some objects; a proxy may say that it is a class: its own kind counts."""
+    found = Found([], [], [], [])
+    groups: dict[type, list[Any]] = {}
+    for kind in set(map(type, objects)):
+        if kind is types.FunctionType:
+            groups[kind] = found.functions
+        elif kind is LRU:
+            groups[kind] = found.caches
+        elif issubclass(kind, type):
+            groups[kind] = found.classes
+        elif issubclass(kind, _OF_ASYNCIO):
+            groups[kind] = found.of_asyncio
+    for each in [each for each in objects if type(each) in groups]:
+        groups[type(each)].append(each)
+    return found
+
+
+def _joined(young: list[Each], known: Iterable[ref[Each]]) -> list[Each]:
+    """Return what is young, and what was known before and is still there."""
+    there = {id(each): each for each in young}
+    for reference in known:
+        each = reference()
+        if each is not None:
+            there[id(each)] = each
+    return list(there.values())
