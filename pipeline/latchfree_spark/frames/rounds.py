@@ -81,7 +81,8 @@ class Rounds:
             F.count(F.lit(1)).alias("read"), F.expr(f"bit_xor({_CONTENT})").alias(DIGEST)
         ).persist()
         self._told: set[str] = set()
-        self._named, damaged = self._counted.agg(F.count("by1"), F.expr(_NAMELESS)).first() or (0, [])
+        read: Any = self._counted.agg(F.count("by1"), F.expr(_NAMELESS)).first()
+        self._named, damaged = read
         self._damaged = self._damage(damaged)
         self._meters = Meters.of(spark)
         self._withheld = 0
