@@ -99,7 +99,7 @@ def _whole(failing: Sequence[dict[str, Any]], table: Table, options: Options) ->
         return {}
     whole: dict[tuple[str, str], list[str]] = {}
     is_one = F.struct(*BY).isin([F.struct(*map(F.lit, each)) for each in names])
-    for found in table.failing().where(is_one).orderBy(*BY, "invoke").toLocalIterator():
+    for found in table.failing().where(is_one).coalesce(1).sortWithinPartitions(*BY, "invoke").collect():
         text = line(found["history"], found.asDict(), options.model or found["model"])
         whole.setdefault((found["source"], found["history"]), []).append(text)
     return {name: "".join(lines) for name, lines in whole.items()}

@@ -173,10 +173,12 @@ def _parquet(spark: SparkSession, schema: StructType, files: Sequence[str], sour
     columns = [_as_text(name, kind) for name, kind in frame.dtypes]
     rows = frame.selectExpr(source, "_metadata.file_path AS at", *columns)
     wrong = _without_columns(spark, frame) if len(files) > 1 else []
-    told = spark.createDataFrame(wrong, "damaged string, told string")
-    rows = rows.join(F.broadcast(told), F.expr("at = damaged"), "left")
-    nameless = "CASE WHEN history IS NULL THEN concat(source, ': expected a name of a history, got null') END"
-    rows = rows.withColumn("problem", F.expr(f"coalesce(told, {nameless})"))
+    problem = "CASE WHEN history IS NULL THEN concat(source, ': expected a name of a history, got null') END"
+    if wrong:
+        told = spark.createDataFrame(wrong, "damaged string, told string")
+        rows = rows.join(F.broadcast(told), F.expr("at = damaged"), "left")
+        problem = f"coalesce(told, {problem})"
+    rows = rows.withColumn("problem", F.expr(problem))
     return rows.withColumn("history", F.expr("CASE WHEN problem IS NULL THEN history END"))
 
 

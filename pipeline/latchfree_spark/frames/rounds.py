@@ -7,7 +7,7 @@ not those that the row is about.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from latchfree_spark.check.meters import Meters, remaining
@@ -27,6 +27,9 @@ _LISTED: Final = (*BY, "reason", "operations", "failing", "object", "key", "witn
 _SLOW: Final = (*BY, "verdict", "engine", "operations", "states", "seconds")
 _KINDS: Final = ("ok", "violation", "unknown", "error")
 _SAME: Final = "f.by0 <=> d.source AND f.by1 <=> d.history"
+_NAMELESS: Final = "collect_list(by0) FILTER (WHERE by1 IS NULL)"
+"""The sources with operations of nobody."""
+
 _CONTENT: Final = (
     "xxhash64(process, f, arguments, result, invoke, `return`, object, model,"
     " isnull(result), isnull(`return`), isnull(object))"
@@ -78,7 +81,9 @@ class Rounds:
             F.count(F.lit(1)).alias("read"), F.expr(f"bit_xor({_CONTENT})").alias(DIGEST)
         ).persist()
         self._told: set[str] = set()
-        self._damaged = self._damage()
+        read: Any = self._counted.agg(F.count("by1"), F.expr(_NAMELESS)).first()
+        self._named, damaged = read
+        self._damaged = self._damage(damaged)
         self._meters = Meters.of(spark)
         self._withheld = 0
         self.operations = 0
@@ -90,8 +95,7 @@ class Rounds:
 
     def run(self, rounds: int, report: Callable[[str], None]) -> None:
         """Judge the histories that the table does not have, in parts, and append their verdicts."""
-        named = self._counted.where("by1 IS NOT NULL").count()
-        new = max(0, named - self._table.rows("history").count())  # for people: the table may have other inputs
+        new = max(0, self._named - self._table.known)  # for people: the table may have other inputs
         part = 0
 
         def look(seconds: float) -> None:
@@ -162,11 +166,10 @@ class Rounds:
         """Forget what Spark holds for the job."""
         self._counted.unpersist()
 
-    def _damage(self) -> DataFrame | None:
+    def _damage(self, damaged: Sequence[str]) -> DataFrame | None:
         """Return the sources of which something cannot be read, each with a problem; None if there are none."""
         from pyspark.sql import functions as F
 
-        damaged = [row["by0"] for row in self._counted.where("by1 IS NULL").select("by0").collect()]
         if not damaged:
             return None
         first = self._rows.where("problem IS NOT NULL").groupBy("by0").agg(F.min("problem").alias("problem"))

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from latchfree_spark.check.options import JobRefused, Options
+from latchfree_spark.check.tables import KNOWN, TIMES
 from latchfree_spark.frames.checking import OUTPUT
 from latchfree_spark.frames.reading import BY
 from latchfree_spark.hadoop import literally, reader
@@ -34,6 +35,8 @@ DIGEST: Final = "digest"
 
 _DECIDING: Final = ("model", "criterion", "timeout", "budget", "memory", "judge")
 _DDL: Final = ", ".join([*(f"{name} string" for name in BY), OUTPUT, f"{DIGEST} bigint", f"{OPTIONS} string"])
+
+_FAILING: Final = ", ".join(f"`{name}` {'bigint' if name in TIMES else 'string'}" for name in ("source", *KNOWN))
 
 
 def deciding(options: Options) -> dict[str, Any]:
@@ -62,6 +65,8 @@ class Table:
         self.verdicts = f"{out}/verdicts"
         self._part = f"date={date}/run=r{secrets.token_hex(8)}"  # a letter first: else readers take some for numbers
         self._options = deciding(options)
+        self.known = 0
+        """How many rows `refuse_others` has found."""
 
     def rows(self, *columns: str) -> DataFrame:
         """Return the table as it is now."""
@@ -73,18 +78,20 @@ class Table:
         except AnalysisException as error:
             if "PATH_NOT_FOUND" not in str(error):
                 raise
-            table = self._spark.createDataFrame([], _DDL)
+            table = self._spark.createDataFrame([], _DDL).where("false")  # which Spark knows to be empty
         return table.select(*columns)
 
     def refuse_others(self) -> None:
-        """Raise if a history was judged with other options: it would count as known, though it is not."""
+        """Count the rows; raise if one was judged with other options: it would count as known, though it is not."""
         from pyspark.sql import functions as F
 
         mine = json.dumps(self._options, sort_keys=True)
-        other = self.rows(OPTIONS).where(~F.col(OPTIONS).eqNullSafe(F.lit(mine))).first()
+        theirs = F.coalesce(F.col(OPTIONS), F.lit("{}"))
+        found: Any = self.rows(OPTIONS).agg(F.count(F.lit(1)), F.min(F.when(theirs != mine, theirs))).first()
+        self.known, other = found
         if other is None:
             return
-        before = json.loads(other[OPTIONS] or "{}")
+        before = json.loads(other)
         raise JobRefused(
             f"{self._out}: its verdicts were made with {_told(before, self._options)}, and this job has"
             f" {_told(self._options, before)}: choose another OUT for these, or take the options of the table"
@@ -103,7 +110,7 @@ class Table:
 
     def failing(self) -> DataFrame:
         """Return the operations of violations that this run has added."""
-        return reader(self._spark).parquet(literally(f"{self._out}/failing/{self._part}"))
+        return reader(self._spark).schema(_FAILING).parquet(literally(f"{self._out}/failing/{self._part}"))
 
     @property
     def page(self) -> str:

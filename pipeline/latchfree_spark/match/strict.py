@@ -66,7 +66,7 @@ def _ambiguous_csv(spark: SparkSession, files: Iterable[str]) -> DataFrame:
     judged = _lines(spark, files, "value").groupBy("file").agg(F.expr(_SUSPECT).alias("suspect"))
     suspects = [literally(unquote(row["file"])) for row in judged.where("suspect").collect()]
     if not suspects:
-        return spark.createDataFrame([], _DDL)
+        return spark.createDataFrame([], _DDL).where("false")  # which Spark knows to be empty
     whole = reader(spark).format("binaryFile").load(suspects)
     return _looked_at(whole.selectExpr("_metadata.file_path AS file", "content"), "of_csv")
 

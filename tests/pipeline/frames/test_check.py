@@ -41,6 +41,7 @@ def histories():
 
 
 @pytest.mark.parametrize("partitions", [1, 2, 8])
+@pytest.mark.usefixtures("adaptive")
 def test_one_row_a_history_with_the_verdict_of_the_library(spark, histories, partitions):
     rows = rows_of(histories)
     random.Random(partitions).shuffle(rows)

@@ -157,6 +157,7 @@ def compare(spark, folder, seed):
     return len(expected)
 
 
+@pytest.mark.usefixtures("adaptive")
 def test_random_files(spark, tmp_path):
     print(f"seed {SEED}")
     assert compare(spark, tmp_path, SEED) > 10

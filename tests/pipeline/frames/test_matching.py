@@ -18,6 +18,7 @@ def messages(spark, count=300):
     return topics, spark.createDataFrame(list(enumerate(topics)), "number int, topic string").repartition(3)
 
 
+@pytest.mark.usefixtures("adaptive")
 def test_each_message_has_the_subscribers_of_the_library(spark):
     topics, frame = messages(spark)
     index = MaskIndex.build(*zip(*PAIRS, strict=True), "mqtt")

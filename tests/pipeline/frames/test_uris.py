@@ -27,6 +27,7 @@ def rows(spark, out):
     return [row.asDict() for row in spark.read.parquet(f"{out}/verdicts").collect()]
 
 
+@pytest.mark.usefixtures("adaptive")
 def test_nights_on_a_file_system_that_is_no_path(spark, tmp_path):
     first = [random_history("map", seed) for seed in range(30)]
     second = [random_history("map", seed) for seed in range(20, 50)]  # counts from the same names again

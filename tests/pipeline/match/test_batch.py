@@ -32,6 +32,7 @@ def table(folder, name="matches"):
 
 
 @pytest.mark.parametrize("named", [False, True], ids=["numbers", "names"])
+@pytest.mark.usefixtures("adaptive")
 def test_agrees_with_brute_force_and_its_own_counts(spark, rng, tmp_path, named):
     patterns = random_patterns(rng, 300)
     subscribers = [f"s{i % 200}" if named else i % 200 for i in range(len(patterns))]

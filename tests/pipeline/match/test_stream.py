@@ -73,6 +73,7 @@ def assert_each_once(job, topics):
     assert [sorted(row["subscribers"]) for row in found] == brute(job.patterns, range(len(job.patterns)), topics)
 
 
+@pytest.mark.usefixtures("adaptive")
 def test_goes_on_where_it_was(job, rng):
     first = job()
     assert (first.batches, first.messages, len(first.indexes)) == (3, 60, 1)

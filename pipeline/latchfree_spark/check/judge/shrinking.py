@@ -33,7 +33,7 @@ class NotShrunk(Exception):
     """A history has no small copy; the text is a sentence that says why."""
 
 
-def shrunk(batch: Batch, number: int, job: Job, seconds: float = SECONDS) -> str:
+def shrunk(batch: Batch, number: int, job: Job, seconds: float | None = None) -> str:
     """Return a small history that shows why a history is not linearizable, as JSON Lines.
 
     Raises
@@ -41,6 +41,7 @@ def shrunk(batch: Batch, number: int, job: Job, seconds: float = SECONDS) -> str
     NotShrunk
         If there is none within the time.
     """
+    seconds = SECONDS if seconds is None else seconds
     if attempt() == 0 and batch.bounds[number + 1] - batch.bounds[number] <= LONG:
         with ends_after(job.hang):
             text = _shrunk(batch, number, job, seconds)
