@@ -243,6 +243,7 @@ LEMMAS = (
         _renewed,
         Twin(cnode.renewed, "slot & UNTAG), gen) | CHILD", "slot & UNTAG), gen)", "a copy is taken for an entry"),
         lambda: ({"n": n} for n in (2, 3)),
+        logic="QF_BV",
     ),
     Lemma(
         "list-with-entry",

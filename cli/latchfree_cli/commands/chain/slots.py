@@ -15,7 +15,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-FEWEST: Final = 2
 MOST: Final = 8
 """A run of TLC takes some hundred megabytes."""
 
@@ -24,8 +23,8 @@ _TICK: Final = 0.2
 
 
 def default_count() -> int:
-    """Return how many jobs run at a time: a processor each, at least two and at most eight."""
-    return max(FEWEST, min(MOST, len(os.sched_getaffinity(0))))
+    """Return how many jobs run at a time: one more than processors, since each waits at its start; at most eight."""
+    return min(MOST, len(os.sched_getaffinity(0)) + 1)
 
 
 class Slots:
