@@ -17,7 +17,7 @@ from latchfree_model.tlc.messages import read_messages
 from latchfree_model.tlc.result import OnProgress, ResultReader, TlcResult
 from latchfree_model.tlc.tools import find_jar, find_java
 
-TINY = 5_000
+TINY = 3_000
 """Up to as many distinct states, Java's compiler does too much: most code runs a few times."""
 
 SMALL = 20_000
@@ -85,7 +85,7 @@ def run_model(
             "-XX:+ExitOnOutOfMemoryError",
             "-XX:+UseSerialGC" if states <= MEDIUM else "-XX:+UseParallelGC",
             *(("-XX:TieredStopAtLevel=1",) if states <= SMALL else ()),
-            *(("-XX:CompileThresholdScaling=2", "-XX:C1MaxInlineSize=12") if states <= TINY else ()),
+            *(("-XX:CompileThresholdScaling=3", "-XX:C1MaxInlineSize=6") if states <= TINY else ()),
             "-XX:-UsePerfData",  # a file in /tmp for tools that watch Java
             NO_RECORDER,
             *archived(archive),

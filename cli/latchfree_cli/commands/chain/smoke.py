@@ -21,7 +21,7 @@ OPERATIONS: Final = 100_000
 CODE_MUTANTS: Final = ("S1",)
 """The mutants of the code: the explorer needs some dozen schedules for S1, real threads far more operations for W2."""
 
-MOST_STATES: Final = 5_000
+MOST_STATES: Final = 3_000
 """Distinct states of a model: in the time of a larger one TLC finds five mutants."""
 
 LONG_LEMMAS: Final = frozenset({"insert-keeps-slots", "update-keeps-slots", "remove-keeps-slots"})
