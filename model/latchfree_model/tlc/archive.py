@@ -107,8 +107,7 @@ def _train(java: Sequence[str], jar: Path, cancelled: threading.Event) -> int:
     with tempfile.TemporaryDirectory(prefix="latchfree-tlc-") as scratch:
         Path(scratch, "Counter.tla").write_text(_COUNTER, encoding="utf-8")
         Path(scratch, "Counter.cfg").write_text(_CONFIG, encoding="utf-8")
-        command = [*java, f"-Djava.io.tmpdir={scratch}", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
-        command.append(NO_RECORDER)
+        command = [*java, NO_RECORDER, f"-Djava.io.tmpdir={scratch}", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
         command += ["-cp", str(jar), "tlc2.TLC", "-tool", "-fp", "0", "-metadir", f"{scratch}/states", "Counter"]
         nowhere = subprocess.DEVNULL
         end = time.monotonic() + LONGEST
