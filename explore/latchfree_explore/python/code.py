@@ -132,7 +132,7 @@ class Code:
         """Let go, now and then, of what schedules have left."""
         self._runs += 1
         if self._runs % COLLECT_EVERY == 0:
-            gc.collect(self._runs % COLLECT_MORE_EVERY == 0)
+            gc.collect(0 if self._runs % COLLECT_MORE_EVERY else 1)
 
     def place_twins(self, undo: Undo) -> None:
         """Put fresh twins of locks and queues in the variables of modules, until a run is undone; empty caches."""

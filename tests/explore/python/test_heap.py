@@ -100,7 +100,10 @@ def test_what_was_made_since_a_mark(between):
     AGE[between]()
     if "freeze" in between:
         gc.unfreeze()
-    made = lambda: None  # noqa: E731
+
+    def made():
+        pass
+
     found = made_since(mark, types.FunctionType)
     assert sum(each is made for each in found) == 1
     assert all(type(each) is types.FunctionType for each in found)
