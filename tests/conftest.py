@@ -31,6 +31,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 _CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 os.environ.setdefault("NUMBA_CACHE_DIR", str(_CACHE / "latchfree-tests"))
 
+# NumPy starts threads for matrices, which tests have none of. They spin for 0.1 s before they sleep, in each of thousands
+# of processes; now they sleep at once. (OpenBLAS takes the exponent of a number of cycles, at least 4.)
+os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
+
 # The sources of the explorer are what is tested, also where somebody has compiled them; tests exchange parts of them.
 os.environ.setdefault("LATCHFREE_EXPLORE_COMPILED", "0")
 

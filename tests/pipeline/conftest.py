@@ -7,6 +7,7 @@ from latchfree_spark import spark_session
 CONF = {
     # Few partitions, since the tables are small; little optimisation, since the jobs are short.
     "spark.sql.shuffle.partitions": "2",
+    "spark.python.daemon.module": "pipeline_daemon",
     "spark.sql.adaptive.enabled": "false",  # else each shuffle is a job of its own; see `adaptive`
     # Else what Spark has compiled for one test, Java or machine code, is thrown away before the next.
     "spark.sql.codegen.cache.maxEntries": "10000",

@@ -46,13 +46,13 @@ def fake(monkeypatch: pytest.MonkeyPatch, code: int, stdout: str) -> list[list[s
 
 
 def test_the_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
-    only(monkeypatch, W1={"shape": "tree", "memory": "jittered"})
+    only(monkeypatch, W2={"shape": "list", "memory": "jittered"})
     result = CliRunner().invoke(app, ["mutants", "--seed", "1"])
     assert result.exit_code == exits.OK, result.output
     rows = [[cell.split("(")[0].strip() for cell in line.split("│")[1:-1]] for line in result.stdout.splitlines()]
     assert [row for row in rows if row] == [
         ["C1", "caught", "-", "-"],
-        ["W1", "not applicable", "not applicable", "caught"],
+        ["W2", "not applicable", "not applicable", "caught"],
     ]
     assert result.stdout.splitlines()[0] == "mutants: seed 1"
     assert result.stdout.splitlines()[-1] == "2 of 2 caught"
@@ -79,11 +79,11 @@ def test_every_mutant_of_the_code_has_a_cell_in_each_layer(monkeypatch: pytest.M
 
 def test_a_mutant_that_is_missed_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two operations cannot show any mutant to be wrong."""
-    only(monkeypatch, W1={"operations": 2, "threads": 2, "memory": "jittered"})
+    only(monkeypatch, W2={"operations": 2, "threads": 2, "memory": "jittered"})
     result = CliRunner().invoke(app, ["mutants", "--layer", "stress", "--seed", "1"])
     assert result.exit_code == exits.VIOLATION
     assert "MISSED" in result.stdout
-    assert result.stdout.splitlines()[-1].startswith("latchfree stress ctrie --mutant W1 --operations 2")
+    assert result.stdout.splitlines()[-1].startswith("latchfree stress ctrie --mutant W2 --operations 2")
 
 
 def test_a_mutant_that_does_not_run_is_no_catch(monkeypatch: pytest.MonkeyPatch) -> None:

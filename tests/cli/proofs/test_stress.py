@@ -82,7 +82,7 @@ def last_line_of_a_violation(target: str, mutant: str) -> list[str]:
 
 
 def test_a_mutant_is_a_violation_that_its_last_line_reproduces() -> None:
-    command = last_line_of_a_violation("ctrie", "W1")
+    command = last_line_of_a_violation("ctrie", "W2")
     assert command[3:] == ["--model", "map"]
     assert CliRunner().invoke(app, command[1:]).exit_code == exits.VIOLATION
 
