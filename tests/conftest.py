@@ -31,8 +31,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 _CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 os.environ.setdefault("NUMBA_CACHE_DIR", str(_CACHE / "latchfree-tests"))
 
-# NumPy starts threads for matrices, which tests have none of. They spin for 0.1 s before they sleep, in each of thousands
-# of processes; now they sleep at once. (OpenBLAS takes the exponent of a number of cycles, at least 4.)
+# NumPy starts a thread for each further processor, which waits for work on matrices. It spins for up to 0.1 s before it
+# sleeps, in each of the many processes of the tests; here it sleeps at once, after 2 ** 4 cycles.
 os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
 
 # The sources of the explorer are what is tested, also where somebody has compiled them; tests exchange parts of them.

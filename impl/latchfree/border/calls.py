@@ -169,19 +169,19 @@ class Border:
         why = "this process changes compiled code" if is_varied() else self._library.why
         with_words = f"{self.module.split('.')[-2:][0]} {name}"
 
-        from latchfree.native import memory
+        from latchfree.native import kept
         from latchfree.native.saying import said
 
         def make() -> Any:
             with said(with_words, why):
                 return self.lowered(name)
 
-        return memory.address(self._folder(name), self.symbol(name), make)
+        return kept.address(self._folder(name), self.symbol(name), make)
 
     def _is_kept(self, name: str) -> bool:
-        from latchfree.native import memory
+        from latchfree.native import kept
 
-        return memory.is_kept(self._folder(name), self.symbol(name))
+        return kept.is_kept(self._folder(name), self.symbol(name))
 
     @property
     def _file(self) -> Path:
@@ -189,11 +189,11 @@ class Border:
 
     def _folder(self, name: str) -> Path | None:
         from latchfree.jit.folders import folder_of
-        from latchfree.native import memory
+        from latchfree.native import kept
 
         call = self.calls[name]
         if isinstance(call, Body | Bare):
             module, file = call.function.__module__, Path(call.function.__code__.co_filename)
         else:
             module, file = self.module, self._file
-        return folder_of(module, file, memory.toolchain(), variant_of(module))
+        return folder_of(module, file, kept.toolchain(), variant_of(module))

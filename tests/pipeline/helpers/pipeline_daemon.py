@@ -7,7 +7,7 @@ hundred. Only libraries are imported here: our modules are found, shipped and im
 import numpy  # noqa: F401
 import pandas  # noqa: F401
 import pyarrow.parquet  # noqa: F401
-import pyspark.sql.pandas.serializers  # noqa: F401
+import pyspark.sql.pandas.serializers
 import pyspark.worker  # noqa: F401
 from pyspark.daemon import manager
 

@@ -106,7 +106,7 @@ WHO: Final = 0
 TYPE: Final = 1
 FUNCTION: Final = 2
 NAMED: Final = 3
-ONE: Final = 4
+VALUE: Final = 4
 OTHER: Final = 5
 PAIR: Final = 6
 INDEX: Final = 7
@@ -118,18 +118,18 @@ def value_at(text: Bytes, at: int, line: Ints) -> int:
     """Read a value into a line: nil, a number, a text, a pair of these, or another one; return where it ends, or -1."""
     line[PAIR], line[OTHER] = 0, NO_TOKEN
     if starts(text, at, _NIL):
-        line[ONE] = NULL
+        line[VALUE] = NULL
         return at + len(_NIL)
     if at < len(text) and text[at] == _COLON:
-        line[ONE] = NAME
+        line[VALUE] = NAME
         _, at = keyword_at(text, at)
         return at
     end = pair_at(text, at, line)
     if end < 0:
         end = nested_end(text, at, line[_LINE:])
-        line[PAIR], line[ONE] = 0, NAME
+        line[PAIR], line[VALUE] = 0, NAME
     if end < 0:
-        line[ONE], end = scalar_token(text, at, False)
+        line[VALUE], end = scalar_token(text, at, False)
     return int(end)
 
 
@@ -139,7 +139,7 @@ def pair_at(text: Bytes, at: int, line: Ints) -> int:
     if at >= len(text) or text[at] != _OPENING:
         return -1
     line[PAIR] = 1
-    line[ONE], at = scalar_token(text, at + 1, False)
+    line[VALUE], at = scalar_token(text, at + 1, False)
     if at < 0 or at >= len(text) or text[at] != _BLANK:
         return -1
     line[OTHER], at = scalar_token(text, at + 1, False)
@@ -225,12 +225,12 @@ def begin(line: Ints, call: Ints, time: int) -> bool:
     call[A], call[B], call[C], call[D], call[RESULT] = NO_TOKEN, NO_TOKEN, NO_TOKEN, NO_TOKEN, NO_TOKEN
     call[PROCESS], call[F], call[STATE], call[INVOKE] = line[WHO], line[NAMED], OPEN, time
     if function == CAS:
-        call[A], call[B] = line[ONE], line[OTHER]
+        call[A], call[B] = line[VALUE], line[OTHER]
         return bool(line[PAIR] == 1)
     if function in (WRITE, ENQUEUE, PUSH):
-        call[A] = line[ONE]
-        return bool(line[PAIR] == 0 and line[ONE] >= 0)
-    return bool(line[PAIR] == 0 and line[ONE] == NULL)
+        call[A] = line[VALUE]
+        return bool(line[PAIR] == 0 and line[VALUE] >= 0)
+    return bool(line[PAIR] == 0 and line[VALUE] == NULL)
 
 
 @kernel
@@ -247,14 +247,16 @@ def end(text: Bytes, line: Ints, call: Ints) -> bool:
         return True
     call[STATE] = RETURNED
     if function in (READ, DEQUEUE, POP):
-        call[RESULT] = line[ONE]
-        return bool(line[PAIR] == 0 and line[ONE] != NAME)
+        call[RESULT] = line[VALUE]
+        return bool(line[PAIR] == 0 and line[VALUE] != NAME)
     call[RESULT] = TRUE if function == CAS else NULL
-    if line[ONE] == NULL:
+    if line[VALUE] == NULL:
         return True
     if function == CAS:
-        return bool(line[PAIR] == 1 and same_token(text, call[A], line[ONE]) and same_token(text, call[B], line[OTHER]))
-    return bool(line[PAIR] == 0 and call[A] >= 0 and same_token(text, call[A], line[ONE]))
+        return bool(
+            line[PAIR] == 1 and same_token(text, call[A], line[VALUE]) and same_token(text, call[B], line[OTHER])
+        )
+    return bool(line[PAIR] == 0 and call[A] >= 0 and same_token(text, call[A], line[VALUE]))
 
 
 @kernel

@@ -14,7 +14,7 @@ from threads_together import together
 
 from latchfree.border import INT, INTS, Border, Call
 from latchfree.jit import kernel
-from latchfree.native import memory, saying
+from latchfree.native import kept, saying
 from latchfree.native.library import SETTING
 
 NOWHERE = Path("/nowhere")
@@ -63,7 +63,7 @@ def test_threads_lower_at_the_same_time_and_numba_goes_on():
         mine = numba.njit(lambda numbers: (np.full(len(numbers), 2) * numbers)[::-1].copy().sum())
         assert mine(np.arange(5)) == 20
 
-    together(*[lambda: memory.compiled("total", lambda: CALLS.lowered("total")), by_numba] * 3)
+    together(*[lambda: kept.compiled("total", lambda: CALLS.lowered("total")), by_numba] * 3)
     assert "finalize" not in vars(codegen.JITCodeLibrary)
 
     @numba.njit
@@ -93,23 +93,23 @@ def test_a_damaged_file_is_made_again(tmp_path, damage):
         return CALLS.lowered("total")
 
     symbol = damage.replace(" ", "_")
-    assert memory.address(tmp_path, symbol, make)
+    assert kept.address(tmp_path, symbol, make)
     file = tmp_path / f"{symbol}.o"
     whole = file.read_bytes()
-    assert memory.is_kept(tmp_path, symbol)
+    assert kept.is_kept(tmp_path, symbol)
     file.write_bytes({"cut to nothing": b"", "cut": whole[:-1], "flipped": whole[:99] + b"\xff" + whole[100:]}[damage])
-    assert not memory.is_kept(tmp_path, symbol)
-    memory.address(tmp_path, symbol, make)
+    assert not kept.is_kept(tmp_path, symbol)
+    kept.address(tmp_path, symbol, make)
     assert len(made) == 2
-    assert memory.is_kept(tmp_path, symbol)
-    memory.address(tmp_path, symbol, make)
+    assert kept.is_kept(tmp_path, symbol)
+    kept.address(tmp_path, symbol, make)
     assert len(made) == 2
 
 
 def test_without_a_folder_that_can_be_written():
-    assert memory.address(None, "homeless", lambda: CALLS.lowered("total"))
-    assert memory.address(NOWHERE, "nowhere", lambda: CALLS.lowered("total"))
-    assert not memory.is_kept(NOWHERE, "nowhere")
+    assert kept.address(None, "homeless", lambda: CALLS.lowered("total"))
+    assert kept.address(NOWHERE, "nowhere", lambda: CALLS.lowered("total"))
+    assert not kept.is_kept(NOWHERE, "nowhere")
 
 
 FIRST = "from latchfree import RingBuffer; ring = RingBuffer(8); ring.try_put(1); print(ring.try_get(), end='')"
