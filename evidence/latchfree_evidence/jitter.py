@@ -2,8 +2,12 @@
 
 Example: a put reads a node and then swaps it. The gap between the two accesses is a few nanoseconds, and another thread
 rarely runs in that gap. Compiled for a jittered handle, the same put sometimes gives up the processor right there.
+
+On a busy machine the processor may go to another program for milliseconds, and the run would do nothing but wait. So a
+thread that was away for long does not yield again until it has run for a part of that time.
 """
 
+import time
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,11 +40,31 @@ _INCREMENT = np.uint64(1442695040888963407)
 _HIGH = np.uint64(40)
 _NONE = np.uint64(0)
 
+# Words of a thread's state.
+_MASK = np.uint64(1)
+_REST = np.uint64(2)
+_SECONDS = np.uint64(3)
+_NANOSECONDS = np.uint64(4)
+STATE_WORDS = 5
+
+#: Nanoseconds after which whoever had the processor was no thread of the run, or one that ran on.
+_LONG = np.uint64(100_000)
+#: A thread rests for the time that it was away, divided by so much.
+_SHARE = np.uint64(16)
+_BILLION = np.uint64(1_000_000_000)
+_WORD_BYTES = np.uint64(8)
+_CLOCK = np.int32(time.CLOCK_MONOTONIC)
+
 _yield_processor: Any = types.ExternalFunction("sched_yield", types.int32())
+_read_clock: Any = types.ExternalFunction("clock_gettime", types.int32(types.int32, types.uint64))
 
 
 class Jittered(NamedTuple):
-    """A base address, the address of the thread's random state (two words: seed, mask of how rarely to yield)."""
+    """A base address, and the address of the thread's state.
+
+    The state has `STATE_WORDS` words: the random seed, a mask of how rarely to yield, and three that begin as zeros,
+    namely the time until which the thread rests, and the time just read (seconds, nanoseconds).
+    """
 
     base: Any
     state: Any
@@ -61,10 +85,24 @@ def yield_processor() -> None:
 
 
 @kernel
+def _now(state: Word) -> Word:
+    """Return nanoseconds of a clock that never goes back."""
+    _read_clock(_CLOCK, state + _SECONDS * _WORD_BYTES)
+    return peek(state, _SECONDS) * _BILLION + peek(state, _NANOSECONDS)
+
+
+@kernel
 def shake(state: Word) -> None:
-    """Yield once in (mask + 1) calls on average."""
-    if random_word(state) & peek(state, np.uint64(1)) == _NONE:
-        yield_processor()
+    """Yield once in (mask + 1) calls on average, unless the thread rests."""
+    if random_word(state) & peek(state, _MASK) != _NONE:
+        return
+    began = _now(state)
+    if began < peek(state, _REST):
+        return
+    yield_processor()
+    ended = _now(state)
+    if ended - began > _LONG:
+        poke(state, _REST, ended + (ended - began) // _SHARE)
 
 
 def _is_jittered(mem: Any) -> bool:

@@ -25,7 +25,7 @@ from latchfree import atomics
 from latchfree.atomics import cas, exchange, load, peek, poke, store
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Word
-from latchfree_evidence.jitter import shake, yield_processor
+from latchfree_evidence.jitter import STATE_WORDS, shake, yield_processor
 
 _0 = np.uint64(0)
 _1 = np.uint64(1)
@@ -37,11 +37,12 @@ _8 = np.uint64(8)
 POISON = np.uint64((0xF5EE << 48) | (1 << 39))
 _OFFSET: Final = (1 << 39) - 1
 
-# Words of a thread's state, after the two of `latchfree_evidence.jitter.Jittered`.
-_MARKS = np.uint64(2)
-_WORDS = np.uint64(3)
-_THREAD = np.uint64(4)
-_VERDICT = np.uint64(5)
+# Words of a thread's state, after those of `latchfree_evidence.jitter.Jittered`.
+_MARKS = np.uint64(STATE_WORDS)
+_WORDS = np.uint64(STATE_WORDS + 1)
+_THREAD = np.uint64(STATE_WORDS + 2)
+_VERDICT = np.uint64(STATE_WORDS + 3)
+POISONED_WORDS = STATE_WORDS + 4
 
 _ACCESSES: Final = ("reads", "writes", "frees")
 _READS, _WRITES, _FREES = np.uint64(0), np.uint64(1), np.uint64(2)
@@ -72,7 +73,7 @@ class Marks:
         self._verdict: NDArray[np.uint64] = np.zeros(4, np.uint64)
 
     def prepare(self, state: NDArray[np.uint64], thread: int) -> None:
-        """Write a thread's state: at least 6 words."""
+        """Write a thread's state, of `POISONED_WORDS` words."""
         addresses = self._marks.ctypes.data, len(self._marks), thread, self._verdict.ctypes.data
         state[int(_MARKS) : int(_VERDICT) + 1] = addresses
 

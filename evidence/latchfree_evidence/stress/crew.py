@@ -12,13 +12,16 @@ from numpy.typing import NDArray
 
 from latchfree.arena import Arena
 from latchfree_evidence.jitter import Jittered
-from latchfree_evidence.poison import Marks, Poisoned, UseAfterFree
+from latchfree_evidence.poison import POISONED_WORDS, Marks, Poisoned, UseAfterFree
 from latchfree_evidence.tickets import SHARED_WORDS, STOP, TICKET
 
 Board: TypeAlias = NDArray[np.uint64]
 
 #: A jittered thread yields before one atomic access in this many (a power of two).
 JITTER = 32
+
+#: Words of a thread's state: whole cache lines, since others write theirs all the time.
+_STATE = -(-POISONED_WORDS // 8) * 8
 
 #: Seconds in which some thread has to finish an operation, and in which each has to notice the stop flag.
 _PATIENCE = 10.0
@@ -47,7 +50,7 @@ class Crew:
 
     def __init__(self, arena: Arena, memory: str, threads: int, seed: int) -> None:
         self._base, self._memory = np.uint64(arena.base), memory
-        self._states = np.zeros((threads, 8), np.uint64)
+        self._states = np.zeros((threads, _STATE), np.uint64)
         self._states[:, 0] = np.random.default_rng(seed).integers(1, 1 << 62, threads)
         self._states[:, 1] = JITTER - 1
         self.marks = Marks(len(arena.words)) if memory == "poisoned" else None

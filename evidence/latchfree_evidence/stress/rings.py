@@ -12,7 +12,7 @@ from latchfree.jit import kernel
 from latchfree.kinds import Array, Handle, Word
 from latchfree.streams.kernels.layout import RING_WORDS
 from latchfree.streams.kernels.ring import DONE, format_ring, try_get, try_put
-from latchfree_evidence.jitter import Jittered, random_word
+from latchfree_evidence.jitter import STATE_WORDS, Jittered, random_word
 from latchfree_evidence.tickets import ONE, SHARED_WORDS, TICKET, wait_for_all
 from latchfree_lincheck.history import History, Operation
 
@@ -72,7 +72,7 @@ def record_ring(
     base, root = np.uint64(words.ctypes.data), np.uint64(0)
     format_ring(base, root, RING_WORDS, np.uint64(capacity - 1), np.uint64(weak), np.uint64((1 << 64) - 3))
     rows = np.zeros((threads, operations, _COLUMNS), np.int64)
-    states = np.zeros((threads, 2, 2), np.uint64)
+    states = np.zeros((threads, 2, STATE_WORDS), np.uint64)
     states[:, :, 0] = np.random.default_rng(seed).integers(1 << 62, size=(threads, 2))
     states[:, :, 1] = _JITTER - 1
 

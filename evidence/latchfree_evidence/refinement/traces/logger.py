@@ -40,7 +40,7 @@ LOG: Final = 25  # address of the log
 MOST: Final = 26  # rows in it
 THREAD: Final = 27
 CALL: Final = 28  # the operation under way
-JITTER: Final = 29  # two words: random state, and a mask of how rarely to yield
+JITTER: Final = 70  # the state of a jittered thread
 
 # Shared words, each on a cache line of its own.
 LOCK: Final = np.uint64(0)
