@@ -153,8 +153,8 @@ class Border:
         return lower(word(word, word, types.int64), wrapper(name, self.module, str(self._file), call))
 
     def _address(self, name: str) -> int | None:
-        """Return where a call is in the library, None if it is not; a process that patches kernels has no library."""
-        return None if is_varied() else self._library.address(self.symbol(name))
+        """Return where a call is in the library, None if it is not or this process patches kernels of the package."""
+        return None if self._is_varied() else self._library.address(self.symbol(name))
 
     def _made(self, name: str) -> int:
         """Return the address of a call that is not in the library: kept on disk, or compiled now.
@@ -166,7 +166,7 @@ class Border:
         """
         if not _has_compiler():
             raise MissingExtra("numba", "jit")
-        why = "this process changes compiled code" if is_varied() else self._library.why
+        why = "this process changes compiled code" if self._is_varied() else self._library.why
         with_words = f"{self.module.split('.')[-2:][0]} {name}"
 
         from latchfree.native import kept
@@ -177,6 +177,9 @@ class Border:
                 return self.lowered(name)
 
         return kept.address(self._folder(name), self.symbol(name), make)
+
+    def _is_varied(self) -> bool:
+        return is_varied(self.module.partition(".")[0])
 
     def _is_kept(self, name: str) -> bool:
         from latchfree.native import kept

@@ -153,7 +153,7 @@ def _method(name: str, signature: str) -> Any:
 
 def _made() -> Any:
     """Return the type, None where Python functions serve."""
-    if known() is None or is_varied():
+    if known() is None or is_varied("latchfree"):
         return None
     try:
         slots = {number: TRIE.address_of(name) for number, name in _SLOTS.items()}

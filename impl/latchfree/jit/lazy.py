@@ -43,9 +43,9 @@ def variant_of(module: str | None) -> str:
     return _variant if (module or "").startswith(_varied) else ""
 
 
-def is_varied() -> bool:
-    """Return whether this process is about to patch kernels: then nothing that was compiled before stands for them."""
-    return bool(_variant)
+def is_varied(package: str) -> bool:
+    """Return whether this process is about to patch kernels of a package: then its library stands for none of them."""
+    return any(module.split(".")[0] == package for module in _varied)
 
 
 class Kernel:

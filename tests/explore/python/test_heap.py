@@ -1,9 +1,12 @@
-"""What the process holds is found whether it is young or old, once, and is kept alive by nobody."""
+"""What the process holds is found whether it is young, old or frozen, once, and is kept alive by nobody."""
 
 import asyncio
 import functools
 import gc
 import itertools
+import os
+import subprocess
+import sys
 import types
 import weakref
 
@@ -25,12 +28,43 @@ AGE = {
 }
 
 
+#: Whether the tests begin with nothing frozen, and not with all that was there before this file.
+THAWED = "LATCHFREE_TEST_THAWED" in os.environ
+
+
 @pytest.fixture(autouse=True)
 def nothing_is_collected_meanwhile():
+    if THAWED:
+        gc.unfreeze()
     gc.disable()
     yield
-    gc.unfreeze()
     gc.enable()
+
+
+@pytest.mark.skipif(THAWED, reason="this is the run that the test begins")
+def test_so_it_is_where_nothing_is_frozen():
+    """In a process of its own: looking at all that tests have left takes a second each time."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", __file__]
+    environment = {**os.environ, "LATCHFREE_TEST_THAWED": "1"}
+    environment.pop("PYTEST_ADDOPTS", None)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1 skipped" in done.stdout
+
+
+def test_what_was_frozen_is_frozen_afterwards_and_no_garbage_with_it():
+    gc.freeze()
+    frozen = gc.get_freeze_count()
+    heap = Heap()
+    cycle = Counter()
+    cycle.itself, gone = cycle, weakref.ref(cycle)
+    del cycle
+    heap.look()
+    assert gone() is None
+    assert gc.get_freeze_count() >= frozen - 100, "some of it is gone, as it is used and dropped"
+    gc.unfreeze()
+    heap.look()
+    assert gc.get_freeze_count() == 0
 
 
 @pytest.fixture

@@ -3,6 +3,10 @@
 To look at everything takes longer than the schedules of a small program. But the collector keeps what is young apart,
 and what is no longer young never is again. So a mark is made before everything is looked at: while the mark is young,
 all that was made since is young, too, and only that is looked at. What was found before is held weakly.
+
+A server freezes what it holds before it forks, and the collector no longer lists it. So what is frozen is thawed,
+looked at, and frozen again with all else that is there. A second mark is made then: while nobody has frozen that mark,
+nobody has frozen anything since, and only what is not frozen is looked at.
 """
 
 from __future__ import annotations
@@ -10,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import gc
+import operator
 import types
 from collections import defaultdict
 from collections.abc import Collection, Iterable
@@ -20,6 +25,8 @@ LRU: Final = type(functools.lru_cache(len))
 _OF_ASYNCIO: Final = (
     asyncio.Lock, asyncio.Event, asyncio.Condition, asyncio.Semaphore, asyncio.Queue, asyncio.Barrier,
 )  # fmt: skip
+
+_CALL: Final[Any] = operator.call
 
 Each = TypeVar("Each")
 
@@ -43,15 +50,28 @@ class Found(NamedTuple):
     of_asyncio: list[Any]
 
 
+class _Known:
+    """What was found among some objects, held weakly."""
+
+    def __init__(self, objects: list[Any]) -> None:
+        found = _sorted(objects)
+        self.functions: dict[int, list[ref[types.FunctionType]]] = defaultdict(
+            list
+        )  # by the address of their namespace
+        for each in found.functions:
+            self.functions[id(each.__globals__)].append(ref(each))
+        self.classes = list(map(ref, found.classes))
+        self.caches = list(map(ref, found.caches))
+        self.of_asyncio = list(map(ref, found.of_asyncio))
+
+
 class Heap:
-    """What was found by the last look at everything; `look` adds what is young."""
+    """What was found by the last looks at what is frozen and at the rest; `look` adds what is young."""
 
     def __init__(self) -> None:
-        self._mark: list[Any] | None = None
-        self._functions: dict[int, list[ref[types.FunctionType]]] = {}  # by the address of their namespace
-        self._classes: list[ref[type]] = []
-        self._caches: list[ref[Any]] = []
-        self._of_asyncio: list[ref[Any]] = []
+        self._mark: list[Any] | None = None  # made before the last look at what is not frozen
+        self._thawed: list[Any] | None = None  # made after the last look at what is frozen
+        self._frozen, self._rest = _Known([]), _Known([])
 
     def look(self, spaces: Collection[int] = ()) -> Found:
         """Return what there is now; of the functions, those of some namespaces.
@@ -63,29 +83,29 @@ class Heap:
         """
         young = None if self._mark is None else _young(self._mark)
         if young is None:
-            self._look_at_all()
+            self._look_again()
         found = _sorted(young or [])
-        known = [each for space in spaces for each in self._functions.get(space, ())]
+        known = (self._frozen, self._rest)
+        of_spaces = [each for part in known for space in spaces for each in part.functions.get(space, ())]
         return Found(
-            _joined([each for each in found.functions if id(each.__globals__) in spaces], known),
-            _joined(found.classes, self._classes),
-            _joined(found.caches, self._caches),
-            _joined(found.of_asyncio, self._of_asyncio),
+            _joined([each for each in found.functions if id(each.__globals__) in spaces], of_spaces),
+            _joined(found.classes, [each for part in known for each in part.classes]),
+            _joined(found.caches, [each for part in known for each in part.caches]),
+            _joined(found.of_asyncio, [each for part in known for each in part.of_asyncio]),
         )
 
-    def _look_at_all(self) -> None:
+    def _look_again(self) -> None:
         self._mark = []
-        gc.unfreeze()  # the list leaves out what a program has frozen, as a server does before it forks
-        found = _sorted(gc.get_objects())
-        self._functions = defaultdict(list)
-        for each in found.functions:
-            self._functions[id(each.__globals__)].append(ref(each))
-        self._classes = list(map(ref, found.classes))
-        self._caches = list(map(ref, found.caches))
-        self._of_asyncio = list(map(ref, found.of_asyncio))
-
-
-HEAP: Final = Heap()
+        if not gc.get_freeze_count():
+            self._frozen, self._rest = _Known([]), _Known(gc.get_objects())
+        elif self._thawed is not None and _has(gc.get_objects(), self._thawed):
+            self._rest = _Known(gc.get_objects())
+        else:
+            gc.collect()  # garbage that is frozen is never freed
+            # In one instruction: other threads make nothing between the look and the mark.
+            _, objects, _, mark = map(_CALL, (gc.unfreeze, gc.get_objects, gc.freeze, list))
+            self._mark = self._thawed = mark
+            self._frozen, self._rest = _Known(objects), _Known([])
 
 
 def made_since(mark: list[Any], kind: type[Each]) -> list[Each]:
@@ -100,9 +120,13 @@ def _young(mark: list[Any]) -> list[Any] | None:
     for generation in (0, 1):  # in this order: what a collection makes older meanwhile is seen
         objects = gc.get_objects(generation)
         found += objects
-        if any(each is mark for each in reversed(objects)):
+        if _has(objects, mark):
             return found
     return None
+
+
+def _has(objects: list[Any], mark: list[Any]) -> bool:
+    return any(each is mark for each in reversed(objects))
 
 
 def _sorted(objects: list[Any]) -> Found:
@@ -131,3 +155,6 @@ def _joined(young: list[Each], known: Iterable[ref[Each]]) -> list[Each]:
         if each is not None:
             there[id(each)] = each
     return list(there.values())
+
+
+HEAP: Final = Heap()
