@@ -47,7 +47,7 @@ _SECONDS = np.uint64(3)
 _NANOSECONDS = np.uint64(4)
 STATE_WORDS = 5
 
-#: Nanoseconds after which whoever had the processor was no thread of the run, or one that ran on.
+#: A thread was away for long after so many nanoseconds: another thread of the run would have yielded sooner.
 _LONG = np.uint64(100_000)
 #: A thread rests for the time that it was away, divided by so much.
 _SHARE = np.uint64(16)

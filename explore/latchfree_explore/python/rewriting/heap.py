@@ -55,9 +55,8 @@ class _Known:
 
     def __init__(self, objects: list[Any]) -> None:
         found = _sorted(objects)
-        self.functions: dict[int, list[ref[types.FunctionType]]] = defaultdict(
-            list
-        )  # by the address of their namespace
+        #: By the address of their namespace.
+        self.functions: dict[int, list[ref[types.FunctionType]]] = defaultdict(list)
         for each in found.functions:
             self.functions[id(each.__globals__)].append(ref(each))
         self.classes = list(map(ref, found.classes))
