@@ -1,7 +1,7 @@
 """Spark's daemon of Python workers, which imports what each of its workers would import after the fork.
 
-A worker of Spark's own daemon takes half a second of processor time to start, and tests of tasks that fail start a
-hundred. Only libraries are imported here: our modules are found, shipped and imported by each worker, as ever.
+A worker of Spark's own daemon spends half a second of processor time on imports, and tests of tasks that fail start a
+hundred workers. Only libraries are imported here: our modules are found, shipped and imported by each worker, as ever.
 """
 
 import numpy  # noqa: F401

@@ -95,16 +95,21 @@ class Heap:
 
     def _look_again(self) -> None:
         self._mark = []
-        if not gc.get_freeze_count():
-            self._frozen, self._rest = _Known([]), _Known(gc.get_objects())
-        elif self._thawed is not None and _has(gc.get_objects(), self._thawed):
-            self._rest = _Known(gc.get_objects())
-        else:
-            gc.collect()  # garbage that is frozen is never freed
-            # In one instruction: other threads make nothing between the look and the mark.
-            _, objects, _, mark = map(_CALL, (gc.unfreeze, gc.get_objects, gc.freeze, list))
-            self._mark = self._thawed = mark
-            self._frozen, self._rest = _Known(objects), _Known([])
+        objects = self._all_since_the_freeze()
+        if objects is not None:
+            self._rest = _Known(objects)
+            return
+        gc.collect()  # garbage that is frozen is never freed
+        # In one instruction: other threads make nothing between the look and the mark.
+        _, objects, _, mark = map(_CALL, (gc.unfreeze, gc.get_objects, gc.freeze, list))
+        self._mark = self._thawed = mark
+        self._frozen, self._rest = _Known(objects), _Known([])
+
+    def _all_since_the_freeze(self) -> list[Any] | None:
+        """Return what is not frozen; None if anything was frozen after the last look at what is frozen."""
+        objects = gc.get_objects()
+        known = not gc.get_freeze_count() or (self._thawed is not None and _has(objects, self._thawed))
+        return objects if known else None
 
 
 def made_since(mark: list[Any], kind: type[Each]) -> list[Each]:
