@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from latchfree.arena.kernels.node import gen_of, kind_of
 from latchfree.arena.layout import FIRST_NODE, H_GENERATION
 from latchfree.atomics import peek, poke
-from latchfree.ctrie.kernels.root import COMMIT, EXPECTED, NEW, OLD, STATUS, UNDECIDED
+from latchfree.ctrie.kernels.gcas import COMMIT, EXPECTED, NEW, OLD, STATUS, UNDECIDED
 from latchfree.ctrie.kernels.shape import (
     C_NODE,
     DROP_LOCK,

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from latchfree.arena.kernels.node import gen_of, kind_of
 from latchfree.arena.layout import H_GENERATION
 from latchfree.atomics import peek, trailing_zeros
-from latchfree.ctrie.kernels.entries import BLOB_KEY_WORDS, KEY, KEY_LENGTH
 from latchfree.ctrie.kernels.shape import BITMAP, COUNT, ENTRIES, L_NODE, S_NODE, SLOTS, T_NODE, TAG, TOMBED, UNTAG
+from latchfree.ctrie.kernels.snode import BLOB_KEY_WORDS, KEY, KEY_LENGTH
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Handle, Word
 from latchfree.words import hash_bytes, mix

@@ -16,8 +16,7 @@ from latchfree.arena.layout import FIRST_NODE
 from latchfree.atomics import peek, popcount
 from latchfree.ctrie.codecs import MAX_KEY_BYTES, MAX_VALUE_BYTES
 from latchfree.ctrie.kernels import registry
-from latchfree.ctrie.kernels.entries import BLOB_KEY_WORDS, KEY_LENGTH, VALUE, WORD_KEY_WORDS
-from latchfree.ctrie.kernels.root import DESCRIPTOR_WORDS
+from latchfree.ctrie.kernels.gcas import DESCRIPTOR_WORDS
 from latchfree.ctrie.kernels.shape import (
     B_WORDS,
     BITMAP,
@@ -36,6 +35,7 @@ from latchfree.ctrie.kernels.shape import (
     T_WORDS,
     TABLE,
 )
+from latchfree.ctrie.kernels.snode import BLOB_KEY_WORDS, KEY_LENGTH, VALUE, WORD_KEY_WORDS
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Word
 

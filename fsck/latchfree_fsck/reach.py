@@ -22,7 +22,7 @@ from latchfree.arena.kernels.node import BLOCK, gen_of, kind_of, size_of
 from latchfree.arena.layout import FIRST_NODE, H_BUMP
 from latchfree.atomics import peek
 from latchfree.ctrie.kernels import registry
-from latchfree.ctrie.kernels.root import NEW, OLD
+from latchfree.ctrie.kernels.gcas import NEW, OLD
 from latchfree.ctrie.kernels.shape import (
     C_NODE,
     ENTRIES,

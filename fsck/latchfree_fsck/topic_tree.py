@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from latchfree.arena.kernels.node import gen_of, kind_of, size_of
 from latchfree.arena.layout import H_GENERATION
 from latchfree.atomics import peek, trailing_zeros
-from latchfree.ctrie.kernels.entries import KEY, KEY_LENGTH
 from latchfree.ctrie.kernels.shape import (
     B_WORDS,
     BITMAP,
@@ -33,6 +32,7 @@ from latchfree.ctrie.kernels.shape import (
     TAG,
     TOMBED,
 )
+from latchfree.ctrie.kernels.snode import KEY, KEY_LENGTH
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Handle, Word
 from latchfree.topics.concurrent.kernels.agree import WILD

@@ -15,7 +15,7 @@ from ctrie_exact import parted
 from latchfree import Arena, ArenaFull, ArenaInvalid, Ctrie
 from latchfree.arena import directory, header, layout
 from latchfree.arena.kernels.freelists import piece_of, round_up
-from latchfree.ctrie.kernels import nodes, root
+from latchfree.ctrie.kernels import gcas, nodes
 from latchfree_fsck import check, fsck, inspect
 from latchfree_fsck.ctrie_tree import walk
 from latchfree_fsck.nodes import entries_kind
@@ -332,7 +332,7 @@ def test_an_update_of_an_older_generation_fails(trie):
     del snapshot
 
 
-@pytest.mark.parametrize("status", [int(root.UNDECIDED), int(root.COMMIT), int(root.ABORT)])
+@pytest.mark.parametrize("status", [int(gcas.UNDECIDED), int(gcas.COMMIT), int(gcas.ABORT)])
 @pytest.mark.parametrize("current", [True, False])
 def test_a_root_that_was_being_replaced(trie, status, current):
     trie[1] = 1
@@ -345,7 +345,7 @@ def test_a_root_that_was_being_replaced(trie, status, current):
     words[empty : empty + 3] = int(nodes.C_NODE) << 60 | 3 << 40 | gen, 0, 0
     words[d : d + 5] = int(nodes.RDCSS) << 60 | 5 << 40 | gen, old, main if current else empty, new, status
     words[trie._store.trie + 1] = d | TAG
-    commits = status == int(root.COMMIT) or (status == int(root.UNDECIDED) and current)
+    commits = status == int(gcas.COMMIT) or (status == int(gcas.UNDECIDED) and current)
     tree = walked(trie)
     assert (tree.damage, tree.entries) == (None, int(not commits))
     walked(trie, settle=True)

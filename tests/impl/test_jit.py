@@ -200,7 +200,7 @@ def test_a_variant_must_come_before_its_modules_are_loaded():
 def test_a_variant_has_a_cache_of_its_own(tmp_path):
     program = (
         "import sys\nfrom latchfree import jit\n{}\n"
-        "from latchfree.arena.kernels.participants import claim\nfrom latchfree.ctrie.kernels.lnode import find\n"
+        "from latchfree.arena.kernels.participants import claim\nfrom latchfree.ctrie.kernels.mains import find\n"
         "print(claim._cache.cache_path)\nprint(find._cache.cache_path)"
     )
     plain = python(program.format(""), tmp_path).splitlines()
@@ -212,7 +212,7 @@ def test_a_variant_has_a_cache_of_its_own(tmp_path):
 def test_a_kernel_can_be_given_the_cache_of_another_variant(tmp_path):
     program = (
         "from latchfree import jit\njit.set_variant('X', ('latchfree.ctrie',))\n"
-        "from latchfree.ctrie.kernels.lnode import find, new_lnode\njit.recache(find, 'Y')\n"
+        "from latchfree.ctrie.kernels.mains import find, new_lnode\njit.recache(find, 'Y')\n"
         "print(find._cache.cache_path)\nprint(new_lnode._cache.cache_path)"
     )
     moved, stayed = (path.split("/")[-2] for path in python(program, tmp_path).splitlines())

@@ -8,7 +8,7 @@ from latchfree_evidence.refinement.labels import accesses
 
 ROOT = Path(__file__).resolve().parents[2]
 ARENA = ROOT / "impl" / "latchfree" / "arena"
-KERNELS = (ARENA / "kernels" / "entries.py").read_text()
+KERNELS = (ARENA / "kernels" / "directory.py").read_text()
 FACE = (ARENA / "directory.py").read_text()
 SPEC = (ROOT / "spec" / "Directory.tla").read_text()
 TEXT = (ROOT / "spec" / "CONFORMANCE.md").read_text()

@@ -73,7 +73,7 @@ WEAKENED = [
     ("ctrie/kernels/registry.py", "gen = load_seq(mem, slot + GEN)", "gen = load(mem, slot + GEN)"),
     ("ctrie/kernels/gcas.py", "m = load_seq(mem, i + MAIN)", "m = load(mem, i + MAIN)"),
     ("ctrie/kernels/gcas.py", "m = load(mem, i + MAIN)", "m = peek(mem, i + MAIN)"),
-    ("ctrie/kernels/root.py", "load_seq(mem, trie + ROOT_WORD)", "load(mem, trie + ROOT_WORD)"),
+    ("ctrie/kernels/gcas.py", "load_seq(mem, trie + ROOT_WORD)", "load(mem, trie + ROOT_WORD)"),
 ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from latchfree import words
-from latchfree.ctrie.kernels import entries, nodes
+from latchfree.ctrie.kernels import nodes, snode
 from latchfree_evidence.symbolic.code import Code, Twin
 from latchfree_evidence.symbolic.lemma import Case, Lemma
 from latchfree_evidence.symbolic.words import Word
@@ -35,7 +35,7 @@ def _last_level(case: Case, code: Code) -> None:
 
 def _enough_words(case: Case, code: Code) -> None:
     length = case.word("length", below=1 << 40)
-    count = code[entries.words_for](length)
+    count = code[snode.words_for](length)
     case.claim("they hold the bytes", count * 8 >= length)
     case.claim("and one word less does not", (count == 0) | ((count - 1) * 8 < length))
 
@@ -63,6 +63,6 @@ LEMMAS = (
         "words-for-bytes",
         "a key or value of so many bytes gets as many words as it needs",
         _enough_words,
-        Twin(entries.words_for, "length + _7", "length", "the last bytes are forgotten"),
+        Twin(snode.words_for, "length + _7", "length", "the last bytes are forgotten"),
     ),
 )

@@ -12,7 +12,7 @@ from typing import Any
 
 from latchfree import words
 from latchfree.arena.kernels import node as arena_node
-from latchfree.ctrie.kernels import cnode, insert, lnode, nodes, shape
+from latchfree.ctrie.kernels import mains, nodes, shape
 from latchfree_evidence.lemmas.slots import OLD, CopiedNode
 from latchfree_evidence.lemmas.symbolic_memory import SymbolicMemory
 from latchfree_evidence.symbolic.code import Code, Twin
@@ -53,7 +53,7 @@ def _is_tomb(mem: SymbolicMemory, at: int) -> bool:
 def _updated(case: Case, code: Code, n: int, at: int) -> None:
     node, level = CopiedNode(case, n), case.word("level", below=61)
     whole = _allocating(code).abstracting(popcount=lambda word: Word(n), position=lambda bitmap, flag: Word(at))
-    whole[cnode.updated_contracted](node.mem, 0, Word(OLD), node.flag, node.slot, level, node.gen)
+    whole[mains.updated_contracted](node.mem, 0, Word(OLD), node.flag, node.slot, level, node.gen)
     lone = bool((level > 0) & (node.slot & shape.CHILD == 0)) if n == 1 else False
     case.claim("only a lone entry below the root is entombed", _is_tomb(node.mem, _NEW) == lone)
     if lone:
@@ -94,7 +94,7 @@ def _compressed(case: Case, code: Code, kinds: tuple[int, ...]) -> None:
         return mem.read(i + shape.MAIN)
 
     whole = _allocating(code).abstracting(popcount=lambda word: Word(len(kinds)), gcas_read=main_of)
-    made = whole[cnode.compressed](node.mem, 0, 0, Word(OLD), level, node.gen)
+    made = whole[mains.compressed](node.mem, 0, 0, Word(OLD), level, node.gen)
     tombs = _TOMBED in kinds
     case.claim("something is made exactly if a child is tombed", (made == _NEW) == tombs)
     case.claim("else nothing", (made == 0) == (not tombs))
@@ -121,7 +121,7 @@ def _renewed(case: Case, code: Code, n: int) -> None:
     whole = _allocating(code).abstracting(
         popcount=lambda word: Word(n), gcas_read=lambda mem, trie, i: mem.read(i + shape.MAIN), new_inode=copy
     )
-    whole[cnode.renewed](node.mem, 0, 0, Word(OLD), node.gen)
+    whole[mains.renewed](node.mem, 0, 0, Word(OLD), node.gen)
     kept = []
     for k, birth in enumerate(births):
         copied_to = copied.get(_MAINS + 4 * k)
@@ -162,19 +162,19 @@ def _lists(*, past_the_end: bool) -> Iterator[Mapping[str, int]]:
 def _with_entry(case: Case, code: Code, n: int, at: int) -> None:
     old, snode = _List(case, n), case.word("snode")
     new = at == n
-    place = lnode.NOWHERE if new else at
-    _allocating(code)[lnode.with_entry](old.mem, 0, Word(OLD), Word(place), snode, old.gen)
+    place = mains.NOWHERE if new else at
+    _allocating(code)[mains.with_entry](old.mem, 0, Word(OLD), Word(place), snode, old.gen)
     old.holds(case, [*old.entries[:at], snode, *old.entries[at + 1 :]])
     short = code.abstracting(allocate=lambda mem, me, words: Word(0))
     before = dict(old.mem.words)
-    made = short[lnode.with_entry](old.mem, 0, Word(OLD), Word(place), snode, old.gen)
+    made = short[mains.with_entry](old.mem, 0, Word(OLD), Word(place), snode, old.gen)
     case.claim("where memory is short nothing is made", made == 0)
     case.claim("and nothing is written", old.mem.words == before)
 
 
 def _without_entry(case: Case, code: Code, n: int, at: int) -> None:
     old = _List(case, n)
-    _allocating(code)[lnode.without_entry](old.mem, 0, Word(OLD), Word(at), old.gen)
+    _allocating(code)[mains.without_entry](old.mem, 0, Word(OLD), Word(at), old.gen)
     rest = [*old.entries[:at], *old.entries[at + 1 :]]
     if n == 2:
         _tomb(case, old.mem, _NEW, rest[0], old.gen)
@@ -189,7 +189,7 @@ def _dual(case: Case, code: Code, first: int) -> None:
     gen, mem = case.word("gen", below=1 << 40), SymbolicMemory()
     if first:
         case.assume((ha ^ hb) << max(64 - first, 0) == 0 if first < 64 else ha == hb)
-    made = _allocating(code)[insert.dual](mem, 0, a, ha, b, hb, Word(first), gen)
+    made = _allocating(code)[mains.dual](mem, 0, a, ha, b, hb, Word(first), gen)
     i, level, stride = int(made), first, int(nodes.STRIDE)
     flag_of = code[words.flag_of]
     while True:
@@ -223,7 +223,7 @@ LEMMAS = (
         "updating the only slot below the root to an entry makes a tomb, and updates nothing else otherwise",
         _updated,
         Twin(
-            cnode.updated_contracted,
+            mains.updated_contracted,
             " and popcount(peek(mem, c + BITMAP)) == ONE",
             "",
             "an entry among others is entombed",
@@ -234,14 +234,14 @@ LEMMAS = (
         "compress-takes-tombs-up",
         "compressing takes the entry of each tomb up, keeps the rest, and makes nothing where there is no tomb",
         _compressed,
-        Twin(cnode.compressed, "slot = peek(mem, m + TOMBED)", "slot = m", "the tomb takes the place of its entry"),
+        Twin(mains.compressed, "slot = peek(mem, m + TOMBED)", "slot = m", "the tomb takes the place of its entry"),
         _kinds,
     ),
     Lemma(
         "renew-several",
         "renewing copies each child of another generation, and each copy has the main of its own original",
         _renewed,
-        Twin(cnode.renewed, "slot & UNTAG), gen) | CHILD", "slot & UNTAG), gen)", "a copy is taken for an entry"),
+        Twin(mains.renewed, "slot & UNTAG), gen) | CHILD", "slot & UNTAG), gen)", "a copy is taken for an entry"),
         lambda: ({"n": n} for n in (2, 3)),
         logic="QF_BV",
     ),
@@ -249,21 +249,21 @@ LEMMAS = (
         "list-with-entry",
         "an L-node with an entry more, or with one replaced, has all others in order",
         _with_entry,
-        Twin(lnode.with_entry, "(count if at == NOWHERE else at)", "count", "the entry is added, not replaced"),
+        Twin(mains.with_entry, "(count if at == NOWHERE else at)", "count", "the entry is added, not replaced"),
         lambda: _lists(past_the_end=True),
     ),
     Lemma(
         "list-without-entry",
         "an L-node without an entry has all others in order; of two entries the other one is entombed",
         _without_entry,
-        Twin(lnode.without_entry, "< at else", "<= at else", "the entry after the one removed is lost"),
+        Twin(mains.without_entry, "< at else", "<= at else", "the entry after the one removed is lost"),
         lambda: _lists(past_the_end=False),
     ),
     Lemma(
         "two-keys-part",
         "two entries get a chain down to the level where their hashes differ, or to a list if they never do",
         _dual,
-        Twin(insert.dual, "SLOTS, a if fa < fb else b)", "SLOTS, a)", "the slots are not in the order of the flags"),
+        Twin(mains.dual, "SLOTS, a if fa < fb else b)", "SLOTS, a)", "the slots are not in the order of the flags"),
         lambda: ({"first": level} for level in (0, 30, 60, 66)),
     ),
 )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from latchfree.arena.kernels import node as arena_node
-from latchfree.ctrie.kernels import cnode, shape
+from latchfree.ctrie.kernels import mains, shape
 from latchfree_evidence.lemmas.symbolic_memory import SymbolicMemory
 from latchfree_evidence.symbolic.code import Code, Twin
 from latchfree_evidence.symbolic.lemma import Case, Lemma
@@ -61,20 +61,20 @@ def _with(code: Code, n: int, at: int) -> Code:
 
 def _inserted(case: Case, code: Code, n: int, at: int) -> None:
     node = CopiedNode(case, n)
-    _with(code, n, at)[cnode.inserted](node.mem, 0, Word(OLD), node.flag, node.slot, node.gen)
+    _with(code, n, at)[mains.inserted](node.mem, 0, Word(OLD), node.flag, node.slot, node.gen)
     node.holds(case, node.bitmap | node.flag, [*node.slots[:at], node.slot, *node.slots[at:]])
 
 
 def _updated(case: Case, code: Code, n: int, at: int) -> None:
     node = CopiedNode(case, n)
-    _with(code, n, at)[cnode.updated](node.mem, 0, Word(OLD), node.flag, node.slot, node.gen)
+    _with(code, n, at)[mains.updated](node.mem, 0, Word(OLD), node.flag, node.slot, node.gen)
     node.holds(case, node.bitmap, [*node.slots[:at], node.slot, *node.slots[at + 1 :]])
 
 
 def _removed(case: Case, code: Code, n: int, at: int) -> None:
     node = CopiedNode(case, n)
     level = case.word("level", below=61)
-    _with(code, n, at)[cnode.removed_contracted](node.mem, 0, Word(OLD), node.flag, level, node.gen)
+    _with(code, n, at)[mains.removed_contracted](node.mem, 0, Word(OLD), node.flag, level, node.gen)
     words = node.mem.words
     rest = [*node.slots[:at], *node.slots[at + 1 :]]
     lone = (level > 0) & (rest[0] & shape.CHILD == 0) if n == 2 else False
@@ -104,7 +104,7 @@ def _renewed(case: Case, code: Code, n: int, at: int) -> None:
         node.mem.write(OLD + _SLOTS + k, slot)
     node.before = dict(node.mem.words)
     whole = _with(code, n, at).abstracting(gcas_read=lambda mem, trie, i: main, new_inode=new_inode)
-    whole[cnode.renewed](node.mem, 0, 0, Word(OLD), node.gen)
+    whole[mains.renewed](node.mem, 0, 0, Word(OLD), node.gen)
     case.claim(
         "an I-node of another generation is copied, one of this is kept (S1)", (birth != node.gen) == bool(copied)
     )
@@ -120,28 +120,28 @@ LEMMAS = (
         "insert-keeps-slots",
         "inserting a slot leaves all others, in order",
         _inserted,
-        Twin(cnode.inserted, "np.uint64(k) + ONE, peek", "np.uint64(k), peek", "slots above do not move up"),
+        Twin(mains.inserted, "np.uint64(k) + ONE, peek", "np.uint64(k), peek", "slots above do not move up"),
         _sizes(63, past_the_end=True),
     ),
     Lemma(
         "update-keeps-slots",
         "updating a slot leaves all others",
         _updated,
-        Twin(cnode.updated, "SLOTS + position(bitmap, flag)", "SLOTS", "the first slot is updated, whichever is meant"),
+        Twin(mains.updated, "SLOTS + position(bitmap, flag)", "SLOTS", "the first slot is updated, whichever is meant"),
         _sizes(64, past_the_end=False),
     ),
     Lemma(
         "remove-keeps-slots",
         "removing a slot leaves all others, and a lone entry below the root is entombed",
         _removed,
-        Twin(cnode.removed_contracted, "ONE - at", "at", "the entry that was removed is entombed"),
+        Twin(mains.removed_contracted, "ONE - at", "at", "the entry that was removed is entombed"),
         _sizes(64, past_the_end=False),
     ),
     Lemma(
         "renew-keeps-slots",
         "renewing copies the I-nodes of other generations and leaves everything else",
         _renewed,
-        Twin(cnode.renewed, " and gen_of(mem, slot & UNTAG) != gen", "", "I-nodes of this generation are copied (S1)"),
+        Twin(mains.renewed, " and gen_of(mem, slot & UNTAG) != gen", "", "I-nodes of this generation are copied (S1)"),
         lambda: ({"n": n, "at": at} for n in (1, 2, 63, 64) for at in {0, n // 2, n - 1}),
     ),
 )

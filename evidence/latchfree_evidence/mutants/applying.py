@@ -46,16 +46,14 @@ _PACKAGES = {
 #: The modules that are loaded before functions are replaced. Kernels loaded later share no compiled code among mutants.
 _HOLDERS = {
     "ctrie.kernels": (
-        "clean",
-        "cnode",
         "gcas",
+        "helping",
         "insert",
-        "lnode",
         "lookup",
+        "mains",
         "registry",
         "remove",
         "retirement",
-        "root",
         "scan",
         "snapshot",
     ),

@@ -9,7 +9,6 @@ import numpy as np
 
 from latchfree.arena.kernels.epochs import pin, unpin
 from latchfree.atomics import load, peek, store
-from latchfree.ctrie.kernels.entries import KEY, VALUE
 from latchfree.ctrie.kernels.insert import ALWAYS, FULL, IF_ABSENT, IF_EQUAL, IF_PRESENT, insert
 from latchfree.ctrie.kernels.lookup import lookup
 from latchfree.ctrie.kernels.nodes import NIL
@@ -17,6 +16,7 @@ from latchfree.ctrie.kernels.registry import FROZEN, drop
 from latchfree.ctrie.kernels.remove import remove
 from latchfree.ctrie.kernels.scan import CURSOR_WORDS, advance, count, start
 from latchfree.ctrie.kernels.snapshot import clear, freeze
+from latchfree.ctrie.kernels.snode import KEY, VALUE
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Handle, Word
 from latchfree_evidence.jitter import random_word

@@ -14,12 +14,12 @@ import numpy as np
 
 from latchfree.arena.kernels.epochs import pin, unpin
 from latchfree.atomics import load, peek, store
-from latchfree.ctrie.kernels.entries import KEY
 from latchfree.ctrie.kernels.gcas import read_root
 from latchfree.ctrie.kernels.insert import FULL
 from latchfree.ctrie.kernels.nodes import HASH_MASK, NIL
 from latchfree.ctrie.kernels.registry import FROZEN, drop
 from latchfree.ctrie.kernels.snapshot import freeze
+from latchfree.ctrie.kernels.snode import KEY
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Handle, Word
 from latchfree.topics.concurrent.kernels.change import subscribe, unsubscribe

@@ -23,7 +23,6 @@ from latchfree.arena.kernels.epochs import pin, unpin
 from latchfree.arena.kernels.participants import claim
 from latchfree.arena.layout import P_SINK, PARTICIPANT_WORDS, PARTICIPANTS, SINK_WORDS
 from latchfree.atomics import peek
-from latchfree.ctrie.kernels.entries import VALUE
 from latchfree.ctrie.kernels.insert import ALWAYS, FULL, IF_ABSENT, IF_EQUAL, IF_PRESENT, insert
 from latchfree.ctrie.kernels.lookup import lookup
 from latchfree.ctrie.kernels.nodes import NIL, ONE
@@ -31,6 +30,7 @@ from latchfree.ctrie.kernels.registry import FROZEN, drop
 from latchfree.ctrie.kernels.remove import remove
 from latchfree.ctrie.kernels.scan import CURSOR_WORDS, advance, count, start
 from latchfree.ctrie.kernels.snapshot import clear, freeze, new_trie
+from latchfree.ctrie.kernels.snode import VALUE
 from latchfree.ctrie.kernels.trees import begin
 from latchfree.errors import ArenaFull
 from latchfree.jit import kernel

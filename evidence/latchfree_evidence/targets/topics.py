@@ -24,7 +24,6 @@ from latchfree.arena.kernels.epochs import pin, unpin
 from latchfree.arena.kernels.participants import claim
 from latchfree.arena.layout import P_SINK, PARTICIPANT_WORDS, PARTICIPANTS, SINK_WORDS
 from latchfree.atomics import peek
-from latchfree.ctrie.kernels.entries import KEY
 from latchfree.ctrie.kernels.gcas import READ_ONLY, gcas_read
 from latchfree.ctrie.kernels.insert import FULL
 from latchfree.ctrie.kernels.nodes import CHILD, HASH_MASK, NIL, ONE, is_child
@@ -32,6 +31,7 @@ from latchfree.ctrie.kernels.registry import FROZEN, drop
 from latchfree.ctrie.kernels.scan import next_slot
 from latchfree.ctrie.kernels.shape import P_WALK
 from latchfree.ctrie.kernels.snapshot import freeze, new_trie
+from latchfree.ctrie.kernels.snode import KEY
 from latchfree.ctrie.kernels.trees import begin
 from latchfree.errors import ArenaFull
 from latchfree.jit import kernel

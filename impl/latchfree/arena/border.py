@@ -5,7 +5,7 @@ A word is an address, an offset, a participant or a state; the first argument is
 
 from typing import Final
 
-from latchfree.arena.kernels import counting, entries, participants, pieces, state
+from latchfree.arena.kernels import counting, directory, participants, pieces, state
 from latchfree.border import FLAG, GIVEN_WORDS, NONE, WORD, WORDS, Border, Call
 
 ARENA: Final = Border(
@@ -17,11 +17,11 @@ ARENA: Final = Border(
         "collect": Call(participants.collect, (WORD, WORD), NONE),
         "read_state": Call(state.read, (WORD, WORD), WORD),
         "swap_state": Call(state.swap, (WORD, WORD, WORD, WORD), FLAG),
-        "read_entries": Call(entries.read, (WORD, WORD, WORD, WORD), NONE),
-        "take_entry": Call(entries.take, (WORD, WORD, WORD, WORD), FLAG),
-        "change_entry": Call(entries.change, (WORD, WORD, WORD, WORD), FLAG),
-        "fill_entry": Call(entries.fill, (WORD, WORD, WORD), NONE),
-        "release_entry": Call(entries.release, (WORD, WORD, WORD), NONE),
+        "read_entries": Call(directory.read, (WORD, WORD, WORD, WORD), NONE),
+        "take_entry": Call(directory.take, (WORD, WORD, WORD, WORD), FLAG),
+        "change_entry": Call(directory.change, (WORD, WORD, WORD, WORD), FLAG),
+        "fill_entry": Call(directory.fill, (WORD, WORD, WORD), NONE),
+        "release_entry": Call(directory.release, (WORD, WORD, WORD), NONE),
         "count": Call(counting.count, (WORD, WORD, WORDS), WORD, nogil=True),
         "gather": Call(pieces.gather, (WORD, WORD, WORD, WORDS, WORDS), WORD),
         "scatter": Call(pieces.scatter, (WORD, WORD, GIVEN_WORDS, GIVEN_WORDS), NONE),

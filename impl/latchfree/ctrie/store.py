@@ -23,9 +23,9 @@ from latchfree.ctrie.border import TRIE
 from latchfree.ctrie.codecs import MAX_KEY_BYTES, MAX_VALUE_BYTES, Codec, as_bytes, shown
 from latchfree.ctrie.holds import Hold, Owner, Taken
 from latchfree.ctrie.kernels import scan
-from latchfree.ctrie.kernels.entries import HELD_KEY
 from latchfree.ctrie.kernels.insert import FULL
 from latchfree.ctrie.kernels.nodes import LAST_GENERATION
+from latchfree.ctrie.kernels.snode import HELD_KEY
 from latchfree.ctrie.references import REFERENCES, watch
 from latchfree.errors import ArenaFull, GenerationsExhausted, MadeBeforeFork
 

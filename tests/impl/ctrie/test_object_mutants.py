@@ -72,7 +72,7 @@ MUTANTS = {
         "",
     ),
     "a pair is replaced whatever it is by now": (
-        "ctrie/kernels/entries.py",
+        "ctrie/kernels/snode.py",
         "            return there and peek(mem, snode + HELD_VALUE) == value[0][1]\n",
         "            return there or peek(mem, snode + HELD_VALUE) != value[0][1] or True\n",
     ),

@@ -6,7 +6,7 @@ No concurrency is needed: put a key twice among others of the same hash, remove 
 import numpy as np
 
 from latchfree.atomics import peek, poke
-from latchfree.ctrie.kernels.lnode import new_lnode
+from latchfree.ctrie.kernels.mains import new_lnode
 from latchfree.ctrie.kernels.nodes import COUNT, ENTRIES, NIL, ONE
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Word

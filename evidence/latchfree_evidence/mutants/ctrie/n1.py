@@ -8,7 +8,7 @@ copied the C-node; B puts into one of its children; A's compare-and-swap succeed
 import numpy as np
 
 from latchfree.atomics import load, peek, poke, popcount
-from latchfree.ctrie.kernels.cnode import inserted as inserted_right
+from latchfree.ctrie.kernels.mains import inserted as inserted_right
 from latchfree.ctrie.kernels.nodes import BITMAP, CHILD, MAIN, SLOTS, UNTAG, gen_of, is_child, new_inode
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Word

@@ -9,9 +9,8 @@ import numpy as np
 
 from latchfree.arena.kernels.allocator import URGENT, failed, undo
 from latchfree.atomics import peek, poke, popcount
-from latchfree.ctrie.kernels.cnode import updated
-from latchfree.ctrie.kernels.entries import full_hash, placed
 from latchfree.ctrie.kernels.gcas import LOST, gcas, gcas_read, read_root
+from latchfree.ctrie.kernels.mains import updated
 from latchfree.ctrie.kernels.nodes import (
     BITMAP,
     C_NODE,
@@ -27,6 +26,7 @@ from latchfree.ctrie.kernels.nodes import (
     slot_for,
 )
 from latchfree.ctrie.kernels.remove import remove as remove_right
+from latchfree.ctrie.kernels.snode import full_hash, placed
 from latchfree.ctrie.kernels.trees import begin
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Key, Word

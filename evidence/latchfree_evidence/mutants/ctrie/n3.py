@@ -1,7 +1,6 @@
 """N3 (ABA): a retired node is free at once, without grace for those who still read it."""
 
-from latchfree.arena.kernels.freelists import give, round_up
-from latchfree.arena.kernels.node import size_of
+from latchfree.arena.kernels.freelists import free
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Word
 
@@ -9,4 +8,4 @@ from latchfree.kinds import Handle, Word
 @kernel
 def retire(mem: Handle, me: Word, node: Word) -> None:
     """Free a node, which nothing links to any more."""
-    give(mem, me, node, round_up(size_of(mem, node)))  # wrong: a thread that was pinned before may hold the node
+    free(mem, me, node)  # wrong: a thread that was pinned before may hold the node

@@ -6,9 +6,8 @@ puts into the empty map; A clears it once more, and the put, which saw the first
 """
 
 from latchfree.atomics import cas, load_seq, peek, store
-from latchfree.ctrie.kernels.gcas import gcas_read
+from latchfree.ctrie.kernels.gcas import COMMIT, EXPECTED, NEW, OLD, STATUS, gcas_read
 from latchfree.ctrie.kernels.nodes import NIL, PENDING, ROOT_WORD, UNTAG
-from latchfree.ctrie.kernels.root import COMMIT, EXPECTED, NEW, OLD, STATUS
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Word
 

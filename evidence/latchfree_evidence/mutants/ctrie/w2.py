@@ -6,10 +6,9 @@ compare-and-swap fails, and A reports as absent what is there.
 
 from latchfree.arena.kernels.allocator import URGENT, failed
 from latchfree.atomics import peek, poke
-from latchfree.ctrie.kernels.entries import full_hash, placed, same_value
 from latchfree.ctrie.kernels.gcas import COMMITTED, gcas, gcas_read, read_root
 from latchfree.ctrie.kernels.insert import FULL, IF_EQUAL
-from latchfree.ctrie.kernels.lnode import NOWHERE, find, without_entry
+from latchfree.ctrie.kernels.mains import NOWHERE, find, without_entry
 from latchfree.ctrie.kernels.nodes import (
     C_NODE,
     ENTRIES,
@@ -27,6 +26,7 @@ from latchfree.ctrie.kernels.nodes import (
 from latchfree.ctrie.kernels.remove import clean_path
 from latchfree.ctrie.kernels.remove import remove as remove_right
 from latchfree.ctrie.kernels.shape import P_PATH
+from latchfree.ctrie.kernels.snode import full_hash, placed, same_value
 from latchfree.ctrie.kernels.trees import begin
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Key, Word

@@ -10,9 +10,9 @@ import numpy as np
 
 from latchfree.arena.kernels.node import header, size_of
 from latchfree.atomics import peek, poke, popcount
-from latchfree.ctrie.kernels.cnode import compressed as compressed_right
 from latchfree.ctrie.kernels.gcas import gcas_read
-from latchfree.ctrie.kernels.insert import main_with as main_with_right
+from latchfree.ctrie.kernels.mains import compressed as compressed_right
+from latchfree.ctrie.kernels.mains import main_with as main_with_right
 from latchfree.ctrie.kernels.nodes import (
     BITMAP,
     C_NODE,

@@ -7,8 +7,8 @@ subscribes below that I-node; A's CAS succeeds, and B's subscription is gone.
 
 from latchfree.arena.kernels.allocator import URGENT, failed, undo
 from latchfree.atomics import peek, popcount
-from latchfree.ctrie.kernels.cnode import removed_contracted, updated
 from latchfree.ctrie.kernels.gcas import LOST, gcas, gcas_read, read_root
+from latchfree.ctrie.kernels.mains import removed_contracted, updated
 from latchfree.ctrie.kernels.nodes import BITMAP, C_NODE, NIL, ONE, SLOTS, STRIDE, gen_of, is_child, kind_of, slot_for
 from latchfree.ctrie.kernels.shape import BRANCH, DIGIT, PLAIN
 from latchfree.ctrie.kernels.trees import begin

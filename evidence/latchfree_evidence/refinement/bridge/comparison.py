@@ -19,8 +19,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from latchfree.arena.kernels import node as arena_node
-from latchfree.ctrie.kernels import root, shape
-from latchfree.ctrie.kernels.entries import VALUE
+from latchfree.ctrie.kernels import gcas, shape
+from latchfree.ctrie.kernels.snode import VALUE
 
 _KIND_SHIFT: Final = int(arena_node.KIND_SHIFT)
 _BIRTH: Final = int(arena_node.BIRTH_MASK)
@@ -29,11 +29,11 @@ _UNTAG: Final = int(shape.UNTAG)
 _MAIN, _PREV, _BITMAP, _SLOTS = int(shape.MAIN), int(shape.PREV), int(shape.BITMAP), int(shape.SLOTS)
 _TOMBED, _COUNT, _ENTRIES = int(shape.TOMBED), int(shape.COUNT), int(shape.ENTRIES)
 _VALUE: Final = int(VALUE)
-_STATUS_AT: Final = int(root.STATUS)
+_STATUS_AT: Final = int(gcas.STATUS)
 _STATUS: Final = {
-    int(root.UNDECIDED): "UNDECIDED",
-    int(root.COMMIT): "COMMIT",
-    int(root.ABORT): "ABORT",
+    int(gcas.UNDECIDED): "UNDECIDED",
+    int(gcas.COMMIT): "COMMIT",
+    int(gcas.ABORT): "ABORT",
 }
 _KINDS: Final = {
     "I": int(shape.I_NODE),
@@ -123,7 +123,7 @@ class Comparison:
                 raise Difference(f"{where}: generation {node['gen']} is two generations in the code")
             self.same(node["main"], words[x + _MAIN], f"main of {where}")
         elif kind == "D":
-            for offset, field in ((root.OLD, "ov"), (root.EXPECTED, "exp"), (root.NEW, "nv")):
+            for offset, field in ((gcas.OLD, "ov"), (gcas.EXPECTED, "exp"), (gcas.NEW, "nv")):
                 self.same(node[field], words[x + int(offset)], f"{field} of {where}")
             if _STATUS[words[x + _STATUS_AT]] != node["status"]:
                 raise Difference(f"{where}: {node['status']}, but {_STATUS[words[x + _STATUS_AT]]} in the code")

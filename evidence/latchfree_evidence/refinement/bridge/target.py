@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Final
 
 from latchfree.arena.kernels.epochs import pin, unpin
-from latchfree.ctrie.kernels.entries import full_hash, placed
 from latchfree.ctrie.kernels.lookup import lookup_helping
+from latchfree.ctrie.kernels.snode import full_hash, placed
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Word
 from latchfree_evidence.targets.ctrie import CTRIE, CtrieTarget, participant_at, value_or_none, value_word

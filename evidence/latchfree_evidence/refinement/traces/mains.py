@@ -53,7 +53,7 @@ def main_text(words: Any, main: int) -> str:
     # Loaded here, since a mutant must be applied before.
     from latchfree.arena.kernels.node import KIND_SHIFT
     from latchfree.ctrie.kernels import shape
-    from latchfree.ctrie.kernels.entries import VALUE
+    from latchfree.ctrie.kernels.snode import VALUE
 
     kinds = {int(shape.C_NODE): "C", int(shape.T_NODE): "T", int(shape.L_NODE): "L"}
     tag, slots = int(shape.TAG), main + int(shape.SLOTS)

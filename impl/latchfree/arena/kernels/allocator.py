@@ -17,8 +17,7 @@ import numpy as np
 
 from latchfree.arena.kernels.blocks import SPARES, STOCK, stock_spares, take_urgently
 from latchfree.arena.kernels.epochs import drain_a_few, retire_empty
-from latchfree.arena.kernels.freelists import give, round_up, take
-from latchfree.arena.kernels.node import size_of
+from latchfree.arena.kernels.freelists import free, round_up, take
 from latchfree.arena.layout import P_FAILED, P_JOURNAL, P_JOURNALLED, P_SINK, P_SPARE_COUNT, P_URGENT, SINK_WORDS
 from latchfree.atomics import peek, poke
 from latchfree.jit import kernel
@@ -79,7 +78,7 @@ def undo(mem: Handle, me: Word) -> None:
     count = peek(mem, me + P_JOURNALLED)
     for k in range(count):
         node = peek(mem, me + P_JOURNAL + np.uint64(k))
-        give(mem, me, node, round_up(size_of(mem, node)))
+        free(mem, me, node)
     poke(mem, me + P_JOURNALLED, _0)
 
 

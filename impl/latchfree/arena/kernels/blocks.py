@@ -2,17 +2,19 @@
 
 Example: the node of 5 words at word 9000 is retired. The newest block of the limbo gets the entry ``5 << 40 | 9000``.
 
-A block is a node itself: header, link, count, epoch tag, entries. An entry is the offset of a node and above it, as in
-the node's header, its size: so it can be freed without being read, when it has long left the cache. An entry tagged
-`DEFERRED` is something else, which the structure frees that has retired it (see `latchfree.arena.kernels.epochs`): a
-thing of no size, or a node that holds what is outside of the arena, with its size.
+A block is a node itself: header, link, count, epoch tag, entries. `latchfree.arena.kernels.epochs` says when a block is
+due, and `free_entries` frees what its entries stand for.
+
+An entry is the offset of a node and above it, as in the node's header, its size: so the node can be freed without being
+read, when it has long left the cache. An entry tagged `DEFERRED` is something else, which the structure frees that has
+retired it: a thing of no size, or a node that holds what is outside of the arena, with its size.
 """
 
 import numpy as np
 
-from latchfree.arena.kernels.freelists import carve, give, take
+from latchfree.arena.kernels.freelists import carve, free, give, put_back, round_up, size_class, take
 from latchfree.arena.kernels.node import BIRTH_MASK, BLOCK, SIZE_MASK, SIZE_SHIFT, header, size_of
-from latchfree.arena.layout import P_LIVE, P_SPARE_COUNT, P_SPARES
+from latchfree.arena.layout import P_DEFERRED, P_HOLDERS, P_LIVE, P_SPARE_COUNT, P_SPARES
 from latchfree.atomics import barrier, peek, poke
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Word
@@ -80,6 +82,26 @@ def take_spare(mem: Handle, me: Word) -> Word:
 
 
 @kernel
+def recycle(mem: Handle, me: Word, block: Word) -> None:
+    """Make an empty block a spare one, or free the block if it is of another size, or there are enough."""
+    if size_of(mem, block) == BLOCK_WORDS and peek(mem, me + P_SPARE_COUNT) < STOCK:
+        keep_spare(mem, me, block)
+    else:
+        free(mem, me, block)
+
+
+@kernel
+def new_block(mem: Handle, me: Word, entries: Word) -> Word:
+    """Return an empty block for about that many entries: a spare one, which there has to be, if memory is short."""
+    words = round_up(ENTRIES + entries)
+    block = take(mem, me, words, _1)
+    if block == _0:
+        block, words = take_spare(mem, me), BLOCK_WORDS
+    format_block(mem, block, words)
+    return block
+
+
+@kernel
 def give_spares(mem: Handle, me: Word) -> None:
     """Free all spare blocks of a participant that is not in use."""
     while peek(mem, me + P_SPARE_COUNT) != _0:
@@ -137,3 +159,46 @@ def append(mem: Handle, block: Word, entry: Word) -> None:
     poke(mem, block + ENTRIES + count, entry)
     barrier(mem)
     poke(mem, block + COUNT, count + _1)
+
+
+@kernel
+def _push_deferred(mem: Handle, me: Word, thing: Word) -> None:
+    """Put a thing whose time has come on the list of what structures free."""
+    poke(mem, thing, peek(mem, me + P_DEFERRED))
+    barrier(mem)
+    poke(mem, me + P_DEFERRED, thing)
+
+
+@kernel
+def push_holder(mem: Handle, me: Word, node: Word) -> None:
+    """Put a node that nobody reads any more on the list of those that hold something; its second word is lost."""
+    poke(mem, node + _1, peek(mem, me + P_HOLDERS))
+    barrier(mem)
+    poke(mem, me + P_HOLDERS, node)
+
+
+@kernel
+def free_entries(mem: Handle, me: Word, block: Word, most: Word) -> Word:
+    """Free what up to `most` entries of a block stand for, the last ones first; return how many."""
+    count = peek(mem, block + COUNT)
+    end = count - min(count, most)
+    freed = _0
+    total = _0
+    while count > end:
+        count -= _1
+        freed += _1
+        entry = peek(mem, block + ENTRIES + count)
+        # Count first: killed here, the node is lost; the other way round its successor would free it again.
+        poke(mem, block + COUNT, count)
+        barrier(mem)
+        node, words = node_of(entry), words_of(entry)
+        if entry & DEFERRED == _0:
+            size = round_up(words)
+            put_back(mem, me, node, size_class(size))
+            total += size
+        elif words == _0:
+            _push_deferred(mem, me, node)
+        else:
+            push_holder(mem, me, node)
+    poke(mem, me + P_LIVE, peek(mem, me + P_LIVE) - total)
+    return freed

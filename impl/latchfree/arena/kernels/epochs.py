@@ -19,35 +19,25 @@ that hold what is outside of the arena.
 import numpy as np
 
 from latchfree.arena.kernels.blocks import (
-    BLOCK_WORDS,
     COUNT,
     DEFERRED,
-    ENTRIES,
     EPOCH,
     LINK,
-    STOCK,
     append,
     empty_entry_for,
     entry_for,
+    free_entries,
     is_full,
-    keep_spare,
-    node_of,
+    recycle,
     take_spare,
-    words_of,
 )
-from latchfree.arena.kernels.freelists import give, put_back, round_up, size_class
-from latchfree.arena.kernels.node import size_of
 from latchfree.arena.layout import (
     H_CLAIMED,
     H_EPOCH,
-    P_DEFERRED,
-    P_HOLDERS,
-    P_LIVE,
     P_NEWEST,
     P_OLDEST,
     P_PIN,
     P_RETIRED,
-    P_SPARE_COUNT,
     PARTICIPANT_WORDS,
     PARTICIPANTS,
 )
@@ -170,49 +160,6 @@ def defer(mem: Handle, me: Word, thing: Word) -> None:
 
 
 @kernel
-def push_deferred(mem: Handle, me: Word, thing: Word) -> None:
-    """Put a thing whose time has come on the list of what structures free."""
-    poke(mem, thing, peek(mem, me + P_DEFERRED))
-    barrier(mem)
-    poke(mem, me + P_DEFERRED, thing)
-
-
-@kernel
-def push_holder(mem: Handle, me: Word, node: Word) -> None:
-    """Put a node that nobody reads any more on the list of those that hold something; its second word is lost."""
-    poke(mem, node + _1, peek(mem, me + P_HOLDERS))
-    barrier(mem)
-    poke(mem, me + P_HOLDERS, node)
-
-
-@kernel
-def _free_entries(mem: Handle, me: Word, block: Word, most: Word) -> Word:
-    """Free up to `most` entries of the oldest block, the last ones first; return how many."""
-    count = peek(mem, block + COUNT)
-    end = count - min(count, most)
-    freed = _0
-    words = _0
-    while count > end:
-        count -= _1
-        freed += _1
-        entry = peek(mem, block + ENTRIES + count)
-        # Count first: killed here, the node is lost; the other way round its successor would free it again.
-        poke(mem, block + COUNT, count)
-        barrier(mem)
-        if entry & DEFERRED != _0:
-            if words_of(entry) == _0:
-                push_deferred(mem, me, node_of(entry))
-            else:
-                push_holder(mem, me, node_of(entry))
-            continue
-        size = round_up(words_of(entry))
-        put_back(mem, me, node_of(entry), size_class(size))
-        words += size
-    poke(mem, me + P_LIVE, peek(mem, me + P_LIVE) - words)
-    return freed
-
-
-@kernel
 def _drop_block(mem: Handle, me: Word, block: Word) -> None:
     """Take the oldest block, now empty, out of the limbo."""
     below = peek(mem, block + LINK)
@@ -222,11 +169,7 @@ def _drop_block(mem: Handle, me: Word, block: Word) -> None:
         barrier(mem)
     poke(mem, me + P_OLDEST, below)
     barrier(mem)
-    size = round_up(size_of(mem, block))
-    if size == BLOCK_WORDS and peek(mem, me + P_SPARE_COUNT) < STOCK:
-        keep_spare(mem, me, block)
-    else:
-        give(mem, me, block, size)
+    recycle(mem, me, block)
 
 
 @kernel
@@ -244,7 +187,7 @@ def drain(mem: Handle, me: Word, most: Word) -> Flag:
         block = peek(mem, me + P_OLDEST)
         if not _is_due(mem, block):
             return False
-        freed += _free_entries(mem, me, block, most - freed) + _1
+        freed += free_entries(mem, me, block, most - freed) + _1
         if peek(mem, block + COUNT) == _0:
             _drop_block(mem, me, block)
     return True

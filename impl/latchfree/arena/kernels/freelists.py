@@ -23,6 +23,7 @@ import sys
 
 import numpy as np
 
+from latchfree.arena.kernels.node import size_of
 from latchfree.arena.layout import (
     H_BUMP,
     H_CAPACITY,
@@ -220,6 +221,12 @@ def give(mem: Handle, me: Word, node: Word, size: Word) -> None:
     """Free a node of a rounded size that nobody can reach any more."""
     poke(mem, me + P_LIVE, peek(mem, me + P_LIVE) - size)
     put_back(mem, me, node, size_class(size))
+
+
+@kernel
+def free(mem: Handle, me: Word, node: Word) -> None:
+    """Free a node, whatever its size, that nobody can reach any more."""
+    give(mem, me, node, round_up(size_of(mem, node)))
 
 
 @kernel

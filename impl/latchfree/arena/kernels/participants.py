@@ -12,8 +12,8 @@ words were, as always, fit to be taken over.
 
 import numpy as np
 
-from latchfree.arena.kernels.blocks import give_spares
-from latchfree.arena.kernels.epochs import drain, push_holder, try_advance
+from latchfree.arena.kernels.blocks import give_spares, push_holder
+from latchfree.arena.kernels.epochs import drain, try_advance
 from latchfree.arena.layout import (
     H_CLAIMED,
     H_PARTICIPANT_COUNT,

@@ -7,14 +7,13 @@ module        content
 ============  ================================================================================
 shape         the words of each kind of node
 nodes         making and reading nodes
-entries       keys and values in S-nodes
-gcas          GCAS: replace an I-node's main
-root          RDCSS: replace the root
-cnode, lnode  copies of C-nodes and L-nodes with a change
+snode         keys and values in S-nodes
+gcas          GCAS and RDCSS: replace an I-node's main, and the root
+mains         C-nodes and L-nodes with one change, and new branches
 lookup        find a key, in a live trie and in a frozen tree
 insert        put, also conditionally
 remove        remove, also conditionally
-clean         pull tombs into their parents
+helping       renew old children, pull tombs into their parents
 scan          walk over a frozen tree
 snapshot      freeze, fork, clear and destroy a trie
 registry      registered snapshots and their deadlists

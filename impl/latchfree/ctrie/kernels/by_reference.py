@@ -42,12 +42,12 @@ from latchfree.ctrie.kernels.context import (
     participant,
     words_in,
 )
-from latchfree.ctrie.kernels.entries import HELD_KEY, HELD_VALUE
 from latchfree.ctrie.kernels.insert import FULL, insert
 from latchfree.ctrie.kernels.lookup import lookup
 from latchfree.ctrie.kernels.nodes import NIL
 from latchfree.ctrie.kernels.references import SLICE, drop_due, drop_pair, hasten, take_pair
 from latchfree.ctrie.kernels.remove import remove
+from latchfree.ctrie.kernels.snode import HELD_KEY, HELD_VALUE
 from latchfree.ctrie.kernels.surprise import FAILED, again, answered, asked, done
 from latchfree.jit import external, kernel
 from latchfree.kinds import Flag, Word

@@ -1,4 +1,11 @@
-"""GCAS: replacing an I-node's main, provided the trie's root is still of the I-node's generation.
+"""GCAS and RDCSS: replacing an I-node's main, and the root, each on condition of the other.
+
+Example: an update installs a new main in an I-node of generation 4. If the root is of generation 4 still, the new main
+is committed; if a snapshot has meanwhile made a root of generation 5, the old main comes back, and the update starts
+again from the new root.
+
+GCAS replaces a main provided that the root is still of the I-node's generation. RDCSS replaces the root provided that
+its main has not changed. Each reads what the other writes, and decides a pending update of the other first.
 
 Invariant (generation exclusivity): if a GCAS on an I-node of generation g commits, no I-node of a later
 generation holds a copy of the main it replaced. A copier reads the newer root first, through `complete`, which
@@ -7,13 +14,18 @@ forces the older generation's pending update to abort.
 The new main carries ``prev``: the old main while undecided, NIL once committed, the old main tagged FAILED once
 aborted. Committed is final and so is aborted; every reader of a main goes through `gcas_read`, which decides a
 pending update before looking at it.
+
+The root word is an I-node, or a descriptor of RDCSS while the root is being replaced. Invariant: the status of a
+descriptor is decided once, by CAS, *before* the root leaves the descriptor; the root then moves to the new root iff the
+status is COMMIT. Any thread can finish a descriptor, and its initiator learns the outcome from the status, however
+late. (Success recorded after the root has moved, as published, is done twice: mutant S2.)
 """
 
 import numpy as np
 
+from latchfree.arena.kernels.allocator import abandon, undo
 from latchfree.atomics import cas, load, load_seq, peek, poke
-from latchfree.ctrie.kernels.nodes import FAILED, MAIN, NIL, PENDING, PREV, ROOT_WORD, UNTAG, gen_of
-from latchfree.ctrie.kernels.root import ABORT, COMMIT, EXPECTED, OLD, STATUS, UNDECIDED, abort_root, swing
+from latchfree.ctrie.kernels.nodes import FAILED, MAIN, NIL, PENDING, PREV, RDCSS, ROOT_WORD, UNTAG, gen_of, new_node
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Word
 
@@ -24,6 +36,37 @@ ABORTED = np.uint64(2)
 
 #: In place of a trie: the reader of a frozen tree, which aborts what is pending and never asks a root.
 READ_ONLY = np.uint64(0)
+
+#: Words of a descriptor: replace root `OLD` by `NEW` if the main of `OLD` is `EXPECTED`.
+OLD = np.uint64(1)
+EXPECTED = np.uint64(2)
+NEW = np.uint64(3)
+STATUS = np.uint64(4)
+DESCRIPTOR_WORDS = np.uint64(5)
+
+UNDECIDED = np.uint64(0)
+COMMIT = np.uint64(1)
+ABORT = np.uint64(2)
+
+
+@kernel
+def abort_root(mem: Handle, trie: Word) -> Word:
+    """Return the current root I-node; abort a replacement in progress, or finish it if it is decided.
+
+    The root is read once. With a second read after an abort, one snapshotter after the other could keep an update from
+    ever being decided (mutant A1). One read is enough: an aborted descriptor stood for the old root when it was read,
+    and a committed one has just been replaced by the new root.
+    """
+    # spec: Ctrie!CompleteReadRoot -- LP of a committed update, decided by the prev CAS that follows.
+    # seq_cst: the updater has CASed main and must now see a root replaced before that; with a weaker read both it and
+    # the snapshotter could miss each other.
+    word = load_seq(mem, trie + ROOT_WORD)
+    if word & PENDING == NIL:
+        return word
+    d = word & UNTAG
+    # spec: Ctrie!CompleteAbortStatus -- loses to a decision already taken, which swing then honours.
+    cas(mem, d + STATUS, UNDECIDED, ABORT)
+    return swing(mem, trie, d)
 
 
 @kernel
@@ -77,6 +120,15 @@ def gcas(mem: Handle, trie: Word, i: Word, old: Word, new: Word) -> Word:
 
 
 @kernel
+def give_up(mem: Handle, me: Word, outcome: Word) -> None:
+    """Free the nodes of an attempt that has not committed: at once if nobody has seen them."""
+    if outcome == LOST:
+        undo(mem, me)
+    else:
+        abandon(mem, me)
+
+
+@kernel
 def read_root(mem: Handle, trie: Word) -> Word:
     """Return the current root I-node; complete a replacement in progress first."""
     while True:
@@ -97,3 +149,25 @@ def rdcss_complete(mem: Handle, trie: Word, d: Word) -> Word:
         # spec: Ctrie!RdcssDecide -- LP of snapshot and clear when it commits.
         cas(mem, d + STATUS, UNDECIDED, verdict)
     swing(mem, trie, d)
+
+
+@kernel
+def swing(mem: Handle, trie: Word, d: Word) -> Word:
+    """Move the root from a decided descriptor to the I-node its status chose, and return that I-node."""
+    # spec: none -- the status is decided by now, and final. Acquire: pairs with the CAS that decided.
+    target = peek(mem, d + NEW) if load(mem, d + STATUS) == COMMIT else peek(mem, d + OLD)
+    # spec: Ctrie!RdcssSwing, Ctrie!CompleteAbortRoot -- seq_cst publishes the new root; failing means somebody else
+    # moved it already.
+    cas(mem, trie + ROOT_WORD, d | PENDING, target)
+    return target
+
+
+@kernel
+def new_descriptor(mem: Handle, me: Word, old: Word, expected: Word, new: Word, gen: Word) -> Word:
+    """Return a new descriptor: replace root `old` by `new` if the main of `old` is `expected`."""
+    d = new_node(mem, me, RDCSS, DESCRIPTOR_WORDS, gen)
+    poke(mem, d + OLD, old)
+    poke(mem, d + EXPECTED, expected)
+    poke(mem, d + NEW, new)
+    poke(mem, d + STATUS, UNDECIDED)
+    return d

@@ -5,45 +5,34 @@ LP of a change: the root read of the GCAS that commits it. LP of a refusal: the 
 
 import numpy as np
 
-from latchfree.arena.kernels.allocator import ORDINARY, abandon, failed, undo
-from latchfree.atomics import peek, poke
-from latchfree.ctrie.kernels.clean import clean
-from latchfree.ctrie.kernels.cnode import inserted, updated
-from latchfree.ctrie.kernels.entries import (
-    full_hash,
-    new_snode,
-    placed,
-    same_key,
-    same_value,
-    stored_hash,
-)
-from latchfree.ctrie.kernels.gcas import COMMITTED, LOST, gcas, gcas_read, read_root
-from latchfree.ctrie.kernels.lnode import NOWHERE, find, new_lnode, with_entry
-from latchfree.ctrie.kernels.lookup import NO_MEMORY, renew
+from latchfree.arena.kernels.allocator import ORDINARY, failed
+from latchfree.atomics import peek
+from latchfree.ctrie.kernels.gcas import COMMITTED, gcas, gcas_read, give_up, read_root
+from latchfree.ctrie.kernels.helping import NO_MEMORY, clean, renew
+from latchfree.ctrie.kernels.mains import NOWHERE, find, main_with, with_entry
 from latchfree.ctrie.kernels.nodes import (
     C_NODE,
-    CHILD,
     ENTRIES,
-    LAST_LEVEL,
-    MAIN,
     NIL,
-    ONE,
-    SLOTS,
     STRIDE,
     T_NODE,
     UNTAG,
     gen_of,
     is_child,
     kind_of,
-    new_cnode,
-    new_inode,
     slot_for,
 )
 from latchfree.ctrie.kernels.retirement import retire_pair
+from latchfree.ctrie.kernels.snode import (
+    full_hash,
+    new_snode,
+    placed,
+    same_key,
+    same_value,
+)
 from latchfree.ctrie.kernels.trees import begin
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Key, Value, Word
-from latchfree.words import flag_of
 
 #: When to write, and when to remove (ALWAYS and IF_EQUAL).
 ALWAYS = np.uint64(0)
@@ -56,34 +45,6 @@ FULL = np.uint64((1 << 64) - 1)
 
 
 @kernel
-def dual(mem: Handle, me: Word, a: Word, ha: Word, b: Word, hb: Word, level: Word, gen: Word) -> Word:
-    """Return a new I-node with S-nodes `a` and `b`: a chain down to where their hashes differ, or to an L-node."""
-    top = new_inode(mem, me, NIL, gen)
-    i = top
-    while True:
-        if level > LAST_LEVEL:
-            node = new_lnode(mem, me, ONE + ONE, gen)
-            poke(mem, node + ENTRIES, a)
-            poke(mem, node + ENTRIES + ONE, b)
-            poke(mem, i + MAIN, node)
-            return top
-        fa = flag_of(ha, level)
-        fb = flag_of(hb, level)
-        if fa != fb:
-            node = new_cnode(mem, me, fa | fb, ONE + ONE, gen)
-            poke(mem, node + SLOTS, a if fa < fb else b)
-            poke(mem, node + SLOTS + ONE, b if fa < fb else a)
-            poke(mem, i + MAIN, node)
-            return top
-        below = new_inode(mem, me, NIL, gen)
-        node = new_cnode(mem, me, fa, ONE, gen)
-        poke(mem, node + SLOTS, below | CHILD)
-        poke(mem, i + MAIN, node)
-        i = below
-        level += STRIDE
-
-
-@kernel
 def _refused(mem: Handle, snode: Word, key: Key, mode: Word, expected: Word) -> Flag:
     """Return whether `mode` forbids to write over `snode`, which is NIL where the key is absent."""
     if mode == ALWAYS:
@@ -93,32 +54,6 @@ def _refused(mem: Handle, snode: Word, key: Key, mode: Word, expected: Word) -> 
     if mode == IF_PRESENT or snode == NIL:
         return snode == NIL
     return not same_value(mem, snode, key, expected)
-
-
-@kernel
-def main_with(
-    mem: Handle,
-    trie: Word,
-    me: Word,
-    m: Word,
-    slot: Word,
-    key: Key,
-    full: Word,
-    h: Word,
-    value: Value,
-    level: Word,
-    gen: Word,
-) -> Word:
-    """Return a copy of C-node `m` with key and value; `slot`, NIL or an S-node, is the slot of the key in `m`."""
-    snode = new_snode(mem, me, key, full, value, gen)
-    flag = flag_of(h, level)
-    if slot == NIL:
-        return inserted(mem, me, m, flag, snode, gen)
-    if same_key(mem, slot, key):
-        return updated(mem, me, m, flag, snode, gen)
-    there = placed(mem, trie, stored_hash(mem, slot, key))
-    below = dual(mem, me, slot, there, snode, h, level + STRIDE, gen)
-    return updated(mem, me, m, flag, below | CHILD, gen)
 
 
 @kernel
@@ -196,8 +131,5 @@ def insert(mem: Handle, trie: Word, me: Word, key: Key, value: Value, mode: Word
             if outcome == COMMITTED:
                 retire_pair(mem, trie, me, startgen, m, old)
                 return old
-            if outcome == LOST:
-                undo(mem, me)
-            else:
-                abandon(mem, me)
+            give_up(mem, me, outcome)
             break

@@ -7,24 +7,18 @@ content of the subtree cannot change any more, so the answer held when the paren
 
 import numpy as np
 
-from latchfree.arena.kernels.allocator import URGENT, abandon, failed, undo
-from latchfree.atomics import load, load_seq, peek, popcount
-from latchfree.ctrie.kernels.clean import clean
-from latchfree.ctrie.kernels.cnode import renewed
-from latchfree.ctrie.kernels.entries import full_hash, placed, same_key
-from latchfree.ctrie.kernels.gcas import COMMITTED, LOST, READ_ONLY, gcas, gcas_read, read_root
-from latchfree.ctrie.kernels.lnode import NOWHERE, find
+from latchfree.atomics import load, load_seq, peek
+from latchfree.ctrie.kernels.gcas import COMMITTED, READ_ONLY, gcas_read, read_root
+from latchfree.ctrie.kernels.helping import NO_MEMORY, clean, renew
+from latchfree.ctrie.kernels.mains import NOWHERE, find
 from latchfree.ctrie.kernels.nodes import (
-    BITMAP,
     C_NODE,
     ENTRIES,
     MAIN,
     NIL,
-    ONE,
     PENDING,
     PREV,
     ROOT_WORD,
-    SLOTS,
     STRIDE,
     T_NODE,
     TOMBED,
@@ -34,41 +28,12 @@ from latchfree.ctrie.kernels.nodes import (
     kind_of,
     slot_for,
 )
-from latchfree.ctrie.kernels.retirement import begin_retiring, finish_retiring, retire_node
-from latchfree.ctrie.kernels.trees import begin
+from latchfree.ctrie.kernels.snode import full_hash, placed, same_key
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Key, Word
 
 #: In place of an S-node: `lookup_undisturbed` met something that has to be helped first.
 TO_HELP = np.uint64((1 << 64) - 1)
-
-#: Outcome of `renew` besides those of `gcas`: no memory, nothing changed.
-NO_MEMORY = np.uint64(3)
-
-
-@kernel
-def renew(mem: Handle, trie: Word, me: Word, i: Word, m: Word, gen: Word) -> Word:
-    """Bring the children of C-node `m`, the main of `i`, to `gen`."""
-    if not begin(mem, me, URGENT):
-        return NO_MEMORY
-    new = renewed(mem, trie, me, m, gen)
-    if failed(mem, me):
-        return NO_MEMORY
-    outcome = gcas(mem, trie, i, m, new)
-    if outcome == COMMITTED:
-        slots = popcount(peek(mem, m + BITMAP))
-        begin_retiring(mem, trie, me, gen, slots + ONE)
-        for k in range(slots):
-            child = peek(mem, m + SLOTS + np.uint64(k))
-            if child != peek(mem, new + SLOTS + np.uint64(k)):
-                retire_node(mem, me, child & UNTAG)  # its main lives on in the copy
-        retire_node(mem, me, m)
-        finish_retiring(mem, me)
-    elif outcome == LOST:
-        undo(mem, me)
-    else:
-        abandon(mem, me)
-    return outcome
 
 
 @kernel

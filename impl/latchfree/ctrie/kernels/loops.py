@@ -9,12 +9,12 @@ import numpy as np
 
 from latchfree.arena.kernels.epochs import pin, unpin
 from latchfree.atomics import peek
-from latchfree.ctrie.kernels.entries import VALUE, is_blob, stored_key_words
 from latchfree.ctrie.kernels.insert import ALWAYS, FULL, insert
 from latchfree.ctrie.kernels.lookup import lookup
 from latchfree.ctrie.kernels.nodes import NIL
 from latchfree.ctrie.kernels.remove import remove
 from latchfree.ctrie.kernels.scan import advance, start
+from latchfree.ctrie.kernels.snode import VALUE, is_blob, stored_key_words
 from latchfree.jit import kernel, overload
 from latchfree.kinds import Array, Handle, Word
 

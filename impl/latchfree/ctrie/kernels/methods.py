@@ -31,13 +31,13 @@ from latchfree.ctrie.kernels.context import (
     participant,
     words_in,
 )
-from latchfree.ctrie.kernels.entries import VALUE, full_hash, is_blob, placed, stored_key_words
 from latchfree.ctrie.kernels.insert import FULL, insert
 from latchfree.ctrie.kernels.lookup import lookup, lookup_frozen
 from latchfree.ctrie.kernels.nodes import NIL
 from latchfree.ctrie.kernels.registry import drop
 from latchfree.ctrie.kernels.remove import remove
 from latchfree.ctrie.kernels.snapshot import clear, freeze
+from latchfree.ctrie.kernels.snode import VALUE, full_hash, is_blob, placed, stored_key_words
 from latchfree.jit import external, kernel, overload
 from latchfree.kinds import Word
 

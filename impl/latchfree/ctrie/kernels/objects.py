@@ -29,7 +29,7 @@ from latchfree.ctrie.kernels.context import (
     VALUES,
     words_in,
 )
-from latchfree.ctrie.kernels.entries import VALUE, is_blob, stored_key_words
+from latchfree.ctrie.kernels.snode import VALUE, is_blob, stored_key_words
 from latchfree.jit import external, kernel, overload
 from latchfree.kinds import Flag, Word
 

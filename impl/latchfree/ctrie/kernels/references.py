@@ -50,8 +50,7 @@ from typing import Any
 import numpy as np
 
 from latchfree.arena.kernels.epochs import drain, pin, try_advance, unpin
-from latchfree.arena.kernels.freelists import give, round_up
-from latchfree.arena.kernels.node import size_of
+from latchfree.arena.kernels.freelists import free
 from latchfree.arena.layout import P_DROPPER, P_HOLDERS
 from latchfree.atomics import barrier, peek, poke
 from latchfree.border.objects import field, new_tuple, room, set_field
@@ -65,11 +64,11 @@ from latchfree.ctrie.kernels.context import (
     participant,
     words_in,
 )
-from latchfree.ctrie.kernels.entries import HELD_KEY, HELD_VALUE, full_hash, placed
 from latchfree.ctrie.kernels.insert import FULL, IF_ABSENT, IF_EQUAL, insert
 from latchfree.ctrie.kernels.lookup import lookup, lookup_frozen
 from latchfree.ctrie.kernels.nodes import NIL
 from latchfree.ctrie.kernels.remove import remove
+from latchfree.ctrie.kernels.snode import HELD_KEY, HELD_VALUE, full_hash, placed
 from latchfree.jit import entry, external, kernel
 from latchfree.kinds import Handle, Word
 
@@ -128,7 +127,7 @@ def drop_due(mem: Handle, me: Word, most: Word) -> None:
         poke(mem, me + P_HOLDERS, peek(mem, node + _1))
         barrier(mem)
         key, value = peek(mem, node + HELD_KEY), peek(mem, node + HELD_VALUE)
-        give(mem, me, node, round_up(size_of(mem, node)))
+        free(mem, me, node)
         barrier(mem)
         drop_pair(key, value)
         done += _1

@@ -3,15 +3,12 @@
 LP of a removal: the root read of the GCAS that commits it. LP of a refusal: the read of the main that shows it.
 """
 
-from latchfree.arena.kernels.allocator import URGENT, abandon, failed, undo
+from latchfree.arena.kernels.allocator import URGENT, failed
 from latchfree.atomics import peek, poke
-from latchfree.ctrie.kernels.clean import clean, clean_parent
-from latchfree.ctrie.kernels.cnode import removed_contracted
-from latchfree.ctrie.kernels.entries import full_hash, placed, same_key, same_value
-from latchfree.ctrie.kernels.gcas import COMMITTED, LOST, gcas, gcas_read, read_root
+from latchfree.ctrie.kernels.gcas import COMMITTED, gcas, gcas_read, give_up, read_root
+from latchfree.ctrie.kernels.helping import NO_MEMORY, clean, clean_parent, renew
 from latchfree.ctrie.kernels.insert import FULL, IF_EQUAL
-from latchfree.ctrie.kernels.lnode import NOWHERE, find, without_entry
-from latchfree.ctrie.kernels.lookup import NO_MEMORY, renew
+from latchfree.ctrie.kernels.mains import NOWHERE, find, removed_contracted, without_entry
 from latchfree.ctrie.kernels.nodes import (
     C_NODE,
     ENTRIES,
@@ -27,6 +24,7 @@ from latchfree.ctrie.kernels.nodes import (
 )
 from latchfree.ctrie.kernels.retirement import retire_pair
 from latchfree.ctrie.kernels.shape import P_PATH
+from latchfree.ctrie.kernels.snode import full_hash, placed, same_key, same_value
 from latchfree.ctrie.kernels.trees import begin
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Key, Word
@@ -122,8 +120,5 @@ def remove(mem: Handle, trie: Word, me: Word, key: Key, mode: Word, expected: Wo
                 if tombed:
                     clean_path(mem, trie, me, depth, h, startgen)
                 return old
-            if outcome == LOST:
-                undo(mem, me)
-            else:
-                abandon(mem, me)
+            give_up(mem, me, outcome)
             break

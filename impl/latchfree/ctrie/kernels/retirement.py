@@ -16,21 +16,19 @@ import numpy as np
 
 from latchfree.arena.kernels.allocator import URGENT
 from latchfree.arena.kernels.blocks import (
-    BLOCK_WORDS,
     COUNT,
     ENTRIES,
     LINK,
     SPARES,
     append,
     entry_for,
-    format_block,
     is_full,
+    new_block,
     node_of,
     stock_spares,
     take_spare,
 )
 from latchfree.arena.kernels.epochs import enqueue, retire
-from latchfree.arena.kernels.freelists import round_up, take
 from latchfree.arena.kernels.node import gen_of, kind_of
 from latchfree.arena.layout import H_EPOCH, P_SPARE_COUNT
 from latchfree.atomics import barrier, load_seq, peek, poke
@@ -128,11 +126,7 @@ def retire_node(mem: Handle, me: Word, node: Word) -> None:
         return
     block = peek(mem, me + _BLOCK)
     if block == NIL:
-        words = round_up(ENTRIES + peek(mem, me + _ROOM))
-        block = take(mem, me, words, URGENT)
-        if block == NIL:
-            block, words = take_spare(mem, me), BLOCK_WORDS
-        format_block(mem, block, words)
+        block = new_block(mem, me, peek(mem, me + _ROOM))
         poke(mem, me + _BLOCK, block)
     append(mem, block, entry_for(mem, node))
     if is_full(mem, block):

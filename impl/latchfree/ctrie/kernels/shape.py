@@ -12,7 +12,7 @@ INode   main; a *branch* of a topic trie also the digit it stands for
 CNode   prev, bitmap, one slot a set bit: an S-node, or an I-node tagged `CHILD` (a branch: also `BRANCH`)
 TNode   prev, S-node; in a topic trie any slot but a plain I-node, or nothing
 LNode   prev, count, S-nodes whose keys share the whole hash
-SNode   key and value (see `latchfree.ctrie.kernels.entries`); of kind `PAIR` where these are objects of Python
+SNode   key and value (see `latchfree.ctrie.kernels.snode`); of kind `PAIR` where these are objects of Python
 Root    root word (an I-node, or a descriptor tagged `PENDING`), hash mask, snapshot table, count of
         registered snapshots, lock of whoever drops snapshots, 1 if it goes on from a snapshot, the next
         number of a topic trie: one per trie

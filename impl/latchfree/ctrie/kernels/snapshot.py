@@ -13,7 +13,7 @@ from latchfree.arena.kernels.allocator import URGENT, abandon, failed, undo
 from latchfree.arena.kernels.epochs import retire
 from latchfree.arena.kernels.freelists import give, round_up
 from latchfree.atomics import cas, exchange, load, peek, poke, store
-from latchfree.ctrie.kernels.gcas import READ_ONLY, gcas_read, rdcss_complete, read_root
+from latchfree.ctrie.kernels.gcas import COMMIT, READ_ONLY, STATUS, gcas_read, new_descriptor, rdcss_complete, read_root
 from latchfree.ctrie.kernels.insert import FULL
 from latchfree.ctrie.kernels.nodes import (
     HASH_MASK,
@@ -31,7 +31,6 @@ from latchfree.ctrie.kernels.nodes import (
 )
 from latchfree.ctrie.kernels.registry import FORK, FROZEN, GEN, NEXT, NO_ROOM, TABLE_WORDS, drop, register
 from latchfree.ctrie.kernels.retirement import remember, retire_pair, retire_subtree
-from latchfree.ctrie.kernels.root import COMMIT, STATUS, new_descriptor
 from latchfree.ctrie.kernels.shape import DROP_LOCK, IS_FORK, P_DOOMED, REGISTERED, SNAPSHOTS
 from latchfree.ctrie.kernels.trees import begin, catch_up, free_tree_node, push_tree
 from latchfree.jit import kernel

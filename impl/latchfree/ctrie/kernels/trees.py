@@ -14,8 +14,9 @@ module. What is left over when no operation runs is freed by `reclaim`, which `l
 import numpy as np
 
 from latchfree.arena.kernels import allocator, epochs
-from latchfree.arena.kernels.epochs import A_FEW, defer, push_holder, try_advance
-from latchfree.arena.kernels.freelists import give, round_up
+from latchfree.arena.kernels.blocks import push_holder
+from latchfree.arena.kernels.epochs import A_FEW, defer, try_advance
+from latchfree.arena.kernels.freelists import free, give
 from latchfree.arena.kernels.node import gen_of, kind_of, size_of
 from latchfree.arena.layout import P_DEFERRED
 from latchfree.atomics import barrier, peek, poke
@@ -58,7 +59,7 @@ def push_tree(mem: Handle, me: Word, to_do: Word, i: Word) -> None:
 
 
 @kernel
-def _free(mem: Handle, me: Word, to_do: Word, slot: Word, birth: Word) -> Word:
+def _free_slot(mem: Handle, me: Word, to_do: Word, slot: Word, birth: Word) -> Word:
     """Free an S-node born at `birth` or later, or note an I-node; returns how many were freed."""
     node = slot & PLAIN
     if node == _0 or gen_of(mem, node) < birth:
@@ -69,7 +70,7 @@ def _free(mem: Handle, me: Word, to_do: Word, slot: Word, birth: Word) -> Word:
     if kind_of(mem, node) == PAIR:
         push_holder(mem, me, node)
     else:
-        give(mem, me, node, round_up(size_of(mem, node)))
+        free(mem, me, node)
     return _1
 
 
@@ -94,14 +95,14 @@ def free_tree_node(mem: Handle, me: Word, to_do: Word, birth: Word) -> Word:
     kind = kind_of(mem, m)
     freed = np.uint64(2)
     if kind == T_NODE:
-        freed += _free(mem, me, to_do, peek(mem, m + TOMBED), birth)
+        freed += _free_slot(mem, me, to_do, peek(mem, m + TOMBED), birth)
     elif kind == L_NODE:
         for k in range(peek(mem, m + COUNT)):
-            freed += _free(mem, me, to_do, peek(mem, m + ENTRIES + np.uint64(k)), birth)
+            freed += _free_slot(mem, me, to_do, peek(mem, m + ENTRIES + np.uint64(k)), birth)
     else:
         for k in range(size_of(mem, m) - SLOTS):
-            freed += _free(mem, me, to_do, peek(mem, m + SLOTS + np.uint64(k)), birth)
-    give(mem, me, m, round_up(size_of(mem, m)))
+            freed += _free_slot(mem, me, to_do, peek(mem, m + SLOTS + np.uint64(k)), birth)
+    free(mem, me, m)
     return freed
 
 

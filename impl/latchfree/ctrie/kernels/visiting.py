@@ -19,10 +19,10 @@ import numpy as np
 from latchfree.atomics import peek, poke
 from latchfree.border.objects import room
 from latchfree.ctrie.kernels.context import BASE, CONTEXT, TRIE, participant, words_in
-from latchfree.ctrie.kernels.entries import HELD_KEY, HELD_VALUE
 from latchfree.ctrie.kernels.nodes import MAIN, NIL, ONE, PENDING, PREV, ROOT_WORD, UNTAG, gen_of, is_child
 from latchfree.ctrie.kernels.scan import next_slot
 from latchfree.ctrie.kernels.shape import REGISTERED
+from latchfree.ctrie.kernels.snode import HELD_KEY, HELD_VALUE
 from latchfree.jit import instruction, kernel
 from latchfree.kinds import Flag, Handle, Word
 

@@ -11,13 +11,13 @@ from collections.abc import Callable
 from typing import Final
 
 from latchfree.arena.kernels import node as header
-from latchfree.ctrie.kernels import root as r
+from latchfree.ctrie.kernels import gcas
 from latchfree.ctrie.kernels import shape as s
 from latchfree_explore.board import layout as b
 from latchfree_teach.play.painters.picture import Arrow, Box, Pending, Picture, Words
 
 _LETTERS: Final = {int(s.C_NODE): "C", int(s.T_NODE): "T", int(s.L_NODE): "L"}
-_STATUS: Final = {int(r.UNDECIDED): "undecided", int(r.COMMIT): "committed"}
+_STATUS: Final = {int(gcas.UNDECIDED): "undecided", int(gcas.COMMIT): "committed"}
 _CHILD, _BRANCH, _PLAIN = int(s.CHILD), int(s.BRANCH), int(s.PLAIN)
 _MAIN, _PREV, _BITMAP, _SLOTS = int(s.MAIN), int(s.PREV), int(s.BITMAP), int(s.SLOTS)
 _MOST_FOLDED: Final = 12
@@ -150,11 +150,11 @@ class _Drawing:
     def descriptor(self, offset: int, path: tuple[int, ...], style: str) -> str:
         me = self.p.name("D", offset)
         self.seen[offset] = me
-        status = _STATUS.get(self.at(offset + int(r.STATUS)), "aborted")
+        status = _STATUS.get(self.at(offset + int(gcas.STATUS)), "aborted")
         self.box(me, path, -1, f"{me}: change of root", status, f"descriptor {style}")
-        self.picture.homes[offset + int(r.STATUS)] = me
-        self.arrow(me, self.node(self.at(offset + int(r.OLD)), path, style), "old")
-        self.arrow(me, self.node(self.at(offset + int(r.NEW)), path, "ghost"), "ghost")
+        self.picture.homes[offset + int(gcas.STATUS)] = me
+        self.arrow(me, self.node(self.at(offset + int(gcas.OLD)), path, style), "old")
+        self.arrow(me, self.node(self.at(offset + int(gcas.NEW)), path, "ghost"), "ghost")
         return me
 
     def main(self, offset: int, path: tuple[int, ...], style: str, letter: str) -> str:

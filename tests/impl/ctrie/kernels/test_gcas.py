@@ -7,9 +7,9 @@ from ctrie_walk import TAG, header, root_of
 from latchfree.arena.kernels.allocator import ORDINARY, begin
 from latchfree.arena.kernels.epochs import pin
 from latchfree.ctrie.kernels import gcas
-from latchfree.ctrie.kernels.cnode import updated
-from latchfree.ctrie.kernels.entries import new_snode
 from latchfree.ctrie.kernels.gcas import ABORTED, COMMITTED, LOST, READ_ONLY
+from latchfree.ctrie.kernels.mains import updated
+from latchfree.ctrie.kernels.snode import new_snode
 from latchfree.words import mix
 
 U = np.uint64

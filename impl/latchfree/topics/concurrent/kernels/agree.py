@@ -11,7 +11,7 @@ the pattern * words of the topic) (Kirk Krauss, "Matching Wildcards", 2008, with
 import numpy as np
 
 from latchfree.atomics import peek, read_byte
-from latchfree.ctrie.kernels.entries import KEY, KEY_LENGTH, same_key
+from latchfree.ctrie.kernels.snode import KEY, KEY_LENGTH, same_key
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Word
 from latchfree.topics.concurrent.kernels.digits import (

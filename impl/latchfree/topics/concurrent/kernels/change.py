@@ -5,13 +5,12 @@ LP of a change: the root read of the GCAS that commits it. LP of a refusal: the 
 
 import numpy as np
 
-from latchfree.arena.kernels.allocator import ORDINARY, URGENT, abandon, failed, undo
+from latchfree.arena.kernels.allocator import ORDINARY, URGENT, failed
 from latchfree.atomics import peek
-from latchfree.ctrie.kernels.cnode import inserted, updated
-from latchfree.ctrie.kernels.entries import KEY, new_snode
-from latchfree.ctrie.kernels.gcas import COMMITTED, LOST, gcas, gcas_read, read_root
+from latchfree.ctrie.kernels.gcas import COMMITTED, gcas, gcas_read, give_up, read_root
+from latchfree.ctrie.kernels.helping import NO_MEMORY
 from latchfree.ctrie.kernels.insert import FULL
-from latchfree.ctrie.kernels.lookup import NO_MEMORY
+from latchfree.ctrie.kernels.mains import inserted, updated
 from latchfree.ctrie.kernels.nodes import (
     C_NODE,
     HASH_MASK,
@@ -27,6 +26,7 @@ from latchfree.ctrie.kernels.nodes import (
 )
 from latchfree.ctrie.kernels.retirement import begin_retiring, finish_retiring, retire_node, retire_pair
 from latchfree.ctrie.kernels.shape import BRANCH, DIGIT, PLAIN
+from latchfree.ctrie.kernels.snode import KEY, new_snode
 from latchfree.ctrie.kernels.trees import begin
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Handle, Key, Value, Word
@@ -52,15 +52,6 @@ _RESTART = np.uint64(1)
 _NO_ROOM = np.uint64(2)
 _BELOW = np.uint64(3)  # it is below the child in the slot
 _AGAIN = np.uint64(4)  # the children were renewed
-
-
-@kernel
-def _give_up(mem: Handle, me: Word, outcome: Word) -> None:
-    """Free the nodes of an attempt whose GCAS failed."""
-    if outcome == LOST:
-        undo(mem, me)
-    else:
-        abandon(mem, me)
 
 
 @kernel
@@ -103,7 +94,7 @@ def clean(mem: Handle, trie: Word, me: Word, path: Array, depth: Word, digits: A
             retire_node(mem, me, tomb)
             finish_retiring(mem, me)
             return True
-        _give_up(mem, me, outcome)
+        give_up(mem, me, outcome)
         if gen_of(mem, read_root(mem, trie)) != startgen:
             return True
 
@@ -200,7 +191,7 @@ def subscribe(
             # spec: TopicTrie!SubscribeCas
             result = gcas(mem, trie, path[TWO * depth], m, new)
             if result != COMMITTED:
-                _give_up(mem, me, result)
+                give_up(mem, me, result)
                 break
             retire_pair(mem, trie, me, startgen, m, NIL)
             if not partly:
@@ -230,7 +221,7 @@ def unsubscribe(mem: Handle, trie: Word, me: Word, digits: Array, path: Array, n
         # spec: TopicTrie!UnsubscribeCas
         result = gcas(mem, trie, path[TWO * depth], m, new)
         if result != COMMITTED:
-            _give_up(mem, me, result)
+            give_up(mem, me, result)
             continue
         retire_pair(mem, trie, me, startgen, m, slot)
         while depth > NIL and kind_of(mem, gcas_read(mem, trie, path[TWO * depth])) == T_NODE:

@@ -9,7 +9,7 @@ A *record* has the words of the S-node, but for the header, in whose place the S
 import numpy as np
 
 from latchfree.atomics import peek
-from latchfree.ctrie.kernels.entries import BLOB_KEY_WORDS, KEY_LENGTH, VALUE, words_for
+from latchfree.ctrie.kernels.snode import BLOB_KEY_WORDS, KEY_LENGTH, VALUE, words_for
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Handle, Word
 from latchfree.sorting import sort

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from latchfree.atomics import peek, poke, read_byte, read_word, trailing_zeros
-from latchfree.ctrie.kernels.entries import BLOB_KEY_WORDS, KEY, KEY_LENGTH
+from latchfree.ctrie.kernels.snode import BLOB_KEY_WORDS, KEY, KEY_LENGTH
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Word
 from latchfree.words import bits_below, low_bytes, mix, tail_word, zero_bytes

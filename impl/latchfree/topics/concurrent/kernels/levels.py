@@ -7,12 +7,11 @@ is a T-node instead.
 
 import numpy as np
 
-from latchfree.arena.kernels.allocator import URGENT, abandon, failed, undo
+from latchfree.arena.kernels.allocator import URGENT, failed
 from latchfree.atomics import peek, poke, popcount
-from latchfree.ctrie.kernels.cnode import removed_contracted, updated
-from latchfree.ctrie.kernels.gcas import COMMITTED, LOST, gcas, gcas_read
-from latchfree.ctrie.kernels.insert import dual
-from latchfree.ctrie.kernels.lookup import NO_MEMORY
+from latchfree.ctrie.kernels.gcas import COMMITTED, gcas, gcas_read, give_up
+from latchfree.ctrie.kernels.helping import NO_MEMORY
+from latchfree.ctrie.kernels.mains import dual, removed_contracted, updated
 from latchfree.ctrie.kernels.nodes import (
     BITMAP,
     CHILD,
@@ -132,10 +131,8 @@ def renew(mem: Handle, trie: Word, me: Word, i: Word, m: Word, gen: Word) -> Wor
                 retire_node(mem, me, child & PLAIN)  # its main lives on in the copy
         retire_node(mem, me, m)
         finish_retiring(mem, me)
-    elif outcome == LOST:
-        undo(mem, me)
     else:
-        abandon(mem, me)
+        give_up(mem, me, outcome)
     return outcome
 
 

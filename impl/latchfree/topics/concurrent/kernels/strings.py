@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from latchfree.atomics import peek
-from latchfree.ctrie.kernels.entries import BLOB_KEY_WORDS, KEY_LENGTH, words_for
 from latchfree.ctrie.kernels.nodes import NIL, ONE
+from latchfree.ctrie.kernels.snode import BLOB_KEY_WORDS, KEY_LENGTH, words_for
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Handle, Word
 from latchfree.topics.concurrent.kernels.agree import WILD

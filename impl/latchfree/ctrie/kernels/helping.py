@@ -1,4 +1,8 @@
-"""Cleaning of tombs: compress a C-node, and pull a tombed child up into its parent.
+"""Helping on the way: renew the children of an older generation, and clean tombs.
+
+Example: after a snapshot, a put meets a child I-node of the generation before. `renew` replaces the C-node above it by
+one whose children are of the new generation, and the put goes on. A lookup that meets a tomb has `clean` compress the
+C-node above it; a remove that has made a tomb pulls it up with `clean_parent`.
 
 Invariant: an I-node leaves the trie only after a T-node was committed in it, and a T-node is never replaced, so
 no insert can be lost below an I-node that has been unlinked (mutant N2). A tomb holds one S-node, which the
@@ -7,10 +11,10 @@ parent's new C-node takes over in the same compare-and-swap that drops the I-nod
 
 import numpy as np
 
-from latchfree.arena.kernels.allocator import URGENT, abandon, failed, undo
+from latchfree.arena.kernels.allocator import URGENT, failed
 from latchfree.atomics import peek, popcount
-from latchfree.ctrie.kernels.cnode import compressed, updated_contracted
-from latchfree.ctrie.kernels.gcas import COMMITTED, LOST, gcas, gcas_read, read_root
+from latchfree.ctrie.kernels.gcas import COMMITTED, LOST, gcas, gcas_read, give_up, read_root
+from latchfree.ctrie.kernels.mains import compressed, renewed, updated_contracted
 from latchfree.ctrie.kernels.nodes import (
     BITMAP,
     C_NODE,
@@ -32,7 +36,33 @@ from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Word
 from latchfree.words import flag_of
 
+#: Outcome of `renew` besides those of `gcas`: no memory, nothing changed.
+NO_MEMORY = np.uint64(3)
+
 TWO = np.uint64(2)
+
+
+@kernel
+def renew(mem: Handle, trie: Word, me: Word, i: Word, m: Word, gen: Word) -> Word:
+    """Bring the children of C-node `m`, the main of `i`, to `gen`."""
+    if not begin(mem, me, URGENT):
+        return NO_MEMORY
+    new = renewed(mem, trie, me, m, gen)
+    if failed(mem, me):
+        return NO_MEMORY
+    outcome = gcas(mem, trie, i, m, new)
+    if outcome == COMMITTED:
+        slots = popcount(peek(mem, m + BITMAP))
+        begin_retiring(mem, trie, me, gen, slots + ONE)
+        for k in range(slots):
+            child = peek(mem, m + SLOTS + np.uint64(k))
+            if child != peek(mem, new + SLOTS + np.uint64(k)):
+                retire_node(mem, me, child & UNTAG)  # its main lives on in the copy
+        retire_node(mem, me, m)
+        finish_retiring(mem, me)
+    else:
+        give_up(mem, me, outcome)
+    return outcome
 
 
 @kernel
@@ -66,10 +96,8 @@ def clean(mem: Handle, trie: Word, me: Word, parent: Word, level: Word) -> Flag:
     outcome = LOST if new == NIL else gcas(mem, trie, parent, m, new)
     if outcome == COMMITTED:
         _retire_compressed(mem, trie, me, m, new, gen)
-    elif outcome == LOST:
-        undo(mem, me)
     else:
-        abandon(mem, me)
+        give_up(mem, me, outcome)
     return True
 
 
@@ -104,9 +132,6 @@ def clean_parent(
             retire_node(mem, me, tomb)
             finish_retiring(mem, me)
             return
-        if outcome == LOST:
-            undo(mem, me)
-        else:
-            abandon(mem, me)
+        give_up(mem, me, outcome)
         if gen_of(mem, read_root(mem, trie)) != startgen:
             return

@@ -9,7 +9,7 @@ from latchfree import Ctrie
 from latchfree.arena.kernels.allocator import URGENT, begin
 from latchfree.arena.kernels.epochs import pin, unpin
 from latchfree.ctrie.kernels import gcas, nodes, retirement
-from latchfree.ctrie.kernels.clean import clean, clean_parent
+from latchfree.ctrie.kernels.helping import clean, clean_parent
 
 U = np.uint64
 

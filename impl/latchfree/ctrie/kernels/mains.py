@@ -1,11 +1,14 @@
-"""New C-nodes made from old ones: insert, update, remove, renew, contract, compress.
+"""New mains made from old ones: C-nodes and L-nodes with one change, and tombs.
 
 Example: the C-node of "tea" and "oat" has two slots. `inserted` returns a copy with three, `removed_contracted` a copy
 with one, or below the root the tomb of the other key.
 
+An L-node holds the keys whose whole hash is the same, below the last level. A committed one has at least two entries,
+with distinct keys: removal of the second last makes a tomb.
+
 Invariant: every function returns a node that nobody has seen, of the generation of its I-node, and leaves its argument
-untouched. The copy differs in exactly one slot, except for `renewed`, which copies I-nodes of other generations, and
-`compressed`, which replaces tombed I-nodes by their S-nodes.
+untouched. The copy differs in exactly one slot or entry, except for `renewed`, which copies I-nodes of other
+generations, and `compressed`, which replaces tombed I-nodes by their S-nodes. `dual` makes a whole new branch.
 """
 
 import numpy as np
@@ -15,9 +18,17 @@ from latchfree.ctrie.kernels.gcas import gcas_read
 from latchfree.ctrie.kernels.nodes import (
     BITMAP,
     CHILD,
+    COUNT,
+    ENTRIES,
+    L_NODE,
+    L_WORDS,
+    LAST_LEVEL,
+    MAIN,
     NIL,
     ONE,
+    PREV,
     SLOTS,
+    STRIDE,
     T_NODE,
     TOMBED,
     UNTAG,
@@ -26,11 +37,16 @@ from latchfree.ctrie.kernels.nodes import (
     kind_of,
     new_cnode,
     new_inode,
+    new_node,
     new_tnode,
 )
+from latchfree.ctrie.kernels.snode import new_snode, placed, same_key, stored_hash
 from latchfree.jit import kernel
-from latchfree.kinds import Handle, Word
-from latchfree.words import position
+from latchfree.kinds import Handle, Key, Value, Word
+from latchfree.words import flag_of, position
+
+#: `find` when the key is not there.
+NOWHERE = np.uint64((1 << 64) - 1)
 
 
 @kernel
@@ -124,3 +140,105 @@ def compressed(mem: Handle, trie: Word, me: Word, c: Word, level: Word, gen: Wor
                 tombs += ONE
         poke(mem, new + SLOTS + np.uint64(k), slot)
     return new if tombs != NIL else NIL
+
+
+@kernel
+def new_lnode(mem: Handle, me: Word, count: Word, gen: Word) -> Word:
+    """Return a new L-node with room for `count` entries, for the caller to fill; NIL if memory is short."""
+    node = new_node(mem, me, L_NODE, L_WORDS + count, gen)
+    if node == NIL:
+        return NIL
+    poke(mem, node + PREV, NIL)
+    poke(mem, node + COUNT, count)
+    return node
+
+
+@kernel
+def find(mem: Handle, node: Word, key: Key) -> Word:
+    """Return the index of the entry that holds `key`, or NOWHERE."""
+    for k in range(peek(mem, node + COUNT)):
+        if same_key(mem, peek(mem, node + ENTRIES + np.uint64(k)), key):
+            return np.uint64(k)
+    return NOWHERE
+
+
+@kernel
+def with_entry(mem: Handle, me: Word, node: Word, at: Word, snode: Word, gen: Word) -> Word:
+    """Return a copy with the entry at index `at` replaced, or with one more when `at` is NOWHERE."""
+    count = peek(mem, node + COUNT)
+    new = new_lnode(mem, me, count + ONE if at == NOWHERE else count, gen)
+    if new == NIL:
+        return NIL
+    for k in range(count):
+        poke(mem, new + ENTRIES + np.uint64(k), peek(mem, node + ENTRIES + np.uint64(k)))
+    poke(mem, new + ENTRIES + (count if at == NOWHERE else at), snode)
+    return new
+
+
+@kernel
+def without_entry(mem: Handle, me: Word, node: Word, at: Word, gen: Word) -> Word:
+    """Return a copy without the entry at index `at`, or the tomb of the other entry when there were two."""
+    count = peek(mem, node + COUNT)
+    if count == ONE + ONE:
+        return new_tnode(mem, me, peek(mem, node + ENTRIES + (ONE - at)), gen)
+    new = new_lnode(mem, me, count - ONE, gen)
+    if new == NIL:
+        return NIL
+    for k in range(count - ONE):
+        source = np.uint64(k) if np.uint64(k) < at else np.uint64(k) + ONE
+        poke(mem, new + ENTRIES + np.uint64(k), peek(mem, node + ENTRIES + source))
+    return new
+
+
+@kernel
+def dual(mem: Handle, me: Word, a: Word, ha: Word, b: Word, hb: Word, level: Word, gen: Word) -> Word:
+    """Return a new I-node with S-nodes `a` and `b`: a chain down to where their hashes differ, or to an L-node."""
+    top = new_inode(mem, me, NIL, gen)
+    i = top
+    while True:
+        if level > LAST_LEVEL:
+            node = new_lnode(mem, me, ONE + ONE, gen)
+            poke(mem, node + ENTRIES, a)
+            poke(mem, node + ENTRIES + ONE, b)
+            poke(mem, i + MAIN, node)
+            return top
+        fa = flag_of(ha, level)
+        fb = flag_of(hb, level)
+        if fa != fb:
+            node = new_cnode(mem, me, fa | fb, ONE + ONE, gen)
+            poke(mem, node + SLOTS, a if fa < fb else b)
+            poke(mem, node + SLOTS + ONE, b if fa < fb else a)
+            poke(mem, i + MAIN, node)
+            return top
+        below = new_inode(mem, me, NIL, gen)
+        node = new_cnode(mem, me, fa, ONE, gen)
+        poke(mem, node + SLOTS, below | CHILD)
+        poke(mem, i + MAIN, node)
+        i = below
+        level += STRIDE
+
+
+@kernel
+def main_with(
+    mem: Handle,
+    trie: Word,
+    me: Word,
+    m: Word,
+    slot: Word,
+    key: Key,
+    full: Word,
+    h: Word,
+    value: Value,
+    level: Word,
+    gen: Word,
+) -> Word:
+    """Return a copy of C-node `m` with key and value; `slot`, NIL or an S-node, is the slot of the key in `m`."""
+    snode = new_snode(mem, me, key, full, value, gen)
+    flag = flag_of(h, level)
+    if slot == NIL:
+        return inserted(mem, me, m, flag, snode, gen)
+    if same_key(mem, slot, key):
+        return updated(mem, me, m, flag, snode, gen)
+    there = placed(mem, trie, stored_hash(mem, slot, key))
+    below = dual(mem, me, slot, there, snode, h, level + STRIDE, gen)
+    return updated(mem, me, m, flag, below | CHILD, gen)

@@ -6,9 +6,8 @@ from ctrie_walk import TAG, check, root_of
 
 from latchfree.arena.kernels.allocator import URGENT, begin
 from latchfree.arena.kernels.epochs import pin
-from latchfree.ctrie.kernels import nodes, root
-from latchfree.ctrie.kernels.gcas import read_root
-from latchfree.ctrie.kernels.root import ABORT, COMMIT, UNDECIDED, abort_root
+from latchfree.ctrie.kernels import gcas, nodes
+from latchfree.ctrie.kernels.gcas import ABORT, COMMIT, UNDECIDED, abort_root, read_root
 
 U = np.uint64
 
@@ -33,13 +32,13 @@ class Bench:
         gen = nodes.new_generation(self.base)
         empty = nodes.new_cnode(self.base, me, U(0), U(0), gen)
         self.new = int(nodes.new_inode(self.base, me, empty, gen))
-        self.descriptor = int(root.new_descriptor(self.base, me, U(self.old), expected, U(self.new), gen))
-        self.words[self.descriptor + int(root.STATUS)] = status
+        self.descriptor = int(gcas.new_descriptor(self.base, me, U(self.old), expected, U(self.new), gen))
+        self.words[self.descriptor + int(gcas.STATUS)] = status
         self.words[int(self.at) + 1] = self.descriptor | TAG
 
     @property
     def status(self):
-        return self.words[self.descriptor + int(root.STATUS)]
+        return self.words[self.descriptor + int(gcas.STATUS)]
 
 
 @pytest.mark.parametrize(
@@ -100,7 +99,7 @@ def test_swing_of_a_late_helper_does_nothing(trie):
     read_root(bench.base, bench.at)
     trie[5] = 50
     now = root_of(trie)
-    root.swing(bench.base, bench.at, U(bench.descriptor))
+    gcas.swing(bench.base, bench.at, U(bench.descriptor))
     assert root_of(trie) == now
     assert dict(trie.items()) == {5: 50}
 

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from latchfree import Arena
 from latchfree.arena.kernels.allocator import ORDINARY, begin
-from latchfree.ctrie.kernels import cnode, nodes
-from latchfree.ctrie.kernels.entries import new_snode
+from latchfree.ctrie.kernels import mains, nodes
 from latchfree.ctrie.kernels.gcas import READ_ONLY
+from latchfree.ctrie.kernels.snode import new_snode
 
 U = np.uint64
 BITS = st.sets(st.integers(0, 63), max_size=64)
@@ -71,12 +71,12 @@ def test_insert_update_remove_change_one_slot(bits, bit):
     slots = {b: 1000 + b for b in bits}
     c = bench.cnode(slots)
     if bit in bits:
-        updated = bench.call(cnode.updated, c, 1 << bit, 7, 2)
+        updated = bench.call(mains.updated, c, 1 << bit, 7, 2)
         assert bench.slots(updated) == slots | {bit: 7}
-        removed = bench.call(cnode.removed_contracted, c, 1 << bit, 0, 2)
+        removed = bench.call(mains.removed_contracted, c, 1 << bit, 0, 2)
         assert bench.slots(removed) == {b: s for b, s in slots.items() if b != bit}
     else:
-        inserted = bench.call(cnode.inserted, c, 1 << bit, 7, 2)
+        inserted = bench.call(mains.inserted, c, 1 << bit, 7, 2)
         assert bench.slots(inserted) == slots | {bit: 7}
         assert header(bench.words, inserted)[2] == 2
     assert bench.slots(c) == slots, "the old node must not change"
@@ -86,33 +86,33 @@ def test_removing_down_to_a_lone_snode_entombs_it_below_the_root_only(bench):
     a, b = bench.snode(1), bench.snode(2)
     c = bench.cnode({3: a, 9: b})
     for gone, left in ((3, b), (9, a)):
-        tomb = bench.call(cnode.removed_contracted, c, 1 << gone, 6, 1)
+        tomb = bench.call(mains.removed_contracted, c, 1 << gone, 6, 1)
         assert header(bench.words, tomb)[0] == T
         assert bench.words[tomb + 2] == left
-        assert list(bench.slots(bench.call(cnode.removed_contracted, c, 1 << gone, 0, 1)).values()) == [left]
+        assert list(bench.slots(bench.call(mains.removed_contracted, c, 1 << gone, 0, 1)).values()) == [left]
 
 
 def test_removing_down_to_a_lone_child_keeps_it(bench):
     child = bench.inode(bench.cnode({1: bench.snode(1), 2: bench.snode(2)})) | TAG
     c = bench.cnode({3: bench.snode(3), 9: child})
-    assert bench.slots(bench.call(cnode.removed_contracted, c, 1 << 3, 6, 1)) == {9: child}
+    assert bench.slots(bench.call(mains.removed_contracted, c, 1 << 3, 6, 1)) == {9: child}
 
 
 def test_a_snode_in_place_of_the_only_child_is_entombed(bench):
     snode = bench.snode(1)
     c = bench.cnode({5: bench.tomb(snode) | TAG})
-    tomb = bench.call(cnode.updated_contracted, c, 1 << 5, snode, 6, 1)
+    tomb = bench.call(mains.updated_contracted, c, 1 << 5, snode, 6, 1)
     assert header(bench.words, tomb)[0] == T
-    assert bench.slots(bench.call(cnode.updated_contracted, c, 1 << 5, snode, 0, 1)) == {5: snode}
+    assert bench.slots(bench.call(mains.updated_contracted, c, 1 << 5, snode, 0, 1)) == {5: snode}
     two = bench.cnode({5: bench.tomb(snode) | TAG, 6: bench.snode(2)})
-    assert bench.slots(bench.call(cnode.updated_contracted, two, 1 << 5, snode, 6, 1))[5] == snode
+    assert bench.slots(bench.call(mains.updated_contracted, two, 1 << 5, snode, 6, 1))[5] == snode
 
 
 def test_renewing_copies_children_of_other_generations_only(bench):
     main = bench.cnode({1: bench.snode(1)})
     old, current, leaf = bench.inode(main, 1) | TAG, bench.inode(main, 5) | TAG, bench.snode(9)
     c = bench.cnode({0: old, 1: current, 2: leaf})
-    renewed = int(cnode.renewed(bench.base, READ_ONLY, bench.me, U(c), U(5)))
+    renewed = int(mains.renewed(bench.base, READ_ONLY, bench.me, U(c), U(5)))
     slots = bench.slots(renewed)
     assert slots[1] == current, "a child of the target generation may hold a newer main than a copy would"
     assert slots[2] == leaf
@@ -127,7 +127,7 @@ def test_compressing_resurrects_every_tomb(bench):
     node = bench.cnode({0: bench.tomb(a) | TAG, 1: child, 2: c, 3: bench.tomb(b) | TAG})
 
     def compressed(c, level):
-        return int(cnode.compressed(bench.base, READ_ONLY, bench.me, U(c), U(level), U(1)))
+        return int(mains.compressed(bench.base, READ_ONLY, bench.me, U(c), U(level), U(1)))
 
     assert bench.slots(compressed(node, 6)) == {0: a, 1: child, 2: c, 3: b}
     assert compressed(bench.cnode({1: child, 2: c}), 6) == 0, "nothing to do"
