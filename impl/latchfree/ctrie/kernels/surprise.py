@@ -82,6 +82,7 @@ def again(operation: Word, this: Word, given: Word, count: Word, names: Word) ->
     Parameters
     ----------
     operation, this : Word
+        The number of the operation, and the address of the map.
     given : Word
         Address of the arguments: those without a name, then those with one.
     count : Word
