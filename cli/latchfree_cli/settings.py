@@ -163,6 +163,7 @@ class Settings:
         Parameters
         ----------
         path : Path
+            Where the file goes.
         content : str or callable
             The text, or a function that writes the file, given its path.
 

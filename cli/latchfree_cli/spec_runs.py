@@ -124,7 +124,9 @@ def run_all(
     Parameters
     ----------
     models : sequence of SpecModel
+        The models, each with its expected verdict.
     settings : Settings
+        The global options, such as the time limit.
     report : callable
         Shows the progress.
     on_outcome : callable, optional

@@ -42,6 +42,7 @@ def lay_out(folder: Path, *, gallery: Path | None = None) -> None:
     Parameters
     ----------
     folder : Path
+        An empty folder.
     gallery : Path, optional
         A folder that ``latchfree gallery`` has written; it becomes a part of the site.
     """

@@ -100,7 +100,9 @@ def run(
     Parameters
     ----------
     machine : Machine
+        The scenario, compiled and ready to run.
     strategy : Strategy
+        Chooses the schedules.
     seed : int
         For random strategies.
     bound : int, optional

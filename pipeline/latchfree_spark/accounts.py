@@ -33,6 +33,7 @@ def account(
     Parameters
     ----------
     spark : SparkSession
+        The session that wrote.
     folder : path
         What was written. If it is incomplete, workers say what they have of it, and remove that.
     counted, there : mapping of str to int

@@ -46,6 +46,7 @@ def probe(spark: SparkSession, folder: Path | str, files: Sequence[Path | str] =
     Parameters
     ----------
     spark : SparkSession
+        The session whose executors are asked.
     folder : path
         Where the output will be. It is there, and is left as it was. An address of another file system is not probed.
     files : sequence of path

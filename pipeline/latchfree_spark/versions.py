@@ -126,7 +126,9 @@ def dealt(frame: DataFrame, partitions: int, column: str) -> DataFrame:
     Parameters
     ----------
     frame : DataFrame
+        The table.
     partitions : int
+        How many partitions the result has.
     column : str
         Of integers, without null.
     """

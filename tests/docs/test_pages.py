@@ -14,12 +14,14 @@ ALL = [*PAGES, ROOT / "CHANGELOG.md"]
 
 #: What every page may rely on the glossary to explain.
 TERMS = """
-ABA, action, adopt, arena, C-node, CAS, codec, deadlist, descriptor, DPOR, epoch, explorer, frontier, GCAS,
-generation, history, I-node, invariant, L-node, lemma, limbo, linearizable, linearization point (LP), livelock,
-lock-free, model, monitor, mutant, participant, PCT, pending, pin, preemption, quiescent, RDCSS, reaper, reclaim,
-refinement,
-retire, S-node, scenario, schedule, sequential model, shrinking, snapshot, spec, state graph, strategy, stress, T-node,
-target, TLA+, TLC, tomb, trace, verdict, WGL, witness
+ABA, action, adopt, arena, C-node, CAS, codec, conjunct, deadlist, deadlock, descriptor, dialect, DPOR, epoch,
+explorer, false positive, fence, free list, frontier, futex, GCAS, generation, history, I-node, interleaving,
+interpreter lock, invariant, kernel, L-node, label, lemma, limbo, linearizable, linearization point (LP), livelock,
+lock-free, lost wakeup, model, monitor, mutant, nemesis, obligation, participant, pattern, PCT, pending, pin,
+preemption, queue group, quiescent, RDCSS, reaper, reclaim, refinement, replay, retire, root, S-node, scenario,
+schedule, seal, seed, sequential model, shrinking, slot, snapshot, spec, spin lock, state graph, store buffer,
+strategy, stress, subscription, T-node, target, TLA+, TLC, token bucket, tomb, trace, twin, verdict, WGL, wildcard,
+witness
 """
 
 #: Words that these pages used to use for what the field has a word for.

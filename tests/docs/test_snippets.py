@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from doc_pages import PAGES, Block, agree, blocks, title
+from doc_pages import PAGES, Block, agree, blocks, run_program, title, with_output
 
 
 def of_this_process(text: str) -> str:
@@ -16,13 +16,8 @@ def of_this_process(text: str) -> str:
 
 
 def python_blocks(page: Path) -> list[tuple[Block, Block | None]]:
-    """Return the Python blocks of a page, and beside each the block that says what it prints."""
-    found = blocks(page)
-    return [
-        (block, after if after is not None and after.note == "output" else None)
-        for block, after in zip(found, [*found[1:], None], strict=False)
-        if block.kind == "python" and not block.left_out
-    ]
+    """Return the Python blocks of a page that run here, and beside each the block that says what it prints."""
+    return [(block, output) for block, output in with_output(blocks(page)) if not block.program]
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
@@ -38,6 +33,13 @@ def test_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
             assert agree(output.text.splitlines(), printed.getvalue().splitlines()), printed.getvalue()
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("page", [p for p in PAGES if any(each.program for each in blocks(p))], ids=title)
+def test_a_program_of_a_page_prints_what_the_page_says(page: Path, tmp_path: Path) -> None:
+    wrong = run_program(page, tmp_path)
+    assert not wrong, "\n\n".join(wrong)
+
+
 def test_some_pages_have_code() -> None:
     assert sum(len(python_blocks(page)) for page in PAGES) >= 8
 
@@ -45,4 +47,4 @@ def test_some_pages_have_code() -> None:
 def test_an_output_follows_its_block() -> None:
     for page in PAGES:
         outputs = [block for block in blocks(page) if block.note == "output"]
-        assert len(outputs) == sum(output is not None for _, output in python_blocks(page)), page.name
+        assert len(outputs) == sum(output is not None for _, output in with_output(blocks(page))), page.name

@@ -32,6 +32,7 @@ def follow_events(
     Parameters
     ----------
     settings : Settings
+        The global options.
     files : list of Path
         The file, one only; ``-`` is standard input.
     model : str or None

@@ -74,7 +74,9 @@ def run_together(
     execute : callable
         Runs process number, shared words, threads and rounds; returns the rows written, negative if out of memory.
     crew : Crew
+        The memory handles of the threads.
     threads, rounds : int
+        How many threads run, and how many rounds each of them makes.
     deadline : float, optional
         `time.monotonic` after which the threads stop early.
 

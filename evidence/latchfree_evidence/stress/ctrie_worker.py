@@ -122,7 +122,9 @@ def work(mem: Handle, run: CtrieRun, me: Word, random: Word, process: Word, rows
     Parameters
     ----------
     mem : handle
+        The base address of the arena.
     run : CtrieRun
+        What all threads of the run have in common.
     me : address
         The thread's participant.
     random : address

@@ -116,7 +116,9 @@ def work(mem: Handle, run: TopicRun, me: Word, random: Word, process: Word, rows
     Parameters
     ----------
     mem : handle
+        The base address of the arena.
     run : TopicRun
+        What all threads of the run have in common.
     me : address
         The thread's participant.
     random : address

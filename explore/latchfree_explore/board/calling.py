@@ -20,7 +20,7 @@ _WORD: Final = ir.IntType(64)
 _STATUS: Final = ir.IntType(32)
 
 #: Statuses of a call that has raised no exception: there is a result, or it is None.
-RETURNED: Final = 0
+RETURNED_VALUE: Final = 0
 RETURNED_NONE: Final = -2
 
 

@@ -13,7 +13,7 @@ from numba import types
 from latchfree.jit import callback, kernel
 from latchfree.kinds import Word
 from latchfree_explore.board import layout as b
-from latchfree_explore.board.calling import RETURNED, RETURNED_NONE, call4, call5, call6, call7
+from latchfree_explore.board.calling import RETURNED_NONE, RETURNED_VALUE, call4, call5, call6, call7
 from latchfree_explore.board.effects import leave
 from latchfree_explore.board.layout import get, put
 from latchfree_explore.board.stacks import GIVEN
@@ -46,7 +46,7 @@ def run_fiber(board: Word, me: Word) -> None:
         put(f, b.F_CALL, k)
         put(f, b.F_INVOKING, 1)
         status = perform(board, me, call)
-        if status != RETURNED and status != RETURNED_NONE:
+        if status != RETURNED_VALUE and status != RETURNED_NONE:
             leave(board, b.RAISED)
         if get(board, b.MODE) == b.ALONE:
             put(call, b.C_BEFORE, get(board, b.RETURNED))

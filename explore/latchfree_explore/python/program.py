@@ -190,6 +190,7 @@ class Machine:
         Parameters
         ----------
         chooser : Chooser
+            Decides before each step which thread takes the step.
         telling : bool
             Whether accesses are told in words.
         stop_at : int

@@ -194,6 +194,7 @@ def replay_python(case: str | Path, *, stop_at: int | None = None) -> PythonExpl
     Parameters
     ----------
     case : path
+        The replay file.
     stop_at : int, optional
         A step, counted from 0, before which the debugger `pdb` opens in the thread that takes the step.
 

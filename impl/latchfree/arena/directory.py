@@ -267,7 +267,9 @@ class Directory:
         Parameters
         ----------
         name : str
+            The name of the structure.
         dismantle : callable, optional
+            Called with the entry once the name is gone; by default nothing is freed.
         root : int, optional
             Remove only the structure with this root record, and not another that has taken its name.
 

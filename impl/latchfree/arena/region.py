@@ -359,6 +359,7 @@ class Region:
         Parameters
         ----------
         bequest : Bequest or None
+            The opening that the parent made for the child before the fork.
         descriptors : list of int
             A descriptor that the region keeps is removed.
 

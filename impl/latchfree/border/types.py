@@ -67,6 +67,7 @@ def new_type(name: str, slots: Mapping[int, int], methods: Sequence[Definition],
     slots : mapping of int to int
         Addresses of functions by the numbers of slots.
     methods : sequence of Definition
+        The methods of the type.
     member : str
         An attribute that holds an object, or nothing at first; its address is the first word after an object's head.
 

@@ -134,6 +134,7 @@ def wrapper(name: str, module: str, file: str, call: Any) -> Callable[..., Any]:
         The module that declares the call, and the module's file: compiled code is kept as long as that file, and what
         it imports, is unchanged.
     call : Call
+        The compiled function, with the kinds of its arguments and of its result.
     """
     source, names = written(name, call.arguments, call.result, nogil=call.nogil)
     space = names | {"kernel": call.kernel, "__name__": module, "__file__": file}

@@ -49,6 +49,7 @@ def save(store: Store, hold: Hold, path: str | os.PathLike[str], progress: Progr
     hold : Hold
         The snapshot.
     path : path-like
+        The file to write; what was there stays until the new file is complete.
     progress : callable, optional
         Called with the number of entries written so far.
 

@@ -129,7 +129,9 @@ def to_column(items: Any, codec: Codec[Any], what: str, limit: int) -> Column:
     Parameters
     ----------
     items : pyarrow.Array, pyarrow.ChunkedArray, ndarray or sequence
+        The keys or values.
     codec : Codec
+        How one element is stored.
     what : str
         ``"keys"`` or ``"values"``, for messages.
     limit : int
@@ -192,6 +194,7 @@ def from_words(values: NDArray[np.int64], found: NDArray[np.uint8], source: str)
     Parameters
     ----------
     values : ndarray of int64, shape (n,)
+        The integers; those that are missing may be anything.
     found : ndarray of uint8, shape (n,)
         0 where a value is missing.
     source : str
@@ -223,6 +226,7 @@ def from_blobs(
     found : ndarray of bool, shape (n,)
         False where a value is missing.
     codec : Codec
+        Decodes one element.
     source : str
         See `Column`.
 

@@ -34,6 +34,7 @@ def _work_through(
     Parameters
     ----------
     store : Store
+        The trie.
     first, last : int
         The slice.
     entry : callable

@@ -131,6 +131,7 @@ class Ctrie(Slots, OneKey[K, V]):
         Parameters
         ----------
         arena : Arena
+            The arena in which the map is made.
         name : str
             At most 48 bytes of UTF-8.
         keys, values, hash_mask
@@ -175,7 +176,9 @@ class Ctrie(Slots, OneKey[K, V]):
         Parameters
         ----------
         arena : Arena
+            The arena in which the map was made.
         name : str
+            The name that `create` was given.
         keys, values : type or str or Codec, optional
             Checked against the recorded kinds; a codec of your own has to be given.
 
@@ -211,6 +214,7 @@ class Ctrie(Slots, OneKey[K, V]):
         Parameters
         ----------
         path : path-like
+            The backup.
         arena : Arena, optional
             Where the nodes live, as for `Ctrie`.
         name : str, optional
@@ -244,7 +248,9 @@ class Ctrie(Slots, OneKey[K, V]):
         Parameters
         ----------
         arena : Arena
+            The arena in which the map was made.
         name : str
+            The name that `create` was given.
 
         Raises
         ------
@@ -419,6 +425,7 @@ class Ctrie(Slots, OneKey[K, V]):
         Parameters
         ----------
         keys : pyarrow.Array, pyarrow.ChunkedArray, ndarray or sequence
+            The keys to look up, in any order; a key may be there more than once.
 
         Returns
         -------
@@ -453,6 +460,7 @@ class Ctrie(Slots, OneKey[K, V]):
         Parameters
         ----------
         keys : pyarrow.Array, pyarrow.ChunkedArray, ndarray or sequence
+            The keys to remove, one after the other; a key that is there twice is removed the first time.
 
         Returns
         -------

@@ -36,6 +36,7 @@ def reclaim(arena: Arena, trie: int, is_dead: Callable[[int], bool], identity: i
     Parameters
     ----------
     arena : Arena
+        The arena of the trie.
     trie : int
         Word offset of the trie's root word.
     is_dead : callable
@@ -88,6 +89,7 @@ def reclaim_all(arena: Arena, is_dead: Callable[[int], bool]) -> None:
     Parameters
     ----------
     arena : Arena
+        The arena whose tries are looked through.
     is_dead : callable
         As for `reclaim`.
     """

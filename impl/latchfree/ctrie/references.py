@@ -83,6 +83,7 @@ def chosen(keys: Any, values: Any, *, shared: bool) -> tuple[Codec[Any], Codec[A
     Parameters
     ----------
     keys, values : type or str or Codec or None
+        What the user named; None for what was left open.
     shared : bool
         Whether other processes can open the arena.
 

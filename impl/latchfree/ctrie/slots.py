@@ -24,7 +24,7 @@ from latchfree.border.types import ASSIGN, CLEAR, CONTAINS, SUBSCRIPT, TRAVERSE,
 from latchfree.ctrie.border import TRIE
 from latchfree.ctrie.codecs import MAX_KEY_BYTES, MAX_VALUE_BYTES, BytesCodec, IntCodec, StrCodec
 from latchfree.ctrie.interpreter import known
-from latchfree.ctrie.kernels.context import ENTRIES, OPERATIONS
+from latchfree.ctrie.kernels.context import ENTRY_POINTS, OPERATIONS
 from latchfree.ctrie.one_key import OneKey
 from latchfree.ctrie.store import Store
 from latchfree.errors import MissingExtra
@@ -65,7 +65,7 @@ _SIGNATURES: Final = {
     "setdefault": "key, default=None, /",
     "replace": "key, old, new",
 }
-_WORDS: Final = struct.Struct(f"={4 + len(ENTRIES) + len(OPERATIONS)}Q")
+_WORDS: Final = struct.Struct(f"={4 + len(ENTRY_POINTS) + len(OPERATIONS)}Q")
 
 #: The Python functions; compiled code holds their addresses, for ever.
 _PLAIN: Final[dict[str, Callable[..., Any]]] = {name: vars(OneKey)[name] for name in OPERATIONS}
@@ -108,8 +108,8 @@ def _new_end(store: Store) -> bytes:
     """Return the words that only the context of a map has."""
     keys, values = _CLASSES.get(type(store.keys)), _CLASSES.get(type(store.values))
     if not store.references and (keys is None or values is None):
-        return _WORDS.pack(0, 0, 0, 0, *[0] * len(ENTRIES), *map(id, _PLAIN.values()))
-    symbols = {entry: _symbol(entry, store) for entry in ENTRIES}
+        return _WORDS.pack(0, 0, 0, 0, *[0] * len(ENTRY_POINTS), *map(id, _PLAIN.values()))
+    symbols = {entry: _symbol(entry, store) for entry in ENTRY_POINTS}
     found = {entry: (symbol in TRIE.calls and TRIE.ready(symbol)) or 0 for entry, symbol in symbols.items()}
     if store.references:
         found["traverse"] = _to_show(symbols["traverse"])

@@ -102,6 +102,7 @@ class Snapshot(Mapping[K, V]):
         Parameters
         ----------
         path : path-like
+            The file to write.
 
         Returns
         -------

@@ -20,6 +20,7 @@ def folder_of(module: str, file: Path, toolchain: str, variant: str) -> Path | N
     Parameters
     ----------
     module : str
+        The full name of the module.
     file : Path
         The module's.
     toolchain : str

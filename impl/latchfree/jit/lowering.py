@@ -88,7 +88,9 @@ def lower(signature: Any, function: Callable[..., Any]) -> Any:
     Parameters
     ----------
     signature : numba signature
+        The types of the arguments and of the result.
     function : callable
+        The Python function to compile.
 
     Returns
     -------

@@ -122,6 +122,7 @@ class RateLimiter:
         Parameters
         ----------
         arena : Arena
+            The arena in which the bucket is made.
         name : str
             At most 48 bytes of UTF-8.
         rate, burst, when_empty

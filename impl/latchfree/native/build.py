@@ -64,6 +64,7 @@ def make(library: Library, borders: Sequence[Border], report: Callable[[int, int
     Parameters
     ----------
     library : Library
+        The library: its package, its sources and its file.
     borders : sequence of Border
         The calls it has.
     report : callable

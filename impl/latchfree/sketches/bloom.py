@@ -71,6 +71,7 @@ class Bloom(Sketch):
         Parameters
         ----------
         arena : Arena
+            The arena in which the filter is made.
         name : str
             At most 48 bytes of UTF-8.
         expected, false_positives, seed

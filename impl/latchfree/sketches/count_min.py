@@ -89,6 +89,7 @@ class CountMin(Sketch):
         Parameters
         ----------
         arena : Arena
+            The arena in which the sketch is made.
         name : str
             At most 48 bytes of UTF-8.
         error, confidence, conservative, seed
@@ -108,6 +109,7 @@ class CountMin(Sketch):
         Parameters
         ----------
         item : str, bytes or int
+            The item that was seen.
         count : int
             From 1 to 4,294,967,295.
 
@@ -127,6 +129,7 @@ class CountMin(Sketch):
         Parameters
         ----------
         items : Arrow array, NumPy array or sequence
+            The items that were seen; an item may be there more than once.
         counts : array-like of int, optional
             One for each item, from 1 to 4,294,967,295; by default 1.
         """

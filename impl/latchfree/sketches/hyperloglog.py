@@ -71,6 +71,7 @@ class HyperLogLog(Sketch):
         Parameters
         ----------
         arena : Arena
+            The arena in which the sketch is made.
         name : str
             At most 48 bytes of UTF-8.
         error, seed

@@ -65,6 +65,7 @@ class InverseBloom(Sketch):
         Parameters
         ----------
         arena : Arena
+            The arena in which the filter is made.
         name : str
             At most 48 bytes of UTF-8.
         slots, seed

@@ -51,11 +51,13 @@ def rate(blocks: int, words: int, bits: int, items: float) -> float:
     Parameters
     ----------
     blocks : int
+        Blocks of the filter.
     words : int
         Words of a block.
     bits : int
         Bits that an item sets in each word.
     items : float
+        How many different items were added.
     """
     if items == 0:
         return 0.0

@@ -52,6 +52,7 @@ class Blocking(Handle):
         Parameters
         ----------
         value : int
+            A signed integer of 64 bits.
         timeout : float, optional
             Seconds to wait for room in a ring that was made with ``when_full="block"``, the default; None waits for as
             long as it takes.

@@ -99,6 +99,7 @@ class RingBuffer(Blocking):
         Parameters
         ----------
         arena : Arena
+            The arena in which the ring is made.
         name : str
             At most 48 bytes of UTF-8.
         capacity, weak, stall_timeout, when_full
@@ -199,6 +200,7 @@ class RingBuffer(Blocking):
         Parameters
         ----------
         values : array-like of integers
+            Signed integers of 64 bits.
         timeout : float, optional
             Seconds to wait for room for all of them, from the call on; None waits for as long as it takes. By default
             it does not wait. What the ring does with single values when it is full has no bearing on it.

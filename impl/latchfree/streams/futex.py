@@ -70,6 +70,7 @@ class Futex:
         address : int
             Of the word; where there is no memory any more, the sleep ends at once.
         seen : int
+            What the word held when the caller last looked.
         seconds : float
             To sleep at most.
         """

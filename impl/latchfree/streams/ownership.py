@@ -149,6 +149,7 @@ def reclaim(arena: Arena, is_dead: Callable[[int], bool]) -> None:
     Parameters
     ----------
     arena : Arena
+        The arena whose rings are looked through.
     is_dead : callable
         Says of the identity of an opening whether the opening is dead.
     """

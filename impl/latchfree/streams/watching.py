@@ -53,6 +53,7 @@ class Watch:
         Parameters
         ----------
         armed : int
+            What the word held when it was armed.
         seconds : float
             To wait at most.
         """

@@ -86,11 +86,13 @@ def number_column(numbers: Any, rows: int, what: str, low: int, high: int) -> ND
     Parameters
     ----------
     numbers : pyarrow.Array, pyarrow.ChunkedArray, ndarray or sequence of int
+        The integers, one a row.
     rows : int
         How many there must be.
     what : str
         What errors call them.
     low, high : int
+        The least number that is allowed, and the first above it that is not.
 
     Raises
     ------

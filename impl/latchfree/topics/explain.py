@@ -54,7 +54,9 @@ def reasons(matcher: Matcher[S], topic: str | bytes) -> dict[Subscription[S], li
     Parameters
     ----------
     matcher : Matcher
+        Any matcher.
     topic : str or bytes
+        The topic; bytes are UTF-8.
 
     Returns
     -------

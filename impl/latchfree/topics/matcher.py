@@ -35,6 +35,7 @@ class Matcher(Protocol[S]):
         pattern : str or bytes
             Bytes are UTF-8.
         subscriber : hashable
+            What a match returns.
         queue : str, optional
             The queue group of the subscription.
 
@@ -101,6 +102,7 @@ class Matcher(Protocol[S]):
         Parameters
         ----------
         topics : pyarrow.StringArray, pyarrow.LargeStringArray or pyarrow.ChunkedArray of them
+            The topics, one a row.
 
         Returns
         -------

@@ -174,7 +174,9 @@ def overlapping(matcher: Matcher[S], pattern: str) -> Iterator[Subscription[S]]:
     Parameters
     ----------
     matcher : Matcher
+        The matcher whose subscriptions are looked through.
     pattern : str
+        A pattern in the dialect of the matcher.
 
     Yields
     ------
@@ -231,7 +233,9 @@ def without_subsumed(patterns: list[str], dialect: str | Dialect) -> list[str]:
     Parameters
     ----------
     patterns : list of str
+        The patterns, in any order.
     dialect : str or Dialect
+        One of `DIALECTS`: how the patterns are written.
 
     Returns
     -------

@@ -78,6 +78,10 @@ class PieceSearch(Protocol):
 
         Parameters
         ----------
+        low, high : int
+            The operations: from `low` up to, but not including, `high`.
+        starts : sequence of Configuration
+            Where the search may begin.
         every : bool
             Whether to find every configuration they can end in, up to `MOST_ENDINGS`, or just one.
         budget : int or None

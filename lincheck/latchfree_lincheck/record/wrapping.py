@@ -70,6 +70,8 @@ def operation(
 
     Parameters
     ----------
+    function : callable, optional
+        The method or function; without it a decorator is returned.
     name : str, optional
         The operation's name in the model; the function's if not given.
     definite : tuple of exception types

@@ -46,8 +46,18 @@ def failure(
 
     Parameters
     ----------
+    program : sequence of sequences of Step
+        What each process calls, in a row.
+    make : callable
+        Returns a fresh object.
+    menu : Menu
+        The operations of the object, and the model that judges them.
+    switches : str
+        Where threads may change: ``"free"`` or ``"gil"``, see `latchfree_explore.explore_object`.
     tasks : bool
         Whether the calls are coroutines.
+    timeout : float
+        Seconds after which the exploration ends.
     """
     explorer: Any = importlib.import_module(*_EXPLORER)
     found: BaseException | None = explorer.failure_of(

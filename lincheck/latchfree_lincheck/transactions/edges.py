@@ -79,7 +79,9 @@ class Graph:
         Parameters
         ----------
         kind : int
+            The number of the kind of dependency in `KINDS`.
         sources : sequence of int
+            The transactions from which the edges lead.
         targets : mapping of int to object
             What each target wrote.
         key, before : object

@@ -47,6 +47,7 @@ def infer_list_append(
     Parameters
     ----------
     transactions : sequence of Transaction
+        The history.
     graph : Graph
         Gets edges.
     anomalies : list of Anomaly

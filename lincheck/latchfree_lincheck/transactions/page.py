@@ -43,6 +43,7 @@ def page(
     anomalies : sequence of Anomaly
         What was found, in the order in which to show it.
     history : sequence of Transaction
+        The transactions to which the anomalies refer.
     """
     style = (files("latchfree_lincheck.transactions") / "page.css").read_text(encoding="utf-8")
     levels = "".join(f'<li class="{"out" if level in out else "kept"}">{level}</li>' for level in LEVELS)

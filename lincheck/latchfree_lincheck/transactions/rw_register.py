@@ -55,6 +55,7 @@ def infer_rw_register(
     Parameters
     ----------
     transactions : sequence of Transaction
+        The history.
     graph : Graph
         Gets edges.
     anomalies : list of Anomaly

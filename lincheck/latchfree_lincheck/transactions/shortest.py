@@ -34,6 +34,7 @@ def shortest_cycle(
     Parameters
     ----------
     graph : Graph
+        The graph of dependencies.
     steps : dict
         The edges that a path may use.
     closing : sequence of (edge, start, goal)

@@ -62,6 +62,7 @@ def judged(
     batches : iterable of RecordBatch
         Fragments as `latchfree_spark.frames.packing.packed` makes them, those of one history together.
     options : Options
+        How histories are judged.
     names : tuple of str
         The columns that name a history, as the output calls them.
     meters : Meters

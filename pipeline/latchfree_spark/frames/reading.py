@@ -56,6 +56,7 @@ def operations(
     Parameters
     ----------
     spark : SparkSession
+        The session that reads the files.
     inputs : sequence of str
         Files, folders (all files below, but for hidden ones) or patterns. A file that several of them name is read
         once.

@@ -93,6 +93,8 @@ def check_uris(
     keep_going : bool
         Write the verdict ``error`` for histories that cannot be judged. By default they are left out of the table, so
         that a later run takes them up when the input is mended, and the job ends with an error after all others.
+    report : function, optional
+        Gets a line for each step of the job: what it does now.
 
     Raises
     ------

@@ -84,6 +84,7 @@ def match_messages(
     Parameters
     ----------
     spark : SparkSession
+        The session that runs the job.
     index : MaskIndex
         With subscribers that are all int or all str.
     messages : Messages

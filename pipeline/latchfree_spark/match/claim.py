@@ -26,6 +26,7 @@ def claimed(out: Path, started: dict[str, str]) -> Iterator[None]:
     Parameters
     ----------
     out : Path
+        The folder of the stream.
     started : dict
         Arguments that must be the same at each start.
 

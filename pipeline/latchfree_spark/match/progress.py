@@ -26,6 +26,7 @@ def shown(spark: SparkSession, report: Callable[[str], None] | None, what: str, 
     Parameters
     ----------
     spark : SparkSession
+        The session that runs the job.
     report : function, optional
         Without it nothing is asked.
     what : str
@@ -53,6 +54,7 @@ def line(what: str, done: int, tasks: int, total: int | None, seconds: float) ->
     Parameters
     ----------
     what : str
+        What the job does, the beginning of the line.
     done, tasks : int
         Tasks that have ended, and all.
     total : int or None

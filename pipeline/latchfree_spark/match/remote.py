@@ -27,6 +27,7 @@ def find_at(
     Parameters
     ----------
     spark : SparkSession
+        The session whose file systems list the files.
     address : str
         A file, a folder (its files, also in folders below, but for hidden ones) or a pattern.
     topic, schema, keep_going

@@ -45,7 +45,9 @@ def ship(spark: SparkSession, index: MaskIndex, folder: Path | None = None) -> S
     Parameters
     ----------
     spark : SparkSession
+        The session whose workers get the index.
     index : MaskIndex
+        The index to write.
     folder : Path, optional
         By default a temporary one that ends with Spark's driver, or with this process.
 

@@ -56,6 +56,7 @@ def match_stream(
     Parameters
     ----------
     spark : SparkSession
+        The session that runs the stream.
     table : SubscriptionTable
         The subscriptions. A version that cannot be read is reported and left out until the next one.
     source : str

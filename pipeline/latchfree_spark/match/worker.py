@@ -30,6 +30,7 @@ def with_subscribers(
     Parameters
     ----------
     frame : DataFrame
+        The messages, one a row.
     shipped : Shipped
         The index.
     kind : str

@@ -110,7 +110,9 @@ def sums(
     Parameters
     ----------
     spark : SparkSession
+        The session that reads the table.
     folder : path or str
+        Where the table was written.
     kinds : mapping of str to str
         The columns that are read, with their types; Spark cannot find them out where no file is left.
     summed : mapping of str to str

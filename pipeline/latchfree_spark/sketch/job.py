@@ -107,11 +107,13 @@ def sketch_messages(
     Parameters
     ----------
     spark : SparkSession
+        The session that runs the job.
     messages : Messages
         What `find` found; rows without a topic are left out.
     out : path or str
         A folder that is not there yet; on a cluster one that all workers share, or a URI.
     columns : Columns, optional
+        The columns with times, sizes and subscribers; by default topics alone are sketched.
     heavy : int
         How many of the topics seen most are named.
     report : function, optional
@@ -154,6 +156,7 @@ def sketched(frame: DataFrame, topic: str = "topic", columns: Columns | None = N
     topic : str
         The column with the topics.
     columns : Columns, optional
+        The columns with times, sizes and subscribers; by default topics alone are sketched.
     heavy : int
         How many of the topics seen most are named.
 

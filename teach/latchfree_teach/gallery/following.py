@@ -64,6 +64,7 @@ def follow(graph: StateGraph, violated: frozenset[int], accesses: Sequence[CodeS
     Parameters
     ----------
     graph : StateGraph
+        The states and steps of the specification.
     violated : frozenset of int
         The states in which the property is violated, where a behaviour ends.
     accesses : sequence of CodeStep

@@ -23,7 +23,9 @@ def module_of(lesson: Lesson, program: Program, file: Path) -> ModuleType:
     Parameters
     ----------
     lesson : Lesson
+        The lesson that the submission answers.
     program : Program
+        The code of the submission, admitted and compiled.
     file : Path
         Where the submission's text is.
     """

@@ -82,6 +82,7 @@ class Grader:
         Parameters
         ----------
         lesson : Lesson
+            The lesson that the submission answers.
         text : str
             The submission: the file of the hole, filled in, or its functions alone.
         name : str

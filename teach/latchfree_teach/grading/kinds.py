@@ -17,6 +17,7 @@ def judged(lesson: Lesson, text: str, file: Path) -> Iterator[tuple[Check, Judge
     Parameters
     ----------
     lesson : Lesson
+        The lesson, with its checks.
     text : str
         The submission.
     file : Path

@@ -38,6 +38,7 @@ def graded(
     work : callable
         It is given a grader, which is its own meanwhile, and a submission.
     submissions : sequence
+        The submissions, in the order of the results.
     at_once : int
         How many are graded at the same time.
     seconds, megabytes : int

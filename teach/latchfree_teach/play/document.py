@@ -37,6 +37,7 @@ def document(graph: StateGraph, *, title: str, story: str = "", painter: Painter
     Parameters
     ----------
     graph : StateGraph
+        The states of the program, and the steps between them.
     title, story : str
         What the page is called, and what goes wrong in it.
     painter : Painter, optional

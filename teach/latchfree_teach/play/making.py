@@ -78,7 +78,9 @@ def play_page(
     Parameters
     ----------
     target : Target
+        The structure whose compiled code runs.
     scenario : str or Scenario
+        What each thread calls.
     switches : int, optional
         The page has the states reached with at most so many changes of threads; by default all, if they are few.
     title, story : str

@@ -82,10 +82,13 @@ class Tracker:
         Parameters
         ----------
         held : frozenset of Configuration
+            The configurations before the return.
         pending : frozenset of int
             The operations under way, `call` among them.
         call : int
+            The number of the operation that returns.
         result : object
+            What the operation returned.
         """
         key = (held, pending, call, result)
         if key not in self._known:

@@ -4,6 +4,8 @@ A comment directly before a block says more about the block:
 
     <!-- file: NAME -->          the block is a file that later commands of the page use
     <!-- slow -->                the commands take long: only `pytest -m slow` runs them
+    <!-- program -->             the Python blocks with this comment run in a process of their own, by `pytest -m slow`
+    <!-- output -->              what the Python block before prints
     <!-- servers: PROGRAM -->    the commands need a server's program: only `pytest -m servers` runs them
     <!-- not run: REASON -->     the commands are not run by a test
 
@@ -79,6 +81,11 @@ class Block:
     def slow(self) -> bool:
         """Whether only `pytest -m slow` runs the block."""
         return self.note.startswith("slow")
+
+    @property
+    def program(self) -> bool:
+        """Whether the block is a part of a program that runs in a process of its own."""
+        return self.note == "program"
 
     @property
     def server(self) -> str | None:
@@ -199,6 +206,36 @@ class Shell:
         )
         self.code = done.returncode
         return (done.stdout + done.stderr).replace(str(self.folder), "/data").splitlines()
+
+
+def with_output(found: list[Block]) -> list[tuple[Block, Block | None]]:
+    """Return each Python block that runs, and beside it the block that says what it prints."""
+    return [
+        (block, after if after is not None and after.note == "output" else None)
+        for block, after in zip(found, [*found[1:], None], strict=False)
+        if block.kind == "python" and not block.left_out
+    ]
+
+
+def run_program(page: Path, folder: Path) -> list[str]:
+    """Run the blocks of a page that are a program, in one process; return how the output differs from the page."""
+    shell = Shell(folder)
+    for block in blocks(page):
+        if block.file:
+            shell.write(block)
+    parts = [(block, output) for block, output in with_output(blocks(page)) if block.program]
+    mark = "---- the next block"
+    text = f"\nprint({mark!r}, flush=True)\n".join(block.text for block, _ in parts)
+    (shell.folder / "program.py").write_text(text, encoding="utf-8")
+    printed = shell.run("python program.py 2> errors || cat errors")
+    wrong = []
+    for block, output in parts:
+        end = printed.index(mark) if mark in printed else len(printed)
+        mine, printed = printed[:end], printed[end + 1 :]
+        expected = output.text.splitlines() if output is not None else []
+        if not agree(expected, mine):
+            wrong.append(f"{page.name}:{block.line}\n{difference(expected, mine)}")
+    return wrong
 
 
 def play(page: Path, folder: Path, *, slow: bool, servers: bool = False) -> list[str]:

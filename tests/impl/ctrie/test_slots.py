@@ -418,7 +418,7 @@ def test_a_process_that_patches_kernels_has_plain_maps():
 
 def test_every_operation_is_in_the_table():
     assert tuple(slots._ENTRY_OF) == slots.OPERATIONS
-    assert {*slots._ENTRY_OF.values(), "traverse"} == set(slots.ENTRIES)  # that one the collector calls
+    assert {*slots._ENTRY_OF.values(), "traverse"} == set(slots.ENTRY_POINTS)  # that one the collector calls
     tree = ast.parse(Path(inspect.getfile(OneKey)).read_text())
     (cls,) = (node for node in tree.body if isinstance(node, ast.ClassDef))
     public = {node.name for node in cls.body if isinstance(node, ast.FunctionDef)}

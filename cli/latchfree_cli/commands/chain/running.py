@@ -26,8 +26,11 @@ def run_layers(layers: list[Layer], settings: Settings, plan: Plan, board: Board
     Parameters
     ----------
     layers : list of Layer
+        The layers, in the order of the rows.
     settings : Settings
+        The global options: the seed, the output folder, the time limit.
     plan : Plan
+        How much is done, and the places at which it is done.
     board : Board
         Told when a layer begins, comes on and ends.
 

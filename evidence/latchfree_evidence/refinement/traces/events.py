@@ -52,6 +52,7 @@ def events_of(steps: Sequence[Step], mains: Mapping[int, str]) -> list[Event]:
     Parameters
     ----------
     steps : sequence of Step
+        The accesses of the run, in their order.
     mains : mapping
         What each main node read holds, by word offset; see `latchfree_evidence.refinement.traces.mains`.
 

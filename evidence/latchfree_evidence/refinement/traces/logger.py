@@ -25,7 +25,7 @@ from latchfree_evidence.jitter import shake, yield_processor
 from latchfree_evidence.refinement.traces.explored import Log
 from latchfree_evidence.refinement.traces.mains import mains_of
 from latchfree_explore.board import layout as b
-from latchfree_explore.board.calling import RETURNED, RETURNED_NONE
+from latchfree_explore.board.calling import RETURNED_NONE, RETURNED_VALUE
 from latchfree_explore.board.effects import effect
 from latchfree_explore.board.layout import get, put
 from latchfree_explore.machine.compiling import code_of, prepared
@@ -111,7 +111,7 @@ def work(board: Word, first: Word, end: Word, threads: Word) -> Word:
     for k in range(first, end):
         put(board, CALL, k)
         status = perform(board, get(board, THREAD), b.call(board, k))
-        if status != RETURNED and status != RETURNED_NONE:
+        if status != RETURNED_VALUE and status != RETURNED_NONE:
             return k - first
     return end - first
 

@@ -30,6 +30,7 @@ def mains_of(steps: Sequence[Step], words: Any) -> dict[int, str]:
     Parameters
     ----------
     steps : sequence of Step
+        The accesses of the run, in their order.
     words : sequence of int
         The memory at the end of the run.
 

@@ -173,6 +173,7 @@ def complaints(text: str, *, exits: bool) -> Iterator[Finding]:
     Parameters
     ----------
     text : str
+        Everything that the processes wrote to standard error.
     exits : bool
         The program raises SystemExit in a signal handler, which may be in the midst of a finalizer.
     """

@@ -75,7 +75,9 @@ def shrink_failing(driver: Driver, program: Program, kind: str, seconds: float =
     Parameters
     ----------
     driver : Driver
+        Runs and judges each smaller program.
     program : dict
+        The program that was judged wrong; it is not changed.
     kind : str
         Of the finding that the small program must have, too.
     seconds : float

@@ -44,8 +44,11 @@ def called(run: Run, loop: Any, function: Any, gets_on: bool) -> None:
     Parameters
     ----------
     run : Run
+        The schedule that is running.
     loop : ExploredLoop
+        The event loop in which the call is made.
     function : callable
+        The function that is called.
     gets_on : bool
         Whether such a call may change something unseen, as one that reads a file does.
     """

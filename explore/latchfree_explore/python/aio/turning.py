@@ -122,7 +122,9 @@ class Watch:
         Parameters
         ----------
         run : Run
+            The schedule that is running.
         loop : ExploredLoop
+            The event loop whose round has ended.
         idle : bool
             Whether the loop has nothing to do but wait for a timer: then the time that has passed is no difference.
         """

@@ -103,6 +103,7 @@ def found(cache: Any, spaces: Container[int]) -> bool:
     Parameters
     ----------
     cache : LRU
+        The cache, as `functools.lru_cache` makes it.
     spaces : container of int
         Where the namespaces of the modules are.
     """

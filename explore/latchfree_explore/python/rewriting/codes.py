@@ -71,6 +71,7 @@ def of_module(source: str, file: str, shared: frozenset[str] = frozenset()) -> t
     Parameters
     ----------
     source, file : str
+        The text of the module, and the file that tracebacks name.
     shared : frozenset of str
         Variables of the module that others write.
 

@@ -22,6 +22,7 @@ def rewritten(source: str, file: str, shared: Iterable[str] = ()) -> ast.Module:
     Parameters
     ----------
     source, file : str
+        The text of the module, and the file that tracebacks name.
     shared : iterable of str
         Variables of the module that others write.
 

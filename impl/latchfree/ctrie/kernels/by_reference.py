@@ -48,7 +48,7 @@ from latchfree.ctrie.kernels.nodes import NIL
 from latchfree.ctrie.kernels.references import SLICE, drop_due, drop_pair, hasten, take_pair
 from latchfree.ctrie.kernels.remove import remove
 from latchfree.ctrie.kernels.snode import HELD_KEY, HELD_VALUE
-from latchfree.ctrie.kernels.surprise import FAILED, again, answered, asked, done
+from latchfree.ctrie.kernels.surprise import ERROR, again, answered, asked, done
 from latchfree.jit import external, kernel
 from latchfree.kinds import Flag, Word
 
@@ -260,7 +260,7 @@ def _contains(this: Word, thing: Word) -> Word:
         return _1
     if what == _ABSENT:
         return _0
-    return FAILED if what == _RAISED else answered(asked(HAS_ITEM, this, thing))
+    return ERROR if what == _RAISED else answered(asked(HAS_ITEM, this, thing))
 
 
 def _delete(this: Word, thing: Word) -> Word:
@@ -272,7 +272,7 @@ def _delete(this: Word, thing: Word) -> Word:
         return done(this, thing, _0)
     if what == _ABSENT:
         _missing(this, thing)
-    return FAILED
+    return ERROR
 
 
 def _assign(this: Word, thing: Word, value: Word) -> Word:
@@ -281,7 +281,7 @@ def _assign(this: Word, thing: Word, value: Word) -> Word:
         _decref(old)
     if what == _SURPRISE:
         return done(this, thing, value)
-    return FAILED if what == _RAISED else _0
+    return ERROR if what == _RAISED else _0
 
 
 def _get(this: Word, given: Word, count: Word, names: Word, operation: Word) -> Word:

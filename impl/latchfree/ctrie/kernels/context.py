@@ -26,7 +26,7 @@ CONTEXT = np.uint64(object.__basicsize__ // 8)  # of a map, see `latchfree.ctrie
 BASE = np.uint64(0)
 TRIE = np.uint64(1)
 ME = np.uint64(2)  # address of the word that holds the participant: a forked child has another one
-ROOT = np.uint64(3)
+FROZEN_ROOT = np.uint64(3)
 INT = np.uint64(4)  # addresses of objects that are never freed
 STR = np.uint64(5)
 BYTES = np.uint64(6)
@@ -42,11 +42,11 @@ KEYS = np.uint64(13)
 VALUES = np.uint64(14)
 MOST_KEY = np.uint64(15)
 MOST_VALUE = np.uint64(16)
-_ENTRIES = 17
-_OPERATIONS = _ENTRIES + 9
+_FIRST_ENTRY = 17
+_OPERATIONS = _FIRST_ENTRY + 9
 
 #: Compiled functions for one kind of keys and values: see `latchfree.ctrie.kernels.single` and `by_reference`.
-ENTRIES = ("subscript", "contains", "assign", "delete", "get", "take", "write", "replace", "traverse")
+ENTRY_POINTS = ("subscript", "contains", "assign", "delete", "get", "take", "write", "replace", "traverse")
 #: What a map does, and the Python functions that do it in any case.
 OPERATIONS = (
     "__getitem__",
@@ -64,7 +64,7 @@ OPERATIONS = (
     "replace",
 )
 SUBSCRIPT, CONTAINS, ASSIGN, DELETE, GET, TAKE, WRITE, REPLACE, TRAVERSE = (
-    np.uint64(_ENTRIES + at) for at in range(len(ENTRIES))
+    np.uint64(_FIRST_ENTRY + at) for at in range(len(ENTRY_POINTS))
 )
 (
     GET_ITEM,

@@ -22,10 +22,10 @@ from latchfree.atomics import peek
 from latchfree.border.objects import room
 from latchfree.ctrie.kernels.context import (
     BASE,
+    FROZEN_ROOT,
     LENGTH,
     NONE,
     NOT_IMPLEMENTED,
-    ROOT,
     TRIE,
     constant,
     participant,
@@ -116,11 +116,11 @@ def _find(bound: Word, thing: Word, like_key: Any, like_value: Any) -> Word:
     mem = peek(context, BASE)
     key = decoded(context, thing, like_key)
     pin(mem, me)
-    if peek(context, ROOT) == NIL:
+    if peek(context, FROZEN_ROOT) == NIL:
         node = lookup(mem, peek(context, TRIE), me, key)
     else:
         h = placed(mem, peek(context, TRIE), full_hash(key))
-        node = lookup_frozen(mem, peek(context, ROOT), h, NIL, key)
+        node = lookup_frozen(mem, peek(context, FROZEN_ROOT), h, NIL, key)
     answer = _answer(context, node, key, like_value)
     unpin(mem, me)
     return answer

@@ -64,6 +64,7 @@ def taken(context: Word, thing: Word, kind: Word, most: Word, like: Any) -> Any:
     Parameters
     ----------
     context : Word
+        Address of the context of the map, see `latchfree.ctrie.kernels.context`.
     thing : Word
         The object.
     kind, most : Word

@@ -56,9 +56,9 @@ from latchfree.atomics import barrier, peek, poke
 from latchfree.border.objects import field, new_tuple, room, set_field
 from latchfree.ctrie.kernels.context import (
     BASE,
+    FROZEN_ROOT,
     NONE,
     NOT_IMPLEMENTED,
-    ROOT,
     TRIE,
     constant,
     participant,
@@ -166,10 +166,10 @@ def _find_o(bound: Word, thing: Word) -> Word:
     mem = peek(context, BASE)
     h = _to_int64(thing, room(1))
     pin(mem, me)
-    if peek(context, ROOT) == NIL:
+    if peek(context, FROZEN_ROOT) == NIL:
         node = lookup(mem, peek(context, TRIE), me, h)
     else:
-        node = lookup_frozen(mem, peek(context, ROOT), placed(mem, peek(context, TRIE), full_hash(h)), NIL, h)
+        node = lookup_frozen(mem, peek(context, FROZEN_ROOT), placed(mem, peek(context, TRIE), full_hash(h)), NIL, h)
     key, value = _0, _0
     if node != NIL:
         key, value = peek(mem, node + HELD_KEY), peek(mem, node + HELD_VALUE)

@@ -46,7 +46,7 @@ from latchfree.ctrie.kernels.lookup import lookup
 from latchfree.ctrie.kernels.nodes import NIL
 from latchfree.ctrie.kernels.objects import finished, give_up, taken, value_in
 from latchfree.ctrie.kernels.remove import remove
-from latchfree.ctrie.kernels.surprise import FAILED, again, answered, asked, done
+from latchfree.ctrie.kernels.surprise import ERROR, again, answered, asked, done
 from latchfree.jit import external, kernel
 from latchfree.kinds import Word
 
@@ -128,7 +128,7 @@ def _delete(this: Word, thing: Word, like_key: Any, like_value: Any) -> Word:
             give_up(made)
             if node == NIL:
                 _missing(context, thing)
-                return FAILED
+                return ERROR
             if node != FULL:
                 return _0
     return done(this, thing, _0)

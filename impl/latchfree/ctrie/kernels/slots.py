@@ -21,7 +21,7 @@ import numpy as np
 from latchfree.atomics import peek, poke
 from latchfree.ctrie.kernels import context as c
 from latchfree.ctrie.kernels.context import CONTEXT, TYPE, words_in
-from latchfree.ctrie.kernels.surprise import FAILED, again, answered, asked, done
+from latchfree.ctrie.kernels.surprise import ERROR, again, answered, asked, done
 from latchfree.jit import external, instruction, kernel
 from latchfree.kinds import Word
 
@@ -64,7 +64,7 @@ def _contains(this: Word, key: Word) -> Word:
     holder = peek(this, CONTEXT)
     if holder == _0:
         _unready(this)
-        return FAILED
+        return ERROR
     context = words_in(holder)
     function = peek(context, _CONTAINS)
     return _call_2(function, this, key) if function != _0 else answered(asked(_HAS_ITEM, this, key))
@@ -75,7 +75,7 @@ def _assign(this: Word, key: Word, value: Word) -> Word:
     holder = peek(this, CONTEXT)
     if holder == _0:
         _unready(this)
-        return FAILED
+        return ERROR
     context = words_in(holder)
     if value == _0:
         function = peek(context, _DELETE)

@@ -18,7 +18,7 @@ from latchfree.jit import external, kernel
 from latchfree.kinds import Word
 
 #: -1: the operation has failed, and an exception is set.
-FAILED = np.uint64((1 << 64) - 1)
+ERROR = np.uint64((1 << 64) - 1)
 
 _0 = np.uint64(0)
 _1 = np.uint64(1)
@@ -50,9 +50,9 @@ def asked(operation: Word, this: Word, key: Word) -> Word:
 
 @kernel
 def answered(answer: Word) -> Word:
-    """Return 1 for a true object, 0 for a false one, FAILED for none; drops the reference."""
+    """Return 1 for a true object, 0 for a false one, ERROR for none; drops the reference."""
     if answer == _0:
-        return FAILED
+        return ERROR
     truth = np.int64(_is_true(answer))
     _decref(answer)
     return np.uint64(truth)
@@ -60,7 +60,7 @@ def answered(answer: Word) -> Word:
 
 @kernel
 def done(this: Word, key: Word, value: Word) -> Word:
-    """Have the Python function write a value, or delete the key if there is no value; return 0, or FAILED."""
+    """Have the Python function write a value, or delete the key if there is no value; return 0, or ERROR."""
     given = room(3)
     poke(given, _0, this)
     poke(given, _1, key)
@@ -70,7 +70,7 @@ def done(this: Word, key: Word, value: Word) -> Word:
     else:
         answer = _vectorcall(_python(SET_ITEM, this), given, _3, _0)
     if answer == _0:
-        return FAILED
+        return ERROR
     _decref(answer)
     return _0
 
@@ -82,6 +82,7 @@ def again(operation: Word, this: Word, given: Word, count: Word, names: Word) ->
     Parameters
     ----------
     operation, this : Word
+        The number of the operation, and the address of the map.
     given : Word
         Address of the arguments: those without a name, then those with one.
     count : Word

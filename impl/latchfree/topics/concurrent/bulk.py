@@ -193,6 +193,7 @@ def _insist(store: TopicStore, attempt: Callable[[], bool], done: Callable[[], i
     Parameters
     ----------
     store : TopicStore
+        The trie that the rows change or match.
     attempt : callable
         Handles further rows; returns whether all are handled.
     done : callable

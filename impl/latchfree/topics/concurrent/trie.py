@@ -85,6 +85,7 @@ class ConcurrentTrie(Reader[S]):
         Parameters
         ----------
         arena : Arena
+            The arena in which the trie is made.
         name : str
             At most 48 bytes of UTF-8.
         dialect : str or Dialect
@@ -128,7 +129,9 @@ class ConcurrentTrie(Reader[S]):
         Parameters
         ----------
         arena : Arena
+            The arena in which the trie was made.
         name : str
+            The name that `create` was given.
         dialect : str or Dialect, optional
             Checked against the recorded dialect.
 

@@ -143,6 +143,7 @@ class TrieSnapshot(Reader[S], Snapshot[S]):
         Parameters
         ----------
         earlier : Snapshot
+            A snapshot of the same matcher, taken before this one and not closed.
 
         Returns
         -------

@@ -103,8 +103,11 @@ class MaskIndex(Snapshot[S]):
         Parameters
         ----------
         patterns : pyarrow.StringArray or sequence of str
+            A pattern for each subscription.
         subscribers : pyarrow.Array, ndarray or sequence of hashable
+            As many subscribers.
         dialect : str or Dialect
+            One of `DIALECTS`: how patterns and topics are written.
         most_groups : int
             The most wildcard masks that are probed for, 0 to 48; patterns with rarer masks go to a trie.
 
@@ -141,6 +144,7 @@ class MaskIndex(Snapshot[S]):
         Parameters
         ----------
         path : str or Path
+            The file that `save` wrote.
         check : bool
             Whether to read the whole file and compare its checksum; if False, open only files that you wrote.
 

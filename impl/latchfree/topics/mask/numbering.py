@@ -62,6 +62,7 @@ def number(subscribers: Any) -> tuple[NDArray[np.int64], Numbering]:
     Parameters
     ----------
     subscribers : pyarrow.Array, ndarray or sequence of hashable
+        The subscribers; equal ones get one number.
     """
     if isinstance(subscribers, pa.ChunkedArray):
         subscribers = subscribers.combine_chunks()

@@ -72,6 +72,7 @@ class FieldMatcher:
             Names of fields and the values they must have, or `PRESENT`; at least one. A list or set of values is
             a criterion for each.
         subscriber : hashable
+            What a match returns.
         every : bool
             Whether all criteria must hold, or any.
 

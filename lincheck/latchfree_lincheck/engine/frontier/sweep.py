@@ -40,6 +40,8 @@ def sweep(
         The most bytes that tables may take.
     deadline : Deadline
         Looked at between slices of `steps` steps.
+    steps : int
+        Steps of a slice.
     """
     tables = Tables(memory, deadline)
     progress = np.zeros(2, np.int64)

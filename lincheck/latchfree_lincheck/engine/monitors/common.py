@@ -27,6 +27,12 @@ def items_of(
 
     Parameters
     ----------
+    low, high : int
+        The operations of the part: from `low` up to, but not including, `high`.
+    invoke, return_ : int64[n]
+        When each operation was called, and when it returned.
+    rows : Rows
+        The operations as rows of integers.
     puts : int
         The opcode that puts an item in.
     items : int64[values, 2]

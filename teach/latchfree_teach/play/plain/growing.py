@@ -24,6 +24,7 @@ def chosen(walker: Walker, changes: int | None, failing: Callable[[], list[int]]
     Parameters
     ----------
     walker : Walker
+        Runs the program from a beginning of a schedule.
     changes : int, optional
         Only the states within so many changes of threads.
     failing : callable

@@ -86,13 +86,23 @@ def match_rows(
 
     Parameters
     ----------
+    mem, trie, me : int
+        Base address of the arena, root word of the trie, and participant.
     root : int
         The root of a frozen tree, or NIL for the trie as it is now.
+    grammar : Grammar
+        How topics are split into words.
     values : int
         1 to find subscribers, each once a row; 0 to find S-nodes, of which copies follow the last row, see
         `copy_nodes`. Then `first` must be 0.
+    texts, places : int, array of int64
+        Address of the bytes of the topics, and where each topic begins and ends.
+    first : int
+        The first row to match.
     offsets, out : array of int64
         Row k's subscribers or S-nodes go to ``out[offsets[k]]`` up to ``out[offsets[k + 1]]``.
+    buffers : Buffers
+        Working memory, among it ``counts``.
     """
     mask = peek(mem, trie + HASH_MASK)
     rules, counts = grammar.rules, buffers.counts
