@@ -165,6 +165,29 @@ def test_only_one_saves_in_a_folder_at_a_time(tmp_path):
     assert numbers.read_text() == "150"
 
 
+@pytest.mark.parametrize("error", [OSError("No space left on device"), RuntimeError("no compiled object yet")])
+def test_code_that_cannot_be_kept_runs_all_the_same(tmp_path, error):
+    asked = []
+
+    class Cache:
+        cache_path = str(tmp_path)
+
+        def _index_key(self, signature, codegen):
+            return (signature,)
+
+        def load_overload(self, signature, target):
+            return None
+
+        def save_overload(self, signature, data):
+            asked.append(signature)
+            raise error
+
+    dispatcher = SimpleNamespace(_cache=Cache())
+    cache._mind_handles(dispatcher, foreign=True)
+    dispatcher._cache.save_overload((), None)
+    assert asked == [()]
+
+
 def test_a_function_without_a_file_is_compiled():
     namespace = {}
     exec("def double(x):\n    return 2 * x\n", namespace | {"__name__": "nowhere"}, namespace)

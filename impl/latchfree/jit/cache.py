@@ -177,7 +177,8 @@ def _mind_handles(dispatcher: Any, *, foreign: bool) -> None:
 
     def careful(signature: Any, data: Any) -> None:
         if is_kept(signature):
-            with suppress(OSError), _alone(cache.cache_path):
+            # RuntimeError: LLVM did not hand numba the code that it made, as was seen once. The code runs all the same.
+            with suppress(OSError, RuntimeError), _alone(cache.cache_path):
                 save(signature, data)
 
     def loaded(signature: Any, target: Any) -> Any:
