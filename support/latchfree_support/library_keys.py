@@ -23,7 +23,17 @@ if TYPE_CHECKING:
     from typing import Final
 
 #: What of `latchfree` the library of another package is made of: what such a package may import.
-UNDERNEATH: Final = ("atomics.py", "border", "errors.py", "jit", "kinds.py", "llvm.py", "native", "sorting.py")
+UNDERNEATH: Final = (
+    "atomics.py",
+    "border",
+    "errors.py",
+    "jit",
+    "kinds.py",
+    "libraries",
+    "llvm.py",
+    "native",
+    "sorting.py",
+)
 
 #: What a processor of this level has, as Linux names it, beside what every 64-bit one has.
 _LEVEL_2: Final = frozenset({"cx16", "lahf_lm", "popcnt", "pni", "sse4_1", "sse4_2", "ssse3"})
