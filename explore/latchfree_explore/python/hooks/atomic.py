@@ -19,7 +19,7 @@ from latchfree_explore.python.hooks.announce import advance, touch
 from latchfree_explore.python.hooks.caches import LRU
 from latchfree_explore.python.hooks.items import item
 from latchfree_explore.python.hooks.state import delete, get, put, short, told
-from latchfree_explore.python.hooks.substitutes import Substitute
+from latchfree_explore.python.library.substitutes import Substitute
 from latchfree_explore.python.library.twins import TWINS, twin
 
 _BOUND: Final = (types.BuiltinMethodType, types.MethodWrapperType)

@@ -20,7 +20,7 @@ from latchfree_explore.python.facts.whole import REWRITTEN
 from latchfree_explore.python.hooks.atomic import in_python
 from latchfree_explore.python.hooks.items import seen
 from latchfree_explore.python.hooks.iterating import Items
-from latchfree_explore.python.hooks.substitutes import Substitute
+from latchfree_explore.python.library.substitutes import Substitute
 
 _ITERATING: Final = frozenset({
     map, filter, max, min, functools.reduce, itertools.takewhile, itertools.dropwhile, itertools.filterfalse,
