@@ -18,7 +18,7 @@ _TAGS = {"x86-64-v2": "py3-none-manylinux_2_17_x86_64", "generic-aarch64": "py3-
 _SOURCES = ("support", "impl", "model", "lincheck")
 #: Each library: where it stands, and where the calls are that it is made of.
 _LIBRARIES = (
-    ("latchfree.native.library:LATCHFREE", "latchfree.native.made:BORDERS"),
+    ("latchfree.native.library:LATCHFREE", "latchfree.libraries.tables:BORDERS"),
     ("latchfree_lincheck.native:LINCHECK", "latchfree_lincheck.engine.border:BORDERS"),
 )
 
@@ -33,7 +33,7 @@ class Compile(BuildHookInterface):
         if self.target_name != "wheel" or os.environ.get(SETTING) == "0":
             return
         sys.path[:0] = [str(Path(self.root, source)) for source in _SOURCES]
-        from latchfree.native import build
+        from latchfree.libraries import build
         from latchfree_support import library_keys
 
         processor = library_keys.processor()
@@ -80,6 +80,6 @@ def _found(name: str) -> Any:
 
 def _make_one(library: str, borders: str) -> None:
     """Make a library of the calls of borders, both named as by `_LIBRARIES`."""
-    from latchfree.native.build import make
+    from latchfree.libraries.build import make
 
     make(_found(library), _found(borders), lambda done, of: None)

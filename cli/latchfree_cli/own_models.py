@@ -12,7 +12,7 @@ def own_models(py_files: str | None, model: str | None) -> tuple[tuple[str, str]
         return ()
     from latchfree_model import CompiledModel
     from latchfree_model.models.loading import load_model
-    from latchfree_spark.modules import use_files
+    from latchfree_model.models.own_files import use_files
 
     try:
         used = use_files(filter(None, (py_files or "").split(",")))

@@ -146,7 +146,7 @@ def _lessons(folder: Path) -> Iterator[str]:
 
 def _slides(folder: Path) -> None:
     from latchfree_teach import lessons
-    from latchfree_teach.course.slides import slides
+    from latchfree_teach.handouts.slides import slides
 
     folder.mkdir()
     for lesson in lessons():

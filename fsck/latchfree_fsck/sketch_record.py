@@ -18,11 +18,11 @@ from latchfree.arena.layout import FIRST_NODE
 from latchfree.atomics import peek, poke
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Word
-from latchfree.sketches import levels
+from latchfree.sketches.common import levels
+from latchfree.sketches.common.place import FORMAT
+from latchfree.sketches.common.shapes import MOST_HEAD, OVERHEAD, cells_of, check_head
 from latchfree.sketches.kernels import lanes
 from latchfree.sketches.kernels import record as r
-from latchfree.sketches.place import FORMAT
-from latchfree.sketches.shapes import MOST_HEAD, OVERHEAD, cells_of, check_head
 from latchfree.structures import HYPERLOGLOG, KLL
 from latchfree_fsck.claims import ENTRIES, NODES, STATE_WORDS, WORDS, Tree
 from latchfree_fsck.record_words import words_at

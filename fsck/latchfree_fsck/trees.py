@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from latchfree.arena.entry import Entry
 from latchfree.arena.layout import FIRST_NODE
-from latchfree.sketches.shapes import RECORDS
+from latchfree.sketches.common.shapes import RECORDS
 from latchfree.structures import RING_BUFFER, TOPIC_TRIE
 from latchfree.topics.concurrent.packed_dialect import rules_of
 from latchfree.topics.dialects import DIALECTS

@@ -16,7 +16,8 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from latchfree_spark.modules import folders, send_files
+from latchfree_model.models.own_files import folders
+from latchfree_spark.modules import send_files
 from latchfree_spark.needs import here
 from latchfree_spark.places import kept_archive
 from latchfree_spark.unpacking import Worker, bootstrap

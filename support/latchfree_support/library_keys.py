@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from typing import Final
 
 #: What of `latchfree` the library of another package is made of: what such a package may import.
-UNDERNEATH: Final = ("atomics.py", "border", "errors.py", "jit", "kinds.py", "llvm.py", "native", "sorting.py")
+UNDERNEATH: Final = (
+    "atomics.py", "border", "errors.py", "jit", "kinds.py", "libraries", "llvm.py", "native", "sorting.py",
+)  # fmt: skip
 
 #: What a processor of this level has, as Linux names it, beside what every 64-bit one has.
 _LEVEL_2: Final = frozenset({"cx16", "lahf_lm", "popcnt", "pni", "sse4_1", "sse4_2", "ssse3"})
@@ -136,12 +138,11 @@ def _is_noted(note: str, text: bytes) -> bool:
 
 def _write_note(note: str, text: bytes) -> None:
     """Write a note, if that can be done; it appears whole."""
-    private = f"{note}.{os.urandom(8).hex()}"
+    from latchfree_support.replacing import replace_file
+
     try:
         os.makedirs(note.rpartition("/")[0], exist_ok=True)  # noqa: PTH103
-        with FileIO(private, "x") as made:
-            made.write(text)
-        os.replace(private, note)  # noqa: PTH105
+        replace_file(note, text)
     except OSError:
         pass
 

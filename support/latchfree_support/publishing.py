@@ -20,7 +20,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["publish_file", "publish_folder", "published_file", "published_folder", "temporary_beside"]
+from latchfree_support.replacing import private_name
+
+__all__ = ["publish_file", "publish_filled", "publish_folder", "published_file", "published_folder", "temporary_beside"]
 
 
 def publish_file(
@@ -117,10 +119,6 @@ def published_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
         temporary.mkdir()
         try:
             yield temporary
-            for folder, _, files in os.walk(temporary):
-                for name in files:
-                    _sync(Path(folder, name), must=True)
-                _sync(Path(folder))
             _take_name(temporary, target)
         except BaseException:
             import shutil  # which loads three compressors
@@ -132,7 +130,7 @@ def published_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 def temporary_beside(target: Path) -> Path:
     """Return a private name in the folder of `target`: hidden, short, and with 64 bits that nobody can guess."""
-    return target.with_name(f".latchfree-{os.urandom(8).hex()}.tmp")
+    return target.with_name(private_name())
 
 
 def _permissions(target: Path) -> int | None:
@@ -148,7 +146,33 @@ def _permissions(target: Path) -> int | None:
     return stat.S_IMODE(found.st_mode)
 
 
+def publish_filled(folder: Path, path: str | os.PathLike[str]) -> None:
+    """Give a folder that is filled another name beside it, all at once; it was worked in, and found again, until now.
+
+    Parameters
+    ----------
+    folder : Path
+    path : path-like
+        Nothing but an empty folder may be there.
+
+    Raises
+    ------
+    FileExistsError
+        If something is at `path`.
+    OSError
+        If what is in the folder cannot be brought to disk: it has its old name then.
+    """
+    target = Path(os.path.realpath(path))
+    _take_name(folder, target)
+    _sync(target.parent)
+
+
 def _take_name(temporary: Path, target: Path) -> None:
+    """Bring what is in a folder to disk, then give the folder its name."""
+    for folder, _, files in os.walk(temporary):
+        for name in files:
+            _sync(Path(folder, name), must=True)
+        _sync(Path(folder))
     try:
         temporary.rename(target)
     except OSError as error:

@@ -61,11 +61,11 @@ REVIEWED = {
     # blocks that `_store` has taken and the ring has handed out once; slices of the arena's words are checked by NumPy
     "latchfree.streams.messages": {"RING.free_block", "RING.take_block"},
     # words of a record that `Place` has written, in memory of the size that the shape needs
-    "latchfree.sketches.place": {"SKETCH.create", "SKETCH.end", "SKETCH.free", "SKETCH.is_quiet", "round_up"},
+    "latchfree.sketches.common.place": {"SKETCH.create", "SKETCH.end", "SKETCH.free", "SKETCH.is_quiet", "round_up"},
     # arrays as long as the shape says; `_merge` has compared the shapes
     "latchfree.sketches.sketch": {"SKETCH.added", "SKETCH.copy", "getattr(SKETCH, call)"},
     # `columns.to_column` has checked kinds, lengths and nulls; one item is bytes that a codec has made
-    "latchfree.sketches.items": {"SKETCH.hash_blob", "SKETCH.hash_blobs", "SKETCH.hash_int", "SKETCH.hash_ints"},
+    "latchfree.sketches.common.items": {"SKETCH.hash_blob", "SKETCH.hash_blobs", "SKETCH.hash_int", "SKETCH.hash_ints"},
     # hashes of `items.chunks`, and answers cut from an array as long as the column; `counts_of` has compared lengths
     "latchfree.sketches.bloom": {
         "SKETCH.bloom_add",

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from latchfree.native import build
+from latchfree.libraries import build
 from latchfree.native.library import Library
 from latchfree_cli.commands import compile as command
 from latchfree_cli.exits import Stop

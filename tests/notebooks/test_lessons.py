@@ -5,7 +5,7 @@ import re
 import pytest
 
 from latchfree_teach import find_lesson, lessons, play_page
-from latchfree_teach.course.notebooks import notebook
+from latchfree_teach.handouts.notebooks import notebook
 
 
 @pytest.mark.parametrize("lesson", lessons(), ids=lambda lesson: lesson.name)

@@ -3,6 +3,7 @@
 import errno
 import os
 import signal
+import stat
 import subprocess
 import sys
 import threading
@@ -10,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from latchfree_support import publishing
-from latchfree_support.publishing import publish_file, publish_folder
+from latchfree_support import publishing, replacing
+from latchfree_support.publishing import publish_file, publish_filled, publish_folder
+from latchfree_support.replacing import replace_file
 
 OLD, NEW = b"what was there", b"what comes"
 
@@ -311,3 +313,58 @@ def test_somebody_else_was_faster(tmp_path, first):
     assert caught.value.filename == str(tmp_path / "out")
     assert names(tmp_path) == ["out"]
     assert first == "file" or names(tmp_path / "out") == ["theirs"]
+
+
+def test_a_filled_folder_gets_its_name_when_all_is_on_disk(tmp_path, monkeypatch):
+    work, out = tmp_path / "out.partial", tmp_path / "out"
+    (work / "deep").mkdir(parents=True)
+    (work / "deep" / "file").write_bytes(b"content")
+    synced = []
+    real = os.fsync
+
+    def fsync(fd):
+        synced.append(Path(f"/proc/self/fd/{fd}").readlink().name)
+        assert not out.exists() or synced[-1] == tmp_path.name
+        real(fd)
+
+    monkeypatch.setattr(publishing.os, "fsync", fsync)
+    publish_filled(work, out)
+    assert synced == ["out.partial", "file", "deep", tmp_path.name]
+    assert (out / "deep" / "file").read_bytes() == b"content"
+    assert not work.exists()
+
+
+def test_a_filled_folder_does_not_take_the_place_of_another(tmp_path):
+    work, out = tmp_path / "out.partial", tmp_path / "out"
+    for folder in (work, out):
+        folder.mkdir()
+        (folder / folder.name).touch()
+    with pytest.raises(FileExistsError):
+        publish_filled(work, out)
+    assert names(work) == ["out.partial"]
+    assert names(out) == ["out"]
+
+
+@pytest.mark.parametrize("mode", [None, 0o640])
+def test_a_file_is_replaced_with_nothing_but_os(tmp_path, mode):
+    target = tmp_path / "file"
+    target.write_bytes(b"before")
+    replace_file(str(target), b"after" * 100_000, mode)
+    assert target.read_bytes() == b"after" * 100_000
+    assert mode is None or stat.S_IMODE(target.stat().st_mode) == mode
+    assert names(tmp_path) == ["file"]
+
+
+@pytest.mark.parametrize("step", ["write", "replace"])
+def test_a_file_stays_where_it_cannot_be_replaced(tmp_path, monkeypatch, step):
+    def fail(*_):
+        raise OSError(errno.ENOSPC, "no space left")
+
+    target = tmp_path / "file"
+    target.write_bytes(b"before")
+    with monkeypatch.context() as patch:
+        patch.setattr(replacing.os, step, fail)
+        with pytest.raises(OSError, match="no space"):
+            replace_file(str(target), b"after")
+    assert target.read_bytes() == b"before"
+    assert names(tmp_path) == ["file"]

@@ -97,7 +97,7 @@ def dump(
     from latchfree import Arena
     from latchfree.ctrie.backup import recorded, save
     from latchfree.ctrie.store import Store
-    from latchfree.sketches.shapes import RECORDS
+    from latchfree.sketches.common.shapes import RECORDS
     from latchfree.structures import RING_BUFFER, TOPIC_TRIE, name_of
     from latchfree_cli import arena_dump
 

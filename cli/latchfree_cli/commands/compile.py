@@ -32,8 +32,8 @@ def compile(settings: Settings) -> Outcome:
 
 
 def _libraries() -> list[tuple[str, Library, tuple[Border, ...]]]:
+    from latchfree.libraries.tables import BORDERS
     from latchfree.native.library import LATCHFREE
-    from latchfree.native.made import BORDERS
     from latchfree_lincheck.engine.border import BORDERS as CHECKER
     from latchfree_lincheck.native import LINCHECK
 
@@ -42,7 +42,7 @@ def _libraries() -> list[tuple[str, Library, tuple[Border, ...]]]:
 
 def _make(settings: Settings, name: str, library: Library, borders: tuple[Border, ...]) -> str:
     """Make a library; processes that run already go on without it."""
-    from latchfree.native.build import NoLinker, make
+    from latchfree.libraries.build import NoLinker, make
 
     with settings.progress(f"compiling the {name}") as progress:
         try:

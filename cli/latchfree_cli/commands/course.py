@@ -31,7 +31,7 @@ def course(
     the answers to the questions, a syllabus of six weeks and one of twelve, and an exam. The same latchfree writes the
     same bytes.
     """
-    from latchfree_teach.course.packs import archive, play_pages, student_files, teacher_files
+    from latchfree_teach.handouts.packs import archive, play_pages, student_files, teacher_files
 
     with settings.progress("course build: making the play pages" if play else "course build"):
         try:

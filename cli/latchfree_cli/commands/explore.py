@@ -122,7 +122,7 @@ def explore(
             exits.USAGE, "--model, --switches and --cancels are for plain Python: MODULE:CLASS or MODULE:COROUTINE"
         )
     if along is not None:
-        from latchfree_cli.bridge import explore_along
+        from latchfree_cli.specs.bridge import explore_along
 
         given = (
             scenario,

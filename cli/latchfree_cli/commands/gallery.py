@@ -5,8 +5,8 @@ from typing import Annotated
 import typer
 
 from latchfree_cli import exits
-from latchfree_cli.commands.show import unwritable
 from latchfree_cli.frame import examples
+from latchfree_cli.pages import unwritable
 from latchfree_cli.settings import Outcome, Settings
 
 

@@ -12,7 +12,7 @@ from latchfree_cli.frame import examples
 from latchfree_cli.settings import Outcome, Settings
 
 if TYPE_CHECKING:
-    from latchfree_cli.graph_questions import GraphReport
+    from latchfree_cli.specs.questions import GraphReport
 
 DRAWABLE: Final = 1000
 """Laying out more states than this takes too long."""
@@ -49,8 +49,8 @@ def graph(
 
     Several models are asked one by one, but for --coverage together: an action must be taken in one of them.
     """
-    from latchfree_cli.graph_questions import ask_invariant, ask_livelock, report_on
-    from latchfree_cli.spec_runs import named, read_manifest
+    from latchfree_cli.specs.questions import ask_invariant, ask_livelock, report_on
+    from latchfree_cli.specs.runs import named, read_manifest
     from latchfree_model.graph import Unexplored
 
     models = named(read_manifest(manifest), names)
@@ -105,7 +105,7 @@ def _show(report: "GraphReport", settings: Settings) -> None:
 
 def _coverage(reports: "list[GraphReport]", settings: Settings) -> list[dict[str, str]]:
     """Return the actions that no model takes, after saying so."""
-    from latchfree_cli.graph_questions import covered
+    from latchfree_cli.specs.questions import covered
 
     never = []
     for each in covered(reports, settings):
@@ -127,7 +127,7 @@ def _write(
     colour: str | None,
 ) -> None:
     """Write the files asked for."""
-    from latchfree_cli.graph_questions import paths_document
+    from latchfree_cli.specs.questions import paths_document
     from latchfree_model.graph import READABLE, draw_dot, draw_svg, edge_cover
 
     if paths:

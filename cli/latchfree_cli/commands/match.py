@@ -56,8 +56,8 @@ def match(
     {"topic": ..., "subscribers": [...]}
     """
     from latchfree.topics import DIALECTS
+    from latchfree_cli.matching.files import subscriptions as read
     from latchfree_cli.matching.interest import ENGINES, Interest
-    from latchfree_cli.topic_files import subscriptions as read
 
     exits.named("engine", ENGINES, [engine], "latchfree match --help")
     (rules,) = exits.named("dialect", DIALECTS, [dialect], "latchfree match --help")

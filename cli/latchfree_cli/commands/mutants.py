@@ -73,7 +73,7 @@ def _listed(settings: Settings, layers: list[LayerName]) -> Outcome:
 
 def _entries() -> list[dict[str, Any]]:
     """Return what is known of each mutant, those of the code first."""
-    from latchfree_cli.spec_runs import read_manifest
+    from latchfree_cli.specs.runs import read_manifest
     from latchfree_evidence.mutants.catalogue import MUTANTS
 
     specified: dict[str, str] = {}
@@ -125,7 +125,7 @@ def _in_lanes(layers: list[LayerName], settings: Settings, report: Report) -> li
 
 def spec_cells(settings: Settings, report: Report) -> list[Cell]:
     """Return one cell for each TLA+ mutant: caught if every model of it shows the violation expected."""
-    from latchfree_cli.spec_runs import SpecOutcome, read_manifest, run_all
+    from latchfree_cli.specs.runs import SpecOutcome, read_manifest, run_all
 
     by_mutant: dict[str, list[SpecOutcome]] = {}
     models = [model for model in read_manifest() if model.mutant and model.profile == "quick"]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from latchfree_cli import exits
-from latchfree_cli.commands.show import SUFFIXES
 from latchfree_cli.frame import examples
+from latchfree_cli.pages import SUFFIXES
 from latchfree_cli.settings import Outcome, Settings
 
 if TYPE_CHECKING:

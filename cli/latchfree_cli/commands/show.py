@@ -3,7 +3,7 @@
 import shlex
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,13 +11,11 @@ from latchfree_cli import exits
 from latchfree_cli.frame import examples
 from latchfree_cli.histories.files import Reading, kept, model_of, read_histories, stem_of
 from latchfree_cli.history_options import Failed, Initial, Keyed
+from latchfree_cli.pages import SUFFIXES, write_page
 from latchfree_cli.settings import Outcome, Settings
 
 if TYPE_CHECKING:
     from latchfree_lincheck.show import Judged
-
-SUFFIXES: Final = (".html", ".htm")
-"""The output is a file if it ends so, else a folder."""
 
 
 class OpenAt(StrEnum):
@@ -152,22 +150,3 @@ def _target(out: Path, files: list[Path]) -> Path:
     if path.exists() and any(file.exists() and path.samefile(file) for file in files):
         raise exits.Stop(exits.USAGE, f"{path}: would overwrite a history; choose another file with -o REPORT.html")
     return path
-
-
-def write_page(path: Path, text: str) -> int:
-    """Write a page, whole or not at all, in a folder that is made if need be; return its bytes."""
-    from latchfree_lincheck.show import save
-
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        save(path, text)
-    except OSError as error:
-        raise unwritable(path, error) from None
-    return path.stat().st_size
-
-
-def unwritable(path: Path, error: OSError) -> exits.Stop:
-    """Say why the page could not be written, and what to do."""
-    wrong = isinstance(error, PermissionError | IsADirectoryError | NotADirectoryError | FileExistsError)
-    fix = "choose another file with -o REPORT.html" if wrong else "make room or choose another disk with -o REPORT.html"
-    return exits.Stop(exits.USAGE if wrong else exits.TOOL, f"cannot write {path}: {error.strerror}; {fix}")

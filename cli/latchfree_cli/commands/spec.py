@@ -12,7 +12,7 @@ from latchfree_cli.frame import examples
 from latchfree_cli.settings import Outcome, Settings
 
 if TYPE_CHECKING:
-    from latchfree_cli.spec_runs import SpecOutcome
+    from latchfree_cli.specs.runs import SpecOutcome
     from latchfree_model.tlc import SpecModel
 
 
@@ -45,7 +45,7 @@ def spec(
     A model named on the command line that is violated ends with exit code 1, as a mutant must; without names,
     a violation that the manifest expects is no failure.
     """
-    from latchfree_cli.spec_runs import counterexample, read_manifest, record_counts, run_all, write_counterexample
+    from latchfree_cli.specs.runs import counterexample, read_manifest, record_counts, run_all, write_counterexample
     from latchfree_model.tlc import unrecorded
 
     models = _select(read_manifest(manifest), names or [], profile)
@@ -86,7 +86,7 @@ def spec(
 
 def _select(models: "list[SpecModel]", names: list[str], profile: Profile) -> "list[SpecModel]":
     """Return the models named, else those of the profile and of the quicker ones."""
-    from latchfree_cli.spec_runs import named
+    from latchfree_cli.specs.runs import named
 
     if names:
         return named(models, names)

@@ -12,9 +12,9 @@ from latchfree_cli import exits
 from latchfree_cli.commands.chain.board import Board, table_of
 from latchfree_cli.commands.chain.rows import LAYERS, Plan, Profile, exit_code
 from latchfree_cli.commands.chain.running import run_layers
-from latchfree_cli.commands.chain.slots import Slots, default_count
 from latchfree_cli.frame import examples
 from latchfree_cli.settings import Outcome, Settings
+from latchfree_cli.slots import Slots, default_count
 
 REPORT: Final = "report.json"
 OPERATIONS: Final = 1_000_000

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from latchfree_cli import exits
-from latchfree_cli.commands.show import SUFFIXES, write_page
 from latchfree_cli.exploring.classes import quiet, settings_in
+from latchfree_cli.pages import SUFFIXES, write_page
 from latchfree_cli.settings import Outcome, Settings
 
 

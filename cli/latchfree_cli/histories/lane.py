@@ -345,24 +345,13 @@ def quoted(word: str) -> str:
 
 
 def publish(path: str, content: bytes) -> None:
-    """Write a file that appears whole, see `latchfree_support.publishing.publish_file`."""
+    """Write a file that appears whole; what is no file that we may write is left to the ordinary path."""
+    from latchfree_support.replacing import replace_file
+
     try:
         mode = os.lstat(path).st_mode
     except FileNotFoundError:
         mode = None
     if mode is not None and (not stat.S_ISREG(mode) or not os.access(path, os.W_OK)):
         raise NotUsual
-    private = f"{path.rpartition('/')[0]}/.latchfree-{os.urandom(8).hex()}.tmp"
-    number = os.open(private, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666 if mode is None else 0o600)
-    try:
-        try:
-            if mode is not None:
-                os.fchmod(number, stat.S_IMODE(mode))
-            if os.write(number, content) != len(content):
-                raise NotUsual
-        finally:
-            os.close(number)
-        os.replace(private, path)  # noqa: PTH105
-    except BaseException:
-        os.unlink(private)  # noqa: PTH108
-        raise
+    replace_file(path, content, None if mode is None else stat.S_IMODE(mode))

@@ -14,7 +14,8 @@ from typing import Any, Final
 from latchfree.arena import entry, header, layout
 from latchfree.ctrie import codecs
 from latchfree.limiting import limiter
-from latchfree.sketches import count_min, kll, shapes
+from latchfree.sketches import count_min, kll
+from latchfree.sketches.common import shapes
 from latchfree.streams import RingBuffer, handle, messages
 from latchfree.topics import AMQP, MQTT, NATS, CachedMatcher, RetainedTopics, relations
 from latchfree_cli.matching import lines

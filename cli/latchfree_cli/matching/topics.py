@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from latchfree_cli import exits
+from latchfree_cli.matching.files import batches, format_of
 from latchfree_cli.matching.lines import Lines, opened
-from latchfree_cli.topic_files import batches, format_of
 
 
 @dataclass

@@ -69,7 +69,7 @@ def clean() -> None:
 
 def _tie(theorem: Theorem, limit: float | None) -> Tie | str:
     """Compare a system with TLC's graph of its model."""
-    from latchfree_cli.spec_runs import read_manifest
+    from latchfree_cli.specs.runs import read_manifest
     from latchfree_evidence.inductive.tie import compare
     from latchfree_model.graph.explore import Unexplored, explore
     from latchfree_model.tlc.tools import ToolMissing

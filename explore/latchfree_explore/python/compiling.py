@@ -13,11 +13,13 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Final
 
 from latchfree_explore.python.extension import HERE, MODULES, folder
+from latchfree_support.publishing import published_folder
 
 _IMPORTED: Final = ("latchfree", "latchfree_support", "latchfree_model", "latchfree_lincheck")
 
@@ -40,7 +42,7 @@ def compile_explorer() -> Path:
     if importlib.util.find_spec("mypyc") is None:
         raise CannotCompile("there is no mypyc; fix: pip install mypy setuptools")
     made.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=made.parent) as name:
+    with tempfile.TemporaryDirectory(prefix="latchfree-explorer-") as name:
         work = Path(name)
         shutil.copytree(HERE.parent, work / "latchfree_explore", ignore=shutil.ignore_patterns("__pycache__"))
         files = [f"latchfree_explore/python/{each}.py" for each in MODULES]
@@ -56,12 +58,12 @@ def compile_explorer() -> Path:
         shared = list(work.glob("*__mypyc.*"))
         if done.returncode or not shared:
             raise CannotCompile(f"mypyc failed:\n{(done.stdout + done.stderr)[-2000:]}")
-        ready, suffix = work / "ready", str(sysconfig.get_config_var("EXT_SUFFIX"))
-        for each in work.glob("latchfree_explore/python/*/*" + suffix):
-            (ready / each.parent.name).mkdir(parents=True, exist_ok=True)
-            shutil.move(each, ready / each.parent.name)
-        shutil.move(shared[0], ready)
-        ready.replace(made)
+        suffix = str(sysconfig.get_config_var("EXT_SUFFIX"))
+        with suppress(FileExistsError), published_folder(made) as ready:  # somebody else may have made it meanwhile
+            for each in work.glob("latchfree_explore/python/*/*" + suffix):
+                (ready / each.parent.name).mkdir(exist_ok=True)
+                shutil.move(each, ready / each.parent.name)
+            shutil.move(shared[0], ready)
     return made
 
 

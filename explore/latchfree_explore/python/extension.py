@@ -19,11 +19,10 @@ from latchfree.jit import cache_root
 
 SETTING: Final = "LATCHFREE_EXPLORE_COMPILED"
 MODULES: Final = (
-    "core/constants", "core/names", "core/run", "core/steps", "core/task", "core/undo", "hooks/announce",
-    "hooks/atomic", "hooks/bound", "hooks/calls", "hooks/effects", "hooks/generators", "hooks/given", "hooks/items",
-    "hooks/iterating", "hooks/keeping", "hooks/lookup", "hooks/operators", "hooks/proxies", "hooks/slots",
-    "hooks/state", "hooks/touched", "hooks/variables", "hooks/whole", "library/twins", "search/races",
-    "search/strategies",
+    "core/constants", "core/names", "core/run", "core/steps", "core/task", "core/undo", "facts/effects", "facts/lookup",
+    "facts/proxies", "facts/slots", "facts/whole", "hooks/announce", "hooks/atomic", "hooks/bound", "hooks/calls",
+    "hooks/generators", "hooks/given", "hooks/items", "hooks/iterating", "hooks/keeping", "hooks/operators",
+    "hooks/state", "hooks/touched", "hooks/variables", "library/twins", "search/races", "search/strategies",
 )  # fmt: skip
 """What most of the time is spent in. No module is here that looks at the frames of its callers."""
 HERE: Final = Path(__file__).parent

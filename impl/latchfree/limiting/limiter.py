@@ -20,9 +20,9 @@ from latchfree.limiting.border import BUCKET
 from latchfree.limiting.errors import LimiterGone, RateLimited
 from latchfree.limiting.kernels.bucket import GRANTED
 from latchfree.sketches.border import SKETCH
-from latchfree.sketches.items import fraction, whole
-from latchfree.sketches.place import Place, check_arena, unlink
-from latchfree.sketches.shapes import MOST_SPAN, Shape
+from latchfree.sketches.common.items import fraction, whole
+from latchfree.sketches.common.place import Place, check_arena, unlink
+from latchfree.sketches.common.shapes import MOST_SPAN, Shape
 from latchfree.streams.handle import seconds_of
 from latchfree.structures import RATE_LIMITER
 

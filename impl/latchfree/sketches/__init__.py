@@ -1,7 +1,7 @@
 """Sketches: small summaries of many items, shared by threads and processes.
 
-`sketch` is what all have in common, `place` says where a sketch is, `items` takes strings, bytes and integers.
-There is one file for each kind, the Python face of it; `kernels` is the compiled half.
+There is one file for each kind, the Python face of it; `kernels` is the compiled half. `sketch` is the class that all
+are made of; in `common`, `place` says where a sketch is, and `items` takes strings, bytes and integers.
 
 Examples
 --------
@@ -13,9 +13,9 @@ True
 """
 
 from latchfree.sketches.bloom import Bloom
+from latchfree.sketches.common.errors import SketchGone, SketchInvalid, SketchMismatch
 from latchfree.sketches.count_min import CountMin
 from latchfree.sketches.counting import CountingBloom
-from latchfree.sketches.errors import SketchGone, SketchInvalid, SketchMismatch
 from latchfree.sketches.hyperloglog import HyperLogLog
 from latchfree.sketches.inverse import InverseBloom
 from latchfree.sketches.kll import KLL

@@ -9,10 +9,10 @@ import numpy as np
 from latchfree.arena import Arena
 from latchfree.ctrie.columns import from_flags
 from latchfree.sketches.border import SKETCH
-from latchfree.sketches.items import fraction, hash_of, seed_of, whole
-from latchfree.sketches.place import Place
-from latchfree.sketches.shapes import MOST_CELLS, Shape
-from latchfree.sketches.sizing import items_for, rate, shape_for
+from latchfree.sketches.common.items import fraction, hash_of, seed_of, whole
+from latchfree.sketches.common.place import Place
+from latchfree.sketches.common.shapes import MOST_CELLS, Shape
+from latchfree.sketches.common.sizing import items_for, rate, shape_for
 from latchfree.sketches.sketch import Sketch
 from latchfree.structures import BLOOM
 
@@ -42,8 +42,8 @@ class Bloom(Sketch):
     Notes
     -----
     Who has added an item finds it for ever, in whatever thread or process. While an item is being added by one thread,
-    another may find it or not. See `latchfree.sketches.kernels.bloom` for the blocks, and `latchfree.sketches.sizing`
-    for the size.
+    another may find it or not. See `latchfree.sketches.kernels.bloom` for the blocks, and
+    `latchfree.sketches.common.sizing` for the size.
 
     Examples
     --------

@@ -9,10 +9,10 @@ import numpy as np
 
 from latchfree.arena import Arena
 from latchfree.sketches.border import SKETCH
-from latchfree.sketches.items import chunks, column_of, counts_of, fraction, hash_of, seed_of, whole
+from latchfree.sketches.common.items import chunks, column_of, counts_of, fraction, hash_of, seed_of, whole
+from latchfree.sketches.common.place import Place
+from latchfree.sketches.common.shapes import MOST_CELLS, Shape
 from latchfree.sketches.kernels.rows import MOST_DEPTH
-from latchfree.sketches.place import Place
-from latchfree.sketches.shapes import MOST_CELLS, Shape
 from latchfree.sketches.sketch import Sketch
 from latchfree.structures import COUNT_MIN
 

@@ -10,11 +10,11 @@ import numpy as np
 from latchfree.arena import Arena
 from latchfree.ctrie.columns import from_flags
 from latchfree.sketches.border import SKETCH
+from latchfree.sketches.common.items import fraction, hash_of, seed_of, whole
+from latchfree.sketches.common.place import Place
+from latchfree.sketches.common.shapes import MOST_CELLS, Shape
+from latchfree.sketches.common.sizing import sliced_rate, slices_for
 from latchfree.sketches.filter import Filter
-from latchfree.sketches.items import fraction, hash_of, seed_of, whole
-from latchfree.sketches.place import Place
-from latchfree.sketches.shapes import MOST_CELLS, Shape
-from latchfree.sketches.sizing import sliced_rate, slices_for
 from latchfree.structures import COUNTING_BLOOM
 
 

@@ -31,9 +31,9 @@ from typing import Final
 import numpy as np
 
 from latchfree.sketches.border import SKETCH
-from latchfree.sketches.errors import SketchInvalid
-from latchfree.sketches.levels import MOST_LEVELS, Lane, Words
-from latchfree.sketches.numbers import numbers_of, words_of
+from latchfree.sketches.common.errors import SketchInvalid
+from latchfree.sketches.common.levels import MOST_LEVELS, Lane, Words
+from latchfree.sketches.common.numbers import numbers_of, words_of
 
 _FAMILY: Final = 15
 _LEAST_ROOM: Final = 8

@@ -8,7 +8,7 @@ import numpy as np
 
 from latchfree.ctrie.columns import from_flags
 from latchfree.sketches.border import SKETCH
-from latchfree.sketches.items import hash_of
+from latchfree.sketches.common.items import hash_of
 from latchfree.sketches.sketch import Sketch
 
 

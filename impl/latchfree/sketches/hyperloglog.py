@@ -10,10 +10,10 @@ import numpy as np
 from latchfree.arena import Arena
 from latchfree.sketches import cardinality
 from latchfree.sketches.border import SKETCH
-from latchfree.sketches.errors import SketchInvalid
-from latchfree.sketches.items import fraction, hash_of, seed_of
-from latchfree.sketches.place import Place
-from latchfree.sketches.shapes import LEAST_PRECISION, MOST_PRECISION, Shape
+from latchfree.sketches.common.errors import SketchInvalid
+from latchfree.sketches.common.items import fraction, hash_of, seed_of
+from latchfree.sketches.common.place import Place
+from latchfree.sketches.common.shapes import LEAST_PRECISION, MOST_PRECISION, Shape
 from latchfree.sketches.sketch import Sketch
 from latchfree.structures import HYPERLOGLOG
 

@@ -9,10 +9,10 @@ import numpy as np
 from latchfree.arena import Arena
 from latchfree.ctrie.columns import from_flags
 from latchfree.sketches.border import SKETCH
-from latchfree.sketches.items import hash_of, seed_of, whole
+from latchfree.sketches.common.items import hash_of, seed_of, whole
+from latchfree.sketches.common.place import Place
+from latchfree.sketches.common.shapes import MOST_CELLS, Shape
 from latchfree.sketches.kernels.inverse import UNSEEN
-from latchfree.sketches.place import Place
-from latchfree.sketches.shapes import MOST_CELLS, Shape
 from latchfree.sketches.sketch import Sketch
 from latchfree.structures import INVERSE_BLOOM
 

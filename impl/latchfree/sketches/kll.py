@@ -12,14 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latchfree.arena import Arena
-from latchfree.sketches import datasketches, levels, stored
+from latchfree.sketches import datasketches
 from latchfree.sketches.border import SKETCH
-from latchfree.sketches.errors import SketchInvalid, SketchMismatch
-from latchfree.sketches.items import CHUNK, fraction, seed_of, whole
+from latchfree.sketches.common import levels, stored
+from latchfree.sketches.common.errors import SketchInvalid, SketchMismatch
+from latchfree.sketches.common.items import CHUNK, fraction, seed_of, whole
+from latchfree.sketches.common.numbers import number_of, numbers_in, numbers_of, word_of, words_of
+from latchfree.sketches.common.place import Place
+from latchfree.sketches.common.shapes import LEAST_ROOM, MOST_LANES, MOST_ROOM, Shape
 from latchfree.sketches.kernels import lanes as w
-from latchfree.sketches.numbers import number_of, numbers_in, numbers_of, word_of, words_of
-from latchfree.sketches.place import Place
-from latchfree.sketches.shapes import LEAST_ROOM, MOST_LANES, MOST_ROOM, Shape
 from latchfree.sketches.sketch import Sketch
 from latchfree.structures import KLL as KIND
 

@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from latchfree.arena import Arena
+from latchfree.sketches.common.items import fraction, seed_of, whole
+from latchfree.sketches.common.place import Place
+from latchfree.sketches.common.shapes import MOST_CELLS, Shape
+from latchfree.sketches.common.sizing import items_in_slice, sliced_rate, slices_for
 from latchfree.sketches.filter import Filter
-from latchfree.sketches.items import fraction, seed_of, whole
-from latchfree.sketches.place import Place
-from latchfree.sketches.shapes import MOST_CELLS, Shape
-from latchfree.sketches.sizing import items_in_slice, sliced_rate, slices_for
 from latchfree.structures import PARTITIONED_BLOOM
 
 

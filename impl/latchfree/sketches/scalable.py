@@ -6,12 +6,12 @@ from typing import Any, ClassVar
 
 from latchfree.arena import Arena
 from latchfree.sketches.border import SKETCH
+from latchfree.sketches.common.items import fraction, seed_of, whole
+from latchfree.sketches.common.place import Place
+from latchfree.sketches.common.shapes import LEAST_RATE, MOST_CELLS, RATE_UNIT, Shape, layers_of
+from latchfree.sketches.common.sizing import rate
 from latchfree.sketches.filter import Filter
-from latchfree.sketches.items import fraction, seed_of, whole
 from latchfree.sketches.kernels.scalable import MOST_LAYERS
-from latchfree.sketches.place import Place
-from latchfree.sketches.shapes import LEAST_RATE, MOST_CELLS, RATE_UNIT, Shape, layers_of
-from latchfree.sketches.sizing import rate
 from latchfree.structures import SCALABLE_BLOOM
 
 

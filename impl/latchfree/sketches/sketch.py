@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from latchfree.arena import Arena
 from latchfree.errors import ArenaInvalid
-from latchfree.sketches import stored
 from latchfree.sketches.border import SKETCH
-from latchfree.sketches.errors import SketchInvalid, SketchMismatch
-from latchfree.sketches.items import chunks, column_of
-from latchfree.sketches.place import Place, check_arena, unlink
-from latchfree.sketches.shapes import MOST_HEAD, Shape, cells_of, check_head
+from latchfree.sketches.common import stored
+from latchfree.sketches.common.errors import SketchInvalid, SketchMismatch
+from latchfree.sketches.common.items import chunks, column_of
+from latchfree.sketches.common.place import Place, check_arena, unlink
+from latchfree.sketches.common.shapes import MOST_HEAD, Shape, cells_of, check_head
 from latchfree.structures import name_of
 
 S = TypeVar("S", bound="Sketch")

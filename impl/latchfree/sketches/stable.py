@@ -9,11 +9,11 @@ import numpy as np
 from latchfree.arena import Arena
 from latchfree.ctrie.columns import from_flags
 from latchfree.sketches.border import SKETCH
-from latchfree.sketches.items import fraction, hash_of, seed_of, whole
+from latchfree.sketches.common.items import fraction, hash_of, seed_of, whole
+from latchfree.sketches.common.place import Place
+from latchfree.sketches.common.shapes import MOST_CELLS, Shape
+from latchfree.sketches.common.sizing import fading_for, stable_rate
 from latchfree.sketches.kernels.stable import TOP
-from latchfree.sketches.place import Place
-from latchfree.sketches.shapes import MOST_CELLS, Shape
-from latchfree.sketches.sizing import fading_for, stable_rate
 from latchfree.sketches.sketch import Sketch
 from latchfree.structures import STABLE_BLOOM
 

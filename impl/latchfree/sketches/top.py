@@ -12,12 +12,22 @@ from numpy.typing import NDArray
 from latchfree.arena import Arena
 from latchfree.ctrie.columns import Column
 from latchfree.sketches.border import SKETCH
+from latchfree.sketches.common.items import (
+    chunks,
+    column_of,
+    fraction,
+    hash_of,
+    is_text,
+    kept,
+    one_item,
+    seed_of,
+    whole,
+)
+from latchfree.sketches.common.place import Place
+from latchfree.sketches.common.shapes import MOST_CELLS, Shape
 from latchfree.sketches.count_min import MOST_COUNT
-from latchfree.sketches.items import chunks, column_of, fraction, hash_of, is_text, kept, one_item, seed_of, whole
 from latchfree.sketches.kernels import top as t
 from latchfree.sketches.kernels.rows import MOST_DEPTH
-from latchfree.sketches.place import Place
-from latchfree.sketches.shapes import MOST_CELLS, Shape
 from latchfree.sketches.sketch import Sketch
 from latchfree.structures import TOP_K
 

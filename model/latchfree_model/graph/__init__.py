@@ -1,9 +1,9 @@
 """The state graph of a bounded model: every behaviour of the model, as a graph to ask questions about."""
 
-from latchfree_model.graph.cover import edge_cover
-from latchfree_model.graph.coverage import ActionCoverage, action_coverage
+from latchfree_model.graph.action_coverage import ActionCoverage, action_coverage
 from latchfree_model.graph.draw import READABLE, draw_dot, draw_svg
 from latchfree_model.graph.dump import read_dump
+from latchfree_model.graph.edge_cover import edge_cover
 from latchfree_model.graph.explore import Explored, Unexplored, check_invariant, explore, list_actions
 from latchfree_model.graph.livelock import Livelock, find_livelock
 from latchfree_model.graph.shortest import counterexample, locate, shortest_path

@@ -8,6 +8,7 @@ from typing import Final
 
 from latchfree_model.tlc.manifest import SpecModel
 from latchfree_model.tlc.result import TlcResult
+from latchfree_support.publishing import publish_file
 
 ORDER: Final = (
     "name", "module", "config", "profile", "expect", "property", "distinct", "total", "depth", "workers", "mutant",
@@ -58,7 +59,7 @@ def record(path: Path, name: str, values: Mapping[str, int | str]) -> None:
             break
     else:
         raise ValueError(f"{path}: there is no model {name!r}")
-    path.write_text(_ENTRY.join([head, *entries]), encoding="utf-8")
+    publish_file(path, _ENTRY.join([head, *entries]).encode())
 
 
 def _with(entry: str, field: str, value: int | str) -> str:

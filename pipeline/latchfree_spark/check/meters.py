@@ -6,6 +6,7 @@ see `latchfree_spark.check.reports`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,8 +14,6 @@ from latchfree_spark.shipping import is_remote
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-    from latchfree_spark.check.judge.judging import Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +45,7 @@ class Meters:
         if self.retries is not None and attempt > 0:
             self.retries.add(1)
 
-    def judged(self, rows: list[Row]) -> None:
+    def judged(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Count the rows of a chunk."""
         if self.histories is not None:
             self.histories.add(len(rows))

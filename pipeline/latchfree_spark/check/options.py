@@ -87,7 +87,7 @@ class Options:
     criterion : str
         What is asked of a history: a name of `latchfree_lincheck.criteria.CRITERIA`.
     py_files : tuple of str
-        Files with modules of the user's own, each with a digest; see `latchfree_spark.modules`.
+        Files with modules of the user's own, each with a digest; see `latchfree_model.models.own_files`.
     """
 
     model: str | None = None

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from latchfree_model.models.loading import load_model
+from latchfree_model.models.own_files import use_files
 from latchfree_spark.check.judge.judging import function_of, unknown_model
 from latchfree_spark.check.meters import NOT_COUNTED, Meters
 from latchfree_spark.check.options import JUDGE, LINEARIZABILITY, Options, refuse_pieces
 from latchfree_spark.frames.columns import canonical, key, naming
 from latchfree_spark.frames.judging import ALSO_NAMES
 from latchfree_spark.frames.packing import FRAGMENT_DDL, packed
-from latchfree_spark.modules import use_files
 from latchfree_spark.shipping import on_workers
 
 if TYPE_CHECKING:

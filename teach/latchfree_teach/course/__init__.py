@@ -1,1 +1,1 @@
-"""The course: lessons as data, a folder each, and what reads them."""
+"""The course: lessons as data, a folder each, what reads them, and the task at the end."""

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from latchfree_cli import exits, graph_questions
+from latchfree_cli import exits
 from latchfree_cli.app import app
+from latchfree_cli.specs import questions
 from latchfree_model.graph import Explored, explore
 from latchfree_model.tlc import SpecModel
 
@@ -36,7 +37,7 @@ def graph(*arguments: str) -> Result:
 def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run where files may be written."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(graph_questions, "explore", explore_once)
+    monkeypatch.setattr(questions, "explore", explore_once)
 
 
 def test_sizes_paths_and_drawings() -> None:
@@ -114,7 +115,7 @@ def test_usage() -> None:
 
 
 def test_no_java_and_no_jar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(graph_questions, "explore", explore)
+    monkeypatch.setattr(questions, "explore", explore)
     monkeypatch.setenv("TLA2TOOLS_JAR", "/nowhere/tla2tools.jar")
     result = graph("spin_lock")
     assert result.exit_code == exits.TOOL

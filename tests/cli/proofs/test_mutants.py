@@ -12,10 +12,11 @@ from cli_processes import interrupt
 from typer.testing import CliRunner
 
 import latchfree_evidence.mutants
-from latchfree_cli import exits, mutant_runs, spec_runs
+from latchfree_cli import exits, mutant_runs
 from latchfree_cli.app import app
 from latchfree_cli.mutant_runs import LayerName
 from latchfree_cli.settings import Settings
+from latchfree_cli.specs import runs
 
 DATA = Path(__file__).parents[2] / "model" / "data"
 
@@ -24,7 +25,7 @@ DATA = Path(__file__).parents[2] / "model" / "data"
 def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run where files may be written, on a manifest with one mutant, C1."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(spec_runs, "spec_dir", lambda: DATA)
+    monkeypatch.setattr(runs, "spec_dir", lambda: DATA)
 
 
 def only(monkeypatch: pytest.MonkeyPatch, **options: dict[str, object]) -> None:
@@ -138,7 +139,7 @@ def test_the_list_has_one_line_for_each_mutant(monkeypatch: pytest.MonkeyPatch) 
     result = CliRunner().invoke(app, ["mutants", "--list"])
     assert result.exit_code == exits.OK
     lines = {line.split()[0]: line for line in result.stdout.splitlines()}
-    specified = {model.mutant for model in spec_runs.read_manifest() if model.mutant}
+    specified = {model.mutant for model in runs.read_manifest() if model.mutant}
     assert set(lines) == set(latchfree_evidence.mutants.MUTANTS) | specified
     assert len(result.stdout.splitlines()) == len(lines)
     said = latchfree_evidence.mutants.MUTANTS["S1"].summary

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from latchfree_cli.commands.chain.slots import Slots, default_count
+from latchfree_cli.slots import Slots, default_count
 
 
 def until(condition: Callable[[], bool]) -> None:

@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from latchfree_cli import exits, spec_runs
+from latchfree_cli import exits
 from latchfree_cli.app import app
 from latchfree_cli.commands import verify as command
 from latchfree_cli.commands.chain import layers, smoke
 from latchfree_cli.commands.chain.rows import Layer, LayerResult, Plan, Profile
 from latchfree_cli.settings import Report, Settings
+from latchfree_cli.specs import runs
 from latchfree_evidence.inductive.theorems import THEOREMS
 from latchfree_evidence.lemmas import LEMMAS
 from latchfree_model.tlc import SpecModel, TlcResult, load_manifest, spec_dir
@@ -101,8 +102,8 @@ def test_what_finds_most_begins_first_and_a_disagreement_is_told_at_once(
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(command, "default_count", lambda: 1)
-    monkeypatch.setattr(spec_runs, "run_model", run)
-    monkeypatch.setattr(spec_runs, "class_archive", lambda *given: None)
+    monkeypatch.setattr(runs, "run_model", run)
+    monkeypatch.setattr(runs, "class_archive", lambda *given: None)
     quick = [model for model in QUICK if not model.mutant]
     first = {model.name for model in smoke.models_of(quick)}
     assert 0 < len(first) < len(quick)

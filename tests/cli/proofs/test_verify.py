@@ -16,13 +16,14 @@ from cli_processes import environment, interrupt
 from rich.console import Console
 from typer.testing import CliRunner, Result
 
-from latchfree_cli import exits, spec_runs
+from latchfree_cli import exits
 from latchfree_cli.app import app
 from latchfree_cli.commands import verify as command
 from latchfree_cli.commands.chain import layers, rows
 from latchfree_cli.commands.chain.board import Board
 from latchfree_cli.commands.chain.rows import Layer, LayerResult, Plan, Verdict, exit_code
 from latchfree_cli.settings import Report, Settings
+from latchfree_cli.specs import runs
 from latchfree_evidence.inductive.theorems import THEOREMS
 from latchfree_evidence.lemmas import LEMMAS
 
@@ -33,7 +34,7 @@ DATA = Path(__file__).parents[2] / "model" / "data"
 def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Check small models, in a folder where files may be written."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(spec_runs, "spec_dir", lambda: DATA)
+    monkeypatch.setattr(runs, "spec_dir", lambda: DATA)
     monkeypatch.setattr(layers, "CODE_MUTANTS", (("W1", "explore"),))
     monkeypatch.setattr(layers, "SCENARIOS", ("put(0, 1) | put(0, 2)",))
     for name in [name for name in LEMMAS if name != "position-order"]:
@@ -251,7 +252,7 @@ def test_a_full_disk_is_no_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device", "/tmp/latchfree-tlc-x")
 
-    monkeypatch.setattr(spec_runs, "run_model", full)
+    monkeypatch.setattr(runs, "run_model", full)
     result = verify("--only", "spec", "--only", "spec mutants")
     assert result.exit_code == exits.TOOL, result.output
     assert "No space left on device" in result.output

@@ -17,7 +17,7 @@ from random_programs import START, module_of, outcomes
 from latchfree_explore import CannotControl, explore_object, explore_threads
 from latchfree_explore.python import objects
 from latchfree_explore.python.core import names, steps, undo
-from latchfree_explore.python.hooks import effects, polling
+from latchfree_explore.python.facts import effects, polling
 from latchfree_explore.python.hooks import flow as hooks_flow
 from latchfree_explore.python.library import locks
 from latchfree_explore.python.rewriting import codes, instrument

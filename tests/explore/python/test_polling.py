@@ -12,7 +12,7 @@ from interpreters import interpreter
 from polling_snippets import LOSES, SNIPPETS
 
 from latchfree_explore import explore_threads
-from latchfree_explore.python.hooks import polling
+from latchfree_explore.python.facts import polling
 
 PROGRAM = Path(polling_snippets.__file__)
 

@@ -7,7 +7,7 @@ import llvmlite.binding as llvm
 import pytest
 from native_symbols import NEEDED
 
-from latchfree.native.made import BORDERS
+from latchfree.libraries.tables import BORDERS
 from latchfree.native.module import emitted, linked
 from latchfree_lincheck.engine.border import BORDERS as CHECKER
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from latchfree.sketches import Bloom
-from latchfree.sketches.sizing import items_for, rate, shape_for
+from latchfree.sketches.common.sizing import items_for, rate, shape_for
 
 
 @pytest.mark.parametrize(("wanted", "items"), [(0.01, 1_000_000), (0.1, 200_000), (0.001, 1_000_000), (1e-4, 500_000)])

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from latchfree.sketches import CountMin, SketchMismatch
-from latchfree.sketches.items import hash_of
+from latchfree.sketches.common.items import hash_of
 
 WORD = (1 << 64) - 1
 STEP = 0x9E3779B97F4A7C15

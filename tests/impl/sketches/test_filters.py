@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from threads_together import together
 
 from latchfree.sketches import CountingBloom, PartitionedBloom, ScalableBloom, StableBloom
-from latchfree.sketches.items import hash_of
+from latchfree.sketches.common.items import hash_of
+from latchfree.sketches.common.shapes import layers_of
+from latchfree.sketches.common.sizing import fading_for, sliced_rate, slices_for, stable_rate
 from latchfree.sketches.kernels.stable import TOP
-from latchfree.sketches.shapes import layers_of
-from latchfree.sketches.sizing import fading_for, sliced_rate, slices_for, stable_rate
 from latchfree.words import mix
 
 WORD = (1 << 64) - 1

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from latchfree.sketches import HyperLogLog
 from latchfree.sketches.cardinality import estimate
-from latchfree.sketches.items import hash_of
+from latchfree.sketches.common.items import hash_of
 
 
 @pytest.mark.parametrize("count", [0, 1, 10, 1_000, 20_000, 300_000])

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from latchfree.sketches import InverseBloom
-from latchfree.sketches.items import hash_of
+from latchfree.sketches.common.items import hash_of
 from latchfree.sketches.kernels import inverse
 from latchfree.sketches.kernels.record import FIRST_CELL
 

@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from threads_together import together
 
 from latchfree import Arena, StructureMissing
-from latchfree.sketches import KLL, SketchGone, SketchInvalid, SketchMismatch, from_bytes, levels
-from latchfree.sketches.items import CHUNK
+from latchfree.sketches import KLL, SketchGone, SketchInvalid, SketchMismatch, from_bytes
+from latchfree.sketches.common import levels
+from latchfree.sketches.common.items import CHUNK
+from latchfree.sketches.common.numbers import number_of, numbers_in, numbers_of, word_of, words_of
 from latchfree.sketches.kernels import lanes as w
-from latchfree.sketches.numbers import number_of, numbers_in, numbers_of, word_of, words_of
 from latchfree_fsck import fsck
 
 NUMBERS = st.floats(allow_nan=False)

@@ -16,7 +16,7 @@ from latchfree.sketches import (
     StableBloom,
     TopK,
 )
-from latchfree.sketches.items import CHUNK, chunks, column_of, hash_of
+from latchfree.sketches.common.items import CHUNK, chunks, column_of, hash_of
 
 KINDS = [
     Bloom,

@@ -186,7 +186,7 @@ def test_a_version_that_is_not_ours(shared):
 
 def test_unlinking_waits_for_a_call(shared, monkeypatch):
     """Who is pinned keeps the memory; unlinking gives up after a while, and a repair gives the memory back."""
-    monkeypatch.setattr("latchfree.sketches.place._PATIENCE", 0.05)
+    monkeypatch.setattr("latchfree.sketches.common.place._PATIENCE", 0.05)
     made = Bloom.create(shared, "s", 100_000)
     before = shared.allocated
     epoch = int(shared.words[32])

@@ -24,7 +24,7 @@ from latchfree.sketches import (
     TopK,
     from_bytes,
 )
-from latchfree.sketches.items import CHUNK
+from latchfree.sketches.common.items import CHUNK
 
 MAKERS = {
     "bloom": lambda **more: Bloom(50, 0.1, **more),

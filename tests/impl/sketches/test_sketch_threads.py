@@ -8,7 +8,7 @@ from threads_together import together
 
 from latchfree import Arena
 from latchfree.sketches import Bloom, CountMin, HyperLogLog, InverseBloom
-from latchfree.sketches.items import CHUNK
+from latchfree.sketches.common.items import CHUNK
 from latchfree_lincheck import History, Operation, check, judge
 from latchfree_model import Call, SequentialModel
 

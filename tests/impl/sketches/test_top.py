@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from threads_together import together
 
 from latchfree.sketches import TopK
-from latchfree.sketches.items import hash_of
+from latchfree.sketches.common.items import hash_of
 from latchfree.sketches.kernels import top as t
 
 

@@ -15,10 +15,11 @@ from latchfree_lincheck import History, Operation, read_history, write_history
 from latchfree_lincheck.criteria import CRITERIA, judge
 from latchfree_model import get_model
 from latchfree_model.models.loading import load_model
+from latchfree_model.models.own_files import use_files
 from latchfree_spark.check import Options
 from latchfree_spark.check.judge.batch import unpack
 from latchfree_spark.check.judge.judging import judge_batch
-from latchfree_spark.modules import as_zip, use_files
+from latchfree_spark.modules import as_zip
 
 MODEL = """
 from latchfree_model import SequentialModel

@@ -12,7 +12,7 @@ from pipeline_jobs import fragments, put_and_get
 from latchfree_lincheck import write_history
 from latchfree_lincheck.formats import HistoryFormatError, read_history
 from latchfree_spark.check import BadInput, Options, check_files, sample
-from latchfree_spark.check.input import finding, found, lines, reading
+from latchfree_spark.check.input import finding, lines, reading, unit_problems
 from latchfree_spark.check.input.finding import find
 from latchfree_spark.check.input.places import first_problems, lines_of, with_lines
 from latchfree_spark.check.judge.batch import spoil, unpack
@@ -249,7 +249,7 @@ def test_a_line_without_an_end_is_neither_held_nor_read_by_each_unit(tmp_path, m
 
 
 def test_only_the_first_malformed_line_of_a_history_is_told(tmp_path, monkeypatch):
-    monkeypatch.setattr(found, "AT_ONCE", 5)
+    monkeypatch.setattr(unit_problems, "AT_ONCE", 5)
     path = tmp_path / "x.jsonl"
     path.write_text("".join(line(f"h{number % 20}", f=None) + "\n" for number in range(100)))
     _, table = fragments([path], tmp_path)

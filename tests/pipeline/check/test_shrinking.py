@@ -11,12 +11,12 @@ from pipeline_frames import by_hand, rows_of
 from pipeline_jobs import fragments, put_and_get
 
 from latchfree_lincheck import write_history
+from latchfree_model.models.own_files import use_files
 from latchfree_spark.check import Options
 from latchfree_spark.check.judge import chunks, saving, shrinking
 from latchfree_spark.check.judge.batch import unpack
 from latchfree_spark.check.judge.shrinking import LONG, NotShrunk, shrunk
 from latchfree_spark.frames import witness
-from latchfree_spark.modules import use_files
 
 MODEL = """
 import time

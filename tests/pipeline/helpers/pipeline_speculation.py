@@ -6,10 +6,10 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from latchfree.topics import MaskIndex
+from latchfree_model.models.own_files import use_files
 from latchfree_spark import spark_session
 from latchfree_spark.check import Options, check_files
 from latchfree_spark.match import find, match_messages, worker
-from latchfree_spark.modules import use_files
 
 CONF = {
     "spark.executor.memory": "512m",

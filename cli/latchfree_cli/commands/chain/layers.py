@@ -51,7 +51,7 @@ def _limited(settings: Settings, timeout: float) -> Settings:
 
 def _spec_rows(settings: Settings, plan: Plan, report: Report, *, mutants: bool) -> list[LayerResult]:
     from latchfree_cli.commands.chain import smoke
-    from latchfree_cli.spec_runs import SpecOutcome, read_manifest, run_all, write_counterexample
+    from latchfree_cli.specs.runs import SpecOutcome, read_manifest, run_all, write_counterexample
 
     models = [m for m in read_manifest() if m.profile == "quick"]
     models = smoke.models_of(models) if plan.profile == Profile.smoke else models

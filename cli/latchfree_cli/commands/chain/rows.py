@@ -9,8 +9,8 @@ from enum import StrEnum
 from typing import Final, Literal
 
 from latchfree_cli import exits
-from latchfree_cli.commands.chain.slots import Slots
 from latchfree_cli.settings import Report, Settings
+from latchfree_cli.slots import Slots
 
 Verdict = Literal["ok", "violation", "unknown", "not run", "failed"]
 

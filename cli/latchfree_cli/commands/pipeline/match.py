@@ -10,8 +10,8 @@ from latchfree_cli import exits
 from latchfree_cli.commands.pipeline import places, spark_options
 from latchfree_cli.commands.pipeline.endings import ending
 from latchfree_cli.frame import examples
+from latchfree_cli.matching.files import subscriptions as read_subscriptions
 from latchfree_cli.settings import Outcome, Report, Settings
-from latchfree_cli.topic_files import subscriptions as read_subscriptions
 
 if TYPE_CHECKING:
     from latchfree.topics import Dialect, MaskIndex

@@ -33,6 +33,7 @@ from latchfree_evidence.stress.lifecycle.judge import (
 from latchfree_evidence.stress.lifecycle.program import load
 from latchfree_evidence.stress.lifecycle.setting import prepare
 from latchfree_evidence.stress.lifecycle.warming import warm
+from latchfree_support.publishing import publish_file
 
 READY: Final = "ready"
 _LOOK: Final = 0.01
@@ -144,9 +145,7 @@ def _write_result(folder: Path, conductor: Conductor, seconds: float) -> None:
         "writes": int(rows[:, columns.WRITES].sum()),
         "kills": int((rows[:, columns.FATE] == signal.SIGKILL).sum()),
     }
-    draft = folder / "result.draft"
-    draft.write_text(json.dumps(result))
-    draft.replace(folder / "result.json")
+    publish_file(folder / "result.json", json.dumps(result).encode(), synchronised=False)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from latchfree_evidence.stress.lifecycle.program import Step
 from latchfree_evidence.stress.lifecycle.state import Opening, Process, created, own_name, place
 from latchfree_evidence.stress.lifecycle.work import Lost, Writer, contents
 from latchfree_fsck import inspect
+from latchfree_support.publishing import publish_file
 
 
 def use(process: Process, step: Step) -> None:
@@ -58,9 +59,7 @@ def pickle_(process: Process, step: Step) -> None:
 def send(process: Process, step: Step) -> None:
     """Leave a structure for whoever receives next."""
     blob = pickle.dumps((step["what"], process.structure(step["on"], step["what"])))
-    draft = process.folder / f"mail-{process.who}"
-    draft.write_bytes(blob)
-    draft.replace(process.folder / "mail.pickle")
+    publish_file(process.folder / "mail.pickle", blob, synchronised=False)
 
 
 def receive(process: Process, step: Step) -> None:

@@ -33,7 +33,7 @@ from latchfree_explore.python.aio.world import cancels, completes
 from latchfree_explore.python.core.run import CONTROL, Run
 from latchfree_explore.python.core.steps import READ, WRITE
 from latchfree_explore.python.core.task import Task
-from latchfree_explore.python.hooks import effects, whole
+from latchfree_explore.python.facts import effects, whole
 from latchfree_explore.python.library import pools
 
 T = TypeVar("T")

@@ -16,7 +16,7 @@ from latchfree_explore.python.core.places import is_of_the_program
 from latchfree_explore.python.core.run import Run
 from latchfree_explore.python.core.steps import ACQUIRE, PROBE, READ, RELEASE, TRY, Accesses
 from latchfree_explore.python.core.task import Spin, Task
-from latchfree_explore.python.hooks.whole import REWRITTEN
+from latchfree_explore.python.facts.whole import REWRITTEN
 
 State: TypeAlias = list[Any]
 """Where all tasks stand; the objects are kept alive, so that no other one gets their address."""

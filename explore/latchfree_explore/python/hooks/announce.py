@@ -7,8 +7,8 @@ from typing import Any
 from latchfree_explore.python.core.places import called
 from latchfree_explore.python.core.run import CONTROL, Run
 from latchfree_explore.python.core.steps import READ, WRITE
-from latchfree_explore.python.hooks import effects, whole
-from latchfree_explore.python.hooks.lookup import module_name
+from latchfree_explore.python.facts import effects, whole
+from latchfree_explore.python.facts.lookup import module_name
 from latchfree_explore.python.hooks.state import told
 
 

@@ -12,14 +12,15 @@ from typing import Any, Final
 
 from latchfree_explore.python.core.places import called
 from latchfree_explore.python.core.run import CONTROL, Run
-from latchfree_explore.python.hooks import effects, sorting, whole
+from latchfree_explore.python.facts import effects, whole
+from latchfree_explore.python.facts.slots import SETTERS
+from latchfree_explore.python.hooks import sorting
 from latchfree_explore.python.hooks.announce import advance, touch
+from latchfree_explore.python.hooks.caches import LRU
 from latchfree_explore.python.hooks.items import item
-from latchfree_explore.python.hooks.slots import SETTERS
 from latchfree_explore.python.hooks.state import delete, get, put, short, told
-from latchfree_explore.python.hooks.substitutes import Substitute
+from latchfree_explore.python.library.substitutes import Substitute
 from latchfree_explore.python.library.twins import TWINS, twin
-from latchfree_explore.python.rewriting.heap import LRU
 
 _BOUND: Final = (types.BuiltinMethodType, types.MethodWrapperType)
 _BY_NAME: Final[dict[Any, tuple[int, ...]]] = {getattr: (2, 3), hasattr: (2,), setattr: (3,), delattr: (2,)}

@@ -10,11 +10,11 @@ from functools import partial
 from typing import Any
 
 from latchfree_explore.python.core.run import CONTROL, too_late
-from latchfree_explore.python.hooks import effects
+from latchfree_explore.python.facts import effects
+from latchfree_explore.python.facts.lookup import answers, owner_of, shadows
+from latchfree_explore.python.facts.whole import REWRITTEN
 from latchfree_explore.python.hooks.calls import call, code_of, is_rewritten, method
-from latchfree_explore.python.hooks.lookup import answers, owner_of, shadows
 from latchfree_explore.python.hooks.state import CODE, get, varies
-from latchfree_explore.python.hooks.whole import REWRITTEN
 from latchfree_explore.python.library.twins import twin
 
 

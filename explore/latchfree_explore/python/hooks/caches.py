@@ -15,11 +15,12 @@ from typing import Any, Final
 
 from latchfree_explore.python.core.run import CONTROL, Run
 from latchfree_explore.python.core.steps import READ, WRITE
-from latchfree_explore.python.hooks.slots import touch_namespace
+from latchfree_explore.python.facts.slots import touch_namespace
 from latchfree_explore.python.library.locks import Lock, tell
 from latchfree_explore.python.library.twins import twin
-from latchfree_explore.python.rewriting.heap import LRU
 
+LRU: Final = type(functools.lru_cache(len))
+"""The kind of caches of calls."""
 OLDER: Final[dict[int, Any]] = {}
 """The caches of calls that are older than the runs, by address."""
 

@@ -12,17 +12,18 @@ import functools
 import types
 from typing import Any, Final
 
-from latchfree_explore.python.aio.objects import called as called_in_a_loop
 from latchfree_explore.python.core.run import CONTROL, Run, too_late
-from latchfree_explore.python.hooks import caches, effects, fields, frames, keeping, polling, touched, whole
+from latchfree_explore.python.facts import effects, polling, whole
+from latchfree_explore.python.facts.asyncio_objects import called as called_in_a_loop
+from latchfree_explore.python.facts.lookup import answers, class_attribute, owner_of, shadows
+from latchfree_explore.python.facts.refused import refuse
+from latchfree_explore.python.facts.whole import IMMUTABLE, REWRITTEN, VALUES
+from latchfree_explore.python.hooks import caches, fields, frames, keeping, touched
 from latchfree_explore.python.hooks.atomic import atomic, of_container, tells
 from latchfree_explore.python.hooks.generators import resume
 from latchfree_explore.python.hooks.given import given, takes_functions
 from latchfree_explore.python.hooks.iterating import Items
-from latchfree_explore.python.hooks.lookup import answers, class_attribute, owner_of, shadows
-from latchfree_explore.python.hooks.refused import refuse
 from latchfree_explore.python.hooks.state import CODE, get, varies
-from latchfree_explore.python.hooks.whole import IMMUTABLE, REWRITTEN, VALUES
 from latchfree_explore.python.library.twins import TWINS, twin
 
 _RESUMABLE: Final = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)

@@ -8,7 +8,7 @@ from typing import Any, Final
 from latchfree_explore.python.core.run import CONTROL, MOST_IDLE, MOST_ROUNDS, Run, too_late
 from latchfree_explore.python.core.steps import ACQUIRE, PROBE, READ, RELEASE, TRY, WRITE, Accesses
 from latchfree_explore.python.core.task import Spin, Task
-from latchfree_explore.python.hooks import polling
+from latchfree_explore.python.facts import polling
 
 FIRST_TICK: Final = 0.001
 _OF_LOCKS: Final = (ACQUIRE, TRY, RELEASE)

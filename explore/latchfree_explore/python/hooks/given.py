@@ -13,14 +13,14 @@ import sys
 import types
 from typing import Any, Final
 
-from latchfree_explore.python.aio.objects import told_in_a_thread
 from latchfree_explore.python.core.run import Run
-from latchfree_explore.python.hooks import effects
+from latchfree_explore.python.facts import effects
+from latchfree_explore.python.facts.asyncio_objects import told_in_a_thread
+from latchfree_explore.python.facts.whole import REWRITTEN
 from latchfree_explore.python.hooks.atomic import in_python
 from latchfree_explore.python.hooks.items import seen
 from latchfree_explore.python.hooks.iterating import Items
-from latchfree_explore.python.hooks.substitutes import Substitute
-from latchfree_explore.python.hooks.whole import REWRITTEN
+from latchfree_explore.python.library.substitutes import Substitute
 
 _ITERATING: Final = frozenset({
     map, filter, max, min, functools.reduce, itertools.takewhile, itertools.dropwhile, itertools.filterfalse,

@@ -15,7 +15,8 @@ from typing import Any, Final
 
 from latchfree_explore.python.core.places import called
 from latchfree_explore.python.core.run import CONTROL, Run
-from latchfree_explore.python.hooks import effects, keeping, whole
+from latchfree_explore.python.facts import effects, whole
+from latchfree_explore.python.hooks import keeping
 from latchfree_explore.python.hooks.announce import advance, enter, foreign, touch
 from latchfree_explore.python.hooks.iterating import Items
 from latchfree_explore.python.hooks.state import short, told

@@ -8,7 +8,7 @@ from typing import Any
 
 from latchfree_explore.python.core.places import called
 from latchfree_explore.python.core.run import CONTROL, Run, too_late
-from latchfree_explore.python.hooks import effects, whole
+from latchfree_explore.python.facts import effects, whole
 from latchfree_explore.python.hooks.announce import advance, enter, touch
 from latchfree_explore.python.hooks.generators import resume
 from latchfree_explore.python.hooks.state import told

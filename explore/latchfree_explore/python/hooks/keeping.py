@@ -13,10 +13,11 @@ from latchfree_explore.python.core.places import attributes
 from latchfree_explore.python.core.run import CONTROL
 from latchfree_explore.python.core.steps import READ
 from latchfree_explore.python.core.undo import Undo
-from latchfree_explore.python.hooks import effects, touched
-from latchfree_explore.python.hooks.slots import SETTERS
+from latchfree_explore.python.facts import effects
+from latchfree_explore.python.facts.slots import SETTERS
+from latchfree_explore.python.facts.whole import IMMUTABLE, REWRITTEN, base_of, is_array, is_controlled
+from latchfree_explore.python.hooks import touched
 from latchfree_explore.python.hooks.state import keep
-from latchfree_explore.python.hooks.whole import IMMUTABLE, REWRITTEN, base_of, is_array, is_controlled
 
 
 def items(value: Any, key: Any = None) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from latchfree_explore.python.core.places import attributes, called
 from latchfree_explore.python.core.run import CONTROL
-from latchfree_explore.python.hooks import effects, whole
+from latchfree_explore.python.facts import effects, whole
 from latchfree_explore.python.hooks.announce import enter
 from latchfree_explore.python.hooks.items import binary
 from latchfree_explore.python.hooks.state import told

@@ -8,7 +8,7 @@ from typing import Any
 
 from latchfree_explore.python.core.places import called
 from latchfree_explore.python.core.run import CONTROL, Run
-from latchfree_explore.python.hooks import effects
+from latchfree_explore.python.facts import effects
 from latchfree_explore.python.hooks.announce import touch
 from latchfree_explore.python.hooks.state import told
 

@@ -10,8 +10,8 @@ from typing import Any, Final
 from latchfree_explore.python.core.places import attributes, called, caller
 from latchfree_explore.python.core.run import CONTROL, Run
 from latchfree_explore.python.core.steps import PROBE, READ, WRITE
-from latchfree_explore.python.hooks import caches, slots, whole
-from latchfree_explore.python.hooks.lookup import (
+from latchfree_explore.python.facts import slots, whole
+from latchfree_explore.python.facts.lookup import (
     LOCAL,
     MISSING,
     answers,
@@ -22,7 +22,8 @@ from latchfree_explore.python.hooks.lookup import (
     places,
     stands_for,
 )
-from latchfree_explore.python.hooks.slots import touch_namespace
+from latchfree_explore.python.facts.slots import touch_namespace
+from latchfree_explore.python.hooks import caches
 from latchfree_explore.python.library.twins import twin
 
 CODE: Final = "()"

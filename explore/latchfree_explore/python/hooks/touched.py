@@ -18,11 +18,11 @@ from latchfree_explore.python.core.names import reachable
 from latchfree_explore.python.core.places import called
 from latchfree_explore.python.core.run import Run
 from latchfree_explore.python.core.steps import READ
-from latchfree_explore.python.hooks import effects, whole
+from latchfree_explore.python.facts import effects, whole
+from latchfree_explore.python.facts.slots import CLASS
+from latchfree_explore.python.facts.whole import IMMUTABLE, REWRITTEN
 from latchfree_explore.python.hooks.announce import advance, touch
-from latchfree_explore.python.hooks.slots import CLASS
 from latchfree_explore.python.hooks.state import told
-from latchfree_explore.python.hooks.whole import IMMUTABLE, REWRITTEN
 
 READERS: Final = frozenset({
     len, list, tuple, sorted, sum, max, min, dict, set, frozenset, any, all, bool, iter, reversed, enumerate, zip, map,

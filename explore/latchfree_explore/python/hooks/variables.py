@@ -7,7 +7,7 @@ from typing import Any
 
 from latchfree_explore.python.core.run import CONTROL, Run
 from latchfree_explore.python.core.steps import READ, WRITE
-from latchfree_explore.python.hooks.lookup import module_key
+from latchfree_explore.python.facts.lookup import module_key
 from latchfree_explore.python.hooks.state import short, told
 from latchfree_explore.python.library.twins import twin
 

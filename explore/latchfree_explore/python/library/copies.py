@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from latchfree_explore.python.core.run import CONTROL, LITTLE
-from latchfree_explore.python.hooks.whole import REWRITTEN
+from latchfree_explore.python.facts.whole import REWRITTEN
 from latchfree_explore.python.library import conditions, fake_thread, fields
 from latchfree_explore.python.library.locks import SimpleQueue, Unlocked
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from latchfree_explore.python.core.run import CONTROL
 from latchfree_explore.python.core.steps import ALIVE, PROBE, PUT, READ, WRITE
-from latchfree_explore.python.hooks import effects
+from latchfree_explore.python.facts import effects
 from latchfree_explore.python.library.locks import get_ident
 
 _MADE_UP: Final = re.compile(r"Thread-\d|Dummy-\d|MainThread|ThreadPoolExecutor-\d")

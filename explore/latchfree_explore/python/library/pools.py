@@ -11,7 +11,7 @@ from typing import Any
 from latchfree_explore.python.core.places import caller
 from latchfree_explore.python.core.run import CONTROL
 from latchfree_explore.python.core.steps import READ, WRITE
-from latchfree_explore.python.hooks.refused import refuse_processes
+from latchfree_explore.python.facts.refused import refuse_processes
 from latchfree_explore.python.library.copies import library
 
 

@@ -23,8 +23,8 @@ from collections import deque
 from functools import cache
 from typing import Any, Final
 
-from latchfree_explore.python.aio.tasks import as_completed
 from latchfree_explore.python.core.run import CONTROL
+from latchfree_explore.python.library.completing import as_completed
 from latchfree_explore.python.library.copies import library
 from latchfree_explore.python.library.local import Local
 from latchfree_explore.python.library.locks import OUTSIDE, Lock, RLock, SimpleQueue

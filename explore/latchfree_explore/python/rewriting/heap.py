@@ -12,7 +12,6 @@ nobody has frozen anything since, and only what is not frozen is looked at.
 from __future__ import annotations
 
 import asyncio
-import functools
 import gc
 import operator
 import types
@@ -21,7 +20,8 @@ from collections.abc import Collection, Iterable
 from typing import Any, Final, NamedTuple, TypeVar
 from weakref import ref
 
-LRU: Final = type(functools.lru_cache(len))
+from latchfree_explore.python.hooks.caches import LRU
+
 _OF_ASYNCIO: Final = (
     asyncio.Lock, asyncio.Event, asyncio.Condition, asyncio.Semaphore, asyncio.Queue, asyncio.Barrier,
 )  # fmt: skip

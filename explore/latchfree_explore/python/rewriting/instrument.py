@@ -20,8 +20,8 @@ from typing import Any, Final
 from latchfree_explore.python.core.names import reachable
 from latchfree_explore.python.core.run import CONTROL
 from latchfree_explore.python.core.undo import Undo
+from latchfree_explore.python.facts.whole import REWRITTEN
 from latchfree_explore.python.hooks import caches
-from latchfree_explore.python.hooks.whole import REWRITTEN
 from latchfree_explore.python.library.twins import is_instance, twin
 from latchfree_explore.python.rewriting.codes import is_of_hooks, nested, of_module
 from latchfree_explore.python.rewriting.fitting import fits

@@ -22,9 +22,9 @@ import pyarrow as pa
 from latchfree_lincheck.formats import HistoryFormatError
 from latchfree_lincheck.formats.record import EXPECTED, Collector, decode, dumps
 from latchfree_spark.check.input.finding import compression
-from latchfree_spark.check.input.found import Found
 from latchfree_spark.check.input.inputs import CUT, Unit
 from latchfree_spark.check.input.places import Byte
+from latchfree_spark.check.input.unit_problems import UnitProblems
 from latchfree_spark.check.tables import ROWS, pack
 
 _FIELDS: Final = {*EXPECTED, "result"}
@@ -35,7 +35,7 @@ LONGEST: Final = 64 << 20
 """Bytes of a line, at most."""
 
 
-def read_lines(unit: Unit, path: Path, found: Found, batch: int) -> Iterator[Any]:
+def read_lines(unit: Unit, path: Path, found: UnitProblems, batch: int) -> Iterator[Any]:
     """Yield the operations of a unit as fragments, at most `batch` of them at a time; note what is wrong."""
     columns = empty()
     for place, raw in _lines(unit, path):
@@ -167,7 +167,7 @@ def _fits(record: dict[str, Any]) -> bool:
     )
 
 
-def _is_wrong(path: Path, place: int, record: dict[str, Any], found: Found) -> bool:
+def _is_wrong(path: Path, place: int, record: dict[str, Any], found: UnitProblems) -> bool:
     """Note what is wrong with a record; return False if nothing is."""
     name = record.get("history")
     if isinstance(name, str) and found.knows(name):

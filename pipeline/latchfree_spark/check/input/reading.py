@@ -17,10 +17,10 @@ import pyarrow.parquet as pq
 
 from latchfree_lincheck.formats import HistoryFormatError, read_history
 from latchfree_lincheck.formats.record import records
-from latchfree_spark.check.input.found import Found
 from latchfree_spark.check.input.inputs import CUT, Unit
 from latchfree_spark.check.input.lines import append, empty, read_lines
 from latchfree_spark.check.input.places import NAMED
+from latchfree_spark.check.input.unit_problems import UnitProblems
 from latchfree_spark.check.options import Job
 from latchfree_spark.check.tables import ROWS, as_rows, first_line, mark, open_parquet, pack
 
@@ -58,7 +58,7 @@ def read_units(batches: Iterable[Any], job: Job, at_once: int | None = None) -> 
 
 def _read(unit: Unit, job: Job, size: int, gathered: int) -> Iterator[Any]:
     path = Path(job.files[unit.file])
-    found = Found(unit, str(path), job.chunks)
+    found = UnitProblems(unit, str(path), job.chunks)
     try:
         if unit.problem:
             found.of_file(0, unit.problem)
@@ -74,7 +74,7 @@ def _read(unit: Unit, job: Job, size: int, gathered: int) -> Iterator[Any]:
     yield from found.rest()
 
 
-def _read_parquet(unit: Unit, path: Path, found: Found, size: int, gathered: int) -> Iterator[Any]:
+def _read_parquet(unit: Unit, path: Path, found: UnitProblems, size: int, gathered: int) -> Iterator[Any]:
     try:
         file = open_parquet(path)
     except HistoryFormatError as error:
@@ -101,7 +101,7 @@ def _read_parquet(unit: Unit, path: Path, found: Found, size: int, gathered: int
     yield from _packed(waiting, unit)
 
 
-def _named(rows: Any, path: Path, found: Found) -> Any:
+def _named(rows: Any, path: Path, found: UnitProblems) -> Any:
     """Return the rows that have a history; the others are problems of the file."""
     if not rows["history"].null_count:
         return rows
@@ -130,7 +130,7 @@ def _packed(waiting: list[Any], unit: Unit) -> Iterator[Any]:
     waiting.clear()
 
 
-def _name_all(unit: Unit, path: Path, found: Found) -> None:
+def _name_all(unit: Unit, path: Path, found: UnitProblems) -> None:
     """Name the histories of a Parquet file whose columns are wrong, so that each has its verdict."""
     if unit.format != "parquet":
         return
@@ -142,7 +142,7 @@ def _name_all(unit: Unit, path: Path, found: Found) -> None:
         _name(file, group, 0, unit.problem, found)
 
 
-def _name(file: Any, group: int, place: int, text: str, found: Found) -> None:
+def _name(file: Any, group: int, place: int, text: str, found: UnitProblems) -> None:
     """Name the histories of a damaged row group, if their names can be read."""
     if "history" not in file.schema_arrow.names:
         return
@@ -156,7 +156,7 @@ def _name(file: Any, group: int, place: int, text: str, found: Found) -> None:
             found.of_history(name, place, text)
 
 
-def _read_whole(unit: Unit, path: Path, found: Found, model: str | None) -> Iterator[Any]:
+def _read_whole(unit: Unit, path: Path, found: UnitProblems, model: str | None) -> Iterator[Any]:
     """Read a file of another format: one history, named after the file."""
     try:
         histories = read_history(path, unit.format, model)

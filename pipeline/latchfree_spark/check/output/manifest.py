@@ -16,6 +16,7 @@ from latchfree_spark.check.files import publish
 from latchfree_spark.check.input.inputs import Inputs
 from latchfree_spark.check.input.resuming import INPUTS
 from latchfree_spark.check.options import JobRefused, Options
+from latchfree_support.publishing import publish_filled
 
 LAYOUT: Final = 2
 """Version of the folder's layout."""
@@ -98,6 +99,10 @@ def finish(folder: Path, out: Path) -> None:
         leftover.unlink(missing_ok=True)  # a second attempt at a task may still be at work
     (folder / INPUTS).unlink(missing_ok=True)
     (folder / "lock").unlink()
+    refused = JobRefused(f"{out}: expected an output folder that is not there yet; the result is in {folder}")
     if out.exists():
-        raise JobRefused(f"{out}: expected an output folder that is not there yet; the result is in {folder}")
-    folder.rename(out)
+        raise refused
+    try:
+        publish_filled(folder, out)
+    except FileExistsError:
+        raise refused from None

@@ -60,7 +60,7 @@ def play_files(lesson: Lesson) -> dict[str, str]:
     for number, told in enumerate(lesson.play):
         if "answer" in told:
             what = f"lesson {lesson.number}, play {number + 1}"
-            found |= made_alone(what, "latchfree_teach.course.plays", str(lesson.folder), str(number))
+            found |= made_alone(what, "latchfree_teach.handouts.plays", str(lesson.folder), str(number))
     return found
 
 

@@ -6,7 +6,7 @@ import zipfile
 import pytest
 
 from latchfree_teach import lessons
-from latchfree_teach.course.packs import archive, student_files, teacher_files
+from latchfree_teach.handouts.packs import archive, student_files, teacher_files
 
 SHORT = 16
 """Shorter lines, such as ``while True:`` and ``return value``, give nothing away."""
@@ -79,7 +79,7 @@ def test_slides_have_a_section_for_each_heading_and_each_question():
 
 
 def test_markdown_of_a_lesson_cannot_bring_a_script_along():
-    from latchfree_teach.course.markdown import html_of
+    from latchfree_teach.handouts.markdown import html_of
 
     evil = "# <script>\n\n<script>x</script> `<b>` [a](javascript:x) **<i>**\n\n| <u> |\n|---|\n| a |\n"
     evil += "\n```\n<pre>\n```\n- <s>\n"
@@ -104,7 +104,7 @@ def test_markdown_of_a_lesson_cannot_bring_a_script_along():
     ],
 )
 def test_markdown(text, made):
-    from latchfree_teach.course.markdown import html_of
+    from latchfree_teach.handouts.markdown import html_of
 
     assert html_of(text) == made
 
@@ -130,7 +130,7 @@ def test_the_container_of_the_archive_is_json():
 def test_a_play_page_of_a_lesson_shows_no_line_of_source_and_its_figures_are_pictures():
     import xml.etree.ElementTree as ET
 
-    from latchfree_teach.course.plays import play_files
+    from latchfree_teach.handouts.plays import play_files
 
     lesson = lessons()[0]
     files = play_files(lesson)

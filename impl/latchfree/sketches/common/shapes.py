@@ -11,12 +11,12 @@ from functools import cache
 from typing import Final, TypeAlias
 
 from latchfree.arena.kernels.freelists import CLASSES
+from latchfree.sketches.common.levels import lane_words
+from latchfree.sketches.common.sizing import shape_for
 from latchfree.sketches.kernels import scalable as layers
 from latchfree.sketches.kernels import top
 from latchfree.sketches.kernels.record import FIRST_CELL
 from latchfree.sketches.kernels.rows import MOST_DEPTH
-from latchfree.sketches.levels import lane_words
-from latchfree.sketches.sizing import shape_for
 from latchfree.structures import (
     BLOOM,
     COUNT_MIN,

@@ -7,8 +7,8 @@ import types
 from typing import Any, Final
 
 from latchfree_explore.python.core.run import Run
-from latchfree_explore.python.hooks import proxies, whole
-from latchfree_explore.python.hooks.slots import is_slot
+from latchfree_explore.python.facts import proxies, whole
+from latchfree_explore.python.facts.slots import is_slot
 
 _METHODS: Final = (
     types.FunctionType, staticmethod, classmethod, types.BuiltinFunctionType, types.MethodDescriptorType,

@@ -16,8 +16,8 @@ from latchfree_explore.python.core.names import items_of
 from latchfree_explore.python.core.places import attributes
 from latchfree_explore.python.core.run import Run
 from latchfree_explore.python.core.steps import READ, WRITE
-from latchfree_explore.python.hooks import effects
-from latchfree_explore.python.hooks.proxies import unwrapped
+from latchfree_explore.python.facts import effects
+from latchfree_explore.python.facts.proxies import unwrapped
 
 REWRITTEN: Final[dict[int, types.CodeType]] = {}
 """The code of the functions that are rewritten, while they are, by address."""

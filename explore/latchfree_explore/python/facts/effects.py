@@ -14,7 +14,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from typing import Any, Final, TypeAlias
 
 from latchfree_explore.python.core.steps import PUT, READ, WRITE
-from latchfree_explore.python.hooks.proxies import unwrapped
+from latchfree_explore.python.facts.proxies import unwrapped
 
 Effects: TypeAlias = tuple[tuple[Hashable, str], ...]
 

@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from latchfree_cli import exits
-from latchfree_cli.commands.chain.slots import Slots
 from latchfree_cli.settings import Report, Settings, plain_console
+from latchfree_cli.slots import Slots
 from latchfree_model.tlc import (
     SpecModel,
     TlcResult,

@@ -9,14 +9,13 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Final
 
 from latchfree_teach.course.capstone import answers as capstone_answers
-from latchfree_teach.course.lesson import Lesson, Question, lessons
-from latchfree_teach.course.notebooks import notebook
-from latchfree_teach.course.plays import command_of, play_files
-from latchfree_teach.course.slides import slides
+from latchfree_teach.course.lesson import FOLDER, Lesson, Question, lessons
+from latchfree_teach.handouts.notebooks import notebook
+from latchfree_teach.handouts.plays import command_of, play_files
+from latchfree_teach.handouts.slides import slides
 
 DEVCONTAINER: Final = ".devcontainer/devcontainer.json"
 _DATE: Final = (1980, 1, 1, 0, 0, 0)
@@ -78,7 +77,7 @@ def archive(files: Mapping[str, str]) -> bytes:
 
 
 def _own(name: str) -> str:
-    return (Path(__file__).parent / name).read_text(encoding="utf-8")
+    return (FOLDER.parent / name).read_text(encoding="utf-8")
 
 
 def _play(lesson: Lesson) -> str:

@@ -13,7 +13,7 @@ from latchfree_explore.python.core.run import CONTROL, Run
 from latchfree_explore.python.core.steps import READ, WRITE
 from latchfree_explore.python.core.undo import Undo
 from latchfree_explore.python.core.undo import is_slot as is_in_c
-from latchfree_explore.python.hooks import effects, whole
+from latchfree_explore.python.facts import effects, whole
 
 NAMESPACE: Final = "__dict__"
 CLASS: Final = "__class__"

@@ -15,7 +15,7 @@ SHOWN = 12
 
 def explore_along(settings: Settings, target: str, name: str, coded: bool, mutant: str | None) -> Outcome:
     """Run the code along every step of a model, and count the steps that the code takes."""
-    from latchfree_cli.spec_runs import named, read_manifest
+    from latchfree_cli.specs.runs import named, read_manifest
     from latchfree_evidence.refinement.bridge.model_replay import replay_model
     from latchfree_explore.board.stacks import Unsupported
     from latchfree_model.graph import Unexplored

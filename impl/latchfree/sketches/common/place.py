@@ -23,9 +23,9 @@ from latchfree.arena.kernels.freelists import round_up
 from latchfree.arena.patience import Patience
 from latchfree.errors import ArenaFull, ArenaInvalid, LatchfreeError, MadeBeforeFork
 from latchfree.sketches.border import SKETCH
-from latchfree.sketches.errors import SketchGone
+from latchfree.sketches.common.errors import SketchGone
+from latchfree.sketches.common.shapes import OVERHEAD, Shape, cells_of, head_of
 from latchfree.sketches.kernels import record as r
-from latchfree.sketches.shapes import OVERHEAD, Shape, cells_of, head_of
 
 #: Of what the words of a record, and of its cells, mean.
 FORMAT: Final = 1

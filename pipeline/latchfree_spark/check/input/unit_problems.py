@@ -23,7 +23,7 @@ AT_ONCE: Final = 4096
 """Histories with a problem that are kept at a time."""
 
 
-class Found:
+class UnitProblems:
     """The problems of one unit.
 
     Parameters

@@ -29,9 +29,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from latchfree.sketches.errors import SketchInvalid
+from latchfree.sketches.common.errors import SketchInvalid
+from latchfree.sketches.common.shapes import KINDS, Shape, cells_of
 from latchfree.sketches.kernels.hashing import HASH_VERSION
-from latchfree.sketches.shapes import KINDS, Shape, cells_of
 from latchfree.structures import name_of
 
 MAGIC: Final = b"LFSKETCH"

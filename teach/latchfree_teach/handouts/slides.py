@@ -11,7 +11,7 @@ from typing import Final
 
 from latchfree_support.pages import digest_of
 from latchfree_teach.course.lesson import Lesson, Question
-from latchfree_teach.course.markdown import html_of, inline
+from latchfree_teach.handouts.markdown import html_of, inline
 
 _STYLE: Final = """
 :root { color-scheme: light dark; }

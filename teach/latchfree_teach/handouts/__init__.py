@@ -1,0 +1,1 @@
+"""What a course hands out: the archives of students and teachers, and their pages, slides, notebooks and plays."""
