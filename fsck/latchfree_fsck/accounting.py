@@ -19,7 +19,7 @@ from latchfree.arena.kernels.node import BLOCK, kind_of, size_of
 from latchfree.arena.layout import (
     FIRST_NODE,
     H_CLAIMED,
-    H_RINGS,
+    H_OWNED,
     P_BUMP,
     P_DEFERRED,
     P_FREE,
@@ -162,7 +162,7 @@ def note_waiting(mem: Handle, trees: Array, uses: Array, bad: Array) -> Word:
 @kernel
 def note_rings(mem: Handle, uses: Array, bad: Array) -> None:
     """Note the rings that dead openings have left, and the tables that list them."""
-    table = peek(mem, H_RINGS)
+    table = peek(mem, H_OWNED)
     while table != _0 and _claim(uses, table, roster.TABLE_WORDS, WAITING, bad):
         for k in range(roster.SLOTS):
             at = peek(mem, table + roster.FIRST_SLOT + np.uint64(k) * roster.SLOT_WORDS + roster.RING)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from latchfree.arena.entry import Entry
 from latchfree.arena.kernels.freelists import round_up
-from latchfree.arena.layout import FIRST_NODE, H_RINGS
+from latchfree.arena.layout import FIRST_NODE, H_OWNED
 from latchfree.streams.handle import MOST_CAPACITY, WHEN_FULL
 from latchfree.streams.kernels import layout, roster
 from latchfree.streams.kernels.positions import CELL_SHIFT, JUMP
@@ -98,8 +98,8 @@ def walk(base: int, entry: Entry, owned: NDArray[np.uint8]) -> Tree:
 
 def keep_roster(words: NDArray[np.uint64], roots: set[int], owned: NDArray[np.uint8]) -> None:
     """Keep those tables of the roster that are whole, with the slots of named rings alone; the others are forgotten."""
-    last, table = 0, int(words[int(H_RINGS)])
-    words[int(H_RINGS)] = 0
+    last, table = 0, int(words[int(H_OWNED)])
+    words[int(H_OWNED)] = 0
     size = int(roster.TABLE_WORDS)
     while roots and FIRST_NODE <= table <= FIRST_NODE + len(owned) - size:
         part = owned[table - FIRST_NODE : table - FIRST_NODE + size]
@@ -111,5 +111,5 @@ def keep_roster(words: NDArray[np.uint64], roots: set[int], owned: NDArray[np.ui
                 words[slot : slot + int(roster.SLOT_WORDS)] = 0
         following = int(words[table + int(roster.NEXT)])
         words[table + int(roster.NEXT)] = 0
-        words[last + int(roster.NEXT) if last else int(H_RINGS)] = table
+        words[last + int(roster.NEXT) if last else int(H_OWNED)] = table
         last, table = table, following

@@ -152,6 +152,7 @@ def publish_filled(folder: Path, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     folder : Path
+        The folder, beside `path`.
     path : path-like
         Nothing but an empty folder may be there.
 

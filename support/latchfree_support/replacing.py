@@ -23,6 +23,7 @@ def replace_file(path: str, content: bytes, mode: int | None = None) -> None:
     path : str
         Where the file goes; a link is replaced.
     content : bytes
+        All of the file.
     mode : int, optional
         The permissions of the file that is replaced; those of a new file without.
 

@@ -252,9 +252,9 @@ class _Check:
         )
         # Others may have moved the limit since it was read.
         self.end = bump if self.alone else capacity
-        rings = self.get(layout.H_RINGS)
-        if rings:
-            self.between("the table of rings", rings, layout.FIRST_NODE, self.end - 1)
+        owned = self.get(layout.H_OWNED)
+        if owned:
+            self.between("the table of what openings own", owned, layout.FIRST_NODE, self.end - 1)
 
     def slots(self) -> None:
         claimed = self.get(layout.H_CLAIMED)

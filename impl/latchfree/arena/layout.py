@@ -39,7 +39,7 @@ H_BUMP = np.uint64(16)  # first word not yet given to a participant
 H_GENERATION = np.uint64(24)  # last generation handed out; 0 is no generation
 H_EPOCH = np.uint64(32)  # reclamation epoch; a node retired in epoch e is free in e + 2
 H_CLAIMED = np.uint64(40)  # participant slots ever claimed: the slots in use are among the first so many
-H_RINGS = np.uint64(48)  # newest table of the rings that openings own, see latchfree.streams.kernels.roster; 0: none
+H_OWNED = np.uint64(48)  # newest table of what openings own, kept by the structure whose it is; 0: none
 H_SEEN_EPOCH = np.uint64(56)  # the epoch when a reaper last saw a new one, and
 H_SEEN_AT = np.uint64(57)  # when that was: nanoseconds since boot; for people only
 
@@ -76,7 +76,7 @@ P_ADDRESS = np.uint64(5)  # address of word 0 in the owner's process, where memo
 P_FD = np.uint64(6)  # descriptor, plus one, through which memory is reserved instead (before Linux 5.14); else 0
 # the second line: read by everybody
 P_PIN = np.uint64(8)  # 0, or the epoch pinned shifted left by one, plus one
-P_CELL = np.uint64(9)  # cell of a ring that the call under way may have claimed, see latchfree.streams.kernels.mending
+P_IN_HAND = np.uint64(9)  # offset that the call under way may have claimed from its structure; 0: none
 # private to the owner
 P_BUMP = np.uint64(16)  # next free word of the chunk in use
 P_LIMIT = np.uint64(17)  # end of the chunk in use

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from latchfree.arena import Arena
 from latchfree.arena.border import ARENA
-from latchfree.arena.layout import H_RINGS
+from latchfree.arena.layout import H_OWNED
 from latchfree.streams.border import RING
 from latchfree.streams.kernels import roster
 
@@ -26,7 +26,7 @@ _SLOTS: Final = range(int(roster.FIRST_SLOT), int(roster.TABLE_WORDS), int(roste
 
 def slot_of(words: Any, ring: int, owner: int = NAMED) -> int:
     """Return the slot of a ring in the roster that belongs to an owner, 0 if there is none."""
-    table = int(words[H_RINGS])
+    table = int(words[H_OWNED])
     while table:
         for slot in _SLOTS:
             if int(words[table + slot + int(roster.RING)]) == ring and int(words[table + slot]) == owner:

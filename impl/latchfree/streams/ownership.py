@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from latchfree.arena import Arena, forking
-from latchfree.arena.layout import H_RINGS
+from latchfree.arena.layout import H_OWNED
 from latchfree.arena.patience import Patience
 from latchfree.errors import ArenaClosed, ArenaFull
 from latchfree.streams.border import RING
@@ -154,7 +154,7 @@ def reclaim(arena: Arena, is_dead: Callable[[int], bool]) -> None:
         Says of the identity of an opening whether the opening is dead.
     """
     words, base, identity = arena.words, arena.base, arena.identity
-    table = int(words[H_RINGS])
+    table = int(words[H_OWNED])
     if not table:
         return
     while table:

@@ -21,7 +21,7 @@ from latchfree import (
     StructureExists,
     StructureMissing,
 )
-from latchfree.arena.layout import H_RINGS
+from latchfree.arena.layout import H_OWNED
 from latchfree.streams.kernels import layout
 from latchfree.streams.named import NAMED, slot_of
 from latchfree.streams.ownership import reclaim
@@ -240,7 +240,7 @@ def test_shutting_down_and_waiting(shared):
 
 def test_the_owner_of_a_named_ring_is_no_opening(shared):
     RingBuffer.create(shared, "jobs", 4)
-    table = int(shared.words[int(H_RINGS)])
+    table = int(shared.words[int(H_OWNED)])
     owners = shared.words[table + 2 : table + 128 : 2].tolist()
     assert [owner for owner in owners if owner] == [NAMED]
     assert shared.identity != NAMED

@@ -71,12 +71,12 @@ def _break_seal(process: Process, step: Step) -> None:
 def _keep_memory(process: Process, step: Step) -> None:
     """Take memory, and forget in the arena who has it."""
     from latchfree import RingBuffer
-    from latchfree.arena.layout import H_RINGS
+    from latchfree.arena.layout import H_OWNED
     from latchfree.streams.kernels.roster import TABLE_WORDS
 
     arena = process.opening("a").arena
     process.kept.append(RingBuffer(1 << 15, arena=arena))
-    roster = arena.words[int(arena.words[H_RINGS]) :][: int(TABLE_WORDS)]
+    roster = arena.words[int(arena.words[H_OWNED]) :][: int(TABLE_WORDS)]
     roster[roster == arena.identity] = 0
     os._exit(0)
 

@@ -17,9 +17,9 @@ from latchfree.arena.kernels.epochs import drain, try_advance
 from latchfree.arena.layout import (
     H_CLAIMED,
     H_PARTICIPANT_COUNT,
-    P_CELL,
     P_DEFERRED,
     P_HOLDERS,
+    P_IN_HAND,
     P_INCARNATION,
     P_OLDEST,
     P_PIN,
@@ -59,8 +59,8 @@ def claim(mem: Handle, state: Word) -> Word:
         fetch_max(mem, H_CLAIMED, np.uint64(k) + _1)
         # spec: Lifecycle!ClaimRead, Lifecycle!Claim -- the CAS acquires what the last owner's release published.
         if load(mem, slot + P_STATE) == FREE and cas(mem, slot + P_STATE, FREE, state):
-            # Whoever reads incarnations (`ctrie.kernels.registry`) must not take us for our predecessor. They only
-            # grow, also past a claimer who is stopped here.
+            # A structure that reads incarnations must not take us for our predecessor. They only grow, also past a
+            # claimer who is stopped here.
             fetch_add(mem, slot + P_INCARNATION, _1)
             return slot
     return _0
@@ -82,8 +82,8 @@ def adopt(mem: Handle, slot: Word, state: Word, mine: Word) -> Flag:
         return False
     # spec: Lifecycle!Unpin -- release: the dead thread's reads are over.
     store(mem, slot + P_PIN, _0)
-    # spec: none -- release: the dead thread passes on no cell of a ring that it has claimed (`RingCrash!Adopt`).
-    store(mem, slot + P_CELL, _0)
+    # spec: none -- release: the dead thread has nothing in hand any more (of a ring: `RingCrash!Adopt`).
+    store(mem, slot + P_IN_HAND, _0)
     # spec: Lifecycle!Free -- by CAS: the adopter may have died meanwhile, and the slot be adopted from it.
     return cas(mem, slot + P_STATE, mine, FREE)
 

@@ -67,7 +67,7 @@ def insert(mem: Handle, trie: Word, me: Word, key: Key, value: Value, mode: Word
     mem, trie, me : Word
         Base, root word and participant.
     key, value : Key, Value
-        As `latchfree.ctrie.kernels.entries` takes them.
+        As `latchfree.ctrie.kernels.snode` takes them.
     mode : Word
         ALWAYS, IF_ABSENT, IF_PRESENT or IF_EQUAL.
     expected : Value

@@ -54,7 +54,7 @@ def remove(mem: Handle, trie: Word, me: Word, key: Key, mode: Word, expected: Wo
     mem, trie, me : Word
         Base, root word and participant.
     key : Key
-        As `latchfree.ctrie.kernels.entries` takes it.
+        As `latchfree.ctrie.kernels.snode` takes it.
     mode : Word
         ALWAYS or IF_EQUAL.
     expected : Value

@@ -15,7 +15,7 @@ up, so the mender looks at no others.
 
 import numpy as np
 
-from latchfree.arena.layout import H_CLAIMED, P_CELL, PARTICIPANT_WORDS, PARTICIPANTS
+from latchfree.arena.layout import H_CLAIMED, P_IN_HAND, PARTICIPANT_WORDS, PARTICIPANTS
 from latchfree.atomics import cas, load, load_seq, peek, store
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Word
@@ -33,7 +33,7 @@ def announce(mem: Handle, me: Word, cell: Word) -> None:
     """Say which cell is about to be claimed."""
     if me != _0:
         # spec: RingCrash!Announce -- release is enough: the claim is a seq_cst operation that follows.
-        store(mem, me + P_CELL, cell)
+        store(mem, me + P_IN_HAND, cell)
 
 
 @kernel
@@ -41,7 +41,7 @@ def withdraw(mem: Handle, me: Word) -> None:
     """Say that no cell is claimed any more."""
     if me != _0:
         # spec: RingCrash!Withdraw -- release: whoever does not find the announcement finds the turn passed on.
-        store(mem, me + P_CELL, _0)
+        store(mem, me + P_IN_HAND, _0)
 
 
 @kernel
@@ -63,7 +63,7 @@ def is_announced(mem: Handle, cell: Word) -> Flag:
     # spec: none -- slots that were claimed for the first time since then announced nothing when the cell was claimed.
     slots, k = load_seq(mem, H_CLAIMED), _0
     # spec: RingCrash!MendScan -- seq_cst: after the counter was read that says that the cell is claimed.
-    while k < slots and load_seq(mem, _FIRST + k * _STRIDE + P_CELL) != cell:
+    while k < slots and load_seq(mem, _FIRST + k * _STRIDE + P_IN_HAND) != cell:
         k += _1
     return k < slots
 

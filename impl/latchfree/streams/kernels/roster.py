@@ -15,7 +15,7 @@ import numpy as np
 
 from latchfree.arena.kernels.epochs import pin, try_advance, unpin
 from latchfree.arena.kernels.freelists import give, round_up, take
-from latchfree.arena.layout import H_EPOCH, H_RINGS
+from latchfree.arena.layout import H_EPOCH, H_OWNED
 from latchfree.atomics import barrier, cas, exchange, load, load_seq, peek, poke, store
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Word
@@ -54,7 +54,7 @@ def _slot(table: Word, k: Word) -> Word:
 def take_slot(mem: Handle, me: Word, identity: Word) -> Word:
     """Take a slot for an opening; NIL if the arena has no room for another table."""
     # spec: none -- the chain of tables only grows. Acquire: pairs with the CAS that linked the table.
-    table = load(mem, H_RINGS)
+    table = load(mem, H_OWNED)
     while table != _0:
         for k in range(SLOTS):
             # spec: none -- acquires what the last owner has released.
@@ -69,9 +69,9 @@ def take_slot(mem: Handle, me: Word, identity: Word) -> Word:
     poke(mem, _slot(table, _0) + OWNER, identity)
     while True:
         # spec: none -- as above.
-        poke(mem, table + NEXT, load(mem, H_RINGS))
+        poke(mem, table + NEXT, load(mem, H_OWNED))
         # spec: none -- seq_cst (release suffices): publishes the words of the table.
-        if cas(mem, H_RINGS, peek(mem, table + NEXT), table):
+        if cas(mem, H_OWNED, peek(mem, table + NEXT), table):
             return _slot(table, _0)
 
 
@@ -126,7 +126,7 @@ def sweep(mem: Handle, me: Word, identity: Word) -> None:
     """Free all rings that an opening has given back and that nobody can be using any more."""
     try_advance(mem)
     # spec: none -- the chain of tables only grows, as in `take_slot`.
-    table = load(mem, H_RINGS)
+    table = load(mem, H_OWNED)
     while table != _0:
         for k in range(SLOTS):
             # spec: none -- acquire: the slot may have been adopted.
