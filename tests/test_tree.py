@@ -99,20 +99,29 @@ def circle_in(known: dict[str, Path]) -> list[str]:
     return []
 
 
-def folders_both_ways(known: dict[str, Path]) -> list[tuple[str, str]]:
-    """Pairs of folders that stand in one folder and import each other, through whichever of their files; no lessons."""
-    between: set[tuple[str, str]] = set()
+def folder_circle_in(known: dict[str, Path]) -> list[str]:
+    """A circle of folders of one folder that import one another, through whichever of their files; [] if there is none.
+
+    Lessons are left out: they are programs with a hole, which students fill.
+    """
+    graphs: dict[str, dict[str, set[str]]] = {}
     for module, file in known.items():
         if ".lessons." in module:
-            continue  # programs with a hole, that students fill
+            continue
         mine = module.split(".") if file.name == "__init__.py" else module.split(".")[:-1]
         for source, _ in imports_of(file, known):
             if source in known:
                 other = source.split(".") if known[source].name == "__init__.py" else source.split(".")[:-1]
                 same = next((k for k, pair in enumerate(zip(mine, other, strict=False)) if pair[0] != pair[1]), None)
                 if same:
-                    between.add((".".join(mine[: same + 1]), ".".join(other[: same + 1])))
-    return sorted(pair for pair in between if pair[0] < pair[1] and pair[::-1] in between)
+                    parent = ".".join(mine[:same])
+                    graphs.setdefault(parent, {}).setdefault(mine[same], set()).add(other[same])
+    for parent, graph in graphs.items():
+        try:
+            TopologicalSorter(graph).prepare()
+        except CycleError as error:
+            return [f"{parent}.{folder}" for folder in error.args[1]]
+    return []
 
 
 def lint_imports(folder: Path, *paths: Path) -> subprocess.CompletedProcess[str]:
@@ -222,19 +231,23 @@ def test_no_files_import_one_another_in_a_circle():
     assert circle_in(modules()) == []
 
 
-def test_no_folders_import_one_another():
-    assert folders_both_ways(modules()) == []
+def test_no_folders_import_one_another_in_a_circle():
+    assert folder_circle_in(modules()) == []
 
 
-def test_folders_that_import_one_another_are_found(tmp_path):
-    for name, statement in (("one/a", "from latchfree.two.b import x"), ("two/c", "from latchfree.one.d import x")):
+def test_a_circle_of_folders_is_found(tmp_path):
+    for name, statement in (
+        ("one/a", "from latchfree.two.b import x"),
+        ("two/c", "from latchfree.three.d import x"),
+        ("three/e", "from latchfree.one.f import x"),
+    ):
         file = tmp_path / "impl" / "latchfree" / f"{name}.py"
         file.parent.mkdir(parents=True)
         file.write_text(statement)
-    for name in ("two/b", "one/d"):
+    for name in ("two/b", "three/d", "one/f"):
         (tmp_path / "impl" / "latchfree" / f"{name}.py").write_text("x = 1")
     assert circle_in(modules(tmp_path)) == []
-    assert folders_both_ways(modules(tmp_path)) == [("latchfree.one", "latchfree.two")]
+    assert set(folder_circle_in(modules(tmp_path))) == {"latchfree.one", "latchfree.two", "latchfree.three"}
 
 
 @pytest.mark.parametrize("stub", [False, True])

@@ -147,7 +147,9 @@ def _permissions(target: Path) -> int | None:
 
 
 def publish_filled(folder: Path, path: str | os.PathLike[str]) -> None:
-    """Give a folder that is filled another name beside it, all at once; it was worked in, and found again, until now.
+    """Give a folder that has been filled its final name beside it, all at once, when all of it is on disk.
+
+    Use it where the folder could not be private: work in it went on after a crash.
 
     Parameters
     ----------
