@@ -12,13 +12,8 @@ from latchfree.sketches.kernels import counting, scalable, stable, top
 from latchfree.sketches.kernels.record import FIRST_CELL
 from latchfree.words import mix
 from latchfree_evidence.exploring import explore
-from latchfree_evidence.targets.more_sketches import (
-    COUNTING_BLOOM,
-    MIN_HASH,
-    SCALABLE_BLOOM,
-    STABLE_BLOOM,
-    TOP_K,
-)
+from latchfree_evidence.targets.estimates import MIN_HASH, TOP_K
+from latchfree_evidence.targets.filters import COUNTING_BLOOM, SCALABLE_BLOOM, STABLE_BLOOM
 from latchfree_explore.target import Operation
 
 SCENARIOS = [

@@ -12,15 +12,8 @@ from latchfree.sketches.kernels import bloom, count_min, hyperloglog, inverse
 from latchfree.sketches.kernels.record import ANNOUNCED, FIRST_CELL
 from latchfree.words import mix
 from latchfree_evidence.exploring import explore
-from latchfree_evidence.targets.sketches import (
-    BLOOM,
-    COUNT_MIN,
-    HYPERLOGLOG,
-    INVERSE_BLOOM,
-    SMALL,
-    new_count_min,
-    slot_of,
-)
+from latchfree_evidence.targets.estimates import COUNT_MIN, HYPERLOGLOG, new_count_min
+from latchfree_evidence.targets.filters import BLOOM, INVERSE_BLOOM, SMALL, slot_of
 from latchfree_explore.target import Operation
 
 STEP = 0x9E3779B97F4A7C15

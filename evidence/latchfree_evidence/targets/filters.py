@@ -1,24 +1,32 @@
-"""Counting, scalable and stable Bloom filters, MinHash and Top-K as targets: small ones, whose items are numbers.
+"""Filters as targets: small ones, whose items are numbers, and are put where the mixed number leads.
 
 Example: ``add(1); remove(1) | add(2) | after: contains(2)`` must end with True.
+
+Models say what a filter promises. An item that was added is there; one that was not may be there, too. This is a
+promise about what happened before a call, so a history is judged as one of a linearizable object that may answer True
+more often. The inverse Bloom filter promises more: its answers are those of a table.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from types import MappingProxyType
 from typing import Final
 
 import numpy as np
 
-from latchfree.atomics import load, peek, poke
-from latchfree.border.objects import room
+from latchfree.atomics import load, poke
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Word
-from latchfree.sketches.kernels import count_min, counting, minhash, scalable, stable, top
-from latchfree.sketches.kernels.record import CELLS, FIRST_CELL
-from latchfree.sketches.kernels.rows import DEPTH, WIDTH
+from latchfree.sketches.kernels import (
+    bloom,
+    counting,
+    inverse,
+    scalable,
+    stable,
+)
+from latchfree.sketches.kernels.record import FIRST_CELL
 from latchfree.words import mix
-from latchfree_evidence.targets.sketches import PresenceModel
 from latchfree_explore.target import Operation, Target
 from latchfree_model import Call, SequentialModel
 
@@ -28,6 +36,36 @@ _2 = np.uint64(2)
 _4 = np.uint64(4)
 _8 = np.uint64(8)
 _RECORD = np.uint64(64)
+
+#: Slots of the inverse filter, and words of a block of the Bloom filter.
+SMALL: Final = 4
+_SMALL = np.uint64(SMALL)
+
+
+class PresenceModel(SequentialModel[frozenset[object]]):
+    """``add(x)`` adds an item; ``contains(x)`` says True for what was added, and anything for what was not."""
+
+    name = "presence"
+    operations = MappingProxyType({"add": 1, "contains": 1})
+    silent = frozenset({"add"})
+
+    def init(self) -> frozenset[object]:
+        """Nothing added."""
+        return frozenset()
+
+    def apply(self, state: frozenset[object], call: Call) -> tuple[object, frozenset[object]]:
+        """Return what the call must have, and what was added after it."""
+        if call.f == "add":
+            return None, state | {call.arguments[0]}
+        return call.arguments[0] in state, state
+
+    def matches(self, call: Call, expected: object) -> bool:
+        """Return whether a result may be: True always, as a false positive."""
+        return call.result is True or call.result == expected
+
+    def reason(self, state: frozenset[object], call: Call) -> str:
+        """Return what was added."""
+        return f"{sorted(map(repr, state))} were added"
 
 
 class BagModel(SequentialModel[frozenset[tuple[object, int]]]):
@@ -63,7 +101,61 @@ class BagModel(SequentialModel[frozenset[tuple[object, int]]]):
         return f"there were {sorted(dict(state).items(), key=repr)}"
 
 
-# counting ------------------------------------------------------------------------------------------------------------
+@cache
+def slot_of(item: int) -> int:
+    """Return the slot of an item in the inverse filter."""
+    return int(mix(np.uint64(item))) * SMALL >> 64
+
+
+class TableModel(SequentialModel[frozenset[tuple[int, object]]]):
+    """``add(x)`` puts an item into its slot, and says whether it was there."""
+
+    name = "inverse Bloom filter"
+    operations = MappingProxyType({"add": 1})
+
+    def init(self) -> frozenset[tuple[int, object]]:
+        """Nothing in any slot."""
+        return frozenset()
+
+    def apply(self, state: frozenset[tuple[int, object]], call: Call) -> tuple[object, frozenset[tuple[int, object]]]:
+        """Return whether the item is in its slot, and the table after."""
+        item = call.arguments[0]
+        assert isinstance(item, int)
+        table = dict(state)
+        seen = table.get(slot_of(item)) == item
+        table[slot_of(item)] = item
+        return seen, frozenset(table.items())
+
+    def reason(self, state: frozenset[tuple[int, object]], call: Call) -> str:
+        """Return what was in the slots."""
+        return f"the table held {sorted(dict(state).items())}"
+
+
+# Bloom ----------------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def new_bloom(mem: Handle, threads: Word) -> Word:
+    """Make an empty filter of one block of four words, of which an item sets a bit each."""
+    poke(mem, _RECORD + bloom.BLOCKS, _1)
+    poke(mem, _RECORD + bloom.WORDS, _SMALL)
+    poke(mem, _RECORD + bloom.BITS, _1)
+    return _RECORD
+
+
+@kernel
+def bloom_add(mem: Handle, record: Word, thread: Word, item: Word) -> None:
+    """Add an item."""
+    bloom.add(mem, record, mix(np.uint64(item)))
+
+
+@kernel
+def bloom_contains(mem: Handle, record: Word, thread: Word, item: Word) -> Flag:
+    """Return whether an item may be there."""
+    return bloom.contains(mem, record, mix(np.uint64(item)))
+
+
+# counting -------------------------------------------------------------------------------------------------------------
 
 
 @kernel
@@ -92,7 +184,8 @@ def counting_contains(mem: Handle, record: Word, thread: Word, item: Word) -> Fl
     return counting.count(mem, record, mix(np.uint64(item))) != _0
 
 
-# scalable ------------------------------------------------------------------------------------------------------------
+# scalable -------------------------------------------------------------------------------------------------------------
+
 
 #: Layers of one item each, of one block of four words.
 LAYERS: Final = 3
@@ -132,7 +225,7 @@ def scalable_last(mem: Handle, record: Word, thread: Word) -> Word:
     return np.int64(load(mem, record + scalable.LAST))
 
 
-# stable --------------------------------------------------------------------------------------------------------------
+# stable ---------------------------------------------------------------------------------------------------------------
 
 
 @kernel
@@ -156,107 +249,26 @@ def stable_contains(mem: Handle, record: Word, thread: Word, item: Word) -> Flag
     return stable.contains(mem, record, mix(np.uint64(item)))
 
 
-# MinHash -------------------------------------------------------------------------------------------------------------
+# the inverse Bloom filter ---------------------------------------------------------------------------------------------
 
 
 @kernel
-def new_minhash(mem: Handle, threads: Word) -> Word:
-    """Make an empty sketch of two cells."""
-    poke(mem, _RECORD + CELLS, _2)
+def new_inverse(mem: Handle, threads: Word) -> Word:
+    """Make an empty filter of four slots."""
+    poke(mem, _RECORD + inverse.SLOTS, _SMALL)
+    inverse.empty(mem, _RECORD)
     return _RECORD
 
 
 @kernel
-def minhash_add(mem: Handle, record: Word, thread: Word, item: Word) -> None:
-    """Add an item."""
-    minhash.add(mem, record, mix(np.uint64(item)))
+def inverse_add(mem: Handle, record: Word, thread: Word, item: Word) -> Flag:
+    """Add an item; return whether it was seen."""
+    return inverse.add(mem, record, mix(np.uint64(item)))
 
 
-@kernel
-def minhash_contains(mem: Handle, record: Word, thread: Word, item: Word) -> Flag:
-    """Return whether no cell is below the item's."""
-    h = mix(np.uint64(item))
-    for k in range(peek(mem, record + CELLS)):
-        h += minhash.STEP
-        if load(mem, record + FIRST_CELL + np.uint64(k)) < mix(h) | _1:
-            return False
-    return True
-
-
-# Top-K ---------------------------------------------------------------------------------------------------------------
-
-
-class NoForgeryModel(SequentialModel[frozenset[object]]):
-    """``add(x)`` adds an item; ``forged()`` says how many sealed slots hold what was not added: none, ever."""
-
-    name = "no forgery"
-    operations = MappingProxyType({"add": 1, "forged": 0})
-    silent = frozenset({"add"})
-
-    def init(self) -> frozenset[object]:
-        """Nothing added."""
-        return frozenset()
-
-    def apply(self, state: frozenset[object], call: Call) -> tuple[object, frozenset[object]]:
-        """Return what the call must have, and what was added after it."""
-        return (None, state | {call.arguments[0]}) if call.f == "add" else (0, state)
-
-    def reason(self, state: frozenset[object], call: Call) -> str:
-        """Return what was added."""
-        return f"{sorted(map(repr, state))} were added"
-
-
-@kernel
-def new_top(mem: Handle, threads: Word) -> Word:
-    """Make an empty sketch of one row of one counter, and one bucket, of which three slots are taken for good."""
-    poke(mem, _RECORD + WIDTH, _1)
-    poke(mem, _RECORD + DEPTH, _1)
-    poke(mem, _RECORD + top.BUCKETS, _1)
-    bucket = top.bucket_of(mem, _RECORD, _1)
-    for k in range(1, 4):
-        slot = bucket + np.uint64(k) * top.SLOT_WORDS
-        poke(mem, slot + top.HASH, np.uint64(k))
-        poke(mem, slot + top.COUNT, ~_0)
-    return _RECORD
-
-
-@kernel
-def top_add(mem: Handle, record: Word, thread: Word, item: Word) -> None:
-    """Add an item of two words: its number, twice."""
-    h = mix(np.uint64(item))
-    count_min.add_plainly(mem, record, h, _1)
-    if top.wants(mem, record, h):
-        install(mem, record, h, np.uint64(item))
-
-
-@kernel
-def install(mem: Handle, record: Word, h: Word, item: Word) -> None:
-    """Write the two words of an item."""
-    given = np.empty(2, np.uint64)
-    given[0] = item
-    given[1] = item
-    top.install(mem, record, h, np.uint64(16), given)
-
-
-@kernel
-def top_forged(mem: Handle, record: Word, thread: Word) -> Word:
-    """Return how many sealed slots hold bytes that are not those of the slot's hash."""
-    bucket = top.bucket_of(mem, record, _1)
-    words = room(2)
-    slot = bucket
-    h, seal = load(mem, slot + top.HASH), load(mem, slot + top.SEAL)
-    length = load(mem, slot + top.LENGTH)
-    made = mix(h ^ (length * top.STEP))
-    for k in range(top.words_of(length)):
-        word = load(mem, slot + top.BYTES + np.uint64(k))
-        poke(words, np.uint64(k & 1), word)
-        made = mix(made ^ word)
-    if h == _0 or seal != made | _1:
-        return 0
-    fits = length == np.uint64(16) and h == mix(peek(words, _0)) and peek(words, _0) == peek(words, _1)
-    return 0 if fits else 1
-
-
+BLOOM: Final = Target(
+    "bloom", PresenceModel(), {"add": bloom_add, "contains": Operation(bloom_contains, bool)}, new_bloom
+)
 COUNTING_BLOOM: Final = Target(
     "counting-bloom",
     BagModel(),
@@ -272,7 +284,4 @@ SCALABLE_BLOOM: Final = Target(
 STABLE_BLOOM: Final = Target(
     "stable-bloom", PresenceModel(), {"add": stable_add, "contains": Operation(stable_contains, bool)}, new_stable
 )
-MIN_HASH: Final = Target(
-    "minhash", PresenceModel(), {"add": minhash_add, "contains": Operation(minhash_contains, bool)}, new_minhash
-)
-TOP_K: Final = Target("top-k", NoForgeryModel(), {"add": top_add, "forged": top_forged}, new_top)
+INVERSE_BLOOM: Final = Target("inverse-bloom", TableModel(), {"add": Operation(inverse_add, bool)}, new_inverse)
