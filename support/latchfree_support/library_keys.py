@@ -29,7 +29,7 @@ UNDERNEATH: Final = ("atomics.py", "border", "errors.py", "jit", "kinds.py", "ll
 CHECKER: Final = (
     "engine/border.py", "engine/compiled_models", "engine/dequeues/kernels", "engine/encoding/kernels.py",
     "engine/frontier/kernels", "engine/kernels.py", "engine/logs", "engine/monitors", "engine/product/kernels",
-    "engine/wgl/kernels", "history/border.py", "history/columns.py", "history/kernels.py", "history/timeline.py",
+    "engine/wgl/kernels", "history/border.py", "history/codes.py", "history/kernels.py", "history/timeline.py",
 )  # fmt: skip
 
 #: What a processor of this level has, as Linux names it, beside what every 64-bit one has.
