@@ -10,6 +10,7 @@ import functools
 import sys
 from collections.abc import Callable
 from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Any, Final
 
@@ -46,6 +47,17 @@ def missing(module: str) -> MissingExtra | None:
     """
     top = module.partition(".")[0]
     return MissingExtra(top, EXTRAS[top]) if top in EXTRAS else None
+
+
+def needed(package: str) -> None:
+    """Raise MissingExtra if a package that an extra brings is not installed; the package is not loaded."""
+    try:
+        is_there = sys.modules[package] is not None if package in sys.modules else find_spec(package) is not None
+    except ModuleNotFoundError:
+        is_there = False
+    error = None if is_there else missing(package)
+    if error is not None:
+        raise error
 
 
 def naming(find: Callable[[str], Any]) -> Callable[[str], Any]:
