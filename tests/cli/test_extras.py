@@ -4,7 +4,8 @@ import re
 import tomllib
 from pathlib import Path
 
-from latchfree_cli.extras import DISTRIBUTIONS, EXTRAS, fix_for
+from latchfree.extras import EXTRAS
+from latchfree_cli.extras import DISTRIBUTIONS, fix_for
 
 ROOT = Path(__file__).parents[2]
 USERS = ("jit", "topics", "check", "verify", "spark", "explore")

@@ -1,8 +1,10 @@
 """The table of limits: the page has what the code has, and beyond each bound is what the table says."""
 
+import os
 from pathlib import Path
 
 import pytest
+from cli_processes import python
 
 from latchfree import (
     AMQP,
@@ -30,6 +32,7 @@ from latchfree import (
     RingStalled,
 )
 from latchfree.arena import header
+from latchfree_cli import exits
 from latchfree_cli.limits import table as limits
 
 PAGE = Path(__file__).parents[2] / "docs" / "limits.md"
@@ -132,3 +135,11 @@ def test_beyond_a_limit_is_the_error_that_the_table_names(limit, arena):
 def test_other_limits_are_tested_where_the_table_says(limit):
     text = (PAGE.parents[1] / "tests" / limit.test).read_text(encoding="utf-8")
     assert limit.error.strip("`").split()[0] in text or limit.how.partition("(")[2].strip("=)`") in text
+
+
+def test_a_closed_pipe_is_silent() -> None:
+    read, write = os.pipe()
+    os.close(read)
+    done = python("-m", "latchfree_cli.limits", stdout=write)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (exits.PIPE_CLOSED, "")

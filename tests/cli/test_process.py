@@ -82,6 +82,17 @@ def dropped():
 doctor._findings = dropped
 """
 
+LEAVES_HALF_AN_OBJECT = """
+import latchfree_cli.commands.doctor as doctor
+class Half:
+    def __init__(self):
+        press()
+        self.owned = True
+    def __del__(self):
+        self.owned  # what Ctrl-C kept from being there
+doctor._findings = Half
+"""
+
 TURNED_INTO_ANOTHER_ERROR = """
 import latchfree_cli.commands.doctor as doctor
 def turned():
@@ -142,9 +153,10 @@ def test_a_defect_while_the_commands_are_loaded() -> None:
         WHILE_COMPILING,
         IN_A_CALLBACK_OF_C,
         IN_A_FINALIZER,
+        LEAVES_HALF_AN_OBJECT,
         TURNED_INTO_ANOTHER_ERROR,
     ],
-    ids=["command", "import", "parsing", "compiling", "callback", "finalizer", "turned"],
+    ids=["command", "import", "parsing", "compiling", "callback", "finalizer", "half", "turned"],
 )
 def test_ctrl_c(moment: str) -> None:
     result = latchfree("doctor", before=PRESS + moment)

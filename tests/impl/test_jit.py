@@ -120,6 +120,12 @@ def test_a_name_that_a_package_hands_on_lazily_is_followed_to_its_module(tmp_pat
             "latchfree_lincheck.engine.compiled_models.states",
             r"show|formats|checking",
         ),
+        ("latchfree.ctrie.border", "latchfree.ctrie.kernels.gcas", r"mapping|engines|arena\.arena|extras"),
+        (
+            "latchfree_lincheck.engine.border",
+            "latchfree_lincheck.history.kernels",
+            r"smt|picture|decide|latchfree_model",
+        ),
     ],
 )
 def test_what_a_kernel_of_ours_can_reach(module, reaches, does_not):

@@ -24,6 +24,8 @@ AS_MODULES = (
     "latchfree_lincheck.transactions",
 )
 
+FOLDERS = ("support", "impl", "model", "lincheck", "explore", "evidence", "teach")
+
 #: What no user of the map alone has installed.
 OF_EXTRAS = (
     "pyarrow",
@@ -53,7 +55,7 @@ def documented():
 
 def program(code, *flags):
     """Output of a program in a process that has the sources and nothing compiled."""
-    path = os.pathsep.join(str(ROOT / folder) for folder in ("support", "impl", "model", "lincheck", "explore"))
+    path = os.pathsep.join(str(ROOT / folder) for folder in FOLDERS)
     done = subprocess.run(
         [sys.executable, *flags, "-c", code],
         env=os.environ | {"PYTHONPATH": path},
@@ -173,6 +175,11 @@ print("done", sorted(set(sys.modules) & {"pyarrow", "rich", "typer"}))
             "pyroaring.*latchfree.topics.",
         ),
         ("from latchfree_lincheck import linearizable", "hypothesis.*latchfree.check."),
+        ("sys.modules['numba'] = None; from latchfree_explore import explore", "numba.*latchfree.jit."),
+        ("sys.modules['numba'] = None; from latchfree_evidence import explore", "numba.*latchfree.jit."),
+        ("from latchfree_evidence import LEMMAS", "z3.*latchfree.verify."),
+        ("from latchfree_evidence import replay_model", "networkx.*latchfree.check."),
+        ("sys.modules['numba'] = None; from latchfree_teach import play_page", "numba.*latchfree.jit."),
         ("from latchfree_lincheck.transactions.levels import level_graph; level_graph()", "networkx.*latchfree.check."),
     ],
 )

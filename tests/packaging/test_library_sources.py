@@ -70,6 +70,15 @@ def test_what_it_can_reach_is_among_its_sources(library, start, least):
     assert all(source.exists() for source in library.sources)
 
 
+def test_what_only_python_runs_is_not_among_its_sources():
+    home = LINCHECK.home
+    plain = ("engine/smt/judge.py", "engine/decide.py", "engine/wgl/plain.py", "history/picture.py")
+    for name in plain:
+        file = home / name
+        assert file.exists()
+        assert not {file, *file.parents} & {*LINCHECK.sources}, name
+
+
 def test_kernels_of_the_checker_reach_no_model():
     """Models are Python, and not among the sources: a constant of theirs must not get into a kernel."""
     assert find_spec("latchfree_model") is not None

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Final
 
+from latchfree.extras import EXTRAS
 from latchfree_cli import exits
-from latchfree_cli.extras import DISTRIBUTIONS, EXTRAS
+from latchfree_cli.extras import DISTRIBUTIONS
 from latchfree_cli.frame import examples
 from latchfree_cli.settings import Outcome, Settings
 

@@ -141,7 +141,7 @@ def read(file: str) -> bytes:
 
 def loaded() -> dict[str, Callable[..., int]]:
     """Return the compiled functions that judge logs, by the names of these."""
-    from latchfree_support.library_keys import UNDERNEATH, fits, library_name, processor
+    from latchfree_support.library_keys import CHECKER, UNDERNEATH, fits, library_name, processor
 
     its = processor()
     if its is None or os.environ.get("LATCHFREE_COMPILED") == "jit":
@@ -149,7 +149,7 @@ def loaded() -> dict[str, Callable[..., int]]:
     home = _home("latchfree_lincheck")
     file = f"{home}/native/{library_name(its)}"
     below = _home("latchfree")
-    if not fits(file, f"{home}/engine", f"{home}/history", *(f"{below}/{name}" for name in UNDERNEATH)):
+    if not fits(file, *(f"{home}/{name}" for name in CHECKER), *(f"{below}/{name}" for name in UNDERNEATH)):
         raise NotUsual
     import _ctypes as c  # what `ctypes` is made of, which takes 2 ms to load
 

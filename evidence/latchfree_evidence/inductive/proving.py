@@ -21,6 +21,7 @@ from latchfree_evidence.inductive.obligations import INITIALLY, Obligation, obli
 from latchfree_evidence.inductive.picture import picture
 from latchfree_evidence.inductive.system import Part, System
 from latchfree_evidence.inductive.vocabulary import Vocabulary
+from latchfree_support.solving import ask, leave_ctrl_c
 
 TIMEOUT: Final = 60.0
 """Seconds of Z3 for one obligation, unless the caller says otherwise."""
@@ -122,7 +123,7 @@ def prove_system(
         owed += 1
         if obligation.claim is True:
             continue
-        solver = z3.Solver()
+        solver = leave_ctrl_c(z3.Solver())
         solver.set("timeout", max(1, int(1000 * timeout)))
         solver.set("random_seed", seed)
         answer, instances = hypotheses.solve(obligation, solver, rounds or system.rounds)
@@ -167,7 +168,7 @@ class _Hypotheses:
         for _ in range(rounds):
             new = self._instances(universals, first, pool, done)
             solver.add(*new)
-            answer = solver.check()
+            answer = ask(solver.ctx, solver.check)
             size = sum(map(len, pool.values()))
             if answer == z3.sat:
                 self._names.add(new, pool)

@@ -14,6 +14,7 @@ from latchfree_evidence.symbolic.code import Twin
 from latchfree_evidence.symbolic.paths import each_path
 from latchfree_evidence.symbolic.typed import other_numbers
 from latchfree_evidence.symbolic.words import BITS, Truth, Undefined, Word, term_of
+from latchfree_support.solving import ask, leave_ctrl_c
 
 Answer = Literal["proved", "refuted", "unknown"]
 
@@ -144,7 +145,7 @@ def prove(lemma: Lemma, code: Any, *, timeout: float = 60.0) -> Proof:
     def answer(what: Answer, claim: str = "", values: Mapping[str, int] | None = None) -> Proof:
         return Proof(what, claim, values or {}, paths, time.perf_counter() - started)
 
-    solver = z3.SolverFor(lemma.logic)
+    solver = leave_ctrl_c(z3.SolverFor(lemma.logic))
     solver.set("timeout", max(1, int(1000 * timeout)))
     for fixed in lemma.cases():
         solver.push()
@@ -186,4 +187,4 @@ def _answer(solver: Any, terms: list[Any], deadline: float) -> Any:
     if left <= 0:
         return z3.unknown
     solver.set("timeout", max(1, int(1000 * left)))
-    return solver.check(z3.Not(z3.And(*terms)))
+    return ask(solver.ctx, lambda: solver.check(z3.Not(z3.And(*terms))))

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import z3
 
 from latchfree_evidence.symbolic.words import Truth
+from latchfree_support.solving import ask
 
 T = TypeVar("T")
 
@@ -63,6 +64,6 @@ def each_path(run: Callable[[], T], solver: Any) -> Iterator[T]:
 def _possible(solver: Any, conditions: list[Any], term: Any) -> bool:
     solver.push()
     solver.add(*conditions, term)
-    answer = solver.check()
+    answer = ask(solver.ctx, solver.check)
     solver.pop()
     return bool(answer != z3.unsat)

@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import count
+from types import CodeType, FunctionType
 from typing import Any, Final
 
 import numpy as np
@@ -138,6 +139,6 @@ def wrapper(name: str, module: str, file: str, call: Any) -> Callable[..., Any]:
     """
     source, names = written(name, call.arguments, call.result, nogil=call.nogil)
     space = names | {"kernel": call.kernel, "__name__": module, "__file__": file}
-    exec(compile(source, file, "exec"), space)
-    made: Callable[..., Any] = space[name]
-    return made
+    # Not by `exec`, which could import anything: a key of compiled code would have all of the package in it.
+    (code,) = (each for each in compile(source, file, "exec").co_consts if isinstance(each, CodeType))
+    return FunctionType(code, space)

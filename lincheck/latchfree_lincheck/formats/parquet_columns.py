@@ -14,7 +14,8 @@ import numpy as np
 from latchfree_lincheck.formats.record import decode
 from latchfree_lincheck.formats.values import freeze
 from latchfree_lincheck.history import History
-from latchfree_lincheck.history.columns import MISSING, NONE, Column
+from latchfree_lincheck.history.codes import MISSING, NONE
+from latchfree_lincheck.history.columns import Column
 from latchfree_model import UNKNOWN as SOMETHING
 from latchfree_model import Call, get_model
 

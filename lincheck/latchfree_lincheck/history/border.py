@@ -2,8 +2,8 @@
 
 from typing import Final
 
+import latchfree_lincheck.history.kernels as kernels
 from latchfree.border import GIVEN_INTS, INT, INTS, NONE, Array, Border, Call
-from latchfree_lincheck.history import kernels
 from latchfree_lincheck.native import LINCHECK
 
 _GIVEN_FLAGS: Final = Array("bool_", written=False)

@@ -13,12 +13,11 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from latchfree_lincheck.history.codes import MISSING, NONE
 from latchfree_lincheck.history.timeline import Ints
 from latchfree_model import UNKNOWN
 from latchfree_model.models.values import canonical
 
-NONE: Final = -1
-MISSING: Final = -2
 _LARGEST: Final = (1 << 31) - 3
 
 

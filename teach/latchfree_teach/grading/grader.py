@@ -19,6 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
 
+from latchfree.extras import needed
 from latchfree_teach.course.lesson import Lesson
 from latchfree_teach.grading.result import CheckResult, Graded
 
@@ -63,6 +64,7 @@ class Grader:
         """Load the explorer, unless it is loaded."""
         if self._process is not None:
             return
+        needed("numba")  # else the process ends with a traceback
         places = [place for place in sys.path if place and place != str(Path.cwd())]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(places), "OPENBLAS_NUM_THREADS": "1"}
         self._process = subprocess.Popen(
@@ -98,6 +100,8 @@ class Grader:
         ------
         TypeError
             If an argument is of another kind.
+        MissingExtra
+            If a package is not installed that the grader needs.
         RuntimeError
             If the grader itself fails; nothing a submission says leads to that.
         """

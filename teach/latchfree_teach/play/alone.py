@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from typing import Any
+
+from latchfree.extras import missing
 
 
 def made_alone(what: str, module: str, *arguments: str) -> Any:
@@ -14,6 +17,8 @@ def made_alone(what: str, module: str, *arguments: str) -> Any:
 
     Raises
     ------
+    MissingExtra
+        If the process lacks a package that an extra brings.
     RuntimeError
         If the process fails: what it was for, and the last line that it said.
     """
@@ -22,5 +27,6 @@ def made_alone(what: str, module: str, *arguments: str) -> Any:
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     if done.returncode != 0:
         last = done.stderr.strip().splitlines()[-1:] or [f"exit code {done.returncode}"]
-        raise RuntimeError(f"{what}: {last[0]}")
+        absent = re.fullmatch(r"ModuleNotFoundError: No module named '([\w.]+)'", last[0])
+        raise (absent and missing(absent[1])) or RuntimeError(f"{what}: {last[0]}")
     return json.loads(done.stdout)

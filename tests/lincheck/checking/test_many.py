@@ -12,7 +12,7 @@ from latchfree_lincheck import Column, Columns, History, Operation, check, check
 from latchfree_lincheck.engine import decide_many
 from latchfree_lincheck.history import InvalidOperation
 from latchfree_lincheck.history.border import HISTORY
-from latchfree_lincheck.history.columns import MISSING, NONE
+from latchfree_lincheck.history.codes import MISSING, NONE
 from latchfree_model import UNKNOWN, get_model
 
 HISTORIES = 120

@@ -22,7 +22,8 @@ from latchfree_lincheck.engine.border import ENGINE
 from latchfree_lincheck.engine.compiled_models import opcodes as op
 from latchfree_lincheck.engine.encoding.forms import FORMS, KEYED, LARGEST, LISTS, WHOLE, Encoded, family
 from latchfree_lincheck.engine.encoding.problem import Meaning
-from latchfree_lincheck.history.columns import MISSING, NONE, Column, Columns
+from latchfree_lincheck.history.codes import MISSING, NONE
+from latchfree_lincheck.history.columns import Column, Columns
 from latchfree_lincheck.history.timeline import Ints
 from latchfree_model import Model, SequentialModel
 

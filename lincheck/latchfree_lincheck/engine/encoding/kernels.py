@@ -14,7 +14,7 @@ from latchfree_lincheck.engine.compiled_models.opcodes import (
     UNKNOWN_RESULT,
 )
 from latchfree_lincheck.engine.compiled_models.transition import Rows
-from latchfree_lincheck.history.columns import NONE
+from latchfree_lincheck.history.codes import NONE
 from latchfree_lincheck.history.timeline import Ints
 
 

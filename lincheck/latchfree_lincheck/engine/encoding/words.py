@@ -12,7 +12,8 @@ from latchfree_lincheck.engine.compiled_models.transition import Rows
 from latchfree_lincheck.engine.encoding.forms import Encoded
 from latchfree_lincheck.engine.encoding.problem import Meaning
 from latchfree_lincheck.history import History
-from latchfree_lincheck.history.columns import MISSING, NONE, Column, Columns
+from latchfree_lincheck.history.codes import MISSING, NONE
+from latchfree_lincheck.history.columns import Column, Columns
 from latchfree_lincheck.history.timeline import Ints
 from latchfree_model import CompiledModel
 from latchfree_model.models.words import LOST, NEVER, NOTHING

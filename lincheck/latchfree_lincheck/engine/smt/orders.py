@@ -22,6 +22,8 @@ from typing import Any, Final
 
 import z3
 
+from latchfree_support.solving import ask, leave_ctrl_c
+
 _AT_ONCE: Final = 20_000
 """Clauses handed over at once."""
 
@@ -84,7 +86,7 @@ class Orders:
         self._clauses: list[tuple[int, ...]] = []
         self._look = look
         self._context = context
-        self.solver = z3.SimpleSolver(ctx=context)
+        self.solver = leave_ctrl_c(z3.SimpleSolver(ctx=context))
         places = range(len(choices))
         self.effect = [next(self._fresh) for _ in choices]
         self.makes: list[dict[int, int]] = [
@@ -153,7 +155,10 @@ class Orders:
     def ask(self, assumed: Sequence[int]) -> Any:
         """Return `z3.sat`, `z3.unsat` or `z3.unknown`; a negative number is a variable assumed to be false."""
         terms = (z3.Ast * len(assumed))(*[self._terms[number].ast for number in assumed])
-        answer = z3.Z3_solver_check_assumptions(self._context.ref(), self.solver.solver, len(assumed), terms)
+        answer = ask(
+            self._context,
+            lambda: z3.Z3_solver_check_assumptions(self._context.ref(), self.solver.solver, len(assumed), terms),
+        )
         return z3.CheckSatResult(answer)
 
     def order(self) -> list[int]:

@@ -17,7 +17,8 @@ import pyarrow.compute as pc
 
 from latchfree_lincheck.formats.record import decode as parse
 from latchfree_lincheck.formats.record import freeze
-from latchfree_lincheck.history.columns import MISSING, NONE, Column, Columns
+from latchfree_lincheck.history.codes import MISSING, NONE
+from latchfree_lincheck.history.columns import Column, Columns
 from latchfree_model.models.values import PLAIN
 from latchfree_spark.check.judge.batch import Batch, Ints
 
