@@ -10,10 +10,15 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable
-from typing import Any, TypeVar
+from contextlib import suppress
+from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
+
+#: Seconds between two interrupts of one question.
+_PAUSE: Final = 0.02
 
 
 def leave_ctrl_c(solver: Any) -> Any:
@@ -26,8 +31,7 @@ class _Watch:
     """A thread that ends the question under way when the signal of Ctrl-C arrives."""
 
     def __init__(self) -> None:
-        self.context: Any = None
-        """Where a question is under way, if one is."""
+        self._asked: tuple[Any] | None = None  # the context of the question under way, in a tuple that stands for it
         self._before = -1
         self._process = os.getpid()
         self._read, self._write = os.pipe()
@@ -41,21 +45,24 @@ class _Watch:
     def ask(self, context: Any, question: Callable[[], T]) -> T:
         """Return the answer to a question, which Ctrl-C ends."""
         self._before = before = signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)
-        self.context = context
+        self._asked = (context,)
         try:
             return question()
         finally:
-            self.context = None
+            self._asked = None
             signal.set_wakeup_fd(before)
 
     def _wait(self) -> None:
         while True:
             numbers = os.read(self._read, 64)
-            context = self.context
-            if signal.SIGINT in numbers and context is not None:
-                context.interrupt()
+            asked = self._asked
             if self._before != -1:
-                os.write(self._before, numbers)  # a loop of asyncio waits for signals, too
+                with suppress(OSError):
+                    os.write(self._before, numbers)  # a loop of asyncio waits for signals, too
+            # Z3 forgets an interrupt that comes before the question has begun, so one is not enough.
+            while signal.SIGINT in numbers and asked is not None and self._asked is asked:
+                asked[0].interrupt()
+                time.sleep(_PAUSE)
 
 
 _watch: _Watch | None = None

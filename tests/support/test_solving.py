@@ -11,7 +11,10 @@ from cli_processes import python
 
 from latchfree_support.solving import ask, leave_ctrl_c
 
-PRIMES = 18446744073709551557, 18446744073709551533
+PRIMES = (
+    7263960943738523581,
+    14877896087245008197,
+)  # their product is not taken apart in time; that of two near 2**64 is
 
 PROGRAM = f"""
 import os, signal, threading, time
@@ -94,6 +97,36 @@ def test_what_waited_for_signals_before_still_hears_of_them() -> None:
         os.close(read)
         os.close(write)
     assert heard == [1]
+
+
+FORGETFUL = """
+import os, signal, time
+from latchfree_support.solving import ask
+class Context:
+    times = 0
+    def interrupt(self):
+        self.times += 1
+context = Context()
+def question():
+    global until
+    os.kill(os.getpid(), signal.SIGINT)
+    until = time.monotonic() + 30
+    while context.times < 3 and time.monotonic() < until:
+        time.sleep(0.001)
+signal.signal(signal.SIGINT, lambda *_: None)
+ask(context, question)
+print(context.times >= 3)
+time.sleep(0.1)
+before = context.times
+time.sleep(0.1)
+print(context.times == before)
+"""
+
+
+def test_an_interrupt_that_comes_too_early_is_said_again() -> None:
+    """Z3 forgets one that comes before it has begun; none is said once the question is over."""
+    done = python("-c", FORGETFUL)
+    assert (done.stdout, done.stderr) == ("True\nTrue\n", "")
 
 
 def test_another_thread_asks_as_it_is() -> None:
