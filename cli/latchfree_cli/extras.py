@@ -2,8 +2,6 @@
 
 from typing import Final
 
-from latchfree.extras import EXTRAS
-
 DISTRIBUTIONS: Final = {
     "google": "googleapis-common-protos",
     "grpc": "grpcio",
@@ -20,6 +18,7 @@ def fix_for(module: str) -> str:
     'pyspark is not installed; fix: pip install "latchfree[spark]"'
     """
     from latchfree.errors import MissingExtra
+    from latchfree.extras import EXTRAS
 
     package = module.partition(".")[0]
     return str(MissingExtra(package, EXTRAS.get(package, "")))

@@ -8,7 +8,6 @@ from typing import Final
 
 from latchfree_model.tlc.manifest import SpecModel
 from latchfree_model.tlc.result import TlcResult
-from latchfree_support.publishing import publish_file
 
 ORDER: Final = (
     "name", "module", "config", "profile", "expect", "property", "distinct", "total", "depth", "workers", "mutant",
@@ -50,6 +49,8 @@ def record(path: Path, name: str, values: Mapping[str, int | str]) -> None:
     ValueError
         If there is no such model, or no such field.
     """
+    from latchfree_support.publishing import publish_file  # models are imported with nothing but Python's own
+
     head, *entries = path.read_text(encoding="utf-8").split(_ENTRY)
     for k, entry in enumerate(entries):
         if f'name = "{name}"\n' in entry:
