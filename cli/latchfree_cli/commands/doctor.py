@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Final
 
-from latchfree.extras import EXTRAS
 from latchfree_cli import exits
 from latchfree_cli.extras import DISTRIBUTIONS
 from latchfree_cli.frame import examples
@@ -48,6 +47,8 @@ def doctor(settings: Settings) -> Outcome:
 
 
 def _findings() -> Iterator[Finding]:
+    from latchfree.extras import EXTRAS
+
     version = platform.python_version()
     yield Finding("python", sys.version_info >= (3, 11), version, "Python 3.11 or later")
     machine = f"{platform.system()} {platform.machine()}"
