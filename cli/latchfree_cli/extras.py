@@ -18,7 +18,6 @@ def fix_for(module: str) -> str:
     'pyspark is not installed; fix: pip install "latchfree[spark]"'
     """
     from latchfree.errors import MissingExtra
-    from latchfree.extras import EXTRAS
+    from latchfree.extras import missing
 
-    package = module.partition(".")[0]
-    return str(MissingExtra(package, EXTRAS.get(package, "")))
+    return str(missing(module) or MissingExtra(module.partition(".")[0], ""))

@@ -142,28 +142,31 @@ def test_without_a_folder_to_write_to_it_compiles_in_every_process(tmp_path):
     assert blocked.is_file()
 
 
+def minded(folder, save):
+    """A dispatcher whose cache, in a folder, saves as a function says."""
+    stub = SimpleNamespace(
+        cache_path=str(folder),
+        _index_key=lambda signature, codegen: (signature,),
+        load_overload=lambda signature, target: None,
+        save_overload=save,
+    )
+    dispatcher = SimpleNamespace(_cache=stub)
+    cache._mind_handles(dispatcher, foreign=True)
+    return dispatcher
+
+
 def test_only_one_saves_in_a_folder_at_a_time(tmp_path):
     """What numba does there, look at the index, take the next number and write, would go wrong otherwise."""
     numbers = tmp_path / "numbers"
     numbers.write_text("0")
 
-    class Cache:
-        cache_path = str(tmp_path)
-
-        def _index_key(self, signature, codegen):
-            return (signature,)
-
-        def load_overload(self, signature, target):
-            return None
-
-        def save_overload(self, signature, data):
-            number = int(numbers.read_text())
-            time.sleep(0.001)
-            numbers.write_text(str(number + 1))
+    def save(signature, data):
+        number = int(numbers.read_text())
+        time.sleep(0.001)
+        numbers.write_text(str(number + 1))
 
     def body():
-        dispatcher = SimpleNamespace(_cache=Cache())
-        cache._mind_handles(dispatcher, foreign=True)
+        dispatcher = minded(tmp_path, save)
         for _ in range(50):
             dispatcher._cache.save_overload((), None)
 
@@ -175,21 +178,11 @@ def test_only_one_saves_in_a_folder_at_a_time(tmp_path):
 def test_code_that_cannot_be_kept_runs_all_the_same(tmp_path, error):
     asked = []
 
-    class Cache:
-        cache_path = str(tmp_path)
+    def save(signature, data):
+        asked.append(signature)
+        raise error
 
-        def _index_key(self, signature, codegen):
-            return (signature,)
-
-        def load_overload(self, signature, target):
-            return None
-
-        def save_overload(self, signature, data):
-            asked.append(signature)
-            raise error
-
-    dispatcher = SimpleNamespace(_cache=Cache())
-    cache._mind_handles(dispatcher, foreign=True)
+    dispatcher = minded(tmp_path, save)
     dispatcher._cache.save_overload((), None)
     assert asked == [()]
 

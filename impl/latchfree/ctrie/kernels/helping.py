@@ -31,6 +31,7 @@ from latchfree.ctrie.kernels.nodes import (
     slot_for,
 )
 from latchfree.ctrie.kernels.retirement import begin_retiring, finish_retiring, retire_node
+from latchfree.ctrie.kernels.shape import PLAIN
 from latchfree.ctrie.kernels.trees import begin
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Word
@@ -44,10 +45,15 @@ TWO = np.uint64(2)
 
 @kernel
 def renew(mem: Handle, trie: Word, me: Word, i: Word, m: Word, gen: Word) -> Word:
-    """Bring the children of C-node `m`, the main of `i`, to `gen`."""
+    """Bring the children of C-node `m`, the main of `i`, to `gen`: an outcome of `gcas`, or NO_MEMORY."""
     if not begin(mem, me, URGENT):
         return NO_MEMORY
-    new = renewed(mem, trie, me, m, gen)
+    return install_renewed(mem, trie, me, i, m, renewed(mem, trie, me, m, gen), gen)
+
+
+@kernel
+def install_renewed(mem: Handle, trie: Word, me: Word, i: Word, m: Word, new: Word, gen: Word) -> Word:
+    """Replace C-node `m`, the main of `i`, by a copy with children of `gen`: an outcome of `gcas`, or NO_MEMORY."""
     if failed(mem, me):
         return NO_MEMORY
     outcome = gcas(mem, trie, i, m, new)
@@ -57,7 +63,7 @@ def renew(mem: Handle, trie: Word, me: Word, i: Word, m: Word, gen: Word) -> Wor
         for k in range(slots):
             child = peek(mem, m + SLOTS + np.uint64(k))
             if child != peek(mem, new + SLOTS + np.uint64(k)):
-                retire_node(mem, me, child & UNTAG)  # its main lives on in the copy
+                retire_node(mem, me, child & PLAIN)  # its main lives on in the copy
         retire_node(mem, me, m)
         finish_retiring(mem, me)
     else:

@@ -7,10 +7,10 @@ is a T-node instead.
 
 import numpy as np
 
-from latchfree.arena.kernels.allocator import URGENT, failed
+from latchfree.arena.kernels.allocator import URGENT
 from latchfree.atomics import peek, poke, popcount
-from latchfree.ctrie.kernels.gcas import COMMITTED, gcas, gcas_read, give_up
-from latchfree.ctrie.kernels.helping import NO_MEMORY
+from latchfree.ctrie.kernels.gcas import gcas_read
+from latchfree.ctrie.kernels.helping import NO_MEMORY, install_renewed
 from latchfree.ctrie.kernels.mains import dual, removed_contracted, updated
 from latchfree.ctrie.kernels.nodes import (
     BITMAP,
@@ -28,7 +28,6 @@ from latchfree.ctrie.kernels.nodes import (
     new_node,
     new_tnode,
 )
-from latchfree.ctrie.kernels.retirement import begin_retiring, finish_retiring, retire_node
 from latchfree.ctrie.kernels.shape import B_WORDS, BRANCH, DIGIT, PLAIN
 from latchfree.ctrie.kernels.trees import begin
 from latchfree.jit import kernel
@@ -118,22 +117,7 @@ def renew(mem: Handle, trie: Word, me: Word, i: Word, m: Word, gen: Word) -> Wor
     """Bring the children of C-node `m`, the main of `i`, to `gen`: an outcome of `gcas`, or NO_MEMORY."""
     if not begin(mem, me, URGENT):
         return NO_MEMORY
-    new = _renewed(mem, trie, me, m, gen)
-    if failed(mem, me):
-        return NO_MEMORY
-    outcome = gcas(mem, trie, i, m, new)
-    if outcome == COMMITTED:
-        slots = popcount(peek(mem, m + BITMAP))
-        begin_retiring(mem, trie, me, gen, slots + ONE)
-        for k in range(slots):
-            child = peek(mem, m + SLOTS + np.uint64(k))
-            if child != peek(mem, new + SLOTS + np.uint64(k)):
-                retire_node(mem, me, child & PLAIN)  # its main lives on in the copy
-        retire_node(mem, me, m)
-        finish_retiring(mem, me)
-    else:
-        give_up(mem, me, outcome)
-    return outcome
+    return install_renewed(mem, trie, me, i, m, _renewed(mem, trie, me, m, gen), gen)
 
 
 @kernel
