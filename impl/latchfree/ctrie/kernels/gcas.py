@@ -23,7 +23,7 @@ late. (Success recorded after the root has moved, as published, is done twice: m
 
 import numpy as np
 
-from latchfree.arena.kernels.allocator import abandon, undo
+from latchfree.arena.kernels.allocator import abandon, failed, undo
 from latchfree.atomics import cas, load, load_seq, peek, poke
 from latchfree.ctrie.kernels.nodes import FAILED, MAIN, NIL, PENDING, PREV, RDCSS, ROOT_WORD, UNTAG, gen_of, new_node
 from latchfree.jit import kernel
@@ -33,6 +33,8 @@ from latchfree.kinds import Handle, Word
 LOST = np.uint64(0)
 COMMITTED = np.uint64(1)
 ABORTED = np.uint64(2)
+#: Another outcome of an attempt: memory has run out, so nothing was tried.
+NO_MEMORY = np.uint64(3)
 
 #: In place of a trie: the reader of a frozen tree, which aborts what is pending and never asks a root.
 READ_ONLY = np.uint64(0)
@@ -120,12 +122,19 @@ def gcas(mem: Handle, trie: Word, i: Word, old: Word, new: Word) -> Word:
 
 
 @kernel
-def give_up(mem: Handle, me: Word, outcome: Word) -> None:
-    """Free the nodes of an attempt that has not committed: at once if nobody has seen them."""
+def conclude(mem: Handle, trie: Word, me: Word, i: Word, old: Word, new: Word) -> Word:
+    """End an attempt, whose `new` is to replace main `old` of `i`: an outcome of `gcas`, or NO_MEMORY.
+
+    Unless the attempt commits, its nodes are freed: at once if nobody has seen them.
+    """
+    if failed(mem, me):
+        return NO_MEMORY
+    outcome = gcas(mem, trie, i, old, new)
     if outcome == LOST:
         undo(mem, me)
-    else:
+    elif outcome == ABORTED:
         abandon(mem, me)
+    return outcome
 
 
 @kernel

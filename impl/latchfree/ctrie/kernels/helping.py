@@ -11,9 +11,9 @@ parent's new C-node takes over in the same compare-and-swap that drops the I-nod
 
 import numpy as np
 
-from latchfree.arena.kernels.allocator import URGENT, failed
+from latchfree.arena.kernels.allocator import URGENT, failed, undo
 from latchfree.atomics import peek, popcount
-from latchfree.ctrie.kernels.gcas import COMMITTED, LOST, gcas, gcas_read, give_up, read_root
+from latchfree.ctrie.kernels.gcas import COMMITTED, NO_MEMORY, conclude, gcas_read, read_root
 from latchfree.ctrie.kernels.mains import compressed, renewed, updated_contracted
 from latchfree.ctrie.kernels.nodes import (
     BITMAP,
@@ -37,9 +37,6 @@ from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Word
 from latchfree.words import flag_of
 
-#: Outcome of `renew` besides those of `gcas`: no memory, nothing changed.
-NO_MEMORY = np.uint64(3)
-
 TWO = np.uint64(2)
 
 
@@ -54,9 +51,7 @@ def renew(mem: Handle, trie: Word, me: Word, i: Word, m: Word, gen: Word) -> Wor
 @kernel
 def install_renewed(mem: Handle, trie: Word, me: Word, i: Word, m: Word, new: Word, gen: Word) -> Word:
     """Replace C-node `m`, the main of `i`, by a copy with children of `gen`: an outcome of `gcas`, or NO_MEMORY."""
-    if failed(mem, me):
-        return NO_MEMORY
-    outcome = gcas(mem, trie, i, m, new)
+    outcome = conclude(mem, trie, me, i, m, new)
     if outcome == COMMITTED:
         slots = popcount(peek(mem, m + BITMAP))
         begin_retiring(mem, trie, me, gen, slots + ONE)
@@ -66,8 +61,6 @@ def install_renewed(mem: Handle, trie: Word, me: Word, i: Word, m: Word, new: Wo
                 retire_node(mem, me, child & PLAIN)  # its main lives on in the copy
         retire_node(mem, me, m)
         finish_retiring(mem, me)
-    else:
-        give_up(mem, me, outcome)
     return outcome
 
 
@@ -99,11 +92,10 @@ def clean(mem: Handle, trie: Word, me: Word, parent: Word, level: Word) -> Flag:
     new = compressed(mem, trie, me, m, level, gen)
     if failed(mem, me):
         return False
-    outcome = LOST if new == NIL else gcas(mem, trie, parent, m, new)
-    if outcome == COMMITTED:
+    if new == NIL:
+        undo(mem, me)
+    elif conclude(mem, trie, me, parent, m, new) == COMMITTED:
         _retire_compressed(mem, trie, me, m, new, gen)
-    else:
-        give_up(mem, me, outcome)
     return True
 
 
@@ -128,9 +120,7 @@ def clean_parent(
         snode = peek(mem, tomb + TOMBED)
         gen = gen_of(mem, parent)
         new = updated_contracted(mem, me, m, flag_of(h, level), snode, level, gen)
-        if failed(mem, me):
-            return
-        outcome = gcas(mem, trie, parent, m, new)
+        outcome = conclude(mem, trie, me, parent, m, new)
         if outcome == COMMITTED:
             begin_retiring(mem, trie, me, gen, TWO + ONE)
             retire_node(mem, me, m)
@@ -138,6 +128,5 @@ def clean_parent(
             retire_node(mem, me, tomb)
             finish_retiring(mem, me)
             return
-        give_up(mem, me, outcome)
-        if gen_of(mem, read_root(mem, trie)) != startgen:
+        if outcome == NO_MEMORY or gen_of(mem, read_root(mem, trie)) != startgen:
             return

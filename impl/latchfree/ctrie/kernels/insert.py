@@ -5,10 +5,10 @@ LP of a change: the root read of the GCAS that commits it. LP of a refusal: the 
 
 import numpy as np
 
-from latchfree.arena.kernels.allocator import ORDINARY, failed
+from latchfree.arena.kernels.allocator import ORDINARY
 from latchfree.atomics import peek
-from latchfree.ctrie.kernels.gcas import COMMITTED, gcas, gcas_read, give_up, read_root
-from latchfree.ctrie.kernels.helping import NO_MEMORY, clean, renew
+from latchfree.ctrie.kernels.gcas import COMMITTED, NO_MEMORY, conclude, gcas_read, read_root
+from latchfree.ctrie.kernels.helping import clean, renew
 from latchfree.ctrie.kernels.mains import NOWHERE, find, main_with, with_entry
 from latchfree.ctrie.kernels.nodes import (
     C_NODE,
@@ -126,11 +126,10 @@ def insert(mem: Handle, trie: Word, me: Word, key: Key, value: Value, mode: Word
                     return FULL
                 snode = new_snode(mem, me, key, full, value, startgen)
                 new = with_entry(mem, me, m, at, snode, startgen)
-            if failed(mem, me):
-                return FULL
-            outcome = gcas(mem, trie, i, m, new)
+            outcome = conclude(mem, trie, me, i, m, new)
             if outcome == COMMITTED:
                 retire_pair(mem, trie, me, startgen, m, old)
                 return old
-            give_up(mem, me, outcome)
+            if outcome == NO_MEMORY:
+                return FULL
             break

@@ -8,8 +8,8 @@ content of the subtree cannot change any more, so the answer held when the paren
 import numpy as np
 
 from latchfree.atomics import load, load_seq, peek
-from latchfree.ctrie.kernels.gcas import COMMITTED, READ_ONLY, gcas_read, read_root
-from latchfree.ctrie.kernels.helping import NO_MEMORY, clean, renew
+from latchfree.ctrie.kernels.gcas import COMMITTED, NO_MEMORY, READ_ONLY, gcas_read, read_root
+from latchfree.ctrie.kernels.helping import clean, renew
 from latchfree.ctrie.kernels.mains import NOWHERE, find
 from latchfree.ctrie.kernels.nodes import (
     C_NODE,

@@ -3,10 +3,10 @@
 LP of a removal: the root read of the GCAS that commits it. LP of a refusal: the read of the main that shows it.
 """
 
-from latchfree.arena.kernels.allocator import URGENT, failed
+from latchfree.arena.kernels.allocator import URGENT
 from latchfree.atomics import peek, poke
-from latchfree.ctrie.kernels.gcas import COMMITTED, gcas, gcas_read, give_up, read_root
-from latchfree.ctrie.kernels.helping import NO_MEMORY, clean, clean_parent, renew
+from latchfree.ctrie.kernels.gcas import COMMITTED, NO_MEMORY, conclude, gcas_read, read_root
+from latchfree.ctrie.kernels.helping import clean, clean_parent, renew
 from latchfree.ctrie.kernels.insert import FULL, IF_EQUAL
 from latchfree.ctrie.kernels.mains import NOWHERE, find, removed_contracted, without_entry
 from latchfree.ctrie.kernels.nodes import (
@@ -112,14 +112,13 @@ def remove(mem: Handle, trie: Word, me: Word, key: Key, mode: Word, expected: Wo
                 if not begin(mem, me, URGENT):
                     return FULL
                 new = without_entry(mem, me, m, at, startgen)
-            if failed(mem, me):
-                return FULL
-            outcome = gcas(mem, trie, i, m, new)
+            outcome = conclude(mem, trie, me, i, m, new)
             if outcome == COMMITTED:
                 tombed = kind_of(mem, new) == T_NODE
                 retire_pair(mem, trie, me, startgen, m, old)
                 if tombed:
                     clean_path(mem, trie, me, depth, h, startgen)
                 return old
-            give_up(mem, me, outcome)
+            if outcome == NO_MEMORY:
+                return FULL
             break

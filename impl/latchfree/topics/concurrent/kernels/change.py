@@ -5,10 +5,9 @@ LP of a change: the root read of the GCAS that commits it. LP of a refusal: the 
 
 import numpy as np
 
-from latchfree.arena.kernels.allocator import ORDINARY, URGENT, failed
+from latchfree.arena.kernels.allocator import ORDINARY, URGENT
 from latchfree.atomics import peek
-from latchfree.ctrie.kernels.gcas import COMMITTED, gcas, gcas_read, give_up, read_root
-from latchfree.ctrie.kernels.helping import NO_MEMORY
+from latchfree.ctrie.kernels.gcas import COMMITTED, NO_MEMORY, conclude, gcas_read, read_root
 from latchfree.ctrie.kernels.insert import FULL
 from latchfree.ctrie.kernels.mains import inserted, updated
 from latchfree.ctrie.kernels.nodes import (
@@ -83,10 +82,10 @@ def clean(mem: Handle, trie: Word, me: Word, path: Array, depth: Word, digits: A
         gen = gen_of(mem, parent)
         content = peek(mem, tomb + TOMBED)
         new = resolved(mem, me, m, flag_of(digit, level), content, place_of(depth - ONE, level), gen)
-        if failed(mem, me):
-            return False
         # spec: TopicTrie!CleanCas
-        outcome = gcas(mem, trie, parent, m, new)
+        outcome = conclude(mem, trie, me, parent, m, new)
+        if outcome == NO_MEMORY:
+            return False
         if outcome == COMMITTED:
             begin_retiring(mem, trie, me, gen, _THREE)
             retire_node(mem, me, m)
@@ -94,7 +93,6 @@ def clean(mem: Handle, trie: Word, me: Word, path: Array, depth: Word, digits: A
             retire_node(mem, me, tomb)
             finish_retiring(mem, me)
             return True
-        give_up(mem, me, outcome)
         if gen_of(mem, read_root(mem, trie)) != startgen:
             return True
 
@@ -186,12 +184,11 @@ def subscribe(
             else:
                 below = both(mem, me, slot, other, s, digits, k, shared, level, startgen)
                 new = updated(mem, me, m, flag_of(digits[k], level), below, startgen)
-            if failed(mem, me):
-                return FULL
             # spec: TopicTrie!SubscribeCas
-            result = gcas(mem, trie, path[TWO * depth], m, new)
+            result = conclude(mem, trie, me, path[TWO * depth], m, new)
+            if result == NO_MEMORY:
+                return FULL
             if result != COMMITTED:
-                give_up(mem, me, result)
                 break
             retire_pair(mem, trie, me, startgen, m, NIL)
             if not partly:
@@ -216,12 +213,11 @@ def unsubscribe(mem: Handle, trie: Word, me: Word, digits: Array, path: Array, n
         where = path[TWO * depth + ONE]
         level = where & LEVEL
         new = without(mem, me, m, flag_of(digits[where >> SHIFT], level), place_of(depth, level), startgen)
-        if failed(mem, me):
-            return FULL
         # spec: TopicTrie!UnsubscribeCas
-        result = gcas(mem, trie, path[TWO * depth], m, new)
+        result = conclude(mem, trie, me, path[TWO * depth], m, new)
+        if result == NO_MEMORY:
+            return FULL
         if result != COMMITTED:
-            give_up(mem, me, result)
             continue
         retire_pair(mem, trie, me, startgen, m, slot)
         while depth > NIL and kind_of(mem, gcas_read(mem, trie, path[TWO * depth])) == T_NODE:

@@ -9,8 +9,8 @@ import numpy as np
 
 from latchfree.arena.kernels.allocator import URGENT
 from latchfree.atomics import peek, poke, popcount
-from latchfree.ctrie.kernels.gcas import gcas_read
-from latchfree.ctrie.kernels.helping import NO_MEMORY, install_renewed
+from latchfree.ctrie.kernels.gcas import NO_MEMORY, gcas_read
+from latchfree.ctrie.kernels.helping import install_renewed
 from latchfree.ctrie.kernels.mains import dual, removed_contracted, updated
 from latchfree.ctrie.kernels.nodes import (
     BITMAP,
