@@ -96,7 +96,10 @@ def _entries() -> list[dict[str, Any]]:
 
 
 def _in_lanes(layers: list[LayerName], settings: Settings, report: Report) -> list[Cell]:
-    """Show all mutants to the layers, two layers at a time, and add a cell wherever there was nothing to show."""
+    """Show all mutants to the layers, and add a cell wherever there was nothing to show.
+
+    Stress comes last, with nothing beside it: on a busy machine its threads change too rarely for the rarest mutants.
+    """
     shown: dict[str, str] = {}
 
     def run(layer: LayerName) -> list[Cell]:
@@ -111,7 +114,9 @@ def _in_lanes(layers: list[LayerName], settings: Settings, report: Report) -> li
     # The runs of one layer follow each other, so that what the mutants have in common is compiled once.
     pool = ThreadPoolExecutor(2)
     try:
-        cells = [cell for found in pool.map(run, reversed(layers)) for cell in found]
+        together = [layer for layer in reversed(layers) if layer != LayerName.stress]
+        cells = [cell for found in pool.map(run, together) for cell in found]
+        cells += run(LayerName.stress) if LayerName.stress in layers else []
     except BaseException:
         settings.cancelled.set()
         from latchfree_model.tlc import kill_running

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,6 +15,7 @@ from typer.testing import CliRunner
 import latchfree_evidence.mutants
 from latchfree_cli import exits, mutant_runs
 from latchfree_cli.app import app
+from latchfree_cli.commands import mutants
 from latchfree_cli.mutant_runs import LayerName
 from latchfree_cli.settings import Settings
 from latchfree_cli.specs import runs
@@ -44,6 +46,23 @@ def fake(monkeypatch: pytest.MonkeyPatch, code: int, stdout: str) -> list[list[s
 
     monkeypatch.setattr(mutant_runs, "_run", run)
     return seen
+
+
+def test_stress_has_nothing_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside busy processes its threads change too rarely."""
+    ended: list[str] = []
+    together = threading.Barrier(2, timeout=60)
+
+    def show(layer: str) -> list[mutant_runs.Cell]:
+        if layer != "stress":
+            together.wait()
+        ended.append(layer)
+        return []
+
+    monkeypatch.setattr(mutants, "code_cells", lambda layer, *_: show(str(layer)))
+    monkeypatch.setattr(mutants, "spec_cells", lambda *_: show("spec"))
+    mutants._in_lanes(list(LayerName), Settings(seed=1), lambda _: None)
+    assert (set(ended[:2]), ended[2:]) == ({"spec", "explore"}, ["stress"])
 
 
 def test_the_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
