@@ -14,7 +14,7 @@
 (* decisions in between are local and belong to the preceding access.      *)
 (*                                                                         *)
 (* Two corrections to the paper and its published implementations:         *)
-(*  - a renewed C-node copies only the children of an older generation     *)
+(*  - a renewed C-node copies no child of the present generation           *)
 (*    (otherwise a completed put below such a child is lost);              *)
 (*  - a descriptor is decided by a CAS on its own status before the root   *)
 (*    moves (otherwise an RDCSS can be applied twice).                     *)
@@ -103,18 +103,18 @@ Entombed(n) == n.snode
 Compressed(slots, lev, prev) == Contracted(slots, lev, prev)
 \* The slots of a copy of C-node m refer to the same I-nodes: what happens below them is not copied.
 Shared(h, m, slots) == [h |-> h, slots |-> slots]
-\* Renewal copies a child I-node only if it is of an older generation.
-NeedsRenewal(h, i, g) == Gen(h, i) # g
+\* Renewal copies the child I-node that the update goes to, which is of an older generation, and no other.
+Renews(l, b) == b = SlotOf(l.op.key, Level(l))
 
 \* Make a copy of C-node l.src whose children have been read one after the other (GCAS_READ):
-\* mode "renew": children of an older generation become I-nodes of this one;
+\* mode "renew": the child that the update goes to becomes an I-node of this generation;
 \* mode "compress": children with a tomb become its S-node (the parent of the present I-node is copied).
 Copied(h, l, mode) ==
     IF mode = "renew" THEN CallGcas(h, l, INodeOf(l), CNode(l.acc, l.src), "renew")
     ELSE CallGcas(h, l, ParentOf(l), Compressed(l.acc, Level(l) - 1, l.src), "clean")
 Copy(h, l, mode) ==      \* go on after slot l.j
     LET s == h.node[l.src].slot
-        B == {b \in (l.j + 1)..2 : IsLink(s[b]) /\ (mode = "compress" \/ NeedsRenewal(h, Target(s[b]), l.sg))}
+        B == {b \in (l.j + 1)..2 : IsLink(s[b]) /\ (mode = "compress" \/ Renews(l, b))}
     IN  IF B = {} THEN Copied(h, l, mode)
         ELSE LET b == CHOOSE b \in B : \A c \in B : b <= c
              IN  CallGcasRead(h, [l EXCEPT !.j = b], Target(s[b]), mode)
@@ -156,16 +156,21 @@ AtLNode(h, l, m) ==
         ELSE LET n == IF Cardinality(rest) = 1 THEN TNode(CHOOSE s \in rest : TRUE, m)
                       ELSE LNode(rest, m)
              IN  CallGcas(h, Replaces(l, old), i, n, "remove")
-\* The operation has arrived at the present I-node, whose main node is m.
+\* Who meets a tomb helps to remove it; but in a child of an older generation nothing can be removed.
+Cleans(h, l) == Gen(h, INodeOf(l)) = l.sg
+\* The operation has arrived at the present I-node, whose main node is m.  A lookup goes on in a child of an older
+\* generation, whose contents cannot change any more; an update renews the child first.
 AtMain(h, l, m) ==
     LET n == h.node[m] IN
     CASE n.t = "C" ->
            LET s == n.slot[SlotOf(l.op.key, Level(l))] IN
            IF ~IsLink(s) THEN AtSlot(h, l, m)
-           ELSE IF Gen(h, Target(s)) = l.sg
+           ELSE IF Gen(h, Target(s)) = l.sg \/ Reads(l.op)
                 THEN CallGcasRead(h, [l EXCEPT !.path = Push(l, Target(s))], Target(s), "at")
            ELSE StartCopy(h, l, m, "renew")
-      [] n.t = "T" -> CallGcasRead(h, l, ParentOf(l), "clean")     \* help to remove the tomb, then restart
+      [] n.t = "T" -> IF Cleans(h, l)
+                      THEN CallGcasRead(h, l, ParentOf(l), "clean")     \* help to remove the tomb, then restart
+                      ELSE Return(h, IF KeyOf(n.snode) = l.op.key THEN ValOf(n.snode) ELSE Absent)
       [] n.t = "L" -> AtLNode(h, l, m)
 
 (************** After a remove: contraction on the way up ******************)

@@ -50,7 +50,7 @@ RegisterFirst == TRUE
 \* What a process does that has committed another's update.
 Helped(a, p, l) == a
 
-\* Whether child I-node i needs no renewal in generation g.
+\* Whether child I-node i needs no renewal in generation g.  Who reads goes on in an older child as it is.
 Recent(a, i, g) == a.node[i].birth = g
 
 (******************************** Operations *******************************)
@@ -64,7 +64,8 @@ AtTop(a, l, m) ==
                a1   == Alloc(a, CNode(1, 0, 0, g))
                kid  == Fresh(a1)
            IN  CallGcas(Alloc(a1, INode(leaf, g)), l, l.r, CNode(n.val, kid, m, g), {leaf, kid}, "inc")
-      [] OTHER -> CallGcasRead(a, [l EXCEPT !.up = m], n.kid, IF Recent(a, n.kid, g) THEN "low" ELSE "renew")
+      [] OTHER -> CallGcasRead(a, [l EXCEPT !.up = m], n.kid, 
+                                IF l.op.op = "get" \/ Recent(a, n.kid, g) THEN "low" ELSE "renew")
 \* The child l.i is of an older generation and has main node low: copy it.
 Renew(a, l, low) ==
     LET g   == a.node[l.r].birth

@@ -11,6 +11,11 @@ HoldsA     == Trie({"a"})
 HoldsAB    == Trie({"a", "b"})
 HoldsABC   == Trie({"a", "b", "c"})
 RenewedABC == Renewed({"a", "b", "c"})
+RenewedABCD == Renewed({"a", "b", "c", "d"})
+\* b was removed, and before the tomb of a was cleaned up came a snapshot.
+OldTomb == LET h == RenewedABC
+               i == Target(h.node[Main(h, h.root)].slot[1])
+           IN  [h EXCEPT !.node[Main(h, i)] = TNode(SNode("a", 1), 0)]
 
 (********************************* Programs ********************************)
 \* s: snapshotter, c: clearer, r: reader, the others are writers.
@@ -40,5 +45,8 @@ ConditionalSnapshot       == [u |-> <<{ReplaceIf("a", 1, 3)}>>, w |-> <<{RemoveI
 TwoClearersOneWriter      == [c |-> <<{Clear}>>, d |-> <<{Clear}>>, w |-> <<{Put("a", 2)}>>]
 ClearerSnapshotterWriter  == [c |-> <<{Clear}>>, s |-> <<{Snapshot}>>, w |-> <<{Put("a", 2)}>>]
 RemoveAndSnapshot         == [w |-> <<{Remove("a")}>>, s |-> <<{Snapshot}>>]
+PutRemoveInTwoChildren    == [u |-> <<{Put("a", 2)}>>, w |-> <<{Remove("c")}>>, r |-> <<{Lookup("a")}, {Lookup("c")}>>]
+TwoChildrenSnapshot       == [u |-> <<{Put("a", 2)}>>, w |-> <<{Remove("c")}>>, s |-> <<{Snapshot}>>]
+AtTheTomb                 == [u |-> <<{Put("b", 2), Remove("a")}>>, r |-> <<{Lookup("a")}, {Lookup("b")}>>, s |-> <<{Snapshot}>>]
 ThreeWriters              == [u |-> <<{Put("a", 1)}>>, w |-> <<{Remove("a")}>>, x |-> <<{Put("a", 2)}>>]
 =============================================================================

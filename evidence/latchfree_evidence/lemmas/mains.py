@@ -20,7 +20,7 @@ from latchfree_evidence.symbolic.lemma import Case, Lemma
 from latchfree_evidence.symbolic.words import Word
 
 _NEW = 2000
-_CHILDREN, _MAINS, _COPIES = 3000, 5000, 7000
+_CHILDREN, _MAINS = 3000, 5000
 _SLOTS, _ENTRIES = int(shape.SLOTS), int(shape.ENTRIES)
 _ENTRY, _LIVE, _TOMBED = range(3)
 """What a slot holds: an entry, a child, a child with a tomb."""
@@ -102,32 +102,6 @@ def _compressed(case: Case, code: Code, kinds: tuple[int, ...]) -> None:
         _tomb(case, node.mem, _NEW, left[0], node.gen)
     elif tombs:
         node.holds(case, node.bitmap, left)
-
-
-def _renewed(case: Case, code: Code, n: int) -> None:
-    """Every slot holds a child, of this or another generation."""
-    node = CopiedNode(case, n)
-    _children(case, node, (_LIVE,) * n)
-    births = [case.word(f"birth{k}", below=1 << 40) for k in range(n)]
-    for k, birth in enumerate(births):
-        node.mem.write(_CHILDREN + 4 * k, (shape.I_NODE << arena_node.KIND_SHIFT) | birth)
-    node.before = dict(node.mem.words)
-    copied: dict[int, int] = {}
-
-    def copy(mem: SymbolicMemory, me: Any, main: Word, gen: Any) -> Word:
-        copied[int(main)] = _COPIES + len(copied)
-        return Word(copied[int(main)])
-
-    whole = _allocating(code).abstracting(
-        popcount=lambda word: Word(n), gcas_read=lambda mem, trie, i: mem.read(i + shape.MAIN), new_inode=copy
-    )
-    whole[mains.renewed](node.mem, 0, 0, Word(OLD), node.gen)
-    kept = []
-    for k, birth in enumerate(births):
-        copied_to = copied.get(_MAINS + 4 * k)
-        case.claim("the children of other generations are copied, no others", (birth != node.gen) == bool(copied_to))
-        kept.append(node.slots[k] if copied_to is None else Word(copied_to) | shape.CHILD)
-    node.holds(case, node.bitmap, kept)
 
 
 class _List:
@@ -236,14 +210,6 @@ LEMMAS = (
         _compressed,
         Twin(mains.compressed, "slot = peek(mem, m + TOMBED)", "slot = m", "the tomb takes the place of its entry"),
         _kinds,
-    ),
-    Lemma(
-        "renew-several",
-        "renewing copies each child of another generation, and each copy has the main of its own original",
-        _renewed,
-        Twin(mains.renewed, "slot & UNTAG), gen) | CHILD", "slot & UNTAG), gen)", "a copy is taken for an entry"),
-        lambda: ({"n": n} for n in (2, 3)),
-        logic="QF_BV",
     ),
     Lemma(
         "list-with-entry",

@@ -88,31 +88,25 @@ def _removed(case: Case, code: Code, n: int, at: int) -> None:
 
 
 def _renewed(case: Case, code: Code, n: int, at: int) -> None:
-    """Slot `at` holds an I-node, of this or another generation; the others are entries."""
+    """Slot `at` holds an I-node; the others hold entries or I-nodes of any generation."""
     node = CopiedNode(case, n)
-    child, birth, main = Word(3000), case.word("birth", below=1 << 40), case.word("main")
-    node.mem.write(3000, (shape.I_NODE << arena_node.KIND_SHIFT) | birth)
-    copied: list[Word] = []
+    child, main = case.word("child", below=1 << 40), case.word("main")
+    node.slots[at] = child | shape.CHILD
+    node.mem.write(OLD + _SLOTS + at, node.slots[at])
+    node.before = dict(node.mem.words)
 
-    def new_inode(mem: SymbolicMemory, me: Any, held: Word, gen: Any) -> Word:
-        copied.append(held)
+    def read(mem: SymbolicMemory, trie: Any, i: Word) -> Word:
+        case.claim("the main of the child is read", i == child)
+        return main
+
+    def new_inode(mem: SymbolicMemory, me: Any, held: Word, gen: Word) -> Word:
+        case.claim("the copy holds the main that was read", held == main)
+        case.claim("it is of the new generation", gen == node.gen)
         return Word(4000)
 
-    for k in range(n):
-        slot = child | shape.CHILD if k == at else node.slots[k] & shape.UNTAG
-        node.slots[k] = slot
-        node.mem.write(OLD + _SLOTS + k, slot)
-    node.before = dict(node.mem.words)
-    whole = _with(code, n, at).abstracting(gcas_read=lambda mem, trie, i: main, new_inode=new_inode)
-    whole[mains.renewed](node.mem, 0, 0, Word(OLD), node.gen)
-    case.claim(
-        "an I-node of another generation is copied, one of this is kept (S1)", (birth != node.gen) == bool(copied)
-    )
-    kept = [*node.slots]
-    if copied:
-        case.claim("the copy holds the main that was read", copied[0] == main)
-        kept[at] = Word(4000) | shape.CHILD
-    node.holds(case, node.bitmap, kept)
+    whole = _with(code, n, at).abstracting(gcas_read=read, new_inode=new_inode)
+    whole[mains.renewed](node.mem, 0, 0, Word(OLD), node.flag, node.gen)
+    node.holds(case, node.bitmap, [*node.slots[:at], Word(4000) | shape.CHILD, *node.slots[at + 1 :]])
 
 
 LEMMAS = (
@@ -139,9 +133,9 @@ LEMMAS = (
     ),
     Lemma(
         "renew-keeps-slots",
-        "renewing copies the I-nodes of other generations and leaves everything else",
+        "renewing copies the I-node in one slot, with its main, and leaves everything else, children too",
         _renewed,
-        Twin(mains.renewed, " and gen_of(mem, slot & UNTAG) != gen", "", "I-nodes of this generation are copied (S1)"),
+        Twin(mains.renewed, " | CHILD, gen)", ", gen)", "the copy is taken for an entry"),
         lambda: ({"n": n, "at": at} for n in (1, 2, 63, 64) for at in {0, n // 2, n - 1}),
     ),
 )

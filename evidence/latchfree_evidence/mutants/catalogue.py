@@ -98,7 +98,7 @@ MUTANTS: Final = {
             "Scala 2.12 and 2.13, Workiva",
             "renewing a C-node copies children already renewed; a completed put is lost",
             ("latchfree.ctrie.kernels.mains:renewed",),
-            scenario=f"{_OLD_AND_NEW_CHILD} | get(0) | put(2, 2) | after: get(2) | {_PAIRS}",
+            scenario=f"{_OLD_AND_NEW_CHILD} | put(0, 2) | put(2, 2) | after: get(2) | {_PAIRS}",
             switches=2,
         ),
         Mutant(
@@ -108,6 +108,15 @@ MUTANTS: Final = {
             ("latchfree.ctrie.kernels.gcas:rdcss_complete", "latchfree.ctrie.kernels.gcas:abort_root"),
             scenario="init: put(0, 1) | clear() | put(0, 2) | after: get(0)",
             switches=4,
+        ),
+        Mutant(
+            "A2",
+            None,
+            "a lookup helps to remove a tomb that is older than a snapshot; it never comes back, even alone",
+            ("latchfree.ctrie.kernels.lookup:lookup_helping",),
+            scenario="init: put(0, 1); put(2, 1); put(5, 1) | remove(2) | snapshot(); get(0) | keys: tree",
+            switches=1,
+            failure="endless",
         ),
         Mutant(
             "W1",

@@ -43,7 +43,7 @@ class Ctrie(Slots, OneKey[K, V]):
 
     Every operation is linearizable: it takes effect at one instant between its call and its return. ``len``,
     iteration, ``keys``, ``values`` and ``items`` show the contents at the instant of their call, on a read-only
-    snapshot; ``len`` counts, so it is O(n). After a snapshot, the first accesses renew the paths they take.
+    snapshot; ``len`` counts, so it is O(n). After a snapshot, the first writes copy the paths they take.
 
     The names of the operations follow one scheme:
 

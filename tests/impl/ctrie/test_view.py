@@ -80,18 +80,22 @@ def test_each_root_has_a_generation_of_its_own(trie):
     assert seen[0] == min(seen)
 
 
-def test_reading_renews_only_the_path_it_takes(arena):
+def test_reading_renews_nothing_and_writing_its_path(arena):
     trie = Ctrie({k: k for k in range(300)}, keys=int, values=int, arena=arena)
     kept = trie.readonly_snapshot()
     words = arena.words
     root = root_of(trie)
     main = int(words[root + 1])
-    trie[0]
-    assert int(words[root + 1]) != main, "the root's C-node was renewed"
-    renewed = int(words[root + 1])
     assert all(trie[k] == k for k in range(300))
-    assert int(words[root + 1]) == renewed, "one renewal serves all the children"
+    assert 300 not in trie
+    assert int(words[root + 1]) == main, "a lookup reads what the snapshot reads"
+    before = arena.allocated
+    trie[0] = 1
+    assert int(words[root + 1]) != main, "the root's C-node has another child now"
+    assert arena.allocated - before < 8 * (2 * 67 + 3 * 8), "one child a level is copied"
+    assert trie[0] == 1
     assert kept[0] == 0
+    assert all(trie[k] == k for k in range(1, 300))
     check(trie)
 
 

@@ -13,7 +13,7 @@ mains         C-nodes and L-nodes with one change, and new branches
 lookup        find a key, in a live trie and in a frozen tree
 insert        put, also conditionally
 remove        remove, also conditionally
-helping       renew old children, pull tombs into their parents
+helping       renew an old child, pull tombs into their parents
 scan          walk over a frozen tree
 snapshot      freeze, fork, clear and destroy a trie
 registry      registered snapshots and their deadlists

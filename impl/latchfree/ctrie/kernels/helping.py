@@ -1,7 +1,7 @@
-"""Helping on the way: renew the children of an older generation, and clean tombs.
+"""Helping on the way: renew a child of an older generation, and clean tombs.
 
 Example: after a snapshot, a put meets a child I-node of the generation before. `renew` replaces the C-node above it by
-one whose children are of the new generation, and the put goes on. A lookup that meets a tomb has `clean` compress the
+one whose child is of the new generation, and the put goes on. A lookup that meets a tomb has `clean` compress the
 C-node above it; a remove that has made a tomb pulls it up with `clean_parent`.
 
 Invariant: an I-node leaves the trie only after a T-node was committed in it, and a T-node is never replaced, so
@@ -30,8 +30,7 @@ from latchfree.ctrie.kernels.nodes import (
     kind_of,
     slot_for,
 )
-from latchfree.ctrie.kernels.retirement import begin_retiring, finish_retiring, retire_node
-from latchfree.ctrie.kernels.shape import PLAIN
+from latchfree.ctrie.kernels.retirement import begin_retiring, finish_retiring, retire_node, retire_pair
 from latchfree.ctrie.kernels.trees import begin
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Word
@@ -41,26 +40,13 @@ TWO = np.uint64(2)
 
 
 @kernel
-def renew(mem: Handle, trie: Word, me: Word, i: Word, m: Word, gen: Word) -> Word:
-    """Bring the children of C-node `m`, the main of `i`, to `gen`: an outcome of `gcas`, or NO_MEMORY."""
+def renew(mem: Handle, trie: Word, me: Word, i: Word, m: Word, child: Word, flag: Word, gen: Word) -> Word:
+    """Bring `child`, in the slot of `flag` in the main `m` of `i`, to `gen`: an outcome of `gcas`, or NO_MEMORY."""
     if not begin(mem, me, URGENT):
         return NO_MEMORY
-    return install_renewed(mem, trie, me, i, m, renewed(mem, trie, me, m, gen), gen)
-
-
-@kernel
-def install_renewed(mem: Handle, trie: Word, me: Word, i: Word, m: Word, new: Word, gen: Word) -> Word:
-    """Replace C-node `m`, the main of `i`, by a copy with children of `gen`: an outcome of `gcas`, or NO_MEMORY."""
-    outcome = conclude(mem, trie, me, i, m, new)
+    outcome = conclude(mem, trie, me, i, m, renewed(mem, trie, me, m, flag, gen))
     if outcome == COMMITTED:
-        slots = popcount(peek(mem, m + BITMAP))
-        begin_retiring(mem, trie, me, gen, slots + ONE)
-        for k in range(slots):
-            child = peek(mem, m + SLOTS + np.uint64(k))
-            if child != peek(mem, new + SLOTS + np.uint64(k)):
-                retire_node(mem, me, child & PLAIN)  # its main lives on in the copy
-        retire_node(mem, me, m)
-        finish_retiring(mem, me)
+        retire_pair(mem, trie, me, gen, m, child)  # the child's main lives on in the copy
     return outcome
 
 

@@ -33,6 +33,7 @@ from latchfree.ctrie.kernels.snode import (
 from latchfree.ctrie.kernels.trees import begin
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Key, Value, Word
+from latchfree.words import flag_of
 
 #: When to write, and when to remove (ALWAYS and IF_EQUAL).
 ALWAYS = np.uint64(0)
@@ -99,7 +100,7 @@ def insert(mem: Handle, trie: Word, me: Word, key: Key, value: Value, mode: Word
                         i = child
                         level += STRIDE
                         continue
-                    outcome = renew(mem, trie, me, i, m, startgen)
+                    outcome = renew(mem, trie, me, i, m, child, flag_of(h, level), startgen)
                     if outcome == NO_MEMORY:
                         return FULL
                     if outcome == COMMITTED:

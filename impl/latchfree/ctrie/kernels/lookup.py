@@ -1,15 +1,17 @@
 """Lookup, in a live trie and in a frozen one.
 
-A live lookup that meets a child of an older generation renews the C-node first, as updates do, so that the next
-operation finds a current path. If there is no room for that, the lookup goes on in the frozen subtree instead: the
-content of the subtree cannot change any more, so the answer held when the parent's main was read.
+Example: a snapshot has made the root of generation 5, and the key is below a child of generation 4. The lookup goes on
+in that child, and copies nothing.
+
+Invariant: the content of a child of an older generation cannot change any more, whatever is pending there fails. So the
+answer found below it held when the main that leads to it was read. Only updates renew such children.
 """
 
 import numpy as np
 
 from latchfree.atomics import load, load_seq, peek
-from latchfree.ctrie.kernels.gcas import COMMITTED, NO_MEMORY, READ_ONLY, gcas_read, read_root
-from latchfree.ctrie.kernels.helping import clean, renew
+from latchfree.ctrie.kernels.gcas import READ_ONLY, gcas_read, read_root
+from latchfree.ctrie.kernels.helping import clean
 from latchfree.ctrie.kernels.mains import NOWHERE, find
 from latchfree.ctrie.kernels.nodes import (
     C_NODE,
@@ -76,20 +78,18 @@ def lookup_undisturbed(mem: Handle, trie: Word, h: Word, key: Key) -> Word:
     i = load_seq(mem, trie + ROOT_WORD)
     if i & PENDING != NIL:
         return TO_HELP
-    gen = gen_of(mem, i)
     level = NIL
-    while gen_of(mem, i) == gen:
+    while True:
         # spec: Ctrie!GcasReadMain -- orders as in gcas_read.
         m = load_seq(mem, i + MAIN)
         # spec: Ctrie!GcasReadPrev -- as in gcas_read.
         if load(mem, m + PREV) != NIL or kind_of(mem, m) != C_NODE:
-            break
+            return TO_HELP
         slot = slot_for(mem, m, h, level)
         if not is_child(slot):
             return slot if slot == NIL or same_key(mem, slot, key) else NIL
         i = slot & UNTAG
         level += STRIDE
-    return TO_HELP
 
 
 @kernel
@@ -102,7 +102,7 @@ def lookup(mem: Handle, trie: Word, me: Word, key: Key) -> Word:
 
 @kernel
 def lookup_helping(mem: Handle, trie: Word, me: Word, h: Word, key: Key) -> Word:
-    """Return as `lookup`; decide pending updates, renew old paths and clean tombs on the way."""
+    """Return as `lookup`; decide pending updates and clean tombs on the way."""
     while True:
         i = read_root(mem, trie)
         startgen = gen_of(mem, i)
@@ -117,19 +117,12 @@ def lookup_helping(mem: Handle, trie: Word, me: Word, h: Word, key: Key) -> Word
                     return NIL
                 if not is_child(slot):
                     return _match(mem, slot, key)
-                child = slot & UNTAG
-                if gen_of(mem, child) == startgen:
-                    parent = i
-                    i = child
-                    level += STRIDE
-                else:
-                    outcome = renew(mem, trie, me, i, m, startgen)
-                    if outcome == NO_MEMORY:
-                        return lookup_frozen(mem, child, h, level + STRIDE, key)
-                    if outcome != COMMITTED:
-                        break
+                parent = i
+                i = slot & UNTAG
+                level += STRIDE
             elif kind == T_NODE:
-                if clean(mem, trie, me, parent, level - STRIDE):
+                # Nobody cleans in a tree that does not change.
+                if gen_of(mem, i) == startgen and clean(mem, trie, me, parent, level - STRIDE):
                     break
                 return _match(mem, peek(mem, m + TOMBED), key)
             else:

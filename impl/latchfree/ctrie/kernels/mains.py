@@ -7,8 +7,8 @@ An L-node holds the keys whose whole hash is the same, below the last level. A c
 with distinct keys: removal of the second last makes a tomb.
 
 Invariant: every function returns a node that nobody has seen, of the generation of its I-node, and leaves its argument
-untouched. The copy differs in exactly one slot or entry, except for `renewed`, which copies I-nodes of other
-generations, and `compressed`, which replaces tombed I-nodes by their S-nodes. `dual` makes a whole new branch.
+untouched. The copy differs in exactly one slot or entry, except for `compressed`, which replaces tombed I-nodes by
+their S-nodes. `dual` makes a whole new branch.
 """
 
 import numpy as np
@@ -32,13 +32,13 @@ from latchfree.ctrie.kernels.nodes import (
     T_NODE,
     TOMBED,
     UNTAG,
-    gen_of,
     is_child,
     kind_of,
     new_cnode,
     new_inode,
     new_node,
     new_tnode,
+    slot_at,
 )
 from latchfree.ctrie.kernels.snode import new_snode, placed, same_key, stored_hash
 from latchfree.jit import kernel
@@ -103,20 +103,14 @@ def removed_contracted(mem: Handle, me: Word, c: Word, flag: Word, level: Word, 
 
 
 @kernel
-def renewed(mem: Handle, trie: Word, me: Word, c: Word, gen: Word) -> Word:
-    """Return a copy of `c` with a copy of generation `gen` for every child I-node of another generation.
+def renewed(mem: Handle, trie: Word, me: Word, c: Word, flag: Word, gen: Word) -> Word:
+    """Return a copy of `c` whose child in the slot of `flag`, of an older generation, is a copy of generation `gen`.
 
-    Children of that generation already stay: they may hold newer mains than a copy would (mutant S1).
+    The other children stay as they are. One that is of that generation already may hold a newer main than a copy would
+    (mutant S1); one that is older is renewed when an update goes there.
     """
-    bitmap = peek(mem, c + BITMAP)
-    n = popcount(bitmap)
-    new = new_cnode(mem, me, bitmap, n, gen)
-    for k in range(n):
-        slot = peek(mem, c + SLOTS + np.uint64(k))
-        if is_child(slot) and gen_of(mem, slot & UNTAG) != gen:
-            slot = new_inode(mem, me, gcas_read(mem, trie, slot & UNTAG), gen) | CHILD
-        poke(mem, new + SLOTS + np.uint64(k), slot)
-    return new
+    child = peek(mem, slot_at(mem, c, flag)) & UNTAG
+    return updated(mem, me, c, flag, new_inode(mem, me, gcas_read(mem, trie, child), gen) | CHILD, gen)
 
 
 @kernel

@@ -84,7 +84,7 @@ def remove(mem: Handle, trie: Word, me: Word, key: Key, mode: Word, expected: Wo
                         depth += ONE
                         poke(mem, me + P_PATH + depth, i)
                         continue
-                    outcome = renew(mem, trie, me, i, m, startgen)
+                    outcome = renew(mem, trie, me, i, m, child, flag_of(h, level), startgen)
                     if outcome == NO_MEMORY:
                         return FULL
                     if outcome == COMMITTED:

@@ -48,8 +48,8 @@ rejection = check_batch([trace])
 print("accepted" if rejection is None else trace.events[rejection.event])
 """
 
-#: The put makes a child of the new generation; then the lookup renews the older one, and S1 both.
-RENEWAL = "init: put(0, 1); put(1, 1); put(2, 1) | snapshot; put(3, 2); get(0) | keys: pairs"
+#: The first put makes a child of the new generation; then the second one renews the older child, and S1 both.
+RENEWAL = "init: put(0, 1); put(1, 1); put(2, 1) | snapshot; put(3, 2); put(0, 2) | keys: pairs"
 
 
 def recorded(scenario=SCENARIO, seed=7):

@@ -96,12 +96,28 @@ def test_an_operation_that_meets_a_tomb_cleans_it_and_goes_on(trie, level, name)
     check(trie, tombs=True)
     with pytest.raises(AssertionError, match="a tomb was left"):
         check(trie)
-    assert dict(trie.readonly_snapshot()) == {a: 1}, "a frozen tree shows what is in a tomb"
     assert operation(trie, a, b) == result
     assert dict(trie.items()) == {{"a": a, "b": b}[k]: v for k, v in contents.items()}
     check(trie)
     unpin(U(trie.arena.base), U(trie.arena.interpreter_participant()))
     exact(trie.arena, [trie])  # neither what was replaced nor what was made in vain is left
+
+
+@pytest.mark.parametrize("level", [6, 12])
+def test_a_tomb_older_than_a_snapshot_is_read_and_cleaned_by_the_next_update(trie, level):
+    a, b = _pair_that_splits_at(trie, level)
+    trie.update({a: 1, b: 2})
+    _entomb(trie, b, a)
+    assert dict(trie.readonly_snapshot()) == {a: 1}, "a frozen tree shows what is in a tomb"
+    assert (trie.get(a), trie.get(b)) == (1, None)
+    check(trie, tombs=True)
+    with pytest.raises(AssertionError, match="a tomb was left"):
+        check(trie)
+    trie[b] = 7
+    assert dict(trie.items()) == {a: 1, b: 7}
+    check(trie)
+    unpin(U(trie.arena.base), U(trie.arena.interpreter_participant()))
+    exact(trie.arena, [trie])
 
 
 def test_nothing_is_installed_over_a_tomb(trie):

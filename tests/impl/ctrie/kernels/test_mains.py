@@ -108,15 +108,17 @@ def test_a_snode_in_place_of_the_only_child_is_entombed(bench):
     assert bench.slots(bench.call(mains.updated_contracted, two, 1 << 5, snode, 6, 1))[5] == snode
 
 
-def test_renewing_copies_children_of_other_generations_only(bench):
+def test_renewing_copies_one_child_only(bench):
     main = bench.cnode({1: bench.snode(1)})
     old, current, leaf = bench.inode(main, 1) | TAG, bench.inode(main, 5) | TAG, bench.snode(9)
-    c = bench.cnode({0: old, 1: current, 2: leaf})
-    renewed = int(mains.renewed(bench.base, READ_ONLY, bench.me, U(c), U(5)))
+    other = bench.inode(main, 1) | TAG
+    c = bench.cnode({0: old, 1: current, 2: leaf, 3: other})
+    renewed = int(mains.renewed(bench.base, READ_ONLY, bench.me, U(c), U(1), U(5)))
     slots = bench.slots(renewed)
     assert slots[1] == current, "a child of the target generation may hold a newer main than a copy would"
     assert slots[2] == leaf
-    assert slots[0] not in (old, current)
+    assert slots[3] == other, "who goes there renews it"
+    assert slots[0] not in (old, current, other)
     assert header(bench.words, slots[0] & ~TAG) == (1, 2, 5)
     assert bench.words[(slots[0] & ~TAG) + 1] == main
 

@@ -9,8 +9,7 @@ import numpy as np
 
 from latchfree.arena.kernels.allocator import URGENT
 from latchfree.atomics import peek, poke, popcount
-from latchfree.ctrie.kernels.gcas import NO_MEMORY, gcas_read
-from latchfree.ctrie.kernels.helping import install_renewed
+from latchfree.ctrie.kernels.gcas import COMMITTED, NO_MEMORY, conclude, gcas_read
 from latchfree.ctrie.kernels.mains import dual, removed_contracted, updated
 from latchfree.ctrie.kernels.nodes import (
     BITMAP,
@@ -28,6 +27,7 @@ from latchfree.ctrie.kernels.nodes import (
     new_node,
     new_tnode,
 )
+from latchfree.ctrie.kernels.retirement import begin_retiring, finish_retiring, retire_node
 from latchfree.ctrie.kernels.shape import B_WORDS, BRANCH, DIGIT, PLAIN
 from latchfree.ctrie.kernels.trees import begin
 from latchfree.jit import kernel
@@ -117,7 +117,18 @@ def renew(mem: Handle, trie: Word, me: Word, i: Word, m: Word, gen: Word) -> Wor
     """Bring the children of C-node `m`, the main of `i`, to `gen`: an outcome of `gcas`, or NO_MEMORY."""
     if not begin(mem, me, URGENT):
         return NO_MEMORY
-    return install_renewed(mem, trie, me, i, m, _renewed(mem, trie, me, m, gen), gen)
+    new = _renewed(mem, trie, me, m, gen)
+    outcome = conclude(mem, trie, me, i, m, new)
+    if outcome == COMMITTED:
+        slots = popcount(peek(mem, m + BITMAP))
+        begin_retiring(mem, trie, me, gen, slots + ONE)
+        for k in range(slots):
+            child = peek(mem, m + SLOTS + np.uint64(k))
+            if child != peek(mem, new + SLOTS + np.uint64(k)):
+                retire_node(mem, me, child & PLAIN)  # its main lives on in the copy
+        retire_node(mem, me, m)
+        finish_retiring(mem, me)
+    return outcome
 
 
 @kernel
