@@ -1,46 +1,25 @@
 """Calls for many keys: one compiled loop over a column of keys, without the interpreter lock.
 
-A column is an int64 array of words, or a pair (address of the bytes, int64 offsets) of blobs.
+Keys are looked up in groups (`latchfree.ctrie.kernels.groups`). Writes are made one by one.
 """
-
-from typing import Any
 
 import numpy as np
 
 from latchfree.arena.kernels.epochs import pin, unpin
 from latchfree.atomics import peek
+from latchfree.border.objects import room
+from latchfree.ctrie.kernels.elements import element
+from latchfree.ctrie.kernels.groups import GROUP, GROUP_WORDS, found_at, look_up_together
 from latchfree.ctrie.kernels.insert import ALWAYS, FULL, insert
-from latchfree.ctrie.kernels.lookup import lookup
 from latchfree.ctrie.kernels.nodes import NIL
 from latchfree.ctrie.kernels.remove import remove
-from latchfree.ctrie.kernels.scan import advance, start
-from latchfree.ctrie.kernels.snode import VALUE, is_blob, stored_key_words
-from latchfree.jit import kernel, overload
+from latchfree.ctrie.kernels.scan import advance
+from latchfree.ctrie.kernels.scan import start as start_scan
+from latchfree.ctrie.kernels.snode import VALUE, stored_key_words
+from latchfree.jit import kernel
 from latchfree.kinds import Array, Handle, Word
 
-
-def element(column: Array, k: Word) -> Word:
-    """Return element `k` of a column: an integer, or address and length of bytes."""
-    raise NotImplementedError  # compiled: see the overload below
-
-
-@overload(element)
-def _element(column: Any, k: Any) -> Any:
-    if is_blob(column):
-
-        def blob(column: Any, k: Any) -> Any:
-            start = np.uint64(column[1][k])
-            return (column[0] + start, np.uint64(column[1][k + 1]) - start)
-
-        return blob
-
-    def word(column: Any, k: Any) -> Any:
-        return column[k]
-
-    return word
-
-
-#: Keys a loop handles before it unpins for an instant. So few, because a node retired meanwhile cannot be used again:
+#: Keys a loop writes before it unpins for an instant. So few, because a node retired meanwhile cannot be used again:
 #: the fewer nodes are on their way round, the more of them are in the processor's cache.
 _PINNED = 32
 
@@ -58,13 +37,24 @@ def get_words(
     mem: Handle, trie: Word, me: Word, keys: Array, first: Word, last: Word, out: Array, found: Array
 ) -> None:
     """Write the values of keys `first` to `last` into `out`, and 1 into `found` where the key is there."""
-    for k in range(first, last):
-        _breathe(mem, me, k - first)
-        node = lookup(mem, trie, me, element(keys, k))
-        if node != NIL:
-            out[k] = np.int64(peek(mem, node + VALUE))
-            found[k] = 1
-    unpin(mem, me)
+    places = room(GROUP_WORDS)
+    for start in range(first, last, GROUP):
+        count = min(GROUP, last - start)
+        pin(mem, me)
+        look_up_together(mem, trie, keys, start, count, places)
+        for g in range(count):
+            k = start + g
+            node = found_at(mem, trie, me, element(keys, k), peek(places, np.uint64(g)))
+            if node != NIL:
+                out[k] = np.int64(peek(mem, node + VALUE))
+                found[k] = 1
+        unpin(mem, me)
+
+
+@kernel
+def _copy_out(mem: Handle, at: Word, length: Word, out: Array, where: Word) -> None:
+    for b in range(length):
+        out[where + b] = (peek(mem, at + np.uint64(b >> 3)) >> np.uint64((b & 7) << 3)) & np.uint64(255)
 
 
 @kernel
@@ -86,22 +76,25 @@ def get_blobs(
     Word
         The first key whose value did not fit, or `last`; `offsets` is set up to there.
     """
-    for k in range(first, last):
-        _breathe(mem, me, k - first)
-        key = element(keys, k)
-        node = lookup(mem, trie, me, key)
-        length: Word = 0
-        if node != NIL:
-            length = np.int64(peek(mem, node + VALUE))
-            if offsets[k] + length > len(out):
-                unpin(mem, me)
-                return k
-            at = node + stored_key_words(mem, node, key)
-            for b in range(length):
-                out[offsets[k] + b] = (peek(mem, at + np.uint64(b >> 3)) >> np.uint64((b & 7) << 3)) & np.uint64(255)
-            found[k] = 1
-        offsets[k + 1] = offsets[k] + length
-    unpin(mem, me)
+    places = room(GROUP_WORDS)
+    for start in range(first, last, GROUP):
+        count = min(GROUP, last - start)
+        pin(mem, me)
+        look_up_together(mem, trie, keys, start, count, places)
+        for g in range(count):
+            k = start + g
+            key = element(keys, k)
+            node = found_at(mem, trie, me, key, peek(places, np.uint64(g)))
+            length: Word = 0
+            if node != NIL:
+                length = np.int64(peek(mem, node + VALUE))
+                if offsets[k] + length > len(out):
+                    unpin(mem, me)
+                    return k
+                _copy_out(mem, node + stored_key_words(mem, node, key), length, out, offsets[k])
+                found[k] = 1
+            offsets[k + 1] = offsets[k] + length
+        unpin(mem, me)
     return last
 
 
@@ -138,7 +131,7 @@ def remove_all(mem: Handle, trie: Word, me: Word, keys: Array, first: Word, last
 def scan_start(mem: Handle, me: Word, root: Word, cursor: Array) -> None:
     """Run `scan.start` on the snapshot below a frozen root, pinned."""
     pin(mem, me)
-    start(mem, root, cursor)
+    start_scan(mem, root, cursor)
     unpin(mem, me)
 
 

@@ -223,12 +223,16 @@ def test_only_the_second_look_at_a_tomb_is_left_out():
 
 
 def test_a_lookup_that_starts_over_is_taken_from_there():
-    def files(text):
-        events = recorded(Scenario.parse(f"init: put(0, 1); put(1, 1) | {text} | keys: pairs"), seed=0).events
-        return {event.site.partition(":")[0] for event in events}
+    def files(text, seed):
+        events = recorded(Scenario.parse(f"init: put(0, 1); put(1, 1) | {text} | keys: pairs"), seed=seed).events
+        return {event.site.partition(":")[0] for event in events if not event.thread}
 
-    assert files("get(1)") == {"latchfree/ctrie/kernels/lookup.py"}
-    assert "latchfree/ctrie/kernels/lookup.py" not in files("snapshot; get(1)")
+    undisturbed = {"latchfree/ctrie/kernels/lookup.py"}
+    assert files("get(1)", 0) == undisturbed
+    assert undisturbed < files("snapshot; get(1)", 0), "an older child is no reason to start over"
+    beside_a_put = [files("get(1) | put(0, 2)", seed) for seed in range(60)]
+    assert undisturbed in beside_a_put
+    assert {"latchfree/ctrie/kernels/gcas.py"} in beside_a_put, "it met a pending put, and helped"
 
 
 def test_what_has_no_counterpart_is_refused(trace):
