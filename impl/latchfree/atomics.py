@@ -32,8 +32,10 @@ __all__ = [
     "fetch_min",
     "fetch_or",
     "high_product",
+    "in_line",
     "load",
     "load_seq",
+    "out_of_line",
     "pause",
     "peek",
     "poke",
@@ -137,6 +139,13 @@ def pause(mem):
 
 
 _LLVM: Final = "latchfree.llvm"
+
+#: Said at the start of a function: it is compiled into every function that calls it.
+in_line: Final = instruction(_LLVM, "in_line")
+
+#: Said at the start of a function that is seldom called: it is compiled into none, so its callers need not save the
+#: registers that it takes.
+out_of_line: Final = instruction(_LLVM, "out_of_line")
 
 #: Returns the number of one bits of a word.
 popcount: Final = instruction(_LLVM, "popcount")

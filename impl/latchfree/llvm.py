@@ -108,6 +108,21 @@ _prefetch_i = _emit_prefetch(1)
 _prefetch_read_i = _emit_prefetch(0)
 
 
+def _emit_attributes(*names):
+    """Return an intrinsic that is no instruction, but gives the function that has it LLVM's attributes."""
+
+    def codegen(context, builder, signature, args):
+        for name in names:
+            builder.function.attributes.add(name)
+        return context.get_dummy_value()
+
+    return intrinsic(lambda typingctx: (types.void(), codegen))
+
+
+in_line = _emit_attributes("alwaysinline")
+out_of_line = _emit_attributes("noinline", "cold")
+
+
 @intrinsic
 def popcount(typingctx, word):
     """Return the number of one bits of a word."""

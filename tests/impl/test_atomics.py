@@ -85,6 +85,20 @@ def test_fence_and_pause_compile():
     assert both(_words(0)[1])
 
 
+@pytest.mark.parametrize(("name", "attribute"), [("in_line", "alwaysinline"), ("out_of_line", "noinline")])
+def test_a_function_says_whether_it_is_compiled_into_its_callers(name, attribute):
+    said = getattr(atomics, name)
+
+    @njit
+    def function(word):
+        said()
+        return word + np.uint64(1)
+
+    assert function(np.uint64(4)) == 5
+    (code,) = function.inspect_llvm().values()
+    assert attribute in code
+
+
 def test_bits():
     popcount = njit(lambda word: atomics.popcount(word))
     trailing_zeros = njit(lambda word: atomics.trailing_zeros(word))

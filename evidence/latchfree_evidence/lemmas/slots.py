@@ -114,7 +114,7 @@ LEMMAS = (
         "insert-keeps-slots",
         "inserting a slot leaves all others, in order",
         _inserted,
-        Twin(mains.inserted, "np.uint64(k) + ONE, peek", "np.uint64(k), peek", "slots above do not move up"),
+        Twin(mains.inserted, "SLOTS + at + ONE, c", "SLOTS + at, c", "slots above do not move up"),
         _sizes(63, past_the_end=True),
     ),
     Lemma(

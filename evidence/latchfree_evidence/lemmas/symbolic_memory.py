@@ -59,6 +59,8 @@ _MEANING: dict[str, Callable[..., Any]] = {
     "cas": _cas,
     "exchange": _exchange,
     "barrier": _nothing,
+    "in_line": _nothing,
+    "out_of_line": _nothing,
     "prefetch": _nothing,
     "prefetch_read": _nothing,
     "pause": _nothing,

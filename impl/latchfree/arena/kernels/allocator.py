@@ -15,11 +15,11 @@ three ways:
 
 import numpy as np
 
-from latchfree.arena.kernels.blocks import SPARES, STOCK, stock_spares, take_urgently
+from latchfree.arena.kernels.blocks import SPARES, STOCK, stock_spares, take_of_stock
 from latchfree.arena.kernels.epochs import drain_a_few, retire_empty
 from latchfree.arena.kernels.freelists import free, round_up, take
 from latchfree.arena.layout import P_FAILED, P_JOURNAL, P_JOURNALLED, P_SINK, P_SPARE_COUNT, P_URGENT, SINK_WORDS
-from latchfree.atomics import peek, poke
+from latchfree.atomics import in_line, out_of_line, peek, poke
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Word
 
@@ -35,6 +35,7 @@ URGENT = np.uint64(1)
 @kernel
 def begin(mem: Handle, me: Word, urgent: Word) -> Flag:
     """Start an attempt. False: the arena is full, nothing changed."""
+    in_line()
     poke(mem, me + P_JOURNALLED, _0)
     poke(mem, me + P_FAILED, _0)
     poke(mem, me + P_URGENT, urgent)
@@ -53,14 +54,28 @@ def allocate(mem: Handle, me: Word, words: Word) -> Word:
     When memory has run out, return the sink, or NIL for a node larger than the sink; see `failed`.
     """
     size = round_up(words)
-    node = take(mem, me, size, _0) if peek(mem, me + P_URGENT) == _0 else take_urgently(mem, me, size)
-    if node == _0:
-        poke(mem, me + P_FAILED, _1)
-        return me + P_SINK if words <= _SINK_WORDS else _0
+    node = take(mem, me, size, peek(mem, me + P_URGENT))
+    return _journalled(mem, me, node) if node != _0 else _without_memory(mem, me, size)
+
+
+@kernel
+def _journalled(mem: Handle, me: Word, node: Word) -> Word:
+    """Note a node as one of the attempt, and return it."""
     count = peek(mem, me + P_JOURNALLED)
     poke(mem, me + P_JOURNAL + count, node)
     poke(mem, me + P_JOURNALLED, count + _1)
     return node
+
+
+@kernel
+def _without_memory(mem: Handle, me: Word, size: Word) -> Word:
+    """Do as `allocate` where no memory is free."""
+    out_of_line()
+    node = take_of_stock(mem, me, size) if peek(mem, me + P_URGENT) != _0 else _0
+    if node != _0:
+        return _journalled(mem, me, node)
+    poke(mem, me + P_FAILED, _1)
+    return me + P_SINK if size <= _SINK_WORDS else _0
 
 
 @kernel
@@ -75,6 +90,7 @@ def failed(mem: Handle, me: Word) -> Flag:
 @kernel
 def undo(mem: Handle, me: Word) -> None:
     """Free every node of the current attempt. None may have been published."""
+    out_of_line()
     count = peek(mem, me + P_JOURNALLED)
     for k in range(count):
         node = peek(mem, me + P_JOURNAL + np.uint64(k))
@@ -85,6 +101,7 @@ def undo(mem: Handle, me: Word) -> None:
 @kernel
 def abandon(mem: Handle, me: Word) -> None:
     """Retire every node of the current attempt, which others may have seen."""
+    out_of_line()
     count = peek(mem, me + P_JOURNALLED)
     for k in range(count):
         retire_empty(mem, me, peek(mem, me + P_JOURNAL + np.uint64(k)))

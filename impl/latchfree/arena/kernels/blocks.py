@@ -15,7 +15,7 @@ import numpy as np
 from latchfree.arena.kernels.freelists import carve, free, give, put_back, round_up, size_class, take
 from latchfree.arena.kernels.node import BIRTH_MASK, BLOCK, SIZE_MASK, SIZE_SHIFT, header, size_of
 from latchfree.arena.layout import P_DEFERRED, P_HOLDERS, P_LIVE, P_SPARE_COUNT, P_SPARES
-from latchfree.atomics import barrier, peek, poke
+from latchfree.atomics import barrier, out_of_line, peek, poke
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Word
 
@@ -60,6 +60,7 @@ def keep_spare(mem: Handle, me: Word, block: Word) -> None:
 @kernel
 def stock_spares(mem: Handle, me: Word, wanted: Word, urgent: Word) -> Flag:
     """Have at least `wanted` spare blocks. False: the arena has no room for them."""
+    out_of_line()
     while peek(mem, me + P_SPARE_COUNT) < wanted:
         block = take(mem, me, BLOCK_WORDS, urgent)
         if block == _0:
@@ -112,8 +113,15 @@ def give_spares(mem: Handle, me: Word) -> None:
 def take_urgently(mem: Handle, me: Word, size: Word) -> Word:
     """Take a node for an operation that makes room in the end; NIL when even the stock of blocks is used up."""
     node = take(mem, me, size, _1)
-    if node != _0 or size > BLOCK_WORDS or peek(mem, me + P_SPARE_COUNT) <= SPARES:
-        return node
+    return node if node != _0 else take_of_stock(mem, me, size)
+
+
+@kernel
+def take_of_stock(mem: Handle, me: Word, size: Word) -> Word:
+    """Make a node of a spare block; NIL when there are none to spare, or they are too small."""
+    out_of_line()
+    if size > BLOCK_WORDS or peek(mem, me + P_SPARE_COUNT) <= SPARES:
+        return _0
     node = take_spare(mem, me)
     if size < BLOCK_WORDS:
         poke(mem, me + P_LIVE, peek(mem, me + P_LIVE) - (BLOCK_WORDS - size))

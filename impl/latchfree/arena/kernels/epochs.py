@@ -41,7 +41,7 @@ from latchfree.arena.layout import (
     PARTICIPANT_WORDS,
     PARTICIPANTS,
 )
-from latchfree.atomics import barrier, cas, exchange, load, load_seq, peek, poke, store
+from latchfree.atomics import barrier, cas, exchange, in_line, load, load_seq, out_of_line, peek, poke, store
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Word
 
@@ -114,6 +114,7 @@ def enqueue(mem: Handle, me: Word, block: Word, epoch: Word) -> None:
 @kernel
 def _new_block(mem: Handle, me: Word, epoch: Word) -> Word:
     """Make an empty block the newest of the limbo."""
+    out_of_line()
     if peek(mem, me + P_OLDEST) != _0 and peek(mem, peek(mem, me + P_NEWEST) + EPOCH) == epoch:
         # The newest one is full, and as many nodes are worth a try; a later epoch only makes them wait longer.
         try_advance(mem)
@@ -140,6 +141,7 @@ def retire(mem: Handle, me: Word, node: Word) -> None:
 
     Needs a spare block at hand (`stock_spares`), which `begin` sees to.
     """
+    in_line()
     _add(mem, me, entry_for(mem, node))
 
 
@@ -182,6 +184,7 @@ def _is_due(mem: Handle, block: Word) -> Flag:
 @kernel
 def drain(mem: Handle, me: Word, most: Word) -> Flag:
     """Free up to about `most` nodes whose time has come. True: there may be more."""
+    out_of_line()
     freed = _0
     while freed < most:
         block = peek(mem, me + P_OLDEST)

@@ -39,7 +39,7 @@ from latchfree.arena.layout import (
     P_LIVE,
     SHARED_LISTS,
 )
-from latchfree.atomics import barrier, cas, load, peek, poke, prefetch
+from latchfree.atomics import barrier, cas, in_line, load, out_of_line, peek, poke, prefetch
 from latchfree.border.objects import room
 from latchfree.jit import external, kernel
 from latchfree.kinds import Flag, Handle, Word
@@ -89,6 +89,13 @@ def round_up(words: Word) -> Word:
         return words
     if words <= _EXACT:
         return (words + _STEP - _1) & ~(_STEP - _1)
+    return _power_for(words)
+
+
+@kernel
+def _power_for(words: Word) -> Word:
+    """Return the size of a large class that holds `words` words."""
+    out_of_line()
     size = np.uint64(128)
     while size < words:
         size <<= _1
@@ -98,8 +105,13 @@ def round_up(words: Word) -> Word:
 @kernel
 def size_class(size: Word) -> Word:
     """Return the index of the free list of a size: 0 .. 71 for 1 .. 72 words, 72 + k for 2**(7 + k) words."""
-    if size <= _EXACT:
-        return size - _1
+    return size - _1 if size <= _EXACT else _large_class(size)
+
+
+@kernel
+def _large_class(size: Word) -> Word:
+    """Return the index of the free list of a power of two."""
+    out_of_line()
     k = _0
     while (_1 << (_SMALLEST_POWER + k)) < size:
         k += _1
@@ -176,6 +188,7 @@ def _unlink(mem: Handle, me: Word, kind: Word, node: Word) -> None:
 @kernel
 def spill(mem: Handle, me: Word, kind: Word) -> None:
     """Move the nodes below the edge from the private to the shared list."""
+    out_of_line()
     edge = peek(mem, me + P_EDGE + kind)
     first = peek(mem, edge)
     poke(mem, edge, _0)
@@ -343,29 +356,36 @@ def _split(mem: Handle, me: Word, size: Word) -> Word:
 @kernel
 def _take_elsewhere(mem: Handle, me: Word, kind: Word, size: Word, urgent: Word) -> Word:
     """Take a node where the private list is empty."""
+    out_of_line()
     node = _pop(mem, me, kind)
-    if node != _0:
-        return node
-    short = peek(mem, me + P_BUMP) + size > peek(mem, me + P_LIMIT)
-    if short and not _grow(mem, me, size, urgent) and not _recycle(mem, me, size):
-        return _split(mem, me, size)
-    node = peek(mem, me + P_BUMP)
-    poke(mem, me + P_BUMP, node + size)
+    if node == _0:
+        short = peek(mem, me + P_BUMP) + size > peek(mem, me + P_LIMIT)
+        if short and not _grow(mem, me, size, urgent) and not _recycle(mem, me, size):
+            node = _split(mem, me, size)
+            if node == _0:
+                return _0
+        else:
+            node = peek(mem, me + P_BUMP)
+            poke(mem, me + P_BUMP, node + size)
+    return _taken(mem, me, node, size)
+
+
+@kernel
+def _taken(mem: Handle, me: Word, node: Word, size: Word) -> Word:
+    """Count a node as in use and return it."""
+    poke(mem, me + P_LIVE, peek(mem, me + P_LIVE) + size)
+    # The node must have left its place before anything is written into it.
+    barrier(mem)
     return node
 
 
 @kernel
 def take(mem: Handle, me: Word, size: Word, urgent: Word) -> Word:
     """Take a node of a rounded size, its content arbitrary; NIL when the arena has none."""
+    in_line()
     kind = size_class(size)
     node = peek(mem, me + P_FREE + kind)
-    if node != _0:
-        _unlink(mem, me, kind, node)
-    else:
-        node = _take_elsewhere(mem, me, kind, size, urgent)
-        if node == _0:
-            return _0
-    poke(mem, me + P_LIVE, peek(mem, me + P_LIVE) + size)
-    # The node must have left its place before anything is written into it.
-    barrier(mem)
-    return node
+    if node == _0:
+        return _take_elsewhere(mem, me, kind, size, urgent)
+    _unlink(mem, me, kind, node)
+    return _taken(mem, me, node, size)

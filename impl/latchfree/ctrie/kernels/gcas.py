@@ -24,7 +24,7 @@ late. (Success recorded after the root has moved, as published, is done twice: m
 import numpy as np
 
 from latchfree.arena.kernels.allocator import abandon, failed, undo
-from latchfree.atomics import cas, load, load_seq, peek, poke
+from latchfree.atomics import cas, in_line, load, load_seq, out_of_line, peek, poke
 from latchfree.ctrie.kernels.nodes import FAILED, MAIN, NIL, PENDING, PREV, RDCSS, ROOT_WORD, UNTAG, gen_of, new_node
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Word
@@ -74,6 +74,7 @@ def abort_root(mem: Handle, trie: Word) -> Word:
 @kernel
 def complete(mem: Handle, trie: Word, i: Word, m: Word) -> Word:
     """Decide the pending update that put `m` into I-node `i`, and return the committed main of `i`."""
+    in_line()
     while True:
         # spec: Ctrie!CompleteReadPrev -- before the root, so that the root read is current for this prev.
         prev = load(mem, m + PREV)
@@ -104,6 +105,13 @@ def gcas_read(mem: Handle, trie: Word, i: Word) -> Word:
     # spec: Ctrie!GcasReadPrev -- NIL is stable, so one acquire load decides the common case.
     if load(mem, m + PREV) == NIL:
         return m
+    return _complete_read(mem, trie, i, m)
+
+
+@kernel
+def _complete_read(mem: Handle, trie: Word, i: Word, m: Word) -> Word:
+    """Do as `complete` does, where a reader finds an update pending: the rare case."""
+    out_of_line()
     return complete(mem, trie, i, m)
 
 

@@ -48,6 +48,43 @@ from latchfree.words import flag_of, position
 #: `find` when the key is not there.
 NOWHERE = np.uint64((1 << 64) - 1)
 
+_TWO = np.uint64(2)
+_THREE = np.uint64(3)
+_FOUR = np.uint64(4)
+
+
+@kernel
+def copy(mem: Handle, to: Word, source: Word, count: Word) -> None:
+    """Copy words that nobody changes to a node that nobody has seen.
+
+    How many slots a node has, the processor cannot predict, and a branch predicted wrongly takes as long as copying a
+    full node. So there is no loop for the last one to three words: some words are copied twice.
+    """
+    if count >= _FOUR:
+        k = NIL
+        last = count - _FOUR
+        while k < last:
+            _copy_four(mem, to + k, source + k)
+            k += _FOUR
+        _copy_four(mem, to + last, source + last)
+    elif count != NIL:
+        middle, last = count >> ONE, count - ONE
+        a, b, c = peek(mem, source), peek(mem, source + middle), peek(mem, source + last)
+        poke(mem, to, a)
+        poke(mem, to + middle, b)
+        poke(mem, to + last, c)
+
+
+@kernel
+def _copy_four(mem: Handle, to: Word, source: Word) -> None:
+    """Copy four words. All are read before any is written: so the compiler moves two at a time."""
+    a, b = peek(mem, source), peek(mem, source + ONE)
+    c, d = peek(mem, source + _TWO), peek(mem, source + _THREE)
+    poke(mem, to, a)
+    poke(mem, to + ONE, b)
+    poke(mem, to + _TWO, c)
+    poke(mem, to + _THREE, d)
+
 
 @kernel
 def inserted(mem: Handle, me: Word, c: Word, flag: Word, slot: Word, gen: Word) -> Word:
@@ -56,11 +93,9 @@ def inserted(mem: Handle, me: Word, c: Word, flag: Word, slot: Word, gen: Word) 
     n = popcount(bitmap)
     at = position(bitmap, flag)
     new = new_cnode(mem, me, bitmap | flag, n + ONE, gen)
-    for k in range(at):
-        poke(mem, new + SLOTS + np.uint64(k), peek(mem, c + SLOTS + np.uint64(k)))
+    copy(mem, new + SLOTS, c + SLOTS, at)
     poke(mem, new + SLOTS + at, slot)
-    for k in range(at, n):
-        poke(mem, new + SLOTS + np.uint64(k) + ONE, peek(mem, c + SLOTS + np.uint64(k)))
+    copy(mem, new + SLOTS + at + ONE, c + SLOTS + at, n - at)
     return new
 
 
@@ -70,8 +105,7 @@ def updated(mem: Handle, me: Word, c: Word, flag: Word, slot: Word, gen: Word) -
     bitmap = peek(mem, c + BITMAP)
     n = popcount(bitmap)
     new = new_cnode(mem, me, bitmap, n, gen)
-    for k in range(n):
-        poke(mem, new + SLOTS + np.uint64(k), peek(mem, c + SLOTS + np.uint64(k)))
+    copy(mem, new + SLOTS, c + SLOTS, n)
     poke(mem, new + SLOTS + position(bitmap, flag), slot)
     return new
 
@@ -95,10 +129,8 @@ def removed_contracted(mem: Handle, me: Word, c: Word, flag: Word, level: Word, 
         if not is_child(other):
             return new_tnode(mem, me, other, gen)
     new = new_cnode(mem, me, bitmap ^ flag, n - ONE, gen)
-    for k in range(at):
-        poke(mem, new + SLOTS + np.uint64(k), peek(mem, c + SLOTS + np.uint64(k)))
-    for k in range(at + ONE, n):
-        poke(mem, new + SLOTS + np.uint64(k) - ONE, peek(mem, c + SLOTS + np.uint64(k)))
+    copy(mem, new + SLOTS, c + SLOTS, at)
+    copy(mem, new + SLOTS + at, c + SLOTS + at + ONE, n - at - ONE)
     return new
 
 

@@ -31,7 +31,7 @@ from latchfree.arena.kernels.blocks import (
 from latchfree.arena.kernels.epochs import enqueue, retire
 from latchfree.arena.kernels.node import gen_of, kind_of
 from latchfree.arena.layout import H_EPOCH, P_SPARE_COUNT
-from latchfree.atomics import barrier, load_seq, peek, poke
+from latchfree.atomics import barrier, in_line, load_seq, out_of_line, peek, poke
 from latchfree.ctrie.kernels.gcas import READ_ONLY, gcas_read
 from latchfree.ctrie.kernels.nodes import I_NODE, NIL, ONE
 from latchfree.ctrie.kernels.registry import GEN, newest, push_block, still_seen
@@ -155,6 +155,7 @@ def finish_retiring(mem: Handle, me: Word) -> None:
 @kernel
 def _retire_seen_pair(mem: Handle, trie: Word, me: Word, death: Word, a: Word, b: Word) -> None:
     """Retire a pair where there are snapshots, or nodes that another trie has made."""
+    out_of_line()
     begin_retiring(mem, trie, me, death, _PAIR)
     retire_node(mem, me, a)
     if b != NIL:
@@ -165,6 +166,7 @@ def _retire_seen_pair(mem: Handle, trie: Word, me: Word, death: Word, a: Word, b
 @kernel
 def retire_pair(mem: Handle, trie: Word, me: Word, death: Word, a: Word, b: Word) -> None:
     """Retire a node, and another one unless it is NIL: all that most updates replace."""
+    in_line()
     # spec: Reclamation!RetireCount -- as in begin_retiring.
     if load_seq(mem, trie + REGISTERED) != NIL or peek(mem, trie + IS_FORK) != NIL:
         _retire_seen_pair(mem, trie, me, death, a, b)

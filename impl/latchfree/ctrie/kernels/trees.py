@@ -19,7 +19,7 @@ from latchfree.arena.kernels.epochs import A_FEW, defer, try_advance
 from latchfree.arena.kernels.freelists import free, give
 from latchfree.arena.kernels.node import gen_of, kind_of, size_of
 from latchfree.arena.layout import P_DEFERRED
-from latchfree.atomics import barrier, peek, poke
+from latchfree.atomics import barrier, in_line, out_of_line, peek, poke
 from latchfree.ctrie.kernels.shape import (
     B_WORDS,
     BRANCH,
@@ -140,6 +140,7 @@ def catch_up(mem: Handle, me: Word) -> None:
 @kernel
 def begin(mem: Handle, me: Word, urgent: Word) -> Flag:
     """Start an attempt, as the arena does, and free a few nodes of trees. False: the arena is full, nothing changed."""
+    in_line()
     if peek(mem, me + P_DEFERRED) == _0 and allocator.begin(mem, me, urgent):
         return True
     return _begin_and_free(mem, me, urgent)
@@ -147,7 +148,8 @@ def begin(mem: Handle, me: Word, urgent: Word) -> Flag:
 
 @kernel
 def _begin_and_free(mem: Handle, me: Word, urgent: Word) -> Flag:
-    """Do as `begin` where trees wait to be freed, or become due while the arena is full: the rare case, out of line."""
+    """Do as `begin` where trees wait to be freed, or become due while the arena is full: the rare case."""
+    out_of_line()
     for _ in range(2):
         if peek(mem, me + P_DEFERRED) == _0:
             return False

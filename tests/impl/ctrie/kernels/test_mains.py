@@ -63,6 +63,13 @@ def bench(arena):
     return bench
 
 
+@pytest.mark.parametrize("count", range(68))
+def test_copying_changes_no_word_before_or_behind(count):
+    words = np.arange(200, dtype=np.uint64)
+    mains.copy(U(words.ctypes.data), U(100), U(20), U(count))
+    assert words.tolist() == [*range(100), *range(20, 20 + count), *range(100 + count, 200)]
+
+
 @given(bits=BITS, bit=st.integers(0, 63))
 @settings(max_examples=60)
 def test_insert_update_remove_change_one_slot(bits, bit):
