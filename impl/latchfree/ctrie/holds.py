@@ -7,13 +7,14 @@ A `Hold` is a registered snapshot; an `Owner` is a private trie. Both belong to 
 ends them all. After a fork those of a shared arena belong to the parent: the child does not give them back and cannot
 read through them.
 
-Those of a private arena that compiled code makes, compiled code ends (`latchfree.ctrie.kernels.taking`). What follows
-is about the others.
+In a private arena compiled code makes a hold together with its snapshot, and ends both, also while the interpreter ends
+(`latchfree.ctrie.kernels.taking`). Python code ends all others: those in shared arenas, the owners of new tries and of
+tries with objects, and everything where maps are plain. The next paragraph is about these.
 
 Finalizers run anywhere: between two lines of any code, in a signal handler, while the interpreter ends. They do what
 single calls do, with the interpreter lock from start to end. No such call is ever interrupted by a finalizer, for
-compiled code makes no object that the garbage collector knows. While the interpreter ends they do nothing: shared
-arenas are closed by then, and the memory of the others goes anyway.
+compiled code makes no object that the garbage collector knows once it is at work on a trie. While the interpreter ends
+they do nothing: shared arenas are closed by then, and the memory of the others goes anyway.
 
 Invariant: a snapshot is dropped while its trie is there, and a trie is destroyed after everything made from it. The
 garbage collector finalizes a cycle in any order, so a trie that ends also takes the snapshots in its own registry. A
