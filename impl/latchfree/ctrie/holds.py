@@ -183,11 +183,11 @@ class Owner(OwnerBase):
     @property
     def gone(self) -> bool:
         """Whether the trie was destroyed, or a trie that it goes on from."""
-        parent: Hold | None = getattr(self, "_parent", None)
-        if not self.trie or parent is None:
-            return not self.trie
-        owner = parent.trie.owner
-        return owner is not None and owner.gone
+        owner: Owner | None = self
+        while owner is not None and owner.trie:
+            parent: Hold | None = getattr(owner, "_parent", None)
+            owner = None if parent is None else parent.trie.owner
+        return owner is not None
 
     def end(self, finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
         """Destroy the trie and everything made from it."""
