@@ -39,6 +39,14 @@ REVIEWED = {
         "builtin(name)",
         "getattr(TRIE, name)",
     },
+    # methods and finalizers that take no argument; objects of these types are made by `Store`, or by compiled code
+    "latchfree.ctrie.bases": {
+        "define(name)",
+        "new_type(prefix + 'HoldBase')",
+        "new_type(prefix + 'OwnerBase')",
+        "new_type(prefix + 'SnapshotBase')",
+        "new_type(prefix + 'StoreBase')",
+    },
     # slots and methods that look at the classes of what they are given, and count the arguments of a call
     "latchfree.ctrie.slots": {"define(name)", "new_type('latchfree.ctrie.slots.Slots')"},
     # `columns.to_column` has checked kinds, lengths and nulls; `put_many` compares the lengths of both columns

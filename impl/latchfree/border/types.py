@@ -1,7 +1,8 @@
 """Types of the interpreter whose slots and methods are compiled code.
 
-Example: ``new_type("package.Lookups", {SUBSCRIPT: address}, [], "_table")`` makes a class. ``thing[key]`` of an
-instance calls the function at the address, with no line of Python between. Classes inherit from it as from any other.
+Example: ``new_type("package.Lookups", {SUBSCRIPT: address}, [], {"_table": OBJECT})`` makes a class. ``thing[key]`` of
+an instance calls the function at the address, with no line of Python between. Classes inherit from it as from any
+other.
 
 Invariant: what the interpreter keeps the address of lives as long as the process.
 """
@@ -20,12 +21,16 @@ SUBSCRIPT: Final = 5
 CONTAINS: Final = 41
 CLEAR: Final = 51
 TRAVERSE: Final = 71
+FINALIZE: Final = 80
 _METHODS: Final = 64
 _MEMBERS: Final = 72
 
 _DEFAULT: Final = 1 << 18
 _BASE_TYPE: Final = 1 << 10
-_OBJECT: Final = 16  # a member that is an object, or not there
+
+# Kinds of members, of a word each: an object, or nothing at first; a number, 0 at first.
+OBJECT: Final = 16
+NUMBER: Final = 18
 
 
 class _Slot(ctypes.Structure):
@@ -57,7 +62,7 @@ def keep_for_ever(thing: object) -> None:
     _new_reference(thing)
 
 
-def new_type(name: str, slots: Mapping[int, int], methods: Sequence[Definition], member: str) -> Any:
+def new_type(name: str, slots: Mapping[int, int], methods: Sequence[Definition], members: Mapping[str, int]) -> Any:
     """Return a new type.
 
     Parameters
@@ -68,21 +73,26 @@ def new_type(name: str, slots: Mapping[int, int], methods: Sequence[Definition],
         Addresses of functions by the numbers of slots.
     methods : sequence of Definition
         The methods of the type.
-    member : str
-        An attribute that holds an object, or nothing at first; its address is the first word after an object's head.
+    members : mapping of str to int
+        Attributes and their kinds; they are the first words after an object's head, in this order.
 
     Returns
     -------
     type
     """
     listed = (Definition * (len(methods) + 1))(*methods)
-    members = (_Member * 2)(_Member(member.encode(), _OBJECT, object.__basicsize__, 0, None))
+    word = ctypes.sizeof(ctypes.c_void_p)
+    described = [
+        _Member(each.encode(), kind, object.__basicsize__ + word * at, 0, None)
+        for at, (each, kind) in enumerate(members.items())
+    ]
+    all_members = (_Member * (len(members) + 1))(*described)
     filled = [_Slot(number, address) for number, address in slots.items()]
-    filled += [_Slot(_METHODS, ctypes.addressof(listed)), _Slot(_MEMBERS, ctypes.addressof(members))]
+    filled += [_Slot(_METHODS, ctypes.addressof(listed)), _Slot(_MEMBERS, ctypes.addressof(all_members))]
     all_slots = (_Slot * (len(filled) + 1))(*filled)
-    size = object.__basicsize__ + ctypes.sizeof(ctypes.c_void_p)
+    size = object.__basicsize__ + word * len(members)
     spec = _Spec(name.encode(), size, 0, _DEFAULT | _BASE_TYPE, all_slots)
-    for part in (listed, members, all_slots, spec, *methods):
+    for part in (listed, all_members, all_slots, spec, *methods):
         keep_for_ever(part)
     return _from_spec(ctypes.byref(spec))
 

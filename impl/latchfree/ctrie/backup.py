@@ -19,7 +19,7 @@ from latchfree.arena import Arena
 from latchfree.ctrie import many
 from latchfree.ctrie.backup_file import Backup, Writer
 from latchfree.ctrie.codecs import BytesCodec, Codec, IntCodec, codec_for
-from latchfree.ctrie.holds import Hold, Owner
+from latchfree.ctrie.holds import Hold, new_owner
 from latchfree.ctrie.store import Store
 from latchfree.errors import StructureExists
 from latchfree.extras import optional
@@ -161,7 +161,7 @@ def load(
 
         if name is None:
             maker = arena.identity
-            owner = Owner(arena, build(), maker)
+            owner = new_owner(arena, build(), maker)
         else:
             owner = None
             arena.directory.create(

@@ -35,6 +35,7 @@ from latchfree.ctrie.kernels import (
     references,
     single,
     slots,
+    taking,
     trees,
     visiting,
 )
@@ -88,7 +89,10 @@ _SLOTS: Final = {
         ("slot_", 1, slots.NO_ARGUMENT),
         ("slot_", 2, slots.ONE_ARGUMENT),
         ("slot_", 3, slots.TWO_ARGUMENTS),
+        ("slot_", 1, taking.FINALIZERS),
+        ("slot_", 3, taking.SHOWN),
         ("method_", 4, slots.METHODS),
+        ("method_", 2, taking.METHODS),
         ("", 2, single.OF_KEY | by_reference.OF_KEY),
         ("", 3, single.OF_TWO | by_reference.OF_TWO | {"traverse_o": visiting.traverse}),
         ("", 5, single.OF_METHOD | by_reference.OF_METHOD),

@@ -7,10 +7,14 @@ A `Hold` is a registered snapshot; an `Owner` is a private trie. Both belong to 
 ends them all. After a fork those of a shared arena belong to the parent: the child does not give them back and cannot
 read through them.
 
+In a private arena compiled code makes a hold together with its snapshot, and ends both, also while the interpreter ends
+(`latchfree.ctrie.kernels.taking`). Python code ends all others: those in shared arenas, the owners of new tries and of
+tries with objects, and everything where maps are plain. The next paragraph is about these.
+
 Finalizers run anywhere: between two lines of any code, in a signal handler, while the interpreter ends. They do what
 single calls do, with the interpreter lock from start to end. No such call is ever interrupted by a finalizer, for
-compiled code makes no object that the garbage collector knows. While the interpreter ends they do nothing: shared
-arenas are closed by then, and the memory of the others goes anyway.
+compiled code makes no object that the garbage collector knows once it is at work on a trie. While the interpreter ends
+they do nothing: shared arenas are closed by then, and the memory of the others goes anyway.
 
 Invariant: a snapshot is dropped while its trie is there, and a trie is destroyed after everything made from it. The
 garbage collector finalizes a cycle in any order, so a trie that ends also takes the snapshots in its own registry. A
@@ -26,6 +30,7 @@ from contextlib import suppress
 from typing import Any, Final, Protocol
 
 from latchfree.arena import Arena
+from latchfree.ctrie.bases import COMPILED, HoldBase, OwnerBase
 from latchfree.ctrie.border import TRIE
 from latchfree.ctrie.kernels.registry import FROZEN
 from latchfree.ctrie.recovery import reclaim
@@ -54,6 +59,8 @@ class Registered(Protocol):
     def drop(self) -> Callable[[int], Any]:
         """Return the function that drops the snapshot in a slot."""
 
+    _context: bytes
+
 
 class Taken(Protocol):
     """A snapshot, as a call reads it."""
@@ -67,7 +74,7 @@ class Taken(Protocol):
         """Return the identity of the opening that took the snapshot."""
 
 
-class Hold:
+class Hold(HoldBase):
     """A registered snapshot of a trie.
 
     Parameters
@@ -76,7 +83,7 @@ class Hold:
     slot : int
         Slot of the snapshot in the registry of the trie.
     taker : int
-        The identity of the opening that took the snapshot.
+        The identity of the opening that took the snapshot; 0 in a private arena, if compiled code has taken it.
 
     Attributes
     ----------
@@ -86,16 +93,18 @@ class Hold:
     taker : int
     """
 
-    __slots__ = ("__weakref__", "slot", "taker", "trie")
+    __slots__ = ("__weakref__",)
 
     rank = 1  # closing an arena ends the private tries first, which take their snapshots along
+
+    trie: Registered
 
     def __init__(self, trie: Registered, slot: int, taker: int) -> None:
         self.trie = trie
         self.taker = taker
+        self._context = trie._context
+        trie.drop  # noqa: B018 -- compiled now, not while an interpreter ends
         self.slot = slot  # last: a signal handler may raise between any two steps, and `end` is called all the same
-        if trie.shared:
-            trie.arena.holdings.add(self)
 
     @property
     def root(self) -> int:
@@ -114,7 +123,8 @@ class Hold:
         if trie.owner is None or not trie.owner.gone:
             trie.drop(slot)
 
-    __del__ = end
+    if not COMPILED:
+        __del__ = end
 
     def touch(self) -> None:
         """Check that this process may read the snapshot now.
@@ -130,72 +140,118 @@ class Hold:
             self.trie.arena.interpreter_participant(self.taker)
 
 
-class Owner:
+class SharedHold(Hold):
+    """A hold in an arena that other processes can open: ended when the arena is closed, and in no forked child."""
+
+    __slots__ = ()
+
+    def __init__(self, trie: Registered, slot: int, taker: int) -> None:
+        super().__init__(trie, slot, taker)
+        trie.arena.holdings.add(self)
+
+    __del__ = Hold.end
+
+
+def new_hold(trie: Registered, slot: int, taker: int) -> Hold:
+    """Return the hold of a snapshot that was registered just now."""
+    return (SharedHold if trie.shared else Hold)(trie, slot, taker)
+
+
+class Owner(OwnerBase):
     """Owns a private trie: destroys the trie when nobody uses it any more.
+
+    Attributes
+    ----------
+    trie : int
+        Word offset of the trie's root word; 0 after the trie was destroyed.
+    maker : int
+        The identity of the opening that made the trie; 0 in a private arena, if compiled code has made it.
+    """
+
+    __slots__ = ("__weakref__",)
+
+    rank = 0
+    #: Whether the trie holds objects by reference, which are let go of in the end.
+    objects = False
+
+    @property
+    def arena(self) -> Arena:
+        """The arena that holds the trie."""
+        parent: Hold | None = getattr(self, "_parent", None)
+        return self._arena if parent is None else parent.trie.arena
+
+    @property
+    def gone(self) -> bool:
+        """Whether the trie was destroyed, or a trie that it goes on from."""
+        owner: Owner | None = self
+        while owner is not None and owner.trie:
+            parent: Hold | None = getattr(owner, "_parent", None)
+            owner = None if parent is None else parent.trie.owner
+        return owner is not None
+
+    def end(self, finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        """Destroy the trie and everything made from it."""
+        trie = getattr(self, "trie", 0)
+        if not trie or finalizing():  # without a trie: it was destroyed, or a signal handler raised while this was made
+            return
+        arena = self.arena
+        if self.gone or arena.closed or arena.forked_since(self.maker):
+            return
+        self.trie = 0
+        # A signal handler may close the arena since the look above, and the trie goes with it, or fork: the parent goes
+        # on, and the child does not.
+        with suppress(ArenaClosed, MadeBeforeFork):
+            reclaim(arena, trie, lambda identity: True, self.maker or arena.identity)
+            parent: Hold | None = getattr(self, "_parent", None)
+            slot = 0 if parent is None else parent.slot
+            TRIE.destroy(arena.base, trie, arena.interpreter_participant(self.maker), slot)
+            if self.objects:
+                settle(arena)
+
+    if not COMPILED:
+        __del__ = end
+
+
+class NewOwner(Owner):
+    """An owner that Python code has made, and ends.
 
     Parameters
     ----------
     arena : Arena
     trie : int
-        Word offset of the trie's root word.
     maker : int
-        The identity of the opening that made the trie.
     parent : Hold, optional
         Snapshot that a writable snapshot goes on from; given back after the trie.
-    objects : bool
-        Whether the trie holds objects by reference, which are let go of in the end.
-
-    Attributes
-    ----------
-    maker : int
     """
 
-    __slots__ = ("__weakref__", "_arena", "_destroy", "_ended", "_objects", "_parent", "_trie", "maker")
+    __slots__ = ()
 
-    rank = 0
-
-    def __init__(
-        self, arena: Arena, trie: int, maker: int, parent: Hold | None = None, *, objects: bool = False
-    ) -> None:
-        self._ended = False
-        self._objects = objects
+    def __init__(self, arena: Arena, trie: int, maker: int, parent: Hold | None = None) -> None:
         self._arena = arena
-        self._trie = trie
         self._parent = parent
         self.maker = maker
-        self._destroy = TRIE.destroy  # compiled now, not while an interpreter ends
+        TRIE.prepare("destroy")  # compiled now, not while an interpreter ends
+        self.trie = trie  # last: a signal handler may raise between any two steps, and `end` is called all the same
         if arena.shared:
             arena.holdings.add(self)
-        _untrack(self)
+        untrack(self)
 
-    @property
-    def gone(self) -> bool:
-        """Whether the trie was destroyed, or a trie that it goes on from."""
-        if self._ended or self._parent is None:
-            return self._ended
-        owner = self._parent.trie.owner
-        return owner is not None and owner.gone
+    __del__ = Owner.end
 
-    def end(self, finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
-        """Destroy the trie and everything made from it."""
-        if not hasattr(self, "_destroy"):  # a signal handler raised while this was made
-            return
-        arena = self._arena
-        if finalizing() or self.gone or arena.closed or arena.forked_since(self.maker):
-            return
-        self._ended = True
-        # A signal handler may close the arena since the look above, and the trie goes with it, or fork: the parent goes
-        # on, and the child does not.
-        with suppress(ArenaClosed, MadeBeforeFork):
-            reclaim(arena, self._trie, lambda identity: True, self.maker)
-            slot = 0 if self._parent is None else self._parent.slot
-            self._destroy(arena.base, self._trie, arena.interpreter_participant(self.maker), slot)
-            if self._objects:
-                settle(arena)
 
-    __del__ = end
+class ObjectsOwner(NewOwner):
+    """The owner of a trie that holds objects by reference."""
+
+    __slots__ = ()
+
+    objects = True
+
+
+def new_owner(arena: Arena, trie: int, maker: int, parent: Hold | None = None, *, objects: bool = False) -> Owner:
+    """Return the owner of a private trie that was made just now."""
+    return (ObjectsOwner if objects else NewOwner)(arena, trie, maker, parent)
 
 
 # The collector would finalize an owner that it finds in a cycle before, or after, the finalizers of users that use the
 # map. So it is not told of owners: an owner goes when the map has been taken apart. No cycle leads through an owner.
-_untrack = ctypes.PYFUNCTYPE(None, ctypes.py_object)(("PyObject_GC_UnTrack", ctypes.pythonapi))
+untrack: Final = ctypes.PYFUNCTYPE(None, ctypes.py_object)(("PyObject_GC_UnTrack", ctypes.pythonapi))

@@ -17,7 +17,7 @@ from latchfree.ctrie.kernels import insert
 from latchfree.ctrie.one_key import K, OneKey, V
 from latchfree.ctrie.recovery import reclaim_all
 from latchfree.ctrie.references import chosen
-from latchfree.ctrie.slots import Slots, context_of, keep_calls
+from latchfree.ctrie.slots import Slots, give_context, keep_calls
 from latchfree.ctrie.store import HASH_MASK_ALL, Store, refused
 from latchfree.ctrie.view import Snapshot
 from latchfree.structures import CTRIE
@@ -275,7 +275,7 @@ class Ctrie(Slots, OneKey[K, V]):
         if before is not None and before.references:
             store.before = before  # an operation on it may be under way, and have called this
         self._store = store
-        self._context = context_of(store)
+        give_context(self)
 
     def __init_subclass__(cls, **named: Any) -> None:
         super().__init_subclass__(**named)
@@ -335,7 +335,10 @@ class Ctrie(Slots, OneKey[K, V]):
         Close the snapshot, or drop the last reference to it, to give back the memory it keeps.
         """
         store = self._store
-        return Snapshot(store, store.hold())
+        made: Any = store.view_now()
+        if made is NotImplemented:
+            return Snapshot(store, store.hold())
+        return made  # type: ignore[no-any-return]
 
     def snapshot(self) -> Ctrie[K, V]:
         """Return a Ctrie of its own that starts with the contents at this instant, in O(1).
@@ -344,7 +347,15 @@ class Ctrie(Slots, OneKey[K, V]):
         The new Ctrie is private, also if this one has a name: it lives in the same arena, has no name, and goes with
         its last reference.
         """
-        return self._of(self._store.fork())
+        store = self._store
+        owner = store.fork_now()
+        if owner is NotImplemented:
+            return self._of(store.fork())
+        cls = type(self)
+        made: Ctrie[K, V] = cls.__new__(cls)
+        made._store = store = store.beside(owner)
+        made._context = store._context
+        return made
 
     copy = __copy__ = snapshot
 

@@ -20,13 +20,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from latchfree.border import WITH_NAMES
 from latchfree.border.builtins import define
-from latchfree.border.types import ASSIGN, CLEAR, CONTAINS, SUBSCRIPT, TRAVERSE, keep_for_ever, new_type
+from latchfree.border.types import ASSIGN, CLEAR, CONTAINS, OBJECT, SUBSCRIPT, TRAVERSE, keep_for_ever, new_type
 from latchfree.ctrie.border import TRIE
 from latchfree.ctrie.codecs import MAX_KEY_BYTES, MAX_VALUE_BYTES, BytesCodec, IntCodec, StrCodec
+from latchfree.ctrie.holds import Hold, ObjectsOwner, Owner
 from latchfree.ctrie.interpreter import known
 from latchfree.ctrie.kernels.context import ENTRY_POINTS, OPERATIONS
 from latchfree.ctrie.one_key import OneKey
 from latchfree.ctrie.store import Store
+from latchfree.ctrie.view import Snapshot
 from latchfree.errors import MissingExtra
 from latchfree.jit import is_varied
 
@@ -65,7 +67,7 @@ _SIGNATURES: Final = {
     "setdefault": "key, default=None, /",
     "replace": "key, old, new",
 }
-_WORDS: Final = struct.Struct(f"={4 + len(ENTRY_POINTS) + len(OPERATIONS)}Q")
+_WORDS: Final = struct.Struct(f"={8 + len(ENTRY_POINTS) + len(OPERATIONS)}Q")
 
 #: The Python functions; compiled code holds their addresses, for ever.
 _PLAIN: Final[dict[str, Callable[..., Any]]] = {name: vars(OneKey)[name] for name in OPERATIONS}
@@ -73,9 +75,12 @@ for _name, _function in _PLAIN.items():
     _function.__qualname__ = f"Ctrie.{_name}"  # as errors about arguments name it
     keep_for_ever(_function)
 
+for _thing in (Snapshot, Hold, Owner, ObjectsOwner, Owner.end):  # as well
+    keep_for_ever(_thing)
+
 _first: Final[dict[str, Callable[..., Any]]] = {}
 _not_to_be_had: Final[set[str]] = set()
-_ends: Final[dict[tuple[type[Any], type[Any]], bytes]] = {}
+_ends: Final[dict[tuple[type[Any], type[Any], bool], bytes]] = {}
 
 
 def _symbol(entry: str, store: Store) -> str:
@@ -96,7 +101,7 @@ def _compile_first(name: str) -> Callable[..., Any]:
             except MissingExtra:
                 _not_to_be_had.add(symbol)
             _ends.clear()
-            this._context = context_of(this._store)
+            give_context(this)
             return plain(this, *arguments, **named)
 
         keep_for_ever(first)
@@ -107,8 +112,9 @@ def _compile_first(name: str) -> Callable[..., Any]:
 def _new_end(store: Store) -> bytes:
     """Return the words that only the context of a map has."""
     keys, values = _CLASSES.get(type(store.keys)), _CLASSES.get(type(store.values))
+    made = _classes(store)
     if not store.references and (keys is None or values is None):
-        return _WORDS.pack(0, 0, 0, 0, *[0] * len(ENTRY_POINTS), *map(id, _PLAIN.values()))
+        return _WORDS.pack(0, 0, 0, 0, *made, *[0] * len(ENTRY_POINTS), *map(id, _PLAIN.values()))
     symbols = {entry: _symbol(entry, store) for entry in ENTRY_POINTS}
     found = {entry: (symbol in TRIE.calls and TRIE.ready(symbol)) or 0 for entry, symbol in symbols.items()}
     if store.references:
@@ -120,7 +126,15 @@ def _new_end(store: Store) -> bytes:
         return _PLAIN[name] if done else _compile_first(name)
 
     functions = (id(python(name)) for name in OPERATIONS)
-    return _WORDS.pack(id(keys), id(values), MAX_KEY_BYTES, MAX_VALUE_BYTES, *found.values(), *functions)
+    return _WORDS.pack(id(keys), id(values), MAX_KEY_BYTES, MAX_VALUE_BYTES, *made, *found.values(), *functions)
+
+
+def _classes(store: Store) -> tuple[int, int, int, int]:
+    """Return the classes of what compiled code makes of a store, and the function that ends an owner; or zeros."""
+    if store.shared:
+        return 0, 0, 0, 0
+    TRIE.prepare("destroy")  # compiled now, not while an owner ends
+    return id(Snapshot), id(Hold), id(ObjectsOwner if store.references else Owner), id(Owner.end)
 
 
 def _to_show(symbol: str) -> int:
@@ -133,11 +147,17 @@ def _to_show(symbol: str) -> int:
 
 def context_of(store: Store) -> bytes:
     """Return the context of a map; `latchfree.ctrie.kernels.context` names the words."""
-    kinds = type(store.keys), type(store.values)
+    kinds = type(store.keys), type(store.values), store.shared
     end = _ends.get(kinds)
     if end is None:
         end = _ends[kinds] = _new_end(store)
     return store.context(more=end)
+
+
+def give_context(this: Any) -> None:
+    """Give a map, and its store, the context of functions that are there by now."""
+    store = this._store
+    this._context = store._context = context_of(store)
 
 
 def keep_calls(cls: type[Any]) -> None:
@@ -160,7 +180,7 @@ def _made() -> Any:
         methods = [_method(name, signature) for name, signature in _SIGNATURES.items()]
     except MissingExtra:
         return None
-    return new_type("latchfree.ctrie.slots.Slots", slots, methods, "_context")
+    return new_type("latchfree.ctrie.slots.Slots", slots, methods, {"_context": OBJECT})
 
 
 if TYPE_CHECKING:

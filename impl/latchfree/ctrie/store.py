@@ -7,7 +7,6 @@ result means to the caller.
 from __future__ import annotations
 
 import operator
-import weakref
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any, Final
@@ -18,10 +17,11 @@ from latchfree.arena import Arena
 from latchfree.arena.layout import H_GENERATION
 from latchfree.arena.lending import Loan
 from latchfree.arena.patience import Patience
+from latchfree.ctrie.bases import StoreBase
 from latchfree.ctrie.binding import builtin, new_context
 from latchfree.ctrie.border import TRIE
 from latchfree.ctrie.codecs import MAX_KEY_BYTES, MAX_VALUE_BYTES, Codec, as_bytes, shown
-from latchfree.ctrie.holds import Hold, Owner, Taken
+from latchfree.ctrie.holds import Hold, Owner, Taken, new_hold, new_owner
 from latchfree.ctrie.kernels import scan
 from latchfree.ctrie.kernels.insert import FULL
 from latchfree.ctrie.kernels.nodes import LAST_GENERATION
@@ -41,26 +41,50 @@ def refused(result: Any) -> bool:
     return result is NotImplemented
 
 
-class _FirstUse:
-    """Stands for a builtin until its first call, which compiles and binds the builtin.
+class _FromFirstUse:
+    """A part of a store that is made when it is first asked for, and then is in the store's ``__dict__``.
 
-    A weak reference, since a cycle would leave snapshots to the garbage collector. A ``__getattr__`` of the store would
-    slow down every access to the store.
+    A ``__getattr__`` of the store would slow down every access to the store.
+
+    Parameters
+    ----------
+    make : callable
+        Returns the part, of a store and the name of the attribute.
     """
 
-    __slots__ = ("_name", "_store")
+    __slots__ = ("_make", "_name")
 
-    def __init__(self, store: Store, name: str) -> None:
-        self._store = weakref.ref(store)
+    def __init__(self, make: Callable[[Store, str], Any]) -> None:
+        self._make = make
+
+    def __set_name__(self, owner: type[Any], name: str) -> None:
         self._name = name
 
-    def __call__(self, *arguments: Any) -> Any:
-        store = self._store()
-        assert store is not None, "a store calls its own builtins"
-        return store.bind(self._name)(*arguments)
+    def __get__(self, store: Store | None, owner: type[Any] | None = None) -> Any:
+        if store is None:
+            return self
+        name = self._name
+        made = store.__dict__[name] = self._make(store, name)
+        return made
 
 
-class Store:
+def _from_first_use(make: Callable[[Store, str], Any]) -> Any:
+    return _FromFirstUse(make)
+
+
+def _on_trie(store: Store, name: str) -> Any:
+    return store.builtin(name)
+
+
+def _of_kinds(store: Store, name: str) -> Any:
+    return store.builtin(name + store.kinds)
+
+
+def _bytes_of(store: Store, name: str) -> memoryview:
+    return memoryview(store.arena.words.data).cast("B")
+
+
+class Store(StoreBase):
     """A trie, and how its keys and values are stored.
 
     Parameters
@@ -91,50 +115,42 @@ class Store:
     shared : bool
         Whether other processes can open the arena.
     freeze_now, clear, drop : callable
-        The builtins ``freeze``, ``clear`` and ``drop``; see `latchfree.ctrie.binding.builtin`.
+        The builtins of these names; see `latchfree.ctrie.binding.builtin`. All builtins are made when first used.
     find, insert, remove : callable
-        The builtins of these names, on encoded keys and values; compiled when first used.
+        The builtins of these names, on encoded keys and values.
     held, swap : callable
         The same for objects, see `latchfree.ctrie.kernels.references`; then ``find`` takes a hash.
     """
 
     __slots__ = (
+        "__dict__",
         "__weakref__",
         "_address",
-        "_bytes",
-        "_context",
-        "_ints",
         "arena",
         "base",
         "before",
-        "clear",
-        "drop",
-        "find",
-        "freeze_now",
         "hash_mask",
-        "held",
-        "insert",
         "keys",
         "kinds",
         "maker",
         "name",
         "owner",
         "references",
-        "remove",
         "shared",
-        "swap",
         "trie",
         "values",
     )
 
-    clear: Callable[[], Any]
-    drop: Callable[[int], Any]
-    freeze_now: Callable[[], Any]
-    find: Callable[[Any], Any]
-    insert: Callable[[Any, Any, int, Any], Any]
-    remove: Callable[[Any, int, Any], Any]
-    held: Callable[[int], tuple[Any, ...]]
-    swap: Callable[[int, Any, Any], Any]
+    clear: Callable[[], Any] = _from_first_use(_on_trie)
+    freeze_now: Callable[[], Any] = _from_first_use(_on_trie)
+    drop: Callable[[int], Any] = _from_first_use(lambda store, _: store.builtin("drop_slot"))
+    find: Callable[[Any], Any] = _from_first_use(_of_kinds)
+    insert: Callable[[Any, Any, int, Any], Any] = _from_first_use(_of_kinds)
+    remove: Callable[[Any, int, Any], Any] = _from_first_use(_of_kinds)
+    held: Callable[[int], tuple[Any, ...]] = _from_first_use(_of_kinds)
+    swap: Callable[[int, Any, Any], Any] = _from_first_use(_of_kinds)
+    _bytes: Any = _from_first_use(_bytes_of)
+    _ints: Any = _from_first_use(lambda store, _: store._bytes.cast("q"))
 
     def __init__(
         self,
@@ -167,8 +183,6 @@ class Store:
         self.maker = 0 if owner is None else owner.maker
         if trie:
             self.settle(trie, self.maker)
-        self._bytes = memoryview(arena.words.data).cast("B")
-        self._ints = self._bytes.cast("q")
 
     def settle(self, trie: int, maker: int = 0) -> None:
         """Take the trie at word offset `trie` as the one this store is about, and `maker` as whose alone it is."""
@@ -176,23 +190,9 @@ class Store:
         self.maker = maker
         self._address = self.arena.participant_address(maker)
         self._context = self.context()
-        self.freeze_now = self.builtin("freeze_now")
-        self.clear = self.builtin("clear")
-        self.drop = self.builtin("drop_slot")
-        self.find = _FirstUse(self, "find")
+        self.__dict__.clear()  # what was made for another trie
         if self.references:
             watch(self.arena)
-            self.held = _FirstUse(self, "held")
-            self.swap = _FirstUse(self, "swap")
-        else:
-            self.insert = _FirstUse(self, "insert")
-            self.remove = _FirstUse(self, "remove")
-
-    def bind(self, name: str) -> Callable[..., Any]:
-        """Bind ``find`` or another builtin for the kinds of keys and values."""
-        made = self.builtin(name + self.kinds)
-        setattr(self, name, made)
-        return made
 
     def context(self, hold: Taken | None = None, more: bytes = b"") -> bytes:
         """Return a context of calls on this trie, or a snapshot; see `latchfree.ctrie.binding.new_context`."""
@@ -312,7 +312,7 @@ class Store:
         while True:
             maker = self.arena.identity
             self.settle(self.new_trie(), maker)
-            self.owner = Owner(self.arena, self.trie, maker, objects=self.references)
+            self.owner = new_owner(self.arena, self.trie, maker, objects=self.references)
             if not self.arena.forked_since(maker):
                 return
 
@@ -337,10 +337,20 @@ class Store:
 
             with suppress(MadeBeforeFork):  # a child that a signal handler forks meanwhile takes one of its own
                 trie = int(self.insist(attempt, self.is_full, anew=True))
-                owner = Owner(arena, trie, hold.taker, hold, objects=self.references)
+                owner = new_owner(arena, trie, hold.taker, hold, objects=self.references)
                 store = Store(arena, trie, self.keys, self.values, self.hash_mask, owner=owner)
                 store.participant()
                 return store
+
+    def beside(self, owner: Owner) -> Store:
+        """Return the store of the private trie of an owner that `fork_now` of this store has made."""
+        made = Store.__new__(Store)
+        made._context = owner._context
+        made.trie, made.maker, made.owner = owner.trie, owner.maker, owner
+        made.arena, made.base, made.shared, made._address = self.arena, self.base, self.shared, self._address
+        made.keys, made.values, made.kinds, made.references = self.keys, self.values, self.kinds, self.references
+        made.hash_mask, made.name, made.before = self.hash_mask, None, None
+        return made
 
     def hold(self) -> Hold:
         """Take a snapshot; in a child that a signal handler forks meanwhile, one of the child's own."""
@@ -349,7 +359,7 @@ class Store:
             slot = self.freeze_now()
             if slot is NotImplemented:
                 slot = self.insist(self.freeze_now, refused, anew=True)
-            hold = Hold(self, slot, taker)
+            hold = new_hold(self, slot, taker)
             if not self.arena.forked_since(taker):
                 return hold
 

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, ItemsView, Iterator, Mapping, ValuesView
 from typing import Any, Final, TypeVar
 
+from latchfree.ctrie.bases import SnapshotBase
 from latchfree.ctrie.holds import Hold
 from latchfree.ctrie.kernels import insert
 from latchfree.ctrie.references import pair_of, write
@@ -44,7 +45,7 @@ class _Values(ValuesView[V]):
         return any(value is v or value == v for v in self)
 
 
-class Snapshot(Mapping[K, V]):
+class Snapshot(SnapshotBase, Mapping[K, V]):
     """The contents of a Ctrie at the instant of `Ctrie.readonly_snapshot`. Taking one is O(1); it never changes.
 
     Iteration follows the hash order of the keys, and two iterations agree. ``len`` counts at its first use.
@@ -67,13 +68,16 @@ class Snapshot(Mapping[K, V]):
     4
     """
 
-    __slots__ = ("_find", "_hold", "_length", "_store")
+    __slots__ = ("_find", "_length")  # both are there from their first use on: compiled code makes snapshots, too
+
+    _store: Store
+    _hold: Hold | None
+    _find: Callable[[Any], Any]
+    _length: int
 
     def __init__(self, store: Store, hold: Hold) -> None:
         self._store = store
-        self._hold: Hold | None = hold
-        self._find: Callable[[Any], Any] | None = None
-        self._length: int | None = None
+        self._hold = hold
 
     def _held(self) -> Hold:
         if self._hold is None:
@@ -130,14 +134,16 @@ class Snapshot(Mapping[K, V]):
     def __getitem__(self, key: K) -> V:
         hold = self._held()
         store = self._store
-        if self._find is None:
-            self._find = store.find_below(hold)
+        try:
+            find = self._find
+        except AttributeError:
+            find = self._find = store.find_below(hold)
         if store.references:
-            stored = pair_of(self._find, key)
+            stored = pair_of(find, key)
             if stored is None:
                 raise KeyError(key)
             return store.values.decode(stored)  # type: ignore[no-any-return]
-        stored = self._find(store.key(key))
+        stored = find(store.key(key))
         hold.touch()
         if stored is None:
             raise KeyError(key)
@@ -159,9 +165,11 @@ class Snapshot(Mapping[K, V]):
 
     def __len__(self) -> int:
         hold = self._held()
-        if self._length is None:
-            self._length = self._store.count(hold)
-        return self._length
+        try:
+            return self._length
+        except AttributeError:
+            length = self._length = self._store.count(hold)
+            return length
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Mapping):

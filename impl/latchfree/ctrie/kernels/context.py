@@ -37,12 +37,17 @@ STR_DATA = np.uint64(10)  # bytes from a string of ASCII to its characters
 STR_STATE = np.uint64(11)  # word of a string with its state
 STR_ASCII = np.uint64(12)  # bits of the state that all strings of ASCII have, and no other string
 FACTS = 9
-#: Only in the context of a map: the classes of keys and values, their most bytes, functions by entry, by operation.
+#: Only in the context of a map: the classes of keys and values, their most bytes; the classes of snapshots, holds and
+#: owners, or 0, and the Python function that ends an owner; functions by entry, by operation.
 KEYS = np.uint64(13)
 VALUES = np.uint64(14)
 MOST_KEY = np.uint64(15)
 MOST_VALUE = np.uint64(16)
-_FIRST_ENTRY = 17
+SNAPSHOT = np.uint64(17)
+HOLD = np.uint64(18)
+OWNER = np.uint64(19)
+END = np.uint64(20)
+_FIRST_ENTRY = 21
 _OPERATIONS = _FIRST_ENTRY + 9
 
 #: Compiled functions for one kind of keys and values: see `latchfree.ctrie.kernels.single` and `by_reference`.
@@ -81,6 +86,8 @@ SUBSCRIPT, CONTAINS, ASSIGN, DELETE, GET, TAKE, WRITE, REPLACE, TRAVERSE = (
     SETDEFAULT,
     REPLACE_IF,
 ) = (np.uint64(_OPERATIONS + at) for at in range(len(OPERATIONS)))
+#: How many words the context of a map has.
+MAP_WORDS = np.uint64(_OPERATIONS + len(OPERATIONS))
 
 _0 = np.uint64(0)
 _incref = external("Py_IncRef", "void(uint64)")
