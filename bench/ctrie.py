@@ -7,17 +7,15 @@ Prints CPU nanoseconds per operation, and for peers the ratio to latchfree in br
 from __future__ import annotations
 
 import argparse
-import importlib
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 
 from measuring import report
-from measuring.workload import Row, Settings, rows
-from peers import PEERS, Unavailable
+from measuring.workload import CALLS, Row, Settings, rows
+from peers import PEERS, Unavailable, load
 
 _SIZES = (10_000, 300_000)
 _ROUNDS = 24
@@ -29,6 +27,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="10,000 keys only, a third of the rounds")
     parser.add_argument("--only", metavar="NAMES", help=f"comma-separated, of: {', '.join(PEERS)}")
     parser.add_argument("--keys", metavar="N[,N]", help="numbers of keys (default: 10000,300000)")
+    parser.add_argument("--call", choices=CALLS, help="this kind of call only (default: both)")
     parser.add_argument("--seed", type=int, default=1, help="of the random keys (default: 1)")
     parser.add_argument("--cold", action="store_true", help="do not touch latchfree's memory before timing")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write every figure to FILE")
@@ -50,15 +49,13 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 def _settings(given: argparse.Namespace) -> Settings:
     most = _ROUNDS // 3 if given.quick else _ROUNDS
     rounds = {size: max(4, min(most, _OPERATIONS // size)) for size in given.sizes}
-    return Settings(given.sizes, rounds, given.seed, given.cold)
+    calls = CALLS if given.call is None else (given.call,)
+    return Settings(given.sizes, rounds, given.seed, given.cold, calls)
 
 
 def _measure(name: str, settings: Settings) -> tuple[str, str, list[Row]]:
     """Title, version and rows of one peer."""
-    try:
-        peer: Any = importlib.import_module(PEERS[name])
-    except ImportError as error:
-        raise Unavailable(f"{error}; pip install 'latchfree[bench]'") from None
+    peer = load(name)
     if hasattr(peer, "rows"):
         return peer.TITLE, peer.version(), list(peer.rows(settings))
     return peer.TITLE, peer.version(), list(rows(name, peer.subject, settings))

@@ -2,150 +2,34 @@
 
 Each process is timed alone (the other one's keys are in the map, it itself sleeps) and together with the other, in
 turns; the smallest of each figure stands. Asked of latchfree: a process does not take more than 1.3 times as long
-because of the other. Beside it, in the same run, other maps that processes can share.
+because of the other. Beside it, in the same run, other maps that processes can share, in memory and in files.
 """
 
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from multiprocessing.connection import Connection
-from statistics import median
-from time import perf_counter_ns
-from typing import Any, NamedTuple
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
 
+from measuring.options import names_of, number, numbers_of
+from measuring.side_by_side import KINDS, PROCESSES, Result, Speed, measure
 from measuring.soak import Figure, show
-from measuring.timing import Time, time_round
-from measuring.workload import random_keys
+from measuring.timing import Time
 from peers import Unavailable
+from peers.on_disk import ON_DISK
 from peers.shared import SHARED
 
-PROCESSES = 2
-STEPS = ("put", "get", "update", "remove")
 ASKED = 1.3
 _LATCHFREE = "latchfree"
-#: Operations of a step in a round, so that rounds last milliseconds.
-_OPERATIONS = 40_000
-_CONTEXT = multiprocessing.get_context("spawn")
-
-
-class Speed(NamedTuple):
-    """One process's times of a step, alone and beside the other."""
-
-    alone: Time
-    together: Time
-
-    @property
-    def ratio(self) -> float:
-        return self.together.wall / self.alone.wall
-
-
-class Result(NamedTuple):
-    """Times by step of each process, and the median share of a round in which both were at work."""
-
-    speeds: dict[str, list[Speed]]
-    overlap: float
-
-
-def serve(
-    pipe: Connection, barrier: Any, number: int, peer: str, where: Any, bulk: bool, keys: Any, cycles: int
-) -> None:
-    """What a process does: open the map, then obey."""
-    processors = sorted(os.sched_getaffinity(0))
-    os.sched_setaffinity(0, {processors[number % len(processors)]})
-    opened = SHARED[peer].open(where, bulk)
-    put, get, remove = opened.loops
-    these, first, second = (opened.convert(ints) for ints in (keys, keys ^ 1, keys ^ 2))
-    steps: dict[str, Callable[[], object]] = {
-        "put": lambda: put(these, first),
-        "get": lambda: get(these),
-        "update": lambda: put(these, second),
-        "remove": lambda: remove(these),
-    }
-    orders: dict[str, Callable[[], object]] = {"fill": steps["put"], "empty": steps["remove"]}
-    pipe.send("ready")
-    while (order := pipe.recv()) != "end":
-        if order in orders:
-            orders[order]()
-            pipe.send("done")
-            continue
-        if order == "together":
-            barrier.wait()
-        begin = perf_counter_ns()
-        times = time_round([steps], len(keys), cycles).times
-        pipe.send((begin, perf_counter_ns(), times))
-
-
-@contextmanager
-def _processes(peer: str, where: Any, bulk: bool, shares: Sequence[Any], cycles: int) -> Iterator[list[Connection]]:
-    barrier = _CONTEXT.Barrier(len(shares))
-    pipes, processes = [], []
-    try:
-        for number, keys in enumerate(shares):
-            ours, theirs = _CONTEXT.Pipe()
-            arguments = (theirs, barrier, number, peer, where, bulk, keys, cycles)
-            process = _CONTEXT.Process(target=serve, args=arguments, daemon=True)
-            process.start()
-            theirs.close()
-            pipes.append(ours)
-            processes.append(process)
-        for pipe in pipes:
-            pipe.recv()
-        yield pipes
-        for pipe in pipes:
-            pipe.send("end")
-        for process in processes:
-            process.join()
-    finally:
-        for process in processes:
-            process.kill()
-
-
-def _ask(pipes: Sequence[Connection], order: str) -> list[Any]:
-    for pipe in pipes:
-        pipe.send(order)
-    return [pipe.recv() for pipe in pipes]
-
-
-def measure(peer: str, *, bulk: bool, size: int, rounds: int, seed: int) -> Result:
-    """Time a kind of map."""
-    where, remove = SHARED[peer].make()
-    keys = random_keys(size, seed)
-    shares = [keys[number::PROCESSES] for number in range(PROCESSES)]
-    cycles = max(1, _OPERATIONS // size) if bulk else 1
-    alone: list[dict[str, Time]] = [{} for _ in shares]
-    together: list[dict[str, Time]] = [{} for _ in shares]
-    overlaps = []
-    try:
-        with _processes(peer, where, bulk, shares, cycles) as pipes:
-            for turn in range(rounds + 1):
-                answers = []
-                for number, pipe in enumerate(pipes):
-                    others = [*pipes[:number], *pipes[number + 1 :]]
-                    _ask(others, "fill")
-                    answers += _ask([pipe], "alone")
-                    _ask(others, "empty")
-                both = _ask(pipes, "together")
-                if turn == 0:  # the first touch of memory, and compiling
-                    continue
-                for best, answer in zip([*alone, *together], [*answers, *both], strict=True):
-                    for step, time in answer[2].items():
-                        best[step] = time.least(best.get(step, time))
-                shared = min(end for _, end, _ in both) - max(begin for begin, _, _ in both)
-                whole = max(end for _, end, _ in both) - min(begin for begin, _, _ in both)
-                overlaps.append(max(0.0, shared / whole))
-    finally:
-        remove()
-    speeds = {step: [Speed(alone[k][step], together[k][step]) for k in range(PROCESSES)] for step in STEPS}
-    return Result(speeds, median(overlaps))
+_LATCHFREE_FILE = "latchfree-file"
 
 
 def _mean(speeds: Sequence[Speed], figure: str) -> float:
-    return sum(getattr(speed, figure).wall for speed in speeds) / len(speeds)
+    times: list[Time] = [getattr(speed, figure) for speed in speeds]
+    return sum(time.wall for time in times) / len(times)
 
 
 def own(sizes: Sequence[int], rounds: int, seed: int) -> tuple[list[Figure], dict[int, Result]]:
@@ -169,42 +53,60 @@ def own(sizes: Sequence[int], rounds: int, seed: int) -> tuple[list[Figure], dic
     return figures, singles
 
 
-def beside(names: Sequence[str], ours: Result, size: int, rounds: int, seed: int) -> None:
-    """Print single calls of the peers, with their ratio to latchfree's."""
-    print(f"single calls, {size:,} keys, ns an operation (ratio to latchfree)")
+def beside(names: Sequence[str], known: dict[str, Result], what: str, **options: object) -> None:
+    """Print peers, with their ratio to the first; `known` has the results that need not be measured again."""
+    print(f"{what}, ns an operation (ratio to latchfree)")
     print(f"{'':<16}" + "".join(f"{f'{step}, {how}':>22}" for step in ("put", "get") for how in ("alone", "together")))
-    for name in [_LATCHFREE, *names]:
+    ours: Result | None = None
+    for name in names:
+        print(f"measuring {name} ...", file=sys.stderr)
         try:
-            result = ours if name == _LATCHFREE else measure(name, bulk=False, size=size, rounds=rounds, seed=seed)
+            result = known[name] if name in known else measure(name, **options)  # type: ignore[arg-type]
         except (ImportError, Unavailable) as reason:
-            print(f"{SHARED[name].title:<16}skipped: {reason}; pip install 'latchfree[bench]'")
+            print(f"{KINDS[name].title:<16}skipped: {reason}; pip install 'latchfree[bench]'")
             continue
+        ours = ours or result
         cells = []
         for step in ("put", "get"):
             for how in ("alone", "together"):
                 mine, theirs = _mean(ours.speeds[step], how), _mean(result.speeds[step], how)
                 cells.append(f"{theirs:,.0f} ({theirs / mine:,.2f}x)")
-        print(f"{SHARED[name].title:<16}" + "".join(f"{cell:>22}" for cell in cells))
+        print(f"{KINDS[name].title:<16}" + "".join(f"{cell:>22}" for cell in cells))
 
 
-def main() -> int:
+def kind_of(folder: str) -> str:
+    """Return the kind of file system that a folder is on."""
+    mounts = [line.split()[1:3] for line in Path("/proc/mounts").read_text().splitlines()]
+    real = Path(folder).resolve()
+    above = [(len(Path(place).parts), kind) for place, kind in mounts if real.is_relative_to(place)]
+    return max(above)[1] if above else "an unknown file system"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
     """Run and print; 1 if something asked for was missed."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--keys", default="10000,300000", metavar="N[,N]", help="the first is for the peers too")
-    parser.add_argument("--rounds", type=int, default=20)
-    parser.add_argument("--peer-rounds", type=int, default=3)
-    parser.add_argument("--peers", default="lmdb,ultradict,manager", metavar="NAMES")
-    parser.add_argument("--seed", type=int, default=1, help="of the random keys (default: 1)")
-    given = parser.parse_args()
-    names = [name for name in given.peers.split(",") if name]
-    unknown = [name for name in names if name not in SHARED]
-    if unknown:
-        parser.error(f"--peers: no peer called {unknown[0]!r}; there are {', '.join(SHARED)}")
+    parser = argparse.ArgumentParser(prog="bench/processes.py", description=(__doc__ or "").partition("\n")[0])
+    sizes = numbers_of(PROCESSES, 1_000_000)
+    parser.add_argument("--keys", type=sizes, default=(10_000, 300_000), metavar="N[,N]", help="peers get the first")
+    parser.add_argument("--rounds", type=number(1, 1000), default=20, metavar="N", help="default: 20")
+    parser.add_argument("--peer-rounds", type=number(1, 1000), default=3, metavar="N", help="default: 3")
+    for option, known in (("--peers", SHARED), ("--files", ON_DISK)):
+        names = ",".join(name for name in known if not name.startswith(_LATCHFREE))
+        parser.add_argument(option, type=names_of(known), default=names, metavar="NAMES", help=f"default: {names}")
+    parser.add_argument("--folder", default=tempfile.gettempdir(), help="where the files are (default: %(default)s)")
+    parser.add_argument("--seed", type=number(0, 1 << 32), default=1, metavar="N", help="of the keys (default: 1)")
+    given = parser.parse_args(argv)
+    if not Path(given.folder).is_dir():
+        parser.error(f"--folder: there is no folder {given.folder!r}")
     if len(os.sched_getaffinity(0)) < PROCESSES:
         raise SystemExit("processes.py needs two processors")
-    sizes = [int(size) for size in given.keys.split(",")]
-    figures, singles = own(sizes, given.rounds, given.seed)
-    beside(names, singles[sizes[0]], sizes[0], given.peer_rounds, given.seed)
+    size, options = given.keys[0], {"size": given.keys[0], "rounds": given.peer_rounds, "seed": given.seed}
+    figures, singles = own(given.keys, given.rounds, given.seed)
+    what = f"single calls, {size:,} keys"
+    beside([_LATCHFREE, *given.peers], {_LATCHFREE: singles[size]}, what, bulk=False, **options)
+    with tempfile.TemporaryDirectory(dir=given.folder) as folder:
+        for bulk, calls in ((False, "single calls"), (True, "bulk")):
+            what = f"files on {kind_of(folder)}, {calls}, {size:,} keys"
+            beside([_LATCHFREE_FILE, *given.files], {}, what, bulk=bulk, folder=folder, **options)
     return show(figures)
 
 

@@ -1,8 +1,9 @@
 """What does giving memory back cost? ``python bench/reclamation.py``.
 
 The same operations on this build and on one that never frees anything: its pins and retirements are empty
-functions, replaced before they are compiled. Each repeat runs both builds one after the other, in processes of their
-own; the smallest figure of each stands. Beside it: how many bytes a key takes after a fresh fill.
+functions, replaced before they are compiled. Both are compiled for the run. Each repeat runs both builds one after
+the other, in processes of their own; the smallest figure of each stands. Beside it: how many bytes a key takes after a
+fresh fill.
 """
 
 from __future__ import annotations
@@ -40,14 +41,21 @@ _EMPTIED = {
 _COMPILED = ("latchfree.arena.", "latchfree.ctrie.")
 
 
-def leak() -> None:
-    """Make this process one that never frees a node."""
+def vary(build: str) -> None:
+    """Have this process compile what it calls: where code is changed, maps have no shortcut for single calls.
+
+    So neither build has it, and what is compared differs in nothing but the functions that `leak` replaces.
+    """
     from latchfree import jit
 
-    jit.set_variant("leaking", _COMPILED)
+    jit.set_variant(build, _COMPILED)
+
+
+def leak() -> None:
+    """Make this process one that never frees a node."""
     for module in ("latchfree.arena.arena", "latchfree.ctrie.mapping"):
         import_module(module)  # loads everything that holds a reference
-    emptied = import_module("emptied")
+    emptied = import_module("measuring.emptied")
     for home, names in _EMPTIED.items():
         for name in names:
             original = getattr(sys.modules[home], name)
@@ -58,6 +66,7 @@ def leak() -> None:
 
 def measure(build: str, sizes: Sequence[int], seed: int) -> dict[str, Any]:
     """Nanoseconds of processor time an operation, in this process; and bytes of arena that were used."""
+    vary(build)
     if build == "leaking":
         leak()
     from measuring.timing import least, time_round

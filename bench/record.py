@@ -13,7 +13,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from measuring import records, report
+from measuring import records, report, views
 
 
 def run(name: str) -> records.Record:
@@ -57,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for page in records.PAGES:
         file = records.ROOT / page
         text = file.read_text()
-        if (new := records.filled(text)) != text:
+        if (new := views.filled(text)) != text:
             differ.append(page)
             if not given.check:
                 file.write_text(new)

@@ -163,6 +163,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     numbers = np.random.default_rng(1).permutation(given.items).astype(np.int64)
     texts = pa.array(numbers).cast(pa.string())
     console, figures = Console(), []
+    if not console.is_terminal:
+        console.width = 100  # of a recorded table
     table = Table("sketch", "items", "add", "two threads", "ask", title="nanoseconds an item")
 
     def show(name: str, kind: str, row: dict[str, float | None]) -> None:

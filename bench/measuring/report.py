@@ -8,6 +8,7 @@ import platform
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -86,14 +87,14 @@ def write_json(path: Path, content: dict[str, Any]) -> None:
     path.write_text(json.dumps(content, indent=1) + "\n")
 
 
-def show(console: Console, rows: Sequence[Row], titles: dict[str, str]) -> None:
-    """Print one table for each kind of call, number of keys and number of threads."""
+def show(console: Console, rows: Sequence[Row], titles: dict[str, str], operations: Sequence[str] = _ORDER) -> None:
+    """Print one table for each kind of call, number of keys and number of threads; `operations` in their order."""
     if not console.is_terminal:
         console.width = _WIDTH
     for call, keys, threads in dict.fromkeys((row.call, row.keys, row.threads) for row in _sorted(rows)):
         some = [row for row in rows if (row.call, row.keys, row.threads) == (call, keys, threads)]
         console.print(_title(call, keys, threads))
-        console.print(_table(call, keys, threads, some, titles))
+        console.print(_table(call, keys, threads, some, titles, operations))
         console.print()
 
 
@@ -106,38 +107,41 @@ def _title(call: str, keys: int, threads: int) -> str:
     return f"{what}; {keys:,} keys; {threads} thread{'s' if threads > 1 else ''}"
 
 
-def _table(call: str, keys: int, threads: int, rows: Sequence[Row], titles: dict[str, str]) -> Table:
+def _table(
+    call: str, keys: int, threads: int, rows: Sequence[Row], titles: dict[str, str], operations: Sequence[str]
+) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("ns per operation", no_wrap=True)
     present = [peer for peer in titles if any(row.peer == peer for row in rows)]
+    asked = any((call, keys, threads, operation) in TARGETS for operation in operations)
     for peer in present:
         table.add_column(titles[peer], justify="right", no_wrap=True)
-        if peer == BASELINE:
+        if peer == BASELINE and asked:
             table.add_column("target", justify="right", no_wrap=True)
     found = {(row.operation, row.peer): row for row in rows}
-    for operation in _ORDER:
+    for operation in operations:
         if any((operation, peer) in found for peer in present):
             figures = ("cpu", "wall") if threads > 1 else ("cpu",)
             for figure in figures:
                 target = TARGETS.get((call, keys, threads, operation)) if figure == "cpu" else None
                 of = {peer: getattr(found[operation, peer], figure) for peer in present if (operation, peer) in found}
                 label = operation if threads == 1 else f"{operation}, {figure}"
-                table.add_row(label, *_cells(present, of, target))
+                table.add_row(label, *_cells(present, of, target, asked))
     if threads > 1:
-        table.add_row("threads together", *_overlaps(present, rows))
+        table.add_row("threads together", *_overlaps(present, rows, asked))
     return table
 
 
-def _overlaps(present: Sequence[str], rows: Sequence[Row]) -> list[str]:
+def _overlaps(present: Sequence[str], rows: Sequence[Row], asked: bool) -> list[str]:
     cells = []
     for peer in present:
-        cells.append(f"{next(row.overlap for row in rows if row.peer == peer):.0%}")
-        if peer == BASELINE:
+        cells.append(f"{median(row.overlap for row in rows if row.peer == peer):.0%}")
+        if peer == BASELINE and asked:
             cells.append("")
     return cells
 
 
-def _cells(present: Sequence[str], figures: dict[str, float], target: float | None) -> list[str]:
+def _cells(present: Sequence[str], figures: dict[str, float], target: float | None, asked: bool) -> list[str]:
     own = figures.get(BASELINE)
     cells = []
     for peer in present:
@@ -148,7 +152,7 @@ def _cells(present: Sequence[str], figures: dict[str, float], target: float | No
             cells.append(f"{figure:,.0f}")
         else:
             cells.append(f"{figure:,.0f} ({_ratio(figure / own)})")
-        if peer == BASELINE:
+        if peer == BASELINE and asked:
             cells.append(_verdict(own, target))
     return cells
 

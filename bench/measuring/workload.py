@@ -34,12 +34,13 @@ _COPIES = 4
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """A run: sizes, how many rounds a size gets, seed."""
+    """A run: sizes, how many rounds a size gets, seed, whether memory is left untouched, kinds of calls."""
 
     sizes: tuple[int, ...]
     rounds: dict[int, int]
     seed: int
     cold: bool
+    calls: tuple[Call, ...] = CALLS
 
     def cycles(self, keys: int, threads: int) -> int:
         """How often a thread goes through its steps in a round."""
@@ -80,7 +81,7 @@ def random_keys(count: int, seed: int) -> Ints:
 
 def rows(peer: str, make: Callable[[Plan], Subject | None], settings: Settings) -> Iterator[Row]:
     """Drive one peer's maps through everything."""
-    for call in CALLS:
+    for call in settings.calls:
         for keys in settings.sizes:
             for threads in THREADS:
                 cycles, rounds = settings.cycles(keys, threads), settings.rounds_of(keys, threads)

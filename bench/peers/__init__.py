@@ -7,6 +7,9 @@ its package is missing, and `Unavailable` where something else is.
 
 from __future__ import annotations
 
+import importlib
+from typing import Any
+
 #: Name on the command line -> module. The first is what the others are compared with.
 PEERS = {
     "latchfree": "peers.latchfree_ctrie",
@@ -21,3 +24,17 @@ PEERS = {
 
 class Unavailable(Exception):
     """A peer cannot run here; the message says what is missing and how to get it."""
+
+
+def load(name: str) -> Any:
+    """Return the module of a peer.
+
+    Raises
+    ------
+    Unavailable
+        If its package is not installed.
+    """
+    try:
+        return importlib.import_module(PEERS[name])
+    except ImportError as error:
+        raise Unavailable(f"{error}; pip install 'latchfree[bench]'") from None

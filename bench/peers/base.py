@@ -59,6 +59,11 @@ class Subject:
     close : callable
     copies : bool
         A snapshot is a copy of everything.
+    mix : callable, optional
+        One loop over keys and values, as `convert` gives them: it reads the keys whose value is None, and puts the
+        others. For single calls only.
+    look : callable, optional
+        The values of keys, both of them plain numbers; None where a key is absent.
     """
 
     put: Callable[[Any, Any], object]
@@ -71,3 +76,5 @@ class Subject:
     convert: Callable[[Ints], Any] = lambda ints: ints.tolist()
     close: Callable[[], object] = lambda: None
     copies: bool = False
+    mix: Callable[[Any, Any], object] | None = None
+    look: Callable[[list[int]], list[int | None]] | None = None

@@ -6,7 +6,7 @@ import platform
 from collections import deque
 
 from peers.base import Plan, Subject
-from peers.loops import Loops, count, mapping_loops
+from peers.loops import Loops, count, mapping_look, mapping_loops, mapping_mix
 
 TITLE = "dict"
 
@@ -23,7 +23,8 @@ def subject(plan: Plan) -> Subject:
         for _ in range(times):
             entries.copy()
 
-    return Subject(put, get, remove, lambda: count(entries.items()), copies, copies=True)
+    mix, look = mapping_mix(entries), mapping_look(entries)
+    return Subject(put, get, remove, lambda: count(entries.items()), copies, copies=True, mix=mix, look=look)
 
 
 def _batches(entries: dict[int, int]) -> Loops:

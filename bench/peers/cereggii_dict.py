@@ -8,7 +8,7 @@ from typing import Any
 import cereggii  # type: ignore[import-untyped]
 
 from peers.base import Plan, Subject
-from peers.loops import count, mapping_loops
+from peers.loops import count, mapping_look, mapping_loops, mapping_mix
 
 TITLE = "cereggii"
 
@@ -22,4 +22,5 @@ def subject(plan: Plan) -> Subject | None:
         return None
     entries: Any = cereggii.AtomicDict()
     put, get, remove = mapping_loops(entries)
-    return Subject(put, get, remove, lambda: count(entries.fast_iter()))
+    mix, look = mapping_mix(entries), mapping_look(entries)
+    return Subject(put, get, remove, lambda: count(entries.fast_iter()), mix=mix, look=look)

@@ -53,4 +53,22 @@ def subject(plan: Plan) -> Subject | None:
             with lock:
                 entries = entries.set(key, value)
 
-    return Subject(put, get, remove, lambda: count(entries.items()), snapshots, snapshots_and_puts)
+    def mix(keys: list[int], values: list[int | None]) -> None:
+        nonlocal entries
+        for key, value in zip(keys, values, strict=True):
+            if value is None:
+                entries[key]
+            else:
+                with lock:
+                    entries = entries.set(key, value)
+
+    return Subject(
+        put,
+        get,
+        remove,
+        lambda: count(entries.items()),
+        snapshots,
+        snapshots_and_puts,
+        mix=mix,
+        look=lambda keys: [entries.get(key) for key in keys],
+    )

@@ -18,7 +18,7 @@ from latchfree.ctrie.kernels.snapshot import freeze
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Handle, Word
 from peers.base import Ints, Plan, Subject
-from peers.loops import count, mapping_loops
+from peers.loops import count, mapping_look, mapping_loops, mapping_mix
 
 TITLE = "latchfree"
 
@@ -27,6 +27,8 @@ _WRITE_BYTES = 340
 _RENEWING_BYTES = 8 << 10
 _SPARE_BYTES = 64 << 20
 _PAGE_WORDS = 512
+#: Memory that is given back is used again: no run has come to this much, and a machine has to hold what is touched.
+_TOUCHED_WORDS = (2 << 30) // 8
 
 
 def version() -> str:
@@ -68,7 +70,7 @@ def new_arena(plan: Plan) -> Arena:
     """An arena large enough for the plan."""
     arena = Arena.anonymous(plan.writes * _WRITE_BYTES + plan.snapshots * _RENEWING_BYTES + _SPARE_BYTES)
     if not plan.cold:
-        arena.words[arena.used // 8 + _PAGE_WORDS :: _PAGE_WORDS] = 0
+        arena.words[arena.used // 8 + _PAGE_WORDS : _TOUCHED_WORDS : _PAGE_WORDS] = 0
     return arena
 
 
@@ -106,6 +108,8 @@ def _single(trie: Ctrie[int, int]) -> Subject:
         readonly,
         snapshots_and_puts,
         extra={"writable snapshot": writable},
+        mix=mapping_mix(trie),
+        look=mapping_look(trie),
     )
 
 
@@ -133,4 +137,5 @@ def _bulk(trie: Ctrie[int, int]) -> Subject:
         snapshots,
         snapshots_and_puts,
         convert=np.ascontiguousarray,
+        look=mapping_look(trie),
     )

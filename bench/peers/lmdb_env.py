@@ -62,13 +62,40 @@ def subject(plan: Plan) -> Subject:
         env.close()
         shutil.rmtree(folder)
 
-    return Subject(put, get, remove, entries, snapshots, convert=encode, close=close)
+    mix, look = mix_of(env), look_of(env)
+    return Subject(put, get, remove, entries, snapshots, convert=encode, close=close, mix=mix, look=look)
 
 
 def encode(ints: Ints) -> list[bytes]:
     """Keys or values as lmdb takes them."""
     data = ints.astype(">i8").tobytes()
     return [data[at : at + 8] for at in range(0, len(data), 8)]
+
+
+def mix_of(env: lmdb.Environment) -> Callable[[list[bytes], list[bytes | None]], None]:
+    """A loop of transactions: each reads a key where the value is None, and puts it elsewhere."""
+
+    def mix(keys: list[bytes], values: list[bytes | None]) -> None:
+        for key, value in zip(keys, values, strict=True):
+            if value is None:
+                with env.begin() as transaction:
+                    transaction.get(key)
+            else:
+                with env.begin(write=True) as transaction:
+                    transaction.put(key, value)
+
+    return mix
+
+
+def look_of(env: lmdb.Environment) -> Callable[[list[int]], list[int | None]]:
+    """The values of keys, None where a key is absent."""
+
+    def look(keys: list[int]) -> list[int | None]:
+        with env.begin() as transaction:
+            found = [transaction.get(key.to_bytes(8, "big")) for key in keys]
+        return [None if value is None else int.from_bytes(value, "big") for value in found]
+
+    return look
 
 
 def _singles(env: lmdb.Environment) -> Loops:

@@ -6,7 +6,7 @@ import platform
 import threading
 
 from peers.base import Plan, Subject
-from peers.loops import count
+from peers.loops import count, mapping_look
 
 TITLE = "dict+Lock"
 
@@ -36,6 +36,15 @@ def subject(plan: Plan) -> Subject | None:
             with lock:
                 del entries[key]
 
+    def mix(keys: list[int], values: list[int | None]) -> None:
+        for key, value in zip(keys, values, strict=True):
+            if value is None:
+                with lock:
+                    entries[key]
+            else:
+                with lock:
+                    entries[key] = value
+
     def copy() -> dict[int, int]:
         with lock:
             return entries.copy()
@@ -44,4 +53,5 @@ def subject(plan: Plan) -> Subject | None:
         for _ in range(times):
             copy()
 
-    return Subject(put, get, remove, lambda: count(copy().items()), copies, copies=True)
+    look = mapping_look(entries)
+    return Subject(put, get, remove, lambda: count(copy().items()), copies, copies=True, mix=mix, look=look)

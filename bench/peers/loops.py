@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, MutableMapping
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
 
 Loops = tuple[Callable[[list[int], list[int]], None], Callable[[list[int]], None], Callable[[list[int]], None]]
 
@@ -23,6 +23,24 @@ def mapping_loops(mapping: MutableMapping[int, int]) -> Loops:
             del mapping[key]
 
     return put, get, remove
+
+
+def mapping_mix(mapping: MutableMapping[int, int]) -> Callable[[list[int], list[int | None]], None]:
+    """A loop of ``m[k]`` where the value is None, and ``m[k] = v`` elsewhere."""
+
+    def mix(keys: list[int], values: list[int | None]) -> None:
+        for key, value in zip(keys, values, strict=True):
+            if value is None:
+                mapping[key]
+            else:
+                mapping[key] = value
+
+    return mix
+
+
+def mapping_look(mapping: Mapping[int, int]) -> Callable[[list[int]], list[int | None]]:
+    """The values of keys, None where a key is absent."""
+    return lambda keys: [mapping.get(key) for key in keys]
 
 
 def count(entries: Iterable[object]) -> int:

@@ -10,7 +10,7 @@ import importlib.util
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from measuring.workload import PASSES, SNAPSHOTS, THREADS, Row, Settings
@@ -19,10 +19,21 @@ from peers import Unavailable
 TITLE = "TrieMap"
 
 _SOURCE = Path(__file__).resolve().parent / "TrieMapBench.java"
-_HEAP = ("-Xms2g", "-Xmx2g", "-XX:+AlwaysPreTouch")
+_MANY = 1_000_000
 #: The JVM compiles while it runs, so it gets more rounds before the smallest is taken.
-_WARM_UP = 4
+WARM_UP = 4
 _TIMEOUT = 600
+
+
+def heap(keys: int) -> tuple[str, ...]:
+    """Options of a JVM for maps of so many keys: a heap of fixed size, touched."""
+    size = "4g" if keys > _MANY else "2g"
+    return f"-Xms{size}", f"-Xmx{size}", "-XX:+AlwaysPreTouch"
+
+
+def _more(keys: int) -> int:
+    """How many times as many rounds as others it gets: with many keys all is compiled after the first round."""
+    return 1 if keys > _MANY else WARM_UP
 
 
 def _jar() -> Path:
@@ -46,21 +57,26 @@ def version() -> str:
 
 
 def rows(settings: Settings) -> Iterator[Row]:
-    """Compile the Java program, run it, read its rows."""
-    jar, javac, java = _jar(), _tool("javac"), _tool("java")
+    """Run the Java program, read its rows."""
+    if "bulk" not in settings.calls:
+        return
     parts = [
-        f"{keys}:{threads}:{_WARM_UP * settings.rounds_of(keys, threads)}:{settings.cycles(keys, threads)}"
+        f"{keys}:{threads}:{_more(keys) * settings.rounds_of(keys, threads)}:{settings.cycles(keys, threads)}"
         for keys in settings.sizes
         for threads in THREADS
     ]
-    with tempfile.TemporaryDirectory() as classes:
-        _run([javac, "-cp", str(jar), "-d", classes, str(_SOURCE)])
-        path = f"{classes}:{jar}"
-        arguments = [str(settings.seed), str(SNAPSHOTS), str(PASSES), *parts]
-        output = _run([java, *_HEAP, "-cp", path, _SOURCE.stem, *arguments])
-    for line in output.splitlines():
+    arguments = [str(settings.seed), str(SNAPSHOTS), str(PASSES), *parts]
+    for line in run(_SOURCE, heap(max(settings.sizes)), arguments).splitlines():
         keys, threads, operation, cpu, wall, overlap = line.split("\t")
         yield Row("triemap", "bulk", int(keys), int(threads), operation, float(cpu), float(wall), float(overlap))
+
+
+def run(source: Path, options: Sequence[str], arguments: Sequence[str]) -> str:
+    """Compile a Java program and run it; return what it prints."""
+    jar, javac, java = _jar(), _tool("javac"), _tool("java")
+    with tempfile.TemporaryDirectory() as classes:
+        _run([javac, "-cp", str(jar), "-d", classes, str(source)])
+        return _run([java, *options, "-cp", f"{classes}:{jar}", source.stem, *arguments])
 
 
 def _run(command: list[str]) -> str:

@@ -83,12 +83,20 @@ def test_a_peer_that_is_missing_is_skipped_and_the_reason_printed(tmp_path):
     assert "skipped lmdb: no lmdb here; pip install 'latchfree[bench]'" in done.stdout
 
 
+def test_one_kind_of_call_can_be_chosen():
+    done = run("--quick", "--only", "dict", "--keys", "200", "--call", "bulk")
+    assert done.returncode == 0, done.stderr
+    assert "bulk: the loop is compiled; 200 keys; 1 thread" in done.stdout
+    assert "one key a call" not in done.stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["--only", "dict,nothing"], "no peer called 'nothing'"),
         (["--keys", "ten"], "expected numbers separated by commas, got 'ten'"),
         (["--keys", "7"], "each must be even"),
+        (["--call", "some"], "invalid choice: 'some'"),
     ],
 )
 def test_a_wrong_option_is_named(arguments, message):
