@@ -49,6 +49,38 @@ def _lent(arena):
         return slot
 
 
+def test_a_thread_gets_the_slot_of_its_last_call(arena):
+    """What it has freed is there, in the cache of its processor."""
+    begun, ended, over = threading.Event(), threading.Event(), threading.Event()
+    theirs = []
+
+    def other():
+        with arena.lend() as slot:
+            theirs.append(slot)
+            begun.set()
+            ended.wait(60)
+        over.set()
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    begun.wait(60)
+    mine = _lent(arena)
+    ended.set()
+    over.wait(60)
+    thread.join()
+    assert theirs != [mine], "another's, which came back last"
+    assert {_lent(arena) for _ in range(3)} == {mine}
+    with arena.lend(), arena.lend() as inner:
+        assert inner == theirs[0], "a call in the midst of another one takes whatever is free"
+
+
+def test_what_threads_had_is_forgotten_when_they_are_many(arena):
+    for _ in range(3 * lending._MOST):
+        _in_thread(lambda: _lent(arena))
+    assert len(arena._lender._last) <= lending._MOST + 1
+    assert _claimed(arena) == 1
+
+
 def test_a_slot_is_lent_again(arena):
     slot = _lent(arena)
     assert (slot - layout.PARTICIPANTS) % layout.PARTICIPANT_WORDS == 0

@@ -8,13 +8,13 @@ Each pass makes one step for every key that is on its way, and asks for the memo
 update is pending, or a tomb is met, the key leaves the group, and the ordinary lookup helps.
 
 Invariant: the lookups of a group do not depend on each other. Each makes the accesses of `lookup_undisturbed` in their
-order; they share the first, the read of the root, which comes after the call has begun for all of them. The caller is
-pinned until it has read what was found.
+order; they share the first ones, the reads of the root and of its main, which come after the call has begun for all of them.
+The caller is pinned until it has read what was found.
 """
 
 import numpy as np
 
-from latchfree.atomics import load, load_seq, peek, poke, prefetch_read
+from latchfree.atomics import in_line, load, load_seq, peek, poke, prefetch_read
 from latchfree.ctrie.kernels.elements import element
 from latchfree.ctrie.kernels.lookup import lookup
 from latchfree.ctrie.kernels.nodes import (
@@ -51,6 +51,7 @@ _SLICE = (ONE << STRIDE) - ONE
 @kernel
 def _to_mains(mem: Handle, places: Word, count: Word, level: Word) -> Word:
     """Go from I-nodes, in slots, to their mains; return how many keys are on their way."""
+    in_line()
     moving = 0
     for g in range(count):
         place = peek(places, np.uint64(g))
@@ -68,6 +69,7 @@ def _to_mains(mem: Handle, places: Word, count: Word, level: Word) -> Word:
 @kernel
 def _to_slots(mem: Handle, places: Word, count: Word, level: Word) -> None:
     """Go from mains to the slots of the keys."""
+    in_line()
     for g in range(count):
         place = peek(places, np.uint64(g))
         if is_child(place):
@@ -81,17 +83,33 @@ def _to_slots(mem: Handle, places: Word, count: Word, level: Word) -> None:
 
 
 @kernel
+def _main_of_root(mem: Handle, trie: Word) -> Word:
+    """Return the main of the root, a C-node; NIL where there is something to help with first."""
+    # spec: Ctrie!RdcssRead
+    root = load_seq(mem, trie + ROOT_WORD)
+    if root & PENDING != NIL:
+        return NIL
+    # spec: Ctrie!GcasReadMain -- orders as in gcas_read.
+    m = load_seq(mem, root + MAIN)
+    # spec: Ctrie!GcasReadPrev -- as in gcas_read.
+    return m if load(mem, m + PREV) == NIL else NIL
+
+
+@kernel
 def look_up_together(mem: Handle, trie: Word, keys: Array, first: Word, count: Word, places: Word) -> None:
     """Find the places of keys `first` to `first` + `count` of a column, at most `GROUP`; see `found_at`.
 
     `places` is the address of `GROUP_WORDS` words.
     """
-    # spec: Ctrie!RdcssRead
-    root = load_seq(mem, trie + ROOT_WORD)
+    in_line()
+    m = _main_of_root(mem, trie)
     for g in range(count):
-        poke(places, np.uint64(g), _TO_HELP if root & PENDING != NIL else root | CHILD)
-        poke(places, _HASHES + np.uint64(g), placed(mem, trie, full_hash(element(keys, first + g))))
-    level = NIL
+        h = placed(mem, trie, full_hash(element(keys, first + np.uint64(g))))
+        slot = slot_for(mem, m, h, NIL) if m != NIL else _TO_HELP
+        prefetch_read(mem, slot & UNTAG)
+        poke(places, np.uint64(g), slot)
+        poke(places, _HASHES + np.uint64(g), h)
+    level = STRIDE
     while _to_mains(mem, places, count, level):
         _to_slots(mem, places, count, level)
         level += STRIDE
@@ -100,6 +118,7 @@ def look_up_together(mem: Handle, trie: Word, keys: Array, first: Word, count: W
 @kernel
 def found_at(mem: Handle, trie: Word, me: Word, key: Key, place: Word) -> Word:
     """Return the S-node of `key`, or NIL, from the place that was found for the key."""
+    in_line()
     if place == _TO_HELP:
         return lookup(mem, trie, me, key)
     return place if place != NIL and same_key(mem, place, key) else NIL

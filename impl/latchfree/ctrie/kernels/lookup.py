@@ -9,7 +9,7 @@ answer found below it held when the main that leads to it was read. Only updates
 
 import numpy as np
 
-from latchfree.atomics import load, load_seq, peek
+from latchfree.atomics import load, load_seq, out_of_line, peek
 from latchfree.ctrie.kernels.gcas import READ_ONLY, gcas_read, read_root
 from latchfree.ctrie.kernels.helping import clean
 from latchfree.ctrie.kernels.mains import NOWHERE, find
@@ -103,6 +103,7 @@ def lookup(mem: Handle, trie: Word, me: Word, key: Key) -> Word:
 @kernel
 def lookup_helping(mem: Handle, trie: Word, me: Word, h: Word, key: Key) -> Word:
     """Return as `lookup`; decide pending updates and clean tombs on the way."""
+    out_of_line()
     while True:
         i = read_root(mem, trie)
         startgen = gen_of(mem, i)

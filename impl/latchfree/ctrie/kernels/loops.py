@@ -43,7 +43,7 @@ def get_words(
         pin(mem, me)
         look_up_together(mem, trie, keys, start, count, places)
         for g in range(count):
-            k = start + g
+            k = np.uint64(start + g)
             node = found_at(mem, trie, me, element(keys, k), peek(places, np.uint64(g)))
             if node != NIL:
                 out[k] = np.int64(peek(mem, node + VALUE))
@@ -82,7 +82,7 @@ def get_blobs(
         pin(mem, me)
         look_up_together(mem, trie, keys, start, count, places)
         for g in range(count):
-            k = start + g
+            k = np.uint64(start + g)
             key = element(keys, k)
             node = found_at(mem, trie, me, key, peek(places, np.uint64(g)))
             length: Word = 0
