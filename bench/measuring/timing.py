@@ -9,7 +9,8 @@ The figures of a round are sums over its threads and cycles, divided by the numb
 - `cpu`: time the processor spent on the thread (``CLOCK_THREAD_CPUTIME_ID``) per operation of its own;
 - `wall`: time that passed for the thread per operation of its own, waiting for locks and preemption included.
 
-Of several rounds the smallest figure stands, each for itself: on a shared machine disturbance only ever adds.
+Of several rounds of one thread the smallest figure stands, each for itself: on a shared machine disturbance only ever
+adds. Of several threads the median stands, of the rounds in which they met.
 With T threads, T / wall operations a nanosecond are done in all.
 """
 
@@ -20,6 +21,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from statistics import median
 from time import perf_counter_ns, thread_time_ns
 
 Step = Callable[[], object]
@@ -92,6 +94,22 @@ def least(rounds: Iterable[Round]) -> dict[str, Time]:
         for name, time in one.times.items():
             best[name] = time.least(best.get(name, time))
     return best
+
+
+#: The share of a round in which threads have met.
+MET = 0.9
+
+
+def usual(rounds: Sequence[Round]) -> dict[str, Time]:
+    """The median of each step's figures, over the rounds in which the threads met, or over all if they never did.
+
+    The smallest would be that of a round in which they did not meet.
+    """
+    met = [one.times for one in rounds if one.overlap >= MET] or [one.times for one in rounds]
+    return {
+        name: Time(median(times[name].cpu for times in met), median(times[name].wall for times in met))
+        for name in met[0]
+    }
 
 
 class _Clocks:
