@@ -87,8 +87,11 @@ class Loan(Call):
         Call.__enter__(self)
         try:
             while not self._slot:
+                age = lender.age
                 slot = lender.take()
-                if lender.has(slot, self._maker):  # else a handler has forked meanwhile: the slot is the parent's
+                # Else a handler has forked meanwhile, and the slot is the parent's, though the child may have claimed
+                # one of the same number. The age is looked at last: no handler runs between that and the next line.
+                if lender.has(slot, self._maker) and lender.age == age:
                     self._home, self._slot = lender.free, slot
         except BaseException:
             self.__exit__()
@@ -200,13 +203,10 @@ class Lender:
 
         Free memory is kept by slots. A thread that stays with its slot gets memory that its own processor wrote last.
         """
-        free = self.free
-        with suppress(KeyError, ValueError):
-            slot = self._last[get_ident()]
-            free.remove(slot)
-            return slot
+        last = self._last.get(get_ident(), 0)
+        at = {slot: place for place, slot in enumerate(self.free)}.get(last, -1)
         try:
-            return free.pop()
+            return self.free.pop(at)  # whatever stands there by now: any free slot will do
         except IndexError:
             return self.another()
 

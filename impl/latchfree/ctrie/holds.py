@@ -135,7 +135,11 @@ class Hold(HoldBase):
             After the arena was closed.
         MadeBeforeFork
             In a forked child, if the arena is shared: the parent may drop the snapshot at any time.
+        ValueError
+            If the garbage collector has ended it: a finalizer that runs later can reach the snapshot still.
         """
+        if self.slot == 0:
+            raise ValueError("this snapshot was given back with the garbage that led to it; take another")
         if self.trie.shared:
             self.trie.arena.interpreter_participant(self.taker)
 

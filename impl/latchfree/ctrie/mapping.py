@@ -274,8 +274,7 @@ class Ctrie(Slots, OneKey[K, V]):
         before = getattr(self, "_store", None)
         if before is not None and before.references:
             store.before = before  # an operation on it may be under way, and have called this
-        self._store = store
-        give_context(self)
+        give_context(self, store)
 
     def __init_subclass__(cls, **named: Any) -> None:
         super().__init_subclass__(**named)

@@ -101,7 +101,7 @@ def _compile_first(name: str) -> Callable[..., Any]:
             except MissingExtra:
                 _not_to_be_had.add(symbol)
             _ends.clear()
-            give_context(this)
+            give_context(this, this._store)
             return plain(this, *arguments, **named)
 
         keep_for_ever(first)
@@ -154,10 +154,14 @@ def context_of(store: Store) -> bytes:
     return store.context(more=end)
 
 
-def give_context(this: Any) -> None:
-    """Give a map, and its store, the context of functions that are there by now."""
-    store = this._store
-    this._context = store._context = context_of(store)
+def give_context(this: Any, store: Store) -> None:
+    """Give a map a store, and both the context of functions that are there by now.
+
+    The store first: another thread may take a snapshot of the map between two lines, for which the store needs it.
+    """
+    context = store._context = context_of(store)
+    this._store = store
+    this._context = context
 
 
 def keep_calls(cls: type[Any]) -> None:

@@ -74,6 +74,55 @@ def test_a_thread_gets_the_slot_of_its_last_call(arena):
         assert inner == theirs[0], "a call in the midst of another one takes whatever is free"
 
 
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_slot_is_lent_once_where_a_handler_forks_and_the_child_lends_two():
+    """The child's own slots have the numbers of its parent's, one of which the call was about to take."""
+
+    def fork():
+        nonlocal child
+        child = os.fork()
+        if child == 0:
+            with arena.lend(), arena.lend():
+                pass
+
+    for step in itertools.count():
+        arena, child, once = Arena.anonymous(4 << 20), None, False
+        with arena.lend(), arena.lend():
+            pass
+        try:
+            with AtLook(fork, step) as handler, arena.lend() as slot:
+                once = slot not in arena._lender.free
+        finally:
+            if child == 0:
+                os._exit(0 if once else 1)
+        assert once
+        if not handler.acted:
+            break
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, f"forked before step {step}"
+    assert step > 2
+
+
+def test_what_a_handler_raises_while_a_slot_is_looked_for_arrives():
+    class Sent(KeyError, ValueError):
+        pass
+
+    def send():
+        raise Sent
+
+    for step in itertools.count():
+        arena, arrived = Arena.anonymous(4 << 20), False
+        _lent(arena)
+        with AtLook(send, step) as handler:
+            try:
+                arena._lender.take()
+            except Sent:
+                arrived = True
+        if not handler.acted:
+            break
+        assert arrived, f"raised before step {step}"
+    assert step > 2
+
+
 def test_what_threads_had_is_forgotten_when_they_are_many(arena):
     for _ in range(3 * lending._MOST):
         _in_thread(lambda: _lent(arena))

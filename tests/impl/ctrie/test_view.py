@@ -99,6 +99,32 @@ def test_reading_renews_nothing_and_writing_its_path(arena):
     check(trie)
 
 
+@pytest.mark.parametrize("read_before", [False, True])
+def test_a_finalizer_finds_a_snapshot_closed_that_the_collector_has_ended(read_before):
+    """The collector ends what is older in a cycle first; the nodes may be gone when a user's finalizer comes."""
+    trie, kept = Ctrie({k: k for k in range(100)}, keys=int, values=int), []
+
+    class User:
+        def __del__(self):
+            kept.append(self.snapshot)
+
+    snapshot, user = trie.readonly_snapshot(), User()
+    if read_before:
+        assert snapshot[1] == 1
+    user.snapshot, user.itself = snapshot, user
+    del snapshot, user
+    gc.collect()
+    [snapshot] = kept
+    trie.update({k: -k for k in range(100)})
+    if snapshot._hold.slot == 0:
+        for read in (lambda: snapshot[1], lambda: dict(snapshot), lambda: len(snapshot), lambda: 1 in snapshot):
+            with pytest.raises(ValueError, match="given back with the garbage"):
+                read()
+    else:
+        assert dict(snapshot) == {k: k for k in range(100)}
+    assert trie[5] == -5
+
+
 def test_clear_leaves_what_snapshots_hold(trie):
     frozen, copy = trie.readonly_snapshot(), trie.snapshot()
     trie.clear()

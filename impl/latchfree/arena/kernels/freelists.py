@@ -1,6 +1,6 @@
 """Free memory: a chunk and free lists of each participant, and lists shared by all.
 
-Example: in a small arena, a thread that only removes frees its 128th node of 5 words. The 64 nodes that were freed
+Example: in an arena of 4 MB, a thread that only removes frees its 256th node of 5 words. The 128 nodes that were freed
 first move, as one batch, to the shared list of that size. A thread that only inserts finds its own list empty and takes
 the batch.
 
@@ -59,6 +59,7 @@ _LARGEST = np.uint64(1 << 20)
 # A chunk's words shifted right by these are the nodes of a batch.
 _SMALL_BATCH = np.uint64(4)
 _BATCH = np.uint64(7)
+_SMALLEST_BATCH = np.uint64(16)  # whatever a damaged header says
 _RESERVE_SHARE = np.uint64(64)
 _RESERVE_MOST = np.uint64(1 << 16)
 
@@ -152,10 +153,9 @@ def batch_of(mem: Handle, kind: Word) -> Word:
     lie in one cache line, and each write of the one takes the line from the other, though the two share no word (false
     sharing).
     """
-    chunk = peek(mem, H_CHUNK)
-    if kind < _SMALL:
-        return max(chunk >> _SMALL_BATCH, np.uint64(64))
-    return max(chunk >> _BATCH, np.uint64(16)) if kind < _EXACT else _1
+    if kind >= _EXACT:
+        return _1
+    return max(peek(mem, H_CHUNK) >> (_SMALL_BATCH if kind < _SMALL else _BATCH), _SMALLEST_BATCH)
 
 
 @kernel

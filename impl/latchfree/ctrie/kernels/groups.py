@@ -8,8 +8,8 @@ Each pass makes one step for every key that is on its way, and asks for the memo
 update is pending, or a tomb is met, the key leaves the group, and the ordinary lookup helps.
 
 Invariant: the lookups of a group do not depend on each other. Each makes the accesses of `lookup_undisturbed` in their
-order; they share the first ones, the reads of the root and of its main, which come after the call has begun for all of them.
-The caller is pinned until it has read what was found.
+order. They share the first ones, the reads of the root and of its main, which come after the call has begun for all of
+them. The caller is pinned until it has read what was found.
 """
 
 import numpy as np

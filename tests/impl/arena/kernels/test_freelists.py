@@ -99,8 +99,9 @@ def test_the_version_of_a_shared_list_rises_with_every_change(arena):
     owner = Owner(arena)
     head = int(layout.SHARED_LISTS) + int(freelists.size_class(U(5)))
     versions = [int(arena.words[head]) >> 40]
+    batch = int(freelists.batch_of(owner.base, freelists.size_class(U(5))))
     for _ in range(3):
-        nodes = [owner.take(5) for _ in range(200)]
+        nodes = [owner.take(5) for _ in range(3 * batch + 1)]
         versions.append(int(arena.words[head]) >> 40)
         for node in nodes:
             owner.give(node, 5)
