@@ -219,6 +219,76 @@ def test_every_operation_does_as_on_a_dict(plain, mask):
     run()
 
 
+#: How a generated class makes a hash of a number.
+HASHES = {
+    "the number": lambda number: number,
+    "a few": lambda number: number % 2,
+    "one": lambda number: -1,
+    "large": lambda number: (1 << 70) + number,
+    "negative": lambda number: -(1 << 62) - number % 2,
+    "a bool": lambda number: number > 1,
+}
+#: What a generated class inherits from, and the arguments of the base for a number.
+BASES = {
+    object: lambda number: (),
+    int: lambda number: (number,),
+    str: lambda number: (f"{number}",),
+    tuple: lambda number: ((number, "t"),),
+}
+
+
+@st.composite
+def generated_keys(draw):
+    """Instances of a few classes with hashes of any kind, which agree on what is equal."""
+    equal = draw(st.sampled_from(["inherited", "by number", "by number and class", "never"]))
+    yes = draw(st.sampled_from([True, 1, [0]]))
+    no = draw(st.sampled_from([False, 0, [], NotImplemented]))
+    numbers, keys = {}, []
+
+    def same(one, other):
+        alike = equal == "by number" or (equal == "by number and class" and type(one) is type(other))
+        return yes if alike and numbers[id(one)] == numbers.get(id(other)) else no
+
+    def generate(base, hashed):
+        body = {"__new__": lambda cls, number: base.__new__(cls, *BASES[base](number)), "__hash__": base.__hash__}
+        if equal != "inherited":
+            body["__eq__"] = same
+        if hashed in HASHES:
+            body["__hash__"] = lambda self: HASHES[hashed](numbers[id(self)])
+        elif hashed == "unhashable":
+            body["__hash__"] = None
+        if draw(st.booleans()):
+            body["__slots__"] = ()
+        return type("Generated", (base,), body)
+
+    for _ in range(draw(st.integers(1, 4))):
+        made = generate(draw(st.sampled_from([*BASES])), draw(st.sampled_from([*HASHES, "inherited", "unhashable"])))
+        keys += [made(number) for number in range(4)]
+        numbers.update({id(key): number for number, key in enumerate(keys[-4:])})
+    return keys
+
+
+@pytest.mark.parametrize("mask", [MASK_OF_ALL, MASK_OF_NONE])
+@pytest.mark.parametrize("plain", [False, True])
+def test_keys_of_generated_classes_do_as_in_a_dict(plain, mask):
+    """Equal keys of other hashes, keys equal to nothing but themselves, answers that are no `bool`."""
+
+    @given(generated_keys(), st.lists(st.tuples(st.sampled_from(sorted(CALLS)), st.integers(0, 15)), max_size=40))
+    def run(keys, steps):
+        # An empty dict does not ask `pop` for a hash.
+        trie, model = Ctrie({"there": 0}, arena=arena, hash_mask=mask), {"there": 0}
+        mapping = Plain(trie) if plain else trie
+        for name, at in steps:
+            key = keys[at % len(keys)]
+            mine, theirs = outcome(CALLS[name], mapping, key), outcome(OF_DICT[name], model, key)
+            assert mine[0] is theirs[0] if isinstance(theirs, tuple) else mine == theirs, name
+        assert {id(key): value for key, value in trie.items()} == {id(key): value for key, value in model.items()}
+        assert len(trie) == len(model)
+
+    arena = Arena.anonymous(64 << 20)
+    run()
+
+
 def test_popitem_update_equality_and_many_keys(rng):
     keys = [Key(n, n % 5) for n in range(40)] + list(range(20)) + ["a", "b"]
     trie = Ctrie({key: n for n, key in enumerate(keys)})
