@@ -108,15 +108,25 @@ def lower(signature: Any, function: Callable[..., Any]) -> Any:
 def link_into(whole: Any, functions: Mapping[str, Any]) -> None:
     """Add lowered C functions to an LLVM module, by symbol, with all they call.
 
-    What numba itself has finished comes last: LLVM takes of it what is called already.
+    What numba itself has finished comes last: LLVM takes of it what is called already. What the module defines stays.
     """
+    defined = {function.name for function in whole.functions if not function.is_declaration}
     for symbol, made in functions.items():
         made._library._final_module.get_function(made._wrapper_name).name = symbol
     aside, finished = _reached([made._library for made in functions.values()])
     for library in aside:
-        whole.link_in(library._final_module, preserve=True)
+        whole.link_in(_yielding(library._final_module, defined))
     for library in finished:
-        whole.link_in(library._get_module_for_linking(), preserve=True)
+        whole.link_in(_yielding(library._get_module_for_linking(), defined))
+
+
+def _yielding(module: Any, names: set[str]) -> Any:
+    """Return a copy of a module, in which functions of some names give way to others of the same name."""
+    copy = module.clone()
+    for function in copy.functions:
+        if function.name in names and not function.is_declaration:
+            function.linkage = "linkonce_odr"
+    return copy
 
 
 def _reached(libraries: list[Any]) -> tuple[list[Any], list[Any]]:

@@ -48,6 +48,31 @@ define ptr @NRT_MemInfo_alloc_safe_aligned(i64 %size, i32 %align) {
   ret ptr %record
 }
 
+; In line, where LLVM sees that arrays in buffers of others have no record; numba's own are calls, two for each element.
+define void @NRT_incref(ptr %record) alwaysinline {
+  %none = icmp eq ptr %record, null
+  br i1 %none, label %done, label %count
+count:
+  %before = atomicrmw add ptr %record, i64 1 monotonic
+  br label %done
+done:
+  ret void
+}
+
+define void @NRT_decref(ptr %record) alwaysinline {
+  %none = icmp eq ptr %record, null
+  br i1 %none, label %done, label %count
+count:
+  %before = atomicrmw sub ptr %record, i64 1 acq_rel
+  %last = icmp eq i64 %before, 1
+  br i1 %last, label %free, label %done
+free:
+  call void @NRT_MemInfo_call_dtor(ptr %record)
+  br label %done
+done:
+  ret void
+}
+
 define void @NRT_MemInfo_call_dtor(ptr %record) {
   call void @free(ptr %record)
   ret void
