@@ -45,7 +45,7 @@ def _free(mem: Handle, node: Word, size: Word, chains: Array, lengths: Array) ->
         return
     chains[kind] = node
     lengths[kind] += _1
-    if lengths[kind] == batch_of(mem, kind):
+    if lengths[kind] == batch_of(kind):
         _push_batch(mem, kind, node)
         chains[kind] = lengths[kind] = _0
 

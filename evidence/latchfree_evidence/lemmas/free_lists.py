@@ -37,7 +37,6 @@ def _pieces(case: Case, code: Code) -> None:
 
 def _version(case: Case, code: Code) -> None:
     mem, head = SymbolicMemory(), case.word("head")
-    mem.write(int(layout.H_CHUNK), case.word("chunk"))
     mem.write(int(layout.SHARED_LISTS) + _KIND, head)
     mem.write(_ME + int(layout.P_EDGE) + _KIND, _EDGE)
     mem.write(_EDGE, _FIRST)
@@ -50,7 +49,6 @@ def _version(case: Case, code: Code) -> None:
 
 def _popping(case: Case, code: Code) -> None:
     mem = SymbolicMemory()
-    mem.write(int(layout.H_CHUNK), case.word("chunk"))
     version, below = case.word("version", below=1 << 24), case.word("below", below=_VERSION)
     mem.write(int(layout.SHARED_LISTS) + _KIND, Word(_FIRST) | (version << 40))
     mem.write(_FIRST + 1, below)

@@ -123,7 +123,7 @@ MUTANTS: Final = {
             "Workiva",
             "a snapshot rereads the root after it was installed; later writes show up in it",
             ("latchfree.ctrie.kernels.snapshot:freeze",),
-            scenario=f"{_TWO_CHILDREN} | snapshot() | put(0, 2); put(2, 2) | {_PAIRS}",
+            scenario=f"{_TWO_CHILDREN} | snapshot() | put(0, 2); put(2, 2); put(0, 3); put(2, 3) | {_PAIRS}",
             switches=4,
         ),
         Mutant(

@@ -138,10 +138,11 @@ class Hold(HoldBase):
         ValueError
             If the garbage collector has ended it: a finalizer that runs later can reach the snapshot still.
         """
-        if self.slot == 0:
-            raise ValueError("this snapshot was given back with the garbage that led to it; take another")
+        arena = self.trie.arena
         if self.trie.shared:
-            self.trie.arena.interpreter_participant(self.taker)
+            arena.interpreter_participant(self.taker)
+        if self.slot == 0 and not arena.closed:
+            raise ValueError("this snapshot was given back with the garbage that led to it; take another")
 
 
 class SharedHold(Hold):

@@ -24,7 +24,7 @@ def run(*arguments: str) -> tuple[int, str, str]:
 def test_every_step_of_a_model_is_replayed() -> None:
     code, text, _ = run("explore", "ctrie", "--along", "mutant_s1_fixed")
     assert code == exits.OK
-    assert text.startswith("along mutant_s1_fixed: 403 of 403 ")
+    assert text.startswith("along mutant_s1_fixed: 1,000 of 1,000 ")
     assert "steps replayed (100.0%), 218 states" in text
     code, text, _ = run("explore", "ctrie", "--along", "mutant_s1_fixed", "--json")
     document = json.loads(text)

@@ -1,7 +1,8 @@
 """W1 (Workiva): a snapshot takes the root that is current after its RDCSS instead of the one the RDCSS retired.
 
-That root is live: writes that come after the snapshot show up in it. Shortest: A freezes; B renews the path; A reads
-the root's C-node and the first child; B puts into the first child, then into the second; A reads the second put only.
+That root is live: writes that come after the snapshot show up in it. Shortest: A freezes; B puts into
+both children, which renews them; A reads the root's C-node and the first child; B puts into the first child, then into
+the second; A reads the last put and not the one before.
 """
 
 from latchfree.atomics import poke

@@ -1,8 +1,7 @@
 """Free memory: a chunk and free lists of each participant, and lists shared by all.
 
-Example: in an arena of 4 MB, a thread that only removes frees its 256th node of 5 words. The 128 nodes that were freed
-first move, as one batch, to the shared list of that size. A thread that only inserts finds its own list empty and takes
-the batch.
+Example: a thread that only removes frees its 128th node of 5 words. The 64 nodes that were freed first move, as one
+batch, to the shared list of that size. A thread that only inserts finds its own list empty and takes the batch.
 
 Invariant: a word belongs to at most one of: the unused tail of the arena, the unused tail of one participant's
 chunk, one node in use, one node on one free list.
@@ -56,10 +55,6 @@ _BYTES = np.uint64(8)
 _SMALL = np.uint64(8)
 _STEP = np.uint64(4)
 _LARGEST = np.uint64(1 << 20)
-# A chunk's words shifted right by these are the nodes of a batch.
-_SMALL_BATCH = np.uint64(4)
-_BATCH = np.uint64(7)
-_SMALLEST_BATCH = np.uint64(16)  # whatever a damaged header says
 _RESERVE_SHARE = np.uint64(64)
 _RESERVE_MOST = np.uint64(1 << 16)
 
@@ -146,16 +141,11 @@ def piece_of(gap: Word) -> Word:
 
 
 @kernel
-def batch_of(mem: Handle, kind: Word) -> Word:
-    """Return how many nodes travel together between a private and the shared list: more in a larger arena.
-
-    Nodes travel only when a thread has many that it does not need. For once they have travelled, nodes of two threads
-    lie in one cache line, and each write of the one takes the line from the other, though the two share no word (false
-    sharing).
-    """
-    if kind >= _EXACT:
-        return _1
-    return max(peek(mem, H_CHUNK) >> (_SMALL_BATCH if kind < _SMALL else _BATCH), _SMALLEST_BATCH)
+def batch_of(kind: Word) -> Word:
+    """Return how many nodes travel together between a private and the shared list."""
+    if kind < _SMALL:
+        return np.uint64(64)
+    return np.uint64(16) if kind < _EXACT else _1
 
 
 @kernel
@@ -174,7 +164,7 @@ def _push(mem: Handle, me: Word, kind: Word, node: Word) -> Word:
     # Killed before the length is written it is too small, which is safe: then the edge is not used.
     barrier(mem)
     length = peek(mem, me + P_LENGTH + kind)
-    if length == batch_of(mem, kind):
+    if length == batch_of(kind):
         poke(mem, me + P_EDGE + kind, node)
         barrier(mem)
     poke(mem, me + P_LENGTH + kind, length + _1)
@@ -204,7 +194,7 @@ def spill(mem: Handle, me: Word, kind: Word) -> None:
     poke(mem, edge, _0)
     barrier(mem)
     # The list may be longer still; then the rest of it travels next time.
-    poke(mem, me + P_LENGTH + kind, batch_of(mem, kind))
+    poke(mem, me + P_LENGTH + kind, batch_of(kind))
     while first != _0:
         # Acquire is enough: nothing is read through the old head.
         old = load(mem, SHARED_LISTS + kind)
@@ -228,14 +218,14 @@ def refill(mem: Handle, me: Word, kind: Word) -> Word:
         # spec: FreeList!PopCas -- the version in the head makes it fail if the head has ever changed.
         if cas(mem, SHARED_LISTS + kind, old, below | ((old & ~_OFFSET) + _VERSION)):
             poke(mem, me + P_FREE + kind, first)
-            poke(mem, me + P_LENGTH + kind, batch_of(mem, kind))
+            poke(mem, me + P_LENGTH + kind, batch_of(kind))
             return first
 
 
 @kernel
 def put_back(mem: Handle, me: Word, node: Word, kind: Word) -> None:
     """Put a free node of class `kind` on the private list, or with others on the shared one."""
-    if _push(mem, me, kind, node) >= batch_of(mem, kind) * np.uint64(2) and kind > _0:
+    if _push(mem, me, kind, node) >= batch_of(kind) * np.uint64(2) and kind > _0:
         spill(mem, me, kind)
 
 

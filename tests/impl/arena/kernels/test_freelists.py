@@ -80,7 +80,7 @@ def test_what_is_given_is_taken_again(arena, size):
 @pytest.mark.parametrize("size", [2, 8, 9, 72, 128])
 def test_a_long_list_spills_a_batch_which_another_takes(arena, size):
     giver, taker = Owner(arena), Owner(arena)
-    batch = int(freelists.batch_of(giver.base, freelists.size_class(U(size))))
+    batch = int(freelists.batch_of(freelists.size_class(U(size))))
     nodes = [giver.take(size) for _ in range(10 * batch)]
     for node in nodes:
         giver.give(node, size)
@@ -99,7 +99,7 @@ def test_the_version_of_a_shared_list_rises_with_every_change(arena):
     owner = Owner(arena)
     head = int(layout.SHARED_LISTS) + int(freelists.size_class(U(5)))
     versions = [int(arena.words[head]) >> 40]
-    batch = int(freelists.batch_of(owner.base, freelists.size_class(U(5))))
+    batch = int(freelists.batch_of(freelists.size_class(U(5))))
     for _ in range(3):
         nodes = [owner.take(5) for _ in range(3 * batch + 1)]
         versions.append(int(arena.words[head]) >> 40)
@@ -118,7 +118,7 @@ def test_the_edge_is_in_the_list_whenever_the_length_says_more_than_a_batch(step
     owner, size = Owner(arena), 12
     kind = int(freelists.size_class(U(size)))
     length, edge = (owner.me + int(field) + kind for field in (layout.P_LENGTH, layout.P_EDGE))
-    batch = int(freelists.batch_of(owner.base, U(kind)))
+    batch = int(freelists.batch_of(U(kind)))
     held = set()
     for step, count in steps:
         for _ in range(count):
