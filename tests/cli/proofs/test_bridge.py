@@ -25,7 +25,7 @@ def test_every_step_of_a_model_is_replayed() -> None:
     code, text, _ = run("explore", "ctrie", "--along", "mutant_s1_fixed")
     assert code == exits.OK
     assert text.startswith("along mutant_s1_fixed: 1,000 of 1,000 ")
-    assert "steps replayed (100.0%), 218 states" in text
+    assert "steps replayed (100.0%), 528 states" in text
     code, text, _ = run("explore", "ctrie", "--along", "mutant_s1_fixed", "--json")
     document = json.loads(text)
     assert (code, document["verdict"], document["complete"]) == (exits.OK, "ok", True)
