@@ -13,6 +13,7 @@ from latchfree_explore.result import Exploration
 from latchfree_explore.scenario import Scenario
 from latchfree_explore.strategies.strategy import Strategy
 from latchfree_explore.strategies.table import strategy_named
+from latchfree_explore.weak.axioms import MODELS
 
 if TYPE_CHECKING:
     from latchfree_explore.machine.machine import Machine
@@ -37,6 +38,8 @@ class _Plan:
     timeout: float | None
     bound: int
     plain: bool
+    memory: str
+    races: bool
     solo_steps: int
     script: str
     on_progress: Callable[[int, int, str], None]
@@ -53,6 +56,8 @@ def explore(
     bound: int | None = None,
     script: str = "",
     plain: bool = False,
+    memory: str = "sc",
+    races: bool = True,
     progress: bool = False,
     minimise: bool = True,
     on_progress: Callable[[int, int, str], None] | None = None,
@@ -80,6 +85,12 @@ def explore(
         For "directed": see `latchfree_explore.script`.
     plain : bool
         Whether plain accesses, to memory nobody else should be touching, are interleaved too.
+    memory : str
+        The memory model: "sc" (sequentially consistent, the default), "tso" (x86), "sra" (strong release-acquire) or
+        "rc11" (what the language promises; see docs/memory-models.md).
+    races : bool
+        Whether a data race is a failure: a plain access that nothing orders with another one. Under a weak memory model
+        it always is.
     progress : bool
         Whether to check obstruction freedom: from every state reached, each thread alone finishes its operation.
     minimise : bool
@@ -96,7 +107,7 @@ def explore(
     Raises
     ------
     ValueError
-        For an unknown target or strategy, a number out of range, or a scenario that makes no sense.
+        For an unknown target, strategy or memory model, a number out of range, or a scenario that makes no sense.
     latchfree_explore.board.stacks.Unsupported
         If this machine is not Linux on x86-64 or aarch64.
     KeyboardInterrupt
@@ -107,7 +118,7 @@ def explore(
     Abdulla, Aronis, Jonsson, Sagonas, POPL 2014; Musuvathi and Qadeer, PLDI 2007; Burckhardt et al., ASPLOS 2010.
     """
     chosen = strategy_named(strategy or ("pct" if scenario is None else "dpor"))
-    _validate(chosen, scenario, schedules, bound, script)
+    _validate(chosen, scenario, schedules, bound, script, memory)
     if isinstance(scenario, str):
         scenario = Scenario.parse(scenario)
     if isinstance(target, str):
@@ -125,11 +136,13 @@ def explore(
         timeout=timeout,
         bound=chosen.default_bound if bound is None or chosen.needs_script else bound,
         plain=plain,
+        memory=memory,
+        races=races,
         solo_steps=_SOLO_STEPS if progress else 0,
         script=script,
         on_progress=on_progress or _say_nothing,
     )
-    result = Exploration(target.name, chosen.name, seed)
+    result = Exploration(target.name, chosen.name, seed, memory=memory)
     try:
         _explore(result, plan, _generated(target, seed) if scenario is None else [scenario])
     except KeyboardInterrupt:
@@ -146,9 +159,16 @@ def _say_nothing(schedules: int, scenarios: int, what: str) -> None:
 
 
 def _validate(
-    strategy: Strategy, scenario: str | Scenario | None, schedules: int | None, bound: int | None, script: str
+    strategy: Strategy,
+    scenario: str | Scenario | None,
+    schedules: int | None,
+    bound: int | None,
+    script: str,
+    memory: str,
 ) -> None:
     """Raise ValueError for what cannot be asked."""
+    if memory not in MODELS:
+        raise ValueError(f"unknown memory model {memory!r}; there are: {', '.join(MODELS)}")
     if schedules is not None and schedules < 1:
         raise ValueError(f"schedules must be at least 1, got {schedules}")
     low, high = strategy.least_bound, strategy.most_bound
@@ -181,7 +201,14 @@ def _explore(result: Exploration, plan: _Plan, scenarios: Iterable[Scenario]) ->
     deadline = None
     cut = False
     for scenario in scenarios:
-        machine = Machine(plan.target, scenario, plain=plan.plain, progress=plan.solo_steps)
+        machine = Machine(
+            plan.target,
+            scenario,
+            plain=plan.plain,
+            progress=plan.solo_steps,
+            memory=plan.memory,
+            races=plan.races,
+        )
         failure = warm_up(machine)
         if failure is None:
             if deadline is None and plan.timeout is not None:
@@ -202,6 +229,8 @@ def _explore(result: Exploration, plan: _Plan, scenarios: Iterable[Scenario]) ->
         result.reason = "nothing wrong so far, but not every interleaving was run"
     else:
         result.reason = plan.strategy.claim.format(bound=plan.bound)
+        if plan.memory != "sc":
+            result.reason += f", and whatever {plan.memory} lets loads read"
 
 
 def _search(result: Exploration, machine: Machine, plan: _Plan, deadline: float | None) -> Tally:
@@ -228,15 +257,17 @@ def _search(result: Exploration, machine: Machine, plan: _Plan, deadline: float 
             on_progress=lambda done: plan.on_progress(base + done, number, str(machine.scenario)),
         )
         result.checked += done.checked
+        result.forbidden += done.forbidden
     finally:
         result.seconds += time.monotonic() - began
         result.scenarios += 1
         result.schedules += int(machine.board[b.SCHEDULES]) - before[0]
         result.slept += int(machine.board[b.SLEPT]) - before[1]
         result.steps += int(machine.board[b.ALL_STEPS])
+        result.stale += int(machine.board[b.STALE])
         result.longest = max(result.longest, int(machine.board[b.LONGEST]))
         result.outcomes += int(machine.seen.total[0])
-        if plan.strategy.complete:
+        if plan.strategy.complete and plan.memory == "sc":
             result.interleavings = (result.interleavings or 0.0) + float(machine.count.total[0])
             result.at_least = result.at_least or bool(machine.count.total[1] > 0)
     return done
@@ -253,6 +284,8 @@ def _minimise(result: Exploration, plan: _Plan) -> None:
             result.failure,
             seed=plan.seed,
             plain=plan.plain,
+            memory=plan.memory,
+            races=plan.races,
             on_progress=lambda what: plan.on_progress(result.schedules, result.scenarios, what),
         )
     except KeyboardInterrupt:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from latchfree_explore.scenario import Scenario
 from latchfree_explore.steps import Step
+from latchfree_explore.weak.axioms import MODELS
 from latchfree_lincheck.history import History
 
 
@@ -22,9 +23,13 @@ class Failure:
     history : History
         What the operations returned.
     kind : str
-        "not linearizable", "endless", "deadlock", "astray", "raised", "not obstruction-free".
+        "not linearizable", "endless", "deadlock", "astray", "raised", "not obstruction-free", "data race".
     message : str
         The problem in words.
+    choices : list of int
+        Under a weak memory model, the choice of each step; empty otherwise.
+    models : tuple of str
+        The memory models that allow the schedule, the strongest first.
     """
 
     scenario: Scenario
@@ -33,6 +38,13 @@ class Failure:
     history: History = field(repr=False)
     kind: str
     message: str
+    choices: list[int] = field(default_factory=list)
+    models: tuple[str, ...] = MODELS
+
+    @property
+    def stale(self) -> int:
+        """How many steps do not go by the newest value."""
+        return sum(choice > 0 for choice in self.choices)
 
     @property
     def context_switches(self) -> int:

@@ -23,7 +23,8 @@ def test_the_schedule_does_not_fail():
 def test_nor_does_one_with_as_few_preemptions():
     # The schedule may not fit the code any more once that is changed; the scenario does.
     result = explore(
-        {target!r}, scenario={scenario!r}, strategy="bounded", bound={bound}, schedules=20_000, plain={plain!r}
+        {target!r}, scenario={scenario!r}, strategy="bounded", bound={bound}, schedules=20_000, plain={plain!r},
+        memory={memory!r}, races={races!r},
     )
     assert result.verdict != "violation", result.explain()
 '''
@@ -70,6 +71,8 @@ def pytest_file(document: dict[str, Any], preemptions: int, *, module: str = "la
         target=document["target"],
         scenario=document["scenario"],
         plain=document["plain"],
+        memory=document["memory"],
+        races=document["races"],
         bound=preemptions,
     )
 

@@ -53,11 +53,19 @@ def _access(step: Step) -> Text:
     if step.at is not None:
         changed = f"{_word(step.old)} -> {_word(step.new)}" if step.old != step.new else _word(step.old)
         what += f" [{step.at}] {changed}"
+    if step.choice:
+        what += f", {_back(step)}"
     text = Text(what)
     if step.site:
         name = step.site.rpartition("/")[2]
         text.append(f"\n  {function_of(step.site)} {name}  {text_of(step.site)}", style="dim")
     return text
+
+
+def _back(step: Step) -> str:
+    """Say how a step does not go by the newest value."""
+    newer = "one newer" if step.choice == 1 else f"{step.choice} newer"
+    return f"placed before {newer}" if step.kind == "store" else f"old: there is {newer}"
 
 
 def _word(value: int) -> str:
@@ -130,5 +138,13 @@ def verdict(failure: Failure) -> str:
     return (
         f"{failure.kind}: {failure.message} "
         f"({len(failure.steps)} accesses, {failure.context_switches} context switches, "
-        f"{failure.preemptions} of them preemptions)"
+        f"{failure.preemptions} of them preemptions)" + (f"; {where(failure)}" if failure.choices else "")
     )
+
+
+def where(failure: Failure) -> str:
+    """Say which machines can behave like that."""
+    models = f"allowed by {', '.join(failure.models)}"
+    if "sc" in failure.models:
+        return f"{models}: on every machine"
+    return f"{models}: " + ("on x86 too" if "tso" in failure.models else "not on x86; on ARM and weaker only")

@@ -14,16 +14,28 @@ from latchfree_explore.result import Exploration
 from latchfree_explore.scenario import Scenario
 from latchfree_explore.target import Target
 from latchfree_explore.target_files import find_target
+from latchfree_explore.weak.axioms import MODELS
 
-VERSION: Final = 1
-_FIELDS: Final = {"target": str, "scenario": str, "schedule": list, "source": str, "plain": bool}
+VERSION: Final = 2
+_FIELDS: Final = {
+    "target": str,
+    "scenario": str,
+    "schedule": list,
+    "source": str,
+    "plain": bool,
+    "memory": str,
+    "races": bool,
+    "choices": list,
+}
+#: Version 1 had no memory models.
+_ADDED: Final = {"memory": "sc", "races": False, "choices": []}
 
 
 class ReplayError(ValueError):
     """A file that is no replay file."""
 
 
-def to_json(result: Exploration, *, target: str, source: str, plain: bool) -> dict[str, Any]:
+def to_json(result: Exploration, *, target: str, source: str, plain: bool, races: bool = True) -> dict[str, Any]:
     """Return the failure of an exploration as a document; `target` is the name that the caller gave."""
     failure = result.failure
     assert failure is not None
@@ -34,6 +46,9 @@ def to_json(result: Exploration, *, target: str, source: str, plain: bool) -> di
         "mutant": result.mutant,
         "scenario": str(failure.scenario),
         "schedule": [[thread, len(list(piece))] for thread, piece in groupby(failure.schedule)],
+        "choices": [[step, choice] for step, choice in enumerate(failure.choices) if choice],
+        "memory": result.memory,
+        "races": races,
         "plain": plain,
         "kind": failure.kind,
         "message": failure.message,
@@ -74,10 +89,13 @@ def read(path: Path) -> dict[str, Any]:
     return validated(document, str(path))
 
 
-def validated(document: Any, where: str) -> dict[str, Any]:
+def validated(given: Any, where: str) -> dict[str, Any]:
     """Raise `ReplayError` unless a document is a replay; return it."""
-    if not isinstance(document, dict) or document.get("latchfree") != "replay":
+    if not isinstance(given, dict) or given.get("latchfree") != "replay":
         raise ReplayError(f'{where}: expected an object with "latchfree": "replay"')
+    document: dict[str, Any] = given
+    if document.get("version") == 1:
+        document = {**document, **_ADDED, "version": VERSION}
     if document.get("version") != VERSION:
         raise ReplayError(f"{where}: version {document.get('version')!r} of the format; this program reads {VERSION}")
     for name, kind in _FIELDS.items():
@@ -86,6 +104,14 @@ def validated(document: Any, where: str) -> dict[str, Any]:
     for piece in document["schedule"]:
         if not (isinstance(piece, list) and len(piece) == 2 and all(type(n) is int and n >= 0 for n in piece)):
             raise ReplayError(f"{where}: 'schedule' is a list of [thread, steps], not {piece!r}")
+    if document["memory"] not in MODELS:
+        raise ReplayError(f"{where}: 'memory' must be one of {', '.join(MODELS)}, not {document['memory']!r}")
+    steps = sum(steps for _, steps in document["schedule"])
+    for piece in document["choices"]:
+        if not (isinstance(piece, list) and len(piece) == 2 and all(type(n) is int and n >= 0 for n in piece)):
+            raise ReplayError(f"{where}: 'choices' is a list of [step, choice], not {piece!r}")
+        if piece[0] >= steps:
+            raise ReplayError(f"{where}: 'choices' names step {piece[0]}, but 'schedule' has {steps}")
     try:
         Scenario.parse(document["scenario"])
     except ValueError as error:
@@ -120,10 +146,28 @@ def replay(case: str | Path | dict[str, Any], *, find: Callable[[str], Target] =
     from latchfree_explore.sources import source_hash
 
     target = find(document["target"])
-    machine = Machine(target, Scenario.parse(document["scenario"]), plain=document["plain"])
+    machine = Machine(
+        target,
+        Scenario.parse(document["scenario"]),
+        plain=document["plain"],
+        memory=document["memory"],
+        races=document["races"],
+    )
     schedule = [thread for thread, steps in document["schedule"] for _ in range(steps)]
-    failure: Failure | None = failure_along(machine, schedule)
-    result = Exploration(target.name, "replay", 0, document.get("mutant"), schedules=1, scenarios=1, failure=failure)
+    choices = [0] * len(schedule)
+    for step, choice in document["choices"]:
+        choices[step] = choice
+    failure: Failure | None = failure_along(machine, schedule, choices)
+    result = Exploration(
+        target.name,
+        "replay",
+        0,
+        document.get("mutant"),
+        schedules=1,
+        scenarios=1,
+        failure=failure,
+        memory=document["memory"],
+    )
     changed = source_hash(target) != document["source"]
     if failure is not None:
         result.verdict = "violation"

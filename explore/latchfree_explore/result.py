@@ -32,6 +32,12 @@ class Exploration:
         How many interleavings the schedules stand for, with "dpor"; exact below 2**53.
     at_least : bool
         Whether that number is a lower bound, because not every schedule was counted.
+    memory : str
+        The memory model.
+    stale : int
+        Loads, in all schedules, that read a value that had been overwritten.
+    forbidden : int
+        Schedules that would be failures, but that the memory model forbids.
     longest : int
         Steps of the longest schedule.
     complete : bool
@@ -55,6 +61,9 @@ class Exploration:
     checked: int = 0
     interleavings: float | None = None
     at_least: bool = False
+    memory: str = "sc"
+    stale: int = 0
+    forbidden: int = 0
     longest: int = 0
     seconds: float = 0.0
     complete: bool = False

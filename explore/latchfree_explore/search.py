@@ -12,6 +12,7 @@ from latchfree_explore.failure import Failure
 from latchfree_explore.machine import loop
 from latchfree_explore.machine.machine import PROBLEMS, Machine
 from latchfree_explore.strategies.strategy import Strategy
+from latchfree_explore.weak.axioms import MODELS, allowed_by
 from latchfree_lincheck.checking.checker import check
 
 #: Seconds between two looks at the clock, about.
@@ -23,6 +24,7 @@ MESSAGES: Final = {
     b.DEADLOCK: "deadlock: every thread that has not ended waits for another to write",
     b.ASTRAY: "an access outside the memory of the structure",
     b.RAISED: "an operation raised an exception",
+    b.RACE: "{race}",
     b.STUCK: "a thread alone does not finish its operation: nobody disturbs it, yet it waits or starts over",
     b.OVERFULL: "a schedule wrote more words than can be undone",
     b.DIVERGED: "the schedule does not fit this code: the thread to run next could not",
@@ -41,6 +43,8 @@ class Tally:
         Schedules cut short because an equivalent one was run.
     checked : int
         Histories that the checker judged.
+    forbidden : int
+        Schedules that would be failures, but that the memory model forbids.
     complete : bool
         Whether the strategy has no further schedule.
     failure : Failure or None
@@ -49,6 +53,7 @@ class Tally:
     schedules: int = 0
     slept: int = 0
     checked: int = 0
+    forbidden: int = 0
     complete: bool = False
     failure: Failure | None = None
 
@@ -67,13 +72,36 @@ def judge(machine: Machine) -> Failure | None:
 
 def failure_of(machine: Machine, kind: str, message: str) -> Failure:
     """Return the last schedule as a failure."""
-    return Failure(machine.scenario, machine.schedule, machine.steps, machine.history(), kind, message)
+    weak = machine.model != "sc"
+    return Failure(
+        machine.scenario,
+        machine.schedule,
+        machine.steps,
+        machine.history(),
+        kind,
+        message,
+        choices=machine.choices if weak else [],
+        models=allowed_by(machine.execution()) if weak else MODELS,
+    )
 
 
 def trouble(machine: Machine) -> Failure:
-    """Return the failure of a schedule that did not end as it should."""
+    """Return the failure of a schedule that did not end as it should.
+
+    Where a data race has a wrong result, the result is the failure: it says more.
+    """
     status = machine.status
-    return failure_of(machine, PROBLEMS[status], MESSAGES[status].format(steps=len(machine.schedule)))
+    if status == b.RACE:
+        wrong = judge(machine)
+        if wrong is not None:
+            return wrong
+    race = machine.race() if status == b.RACE else ""
+    return failure_of(machine, PROBLEMS[status], MESSAGES[status].format(steps=len(machine.schedule), race=race))
+
+
+def allowed(machine: Machine, failure: Failure | None) -> Failure | None:
+    """Return a failure that the machine's memory model allows, None for any other."""
+    return failure if failure is not None and machine.model in failure.models else None
 
 
 def warm_up(machine: Machine) -> Failure | None:
@@ -136,11 +164,11 @@ def run(
         if why == loop.COMPLETE:
             done.complete = True
             break
-        if why == loop.TROUBLE:
-            done.failure = trouble(machine)
-        elif why == loop.NEW:
-            done.checked += 1
-            done.failure = judge(machine)
+        if why in (loop.TROUBLE, loop.NEW):
+            done.checked += why == loop.NEW
+            found = trouble(machine) if why == loop.TROUBLE else judge(machine)
+            done.failure = allowed(machine, found)
+            done.forbidden += found is not None and done.failure is None
         else:
             spent = time.monotonic() - began
             batch = max(1, min(batch * 2, int(limit * _SLICE / max(spent, 1e-6))))

@@ -24,6 +24,8 @@ class Step:
         Index of the operation in the scenario.
     succeeded : bool
         False for a compare-and-swap that failed.
+    choice : int
+        Under a weak memory model: 0 for the newest value, 1 for the one before, and so on; of a store, its place.
     """
 
     thread: int
@@ -34,3 +36,4 @@ class Step:
     site: str
     call: int
     succeeded: bool
+    choice: int = 0

@@ -113,7 +113,11 @@ def test_an_emitted_test_of_a_mutant_fails_on_it_and_passes_on_the_real_code(tmp
     ("change", "why"),
     [
         (lambda d: d.update(latchfree="trace"), "expected an object"),
-        (lambda d: d.update(version=2), "version 2"),
+        (lambda d: d.update(version=3), "version 3"),
+        (lambda d: d.update(version=2), "'memory' must be a str"),
+        (lambda d: d.update(version=2, memory="arm", races=True, choices=[]), "'memory' must be one of"),
+        (lambda d: d.update(version=2, memory="sra", races=True, choices=[[9, 1]]), "names step 9"),
+        (lambda d: d.update(version=2, memory="sra", races=True, choices=[[0]]), "list of"),
         (lambda d: d.pop("scenario"), "'scenario' must be a str"),
         (lambda d: d.update(schedule=[[0]]), "list of"),
         (lambda d: d.update(schedule=[[0, -1]]), "list of"),

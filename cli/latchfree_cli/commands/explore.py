@@ -22,6 +22,15 @@ class SwitchesName(StrEnum):
     both = "both"
 
 
+class MemoryName(StrEnum):
+    """Which values loads may read."""
+
+    sc = "sc"
+    tso = "tso"
+    sra = "sra"
+    rc11 = "rc11"
+
+
 class StrategyName(StrEnum):
     """How the next thread is chosen."""
 
@@ -70,6 +79,12 @@ def explore(
     ] = "",
     mutant: Annotated[str | None, typer.Option(metavar="ID", help="Run a seeded bug: see latchfree mutants.")] = None,
     plain: Annotated[bool, typer.Option("--plain", help="Interleave plain accesses too.")] = False,
+    memory: Annotated[
+        MemoryName | None, typer.Option(help="The memory model: sc (the default), tso (x86), sra or rc11 (weakest).")
+    ] = None,
+    races: Annotated[
+        bool | None, typer.Option("--races/--no-races", help="Report data races (the default).", show_default=False)
+    ] = None,
     obstruction_free: Annotated[
         bool, typer.Option("--obstruction-free", help="From every state, each thread alone must finish.")
     ] = False,
@@ -100,7 +115,7 @@ def explore(
     if names_a_class(target):
         if scenario is not None and script:
             raise exits.Stop(exits.USAGE, f"{target}: --script and --scenario are one for a class; leave out one")
-        others = (strategy, bound, mutant, plain or None, obstruction_free or None, emit_test, along)
+        others = (strategy, bound, mutant, plain or None, memory, races, obstruction_free or None, emit_test, along)
         if any(option is not None for option in others) or every_step or as_coded:
             raise exits.Stop(
                 exits.USAGE,
@@ -131,6 +146,8 @@ def explore(
             bound,
             script or None,
             plain or None,
+            memory,
+            races,
             obstruction_free or None,
             emit_test,
         )
@@ -157,6 +174,8 @@ def explore(
                 script=script,
                 mutant=mutant,
                 plain=plain,
+                memory="sc" if memory is None else str(memory),
+                races=races is not False,
                 progress=obstruction_free,
                 on_progress=lambda done, scenarios, what: report(
                     f"explore {target}: {done:,} schedules, scenario {scenarios}: {what}"
@@ -171,7 +190,8 @@ def explore(
     code = exits.INTERRUPTED if result.interrupted and result.verdict != "violation" else None
     if result.failure is None:
         return Outcome("nothing" if result.schedules == 0 and code is None else result.verdict, payload, code=code)
-    reproduce = write_failure(settings, result, target, plain, every_step, emit_test)
+    chosen_races = races is not False
+    reproduce = write_failure(settings, result, target, plain, chosen_races, every_step, emit_test)
     return Outcome("violation", payload, reproduce=reproduce)
 
 
@@ -187,6 +207,10 @@ def summary(result: "Exploration") -> str:
     if result.interleavings and result.failure is None:
         about = "at least " if result.at_least else "about " if result.interleavings >= 1 << 53 else ""
         lines.append(f"  they stand for {about}{_number(result.interleavings)} interleavings")
+    if result.memory != "sc":
+        lines.append(f"  under {result.memory}: {result.stale:,} loads read a value that had been overwritten")
+    if result.forbidden:
+        lines.append(f"  {result.forbidden:,} schedules would be wrong, but {result.memory} forbids them")
     if result.slept:
         lines.append(f"  {result.slept:,} more were cut short: equivalent ones had been run")
     return "\n".join(lines)
@@ -197,7 +221,13 @@ def _number(value: float) -> str:
 
 
 def write_failure(
-    settings: Settings, result: "Exploration", target: str, plain: bool, every_step: bool, emit_test: Path | None
+    settings: Settings,
+    result: "Exploration",
+    target: str,
+    plain: bool,
+    races: bool,
+    every_step: bool,
+    emit_test: Path | None,
 ) -> str | None:
     """Show the failing interleaving, write its replay file, and return the command that runs it again, if it could."""
     from latchfree_evidence.targets.finding import find_target
@@ -212,7 +242,7 @@ def write_failure(
         settings.say(line)
     settings.say(render.verdict(failure))
     source = source_hash(find_target(target))
-    document = replay_files.to_json(result, target=target, source=source, plain=plain)
+    document = replay_files.to_json(result, target=target, source=source, plain=plain, races=races)
     path = settings.write(f"explore-{result.target}-{result.mutant or result.seed}.json", pytest_files.dumped(document))
     if emit_test is not None:
         text = pytest_files.pytest_file(document, failure.preemptions, module="latchfree_evidence")
@@ -231,6 +261,9 @@ def result_to_json(result: "Exploration") -> dict[str, object]:
         "seed": result.seed,
         "mutant": result.mutant,
         "reason": result.reason,
+        "memory": result.memory,
+        "stale": result.stale,
+        "forbidden": result.forbidden,
         "complete": result.complete,
         "interrupted": result.interrupted,
         "schedules": result.schedules,
@@ -250,6 +283,7 @@ def result_to_json(result: "Exploration") -> dict[str, object]:
             "scenario": str(failure.scenario),
             "context_switches": failure.context_switches,
             "preemptions": failure.preemptions,
+            "models": list(failure.models),
             "accesses": len(failure.steps),
         },
     }

@@ -11,6 +11,8 @@ Steps of different threads depend on each other in three cases:
   An invocation belongs to the first access of its operation, and a return to the last. No real-time order that the
   accesses allow is tighter; a history that a looser order explains needs no further look.
 - One is a pause, and the other changes a word that the pausing thread has read since its last pause.
+
+Where memory is weak, every write is a new message and so changes its word, and two fences depend on each other.
 """
 
 from __future__ import annotations
@@ -23,9 +25,28 @@ from latchfree_explore.board.layout import get
 
 
 @kernel
-def changes(step: Word) -> Flag:
+def _writes(kind: Word) -> Flag:
+    """Return whether accesses of a kind write."""
+    return kind >= b.STORE and kind < b.FENCE and kind != b.PEEK
+
+
+@kernel
+def _is_weak(board: Word) -> Flag:
+    return get(board, b.WATCH) >= b.VIEWS
+
+
+@kernel
+def changes(board: Word, step: Word) -> Flag:
     """Return whether a step changed its word."""
+    if _is_weak(board):
+        kind = get(step, b.S_KIND)
+        return _writes(kind) and (kind != b.CAS or get(step, b.S_OLD) == get(step, b.S_A))
     return get(step, b.S_OLD) != get(step, b.S_NEW)
+
+
+@kernel
+def _are_fences(board: Word, one: Word, other: Word) -> Flag:
+    return one == b.FENCE and other == b.FENCE and _is_weak(board)
 
 
 @kernel
@@ -65,10 +86,12 @@ def conflict(board: Word, i: Word, j: Word) -> Flag:
         return True
     at = get(one, b.S_AT)
     if at != b.NOWHERE and at == get(other, b.S_AT):
-        return changes(one) or changes(other)
-    if get(one, b.S_KIND) == b.PAUSE and changes(other):
+        return changes(board, one) or changes(board, other)
+    if _are_fences(board, get(one, b.S_KIND), get(other, b.S_KIND)):
+        return True
+    if get(one, b.S_KIND) == b.PAUSE and changes(board, other):
         return _spins_on(board, get(one, b.S_THREAD), i, get(other, b.S_AT))
-    if get(other, b.S_KIND) == b.PAUSE and changes(one):
+    if get(other, b.S_KIND) == b.PAUSE and changes(board, one):
         return _spins_on(board, get(other, b.S_THREAD), j, at)
     return False
 
@@ -86,9 +109,14 @@ def disturbs(board: Word, i: Word, thread: Word, returns: Word) -> Flag:
         return True
     at = get(next_, b.F_AT)
     if at == b.NOWHERE:
-        return get(next_, b.F_KIND) == b.PAUSE and changes(done) and _spins_on(board, thread, i, get(done, b.S_AT))
+        kind = get(next_, b.F_KIND)
+        if _are_fences(board, get(done, b.S_KIND), kind):
+            return True
+        return kind == b.PAUSE and changes(board, done) and _spins_on(board, thread, i, get(done, b.S_AT))
     held = get(get(board, b.BASE), at)
     would_change = effect(get(next_, b.F_KIND), held, get(next_, b.F_A), get(next_, b.F_B)) != held
+    if _is_weak(board):
+        would_change = _writes(get(next_, b.F_KIND))
     if get(done, b.S_KIND) == b.PAUSE:
         return would_change and _spins_on(board, get(done, b.S_THREAD), i, at)
-    return at == get(done, b.S_AT) and (changes(done) or would_change)
+    return at == get(done, b.S_AT) and (changes(board, done) or would_change)

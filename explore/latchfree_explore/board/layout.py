@@ -70,6 +70,36 @@ EXHAUSTIVE: Final = 66  # whether it ends by itself
 COUNTED: Final = 67  # whether its schedules stand for interleavings that are counted
 ANSWER: Final = 68  # what a function called through its address has returned
 SOLO_CHOOSE: Final = 69  # address of the function that chooses where a thread is alone
+DRAWN: Final = 70  # whether what a load reads is drawn, and not enumerated or given
+
+# Weak memory and races, see `latchfree_explore.views`.
+WATCH: Final = 72  # NOT_WATCHED, RACES, VIEWS or PLACES
+ROWS: Final = 73  # address of the rows, one for each word touched in a schedule
+ROW_OF: Final = 74  # address of an index: the row of each word, 0 if there is none
+ROWS_USED: Final = 75
+MOST_ROWS: Final = 76
+MESSAGES: Final = 77  # address of the messages, one for each write
+MESSAGES_USED: Final = 78
+MOST_MESSAGES: Final = 79
+CLOCKS: Final = 80  # address of the clocks
+STALE: Final = 81  # loads that have read an older message
+RACED: Final = 82  # whether the schedule has a data race, and the first: its word, and the two accesses
+RACE_AT: Final = 83
+RACE_THREAD: Final = 84
+RACE_KIND: Final = 85
+RACE_SITE: Final = 86
+RACE_OTHER: Final = 87  # the thread of the earlier access
+RACE_WRITES: Final = 88  # whether the earlier access wrote
+RACE_PLAIN: Final = 89  # whether the earlier access was plain
+WEAKENED: Final = 90  # how many sites are weakened, the address of their list, and how
+WEAK_SITES: Final = 91
+WEAKENING: Final = 92
+
+# What is watched.
+NOT_WATCHED: Final = 0
+RACES: Final = 1  # memory is sequentially consistent; plain accesses must be ordered by happens-before
+VIEWS: Final = 2  # a load may read an older message too
+PLACES: Final = 3  # and a store may come before newer ones
 
 # Modes.
 ALONE: Final = 0  # one fiber runs, nobody interferes
@@ -86,9 +116,10 @@ RAISED: Final = 6
 DIVERGED: Final = 7  # a given thread could not run
 OVERFULL: Final = 8  # too many writes to undo
 STUCK: Final = 9  # a thread alone does not finish its operation
+RACE: Final = 10  # a data race
 
 # Fibers.
-FIBERS: Final = 80
+FIBERS: Final = 96
 FIBER_WORDS: Final = 32
 BOARD_WORDS: Final = FIBERS + (MOST_THREADS + 1) * FIBER_WORDS
 F_STACK: Final = 0  # its stack pointer while it waits
@@ -117,7 +148,7 @@ C_RETURN: Final = 8  # the step after which it returned
 C_BEFORE: Final = 9  # mask of the operations that had returned when it was invoked
 
 # Steps.
-STEP_WORDS: Final = 24
+STEP_WORDS: Final = 28
 S_THREAD: Final = 0
 S_KIND: Final = 1
 S_AT: Final = 2
@@ -134,6 +165,10 @@ S_SLEEP: Final = 12  # threads that need not run here
 S_SLEEP_RETURNS: Final = 13  # those of them whose next step ends an operation
 S_USED: Final = 14  # preemptions before this step
 S_CLOCK: Final = 16  # for each thread, how many of the first steps happen before or at this one
+S_FROM: Final = 24  # the message read, 0 for what the word held to begin with
+S_MADE: Final = 25  # the message made, 0 for none
+S_CHOICES: Final = 26  # how many messages or places there were
+S_CHOICE: Final = 27  # which of them, counted from the newest
 
 INVOKES: Final = 1
 RETURNS: Final = 2

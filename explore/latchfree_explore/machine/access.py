@@ -26,6 +26,9 @@ from latchfree_explore.board import layout as b
 from latchfree_explore.board.effects import admit, effect, write
 from latchfree_explore.board.layout import get, put
 from latchfree_explore.machine.scheduler import arrive
+from latchfree_explore.views.accesses import watched
+from latchfree_explore.views.clocks import fenced, paused
+from latchfree_explore.views.races import plain
 
 _lower_builtin: Any = lower_builtin
 _register_model: Any = register_model
@@ -75,7 +78,15 @@ def access(board: Word, kind: Word, at: Word, a: Word, operand: Word, site: Word
     if together:
         arrive(board, kind, at, a, operand, site)
     old = new = 0
-    if touches:
+    if together and get(board, b.WATCH):
+        if touches:
+            old = watched(board, kind, at, a, operand, site)
+            new = effect(kind, old, a, operand)
+        elif kind == b.FENCE:
+            fenced(board, site)
+        elif kind == b.PAUSE:
+            paused(board)
+    elif touches:
         old = get(get(board, b.BASE), at)
         new = effect(kind, old, a, operand)
         if new != old:
@@ -99,6 +110,8 @@ def _access(board: Word, kind: Word, at: Word, a: Word, operand: Word, site: Wor
     if (kind != b.PEEK and kind != b.POKE) or _is_step(board):
         return access(board, kind, at, a, operand, site)
     admit(board, at)
+    if get(board, b.WATCH) and get(board, b.MODE) != b.ALONE:
+        return plain(board, kind, at, operand, site)
     old = get(get(board, b.BASE), at)
     if kind == b.POKE and operand != old:
         write(board, at, old, operand)

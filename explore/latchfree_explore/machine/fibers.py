@@ -19,6 +19,7 @@ from latchfree_explore.board.layout import get, put
 from latchfree_explore.board.stacks import GIVEN
 from latchfree_explore.machine.access import access
 from latchfree_explore.machine.scheduler import enter, next_thread
+from latchfree_explore.views.clocks import returned
 
 
 @kernel
@@ -53,6 +54,7 @@ def run_fiber(board: Word, me: Word) -> None:
         else:
             if get(f, b.F_INVOKING):
                 access(board, b.NOTHING, b.NOWHERE, 0, 0, 0)
+            returned(board, me)
             last = b.step(board, get(f, b.F_LAST) - 1)
             put(last, b.S_FLAGS, get(last, b.S_FLAGS) | b.RETURNS)
             put(call, b.C_RETURN, get(f, b.F_LAST) - 1)

@@ -9,6 +9,7 @@ from latchfree.kinds import Word
 from latchfree_explore.board import layout as b
 from latchfree_explore.board.layout import get, put
 from latchfree_explore.board.stacks import switch
+from latchfree_explore.views.tables import reset
 
 
 @kernel
@@ -47,6 +48,8 @@ def run_alone(board: Word, first: Word, end: Word) -> Word:
 def run_threads(board: Word, before: Word) -> Word:
     """Run the threads together, after the operations of the mask `before`; return the status."""
     put(board, b.STEPS, 0)
+    if get(board, b.WATCH):
+        reset(board)
     put(board, b.RETURNED, before)
     put(board, b.LEFT, get(board, b.MOST_ACCESSES))
     for k in range(get(board, b.THREADS)):
@@ -61,5 +64,8 @@ def run_schedule(board: Word, before: Word, first: Word, end: Word) -> Word:
     """Run the threads together, then operations `first` to `end`; return the status."""
     status = run_threads(board, before)
     if status == b.DONE and first < end:
-        return run_alone(board, first, end)
+        status = run_alone(board, first, end)
+    if status == b.DONE and get(board, b.WATCH) and get(board, b.RACED):
+        status = b.RACE
+        put(board, b.STATUS, status)
     return status

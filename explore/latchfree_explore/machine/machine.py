@@ -17,13 +17,16 @@ from latchfree_explore.machine import fibers, launch, loop
 from latchfree_explore.machine.access import access_function
 from latchfree_explore.machine.compiling import code_of, prepared
 from latchfree_explore.machine.counting import new_count
+from latchfree_explore.machine.executions import execution
 from latchfree_explore.machine.outcomes import learn, new_tables
+from latchfree_explore.machine.watched import Watched
 from latchfree_explore.scenario import Scenario
 from latchfree_explore.steps import Step
 from latchfree_explore.strategies.directed import DIRECTED
 from latchfree_explore.strategies.dispatch import install, solo_choose
 from latchfree_explore.strategies.strategy import Strategy
 from latchfree_explore.target import Target
+from latchfree_explore.weak.graph import Graph
 from latchfree_lincheck.history import History, Operation
 from latchfree_model import UNKNOWN
 
@@ -40,6 +43,7 @@ PROBLEMS: Final = {
     b.DIVERGED: "diverged",
     b.OVERFULL: "overfull",
     b.STUCK: "not obstruction-free",
+    b.RACE: "data race",
 }
 
 
@@ -61,6 +65,11 @@ class Machine:
         Steps within which a thread alone must finish its operation, from every state reached; 0 not to look at that.
     steps : int
         Atomic accesses after which a schedule counts as endless.
+    memory : str
+        A memory model: "sc", "tso", "sra" or "rc11". With "tso" it runs all that "sra" allows; who judges a schedule
+        asks `allows`.
+    races : bool
+        Whether a data race is a failure; under a weak memory model it always is.
 
     Attributes
     ----------
@@ -80,10 +89,18 @@ class Machine:
     """
 
     def __init__(
-        self, target: Target, scenario: Scenario, *, plain: bool = False, progress: int = 0, steps: int = MOST_STEPS
+        self,
+        target: Target,
+        scenario: Scenario,
+        *,
+        plain: bool = False,
+        progress: int = 0,
+        steps: int = MOST_STEPS,
+        memory: str = "sc",
+        races: bool = False,
     ) -> None:
         target.validate(scenario)
-        self.target, self.scenario = target, scenario
+        self.target, self.scenario, self.model = target, scenario, memory
         self.calls = scenario.operations
         threads = len(scenario.threads)
         self.memory = prepared(target, threads + 1, scenario.keys)
@@ -116,6 +133,7 @@ class Machine:
             (b.SEED, 1),
         ):
             self.board[at] = value
+        self._watched = Watched(self.board, len(self.memory.words), memory, races)
         self._lay_out(threads)
         self._run_before()
 
@@ -150,14 +168,24 @@ class Machine:
         """Mask of the operations before the threads."""
         return (1 << len(self.scenario.before)) - 1
 
-    def start(self, strategy: Strategy, *, seed: int = 1, bound: int = 0, schedule: Sequence[int] = ()) -> None:
-        """Set a strategy, its seed and its number, or the schedule to run along: a thread for each step."""
+    def start(
+        self,
+        strategy: Strategy,
+        *,
+        seed: int = 1,
+        bound: int = 0,
+        schedule: Sequence[int] = (),
+        choices: Sequence[int] = (),
+    ) -> None:
+        """Set a strategy, its seed and number, or the schedule to run along: a thread and a choice for each step."""
         install(self.board, strategy)
         self.board[b.SEED] = seed
         self.board[b.BOUND] = bound
         self.board[b.STARTED] = 0
         self.board[b.PREFIX] = len(schedule)
         self.trace[: len(schedule), b.S_THREAD] = schedule
+        self.trace[: len(schedule), b.S_CHOICE] = 0
+        self.trace[: len(choices), b.S_CHOICE] = choices
 
     def drive(self, limit: int) -> int:
         """Run up to `limit` schedules; return why it stopped, see `latchfree_explore.machine.loop`."""
@@ -165,14 +193,14 @@ class Machine:
             loop.drive(self.address, self.seen, self.count, self.before, self._first_after, len(self.calls), limit)
         )
 
-    def run(self, schedule: Sequence[int], then: int = -1) -> int:
-        """Run one schedule along the threads given, then thread `then` if it can, then the others.
+    def run(self, schedule: Sequence[int], then: int = -1, choices: Sequence[int] = ()) -> int:
+        """Run one schedule along the threads and choices given, then thread `then` if it can, then the others.
 
         Returns the status.
         """
         if len(schedule) > len(self.trace):
             return b.DIVERGED
-        self.start(DIRECTED, schedule=schedule, bound=then)
+        self.start(DIRECTED, schedule=schedule, bound=then, choices=choices)
         with self.ran() as status:
             return status
 
@@ -202,6 +230,24 @@ class Machine:
         return threads
 
     @property
+    def choices(self) -> list[int]:
+        """The choice of each step of the last schedule: 0 for the newest message, or the last place."""
+        made: list[int] = self.trace[: self.board[b.STEPS], b.S_CHOICE].tolist()
+        return made
+
+    def weaken(self, sites: Sequence[int], how: int) -> None:
+        """From now on make the accesses of some sites weaker, see `latchfree_explore.views.weakening`."""
+        self._watched.weaken(sites, how)
+
+    def execution(self) -> Graph:
+        """Return the last schedule as an execution graph."""
+        return execution(self._watched, self.trace[: self.board[b.STEPS]], self.call_rows, int(self.board[b.RETURNED]))
+
+    def race(self) -> str:
+        """Return what the data race of the last schedule is."""
+        return self._watched.race()
+
+    @property
     def steps(self) -> list[Step]:
         """The steps of the last schedule."""
         return [self._step(row) for row in self.trace[: self.board[b.STEPS]].tolist()]
@@ -217,6 +263,7 @@ class Machine:
             new=row[b.S_NEW],
             site=site,
             call=row[b.S_CALL],
+            choice=row[b.S_CHOICE],
             succeeded=kind != b.CAS or row[b.S_OLD] == row[b.S_A],
         )
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Word
 from latchfree_explore.board import layout as b
+from latchfree_explore.board.drawing import draw
 from latchfree_explore.board.effects import undo
 from latchfree_explore.board.layout import get, put
 from latchfree_explore.machine.launch import run_threads
-from latchfree_explore.strategies.random_choice import draw
 
 
 @kernel
@@ -37,9 +37,11 @@ def _copy(source: Word, target: Word, steps: Word) -> None:
 
 @kernel
 def _copy_threads(board: Word, spare: Word, first: Word, end: Word) -> None:
-    """Copy the threads of some steps to a spare trace, which can then be run along."""
+    """Copy the threads and choices of some steps to a spare trace, which can then be run along."""
     for k in range(first, end):
-        put(spare + 8 * b.STEP_WORDS * k, b.S_THREAD, get(b.step(board, k), b.S_THREAD))
+        step = b.step(board, k)
+        put(spare + 8 * b.STEP_WORDS * k, b.S_THREAD, get(step, b.S_THREAD))
+        put(spare + 8 * b.STEP_WORDS * k, b.S_CHOICE, get(step, b.S_CHOICE))
 
 
 @kernel

@@ -16,6 +16,7 @@ from latchfree_explore.board.effects import leave
 from latchfree_explore.board.layout import get, put
 from latchfree_explore.board.stacks import switch
 from latchfree_explore.strategies.dispatch import choose, settle
+from latchfree_explore.views.clocks import invoked
 
 
 @kernel
@@ -51,8 +52,14 @@ def _begin_step(board: Word, thread: Word, runnable: Word) -> None:
     put(mine, b.S_SITE, get(f, b.F_SITE))
     put(mine, b.S_CALL, get(f, b.F_CALL))
     put(mine, b.S_ENABLED, runnable)
+    if now >= get(board, b.PREFIX):
+        put(mine, b.S_CHOICE, 0)
+    put(mine, b.S_CHOICES, 0)
+    put(mine, b.S_FROM, 0)
+    put(mine, b.S_MADE, 0)
     flags = 0
     if get(f, b.F_INVOKING):
+        invoked(board, thread)
         put(f, b.F_INVOKING, 0)
         flags = b.INVOKES
         call = b.call(board, get(f, b.F_CALL))

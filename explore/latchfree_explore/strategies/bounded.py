@@ -10,6 +10,7 @@ from latchfree.jit import kernel
 from latchfree.kinds import Flag, Word
 from latchfree_explore.board import layout as b
 from latchfree_explore.board.layout import get, put
+from latchfree_explore.strategies.choices import next_choice
 from latchfree_explore.strategies.directed import continued
 from latchfree_explore.strategies.strategy import Strategy
 
@@ -48,6 +49,8 @@ def settle(board: Word) -> None:
 def advance(board: Word) -> Flag:
     """Branch at the last step where another thread is left to try; return False if there is none."""
     for k in range(get(board, b.STEPS) - 1, -1, -1):
+        if next_choice(board, k):
+            return True
         mine = b.step(board, k)
         used = 0
         if k > 0:
@@ -57,6 +60,7 @@ def advance(board: Word) -> Flag:
             if left >> thread & 1 and used + _cost(board, k, thread) <= get(board, b.BOUND):
                 put(mine, b.S_TRIED, get(mine, b.S_TRIED) | 1 << thread)
                 put(mine, b.S_THREAD, thread)
+                put(mine, b.S_CHOICE, 0)
                 put(board, b.PREFIX, k + 1)
                 return True
     return False

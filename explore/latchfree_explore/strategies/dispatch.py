@@ -48,6 +48,7 @@ def install(board: Any, strategy: Strategy) -> None:
     """Make a strategy that of a board, an array of words."""
     board[b.CHOOSE], board[b.SETTLE], board[b.ADVANCE] = addresses(strategy)
     board[b.EXHAUSTIVE], board[b.COUNTED] = strategy.exhaustive, strategy.complete
+    board[b.DRAWN] = not strategy.exhaustive and not strategy.needs_script
 
 
 @kernel

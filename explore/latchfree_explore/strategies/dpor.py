@@ -16,6 +16,7 @@ from latchfree.kinds import Flag, Word
 from latchfree_explore.board import layout as b
 from latchfree_explore.board.dependence import conflict, disturbs
 from latchfree_explore.board.layout import get, put
+from latchfree_explore.strategies.choices import next_choice
 from latchfree_explore.strategies.directed import continued
 from latchfree_explore.strategies.strategy import Strategy
 
@@ -151,6 +152,8 @@ def choose(board: Word, runnable: Word) -> Word:
 def advance(board: Word) -> Flag:
     """Branch at the last step that has a thread left to try; return False if there is none."""
     for k in range(get(board, b.STEPS) - 1, -1, -1):
+        if next_choice(board, k):
+            return True
         mine = b.step(board, k)
         thread = get(mine, b.S_THREAD)
         sleep = get(mine, b.S_SLEEP) | 1 << thread
@@ -163,6 +166,7 @@ def advance(board: Word) -> Flag:
             while not left >> thread & 1:
                 thread += 1
             put(mine, b.S_THREAD, thread)
+            put(mine, b.S_CHOICE, 0)
             put(board, b.PREFIX, k + 1)
             return True
     return False

@@ -9,8 +9,9 @@ from __future__ import annotations
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Word
 from latchfree_explore.board import layout as b
+from latchfree_explore.board.drawing import draw
 from latchfree_explore.board.layout import get, put
-from latchfree_explore.strategies.random_choice import MANY, draw
+from latchfree_explore.strategies.random_choice import MANY
 from latchfree_explore.strategies.strategy import Strategy
 
 #: The most depth: the board has room for the steps at which priorities change.

@@ -1,0 +1,109 @@
+"""What is watched while schedules run: the tables behind a board, and what they say about the last schedule."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latchfree_explore.board import layout as b
+from latchfree_explore.views import tables, weakening
+
+#: Words touched, and writes made, in one schedule.
+MOST_ROWS: Final = 1 << 14
+MOST_MESSAGES: Final = 1 << 15
+#: Sites that may be weakened at once.
+MOST_SITES: Final = 256
+
+#: The memory models, and what is watched under each. A run that TSO allows is one that strong release-acquire allows.
+WATCHED: Final = {"sc": b.NOT_WATCHED, "tso": b.VIEWS, "sra": b.VIEWS, "rc11": b.PLACES}
+
+
+class Watched:
+    """Tables for one machine; without a weak memory model and without `races` there are none.
+
+    Parameters
+    ----------
+    board : int64 array
+        The board that is told where the tables are.
+    words : int
+        The size of the memory under test.
+    memory : str
+        A memory model, see `WATCHED`.
+    races : bool
+        Whether data races are looked for where memory is sequentially consistent.
+
+    Raises
+    ------
+    ValueError
+        If there is no such memory model.
+    """
+
+    def __init__(self, board: NDArray[np.int64], words: int, memory: str, races: bool) -> None:
+        if memory not in WATCHED:
+            raise ValueError(f"unknown memory model {memory!r}; there are: {', '.join(WATCHED)}")
+        self._board = board
+        watch = WATCHED[memory] or (b.RACES if races else b.NOT_WATCHED)
+        board[b.WATCH] = watch
+        if watch == b.NOT_WATCHED:
+            return
+        self._row_of = np.zeros(words, np.int64)
+        self._rows = np.zeros((MOST_ROWS, tables.ROW_WORDS), np.int64)
+        self._messages = np.zeros((MOST_MESSAGES, tables.MESSAGE_WORDS), np.int64)
+        self._clocks = np.zeros((tables.CLOCKS, b.MOST_THREADS), np.int64)
+        self._sites = np.zeros(MOST_SITES, np.int64)
+        for at, value in (
+            (b.ROW_OF, self._row_of.ctypes.data),
+            (b.ROWS, self._rows.ctypes.data),
+            (b.MOST_ROWS, MOST_ROWS),
+            (b.MESSAGES, self._messages.ctypes.data),
+            (b.MOST_MESSAGES, MOST_MESSAGES),
+            (b.CLOCKS, self._clocks.ctypes.data),
+            (b.WEAK_SITES, self._sites.ctypes.data),
+        ):
+            board[at] = value
+
+    def weaken(self, sites: Sequence[int], how: int) -> None:
+        """From now on make the accesses of some sites weaker; `how` is one of `latchfree_explore.views.weakening`."""
+        if len(sites) > MOST_SITES:
+            raise ValueError(f"{len(sites)} sites to weaken; at most {MOST_SITES} are possible")
+        self._sites[: len(sites)] = sites
+        self._board[b.WEAKENED] = len(sites)
+        self._board[b.WEAKENING] = how
+
+    def race(self) -> str:
+        """Return what the data race of the last schedule is."""
+        board = self._board
+        kind = b.KINDS[int(board[b.RACE_KIND])]
+        site = ctypes.string_at(int(board[b.RACE_SITE])).decode()
+        other = ("a plain " if board[b.RACE_PLAIN] else "an atomic ") + ("write" if board[b.RACE_WRITES] else "read")
+        return (
+            f"{kind} of word {board[b.RACE_AT]} by thread {board[b.RACE_THREAD]} at {site}, "
+            f"and {other} by thread {board[b.RACE_OTHER]} that may be late or early: nothing orders the two"
+        )
+
+    def how(self, site: int) -> int:
+        """Return how the accesses of a site are weakened."""
+        weakened = self._sites[: self._board[b.WEAKENED]]
+        return int(self._board[b.WEAKENING]) if site in weakened else weakening.AS_CODED
+
+    def orders(self) -> Iterator[tuple[int, list[int]]]:
+        """Yield each word that has messages, and their numbers in modification order."""
+        for row in self._rows[1 : self._board[b.ROWS_USED] + 1]:
+            numbers = []
+            k = int(row[tables.R_NEWEST])
+            while k:
+                numbers.append(k)
+                k = int(self._messages[k, tables.M_BEFORE])
+            if numbers:
+                yield int(row[tables.R_WORD]), numbers[::-1]
+
+    def poke(self, number: int) -> tuple[int, int] | None:
+        """Return the thread that poked a message, and after how many steps; None if no poke made it."""
+        message = self._messages[number]
+        if message[tables.M_SORT] != tables.PLAIN:
+            return None
+        return int(message[tables.M_THREAD]), int(message[tables.M_STEPS])
