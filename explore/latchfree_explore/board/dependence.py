@@ -82,7 +82,8 @@ def conflict(board: Word, i: Word, j: Word) -> Flag:
     """Return whether steps `i` and `j`, of different threads, depend on each other."""
     one, other = b.step(board, i), b.step(board, j)
     flags, others = get(one, b.S_FLAGS), get(other, b.S_FLAGS)
-    if (flags & b.RETURNS and others & b.INVOKES) or (flags & b.INVOKES and others & b.RETURNS):
+    ordered = (flags & b.RETURNS and others & b.INVOKES) or (flags & b.INVOKES and others & b.RETURNS)
+    if ordered and get(board, b.REAL_TIME):
         return True
     at = get(one, b.S_AT)
     if at != b.NOWHERE and at == get(other, b.S_AT):
@@ -105,7 +106,8 @@ def disturbs(board: Word, i: Word, thread: Word, returns: Word) -> Flag:
     done = b.step(board, i)
     next_ = b.fiber(board, thread)
     flags = get(done, b.S_FLAGS)
-    if (flags & b.RETURNS and get(next_, b.F_INVOKING)) or (flags & b.INVOKES and returns):
+    ordered = (flags & b.RETURNS and get(next_, b.F_INVOKING)) or (flags & b.INVOKES and returns)
+    if ordered and get(board, b.REAL_TIME):
         return True
     at = get(next_, b.F_AT)
     if at == b.NOWHERE:

@@ -73,6 +73,7 @@ SOLO_CHOOSE: Final = 69  # address of the function that chooses where a thread i
 DRAWN: Final = 70  # whether what a load reads is drawn, and not enumerated or given
 
 # Weak memory and races, see `latchfree_explore.views`.
+REAL_TIME: Final = 71  # whether it counts that one operation had returned when another began
 WATCH: Final = 72  # NOT_WATCHED, RACES, VIEWS or PLACES
 ROWS: Final = 73  # address of the rows, one for each word touched in a schedule
 ROW_OF: Final = 74  # address of an index: the row of each word, 0 if there is none
@@ -91,9 +92,8 @@ RACE_SITE: Final = 86
 RACE_OTHER: Final = 87  # the thread of the earlier access
 RACE_WRITES: Final = 88  # whether the earlier access wrote
 RACE_PLAIN: Final = 89  # whether the earlier access was plain
-WEAKENED: Final = 90  # how many sites are weakened, the address of their list, and how
+WEAKENED: Final = 90  # how many sites are weakened, and the address of their list: a site, and how
 WEAK_SITES: Final = 91
-WEAKENING: Final = 92
 
 # What is watched.
 NOT_WATCHED: Final = 0

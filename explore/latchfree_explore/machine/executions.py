@@ -44,7 +44,7 @@ def execution(watched: Watched, trace: NDArray[np.int64], calls: NDArray[np.int6
     calls : int64 array of shape (operations, words of an operation)
         The operations.
     ended : int
-        Mask of the operations that returned.
+        Mask of the operations of whose return there may be news.
 
     Returns
     -------
@@ -52,7 +52,10 @@ def execution(watched: Watched, trace: NDArray[np.int64], calls: NDArray[np.int6
     """
     steps = trace.tolist()
     place = {k: place for _, numbers in watched.orders() for place, k in enumerate(numbers)}
-    events = sorted([*_accesses(watched, steps), *_pokes(watched), *_news(steps, calls, ended)], key=lambda e: e.when)
+    events = sorted(
+        [*_accesses(watched, steps), *_pokes(watched), *_news(steps, calls, ended)],
+        key=lambda e: e.when,
+    )
     index = {event.makes: k for k, event in enumerate(events) if event.makes}
     rows = []
     for event in events:
@@ -71,7 +74,7 @@ def _accesses(watched: Watched, steps: list[list[int]]) -> Iterator[_Event]:
         if kind == b.FENCE and watched.how(step[b.S_SITE]) == weakening.AS_CODED:
             yield _Event((k, 1), Row(thread, "F", None, "sc"))
         if kind < b.FENCE and kind not in (b.PEEK, b.POKE):
-            row = Row(thread, "R", step[b.S_AT], _order(kind, watched.how(step[b.S_SITE])))
+            row = Row(thread, "R", step[b.S_AT], _order(kind, watched.how(step[b.S_SITE])), value=step[b.S_NEW])
             if kind == b.STORE or (kind == b.EXCHANGE and watched.how(step[b.S_SITE]) == weakening.AS_STORE):
                 row = row._replace(kind="W")
             elif step[b.S_MADE]:

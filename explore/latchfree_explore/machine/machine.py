@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import Any, Final
@@ -70,6 +70,8 @@ class Machine:
         asks `allows`.
     races : bool
         Whether a data race is a failure; under a weak memory model it always is.
+    real_time : bool
+        Whether what returned before an operation began may be known to the operation, as linearizability has it.
 
     Attributes
     ----------
@@ -98,6 +100,7 @@ class Machine:
         steps: int = MOST_STEPS,
         memory: str = "sc",
         races: bool = False,
+        real_time: bool = True,
     ) -> None:
         target.validate(scenario)
         self.target, self.scenario, self.model = target, scenario, memory
@@ -131,6 +134,7 @@ class Machine:
             (b.SOLO_STEPS, progress),
             (b.SOLO_CHOOSE, solo_choose() if progress else 0),
             (b.SEED, 1),
+            (b.REAL_TIME, real_time),
         ):
             self.board[at] = value
         self._watched = Watched(self.board, len(self.memory.words), memory, races)
@@ -235,13 +239,23 @@ class Machine:
         made: list[int] = self.trace[: self.board[b.STEPS], b.S_CHOICE].tolist()
         return made
 
-    def weaken(self, sites: Sequence[int], how: int) -> None:
-        """From now on make the accesses of some sites weaker, see `latchfree_explore.views.weakening`."""
-        self._watched.weaken(sites, how)
+    def sites(self) -> dict[tuple[str, str], set[int]]:
+        """Return the accesses of the last schedule, by "file:line" and kind; each has the addresses of its sites."""
+        found: dict[tuple[str, str], set[int]] = {}
+        for row in self.trace[: self.board[b.STEPS]].tolist():
+            if row[b.S_SITE]:
+                line = ctypes.string_at(row[b.S_SITE]).decode()
+                found.setdefault((line, b.KINDS[row[b.S_KIND]]), set()).add(row[b.S_SITE])
+        return found
+
+    def weaken(self, sites: Mapping[int, int]) -> None:
+        """From now on make the accesses of sites weaker; how is one of `latchfree_explore.views.weakening`."""
+        self._watched.weaken(sites)
 
     def execution(self) -> Graph:
         """Return the last schedule as an execution graph."""
-        return execution(self._watched, self.trace[: self.board[b.STEPS]], self.call_rows, int(self.board[b.RETURNED]))
+        returned = int(self.board[b.RETURNED]) if self.board[b.REAL_TIME] else 0
+        return execution(self._watched, self.trace[: self.board[b.STEPS]], self.call_rows, returned)
 
     def race(self) -> str:
         """Return what the data race of the last schedule is."""

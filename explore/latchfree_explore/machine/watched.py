@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 import numpy as np
@@ -54,7 +54,7 @@ class Watched:
         self._rows = np.zeros((MOST_ROWS, tables.ROW_WORDS), np.int64)
         self._messages = np.zeros((MOST_MESSAGES, tables.MESSAGE_WORDS), np.int64)
         self._clocks = np.zeros((tables.CLOCKS, b.MOST_THREADS), np.int64)
-        self._sites = np.zeros(MOST_SITES, np.int64)
+        self._sites = np.zeros((MOST_SITES, 2), np.int64)
         for at, value in (
             (b.ROW_OF, self._row_of.ctypes.data),
             (b.ROWS, self._rows.ctypes.data),
@@ -66,13 +66,13 @@ class Watched:
         ):
             board[at] = value
 
-    def weaken(self, sites: Sequence[int], how: int) -> None:
-        """From now on make the accesses of some sites weaker; `how` is one of `latchfree_explore.views.weakening`."""
+    def weaken(self, sites: Mapping[int, int]) -> None:
+        """From now on make the accesses of these sites weaker; how is one of `latchfree_explore.views.weakening`."""
         if len(sites) > MOST_SITES:
             raise ValueError(f"{len(sites)} sites to weaken; at most {MOST_SITES} are possible")
-        self._sites[: len(sites)] = sites
+        for k, weakened in enumerate(sites.items()):
+            self._sites[k] = weakened
         self._board[b.WEAKENED] = len(sites)
-        self._board[b.WEAKENING] = how
 
     def race(self) -> str:
         """Return what the data race of the last schedule is."""
@@ -87,8 +87,10 @@ class Watched:
 
     def how(self, site: int) -> int:
         """Return how the accesses of a site are weakened."""
-        weakened = self._sites[: self._board[b.WEAKENED]]
-        return int(self._board[b.WEAKENING]) if site in weakened else weakening.AS_CODED
+        for weakened, how in self._sites[: self._board[b.WEAKENED]].tolist():
+            if weakened == site:
+                return int(how)
+        return weakening.AS_CODED
 
     def orders(self) -> Iterator[tuple[int, list[int]]]:
         """Yield each word that has messages, and their numbers in modification order."""

@@ -48,7 +48,7 @@ def returned(board: Word, thread: Word) -> None:
 
     What returned before may be known: the client can have been told. Nothing else orders operations of two threads.
     """
-    if get(board, b.WATCH):
+    if get(board, b.WATCH) and get(board, b.REAL_TIME):
         tick(board, thread)
         join(board, clock(board, CLIENT), clock(board, thread))
 
@@ -56,7 +56,7 @@ def returned(board: Word, thread: Word) -> None:
 @kernel
 def invoked(board: Word, thread: Word) -> None:
     """Let `thread` know what returned operations knew: it begins an operation."""
-    if get(board, b.WATCH):
+    if get(board, b.WATCH) and get(board, b.REAL_TIME):
         join(board, clock(board, thread), clock(board, CLIENT))
 
 

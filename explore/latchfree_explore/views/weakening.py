@@ -25,6 +25,6 @@ def weakening(board: Word, site: Word) -> Word:
     """Return how the accesses of a site are weakened."""
     sites = get(board, b.WEAK_SITES)
     for k in range(get(board, b.WEAKENED)):
-        if get(sites, k) == site:
-            return get(board, b.WEAKENING)
+        if get(sites, 2 * k) == site:
+            return get(sites, 2 * k + 1)
     return AS_CODED
