@@ -35,8 +35,10 @@ earlier store of its thread, as a load does on x86.)
 - *seq_cst*: ``psc`` is acyclic.
 - *no thin air*: ``po or rf`` is acyclic.
 
-All four have *atomicity*: nothing is in mo between an update and the write that the update read. The relations are
-defined in `latchfree_explore.weak.graph` and `latchfree_explore.weak.derived`.
+All four have *atomicity*: an update comes in mo right after the write that the update read. (The paper of RC11 splits
+an update into a read and a write, and says the half of it; the other half, that the update is not before that write,
+follows there from coherence.) The relations are defined in `latchfree_explore.weak.graph` and
+`latchfree_explore.weak.derived`.
 
 Each model allows every graph that the one before it allows.
 """
@@ -178,8 +180,8 @@ def allowed_by(graph: Graph) -> tuple[Model, ...]:
 def races(graph: Graph) -> list[tuple[int, int]]:
     """Return the data races of a graph: pairs of events, by index.
 
-    Two accesses of one word by different threads race if one of them writes, one of them is plain, and neither happens
-    before the other. Initial writes race with nothing.
+    Two accesses of one word by different threads race if one of them writes, one of them is plain, and neither
+    happens before the other. Initial writes race with nothing.
 
     Parameters
     ----------

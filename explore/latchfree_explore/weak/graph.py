@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
-from latchfree_explore.weak.relations import Relation, inverse
+from latchfree_explore.weak.relations import Relation
 
 Kind: TypeAlias = Literal["R", "W", "U", "C", "F"]
 """Read, write, update (a read-modify-write that wrote), compare-and-swap that failed (a read), fence."""
@@ -61,8 +61,8 @@ class Row(NamedTuple):
     reads : int or None
         For R, U and C: the index, in the list of rows, of the row whose write was read, or `INITIAL`.
     place : int or None
-        For W and U: any number; writes of one word are in ``mo`` as their places are in size, after the initial write.
-        Where writes take effect in the order in which they are made, the index of the row will do.
+        For W and U: any number; writes of one word are in ``mo`` as their places are in size, after the initial
+        write. Where writes take effect in the order in which they are made, the index of the row will do.
     value : int or None
         What a W or U wrote, if that matters to who looks at the graph. No axiom looks at values.
     """
@@ -105,7 +105,7 @@ class Graph:
     writes: Mapping[Place, tuple[int, ...]]
 
     @classmethod
-    def record(cls, rows: Sequence[Row], initial: Mapping[Place, int] | None = None) -> Graph:
+    def record(cls, rows: Sequence[Row], initial: Mapping[str, int] | Mapping[int, int] | None = None) -> Graph:
         """Make the graph of a recorded run.
 
         Parameters
@@ -126,7 +126,7 @@ class Graph:
         ValueError
             If a row makes no sense; the message names the row.
         """
-        values = dict(initial or {})
+        values: dict[Place, int] = {**(initial or {})}
         words = list(dict.fromkeys([*values, *(row.word for row in rows if row.word is not None)]))
         first = len(words)
         for number, row in enumerate(rows):
@@ -255,9 +255,16 @@ class Graph:
 
     @cached_property
     def atomic(self) -> bool:
-        """Whether no write is, in modification order, between an update and the write that the update read."""
-        before = inverse(self.mo)
-        return not any(self.updates >> i & 1 and row & before[i] for i, row in enumerate(self.rb))
+        """Whether each update comes right after the write that it read, in modification order."""
+        return all(
+            event.kind != "U" or event.word is None or self._just_before(i, event.word) == self.source[i]
+            for i, event in enumerate(self.events)
+        )
+
+    def _just_before(self, write: int, word: Place) -> int:
+        """Return the write before another in modification order."""
+        order = self.writes[word]
+        return order[order.index(write) - 1]
 
 
 def _check(number: int, row: Row, rows: Sequence[Row]) -> None:

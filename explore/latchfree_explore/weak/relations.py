@@ -1,7 +1,7 @@
 """Binary relations between events, as bit masks.
 
-A relation is a tuple of integers, one for each event: bit `j` of entry `i` says that event `i` is related to event `j`.
-With events 0, 1, 2, the relation ``(0b010, 0b100, 0)`` leads from 0 to 1 and from 1 to 2.
+A relation is a tuple of integers, one for each event: bit `j` of entry `i` says that event `i` is related to event
+`j`. With events 0, 1, 2, the relation ``(0b010, 0b100, 0)`` leads from 0 to 1 and from 1 to 2.
 """
 
 from __future__ import annotations

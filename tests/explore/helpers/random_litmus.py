@@ -1,30 +1,67 @@
-"""Random litmus programs of the accesses that the explorer has."""
+"""Random litmus programs, and execution graphs in a form that does not depend on who made them."""
 
 from __future__ import annotations
 
+import math
 import random
+from collections import Counter
 
-from latchfree_explore.weak.programs import Program, parse_program
+from latchfree_explore.weak.graph import Graph
+from latchfree_explore.weak.programs import Instruction, Program
 
-_LOADS = ("load {w}", "load {w}", "load_seq {w}", "load {w} rlx")
-_WRITES = (
-    "store {w} {n}", "store {w} {n}", "store {w} {n} rlx", "exchange {w} {n}", "exchange {w} {n} ar",
-    "exchange {w} {n} rlx", "cas {w} 0 {n}", "cas {w} 1 {n}", "cas {w} 0 {n} ar", "fetch_add {w} 1",
-    "fetch_add {w} 1 rlx",
-)  # fmt: skip
-#: What our atomics have; the others are what they may be weakened to.
-_OURS = ("load {w}", "load_seq {w}", "store {w} {n}", "exchange {w} {n}", "cas {w} 0 {n}", "fetch_add {w} 1", "fence")
+ORDERS = {
+    "load": ("na", "rlx", "acq", "sc"),
+    "store": ("na", "rlx", "rel", "sc"),
+    "exchange": ("rlx", "acq", "rel", "ar", "sc"),
+    "cas": ("rlx", "acq", "rel", "ar", "sc"),
+    "fetch_add": ("rlx", "acq", "rel", "ar", "sc"),
+    "fence": ("acq", "rel", "ar", "sc", "sc", "sc"),
+}
+OPERATIONS = ("load", "load", "load", "store", "store", "store", "exchange", "cas", "fetch_add", "fence")
 
 
-def random_program(rng: random.Random, *, ours: bool = False, most: int = 8) -> Program:
-    """Return a program of two or three threads, two words, and at most so many instructions."""
-    fresh = iter(range(1, 100))
-    forms = _OURS if ours else (*_LOADS, *_LOADS, *_WRITES, "fence")
+def random_instruction(rng: random.Random, value: int) -> Instruction:
+    operation = rng.choice(OPERATIONS)
+    order = rng.choice(ORDERS[operation])
+    if operation == "fence":
+        return Instruction("fence", "", order)
+    numbers = {"load": (), "cas": (rng.choice((0, 0, 1, 2)), value), "fetch_add": (1,)}.get(operation, (value,))
+    return Instruction(operation, rng.choice("xy"), order, numbers)
+
+
+def size(program: Program) -> int:
+    """At most how many candidate executions there are."""
+    count = 1
+    for word in program.initial:
+        there = [each for thread in program.threads for each in thread if each.word == word]
+        writes = sum(each.may_write for each in there)
+        count *= math.factorial(writes) * math.prod(writes + 1 - each.may_write for each in there if each.reads)
+    return count
+
+
+def random_program(rng: random.Random, most: int) -> Program:
+    """A program of two to four threads with at most so many candidate executions."""
     while True:
-        threads = [
-            [rng.choice(forms).format(w=rng.choice("xy"), n=next(fresh)) for _ in range(rng.randint(1, 3))]
-            for _ in range(rng.choice((2, 2, 3)))
-        ]
-        text = " | ".join("; ".join(line) for line in threads)
-        if sum(map(len, threads)) <= most and "x" in text and "y" in text:
-            return parse_program(text)
+        values = iter(range(1, 100))
+        threads = tuple(
+            tuple(random_instruction(rng, next(values)) for _ in range(rng.randint(1, 4)))
+            for _ in range(rng.choice((2, 2, 3, 3, 4)))
+        )
+        words = dict.fromkeys(each.word for thread in threads for each in thread if each.word)
+        program = Program(threads, dict.fromkeys(words, 0))
+        if words and 2 <= size(program) <= most:
+            return program
+
+
+def shape(graph: Graph) -> object:
+    """Events, values, rf and mo, with events named by thread and position."""
+    seen: Counter[int] = Counter()
+    name = []
+    for event in graph.events:
+        name.append((event.thread, seen[event.thread]))
+        seen[event.thread] += 1
+    return (
+        tuple(sorted((name[i], event) for i, event in enumerate(graph.events))),
+        tuple(sorted((name[r], name[w]) for r, w in enumerate(graph.source) if w is not None)),
+        tuple((word, tuple(name[w] for w in order)) for word, order in sorted(graph.writes.items())),
+    )

@@ -6,7 +6,7 @@ import random
 from collections import defaultdict
 
 import pytest
-from random_litmus import random_program
+from random_fiber_litmus import random_program
 
 from latchfree_explore.litmus import can_run, schedules
 from latchfree_explore.weak.axioms import MODELS

@@ -116,6 +116,7 @@ def test_an_update_is_next_to_what_it_read():
     assert judged(U(0, "x", place=1), U(1, "x", place=2)) == ""
     assert judged(U(0, "x", place=1), U(1, "x", 0, place=2)) == " ".join(MODELS)
     assert judged(W(0, "x", place=1), U(1, "x", place=2)) == ""
+    assert judged(U(0, "x", 1, place=1), U(1, "x", 2, place=2), W(2, "x", place=3)) == ""
 
 
 def test_no_value_out_of_thin_air():
