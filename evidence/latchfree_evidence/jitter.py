@@ -25,6 +25,7 @@ from latchfree.atomics import (
     fetch_or,
     load,
     load_seq,
+    load_unsure,
     pause,
     peek,
     poke,
@@ -137,7 +138,7 @@ def _shaken_write(operation: Any) -> Any:
     return overload(operation)(choose)
 
 
-_READS: tuple[Any, ...] = (load, load_seq)
+_READS: tuple[Any, ...] = (load, load_seq, load_unsure)
 _WRITES: tuple[Any, ...] = (store, exchange, fetch_add, fetch_or, fetch_and, fetch_max, fetch_min)
 for _operation in _READS:
     _shaken_read(_operation)

@@ -213,6 +213,7 @@ def _write(operation: Any, *, shaken: bool) -> None:
 
 _read(atomics.load, shaken=True)
 _read(atomics.load_seq, shaken=True)
+_read(atomics.load_unsure, shaken=True)
 _read(atomics.peek, shaken=False)
 _write(atomics.poke, shaken=False)
 for _operation in ("store", "exchange", "fetch_add", "fetch_or", "fetch_and", "fetch_max", "fetch_min"):

@@ -35,6 +35,7 @@ __all__ = [
     "in_line",
     "load",
     "load_seq",
+    "load_unsure",
     "out_of_line",
     "pause",
     "peek",
@@ -58,6 +59,15 @@ def load(mem, at):
 @stub
 def load_seq(mem, at):
     """Read word `at` in the single total order of all sequentially consistent accesses."""
+
+
+@stub
+def load_unsure(mem, at):
+    """Read word `at`, which may be another thread's by now, and written plainly (acquire).
+
+    Example: the link of the first node of a stack. Another thread may have taken the node and be filling it in; then
+    the value is arbitrary, and the compare-and-swap of the stack's head fails. The value counts only if that succeeds.
+    """
 
 
 @stub

@@ -260,6 +260,10 @@ def register(atomics: Any) -> None:
     def _load_seq(mem, at):
         return (lambda mem, at: _load_seq_i(mem, at)) if _bare(mem) else None
 
+    @overload(atomics.load_unsure)
+    def _load_unsure(mem, at):
+        return (lambda mem, at: _load_i(mem, at)) if _bare(mem) else None
+
     @overload(atomics.peek)
     def _peek(mem, at):
         return (lambda mem, at: _peek_i(mem, at)) if _bare(mem) else None

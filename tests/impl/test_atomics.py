@@ -31,7 +31,7 @@ def _writer(operation):
     return njit(lambda mem, at, value: operation(mem, at, value))
 
 
-@pytest.mark.parametrize("name", ["load", "load_seq", "peek"])
+@pytest.mark.parametrize("name", ["load", "load_seq", "load_unsure", "peek"])
 def test_reads_the_word_at_the_offset(name):
     words, base = _words(3, 5, WORD)
     read = _reader(getattr(atomics, name))
@@ -120,7 +120,7 @@ def test_raw_reads_at_odd_addresses():
         assert read_byte(np.uint64(address + k)) == raw[k]
 
 
-@pytest.mark.parametrize("name", ["load", "load_seq", "peek", "fence", "pause"])
+@pytest.mark.parametrize("name", ["load", "load_seq", "load_unsure", "peek", "fence", "pause"])
 def test_python_cannot_call_them(name):
     arguments = (0,) if name in ("fence", "pause") else (0, 0)
     with pytest.raises(TypeError, match=rf"latchfree\.atomics\.{name} works in numba-compiled code only"):
@@ -286,6 +286,7 @@ def _pass_through():
 
 _count(atomics.load, 0)
 _count(atomics.load_seq, 0)
+_count(atomics.load_unsure, 0)
 _count(atomics.store, 1)
 _count(atomics.exchange, 1)
 _count(atomics.fetch_add, 1)

@@ -15,7 +15,7 @@ from latchfree_evidence.refinement.labels import ATOMIC, accesses
 IMPL = Path(__file__).resolve().parents[2] / "impl" / "latchfree"
 TABLE = Path(__file__).with_name("orders.txt")
 
-ORDERS = {"load": "acquire", "store": "release"}
+ORDERS = {"load": "acquire", "load_unsure": "acquire", "store": "release"}
 """All others are seq_cst."""
 
 

@@ -53,6 +53,7 @@ _MEANING: dict[str, Callable[..., Any]] = {
     "trailing_zeros": trailing_zeros,
     "load": SymbolicMemory.read,
     "load_seq": SymbolicMemory.read,
+    "load_unsure": SymbolicMemory.read,
     "peek": SymbolicMemory.read,
     "store": SymbolicMemory.write,
     "poke": SymbolicMemory.write,

@@ -23,7 +23,8 @@ import latchfree
 import latchfree_evidence
 
 ATOMIC: Final = frozenset({
-    "load", "load_seq", "store", "cas", "exchange", "fetch_add", "fetch_or", "fetch_and", "fetch_max", "fetch_min",
+    "load", "load_seq", "load_unsure", "store", "cas", "exchange", "fetch_add", "fetch_or", "fetch_and", "fetch_max",
+    "fetch_min",
 })  # fmt: skip
 """The functions of `latchfree.atomics` that are a shared access."""
 

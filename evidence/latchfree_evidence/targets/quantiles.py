@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from latchfree.atomics import poke
+from latchfree.atomics import pause, poke
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Handle, Word
 from latchfree.sketches.kernels import kll, lanes
@@ -58,11 +58,13 @@ def new_kll(mem: Handle, threads: Word) -> Word:
 
 @kernel
 def kll_add(mem: Handle, record: Word, thread: Word, item: Word) -> None:
-    """Add an item, in a lane of one's own; with two writers, there is one."""
+    """Add an item, in a lane of one's own; a third writer waits for one."""
     lane = lanes.claim(mem, _0, record, _1)
-    if lane != _0:
-        kll.add(mem, record, lane, np.uint64(item))
-        lanes.release(mem, lane)
+    while lane == _0:
+        pause(mem)
+        lane = lanes.claim(mem, _0, record, _1)
+    kll.add(mem, record, lane, np.uint64(item))
+    lanes.release(mem, lane)
 
 
 @kernel

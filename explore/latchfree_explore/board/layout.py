@@ -176,23 +176,24 @@ RETURNS: Final = 2
 # Kinds of access.
 LOAD: Final = 0
 LOAD_SEQ: Final = 1
-STORE: Final = 2
-CAS: Final = 3
-EXCHANGE: Final = 4
-FETCH_ADD: Final = 5
-FETCH_OR: Final = 6
-FETCH_AND: Final = 7
-FETCH_MAX: Final = 8
-FETCH_MIN: Final = 9
-PEEK: Final = 10
-POKE: Final = 11
-FENCE: Final = 12  # this and the rest touch no word
-PAUSE: Final = 13
-NOTHING: Final = 14
+LOAD_UNSURE: Final = 2
+STORE: Final = 3
+CAS: Final = 4
+EXCHANGE: Final = 5
+FETCH_ADD: Final = 6
+FETCH_OR: Final = 7
+FETCH_AND: Final = 8
+FETCH_MAX: Final = 9
+FETCH_MIN: Final = 10
+PEEK: Final = 11
+POKE: Final = 12
+FENCE: Final = 13  # this and the rest touch no word
+PAUSE: Final = 14
+NOTHING: Final = 15
 
 KINDS: Final = (
-    "load", "load_seq", "store", "cas", "exchange", "fetch_add", "fetch_or", "fetch_and", "fetch_max", "fetch_min",
-    "peek", "poke", "fence", "pause", "no access",
+    "load", "load_seq", "load_unsure", "store", "cas", "exchange", "fetch_add", "fetch_or", "fetch_and", "fetch_max",
+    "fetch_min", "peek", "poke", "fence", "pause", "no access",
 )  # fmt: skip
 
 NOWHERE: Final = -1

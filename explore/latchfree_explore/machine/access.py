@@ -186,6 +186,7 @@ def _register(function: Any, kind: int, arity: int, words: int, returns: Any) ->
 
 _register(atomics.load, b.LOAD, 2, 0, types.uint64)
 _register(atomics.load_seq, b.LOAD_SEQ, 2, 0, types.uint64)
+_register(atomics.load_unsure, b.LOAD_UNSURE, 2, 0, types.uint64)
 _register(atomics.store, b.STORE, 3, 1, types.none)
 _register(atomics.cas, b.CAS, 4, 2, types.boolean)
 _register(atomics.peek, b.PEEK, 2, 0, types.uint64)

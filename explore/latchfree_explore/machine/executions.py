@@ -20,7 +20,7 @@ from latchfree_explore.machine.watched import Watched
 from latchfree_explore.views import weakening
 from latchfree_explore.weak.graph import INITIAL, Graph, Order, Row
 
-_ORDERS: Final[dict[int, Order]] = {b.LOAD: "acq", b.STORE: "rel"}
+_ORDERS: Final[dict[int, Order]] = {b.LOAD: "acq", b.LOAD_UNSURE: "acq", b.STORE: "rel"}
 
 
 class _Event(NamedTuple):

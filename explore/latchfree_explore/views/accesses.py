@@ -82,18 +82,21 @@ def watched(board: Word, kind: Word, at: Word, expected: Word, operand: Word, si
     how = weakening(board, site)
     if how == AS_STORE and kind == b.EXCHANGE:
         kind = b.STORE
-    reads, writes = kind != b.STORE, kind != b.LOAD and kind != b.LOAD_SEQ
-    seq = kind != b.LOAD and kind != b.STORE and how == AS_CODED
+    reads, writes = kind != b.STORE, kind >= b.STORE
+    seq = (writes or kind == b.LOAD_SEQ) and kind != b.STORE and how == AS_CODED
+    sure = kind != b.LOAD_UNSURE
     acquires, releases = reads and how != RELAXED, writes and how != RELAXED
     me = get(board, b.CURRENT)
     now = tick(board, me)
     row = row_of(board, at)
-    look(board, row, at, kind, site, PLAIN_WRITES)
+    if sure:
+        look(board, row, at, kind, site, PLAIN_WRITES)
     old = get(get(board, b.BASE), at)
     step = b.step(board, get(board, b.STEPS) - 1)
     after = get(row, R_NEWEST)
     if reads:
-        put(row, ATOMIC_READS + me, now)
+        if sure:
+            put(row, ATOMIC_READS + me, now)
         if after != 0:
             after = read_from(board, row, kind, expected, seq)
             old = get(message(board, after), M_VALUE)

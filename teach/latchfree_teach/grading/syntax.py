@@ -27,8 +27,8 @@ MOST_DEPTH: Final = 60
 MOST_NAME: Final = 80
 _MEMORY: Final = "mem"
 _ATOMICS: Final = (
-    "load", "load_seq", "peek", "store", "poke", "cas", "exchange", "fetch_add", "fetch_or", "fetch_and", "fetch_max",
-    "fetch_min", "fence", "barrier", "prefetch", "prefetch_read", "pause",
+    "load", "load_seq", "load_unsure", "peek", "store", "poke", "cas", "exchange", "fetch_add", "fetch_or", "fetch_and",
+    "fetch_max", "fetch_min", "fence", "barrier", "prefetch", "prefetch_read", "pause",
 )  # fmt: skip
 _CODING: Final = re.compile(r"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")  # as Python finds it in the first two lines
 

@@ -31,7 +31,7 @@ from latchfree_teach.play.tracker import Configurations, Steps, Tracker
 MOST_STEPS: Final = 1_500
 _SAMPLES: Final = 60
 _MASK: Final = (1 << 64) - 1
-_READS: Final = frozenset({b.LOAD, b.LOAD_SEQ, b.PEEK})
+_READS: Final = frozenset({b.LOAD, b.LOAD_SEQ, b.LOAD_UNSURE, b.PEEK})
 
 
 class Thread(NamedTuple):

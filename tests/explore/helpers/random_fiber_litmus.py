@@ -6,20 +6,17 @@ import random
 
 from latchfree_explore.weak.programs import Program, parse_program
 
-_LOADS = ("load {w}", "load {w}", "load_seq {w}", "load {w} rlx")
-_WRITES = (
-    "store {w} {n}", "store {w} {n}", "store {w} {n} rlx", "exchange {w} {n}", "exchange {w} {n} ar",
-    "exchange {w} {n} rlx", "cas {w} 0 {n}", "cas {w} 1 {n}", "cas {w} 0 {n} ar", "fetch_add {w} 1",
-    "fetch_add {w} 1 rlx",
+_OURS = (
+    "load {w}", "load {w}", "load_seq {w}", "store {w} {n}", "store {w} {n}", "exchange {w} {n}", "cas {w} 0 {n}",
+    "cas {w} 1 {n}", "fetch_add {w} 1", "fence", "exchange {w} {n} ar", "cas {w} 0 {n} ar",
 )  # fmt: skip
-#: What our atomics have; the others are what they may be weakened to.
-_OURS = ("load {w}", "load_seq {w}", "store {w} {n}", "exchange {w} {n}", "cas {w} 0 {n}", "fetch_add {w} 1", "fence")
+_RELAXED = ("load {w} rlx", "load {w} rlx", "store {w} {n} rlx", "exchange {w} {n} rlx", "fetch_add {w} 1 rlx")
 
 
-def random_program(rng: random.Random, *, ours: bool = False, most: int = 8) -> Program:
+def random_program(rng: random.Random, *, relaxed: bool, most: int = 8) -> Program:
     """Return a program of two or three threads, two words, and at most so many instructions."""
     fresh = iter(range(1, 100))
-    forms = _OURS if ours else (*_LOADS, *_LOADS, *_WRITES, "fence")
+    forms = (*_OURS, *_RELAXED, *_RELAXED) if relaxed else _OURS
     while True:
         threads = [
             [rng.choice(forms).format(w=rng.choice("xy"), n=next(fresh)) for _ in range(rng.randint(1, 3))]

@@ -39,7 +39,7 @@ from latchfree.arena.layout import (
     P_LIVE,
     SHARED_LISTS,
 )
-from latchfree.atomics import barrier, cas, in_line, load, out_of_line, peek, poke, prefetch
+from latchfree.atomics import barrier, cas, in_line, load, load_unsure, out_of_line, peek, poke, prefetch
 from latchfree.border.objects import room
 from latchfree.jit import external, kernel
 from latchfree.kinds import Flag, Handle, Word
@@ -214,7 +214,7 @@ def refill(mem: Handle, me: Word, kind: Word) -> Word:
         if first == _0:
             return _0
         # The batch may be gone and in use by now; then what is read here is nonsense, and the CAS fails.
-        below = load(mem, first + _1) & _OFFSET
+        below = load_unsure(mem, first + _1) & _OFFSET
         # spec: FreeList!PopCas -- the version in the head makes it fail if the head has ever changed.
         if cas(mem, SHARED_LISTS + kind, old, below | ((old & ~_OFFSET) + _VERSION)):
             poke(mem, me + P_FREE + kind, first)

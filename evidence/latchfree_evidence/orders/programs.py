@@ -1,0 +1,61 @@
+"""What is explored with weakened accesses: small programs of each structure, given ones and random ones."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from latchfree_evidence.targets.finding import BUILT_IN, find_target
+
+#: Random programs of each structure.
+_RANDOM: Final = 24
+
+#: Programs that are small and meet: each makes accesses that no other of its structure makes, or meets in another way.
+_GIVEN: Final = {
+    "ctrie": (
+        "init: put(0, 1) | put(0, 2) | snapshot | after: get(0) | keys: flat",
+        "init: put(0, 1) | put(0, 2) | get(0) | keys: flat",
+        "put(0, 1) | put(1, 2) | snapshot | keys: pairs",
+        "init: put(0, 1); put(1, 2) | remove(0) | put(1, 3) | after: snapshot | keys: pairs",
+        "init: put(0, 1); put(1, 2); put(2, 3) | remove(0) | put(1, 4) | after: snapshot | keys: list",
+        "init: put(0, 1) | clear | put(0, 2) | after: snapshot | keys: flat",
+        "init: put(0, 1) | snapshot; put(0, 2) | snapshot | after: snapshot | keys: flat",
+        "init: put(0, 1) | snapshot | snapshot; put(0, 2) | get(0) | keys: flat",
+        "init: put(0, 1); put(1, 1) | snapshot; remove(0) | snapshot; put(1, 2) | after: snapshot | keys: pairs",
+    ),
+    "ring": (
+        "enqueue(1) | dequeue",
+        "enqueue(1); enqueue(2) | dequeue; dequeue",
+        "init: enqueue(1); enqueue(2) | enqueue(3) | dequeue",
+        "enqueue(1) | enqueue(2) | dequeue",
+    ),
+    "epochs": ("read | replace", "read | retire | advance", "read; read | replace", "read | replace | advance"),
+    "free-list": (
+        "init: give(1) | take | take",
+        "take | give(1)",
+        "init: give(1); give(2) | use | take",
+        "init: give(1); give(2) | take | use | give(3)",
+    ),
+}
+
+
+class Weakly(NamedTuple):
+    """A program of a target."""
+
+    target: str
+    scenario: str
+
+
+def programs(target: str) -> Iterator[Weakly]:
+    """Yield the programs of a target, always the same."""
+    for scenario in _GIVEN.get(target, ()):
+        yield Weakly(target, scenario)
+    found = find_target(target)
+    for number in range(_RANDOM):
+        yield Weakly(target, str(found.generate(random.Random(f"orders/{number}"))))
+
+
+def targets() -> tuple[str, ...]:
+    """Return the names of all targets."""
+    return tuple(BUILT_IN)
