@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 from latchfree_explore.weak.relations import Relation
 
@@ -105,7 +105,7 @@ class Graph:
     writes: Mapping[Place, tuple[int, ...]]
 
     @classmethod
-    def record(cls, rows: Sequence[Row], initial: Mapping[str, int] | Mapping[int, int] | None = None) -> Graph:
+    def record(cls, rows: Sequence[Row], initial: Mapping[Any, int] | None = None) -> Graph:
         """Make the graph of a recorded run.
 
         Parameters
@@ -126,7 +126,7 @@ class Graph:
         ValueError
             If a row makes no sense; the message names the row.
         """
-        values: dict[Place, int] = {**(initial or {})}
+        values: dict[Place, int] = dict(initial or {})
         words = list(dict.fromkeys([*values, *(row.word for row in rows if row.word is not None)]))
         first = len(words)
         for number, row in enumerate(rows):

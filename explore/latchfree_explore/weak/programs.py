@@ -37,8 +37,7 @@ Operation: TypeAlias = Literal["load", "store", "exchange", "cas", "fetch_add", 
 
 
 class _Form(NamedTuple):
-    """How an instruction is written: its operation, how many numbers follow the word, its order, orders it may
-    have."""
+    """How an instruction is written: its operation, how many numbers follow the word, its order, what it may have."""
 
     operation: Operation
     numbers: int

@@ -54,9 +54,9 @@ def test_a_model_allows_what_a_stronger_one_allows():
 
 
 def test_candidates_are_all_choices_of_writes_and_orders():
-    assert len(list(candidates(parse_program("store x 1; load y | store y 1; load x")))) == 4 assert
-    len(list(candidates(parse_program("store x 1 | store x 2 | load x")))) == 6 assert
-    len(list(candidates(parse_program("fetch_add x 1 | fetch_add x 1")))) == 6  # a circle of values is left out
+    assert len(list(candidates(parse_program("store x 1; load y | store y 1; load x")))) == 4
+    assert len(list(candidates(parse_program("store x 1 | store x 2 | load x")))) == 6
+    assert len(list(candidates(parse_program("fetch_add x 1 | fetch_add x 1")))) == 6  # a circle of values is left out
     assert len(list(candidates(parse_program("cas x 5 1 | load x")))) == 1  # nothing reads from what failed
 
 
@@ -104,9 +104,7 @@ def test_graphs_are_as_many_as_genmc_counts(name):
     assert len(graphs) == len(set(graphs)) == count
 
 
-@pytest.mark.parametrize(
-    ("name", "count"), [("CoRR1", 36), ("CoRR2", 72), ("IRIWish", 27), ("inc+inc+RR+W+RR", 600)]
-)
+@pytest.mark.parametrize(("name", "count"), [("CoRR1", 36), ("CoRR2", 72), ("IRIWish", 27), ("inc+inc+RR+W+RR", 600)])
 def test_graphs_under_sc_are_as_many_as_genmc_counts(name, count):
     assert len(list(explore(parse_program(GENMC[name][0]), "sc"))) == count
 
