@@ -29,6 +29,7 @@ COMMANDS: Final = (
     "grade",
     "course",
     "mutants",
+    "orders",
     "play",
     "gallery",
     "doctor",

@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from latchfree.atomics import cas, exchange, fence, fetch_add, load, load_seq, peek, store
+from latchfree.atomics import cas, exchange, fence, fetch_add, load, load_seq, peek, poke, store
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Word
 from latchfree_explore.board import layout as b
@@ -48,6 +48,8 @@ _SORTS: Final = {
     ("fetch_add", "ar"): 12,
     ("fetch_add", "rlx"): 13,
     ("fence", "sc"): 14,
+    ("load", "na"): 15,
+    ("store", "na"): 16,
 }
 _WEAKENED: Final = {"rlx": RELAXED, "ar": NOT_SEQ}
 _MOST: Final = 32  # instructions a thread
@@ -95,8 +97,12 @@ def _run(mem: Handle, root: Word, thread: Word) -> None:
             fetch_add(mem, at, first)  # ar
         elif sort == 13:
             fetch_add(mem, at, first)  # rlx
-        else:
+        elif sort == 14:
             fence(mem)
+        elif sort == 15:
+            peek(mem, at)
+        else:
+            poke(mem, at, first)
 
 
 @dataclass(frozen=True)
@@ -121,7 +127,7 @@ class _Litmus(Target):
 
 
 def can_run(program: Program) -> bool:
-    """Return whether the explorer has all accesses of a program: no plain ones, and no stronger store than release."""
+    """Return whether the explorer has all accesses of a program: no store is stronger than release, for example."""
     return (
         len(program.threads) <= b.MOST_THREADS
         and len(program.initial) <= _CODE - _FIRST
@@ -148,8 +154,44 @@ def schedules(program: Program, memory: str = "rc11") -> Iterator[tuple[Outcome,
     Raises
     ------
     ValueError
+        If the explorer has no such accesses, or some are plain: what a plain access reads is no step.
+    """
+    if any(each.order == "na" for line in program.threads for each in line):
+        raise ValueError(f"{program} has plain accesses; ask whether it `races`")
+    machine = _ready(program, memory)
+    while machine.drive(1) != loop.COMPLETE:
+        if machine.status == b.DONE:
+            yield _outcome(program, machine), allowed_by(machine.execution())
+
+
+def races(program: Program, memory: str = "rc11") -> bool:
+    """Return whether a schedule of a program has a data race.
+
+    Parameters
+    ----------
+    program : Program
+        One that `can_run`.
+    memory : str
+        The memory model that the machine follows.
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    ValueError
         If the explorer has no such accesses.
     """
+    machine = _ready(program, memory)
+    while machine.drive(1) != loop.COMPLETE:
+        if machine.status == b.RACE:
+            return True
+    return False
+
+
+def _ready(program: Program, memory: str) -> Machine:
+    """Return a machine that is to run all schedules of a program."""
     if not can_run(program):
         raise ValueError(f"the explorer cannot run {program}: it has loads (rlx, acq, sc), stores (rlx, rel), updates")
     target = _Litmus("litmus", "register", {"run": _run}, size=_WORDS, program=program)
@@ -158,9 +200,7 @@ def schedules(program: Program, memory: str = "rc11") -> Iterator[tuple[Outcome,
     machine.run([])
     machine.weaken(_weakened(machine))
     machine.start(DPOR)
-    while machine.drive(1) != loop.COMPLETE:
-        if machine.status == b.DONE:
-            yield _outcome(program, machine), allowed_by(machine.execution())
+    return machine
 
 
 def _weakened(machine: Machine) -> dict[int, int]:

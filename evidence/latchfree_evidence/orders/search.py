@@ -11,7 +11,7 @@ needed. None found shows nothing but that these programs do not need the order.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -126,8 +126,3 @@ def _weakened(access: OrderedAccess, way: str, making: Sequence[tuple[Weakly, Ma
         if failure is not None:
             return Finding(access, way, program, failure, schedules=schedules)
     return Finding(access, way, programs=len(making), schedules=schedules)
-
-
-def still_goes_wrong(finding: Finding) -> Iterator[str]:
-    """Yield what is wrong with a finding: its schedule does not fail with the access weakened, or does without."""
-    raise NotImplementedError

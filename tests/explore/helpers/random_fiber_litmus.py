@@ -10,13 +10,23 @@ _OURS = (
     "load {w}", "load {w}", "load_seq {w}", "store {w} {n}", "store {w} {n}", "exchange {w} {n}", "cas {w} 0 {n}",
     "cas {w} 1 {n}", "fetch_add {w} 1", "fence", "exchange {w} {n} ar", "cas {w} 0 {n} ar",
 )  # fmt: skip
+_PLAIN = ("poke x {n}", "poke x {n}", "peek x", "peek x", "load x", "store x {n}")
+_PASSING = ("store y {n}", "store y {n}", "exchange y {n}", "load y", "load y", "load y rlx", "store y {n} rlx")
 _RELAXED = ("load {w} rlx", "load {w} rlx", "store {w} {n} rlx", "exchange {w} {n} rlx", "fetch_add {w} 1 rlx")
 
 
 def random_program(rng: random.Random, *, relaxed: bool, most: int = 8) -> Program:
     """Return a program of two or three threads, two words, and at most so many instructions."""
+    return _random(rng, (*_OURS, *_RELAXED, *_RELAXED) if relaxed else _OURS, most)
+
+
+def random_plain_program(rng: random.Random, most: int) -> Program:
+    """Return a program in which some accesses of word x are plain, and y is for passing x on."""
+    return _random(rng, (*_PLAIN, *_PASSING), most)
+
+
+def _random(rng: random.Random, forms: tuple[str, ...], most: int) -> Program:
     fresh = iter(range(1, 100))
-    forms = (*_OURS, *_RELAXED, *_RELAXED) if relaxed else _OURS
     while True:
         threads = [
             [rng.choice(forms).format(w=rng.choice("xy"), n=next(fresh)) for _ in range(rng.randint(1, 3))]

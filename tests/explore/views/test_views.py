@@ -6,10 +6,11 @@ import random
 from collections import defaultdict
 
 import pytest
-from random_fiber_litmus import random_program
+from random_fiber_litmus import random_plain_program, random_program
 
-from latchfree_explore.litmus import can_run, schedules
+from latchfree_explore.litmus import can_run, races, schedules
 from latchfree_explore.weak.axioms import MODELS
+from latchfree_explore.weak.axioms import races as races_of
 from latchfree_explore.weak.brute import allowed_graphs
 from latchfree_explore.weak.outcomes import Outcome, outcome_of
 from latchfree_explore.weak.programs import Program, parse_program
@@ -120,8 +121,50 @@ def test_the_outcomes_of_more_random_programs_with_relaxed_accesses(part: int) -
         compare_relaxed(random_program(random.Random(f"{SEED}/more relaxed/{number}"), relaxed=True))
 
 
-def test_no_plain_access_and_no_store_is_sequentially_consistent() -> None:
-    assert not can_run(parse_program("poke x 1 | peek x"))
+def test_no_store_is_sequentially_consistent() -> None:
     assert not can_run(parse_program("store x 1 sc | load x"))
-    with pytest.raises(ValueError, match="the explorer cannot run poke x 1"):
-        next(schedules(parse_program("poke x 1 | peek x")))
+    with pytest.raises(ValueError, match="the explorer cannot run store x 1 sc"):
+        next(schedules(parse_program("store x 1 sc | load x")))
+    with pytest.raises(ValueError, match="plain accesses; ask whether it `races`"):
+        next(schedules(parse_program("poke x 1 | load x")))
+
+
+RACES = {
+    "poke x 1; store y 1 | load y; peek x": True,  # the load may read 0
+    "poke x 1 | peek x": True,
+    "poke x 1 | load x": True,
+    "peek x | load x": False,
+    "peek x | store x 1": True,
+    "store x 1 | load x": False,
+    "poke x 1; exchange y 1 | exchange y 2; exchange y 3": False,
+}
+
+
+@pytest.mark.parametrize("text", RACES)
+def test_races_of_well_known_programs(text: str) -> None:
+    program = parse_program(text)
+    assert RACES[text] == racy(program)
+    for memory in ("sc", "sra", "rc11"):
+        assert races(program, memory) == RACES[text]
+
+
+def racy(program: Program) -> bool:
+    """Whether an execution that rc11 allows has a race, by the axioms."""
+    return any("rc11" in models and races_of(graph) for graph, models in allowed_graphs(program))
+
+
+def compare_races(program: Program) -> None:
+    """A program races on the machine if its axioms say so."""
+    assert races(program, "rc11") == racy(program), program
+
+
+@pytest.mark.parametrize("number", range(40))
+def test_races_of_random_programs(number: int) -> None:
+    compare_races(random_plain_program(random.Random(f"{SEED}/plain/{number}"), most=6))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(4))
+def test_races_of_more_random_programs(part: int) -> None:
+    for number in range(100 * part, 100 * part + 100):
+        compare_races(random_plain_program(random.Random(f"{SEED}/more plain/{number}"), most=7))

@@ -1,0 +1,74 @@
+"""Run the findings of the record again: each schedule goes wrong with its access weakened, and not as coded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+from typing import NamedTuple
+
+from latchfree_evidence.orders.accesses import WAYS
+from latchfree_evidence.orders.programs import Weakly
+from latchfree_evidence.orders.record import Row
+from latchfree_evidence.orders.search import machine_for, sites_of
+from latchfree_explore.failure import Failure
+from latchfree_explore.machine.machine import Machine
+from latchfree_explore.minimise import failure_along
+
+
+class Again(NamedTuple):
+    """A row that was run again.
+
+    Attributes
+    ----------
+    row : Row
+    problem : str
+        Why the row does not hold; empty if it does.
+    failure : Failure or None
+        How the schedule fails with the access weakened.
+    """
+
+    row: Row
+    problem: str
+    failure: Failure | None
+
+
+def run_again(rows: Iterable[Row], on_progress: Callable[[str], None] = lambda _: None) -> Iterator[Again]:
+    """Run the rows that go wrong once more.
+
+    Parameters
+    ----------
+    rows : iterable of Row
+        Others are passed over.
+    on_progress : callable
+        Called with each program.
+
+    Yields
+    ------
+    Again
+    """
+    wrong = sorted((row for row in rows if row.needed), key=lambda row: (row.target, row.scenario))
+    for (target, scenario), group in groupby(wrong, key=lambda row: (row.target, row.scenario)):
+        on_progress(f"{target}: {scenario}")
+        machine = machine_for(Weakly(target, scenario))
+        machine.run([])
+        sites = sites_of(machine)
+        for row in group:
+            yield _again(machine, row, sites.get(row.access, set()))
+
+
+def _again(machine: Machine, row: Row, sites: set[int]) -> Again:
+    if not sites:
+        return Again(row, "the program does not make this access any more", None)
+    threads = [thread for thread, steps in row.threads for _ in range(steps)]
+    choices = [0] * len(threads)
+    for step, choice in row.choices:
+        choices[step] = choice
+    machine.weaken({})
+    as_coded = failure_along(machine, threads, choices)
+    machine.weaken(dict.fromkeys(sites, WAYS[row.way]))
+    failure = failure_along(machine, threads, choices)
+    if as_coded is not None:
+        return Again(row, f"the schedule fails as coded: {as_coded.kind}: {as_coded.message}", failure)
+    if failure is None:
+        return Again(row, "the schedule does not fail any more; search anew: latchfree orders --search", None)
+    return Again(row, "", failure)
