@@ -81,8 +81,8 @@ class Watched:
         site = ctypes.string_at(int(board[b.RACE_SITE])).decode()
         other = ("a plain " if board[b.RACE_PLAIN] else "an atomic ") + ("write" if board[b.RACE_WRITES] else "read")
         return (
-            f"{kind} of word {board[b.RACE_AT]} by thread {board[b.RACE_THREAD]} at {site}, "
-            f"and {other} by thread {board[b.RACE_OTHER]} that may be late or early: nothing orders the two"
+            f"{kind} of word {board[b.RACE_AT]} by thread {board[b.RACE_THREAD]} at {site} "
+            f"and {other} by thread {board[b.RACE_OTHER]}: nothing orders the two"
         )
 
     def how(self, site: int) -> int:
