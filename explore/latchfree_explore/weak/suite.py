@@ -140,6 +140,52 @@ def find(name: str) -> Litmus:
     raise ValueError(f"no litmus test {name!r}" + (f"; similar: {', '.join(near)}" if near else ""))
 
 
+def load_tests(text: str) -> tuple[Litmus, ...]:
+    """Read tests of one's own.
+
+    Parameters
+    ----------
+    text : str
+        TOML, like ``litmus.toml``: tables ``[[test]]`` with `name`, `program` and `weak`. For each model `sc`, `tso`,
+        `sra`, `rc11` that is given, "allowed" or "forbidden" says what is expected.
+
+    Returns
+    -------
+    tuple of Litmus
+
+    Raises
+    ------
+    ValueError
+        If the text is not like that; the message names the test.
+    """
+    document = tomllib.loads(text)
+    entries = document.get("test", [])
+    if set(document) - {"test"} or not isinstance(entries, list) or not all(isinstance(each, dict) for each in entries):
+        raise ValueError("there should be tables [[test]] with name, program and weak, and nothing else")
+    own = {"expected": Source("expected", "The file says so.", derived=False)}
+    return tuple(_own(number, each, own) for number, each in enumerate(entries))
+
+
+def _own(number: int, entry: Mapping[str, Any], sources: Mapping[str, Source]) -> Litmus:
+    where = f"test {entry.get('name', number)}"
+    for key in ("program", "weak"):
+        if key not in entry:
+            raise ValueError(f"{where}: has no {key}")
+    for key, value in entry.items():
+        if key not in ("name", "family", "program", "weak", *MODELS) or not isinstance(value, str):
+            known = ", ".join(("name", "family", "program", "weak", *MODELS))
+            raise ValueError(f"{where}: {key} = {value!r}: there are {known}, all strings")
+        if key in MODELS and value not in ("allowed", "forbidden"):
+            raise ValueError(f"{where}: {key} = {value!r}: should be allowed or forbidden")
+    try:
+        program = parse_program(entry["program"])
+        weak = parse_condition(entry["weak"], program)
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from None
+    verdicts = {model: _verdict(f"{entry[model]}: expected", sources) for model in MODELS if model in entry}
+    return Litmus(entry.get("name", str(number)), entry.get("family", ""), program, weak, verdicts)
+
+
 def _test(entry: Mapping[str, Any], sources: Mapping[str, Source]) -> Litmus:
     program = parse_program(entry["program"])
     verdicts = {model: _verdict(entry[model], sources) for model in MODELS}
