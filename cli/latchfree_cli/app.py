@@ -19,6 +19,7 @@ COMMANDS: Final = (
     "prove",
     "explore",
     "replay",
+    "litmus",
     "trace",
     "stress",
     "check",

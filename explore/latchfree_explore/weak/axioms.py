@@ -16,7 +16,7 @@ read-modify-write is locked, even a compare-and-swap that fails. A seq_cst load 
 
 - *coherence*: ``(po on the same word) or rf or mo or rb`` is acyclic.
 - *order*: ``ppo or rfe or mo or rb`` is acyclic. ``ppo`` is po without the pairs from an unlocked store to an
-  unlocked load, but for pairs with a seq_cst fence between; ``rfe`` is rf between threads.
+  unlocked load; a seq_cst fence between the two is in order with both. ``rfe`` is rf between threads.
 
 **sra**: strong release-acquire (Lahav, Giannarakis, Vafeiadis: Taming Release-Acquire Consistency, POPL 2016). The
 axioms of rc11, and the writes of all words fit in one order with happens-before.
@@ -29,7 +29,7 @@ fences is an order of such updates, and the other way round. For relaxed and seq
 not speak, we take rc11's ``hb`` and ``psc``. (With all of ``psc`` in *write order*, a seq_cst load could not pass an
 earlier store of its thread, as a load does on x86.)
 
-**rc11**: repaired C11 (Lahav, Vafeiadis, Kang, Hur, Dreyer, PLDI 2017, definition 1).
+**rc11**: repaired C11 (Lahav, Vafeiadis, Kang, Hur, Dreyer, PLDI 2017).
 
 - *coherence*: ``hb;eco?`` is irreflexive.
 - *seq_cst*: ``psc`` is acyclic.
@@ -92,14 +92,11 @@ def word_by_word(derived: Derived) -> Relation:
 def preserved(derived: Derived) -> Relation:
     """Return the pairs of po that a buffer of stores keeps in order."""
     graph = derived.graph
-    fences = graph.fences & derived.sc
-    kept = ~(graph.fences & ~fences)  # a weaker fence is no instruction on x86
+    kept = ~(graph.fences & ~derived.sc)  # a weaker fence is no instruction on x86
     delayed = graph.stores & ~graph.updates & ~derived.sc & ~graph.initial
     early = graph.mask(lambda event: event.kind == "R")
-    fenced = compose(tuple(row & fences for row in graph.po), graph.po)
     return tuple(
-        (row & ~early | fenced[i] if delayed >> i & 1 else row) & kept if kept >> i & 1 else 0
-        for i, row in enumerate(graph.po)
+        (row & ~early if delayed >> i & 1 else row) & kept if kept >> i & 1 else 0 for i, row in enumerate(graph.po)
     )
 
 

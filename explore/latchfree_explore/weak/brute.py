@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import permutations, product
+from math import factorial, prod
 from typing import Final
 
 from latchfree_explore.weak.axioms import Model, allowed_by
@@ -37,6 +38,16 @@ def _values(
 
     found = [value(number) for number in range(len(instructions))]
     return None if _CIRCULAR in found else found  # type: ignore[return-value]
+
+
+def candidate_count(program: Program) -> int:
+    """Return at most how many candidate executions a program has: choices of writes times orders of writes."""
+    count = 1
+    for word in program.initial:
+        there = [each for line in program.threads for each in line if each.word == word]
+        writers = sum(each.may_write for each in there)
+        count *= factorial(writers) * prod(writers + 1 - each.may_write for each in there if each.reads)
+    return count
 
 
 def candidates(program: Program) -> Iterator[Graph]:

@@ -5,7 +5,7 @@ store *synchronizes with* the load, and the store of x, before it in its thread,
 it.
 
 The definitions are those of RC11 (Lahav, Vafeiadis, Kang, Hur, Dreyer: Repairing Sequential Consistency in C/C++11,
-PLDI 2017, section 3), with ``F``, ``R``, ``W`` for fences, reads and writes, ``r?`` for no step or one, ``;`` for one
+PLDI 2017), with ``F``, ``R``, ``W`` for fences, reads and writes, ``r?`` for no step or one, ``;`` for one
 step after another. A read-modify-write is one event here and two there, which changes none of the relations between
 different accesses: both halves have the same neighbours in ``po``, and atomicity leaves nothing between the halves.
 

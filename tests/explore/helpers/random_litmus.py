@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import random
 from collections import Counter
 
+from latchfree_explore.weak.brute import candidate_count
 from latchfree_explore.weak.graph import Graph
 from latchfree_explore.weak.programs import Instruction, Program
 
@@ -29,16 +29,6 @@ def random_instruction(rng: random.Random, value: int) -> Instruction:
     return Instruction(operation, rng.choice("xy"), order, numbers)
 
 
-def size(program: Program) -> int:
-    """At most how many candidate executions there are."""
-    count = 1
-    for word in program.initial:
-        there = [each for thread in program.threads for each in thread if each.word == word]
-        writes = sum(each.may_write for each in there)
-        count *= math.factorial(writes) * math.prod(writes + 1 - each.may_write for each in there if each.reads)
-    return count
-
-
 def random_program(rng: random.Random, most: int) -> Program:
     """A program of two to four threads with at most so many candidate executions."""
     while True:
@@ -49,7 +39,7 @@ def random_program(rng: random.Random, most: int) -> Program:
         )
         words = dict.fromkeys(each.word for thread in threads for each in thread if each.word)
         program = Program(threads, dict.fromkeys(words, 0))
-        if words and 2 <= size(program) <= most:
+        if words and 2 <= candidate_count(program) <= most:
             return program
 
 
