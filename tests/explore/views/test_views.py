@@ -5,15 +5,21 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 
+import numpy as np
 import pytest
 from random_fiber_litmus import random_plain_program, random_program
 
+from latchfree.atomics import load, store
+from latchfree.jit import kernel
+from latchfree.kinds import Handle, Word
+from latchfree_explore import Operation, Target, explore
 from latchfree_explore.litmus import can_run, races, schedules
 from latchfree_explore.weak.axioms import MODELS
 from latchfree_explore.weak.axioms import races as races_of
 from latchfree_explore.weak.brute import allowed_graphs
 from latchfree_explore.weak.outcomes import Outcome, outcome_of
 from latchfree_explore.weak.programs import Program, parse_program
+from latchfree_explore.weak.suite import Litmus, load_suite
 
 SEED = 20261128
 
@@ -168,3 +174,55 @@ def test_races_of_random_programs(number: int) -> None:
 def test_races_of_more_random_programs(part: int) -> None:
     for number in range(100 * part, 100 * part + 100):
         compare_races(random_plain_program(random.Random(f"{SEED}/more plain/{number}"), most=7))
+
+
+def is_relaxed(program: Program) -> bool:
+    return any(each.order == "rlx" for line in program.threads for each in line)
+
+
+def plain(program: Program) -> bool:
+    return any(each.order == "na" for line in program.threads for each in line)
+
+
+RUNNABLE = [test for test in load_suite() if can_run(test.program) and not plain(test.program)]
+
+
+@pytest.mark.parametrize("test", RUNNABLE, ids=lambda test: test.name)
+def test_the_verdicts_of_the_literature(test: Litmus) -> None:
+    """On fibers as in the literature; with relaxed accesses nothing that the literature forbids is found."""
+    found, _ = by_machine(test.program, "rc11")
+    allowed = {model for model in MODELS if any(test.weak.holds(outcome) for outcome in found[model])}
+    if is_relaxed(test.program):
+        assert allowed <= set(test.expected)
+    else:
+        assert allowed == set(test.expected)
+
+
+def test_most_of_the_suite_runs() -> None:
+    assert len(RUNNABLE) >= 100
+    assert sum(not is_relaxed(test.program) for test in RUNNABLE) >= 60
+
+
+@kernel
+def write(mem: Handle, root: Word, thread: Word, value: Word) -> None:
+    store(mem, root, np.uint64(value))
+
+
+@kernel
+def read(mem: Handle, root: Word, thread: Word) -> Word:
+    return load(mem, root)
+
+
+REGISTER = Target("word", "register", {"write": write, "read": Operation(read, lambda word: word or None)})
+
+
+def check_register() -> None:
+    """A word with release stores and acquire loads is a linearizable register, for clients that talk to each other."""
+    for memory in MODELS:
+        result = explore(REGISTER, scenario="write(1) | read; read | read", memory=memory)
+        assert result.verdict == "ok", result.explain()
+        assert result.complete
+
+
+def test_what_returned_is_known() -> None:
+    check_register()
