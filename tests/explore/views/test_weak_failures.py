@@ -165,12 +165,14 @@ def _y(mem: Handle, root: Word, thread: Word) -> None:
 
 @kernel
 def _xy(mem: Handle, root: Word, thread: Word) -> Word:
+    load(mem, root)  # it begins before the stores, so it need not know of them
     first = load(mem, _MINE)
     return first << _1 | load(mem, _OTHER)
 
 
 @kernel
 def _yx(mem: Handle, root: Word, thread: Word) -> Word:
+    load(mem, root)
     first = load(mem, _OTHER)
     return load(mem, _MINE) << _1 | first
 
