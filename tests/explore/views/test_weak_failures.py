@@ -155,17 +155,19 @@ def test_what_the_model_forbids_is_no_failure() -> None:
 
 @kernel
 def _x(mem: Handle, root: Word, thread: Word) -> None:
+    load(mem, root)  # it begins before the other store: what returned before it began it would pass on
     store(mem, _MINE, _1)
 
 
 @kernel
 def _y(mem: Handle, root: Word, thread: Word) -> None:
+    load(mem, root)
     store(mem, _OTHER, _1)
 
 
 @kernel
 def _xy(mem: Handle, root: Word, thread: Word) -> Word:
-    load(mem, root)  # it begins before the stores, so it need not know of them
+    load(mem, root)
     first = load(mem, _MINE)
     return first << _1 | load(mem, _OTHER)
 
