@@ -24,6 +24,16 @@ _GIVEN: Final = {
         "init: put(0, 1) | snapshot | snapshot; put(0, 2) | get(0) | keys: flat",
         "init: put(0, 1); put(1, 1) | snapshot; remove(0) | snapshot; put(1, 2) | after: snapshot | keys: pairs",
     ),
+    "reclaiming-ctrie": (
+        "init: put(0, 1) | put(0, 2) | get(0) | keys: flat",
+        "init: put(0, 1) | put(0, 2); put(0, 3) | get(0); get(0) | keys: flat",
+        "init: put(0, 1) | put(0, 2); put(0, 3) | snapshot | keys: flat",
+        "init: put(0, 1) | snapshot | put(0, 2) | put(0, 3) | keys: flat",
+        "init: put(0, 1) | snapshot; snapshot | put(0, 2); put(0, 3) | keys: flat",
+        "init: put(0, 1); put(1, 1) | remove(0) | get(1); put(1, 2) | keys: pairs",
+        "init: put(0, 1) | clear | snapshot | get(0) | keys: flat",
+        "init: put(0, 1) | snapshot | snapshot | put(0, 2) | keys: flat",
+    ),
     "ring": (
         "enqueue(1) | dequeue",
         "enqueue(1); enqueue(2) | dequeue; dequeue",

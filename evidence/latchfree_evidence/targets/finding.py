@@ -10,6 +10,7 @@ from latchfree_explore.target_files import find_target as find_in_file
 
 BUILT_IN: Final = {
     "ctrie": "latchfree_evidence.targets.ctrie:CTRIE",
+    "reclaiming-ctrie": "latchfree_evidence.targets.reclaiming:RECLAIMING",
     "topic-trie": "latchfree_evidence.targets.topics:TOPIC_TRIE",
     "ring": "latchfree_evidence.targets.ring:RING",
     "weak-ring": "latchfree_evidence.targets.ring:WEAK_RING",
