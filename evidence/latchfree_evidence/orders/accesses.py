@@ -55,6 +55,16 @@ class OrderedAccess(NamedTuple):
         return f"{self.file} {self.function} {self.kind}{which}"
 
 
+def _imported(text: str) -> set[str]:
+    """Return the names that a module has from `latchfree.atomics`."""
+    return {
+        alias.name
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.ImportFrom) and node.module == "latchfree.atomics"
+        for alias in node.names
+    }
+
+
 @cache
 def by_line() -> dict[str, OrderedAccess]:
     """Return all ordered accesses of the package, by "file:line" as sites are named."""
@@ -64,9 +74,12 @@ def by_line() -> dict[str, OrderedAccess]:
         if file in _ELSEWHERE:
             continue
         text = path.read_text(encoding="utf-8")
+        ours = _imported(text)
         functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
         seen: Counter[tuple[str, str]] = Counter()
         for access in accesses(text):
+            if access.kind not in ours:
+                continue  # another function of that name
             around = [node for node in functions if node.lineno <= access.line <= (node.end_lineno or 0)]
             function = max(around, key=lambda node: node.lineno).name
             seen[function, access.kind] += 1

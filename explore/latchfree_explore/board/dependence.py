@@ -32,7 +32,7 @@ def _writes(kind: Word) -> Flag:
 
 @kernel
 def _is_weak(board: Word) -> Flag:
-    return get(board, b.WATCH) >= b.VIEWS
+    return get(board, b.WATCH) == b.WEAK
 
 
 @kernel

@@ -74,7 +74,7 @@ DRAWN: Final = 70  # whether what a load reads is drawn, and not enumerated or g
 
 # Weak memory and races, see `latchfree_explore.views`.
 REAL_TIME: Final = 71  # whether it counts that one operation had returned when another began
-WATCH: Final = 72  # NOT_WATCHED, RACES, VIEWS or PLACES
+WATCH: Final = 72  # NOT_WATCHED, RACES or WEAK
 ROWS: Final = 73  # address of the rows, one for each word touched in a schedule
 ROW_OF: Final = 74  # address of an index: the row of each word, 0 if there is none
 ROWS_USED: Final = 75
@@ -98,8 +98,7 @@ WEAK_SITES: Final = 91
 # What is watched.
 NOT_WATCHED: Final = 0
 RACES: Final = 1  # memory is sequentially consistent; plain accesses must be ordered by happens-before
-VIEWS: Final = 2  # a load may read an older message too
-PLACES: Final = 3  # and a store may come before newer ones
+WEAK: Final = 2  # a load may read an older message too, and a store may come before newer ones
 
 # Modes.
 ALONE: Final = 0  # one fiber runs, nobody interferes

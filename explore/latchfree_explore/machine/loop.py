@@ -44,7 +44,7 @@ def drive(board: Word, seen: Any, count: Any, before: Word, first: Word, end: Wo
         put(board, b.SCHEDULES, get(board, b.SCHEDULES) + 1)
         if status != b.DONE:
             return TROUBLE
-        if get(board, b.COUNTED) and get(board, b.WATCH) < b.VIEWS:
+        if get(board, b.COUNTED) and get(board, b.WATCH) != b.WEAK:
             add(board, count)
         if not is_known(board, seen):
             return NEW

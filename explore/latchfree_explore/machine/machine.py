@@ -66,8 +66,8 @@ class Machine:
     steps : int
         Atomic accesses after which a schedule counts as endless.
     memory : str
-        A memory model: "sc", "tso", "sra" or "rc11". With "tso" it runs all that "sra" allows; who judges a schedule
-        asks `allows`.
+        A memory model: "sc", "tso", "sra" or "rc11". With all but "sc" the machine runs what "rc11" allows; who judges
+        a schedule asks the axioms whether the model allows its `execution`.
     races : bool
         Whether a data race is a failure; under a weak memory model it always is.
     real_time : bool

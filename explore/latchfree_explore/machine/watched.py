@@ -11,15 +11,13 @@ from numpy.typing import NDArray
 
 from latchfree_explore.board import layout as b
 from latchfree_explore.views import tables, weakening
+from latchfree_explore.weak.axioms import MODELS
 
 #: Words touched, and writes made, in one schedule.
 MOST_ROWS: Final = 1 << 14
 MOST_MESSAGES: Final = 1 << 15
 #: Sites that may be weakened at once.
 MOST_SITES: Final = 256
-
-#: The memory models, and what is watched under each. A run that TSO allows is one that strong release-acquire allows.
-WATCHED: Final = {"sc": b.NOT_WATCHED, "tso": b.VIEWS, "sra": b.VIEWS, "rc11": b.PLACES}
 
 
 class Watched:
@@ -32,7 +30,7 @@ class Watched:
     words : int
         The size of the memory under test.
     memory : str
-        A memory model, see `WATCHED`.
+        A memory model, one of `latchfree_explore.weak.axioms.MODELS`.
     races : bool
         Whether data races are looked for where memory is sequentially consistent.
 
@@ -43,10 +41,10 @@ class Watched:
     """
 
     def __init__(self, board: NDArray[np.int64], words: int, memory: str, races: bool) -> None:
-        if memory not in WATCHED:
-            raise ValueError(f"unknown memory model {memory!r}; there are: {', '.join(WATCHED)}")
+        if memory not in MODELS:
+            raise ValueError(f"unknown memory model {memory!r}; there are: {', '.join(MODELS)}")
         self._board = board
-        watch = WATCHED[memory] or (b.RACES if races else b.NOT_WATCHED)
+        watch = b.WEAK if memory != "sc" else b.RACES if races else b.NOT_WATCHED
         board[b.WATCH] = watch
         if watch == b.NOT_WATCHED:
             return

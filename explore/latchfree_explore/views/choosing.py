@@ -8,8 +8,11 @@ that it knows of: one that some thread saw at a time that is in its clock. A seq
 that is older than the last sequentially consistent write. Choice 0 is the newest, so that a schedule without choices
 is sequentially consistent.
 
-Stores come last in the modification order, except under `PLACES`: there a store may come before messages that its
-thread does not know of, but never between an update and what the update read.
+A store may come, in the modification order, before messages that its thread does not know of, but never between an
+update and what the update read.
+
+So the machine runs all that rc11 allows without relaxed accesses, and a little more: a fence and a sequentially
+consistent access of another word do not see each other here. Axioms judge the schedules that fail.
 """
 
 from __future__ import annotations
@@ -51,7 +54,7 @@ def _readable(board: Word, m: Word, newest: Flag, kind: Word, expected: Word) ->
     """Return whether an access that may read nothing older than message `m` may read `m` itself."""
     if kind >= b.CAS and (kind != b.CAS or get(m, M_VALUE) == expected):
         # An update comes next to what it reads, and two cannot.
-        return get(m, M_UPDATED) == 0 and (newest or get(board, b.WATCH) == b.PLACES)
+        return get(m, M_UPDATED) == 0 and (newest or get(board, b.WATCH) == b.WEAK)
     me = get(board, b.CURRENT)
     seen = get(m, M_SEEN + me)
     return newest or seen == 0 or seen > get(clock(board, PAUSED), me)
@@ -69,7 +72,7 @@ def _choice(board: Word, choices: Word) -> Word:
     """Return which of so many choices is taken at the running step, and note that."""
     step = b.step(board, get(board, b.STEPS) - 1)
     choice = 0
-    if choices > 1 and get(board, b.WATCH) >= b.VIEWS:
+    if choices > 1 and get(board, b.WATCH) == b.WEAK:
         choice = draw(board, choices) if get(board, b.DRAWN) else get(step, b.S_CHOICE)
         if choice >= choices:
             choice = 0  # a schedule that was made for other code
@@ -84,7 +87,7 @@ def read_from(board: Word, row: Word, kind: Word, expected: Word, seq: Flag) -> 
     newest = get(row, R_NEWEST)
     choices = 0
     k = newest
-    while get(board, b.WATCH) >= b.VIEWS:
+    while get(board, b.WATCH) == b.WEAK:
         m = message(board, k)
         if _readable(board, m, k == newest, kind, expected):
             choices += 1
@@ -108,7 +111,7 @@ def read_from(board: Word, row: Word, kind: Word, expected: Word, seq: Flag) -> 
 def place_after(board: Word, row: Word) -> Word:
     """Choose where a store comes in the modification order; return the number of the message before it."""
     newest = get(row, R_NEWEST)
-    if get(board, b.WATCH) != b.PLACES:
+    if get(board, b.WATCH) != b.WEAK:
         return newest
     choices = 1
     k = newest
