@@ -1,6 +1,7 @@
 """The names of the package: `lazy_loader` reads them here, and so do the type checkers."""
 
 from . import examples
+from . import weak
 from .api import explore
 from .failure import Failure
 from .python.aio.program import outside_event
@@ -37,4 +38,5 @@ __all__ = [
     "outside_event",
     "replay",
     "replay_python",
+    "weak",
 ]

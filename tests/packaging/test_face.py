@@ -20,6 +20,7 @@ AS_MODULES = (
     "latchfree.kinds",
     "latchfree.words",
     "latchfree_explore.examples",
+    "latchfree_explore.weak",
     "latchfree_lincheck.record",
     "latchfree_lincheck.transactions",
 )
