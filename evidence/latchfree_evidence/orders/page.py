@@ -32,11 +32,9 @@ def _name(access: OrderedAccess) -> str:
 
 
 def _where(row: Row) -> str:
-    """Say on which machines a run goes wrong; a race is one of the language, on every machine."""
-    if row.kind == "data race":
-        return "in the language"
+    """Say on which machines a run goes wrong; a race that no reordering shows is one of the language."""
     if "sc" in row.models:
-        return "everywhere"
+        return "in the language" if row.kind == "data race" else "everywhere"
     return "x86 too" if "tso" in row.models else "ARM and weaker"
 
 
