@@ -44,7 +44,8 @@ VARIABLES mem,   \* the memory (module Heap)
 vars == <<mem, L, at, M>>
 
 (******************************** Registers ********************************)
-Idle == [pc   |-> "idle",
+Registers ==
+        [pc   |-> "idle",
          op   |-> NoOp,   \* the operation
          path |-> <<>>,   \* the I-nodes from the root to the present one (0 where no longer needed)
          sg   |-> 0,      \* startgen: generation of the root this attempt began at
@@ -67,6 +68,7 @@ Idle == [pc   |-> "idle",
          seen |-> <<>>,   \*   and the contents found
          held |-> 0]      \*   the snapshot: a root I-node that nobody may change any more
 
+Idle == Registers
 INodeOf(l)  == l.path[Len(l.path)]
 ParentOf(l) == l.path[Len(l.path) - 1]
 Level(l)    == Len(l.path) - 1
@@ -77,16 +79,17 @@ Push(l, i)  == IF Removes(l.op) THEN Append(l.path, i)
 (********************************* Outcomes ********************************)
 Return(h, v)    == Hand(h, Idle, "return", v)
 Restart(h, l)   == Out(h, [Idle EXCEPT !.pc = "RdcssRead", !.op = l.op,
-                                !.rret = IF l.op.op \in {"snapshot", "clear"} THEN "swap" ELSE "descend"])
+                                !.rret = IF Swaps(l.op) THEN "swap" ELSE "descend"])
 
 (******************************* Subroutines *******************************)
 \* The result of GCAS_READ goes to GotMain, which continues as ret says.
 \* GCAS(i, n.prev, n) of a new main node n; the result goes to GcasReturned, which continues as gret says.
+Prepared(h, l) == l      \* MCRetirement notes what was made, and what is to be replaced
 CallGcas(h, l, i, n, gret) ==
-    Out(Alloc(h, n), [l EXCEPT !.pc = "GcasCas", !.gi = i, !.n = Fresh(h), !.gret = gret,
+    Out(Alloc(h, n), Prepared(Alloc(h, n), [l EXCEPT !.pc = "GcasCas", !.gi = i, !.n = Fresh(h), !.gret = gret,
                                !.src = 0, !.acc = <<>>, !.j = 0,
                                !.path = IF gret \in {"put", "clean"} THEN <<>> ELSE @,
-                               !.sg   = IF gret \in {"put", "clean"} THEN 0 ELSE @])
+                               !.sg   = IF gret \in {"put", "clean"} THEN 0 ELSE @]))
 
 (******************** Contraction and copying of C-nodes *******************)
 \* Below the root a C-node with a single S-node and no child becomes a tomb, which no one can change:
@@ -108,9 +111,11 @@ Renews(l, b) == b = SlotOf(l.op.key, Level(l))
 
 \* Make a copy of C-node l.src whose children have been read one after the other (GCAS_READ):
 \* mode "renew": the child that the update goes to becomes an I-node of this generation;
-\* mode "compress": children with a tomb become its S-node (the parent of the present I-node is copied).
+\* mode "compress": children with a tomb become its S-node (the parent of the present I-node is copied);
+\* where there is no tomb any more, nothing is to be installed.
 Copied(h, l, mode) ==
     IF mode = "renew" THEN CallGcas(h, l, INodeOf(l), CNode(l.acc, l.src), "renew")
+    ELSE IF l.acc = h.node[l.src].slot THEN Restart(h, l)
     ELSE CallGcas(h, l, ParentOf(l), Compressed(l.acc, Level(l) - 1, l.src), "clean")
 Copy(h, l, mode) ==      \* go on after slot l.j
     LET s == h.node[l.src].slot
@@ -191,14 +196,13 @@ Propose(h, l, m) ==
     LET r  == INodeOf(l)
         hc == IF l.op.op = "clear" THEN Alloc(h, CNode(<<Empty, Empty>>, 0)) ELSE h
         hn == Alloc(hc, INode(IF l.op.op = "clear" THEN Fresh(h) ELSE m, FreshGen(h)))
-    IN  Out(Alloc(hn, Descriptor(r, m, Fresh(hc))),
-            [l EXCEPT !.pc = "RdcssInstall", !.rd = Fresh(hn), !.rret = "own",
-                      !.path = IF l.op.op = "clear" THEN <<>> ELSE @])
+        hd == Alloc(hn, Descriptor(r, m, Fresh(hc)))
+    IN  Out(hd, Prepared(hd, [l EXCEPT !.pc = "RdcssInstall", !.rd = Fresh(hn), !.rret = "own",
+                                       !.path = IF l.op.op = "clear" THEN <<>> ELSE @]))
 \* The own descriptor is committed.  The old root is now frozen; read it from there.
-Installed(h, l) ==
-    IF l.op.op = "clear" THEN Return(h, 0)
-    ELSE LET reader == [Idle EXCEPT !.op = l.op, !.held = INodeOf(l), !.seen = AsMap({})]
-         IN  [CallGcasRead(h, reader, INodeOf(l), "walk") EXCEPT !.ev = "held"]
+StartReading(h, l) == LET reader == [Idle EXCEPT !.op = l.op, !.held = INodeOf(l), !.seen = AsMap({})]
+                      IN  [CallGcasRead(h, reader, INodeOf(l), "walk") EXCEPT !.ev = "held"]
+Installed(h, l) == IF l.op.op = "clear" THEN Return(h, 0) ELSE StartReading(h, l)
 \* Reading the frozen trie: m is the main node of the I-node visited.  A tomb's S-node counts.
 Listed(n) == SNodes(n)
 Visit(h, l, m) ==
@@ -212,6 +216,8 @@ Visit(h, l, m) ==
         THEN Hand(h, [Idle EXCEPT !.held = l.held, !.seen = seen], "return", seen)
         ELSE CallGcasRead(h, [l EXCEPT !.seen = seen, !.todo = Tail(todo)], Head(todo), "walk")
 
+Walked(h, l, m) == Visit(h, l, m)
+
 (*********************** Where the subroutines return **********************)
 \* READ_ROOT has returned I-node r.
 GotRoot(h, l0, r) ==
@@ -221,10 +227,11 @@ GotRoot(h, l0, r) ==
       [] l0.rret = "again"   -> IF Gen(h, r) = l.sg THEN CallGcasRead(h, l, ParentOf(l), "cleanParent")
                                 ELSE Ascend(h, l)
 \* RDCSS_COMPLETE has returned.  The status of a decided descriptor is final.
+RdcssEnded(h, l) == h      \* MCRetirement retires the old root and the descriptor
 RdcssReturned(h, l) ==
     IF l.rret # "own" THEN Out(h, [l EXCEPT !.pc = "RdcssRead", !.rd = 0, !.want = ""])
-    ELSE IF h.node[l.rd].status = "COMMIT" THEN Installed(h, l)
-    ELSE Restart(h, l)
+    ELSE IF h.node[l.rd].status = "COMMIT" THEN Installed(RdcssEnded(h, l), l)
+    ELSE Restart(RdcssEnded(h, l), l)
 \* The Complete inside GCAS has returned main node m, which does not matter.
 GcasCompleted(h, l, m) == Goto(h, l, "GcasReadPrevAfter")
 \* GCAS_READ, or the Complete inside GCAS, has returned main node m.
@@ -241,16 +248,19 @@ GotMain(h, l0, m) ==
       [] l0.ret = "cleanParent" -> CleanParent(h, l, m)
       [] l0.ret = "expected"    -> Propose(h, l, m)
       [] l0.ret = "decide"      -> Compared(h, l, m)
-      [] l0.ret = "walk"        -> Visit(h, l, m)
+      [] l0.ret = "walk"        -> Walked(h, l, m)
       [] l0.ret = "gcas"        -> GcasCompleted(h, l, m)
 \* The GCAS of an update failed: begin anew.
 UpdateFailed(h, l) == Restart(h, l)
-\* GCAS has returned ok.
-GcasReturned(h, l0, ok) ==
-    LET l == [l0 EXCEPT !.gi = 0, !.n = 0, !.gret = ""] IN
+\* GCAS has returned ok.  Only a removal that has left a tomb climbs: whoever makes another tomb here climbs then.
+GcasEnded(h, l, ok) == h      \* MCRetirement retires what the new main node does not have, or what was made in vain
+GcasReturned(h0, l0, ok) ==
+    LET h == GcasEnded(h0, l0, ok)
+        l == [l0 EXCEPT !.gi = 0, !.n = 0, !.gret = ""] IN
     CASE l0.gret = "put"         -> IF ok THEN Return(h, l.res) ELSE UpdateFailed(h, l0)
       [] l0.gret = "renew"       -> IF ok THEN CallGcasRead(h, l, INodeOf(l), "at") ELSE Restart(h, l)
-      [] l0.gret = "remove"      -> IF ok THEN Climb(h, l) ELSE UpdateFailed(h, l0)
+      [] l0.gret = "remove"      -> IF ~ok THEN UpdateFailed(h, l0)
+                                ELSE IF IsTomb(h.node[l0.n]) THEN Climb(h, l) ELSE Return(h, l.res)
       [] l0.gret = "clean"       -> Restart(h, l)
       [] l0.gret = "cleanParent" -> IF ok THEN Ascend(h, l)
                                     ELSE Out(h, [l EXCEPT !.pc = "RdcssRead", !.rret = "again"])
@@ -266,11 +276,13 @@ Continued(o) ==
       [] OTHER            -> o
 
 (***************************** Canonical names *****************************)
-\* The addresses in the registers of one process, and of all.
+\* The addresses in the registers of one process, and of all.  MCRetirement has more registers.
 Some(a) == IF a = 0 THEN <<>> ELSE <<a>>
+MoreRefs(l)    == <<>>
+NameMore(f, l) == l
 RegRefs(l) ==
     IF l.pc = "idle" THEN Some(l.held)
-    ELSE l.path \o Some(l.n) \o Some(l.gi) \o Some(l.gm) \o Some(l.gp)
+    ELSE MoreRefs(l) \o l.path \o Some(l.n) \o Some(l.gi) \o Some(l.gm) \o Some(l.gp)
          \o (IF l.rd = 0 /\ l.ad = 0 THEN <<>> ELSE <<l.rd, l.ad>>)
          \o (IF l.src = 0 THEN <<>>
              ELSE <<l.src>> \o [b \in 1..2 |-> IF IsLink(l.acc[b]) THEN Target(l.acc[b]) ELSE 0])
@@ -279,7 +291,7 @@ AllRefs(LL) == LET r[k \in 0..Len(ProcSeq)] == IF k = 0 THEN <<>> ELSE r[k - 1] 
                IN  r[Len(ProcSeq)]
 NameRegs(f, g, l) ==
     IF l.pc = "idle" THEN IF l.held = 0 THEN l ELSE [l EXCEPT !.held = f[@]]
-    ELSE LET l1 == [l EXCEPT !.path = [k \in 1..Len(@) |-> Name(f, @[k])],
+    ELSE LET l1 == [NameMore(f, l) EXCEPT !.path = [k \in 1..Len(@) |-> Name(f, @[k])],
                              !.sg = IF @ = 0 THEN 0 ELSE g[@],
                              !.n = Name(f, @), !.gi = Name(f, @), !.gm = Name(f, @), !.gp = Name(f, @)]
              l2 == IF l.rd = 0 /\ l.ad = 0 THEN l1 ELSE [l1 EXCEPT !.rd = Name(f, @), !.ad = Name(f, @)]
@@ -335,9 +347,10 @@ CompleteRollback(p)    == At(p, "CompleteRollback")    /\ Do(p, Rollback(mem, L[
 CompleteRereadMain(p)  == At(p, "CompleteRereadMain")  /\ Do(p, RereadMain(mem, L[p]))
 
 (* Invocation, with the first read of root. *)
+MayBegin(op) == TRUE
 Invoke(p) ==
     /\ At(p, "idle") /\ at[p] <= Len(Program[p])
-    /\ \E op \in Program[p][at[p]] :
+    /\ \E op \in {o \in Program[p][at[p]] : MayBegin(o)} :
          LET o == Continued(ReadRoot(mem, Restart(mem, [op |-> op]).l))
              c == Renamed(o.h, p, o.l)
          IN  /\ mem' = c.h
@@ -354,11 +367,12 @@ Step(p) ==
 Quiet == \A p \in Procs : L[p].pc = "idle"
 Terminating == Quiet /\ (\A p \in Procs : at[p] > Len(Program[p])) /\ UNCHANGED vars
 
+InitialObject == Contents(InitialMem, InitialMem.root)
 Init == LET c == Canonical(InitialMem, ForEach(Idle)) IN
         /\ mem = c.h
         /\ L = c.L
         /\ at = ForEach(1)
-        /\ M = {[s |-> Contents(InitialMem, InitialMem.root), r |-> ForEach(<<>>)]}
+        /\ M = {[s |-> InitialObject, r |-> ForEach(<<>>)]}
 Next == (\E p \in Procs : Invoke(p) \/ Step(p)) \/ Terminating
 Spec == Init /\ [][Next]_vars
 =============================================================================

@@ -33,7 +33,7 @@ ReadPrev(h, l) == IF Prev(h, l.gm) = 0 THEN Hand(h, l, "main", l.gm) ELSE Goto(h
 \* CAS main: from the old main node, which prev of the new one remembers, to the new one.
 CasMain(h, l) ==
     IF Main(h, l.gi) = Prev(h, l.n)
-    THEN Goto([h EXCEPT !.node[l.gi].main = l.n], [l EXCEPT !.gm = l.n, !.ret = "gcas"], "CompleteReadPrev")
+    THEN Goto(Published([h EXCEPT !.node[l.gi].main = l.n], l), [l EXCEPT !.gm = l.n, !.ret = "gcas"], "CompleteReadPrev")
     ELSE Hand(h, l, "gcas", FALSE)
 \* Read prev of the new node after Complete: null means that the GCAS succeeded.
 ReadPrevAfter(h, l) == Hand(h, l, "gcas", Prev(h, l.n) = 0)
@@ -42,13 +42,13 @@ ReadPrevAfter(h, l) == Hand(h, l, "gcas", Prev(h, l.n) = 0)
 \* prev is known, and whether the root has the generation of the I-node: undo, commit, or fail the update.
 Settle(h, l, same) == Goto(h, l, IF l.gp < 0 THEN "CompleteRollback"
                                  ELSE IF same THEN "CompleteCommit" ELSE "CompleteFail")
-\* Read prev.
+\* Read prev.  A failed node is undone at once; so is, by a reader of a snapshot, what is pending.
 ReadPrevFirst(h, l) == LET q == Prev(h, l.gm) IN
     IF q = 0 THEN Hand(h, l, "main", l.gm)
-    ELSE IF ReadOnly(l) THEN Settle(h, [l EXCEPT !.gp = q], FALSE)
+    ELSE IF q < 0 \/ ReadOnly(l) THEN Settle(h, [l EXCEPT !.gp = q], FALSE)
     ELSE Goto(h, [l EXCEPT !.gp = q], "CompleteReadRoot")
 \* Read root.  A descriptor there is aborted first.  An update that commits linearizes here.
-CompareRoot(h, l) == LET r == h.root IN
+CompareRoot(h, l) == LET r == Root(h, l) IN
     IF h.node[r].t = "I" THEN Settle(h, l, Gen(h, r) = Gen(h, l.gi))
     ELSE Goto(h, [l EXCEPT !.ad = r], "CompleteAbortStatus")
 \* The descriptor is out of the way, and r was the root.  It is not read again: a process that did so could

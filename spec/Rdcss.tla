@@ -19,13 +19,13 @@ EXTENDS Steps
 
 Set(h, d, s)   == IF h.node[d].status = "UNDECIDED" THEN [h EXCEPT !.node[d].status = s] ELSE h
 Outcome(h, d)  == IF h.node[d].status = "COMMIT" THEN h.node[d].nv ELSE h.node[d].ov
-Swing(h, d, i) == IF h.root = d THEN [h EXCEPT !.root = i] ELSE h
+Swing(h, l, d, i) == IF Root(h, l) = d THEN SetRoot(h, l, i) ELSE h
 
 \* Read root: hands "root".  A descriptor there is to be completed first.
-ReadRoot(h, l) == IF h.node[h.root].t = "I" THEN Hand(h, l, "root", h.root)
-                  ELSE Goto(h, [l EXCEPT !.rd = h.root], "RdcssReadStatus")
+ReadRoot(h, l) == LET r == Root(h, l) IN
+    IF h.node[r].t = "I" THEN Hand(h, l, "root", r) ELSE Goto(h, [l EXCEPT !.rd = r], "RdcssReadStatus")
 \* CAS root: from the I-node expected to the own descriptor; or hands "lost".
-Install(h, l) == IF h.root = h.node[l.rd].ov THEN Goto([h EXCEPT !.root = l.rd], l, "RdcssReadStatus")
+Install(h, l) == IF Root(h, l) = h.node[l.rd].ov THEN Goto(Published(SetRoot(h, l, l.rd), l), l, "RdcssReadStatus")
                  ELSE Hand(h, l, "lost", 0)
 \* Read status.  If undecided, hands "compare": whether the main node of this I-node is the expected one.
 ReadStatus(h, l) == IF h.node[l.rd].status = "UNDECIDED" THEN Hand(h, l, "compare", h.node[l.rd].ov)
@@ -35,11 +35,11 @@ Compared(h, l, m) == Goto(h, [l EXCEPT !.want = IF m = h.node[l.rd].exp THEN "CO
 \* CAS status: from UNDECIDED to the decision proposed.
 Decide(h, l) == Goto(Set(h, l.rd, l.want), [l EXCEPT !.want = ""], "RdcssSwing")
 \* CAS root: from the descriptor to what its status says; hands "swung".
-SwingRoot(h, l) == Hand(Swing(h, l.rd, Outcome(h, l.rd)), l, "swung", 0)
+SwingRoot(h, l) == Hand(Swing(h, l, l.rd, Outcome(h, l.rd)), l, "swung", 0)
 
 \* CAS status: UNDECIDED to ABORT.
 AbortStatus(h, l) == Goto(Set(h, l.ad, "ABORT"), l, "CompleteAbortRoot")
 \* CAS root: from the descriptor to what its status says (COMMIT, if someone was faster); hands "aborted" and that
 \* I-node.  Whether or not this CAS succeeds, the root was that I-node at an instant since the descriptor was read.
-AbortRoot(h, l) == Hand(Swing(h, l.ad, Outcome(h, l.ad)), l, "aborted", Outcome(h, l.ad))
+AbortRoot(h, l) == Hand(Swing(h, l, l.ad, Outcome(h, l.ad)), l, "aborted", Outcome(h, l.ad))
 =============================================================================

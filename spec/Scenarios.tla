@@ -12,6 +12,9 @@ HashCollide == [a |-> <<0>>, b |-> <<0>>, c |-> <<0>>]                      \* e
 HashDeep    == [a |-> <<0, 0, 0>>, b |-> <<0, 0, 1>>, c |-> <<0, 1, 0>>]   \* a and b parted by the third bit
 HashDeepTwo == [a |-> <<0, 0, 0>>, b |-> <<0, 0, 1>>, c |-> <<1, 0, 0>>]   \* the same, with c at the root
 HashFour    == [a |-> <<0, 0>>, b |-> <<0, 1>>, c |-> <<1, 0>>, d |-> <<1, 1>>]
+\* Four levels: a and b are parted by the last bit, and f collides with a.
+HashFourLevels == [a |-> <<0, 0, 0, 0>>, b |-> <<0, 0, 0, 1>>, c |-> <<0, 0, 1, 0>>, d |-> <<0, 1, 0, 0>>,
+                   e |-> <<1, 0, 0, 0>>, f |-> <<0, 0, 0, 0>>]
 
 \* Every key of K with value 1.
 All(K) == {SNode(k, 1) : k \in K}

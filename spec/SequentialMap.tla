@@ -21,6 +21,7 @@ ReplaceIf(k, e, v) == [op |-> "replace_if",     key |-> k, val |-> <<e, v>>]
 RemoveIf(k, e)     == [op |-> "remove_if",      key |-> k, val |-> e]
 
 Reads(o)    == o.op = "lookup"
+Swaps(o)    == o.op \in {"snapshot", "clear"}
 Puts(o)     == o.op \in {"put", "put_if_absent", "put_if_present", "replace_if"}
 Removes(o)  == o.op \in {"remove", "remove_if"}
 NewValue(o) == IF o.op = "replace_if" THEN o.val[2] ELSE o.val

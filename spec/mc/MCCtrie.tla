@@ -49,4 +49,13 @@ PutRemoveInTwoChildren    == [u |-> <<{Put("a", 2)}>>, w |-> <<{Remove("c")}>>, 
 TwoChildrenSnapshot       == [u |-> <<{Put("a", 2)}>>, w |-> <<{Remove("c")}>>, s |-> <<{Snapshot}>>]
 AtTheTomb                 == [u |-> <<{Put("b", 2), Remove("a")}>>, r |-> <<{Lookup("a")}, {Lookup("b")}>>, s |-> <<{Snapshot}>>]
 ThreeWriters              == [u |-> <<{Put("a", 1)}>>, w |-> <<{Remove("a")}>>, x |-> <<{Put("a", 2)}>>]
+
+\* Too large to try everything; for random runs of TLC (`simulate` in the manifest).  Menus are small, since TLC computes
+\* all next states before it takes one.
+FiveOnFourLevels == [u |-> <<{Put("a", 2), Remove("a")}, {Put("b", 1), Remove("b")}>>,
+                     w |-> <<{Put("a", 3), Remove("a")}, {PutIfAbsent("b", 2), RemoveIf("b", 1)}>>,
+                     x |-> <<{Remove("f"), Put("f", 2)}, {Remove("c")}, {Put("c", 1), Put("d", 2)}>>,
+                     r |-> <<{Lookup("a")}, {ReplaceIf("a", 2, 3), ReplaceIf("e", 1, 2)}>>,
+                     s |-> <<{Snapshot}, {Lookup("f")}, {Snapshot, Clear}>>]
+HoldsAll == Trie({"a", "b", "c", "d", "e", "f"})
 =============================================================================

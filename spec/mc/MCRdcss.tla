@@ -105,6 +105,6 @@ SwapAbort   == [s |-> <<"swap">>, w |-> <<"write", "read">>, x |-> <<"abort">>]
 TwoSwaps    == [s |-> <<"swap", "read">>, t |-> <<"swap">>, r |-> <<"read">>]
 \* Wrong: the main node is not compared (mutant G2), and the root moves before the status is decided (mutant S2).
 NotCompared(h, l, m) == Goto(h, [l EXCEPT !.want = "COMMIT"], "RdcssDecide")
-SwungFirst(h, l, m) == Goto(IF m = h.node[l.rd].exp THEN Swing(h, l.rd, h.node[l.rd].nv) ELSE h,
+SwungFirst(h, l, m) == Goto(IF m = h.node[l.rd].exp THEN Swing(h, l, l.rd, h.node[l.rd].nv) ELSE h,
                             [l EXCEPT !.want = IF m = h.node[l.rd].exp THEN "COMMIT" ELSE "ABORT"], "RdcssDecide")
 =============================================================================

@@ -26,4 +26,11 @@ ClearAndSnapshot      == [c |-> <<Clear>>, s |-> <<Snapshot, Read, Drop>>]
 ClearDropUpdate       == [c |-> <<Clear>>, s |-> <<Drop>>, w |-> <<Inc("top")>>]
 SnapshotReadDropUpdateReader == [s |-> <<Snapshot, Read, Drop>>, w |-> <<Inc("top"), Advance, Advance>>, r |-> <<Get>>]
 SnapshotUpdateReader  == [s |-> <<Snapshot, Drop>>, w |-> <<Inc("top"), Advance, Advance>>, r |-> <<Get>>]
+
+\* Too large to try everything; for random runs of TLC.
+Five == [s |-> <<Drop, Snapshot, Read, Drop, Clear, Snapshot, Drop>>,
+         t |-> <<Inc("low"), Drop, Snapshot, Read, Drop, Inc("top"), Advance>>,
+         u |-> <<Inc("top"), Advance, Inc("low"), Advance, Inc("low"), Advance, Get>>,
+         w |-> <<Inc("low"), Inc("low"), Advance, Snapshot, Inc("top"), Drop, Advance>>,
+         r |-> <<Get, Advance, Get, Advance, Get, Clear, Advance>>]
 =============================================================================

@@ -14,7 +14,7 @@
 (* with a null prev in one; its second read is then no step.  Everything   *)
 (* else in a log is one.                                                   *)
 (***************************************************************************)
-EXTENDS MCAsCoded
+EXTENDS MCCtrie
 
 CONSTANT Traces     \* a sequence of records: keys (those there at the start, with value 1), ops, log
 VARIABLES trace,    \* which trace this behaviour follows

@@ -24,11 +24,11 @@ S2_RdcssDecide(p) == LET l == L[p] IN At(p, "RdcssDecide") /\
 S2_RdcssSwing(p) == LET l == L[p]  d == mem.node[l.rd] IN At(p, "RdcssSwing") /\
     Apply(p, IF mem.root # l.rd THEN RdcssReturned(mem, l)
              ELSE IF l.want = "COMMIT" THEN
-                  Goto(Swing(mem, l.rd, d.nv), [l EXCEPT !.want = "set"], "RdcssDecide")
-             ELSE RdcssReturned(Swing(mem, l.rd, d.ov), l))
+                  Goto(Swing(mem, l, l.rd, d.nv), [l EXCEPT !.want = "set"], "RdcssDecide")
+             ELSE RdcssReturned(Swing(mem, l, l.rd, d.ov), l))
 S2_CompleteAbortStatus(p) == At(p, "CompleteAbortStatus") /\ Apply(p, Goto(mem, L[p], "CompleteAbortRoot"))
 S2_CompleteAbortRoot(p) == LET l == L[p] IN At(p, "CompleteAbortRoot") /\
-    Apply(p, Goto(Swing(mem, l.ad, mem.node[l.ad].ov), [l EXCEPT !.ad = 0], "CompleteReadRoot"))
+    Apply(p, Goto(Swing(mem, l, l.ad, mem.node[l.ad].ov), [l EXCEPT !.ad = 0], "CompleteReadRoot"))
 
 OneKey == Trie({"a"})
 ClearAndReader == [s |-> <<{Clear}>>, w |-> <<{Lookup("a")}, {Put("a", 2)}, {Lookup("a")}>>]

@@ -54,6 +54,12 @@ def test_entries() -> None:
         ('summary = "s"', 'summery = "s"', "model 'one': summary: missing"),
         ('summary = "s"', 'summary = "s"\nsecond = 1', "model 'one': second: no such field; the fields are name"),
         ('"Counter.tla"', '"Contour.tla"', "model 'one': module: no such file: Contour.tla"),
+        (
+            'summary = "s"',
+            'simulate = 60\nsteps = 9\nsummary = "s"',
+            "model 'one': simulate: expected a number of at least 90",
+        ),
+        ('summary = "s"', 'simulate = 90\nsummary = "s"', "model 'one': simulate and steps: give both, or none"),
         ("", GOOD, "model 'one': name: two models have this name"),
     ],
 )

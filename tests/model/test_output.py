@@ -144,3 +144,22 @@ def test_nested_messages_and_plain_text() -> None:
         Message(1000, 1, "outer : \ninner"),
         Message(2200, 0, "cut"),
     ]
+
+
+def test_a_simulation_in_which_a_thread_of_tlc_ended_is_never_green() -> None:
+    progress = "\n".join(
+        (
+            "@!@!@STARTMSG 2209:0 @!@!@",
+            "Progress(-1) at 2026-11-28 10:21:03: 19131 states generated, -1 distinct states found, -1 states left",
+            "@!@!@ENDMSG 2209 @!@!@",
+        )
+    )
+    fault = 'Exception in thread "Thread-1" java.lang.StackOverflowError'
+    for lines, verdict in ((progress, "ok"), (f"{progress}\n{fault}", "unknown"), ("", "unknown")):
+        reader = ResultReader()
+        for message in read_messages(lines.splitlines()):
+            reader.feed(message)
+        result = reader.simulated(90.0)
+        assert result.verdict == verdict
+        assert (fault in result.reason) == (fault in lines)
+        assert result.generated == (19131 if lines else None)

@@ -114,3 +114,31 @@ def test_temporal_properties(tmp_path: Path) -> None:
         "CONSTANT X = 1"
     )
     assert temporal_properties(config) == ("A", "B", "E")
+
+
+def simulated(seconds: int, **changes: object) -> SpecModel:
+    """A model of random behaviours."""
+    return replace(MODELS["lost_update"], simulate=seconds, steps=20, distinct=None, depth=None, **changes)  # type: ignore[arg-type]
+
+
+def test_random_behaviours_find_a_violation_and_depend_on_the_seed() -> None:
+    results = [run_model(simulated(90), seed=seed) for seed in (1, 1, 2, 3)]
+    assert {(result.verdict, result.property) for result in results} == {("violation", "NoLostUpdate")}
+    traces = [result.to_json()["trace"] for result in results]
+    assert traces[0] == traces[1]
+    assert traces[0] != traces[2] or traces[0] != traces[3]
+
+
+def test_random_behaviours_that_ran_too_short_are_never_green() -> None:
+    result = run_model(replace(MODELS["atomic"], simulate=2, steps=20))
+    assert (result.verdict, result.reason) == ("unknown", "simulation: TLC was stopped before it had reported a state")
+    result = run_model(replace(MODELS["atomic"], simulate=90, steps=20), timeout=2)
+    assert (result.verdict, result.reason) == ("unknown", "timeout: stopped after 2 s")
+
+
+@pytest.mark.slow
+def test_random_behaviours_of_the_stated_time() -> None:
+    result = run_model(replace(MODELS["atomic"], simulate=90, steps=20))
+    assert (result.verdict, result.reason, result.distinct) == ("ok", "", None)
+    assert (result.generated or 0) > 1_000
+    assert 90 <= result.seconds < 100

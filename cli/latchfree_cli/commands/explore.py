@@ -95,7 +95,6 @@ def explore(
     along: Annotated[
         str | None, typer.Option(metavar="MODEL", help="Run ctrie along every step of a model's state graph.")
     ] = None,
-    as_coded: Annotated[bool, typer.Option("--as-coded", help="along: the model with the code's shortcuts.")] = False,
     model: Annotated[
         str | None, typer.Option(metavar="NAME", help="MODULE:CLASS: the sequential model that judges it (map).")
     ] = None,
@@ -116,7 +115,7 @@ def explore(
         if scenario is not None and script:
             raise exits.Stop(exits.USAGE, f"{target}: --script and --scenario are one for a class; leave out one")
         others = (strategy, bound, mutant, plain or None, memory, races, obstruction_free or None, emit_test, along)
-        if any(option is not None for option in others) or every_step or as_coded:
+        if any(option is not None for option in others) or every_step:
             raise exits.Stop(
                 exits.USAGE,
                 f"{target}: plain Python takes --scenario, --model, --switches, --cancels, --schedules, --seed and "
@@ -153,9 +152,7 @@ def explore(
         )
         if any(option is not None for option in given):
             raise exits.Stop(exits.USAGE, "--along takes its schedules from a model: give no scenario and no strategy")
-        return explore_along(settings, target, along, as_coded, mutant)
-    if as_coded:
-        raise exits.Stop(exits.USAGE, "--as-coded says along which model: give --along MODEL too")
+        return explore_along(settings, target, along, mutant)
     from latchfree_evidence.exploring import explore as run
     from latchfree_explore.board.stacks import Unsupported
 

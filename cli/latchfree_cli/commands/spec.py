@@ -60,7 +60,7 @@ def spec(
     shown: list[str] = []
 
     def done(outcome: "SpecOutcome") -> None:
-        settings.note(outcome.line())
+        settings.note(outcome.line() + (f"  seed {settings.chosen_seed}" if outcome.model.simulate else ""))
         entry = outcome.to_json()
         if record and outcome.verdict == "ok":
             record_counts(manifest, outcome)
@@ -80,6 +80,7 @@ def spec(
     settings.say(f"{agreeing} of {len(outcomes)} models as expected")
     verdict = "violation" if shown else exits.worst(outcome.verdict for outcome in outcomes)
     again = ["latchfree", "spec", *shown, *(["--manifest", str(manifest)] if manifest else [])]
+    again += ["--seed", str(settings.chosen_seed)] if any(o.model.simulate for o in outcomes if o.disagreements) else []
     reproduce = shlex.join(again) if shown else None
     return Outcome(verdict, {"models": entries}, reproduce=reproduce)
 

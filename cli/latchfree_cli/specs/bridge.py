@@ -13,7 +13,7 @@ SHOWN = 12
 """Steps shown of the path to a divergence."""
 
 
-def explore_along(settings: Settings, target: str, name: str, coded: bool, mutant: str | None) -> Outcome:
+def explore_along(settings: Settings, target: str, name: str, mutant: str | None) -> Outcome:
     """Run the code along every step of a model, and count the steps that the code takes."""
     from latchfree_cli.specs.runs import named, read_manifest
     from latchfree_evidence.refinement.bridge.model_replay import replay_model
@@ -27,7 +27,6 @@ def explore_along(settings: Settings, target: str, name: str, coded: bool, mutan
         try:
             coverage = replay_model(
                 model,
-                shortcuts=coded,
                 mutant=mutant,
                 timeout=settings.timeout,
                 on_progress=lambda text: report(f"explore {target} along {name}: {text}"),
@@ -39,13 +38,11 @@ def explore_along(settings: Settings, target: str, name: str, coded: bool, mutan
             raise exits.Stop(exits.TOOL, str(error)) from None
         except ValueError as error:
             raise exits.Stop(exits.USAGE, str(error)) from None
-    show(settings, coverage, name + (" as coded" if coded else ""))
+    show(settings, coverage, name)
     verdict = "violation" if coverage.divergence else "ok" if coverage.complete else "unknown"
-    again = ["latchfree", "explore", target, "--along", name, *(["--as-coded"] if coded else [])]
+    again = ["latchfree", "explore", target, "--along", name]
     again += ["--mutant", mutant] if mutant else []
-    return Outcome(
-        verdict, to_json(coverage, name, coded), reproduce=shlex.join(again) if coverage.divergence else None
-    )
+    return Outcome(verdict, to_json(coverage, name), reproduce=shlex.join(again) if coverage.divergence else None)
 
 
 def show(settings: Settings, coverage: "Coverage", name: str) -> None:
@@ -70,12 +67,11 @@ def show(settings: Settings, coverage: "Coverage", name: str) -> None:
         settings.say("  it was ended before every step had been tried")
 
 
-def to_json(coverage: "Coverage", name: str, coded: bool) -> dict[str, object]:
+def to_json(coverage: "Coverage", name: str) -> dict[str, object]:
     """Return what ``--json`` says about the coverage."""
     divergence = coverage.divergence
     return {
         "model": name,
-        "as_coded": coded,
         "states": coverage.states,
         "steps": coverage.edges,
         "replayed": coverage.replayed,

@@ -63,13 +63,18 @@ class SpecOutcome:
             f"{self.model.name:<32}",
             f"{result.verdict:<9}",
             f"expected {self.model.expect:<9}",
-            f"{_count(result.distinct):>10} distinct",
-            f"depth {_count(result.depth):>4}",
+            *self._sizes(),
             f"{result.seconds:6.1f} s",
         ]
         if result.verdict == "violation":
             parts.append(str(result.property or result.kind))
         return "  ".join([*parts, *(f"!! {difference}" for difference in self.disagreements)])
+
+    def _sizes(self) -> tuple[str, str]:
+        result = self.result
+        if self.model.simulate:
+            return f"{_count(result.generated):>10} random  ", f"steps {_count(self.model.steps):>4}"
+        return f"{_count(result.distinct):>10} distinct", f"depth {_count(result.depth):>4}"
 
     def to_json(self) -> dict[str, object]:
         """Return the outcome without its trace, for ``--json`` and the report."""
@@ -100,7 +105,7 @@ def read_manifest(path: Path | None = None) -> list[SpecModel]:
 def record_counts(path: Path | None, outcome: SpecOutcome) -> None:
     """Write the sizes of a model into its manifest; of a deep one also how long it took, and today's date."""
     values: dict[str, int | str] = dict(counts(outcome.model, outcome.result))
-    if outcome.model.profile == "deep":
+    if outcome.model.profile == "deep" and not outcome.model.simulate:
         values |= {"seconds": max(1, round(outcome.result.seconds)), "date": f"{datetime.now(UTC):%Y-%m-%d}"}
     record(path or spec_dir() / "manifest.toml", outcome.model.name, values)
 
@@ -159,9 +164,8 @@ def run_all(
             timeout=settings.timeout,
             cancelled=settings.cancelled,
             archive=archive,
-            on_progress=lambda distinct, _generated, queue: report(
-                f"spec {model.name}: {distinct:,} distinct states, {queue:,} on the queue"
-            ),
+            seed=settings.chosen_seed if model.simulate else 0,
+            on_progress=lambda *sizes: report(f"spec {model.name}: {_progress(model, *sizes)}"),
         )
 
     def take(results: Iterable[SpecOutcome]) -> None:
@@ -223,6 +227,10 @@ def write_counterexample(outcome: SpecOutcome, settings: Settings) -> list[str]:
         str(settings.write(f"{name}.txt", counterexample(outcome))),
         str(settings.write(f"{name}.json", json.dumps(document, ensure_ascii=False, indent=1) + "\n")),
     ]
+
+
+def _progress(model: SpecModel, distinct: int, generated: int, queue: int) -> str:
+    return f"{generated:,} random states" if model.simulate else f"{distinct:,} distinct states, {queue:,} on the queue"
 
 
 def _count(number: int | None) -> str:

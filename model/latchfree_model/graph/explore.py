@@ -158,7 +158,7 @@ def _bare(model: SpecModel, folder: Path, lines: Sequence[str] = ()) -> SpecMode
     text = without_checks((model.root / model.config).read_text(encoding="utf-8"))
     config = folder / Path(model.config).name
     config.write_text("\n".join([text, *lines, ""]), encoding="utf-8")
-    return replace(model, config=str(config))
+    return replace(model, config=str(config), simulate=None, steps=None)
 
 
 def without_checks(text: str) -> str:

@@ -41,6 +41,11 @@ class SpecModel:
         How long it took, where that is worth knowing beforehand.
     date : str, optional
         When that was, as ``2026-11-21``.
+    simulate : int, optional
+        Seconds of random behaviours, for a model that is too large to try everything; 90 or more, since TLC says
+        once a minute how far it is. Such a model has no sizes.
+    steps : int, optional
+        The length of each random behaviour.
     """
 
     root: Path
@@ -58,9 +63,13 @@ class SpecModel:
     mutant: str | None = None
     seconds: int | None = None
     date: str | None = None
+    simulate: int | None = None
+    steps: int | None = None
 
 
-NUMBERS = ("distinct", "total", "depth", "workers", "seconds")
+NUMBERS = ("distinct", "total", "depth", "workers", "seconds", "simulate", "steps")
+SHORTEST = 90
+"""Seconds that a simulation takes at least."""
 FIELDS = tuple(field for field in fields(SpecModel) if field.name != "root")
 
 
@@ -103,6 +112,11 @@ def _model(path: Path, where: str, entry: dict[str, object]) -> SpecModel:
     for name in ("module", "config"):
         if not (path.parent / str(entry[name])).is_file():
             raise ValueError(f"{path}: {where}: {name}: no such file: {entry[name]}")
+    seconds = entry.get("simulate")
+    if isinstance(seconds, int) and seconds < SHORTEST:
+        raise ValueError(f"{path}: {where}: simulate: expected a number of at least {SHORTEST}, got {seconds}")
+    if (seconds is None) != ("steps" not in entry):
+        raise ValueError(f"{path}: {where}: simulate and steps: give both, or none")
     return SpecModel(root=path.parent, **cast("dict[str, str]", entry))  # type: ignore[arg-type]
 
 

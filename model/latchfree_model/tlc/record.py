@@ -10,8 +10,8 @@ from latchfree_model.tlc.manifest import SpecModel
 from latchfree_model.tlc.result import TlcResult
 
 ORDER: Final = (
-    "name", "module", "config", "profile", "expect", "property", "distinct", "total", "depth", "workers", "mutant",
-    "seconds", "date", "summary",
+    "name", "module", "config", "profile", "expect", "property", "distinct", "total", "depth", "workers", "simulate",
+    "steps", "mutant", "seconds", "date", "summary",
 )  # fmt: skip
 """The fields of an entry, in the order in which a new one is put in."""
 
@@ -25,8 +25,10 @@ def unrecorded(model: SpecModel) -> SpecModel:
 
 
 def counts(model: SpecModel, result: TlcResult) -> dict[str, int]:
-    """Return the sizes that are exact: with several workers the depth is not."""
+    """Return the sizes that are exact: with several workers the depth is not, and of random behaviours none is."""
     found = {"distinct": result.distinct, "total": result.generated, "depth": result.depth}
+    if model.simulate:
+        return {}
     if model.workers > 1:
         del found["depth"]
     return {name: number for name, number in found.items() if number is not None}

@@ -30,6 +30,7 @@ KINDS: Final[Mapping[int, str]] = MappingProxyType({
 
 PROPERTY = re.compile(r"(?:Invariant|[Pp]roperty|Assumption) (.+?) is (?:violated|false)")
 COUNTS = re.compile(r"([\d,]+) states generated.*?, ([\d,]+) distinct states found.*?, ([\d,]+) states left")
+RANDOM_STATES = re.compile(r"([\d,]+) states generated")
 PROGRESS_DEPTH = re.compile(r"Progress\((\d+)\)")
 COVERED = re.compile(r"<(\S+) (line \d+, col \d+ to line \d+, col \d+ of module \w+).*>: (\d+):(\d+)$")
 CHATTER = re.compile(
@@ -120,6 +121,7 @@ class ResultReader:
         self.property: str | None = None
         self.violated: dict[str, None] = {}
         self.counts: tuple[int, int] | None = None
+        self.random: int | None = None
         self.depth: int | None = None
         self.coverage: dict[str, tuple[int, int]] = {}
         self.places: dict[str, str] = {}
@@ -143,6 +145,8 @@ class ResultReader:
             self._violation(message)
         elif message.code in (tlc.PROGRESS, tlc.TOTALS):
             self._counts(message)
+        elif message.code == tlc.SIMULATED:
+            self._random(message)
         elif message.code == tlc.DEPTH:
             self.depth = int(re.sub(r"\D", "", message.text))
         elif message.code == tlc.COVERAGE:
@@ -183,6 +187,24 @@ class ResultReader:
         if self.on_progress and message.code == tlc.PROGRESS:
             self.on_progress(distinct, generated, queue)
 
+    def _random(self, message: Message) -> None:
+        match = RANDOM_STATES.search(message.text)
+        if match:
+            self.random = int(match[1].replace(",", ""))
+            if self.on_progress:
+                self.on_progress(0, self.random, 0)
+
+    def simulated(self, seconds: float) -> TlcResult:
+        """Return the result of random behaviours whose time is over: ok only if TLC has reported states and no error.
+
+        A thread of TLC may end with an exception while TLC itself goes on to the end of its time.
+        """
+        problem = " ".join([*self.errors, *self.unreadable, *self.plain])[:300]
+        if self.kind is None and self.random and not problem:
+            return TlcResult("ok", generated=self.random, seconds=seconds)
+        reason = problem or "TLC was stopped before it had reported a state"
+        return TlcResult("unknown", reason=f"simulation: {reason}", generated=self.random, seconds=seconds)
+
     def result(self, exit_code: int, seconds: float, stopped: str = "") -> TlcResult:
         """Return the result of the run, given TLC's exit code or the reason why it was stopped."""
         verdict: Literal["ok", "violation", "unknown"] = "unknown"
@@ -197,7 +219,7 @@ class ResultReader:
             first = " ".join(" ".join(errors[:5]).split())[:300] or "no message"
             memory = "; fix: more memory, as JAVA_TOOL_OPTIONS=-Xmx8g" if "OutOfMemoryError" in first else ""
             reason = f"TLC ended with exit code {exit_code}: {first}{memory}"
-        generated, distinct = self.counts or (None, None)
+        generated, distinct = self.counts or (self.random, None)
         return TlcResult(
             verdict=verdict,
             reason=reason,

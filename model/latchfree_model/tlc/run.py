@@ -26,6 +26,8 @@ SMALL = 20_000
 MEDIUM = 100_000
 """Up to as many distinct states, the simplest collector takes a tenth less processor time."""
 
+STOPPED = "timeout: stopped after"
+
 _running: set[subprocess.Popen[str]] = set()
 _running_lock = threading.Lock()
 
@@ -40,6 +42,7 @@ def run_model(
     on_progress: OnProgress | None = None,
     cancelled: threading.Event | None = None,
     archive: Path | None = None,
+    seed: int = 0,
     java_options: Sequence[str] = (),
 ) -> TlcResult:
     """Check one model.
@@ -51,7 +54,8 @@ def run_model(
     workers : int, optional
         TLC's worker threads, else as the manifest says.
     timeout : float, optional
-        Seconds after which the run is stopped; the verdict is then unknown.
+        Seconds after which the run is stopped; the verdict is then unknown, but for a simulation that has run for as
+        long as its manifest says.
     coverage : bool
         Whether to count the states each action generates.
     options : sequence of str
@@ -62,6 +66,8 @@ def run_model(
         Set by another thread, before it calls `kill_running`, to end this run even if it has yet to start.
     archive : Path, optional
         The classes of TLC, see `class_archive`.
+    seed : int
+        Of random behaviours.
     java_options : sequence of str
         Further options of Java.
 
@@ -89,6 +95,7 @@ def run_model(
             "-XX:-UsePerfData",  # a file in /tmp for tools that watch Java
             NO_RECORDER,
             *archived(archive),
+            *(("-Xss64m",) if spec.simulate else ()),  # names are made by recursion over the nodes
             *java_options,
             f"-DTLA-Library={library(spec.root)}",
             *("-cp", str(jar), "tlc2.TLC", "-tool", "-fp", "0"),
@@ -96,17 +103,21 @@ def run_model(
             # Look for cycles once, at the end: where TLC stops does not depend then on how fast it is.
             *(("-lncheck", "final") if temporal else ()),
             *(("-coverage", "1") if coverage else ()),
+            *(("-simulate", "-depth", str(spec.steps), "-seed", str(seed)) if spec.simulate else ()),
             *options,
             *("-config", str(config), module.name),
         ]
-        return _run(command, module.parent, reader, timeout, cancelled or threading.Event())
+        limit = min(spec.simulate or float("inf"), timeout or float("inf"))
+        result = _run(command, module.parent, reader, limit, cancelled or threading.Event())
+        whole = spec.simulate and limit == spec.simulate and result.reason.startswith(STOPPED)
+        return reader.simulated(result.seconds) if whole else result
 
 
 def _run(
     command: list[str],
     folder: Path,
     reader: ResultReader,
-    timeout: float | None,
+    timeout: float,
     cancelled: threading.Event,
 ) -> TlcResult:
     begun = time.monotonic()
@@ -130,7 +141,7 @@ def _run(
             stopped.set()
             process.kill()
 
-        timer = threading.Timer(timeout, stop) if timeout is not None else None
+        timer = threading.Timer(timeout, stop) if timeout < float("inf") else None
         if timer:
             timer.daemon = True
             timer.start()
@@ -146,7 +157,7 @@ def _run(
                 process.kill()
             with _running_lock:
                 _running.discard(process)
-    reason = f"timeout: stopped after {timeout:g} s" if stopped.is_set() else ""
+    reason = f"{STOPPED} {timeout:g} s" if stopped.is_set() else ""
     reason = "interrupted" if cancelled.is_set() else reason
     return reader.result(exit_code, time.monotonic() - begun, reason)
 

@@ -39,10 +39,8 @@ def test_every_step_of_a_model_is_replayed() -> None:
         (("ctrie", "--along", "two_writer"), "did you mean two_writers?"),
         (("ctrie", "--along", "collision"), "collide wholly"),
         (("ctrie", "--along", "free_list"), "is no model of Ctrie.tla"),
-        (("ctrie", "--along", "mutant_s1_fixed", "--as-coded"), "only those of mc/MCCtrie.tla"),
         (("ctrie", "--along", "two_writers", "--scenario", "get(0)"), "give no scenario"),
         (("other.py", "--along", "two_writers"), "the target is ctrie"),
-        (("ctrie", "--as-coded"), "give --along MODEL too"),
     ],
 )
 def test_along_refuses_what_makes_no_sense(arguments: tuple[str, ...], message: str) -> None:

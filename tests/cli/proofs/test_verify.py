@@ -37,6 +37,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, "spec_dir", lambda: DATA)
     monkeypatch.setattr(layers, "CODE_MUTANTS", (("W1", "explore"),))
     monkeypatch.setattr(layers, "SCENARIOS", ("put(0, 1) | put(0, 2)",))
+    monkeypatch.setattr(layers, "ALONE", ())
     for name in [name for name in LEMMAS if name != "position-order"]:
         monkeypatch.delitem(LEMMAS, name)
     for name in [name for name in THEOREMS if name != "free_list"]:
@@ -235,6 +236,26 @@ def test_on_a_terminal_the_table_is_drawn_and_no_line_is_written(monkeypatch: py
     text = terminal.getvalue()
     assert "│ one" in text
     assert "one: ok" not in text
+
+
+def test_programs_are_also_asked_for_obstruction_freedom(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A lock in place of the Ctrie: it passes in every interleaving, but not where a thread is stopped."""
+    from latchfree_evidence import exploring
+    from latchfree_explore import explore as explored
+    from latchfree_explore.examples.mutex import MUTEX
+
+    def explore(_: str, *, scenario: str, **options: object) -> object:
+        return explored(MUTEX, scenario=scenario, **options)
+
+    monkeypatch.setattr(exploring, "explore", explore)
+    monkeypatch.setattr(layers, "SCENARIOS", ("increment | read",))
+    result = verify("--only", "explore")
+    assert result.exit_code == exits.OK, result.output
+    monkeypatch.setattr(layers, "ALONE", ("increment | read",))
+    result = verify("--only", "explore")
+    assert result.exit_code == exits.VIOLATION
+    assert "not obstruction-free" in result.output
+    assert "latchfree explore ctrie --obstruction-free --scenario 'increment | read'" in result.output
 
 
 def test_a_layer_that_never_ran_is_no_pass(fake_layers: list[Layer]) -> None:

@@ -35,6 +35,14 @@ SCENARIOS = (
 )
 """Programs to run in every interleaving: colliding keys, a snapshot, a contracting node, keys of one hash."""
 
+ALONE = (
+    "put(0, 1) | put(1, 2) | get(0) | keys: shared",
+    "init: put(0, 1) | put(0, 2) | snapshot(); put(1, 3) | keys: pairs",
+    "init: put(0, 1); put(1, 1) | remove(0) | put(1, 2) | keys: pairs",
+    "init: put(0, 1); put(1, 1); put(2, 1) | remove(0) | put(1, 2) | keys: list",
+)
+"""Programs to ask, besides, for obstruction freedom: from every state, each thread alone must finish."""
+
 
 def cancel(settings: Settings) -> None:
     """Stop what runs in other processes."""
@@ -212,14 +220,20 @@ def explore_layer(settings: Settings, plan: Plan, report: Report) -> list[LayerR
     from latchfree_explore.board.stacks import Unsupported
 
     results = []
-    for scenario in SCENARIOS:
+    programs = [*((scenario, False) for scenario in SCENARIOS), *((scenario, True) for scenario in ALONE)]
+    for scenario, alone in programs:
         report(f"explore ctrie: {scenario}")
+        timeout = settings.timeout or SCENARIO_TIMEOUT
         try:
-            results.append(explore("ctrie", scenario=scenario, timeout=settings.timeout or SCENARIO_TIMEOUT))
+            results.append(explore("ctrie", scenario=scenario, progress=alone, timeout=timeout))
         except Unsupported as error:
             return [LayerResult("explore", "the compiled Ctrie", "nothing", "not run", 0.0, str(error))]
     bad = [k for k, result in enumerate(results) if result.verdict != "ok"]
     covered = sum(result.interleavings or 0.0 for result in results)
+    again = ["latchfree", "explore", "ctrie"]
+    if bad:
+        scenario, alone = programs[bad[0]]
+        again += [*(["--obstruction-free"] if alone else []), "--scenario", scenario]
     return [
         LayerResult(
             layer="explore",
@@ -227,9 +241,12 @@ def explore_layer(settings: Settings, plan: Plan, report: Report) -> list[LayerR
             amount=f"{len(results)} programs, {sum(r.schedules for r in results):,} schedules for {covered:.1e}",
             verdict=cast(Verdict, exits.worst(result.verdict for result in results)),
             seconds=sum(result.seconds for result in results),
-            reason="; ".join(f"{SCENARIOS[k]}: {results[k].reason}" for k in bad),
-            reproduce=shlex.join(["latchfree", "explore", "ctrie", "--scenario", SCENARIOS[bad[0]]]) if bad else None,
-            details=[{"scenario": at, **result_to_json(r)} for at, r in zip(SCENARIOS, results, strict=True)],
+            reason="; ".join(f"{programs[k][0]}: {results[k].reason}" for k in bad),
+            reproduce=shlex.join(again) if bad else None,
+            details=[
+                {"scenario": scenario, "obstruction_free": alone, **result_to_json(result)}
+                for (scenario, alone), result in zip(programs, results, strict=True)
+            ],
         )
     ]
 

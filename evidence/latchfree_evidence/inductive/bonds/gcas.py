@@ -53,7 +53,6 @@ def lift(values: Values) -> dict[str, Any]:
         "kind": {(m,): kinds.get(m, "unborn") for m in ADDRESSES},
         "pc": {(p,): "idle" if own["pc"] == "RdcssRead" else own["pc"] for p, own in registers.items()},
         **{name: of_all(name) for name in ("gi", "gm", "n", "sg", "rd", "ad")},
-        "undo": {(p,): own["gp"] < 0 for p, own in registers.items()},
         "ret": {(p,): own["ret"] or "client" for p, own in registers.items()},
         "want": {(p,): own["want"] == "COMMIT" for p, own in registers.items()},
         "used": {(i,): True for i in i_nodes},
@@ -78,7 +77,6 @@ def look(s: State) -> Hashable:
         gcas = reading or pc in ("GcasReadMain", "CompleteRereadMain")
         shown = [pc, ret if gcas else "", s.gi(p) if gcas or pc == "GcasCas" else 0, s.gm(p) if reading else 0]
         shown.append(s.n(p) if pc in ("GcasCas", "GcasReadPrevAfter") or (gcas and ret == "gcas") else 0)
-        shown.append(s.undo(p) if pc in ("CompleteReadRoot", "CompleteAbortStatus", "CompleteAbortRoot") else False)
         shown.append(s.sg(p) if gcas and ret in ("client", "walk") else 0)
         swaps = pc in ("RdcssInstall", "RdcssReadStatus", "RdcssDecide", "RdcssSwing") or (gcas and ret == "decide")
         shown += [s.rd(p) if swaps else 0, s.want(p) if pc == "RdcssDecide" else False]

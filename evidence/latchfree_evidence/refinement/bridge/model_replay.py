@@ -5,11 +5,9 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from latchfree_evidence.refinement.bridge.programs import placed, program_of
-from latchfree_evidence.refinement.shortcuts import with_shortcuts
 from latchfree_model.graph import explore
 from latchfree_model.tlc import SpecModel
 
@@ -20,7 +18,6 @@ if TYPE_CHECKING:
 def replay_model(
     model: SpecModel,
     *,
-    shortcuts: bool = False,
     mutant: str | None = None,
     timeout: float | None = None,
     on_progress: Callable[[str], None] | None = None,
@@ -32,8 +29,6 @@ def replay_model(
     ----------
     model : SpecModel
         A bounded model of `Ctrie.tla`.
-    shortcuts : bool
-        Whether to take the model with the shortcuts of the code (see `latchfree_evidence.refinement.shortcuts`).
     mutant : str, optional
         Run a seeded bug; it must be the first use of the structure in the process.
     timeout : float, optional
@@ -65,9 +60,8 @@ def replay_model(
         from latchfree_evidence.mutants import apply_mutant
 
         apply_mutant(mutant)
-    with with_shortcuts(model) if shortcuts else nullcontext(model) as chosen:
-        say("TLC is running")
-        graph = explore(chosen, cancelled=cancelled).graph
+    say("TLC is running")
+    graph = explore(model, cancelled=cancelled).graph
     program = program_of(layout, keys, graph)
     say("compiling")
     # Only now: a mutant must be applied before the structure is loaded.

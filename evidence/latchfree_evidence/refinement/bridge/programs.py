@@ -22,7 +22,13 @@ from latchfree_model.tlc.values import Function, Value, parse_value
 _BY_DEPTH: Final = {1: "flat", 2: "pairs", 3: "tree"}
 """A layout for each depth of a model's hash: it has a key for every slice of bits."""
 _LEVEL: Final = 6
-_OPERATIONS: Final = {"lookup": "get", "put": "put", "remove": "remove", "snapshot": "snapshot", "clear": "clear"}
+_OPERATIONS: Final = {
+    "lookup": "get", "put": "put", "put_if_absent": "put_if_absent", "put_if_present": "replace",
+    "replace_if": "replace_if", "remove": "remove", "remove_if": "remove_if", "snapshot": "snapshot", "clear": "clear",
+}  # fmt: skip
+_VALUED: Final = ("put", "put_if_absent", "put_if_present", "remove_if")
+_IF_EQUAL: Final = ("replace_if", "remove_if")
+"""The specification answers the value that it has found, and the code whether it was the expected one."""
 
 
 class NoCounterpart(ValueError):
@@ -59,7 +65,9 @@ class Program:
         """Return an operation of the model as one of the explorer."""
         name = operation["op"]
         arguments: tuple[int, ...] = () if operation["key"] == "" else (self.keys[operation["key"]],)
-        if name == "put":
+        if name == "replace_if":
+            arguments = (*arguments, *operation["val"])
+        elif name in _VALUED:
             arguments = (*arguments, operation["val"])
         return Invocation(_OPERATIONS[name], arguments)
 
@@ -72,6 +80,9 @@ class Program:
         if operation["op"] == "snapshot":
             held = dict(result)
             return Function({key: held.get(number, 0) for key, number in self.keys.items()})
+        if operation["op"] in _IF_EQUAL:
+            expected: int = operation["val"] if operation["op"] == "remove_if" else operation["val"][0]
+            return expected if result else 0
         return 0 if result is None else int(result)
 
 
@@ -133,6 +144,8 @@ def _initial(heap: Any, keys: Mapping[str, int]) -> tuple[Invocation, ...]:
 def _hash(model: SpecModel) -> dict[str, tuple[int, ...]]:
     """Return the hash function of a model: the slices of each key."""
     config = COMMENT.sub(" ", (model.root / model.config).read_text(encoding="utf-8"))
+    if re.search(r"\bForkMem\b", config):
+        raise NoCounterpart(f"{model.name}: a writable snapshot is a trie of its own, and the replay follows one trie")
     named = re.search(r"\bHash\s*<-\s*(\w+)", config)
     if named is None:
         raise NoCounterpart(

@@ -14,7 +14,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from latchfree_evidence.refinement.shortcuts import OVERRIDES
 from latchfree_evidence.refinement.traces.events import Event
 from latchfree_evidence.refinement.traces.mains import MAINS, main_value
 from latchfree_evidence.targets.placement import LAYOUTS
@@ -144,7 +143,7 @@ _CONFIG: Final = f"""CONSTANTS
   Forever = FALSE
 SPECIFICATION TSpec
 INVARIANTS {INVARIANTS}
-{OVERRIDES}"""
+"""
 
 
 def module_text(traces: Sequence[Trace]) -> str:

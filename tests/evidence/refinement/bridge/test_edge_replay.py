@@ -25,7 +25,7 @@ print(coverage.divergence.message if coverage.divergence else "")
 
 
 def test_the_code_takes_every_step_of_a_contraction():
-    coverage = replay_model(MODELS["contract_and_refill"], shortcuts=True)
+    coverage = replay_model(MODELS["contract_and_refill"])
     assert coverage.divergence is None, coverage.divergence
     assert coverage.complete
     assert (coverage.replayed, dict(coverage.untaken)) == (coverage.edges, {})
@@ -34,7 +34,7 @@ def test_the_code_takes_every_step_of_a_contraction():
 
 
 def test_what_the_code_leaves_out_is_named():
-    coverage = replay_model(MODELS["contract_and_refill"])
+    coverage = replay_model(MODELS["contract_and_refill_detours"])
     assert coverage.divergence is None, coverage.divergence
     assert coverage.complete
     assert set(coverage.untaken) == {NOTHING_TO_CLEAN, BEHIND}
@@ -48,13 +48,19 @@ def test_a_renewal_and_a_snapshot():
     assert (coverage.complete, coverage.replayed) == (True, coverage.edges)
 
 
+def test_conditional_operations_of_two_writers():
+    coverage = replay_model(MODELS["conditional_once"])
+    assert coverage.divergence is None, coverage.divergence
+    assert (coverage.complete, coverage.replayed) == (True, coverage.edges)
+
+
 def test_a_model_without_counterpart_is_refused():
     with pytest.raises(NoCounterpart, match="collide wholly"):
         replay_model(MODELS["collision"])
+    with pytest.raises(NoCounterpart, match="follows one trie"):
+        replay_model(MODELS["fork_writer"])
     with pytest.raises(NoCounterpart, match=r"is no model of Ctrie\.tla"):
         replay_model(MODELS["reclaim_clear"])
-    with pytest.raises(ValueError, match=r"is a model of mutants/S1\.tla"):
-        replay_model(MODELS["mutant_s1_fixed"], shortcuts=True)
 
 
 def diverge(mutant, model):
@@ -80,6 +86,6 @@ def test_other_mutants_diverge(mutant, model):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["lock_free", "two_writers", "writer_snapshotter", "clear", "two_writers_snapshotter"])
 def test_the_code_takes_every_step(name):
-    coverage = replay_model(MODELS[name], shortcuts=True)
+    coverage = replay_model(MODELS[name])
     assert coverage.divergence is None, coverage.divergence
     assert (coverage.complete, coverage.replayed) == (True, coverage.edges)

@@ -77,7 +77,6 @@ class Invariant(Claims):
         """The main node in a register is of a kind that fits the access."""
         m = s.gm(t)
         public = ("GotMain", "GcasReadMain", "GcasCas", "CompleteRereadMain", *READING)
-        undoing = ("CompleteReadRoot", "CompleteAbortStatus", "CompleteAbortRoot")
         reading = self.at(s, t, *READING)
         return all_of(
             s.sg(t) <= self.generation(s),
@@ -86,7 +85,6 @@ class Invariant(Claims):
             implies(reading, self.kind(s, m, *MADE)),
             implies(all_of(reading, negated(self.kind(s, m, "committed"))), s.of(m) == s.gi(t)),
             implies(self.at(s, t, "CompleteRollback"), self.kind(s, m, "failed")),
-            implies(all_of(self.at(s, t, *undoing), s.undo(t)), self.kind(s, m, "failed")),
         )
 
     @conjunct("T")

@@ -62,7 +62,6 @@ class Gcas(Commits):
             "gi": 1,
             "gm": 1,
             "n": 1,
-            "undo": False,
             "ret": "client",
             "sg": 1,
             "rd": 1,

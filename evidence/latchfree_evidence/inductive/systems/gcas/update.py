@@ -54,25 +54,23 @@ class Update(Client):
 
     def settle(self, s: State, p: Term, label: str, guard: Term, same: Term) -> list[Case]:
         """Return how a thread goes on that has compared the generation of the root, in the state after its access."""
-        undo, same = s.undo(p), True if self.wrong == "no generation" else same
+        same = True if self.wrong == "no generation" else same
         return [
-            Case(f"{label}failed", all_of(guard, undo), self.go(s, p, "CompleteRollback")),
-            Case(f"{label}same", all_of(guard, negated(undo), same), self.go(s, p, "CompleteCommit")),
-            Case(f"{label}other", all_of(guard, negated(undo), negated(same)), self.go(s, p, "CompleteFail")),
+            Case(f"{label}same", all_of(guard, same), self.go(s, p, "CompleteCommit")),
+            Case(f"{label}other", all_of(guard, negated(same)), self.go(s, p, "CompleteFail")),
         ]
 
     @action("CompleteReadPrev", "T")
     def complete_read_prev(self, s: State, p: Term) -> list[Case]:
-        """Read prev; a reader that commits nothing fails what is pending, without a look at the root."""
+        """Read prev; undo what has failed. A reader that commits nothing fails what is pending, and reads no root."""
         here, m = self.at(s, p, "CompleteReadPrev"), s.gm(p)
         done, failed, walks = self.kind(s, m, "committed"), self.kind(s, m, "failed"), self.reads_for(s, p, "walk")
-        q = s.but(undo=s.undo.set(p, failed))
-        open_ = all_of(here, negated(done))
+        pending = all_of(here, negated(done), negated(failed))
         return [
             *self.hand(s, p, m, "", all_of(here, done)),
-            Case("open", all_of(open_, negated(walks)), self.go(q, p, "CompleteReadRoot")),
-            Case("walk failed", all_of(open_, walks, failed), self.go(q, p, "CompleteRollback")),
-            Case("walk pending", all_of(open_, walks, negated(failed)), self.go(q, p, "CompleteFail")),
+            Case("failed", all_of(here, failed), self.go(s, p, "CompleteRollback")),
+            Case("pending", all_of(pending, negated(walks)), self.go(s, p, "CompleteReadRoot")),
+            Case("walk pending", all_of(pending, walks), self.go(s, p, "CompleteFail")),
         ]
 
     @action("CompleteReadRoot", "T")

@@ -53,7 +53,6 @@ class Words(System):
         "gi": (("T",), "I"),
         "gm": (("T",), "M"),
         "n": (("T",), "M"),
-        "undo": (("T",), "Bool"),
         "ret": (("T",), "For"),
         "sg": (("T",), "Int"),
         "rd": (("T",), "D"),
