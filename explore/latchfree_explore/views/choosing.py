@@ -11,8 +11,8 @@ is sequentially consistent.
 A store may come, in the modification order, before messages that its thread does not know of, but never between an
 update and what the update read.
 
-So the machine runs all that rc11 allows without relaxed accesses, and a little more: a fence and a sequentially
-consistent access of another word do not see each other here. Axioms judge the schedules that fail.
+So the machine runs all that rc11 allows of accesses that are not weakened, and a little more: a fence and a
+sequentially consistent access of another word do not see each other here. Axioms judge the schedules that fail.
 """
 
 from __future__ import annotations

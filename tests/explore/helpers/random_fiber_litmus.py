@@ -8,19 +8,23 @@ from latchfree_explore.weak.programs import Program, parse_program
 
 _OURS = (
     "load {w}", "load {w}", "load_seq {w}", "store {w} {n}", "store {w} {n}", "exchange {w} {n}", "cas {w} 0 {n}",
-    "cas {w} 1 {n}", "fetch_add {w} 1", "fence", "exchange {w} {n} ar", "cas {w} 0 {n} ar",
+    "cas {w} 1 {n}", "fetch_add {w} 1", "fence",
 )  # fmt: skip
 _RELEASES = ("load {w}", "load {w}", "store {w} {n}", "store {w} {n}", "exchange {w} {n} ar", "cas {w} 0 {n} ar")
 _PLAIN = ("poke x {n}", "poke x {n}", "peek x", "peek x", "load x", "store x {n}")
 _PASSING = ("store y {n}", "store y {n}", "exchange y {n}", "load y", "load y", "load y rlx", "store y {n} rlx")
-_RELAXED = ("load {w} rlx", "load {w} rlx", "store {w} {n} rlx", "exchange {w} {n} rlx", "fetch_add {w} 1 rlx")
+#: What ours may be weakened to.
+_WEAKENED = (
+    "load {w} rlx", "load {w} rlx", "store {w} {n} rlx", "exchange {w} {n} rlx", "fetch_add {w} 1 rlx",
+    "exchange {w} {n} ar", "cas {w} 0 {n} ar",
+)  # fmt: skip
 
 
-def random_program(rng: random.Random, *, relaxed: bool, most: int = 8) -> Program:
+def random_program(rng: random.Random, *, weakened: bool, most: int = 8) -> Program:
     """Return a program of two or three threads, two words, and at most so many instructions; some have no seq_cst."""
-    if not relaxed and rng.random() < 0.3:
+    if not weakened and rng.random() < 0.3:
         return _random(rng, _RELEASES, most)
-    return _random(rng, (*_OURS, *_RELAXED, *_RELAXED) if relaxed else _OURS, most)
+    return _random(rng, (*_OURS, *_WEAKENED, *_WEAKENED) if weakened else _OURS, most)
 
 
 def random_plain_program(rng: random.Random, most: int) -> Program:

@@ -62,7 +62,7 @@ MUTANTS = {
 CHECK = """
 import random
 from random_fiber_litmus import random_plain_program, random_program
-from test_views import RACES, RELAXED, check_register, compare, compare_exactly, compare_races, compare_relaxed
+from test_views import RACES, RELAXED, check_register, compare, compare_exactly, compare_races, compare_weakened
 from test_views import RUNNABLE, parse_program, races, test_the_verdicts_of_the_literature as verdict
 from test_views import test_schedules_that_no_model_allows_are_few as few
 
@@ -75,8 +75,8 @@ for text in RACES:
 for test in RUNNABLE:
     verdict(test)
 for number in range(150):
-    compare(random_program(random.Random(f"mutants/{number}"), relaxed=False, most=6))
-    compare_relaxed(random_program(random.Random(f"mutants/relaxed/{number}"), relaxed=True, most=6))
+    compare(random_program(random.Random(f"mutants/{number}"), weakened=False, most=6))
+    compare_weakened(random_program(random.Random(f"mutants/relaxed/{number}"), weakened=True, most=6))
     compare_races(random_plain_program(random.Random(f"mutants/plain/{number}"), most=6))
 """
 
