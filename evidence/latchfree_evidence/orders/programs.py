@@ -34,6 +34,11 @@ _GIVEN: Final = {
         "init: put(0, 1) | clear | snapshot | get(0) | keys: flat",
         "init: put(0, 1) | snapshot | snapshot | put(0, 2) | keys: flat",
     ),
+    "dropping": (
+        "snapshot | snapshot | after: unswept",
+        "put(0, 1); snapshot | snapshot | after: unswept",
+        "snapshot | snapshot | snapshot | after: unswept",
+    ),
     "ring": (
         "enqueue(1) | dequeue",
         "enqueue(1); enqueue(2) | dequeue; dequeue",
@@ -50,6 +55,10 @@ _GIVEN: Final = {
 }
 
 
+#: Targets whose random programs would ask at the wrong time.
+_GIVEN_ONLY: Final = ("dropping",)
+
+
 class Weakly(NamedTuple):
     """A program of a target."""
 
@@ -61,6 +70,8 @@ def programs(target: str) -> Iterator[Weakly]:
     """Yield the programs of a target, always the same."""
     for scenario in _GIVEN.get(target, ()):
         yield Weakly(target, scenario)
+    if target in _GIVEN_ONLY:
+        return
     found = find_target(target)
     for number in range(_RANDOM):
         yield Weakly(target, str(found.generate(random.Random(f"orders/{number}"))))

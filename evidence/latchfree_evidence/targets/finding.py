@@ -11,6 +11,7 @@ from latchfree_explore.target_files import find_target as find_in_file
 BUILT_IN: Final = {
     "ctrie": "latchfree_evidence.targets.ctrie:CTRIE",
     "reclaiming-ctrie": "latchfree_evidence.targets.reclaiming:RECLAIMING",
+    "dropping": "latchfree_evidence.targets.dropping:DROPPING",
     "topic-trie": "latchfree_evidence.targets.topics:TOPIC_TRIE",
     "ring": "latchfree_evidence.targets.ring:RING",
     "weak-ring": "latchfree_evidence.targets.ring:WEAK_RING",

@@ -43,6 +43,13 @@ ALONE = (
 )
 """Programs to ask, besides, for obstruction freedom: from every state, each thread alone must finish."""
 
+WEAK = (
+    "put(0, 1) | put(1, 2) | get(0) | keys: shared",
+    "init: put(0, 1) | put(0, 2) | snapshot() | after: get(0) | keys: pairs",
+    "init: put(0, 1); put(1, 1) | remove(0) | put(1, 2) | keys: pairs",
+)
+"""Programs to run in the weakest memory that the language allows, too."""
+
 
 def cancel(settings: Settings) -> None:
     """Stop what runs in other processes."""
@@ -220,32 +227,37 @@ def explore_layer(settings: Settings, plan: Plan, report: Report) -> list[LayerR
     from latchfree_explore.board.stacks import Unsupported
 
     results = []
-    programs = [*((scenario, False) for scenario in SCENARIOS), *((scenario, True) for scenario in ALONE)]
-    for scenario, alone in programs:
+    programs = [
+        *((scenario, False, "sc") for scenario in SCENARIOS),
+        *((scenario, True, "sc") for scenario in ALONE),
+        *((scenario, False, "rc11") for scenario in WEAK),
+    ]
+    for scenario, alone, memory in programs:
         report(f"explore ctrie: {scenario}")
         timeout = settings.timeout or SCENARIO_TIMEOUT
         try:
-            results.append(explore("ctrie", scenario=scenario, progress=alone, timeout=timeout))
+            results.append(explore("ctrie", scenario=scenario, progress=alone, memory=memory, timeout=timeout))
         except Unsupported as error:
             return [LayerResult("explore", "the compiled Ctrie", "nothing", "not run", 0.0, str(error))]
     bad = [k for k, result in enumerate(results) if result.verdict != "ok"]
     covered = sum(result.interleavings or 0.0 for result in results)
     again = ["latchfree", "explore", "ctrie"]
     if bad:
-        scenario, alone = programs[bad[0]]
-        again += [*(["--obstruction-free"] if alone else []), "--scenario", scenario]
+        scenario, alone, memory = programs[bad[0]]
+        again += [*(["--obstruction-free"] if alone else []), "--memory", memory, "--scenario", scenario]
     return [
         LayerResult(
             layer="explore",
             checked="the compiled Ctrie, interleaved in every way",
-            amount=f"{len(results)} programs, {sum(r.schedules for r in results):,} schedules for {covered:.1e}",
+            amount=f"{len(results)} programs, {len(WEAK)} of them in weak memory, "
+            f"{sum(r.schedules for r in results):,} schedules for {covered:.1e}",
             verdict=cast(Verdict, exits.worst(result.verdict for result in results)),
             seconds=sum(result.seconds for result in results),
             reason="; ".join(f"{programs[k][0]}: {results[k].reason}" for k in bad),
             reproduce=shlex.join(again) if bad else None,
             details=[
                 {"scenario": scenario, "obstruction_free": alone, **result_to_json(result)}
-                for (scenario, alone), result in zip(programs, results, strict=True)
+                for (scenario, alone, _), result in zip(programs, results, strict=True)
             ],
         )
     ]
