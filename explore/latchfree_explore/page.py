@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from latchfree_explore.failure import Failure
-from latchfree_explore.render import interesting, returns
+from latchfree_explore.render import back, interesting, returns
 from latchfree_explore.sources import function_of, text_of
 from latchfree_explore.steps import Step as Access
 from latchfree_lincheck.show.steps import Step
@@ -25,7 +25,8 @@ def steps_of(failure: Failure) -> list[Step]:
 
 
 def _step(access: Access) -> Step:
-    step = Step(thread=access.thread, kind=access.kind if access.succeeded else f"{access.kind} fails")
+    kind = access.kind if access.succeeded else f"{access.kind} fails"
+    step = Step(thread=access.thread, kind=f"{kind} ({back(access)})" if access.choice else kind)
     if access.at is not None:
         step["address"] = access.at
         step["value"] = _word(access.old)

@@ -54,7 +54,7 @@ def _access(step: Step) -> Text:
         changed = f"{_word(step.old)} -> {_word(step.new)}" if step.old != step.new else _word(step.old)
         what += f" [{step.at}] {changed}"
     if step.choice:
-        what += f", {_back(step)}"
+        what += f", {back(step)}"
     text = Text(what)
     if step.site:
         name = step.site.rpartition("/")[2]
@@ -62,7 +62,7 @@ def _access(step: Step) -> Text:
     return text
 
 
-def _back(step: Step) -> str:
+def back(step: Step) -> str:
     """Say how a step does not go by the newest value."""
     newer = "one newer" if step.choice == 1 else f"{step.choice} newer"
     return f"placed before {newer}" if step.kind == "store" else f"old: there is {newer}"

@@ -26,7 +26,7 @@ MESSAGES: Final = {
     b.RAISED: "an operation raised an exception",
     b.RACE: "{race}",
     b.STUCK: "a thread alone does not finish its operation: nobody disturbs it, yet it waits or starts over",
-    b.OVERFULL: "a schedule wrote more words than can be undone",
+    b.OVERFULL: "a schedule touched more words than can be kept",
     b.DIVERGED: "the schedule does not fit this code: the thread to run next could not",
 }
 

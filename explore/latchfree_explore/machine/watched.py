@@ -14,8 +14,8 @@ from latchfree_explore.views import tables, weakening
 from latchfree_explore.weak.axioms import MODELS
 
 #: Words touched, and writes made, in one schedule.
-MOST_ROWS: Final = 1 << 14
-MOST_MESSAGES: Final = 1 << 15
+MOST_ROWS: Final = 1 << 20
+MOST_MESSAGES: Final = 1 << 17
 #: Sites that may be weakened at once.
 MOST_SITES: Final = 256
 
@@ -48,15 +48,17 @@ class Watched:
         board[b.WATCH] = watch
         if watch == b.NOT_WATCHED:
             return
+        # The system gives pages of these when they are touched; a row for each word there is, if these are not very many.
+        rows = min(words, MOST_ROWS) + 1
         self._row_of = np.zeros(words, np.int64)
-        self._rows = np.zeros((MOST_ROWS, tables.ROW_WORDS), np.int64)
+        self._rows = np.zeros((rows, tables.ROW_WORDS), np.int64)
         self._messages = np.zeros((MOST_MESSAGES, tables.MESSAGE_WORDS), np.int64)
         self._clocks = np.zeros((tables.CLOCKS, b.MOST_THREADS), np.int64)
         self._sites = np.zeros((MOST_SITES, 2), np.int64)
         for at, value in (
             (b.ROW_OF, self._row_of.ctypes.data),
             (b.ROWS, self._rows.ctypes.data),
-            (b.MOST_ROWS, MOST_ROWS),
+            (b.MOST_ROWS, rows),
             (b.MESSAGES, self._messages.ctypes.data),
             (b.MOST_MESSAGES, MOST_MESSAGES),
             (b.CLOCKS, self._clocks.ctypes.data),

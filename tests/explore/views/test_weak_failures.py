@@ -12,6 +12,7 @@ from latchfree.atomics import fence, load, peek, poke, store
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Word
 from latchfree_explore import Operation, Target, explore, replay_files
+from latchfree_explore.page import steps_of
 from latchfree_explore.sources import source_hash
 from latchfree_model import Call, SequentialModel
 
@@ -204,6 +205,12 @@ def test_a_failure_is_replayed_with_its_choices() -> None:
     assert replay_files.replay(strong, find=lambda _: FLAGS).verdict == "ok"
 
 
+def test_the_page_says_which_reads_are_old() -> None:
+    failure = explore(FLAGS, scenario="enter | enter", memory="tso", seed=1).failure
+    assert failure is not None
+    assert [step["kind"] for step in steps_of(failure)].count("load (old: there is one newer)") == 2
+
+
 def test_obstruction_freedom_under_weak_memory() -> None:
     result = explore(FLAGS, scenario="fenced | fenced", memory="sra", progress=True)
     assert (result.verdict, result.complete) == ("ok", True)
@@ -212,3 +219,17 @@ def test_obstruction_freedom_under_weak_memory() -> None:
 def test_a_model_that_is_none() -> None:
     with pytest.raises(ValueError, match="unknown memory model 'arm'; there are: sc, tso, sra, rc11"):
         explore(FLAGS, scenario="enter | enter", memory="arm")
+
+
+@kernel
+def fill(mem: Handle, root: Word, thread: Word) -> None:
+    store(mem, root, _1)
+    for k in range(np.uint64(100_000)):
+        at = np.uint64(16) + np.uint64(k) + np.uint64(thread) * np.uint64(100_000)
+        poke(mem, at, peek(mem, at) + _1)
+
+
+def test_many_words_may_be_touched() -> None:
+    target = Target("large", Answers(), {"enter": fill}, size=1 << 18)
+    assert explore(target, scenario="enter | enter").verdict == "ok"
+    assert explore(target, scenario="enter | enter", memory="rc11").verdict == "ok"
