@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import latchfree
-from latchfree_evidence.refinement.labels import accesses
+from latchfree_evidence.refinement.labels import ATOMIC, accesses
 from latchfree_explore.views.weakening import AS_STORE, NOT_SEQ, RELAXED
 
 _IMPL: Final = Path(latchfree.__path__[0])
 _ELSEWHERE: Final = ("atomics.py",)  # it defines them
 
 #: How accesses are weakened, by the names that the table uses.
-WAYS: Final = {"not seq_cst": NOT_SEQ, "relaxed": RELAXED, "a store": AS_STORE}
+WAYS: Final = {"not seq_cst": NOT_SEQ, "relaxed": RELAXED, "a store": AS_STORE, "left out": RELAXED}
 
 
 class OrderedAccess(NamedTuple):
@@ -46,6 +46,8 @@ class OrderedAccess(NamedTuple):
     @property
     def ways(self) -> tuple[str, ...]:
         """How it may be weakened, the least first."""
+        if self.kind == "fence":
+            return ("left out",)
         if self.order != "seq_cst":
             return ("relaxed",)
         return ("not seq_cst", "relaxed", "a store") if self.kind == "exchange" else ("not seq_cst", "relaxed")
@@ -77,7 +79,7 @@ def by_line() -> dict[str, OrderedAccess]:
         ours = _imported(text)
         functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
         seen: Counter[tuple[str, str]] = Counter()
-        for access in accesses(text):
+        for access in accesses(text, ATOMIC | {"fence"}):
             if access.kind not in ours:
                 continue  # another function of that name
             around = [node for node in functions if node.lineno <= access.line <= (node.end_lineno or 0)]

@@ -45,6 +45,13 @@ _GIVEN: Final = {
         "init: enqueue(1); enqueue(2) | enqueue(3) | dequeue",
         "enqueue(1) | enqueue(2) | dequeue",
     ),
+    "closing-ring": (
+        "put(1); get | close",
+        "init: put(1) | put(2); get | close; get",
+        "put(1) | put(2) | close; get; get",
+        "init: put(1); put(2) | put(3) | get | close",
+    ),
+    "sleepers": ("wait | post", "wait | wait | post", "wait | post | post"),
     "epochs": ("read | replace", "read | retire | advance", "read; read | replace", "read | replace | advance"),
     "free-list": (
         "init: give(1) | take | take",
@@ -56,7 +63,7 @@ _GIVEN: Final = {
 
 
 #: Targets whose random programs would ask at the wrong time.
-_GIVEN_ONLY: Final = ("dropping",)
+_GIVEN_ONLY: Final = ("dropping", "sleepers")
 
 
 class Weakly(NamedTuple):

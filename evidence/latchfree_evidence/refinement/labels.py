@@ -58,9 +58,9 @@ class Access(NamedTuple):
     why: str
 
 
-def accesses(text: str) -> list[Access]:
-    """Return the atomic accesses in the text of a module, in the order of their lines."""
-    return _calls(text, ATOMIC)
+def accesses(text: str, functions: Container[str] = ATOMIC) -> list[Access]:
+    """Return the calls of some functions, by default the atomic accesses, in a module's text, in the order of lines."""
+    return _calls(text, functions)
 
 
 def _calls(text: str, functions: Container[str]) -> list[Access]:

@@ -15,6 +15,8 @@ BUILT_IN: Final = {
     "topic-trie": "latchfree_evidence.targets.topics:TOPIC_TRIE",
     "ring": "latchfree_evidence.targets.ring:RING",
     "weak-ring": "latchfree_evidence.targets.ring:WEAK_RING",
+    "closing-ring": "latchfree_evidence.targets.closing:CLOSING_RING",
+    "sleepers": "latchfree_evidence.targets.closing:SLEEPERS",
     "bloom": "latchfree_evidence.targets.filters:BLOOM",
     "hyperloglog": "latchfree_evidence.targets.estimates:HYPERLOGLOG",
     "count-min": "latchfree_evidence.targets.estimates:COUNT_MIN",

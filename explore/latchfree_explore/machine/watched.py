@@ -48,7 +48,7 @@ class Watched:
         board[b.WATCH] = watch
         if watch == b.NOT_WATCHED:
             return
-        # The system gives pages of these when they are touched; a row for each word there is, if these are not very many.
+        # The system gives pages of these when they are touched: a row for each word there is costs nothing.
         rows = min(words, MOST_ROWS) + 1
         self._row_of = np.zeros(words, np.int64)
         self._rows = np.zeros((rows, tables.ROW_WORDS), np.int64)

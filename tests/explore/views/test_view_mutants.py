@@ -62,12 +62,14 @@ MUTANTS = {
 CHECK = """
 import random
 from random_fiber_litmus import random_plain_program, random_program
-from test_views import RACES, RELAXED, check_register, compare, compare_exactly, compare_races, compare_weakened
+from test_views import KNOWN, RACES, RELAXED, check_register, compare, compare_exactly, compare_races, compare_weakened
 from test_views import RUNNABLE, parse_program, races, test_the_verdicts_of_the_literature as verdict
 from test_views import test_schedules_that_no_model_allows_are_few as few
 
 check_register()
 few()
+for text in KNOWN:
+    compare(parse_program(text))
 for text in RELAXED:
     compare_exactly(text)
 for text in RACES:

@@ -144,7 +144,8 @@ def put_once(mem: Handle, ring: Word, value: Word, me: Word) -> Word:
     if not is_behind(turn, position):
         return LATE
     # Whoever has read the position behind the end has acquired this word, too.
-    if peek(mem, ring + SHUT_BEGUN) != _0 and finds_shut(mem, ring, position):
+    # spec: none -- acquire; it spares most a look at both counters, and decides nothing.
+    if load(mem, ring + SHUT_BEGUN) != _0 and finds_shut(mem, ring, position):
         return SHUT
     return REFUSED if finds_full(mem, ring, position) else WAIT
 
@@ -168,7 +169,8 @@ def get_once(mem: Handle, ring: Word, me: Word) -> tuple[Word, Word]:
         return LATE, _0
     if skips_hole(mem, ring, cell, turn, position, me):
         return LATE, _0
-    if peek(mem, ring + SHUT_BEGUN) != _0 and finds_drained(mem, ring, position):
+    # spec: none -- as in `put_once`.
+    if load(mem, ring + SHUT_BEGUN) != _0 and finds_drained(mem, ring, position):
         return SHUT, _0
     return (REFUSED, _0) if finds_empty(mem, ring, position) else (WAIT, _0)
 
