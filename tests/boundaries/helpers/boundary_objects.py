@@ -69,6 +69,7 @@ from latchfree.topics import (
 from latchfree_explore import Exploration, Failure, Invocation, PythonExploration, Scenario, Target
 from latchfree_explore import Operation as ExploredOperation
 from latchfree_explore.examples.counter import COUNTER
+from latchfree_explore.weak import Graph, Row
 from latchfree_fsck import Report, fsck, inspect
 from latchfree_lincheck import (
     Column,
@@ -438,6 +439,10 @@ def _fields() -> FieldMatcher:
     return matcher
 
 
+#: A store that a load has read.
+_PASSING: Final = [Row(0, "W", "x", "rel", place=1), Row(1, "R", "x", "acq", reads=0)]
+
+
 def _failure() -> Failure:
     return Failure(Scenario.parse("increment | increment"), [0, 1], [], _history(), "not linearizable", "m")
 
@@ -618,6 +623,8 @@ VARIANTS: Final[dict[str, dict[str, Callable[[World], Any]]]] = {
     "PythonExploration": {"empty": lambda world: PythonExploration("free")},
     "Exploration": {"empty": lambda world: Exploration("t", "dpor", 0)},
     "Failure": {"one": lambda world: _failure()},
+    "Graph": {"passing": lambda world: Graph.record(_PASSING)},
+    "Row": {"store": lambda world: _PASSING[0]},
     "Lesson": {"first": lambda world: find_lesson("1")},
     "CheckResult": {"passed": lambda world: CheckResult("increment", 1, "passed")},
     "Graded": {
