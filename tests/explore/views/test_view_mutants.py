@@ -42,16 +42,6 @@ MUTANTS = {
     "a fence passes nothing on": ("views/clocks.py", "join(board, clock(board, thread), clock(board, FENCES))", "pass"),
     "choices are not tried": ("strategies/dpor.py", "if next_choice(board, k):", "if False and next_choice(board, k):"),
     "choices are not forgotten": ("machine/scheduler.py", "        put(mine, b.S_CHOICE, 0)\n", "        pass\n"),
-    "a store of what is there is no message": (
-        "board/dependence.py",
-        "if _is_weak(board):\n        kind",
-        "if False:\n        kind",
-    ),
-    "fences are independent": (
-        "board/dependence.py",
-        "other == b.FENCE and _is_weak(board)",
-        "other == b.FENCE and False",
-    ),
     "who begins does not know what was returned": (
         "views/clocks.py",
         "        join(board, clock(board, thread), clock(board, CLIENT))\n",

@@ -243,6 +243,7 @@ def check_register() -> None:
         result = explore(REGISTER, scenario="write(1) | read; read | read", memory=memory)
         assert result.verdict == "ok", result.explain()
         assert result.complete
+        assert result.forbidden == 0  # the machine itself knows it
 
 
 def test_what_returned_is_known() -> None:
