@@ -14,8 +14,16 @@
 (* A block that goes from one list to another stays the same.  A block     *)
 (* whose node is retired becomes part of the limbo with the node, so its   *)
 (* address comes back only when nobody who was pinned can hold it.  That   *)
-(* is why a CAS of a head that is a block cannot be fooled: who pushes is  *)
-(* pinned since before the head was read.                                  *)
+(* is why a CAS of a head that is a block cannot be fooled by an address   *)
+(* that is used again: who pushes is pinned since before the head was      *)
+(* read.                                                                   *)
+(*                                                                         *)
+(* A process may be late with its registering: it has read the root long   *)
+(* ago, and will find out when its RDCSS fails.  So a slot remembers the   *)
+(* generation that it had last, and is never given to an older one: the    *)
+(* generations of a slot only grow, and with them those of its lists.      *)
+(* Otherwise a head may be that of an older list again (mutant R20), and a *)
+(* node ends where the newest snapshot that sees it will not look.         *)
 (*                                                                         *)
 (* A search reads every slot.  So a process keeps what its last one found, *)
 (* for the other nodes that die in that generation: since then the newest  *)
@@ -30,7 +38,9 @@ EmptyHead(s) == [gen |-> s, q |-> <<>>]
 \* What a CAS compares: closed, empty with the generation, or the address of the first block.
 Top(head) == IF head.q = <<>> THEN <<"empty", head.gen>> ELSE <<"block", head.q[1].block>>
 IsClosed(top) == top = <<"empty", 0>>
-NoSlot    == [gen |-> 0, head |-> Closed, state |-> "FREE"]
+NoSlot    == [gen |-> 0, head |-> Closed, state |-> "FREE", past |-> 0]
+\* Whether a slot may be given to a snapshot of generation s.
+MayTake(slot, s) == slot.state = "FREE" /\ slot.past <= s
 
 \* A block is in use until its node is free: on a list, in the hands of who sweeps, then in limbo.
 BlocksInUse(a) == {a.node[x].block : x \in {y \in 1..Size : ~IsFree(a, y)}} \ {0}
@@ -52,10 +62,11 @@ LooksAgain  == TRUE
 
 (******************************** Registering ******************************)
 \* CAS STATE of a slot: FREE to CLAIMED; its HEAD is then an empty list.  l.s is the generation to register.
+\* That the slot's past is not newer is read before and after the CAS; while the slot is claimed it does not change.
 Register(p) == LET l == L[p] IN At(p, "Register") /\
     \E k \in 1..Slots :
-        /\ arena.slot[k].state = "FREE" /\ \A i \in 1..(k - 1) : arena.slot[i].state # "FREE"
-        /\ Apply(p, Goto([arena EXCEPT !.slot[k] = [gen |-> 0, head |-> EmptyHead(l.s), state |-> "CLAIMED"]],
+        /\ MayTake(arena.slot[k], l.s) /\ \A i \in 1..(k - 1) : ~MayTake(arena.slot[i], l.s)
+        /\ Apply(p, Goto([arena EXCEPT !.slot[k].head = EmptyHead(l.s), !.slot[k].state = "CLAIMED"],
                          [l EXCEPT !.k = k], "RegisterCount"))
 \* REGISTERED += 1.
 RegisterCount(p) == LET l == L[p] IN At(p, "RegisterCount") /\
@@ -133,9 +144,9 @@ SweepPrev(p) == LET l == L[p]  g == arena.slot[l.j].gen IN At(p, "SweepPrev") /\
     LET l1 == IF l.j # l.k /\ MovesTo(g, l) THEN [l EXCEPT !.prev = <<l.j, g>>] ELSE l
     IN  Apply(p, IF l.j < Slots THEN Out(arena, [l1 EXCEPT !.j = @ + 1])
                  ELSE Goto(arena, [l1 EXCEPT !.j = 0, !.s = 0], "SweepClear"))
-\* GEN := 0.
+\* GEN := 0.  The slot's past is written with STATE, in SweepFree; nobody reads it before.
 SweepClear(p) == LET l == L[p] IN At(p, "SweepClear") /\
-    Apply(p, Goto([arena EXCEPT !.slot[l.k].gen = 0], l, "SweepUncount"))
+    Apply(p, Goto([arena EXCEPT !.slot[l.k].gen = 0, !.slot[l.k].past = arena.slot[l.k].gen], l, "SweepUncount"))
 \* REGISTERED -= 1.
 SweepUncount(p) == LET l == L[p] IN At(p, "SweepUncount") /\
     Apply(p, Goto([arena EXCEPT !.registered = @ - 1], l, "SweepFree"))

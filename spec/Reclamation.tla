@@ -224,7 +224,7 @@ First ==
          limbo |-> [p \in Procs |-> {}],      \* <<node, epoch>>: what p has retired
          slot |-> [k \in 1..Slots |-> IF k > n THEN NoSlot
                                       ELSE [gen |-> k, head |-> [gen |-> k, q |-> <<[node |-> k, block |-> k]>>],
-                                            state |-> "CLAIMED"]],
+                                            state |-> "CLAIMED", past |-> 0]],
          registered |-> n,
          lock |-> 0,
          twice |-> FALSE,      \* for I4

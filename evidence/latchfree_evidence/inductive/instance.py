@@ -89,6 +89,8 @@ class Instance:
         For some actions: which parameters to try, where all would be too many.
     bound : callable, optional
         States where it is false have no steps.
+    awake : callable, optional
+        Whether an action with these parameters is worth a look in a state: false only where no guard of it holds.
     """
 
     def __init__(
@@ -100,6 +102,7 @@ class Instance:
         rigid: Mapping[str, Callable[..., Any]] | None = None,
         only: Mapping[str, Callable[..., bool]] | None = None,
         bound: Callable[[State], bool] | None = None,
+        awake: Callable[[State, str, tuple[Any, ...]], bool] | None = None,
     ) -> None:
         self.system = system
         enumerations = {name: values for name, values in system.sorts.items() if values is not None}
@@ -107,6 +110,7 @@ class Instance:
         for name, value in (constants or {}).items():
             setattr(system, name, value)
         self._bound = bound or (lambda _: True)
+        self._awake = awake or (lambda *_: True)
         self._coerce: dict[str, Callable[[Term], Term]] = dict.fromkeys(system.fields, _as_it_is)
         self._rigid = {name: Field(read, _as_it_is) for name, read in (rigid or {}).items()}
         self._moving = [(name, *kind) for name, kind in system.fields.items() if name not in system.rigid]
@@ -139,10 +143,13 @@ class Instance:
         """Yield every step that a state has."""
         for part, points in self._calls:
             for point in points:
-                if allowed is None or allowed(part.name, point):
+                if (allowed is None or allowed(part.name, point)) and self._awake(s, part.name, point):
                     for case in part.run(s, *point):
-                        if case.guard:
+                        if case.guard and self._given(case):
                             yield Taken(part.name, case.label, point, case)
+
+    def _given(self, case: Case) -> bool:
+        return case.given is None or all(case.given.run(*point) for point in self.points(case.given.sorts))
 
     def broken(self, s: State, names: Sequence[str] | None = None) -> str:
         """Return the first conjunct that a state breaks, "" if all hold."""

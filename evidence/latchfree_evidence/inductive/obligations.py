@@ -34,6 +34,8 @@ class Obligation(NamedTuple):
         Under the invariant, the guard implies the claim.
     post : State
         The state after the step.
+    given : Part or None
+        What is assumed besides, of all its parameters.
     named : tuple of terms
         The parameters of the step and of the goal.
     """
@@ -43,6 +45,7 @@ class Obligation(NamedTuple):
     guard: Term
     claim: Term
     post: State
+    given: Part | None
     named: tuple[Term, ...]
 
     @property
@@ -72,7 +75,7 @@ def obligations(
     for step, case, own in found:
         yield from _of_case(system, vocabulary, step, case, own, held)
     for name, (_, named, claim) in held.items():
-        yield Obligation(INITIALLY, name, True, claim, s, named)
+        yield Obligation(INITIALLY, name, True, claim, s, None, named)
 
 
 def _cases(system: System, vocabulary: Vocabulary) -> Iterator[tuple[str, Case, tuple[Term, ...]]]:
@@ -103,7 +106,7 @@ def _of_case(
     s = vocabulary.state
 
     def owed(goal: str, claim: Term, named: tuple[Term, ...] = ()) -> Obligation:
-        return Obligation(step, goal, case.guard, claim, case.post, (*own, *named))
+        return Obligation(step, goal, case.guard, claim, case.post, case.given, (*own, *named))
 
     if step in system.never:
         yield owed("that it is never taken", False)

@@ -156,6 +156,8 @@ class _Hypotheses:
         """Return Z3's answer to the negation of an obligation, and how many instances it took."""
         first = obligation.step == INITIALLY
         universals = self._of_start if first else self._of_steps
+        if obligation.given is not None:
+            universals = {**universals, f"{obligation.step} {obligation.given.name}": obligation.given}
         base = [term if symbolic(term) else z3.BoolVal(term) for term in (obligation.guard, negated(obligation.claim))]
         solver.add(*base)
         pool = pool_of(self._vocabulary)

@@ -83,16 +83,19 @@ class Case:
         When it is taken.
     post : State
         The state afterwards.
+    given : Part, optional
+        What also must hold, of all its parameters, for the case to be taken: no node is left.
     **claims : term
         What must hold whenever it is taken: an answer is right, an operation takes effect here.
     """
 
-    __slots__ = ("claims", "guard", "label", "post")
+    __slots__ = ("claims", "given", "guard", "label", "post")
 
-    def __init__(self, label: str, guard: Term, post: State, **claims: Term) -> None:
+    def __init__(self, label: str, guard: Term, post: State, *, given: Part | None = None, **claims: Term) -> None:
         self.label = label
         self.guard = guard
         self.post = post
+        self.given = given
         self.claims = claims
 
 
@@ -240,6 +243,11 @@ def is_one_of(value: Term, *names: str) -> Term:
         return value in names
     known = _constants(value.sort())
     return any_of(*(value == known[name] for name in names))
+
+
+def like(value: Term, name: str) -> Term:
+    """Return the constant of this name of the enumeration that a value is of."""
+    return _constants(value.sort())[name] if symbolic(value) else name
 
 
 @cache

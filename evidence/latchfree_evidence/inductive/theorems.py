@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from latchfree_evidence.inductive.bonds import deadlists as deadlists_bond
 from latchfree_evidence.inductive.bonds import epochs as epochs_bond
 from latchfree_evidence.inductive.bonds import free_list as free_list_bond
 from latchfree_evidence.inductive.bonds import gcas as gcas_bond
@@ -22,6 +23,8 @@ from latchfree_evidence.inductive.instance import Instance, Run
 from latchfree_evidence.inductive.proving import TIMEOUT, Failure, Induction, prove_system
 from latchfree_evidence.inductive.system import System
 from latchfree_evidence.inductive.systems import epochs, free_list, inverse_bloom, ring_strict, ring_weak
+from latchfree_evidence.inductive.systems.deadlists.protocol import Deadlists
+from latchfree_evidence.inductive.systems.deadlists.small import SMALL as SMALL_DEADLISTS
 from latchfree_evidence.inductive.systems.gcas import protocol
 from latchfree_evidence.inductive.tie import Bond
 
@@ -98,6 +101,13 @@ THEOREMS: Final[dict[str, Theorem]] = {
             epochs.Epochs,
             (epochs.small,),
             epochs_bond.EPOCHS,
+        ),
+        Theorem(
+            "deadlists",
+            "no node is retired that a snapshot sees, and what is on its list it sees",
+            Deadlists,
+            SMALL_DEADLISTS,
+            deadlists_bond.DEADLISTS,
         ),
     )
 }

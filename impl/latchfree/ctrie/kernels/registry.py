@@ -8,12 +8,15 @@ Invariant: a snapshot is registered before the root that it freezes is replaced,
 that replaces a node in generation d sees every snapshot below d that there will ever be.
 
 A trie's snapshots live in slots, a table of them at a time. The head of a slot's deadlist is its newest block, or
-EMPTY and the generation, or CLOSED. Lists only grow or are taken whole. A CAS on a head that is EMPTY cannot be fooled
-by a slot that was given to another snapshot in between, since a generation never returns. A CAS on a head that is a
-block cannot be fooled either, for another reason: a block that leaves a list goes to an older snapshot's list, or into
-limbo, and its address comes back only after grace. Who pushes has been pinned since before it read the head, or is the
-one who drops, and nobody else takes lists (without grace: mutant R15). Whose head it is, the generation tells, which is
-read after the head (mutant R13).
+EMPTY and the generation, or CLOSED. Lists only grow or are taken whole.
+
+A slot may be given to another snapshot between the read of a head and the CAS. Whose head it is, the generation tells,
+which is read after the head (mutant R13). And a slot remembers the generation it had last, and is never given to an
+older one: a thread that has read the root long ago registers a generation that is past, until it finds out that it is
+late. So the lists of a slot only become newer. If a head is the same again at the CAS, then it is that of a list at
+least as new as the snapshot that was found, which no node misses that this one sees (without: mutant R20). An EMPTY
+head has the generation in it (mutant R16). The address of a block that goes into limbo comes back only after grace, and
+who pushes has been pinned since before it read the head, or is the one who drops (without grace: mutant R15).
 
 One thread at a time drops snapshots. A thread that finds the lock taken leaves a mark and goes; the holder looks for
 marks after unlocking. So a thread that is stopped while dropping delays the return of memory and nothing else.
@@ -27,7 +30,7 @@ from latchfree.arena.kernels.epochs import enqueue, retire
 from latchfree.arena.kernels.freelists import round_up
 from latchfree.arena.kernels.node import gen_of, header
 from latchfree.arena.kernels.participants import FREE as NOBODY
-from latchfree.arena.layout import H_EPOCH, IDENTITY_SHIFT, P_INCARNATION, P_STATE
+from latchfree.arena.layout import H_EPOCH, H_GENERATION, IDENTITY_SHIFT, P_INCARNATION, P_STATE
 from latchfree.atomics import cas, exchange, fetch_add, load, load_seq, peek, poke, store
 from latchfree.ctrie.kernels.shape import DROP_LOCK, REGISTERED, SNAPSHOTS, TABLE
 from latchfree.ctrie.kernels.trees import drain
@@ -49,12 +52,12 @@ TABLE_WORDS = np.uint64(2 + 6 * 10)
 GEN = np.uint64(0)
 HEAD = np.uint64(10)
 OWNER = np.uint64(20)  # identity of the opening, 0 where the slot is free
-STATE = np.uint64(30)  # DROPPED or not
+STATE = np.uint64(30)  # DROPPED, or the generation that the slot had before, shifted by `_PAST`
 FORK = np.uint64(40)  # the trie that continues from this snapshot, if it is a writable one
 FROZEN = np.uint64(50)  # the root I-node it is read from
 
-FREE = np.uint64(0)
 DROPPED = np.uint64(2)
+_PAST = np.uint64(2)
 
 EMPTY = np.uint64(1 << 63)
 CLOSED = _MINUS_1
@@ -80,8 +83,15 @@ def _new_table(mem: Handle, me: Word) -> Word:
 
 
 @kernel
-def _claim_slot(mem: Handle, trie: Word, me: Word) -> Word:
-    """Return a slot for a new snapshot; NO_ROOM when there is no memory for another table."""
+def _may_take(mem: Handle, slot: Word, gen: Word) -> Flag:
+    """Return whether a slot that is not in use had no newer generation than `gen` before."""
+    # spec: Reclamation!Register -- acquire: pairs with the store of the generation, before that of no owner.
+    return load(mem, slot + STATE) >> _PAST <= gen
+
+
+@kernel
+def _claim_slot(mem: Handle, trie: Word, me: Word, gen: Word) -> Word:
+    """Return a slot for a new snapshot of generation `gen`; NO_ROOM when there is no memory for another table."""
     link = trie + SNAPSHOTS
     while True:
         # spec: none -- the chain of tables only grows. Acquire: pairs with the CAS that linked the table.
@@ -99,8 +109,14 @@ def _claim_slot(mem: Handle, trie: Word, me: Word) -> Word:
         for k in range(TABLE_SLOTS):
             slot = table + FIRST_SLOT + np.uint64(k)
             # spec: Reclamation!Register
-            if load(mem, slot + OWNER) == _0 and cas(mem, slot + OWNER, _0, peek(mem, me + P_STATE) >> IDENTITY_SHIFT):
-                return slot
+            if load(mem, slot + OWNER) != _0 or not _may_take(mem, slot, gen):
+                continue
+            # spec: Reclamation!Register
+            if cas(mem, slot + OWNER, _0, peek(mem, me + P_STATE) >> IDENTITY_SHIFT):
+                if _may_take(mem, slot, gen):
+                    return slot
+                # spec: none -- somebody had it since the first look: given back as it was taken.
+                store(mem, slot + OWNER, _0)
         link = table + NEXT
 
 
@@ -111,7 +127,7 @@ def register(mem: Handle, trie: Word, me: Word, root: Word, gen: Word) -> Word:
     Register before the root of that generation is replaced, and before the root's content is read for the snapshot: a
     thread that does not see the registration frees nodes that the snapshot would read (mutant R1).
     """
-    slot = _claim_slot(mem, trie, me)
+    slot = _claim_slot(mem, trie, me, gen)
     if slot == NO_ROOM:
         return NO_ROOM
     poke(mem, slot + FORK, _0)
@@ -218,7 +234,7 @@ def _redistribute(mem: Handle, me: Word, head: Word, older: Word, seen_up_to: Wo
 @kernel
 def _process(mem: Handle, trie: Word, me: Word, slot: Word) -> None:
     """Take a dropped snapshot out of the registry; the caller holds the lock."""
-    gen = peek(mem, slot + GEN)
+    past = gen = peek(mem, slot + GEN)
     # spec: Reclamation!SweepClose -- seq_cst: a block pushed before is in the list, a later pusher searches again.
     head = exchange(mem, slot + HEAD, CLOSED)
     # Two snapshots may have one generation for a while, when one of them is about to fail.
@@ -229,8 +245,11 @@ def _process(mem: Handle, trie: Word, me: Word, slot: Word) -> None:
     if exchange(mem, slot + GEN, _0) != _0:
         # spec: Reclamation!SweepUncount
         fetch_add(mem, trie + REGISTERED, _MINUS_1)
+    else:
+        # spec: none -- processes that die are not modelled. No snapshot has had a newer generation than this.
+        past = load(mem, H_GENERATION)
     # spec: Reclamation!SweepFree -- before the slot can be claimed again.
-    store(mem, slot + STATE, FREE)
+    store(mem, slot + STATE, past << _PAST)
     # spec: Reclamation!SweepFree -- release: the slot's next owner must find it out of use.
     store(mem, slot + OWNER, _0)
     _redistribute(mem, me, head, older, seen_up_to)

@@ -453,3 +453,18 @@ def test_the_rule_of_intervals_at_length(rng, turn):
     rng.seed(rng.getrandbits(32) + turn)
     actions = ["snapshot", "twin", "replace", "replace", "replace", "drop", "drop"]
     play([(rng.choice(actions), rng.randrange(1000), rng.randint(1, 60)) for _ in range(600)], every=20)
+
+
+def test_a_slot_is_never_given_to_an_older_generation_than_it_had():
+    """A thread that read the root long ago registers a generation that is past (mutant R20 of the specification)."""
+    bench = Bench()
+    slot = bench.snapshot()
+    bench.drop(slot)
+    late = Bench.snapshot(bench)
+    assert late == slot, "a newer one may have it"
+    bench.drop(late)
+    bench.now -= 2
+    other = bench.snapshot()
+    assert other != slot
+    bench.now += 1
+    assert bench.snapshot() == slot, "the same generation again may have it"
