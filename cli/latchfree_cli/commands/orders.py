@@ -26,6 +26,10 @@ def orders(
         typer.Argument(metavar="ACCESS", help='Accesses by a part of their names, such as "pin exchange"; else all.'),
     ] = None,
     list_: Annotated[bool, typer.Option("--list", help="List what the record says and stop.")] = False,
+    renew: Annotated[
+        bool,
+        typer.Option("--renew", help="After a change of the code: find the runs of the record anew."),
+    ] = False,
     search: Annotated[
         bool, typer.Option("--search", help="Search anew, write the record, and then check it; half an hour.")
     ] = False,
@@ -41,6 +45,12 @@ def orders(
         if names:
             raise exits.Stop(exits.USAGE, "--search is of all accesses: give no names")
         _search(settings)
+    if renew:
+        from latchfree_evidence.orders.again import renewed
+
+        with settings.progress("orders: renewing") as report:
+            record.write(renewed(record.read(), lambda what: report(f"orders: {what}")))
+        settings.note(f"written: {record.FILE}")
     rows = record.read()
     chosen = _chosen(rows, names or [])
     if list_:

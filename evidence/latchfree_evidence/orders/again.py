@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from latchfree_evidence.orders.accesses import WAYS
 from latchfree_evidence.orders.programs import Weakly
-from latchfree_evidence.orders.record import Row
-from latchfree_evidence.orders.search import machine_for, sites_of
+from latchfree_evidence.orders.record import Row, row_of
+from latchfree_evidence.orders.search import Finding, goes_wrong, machine_for, sites_of
 from latchfree_explore.failure import Failure
 from latchfree_explore.machine.machine import Machine
 from latchfree_explore.minimise import failure_along
@@ -54,6 +54,37 @@ def run_again(rows: Iterable[Row], on_progress: Callable[[str], None] = lambda _
         sites = sites_of(machine)
         for row in group:
             yield _again(machine, row, sites.get(row.access, set()))
+
+
+def renewed(rows: Iterable[Row], on_progress: Callable[[str], None] = lambda _: None) -> list[Row]:
+    """Return the rows, with new schedules for those that do not go wrong any more, from the same programs.
+
+    Parameters
+    ----------
+    rows : iterable of Row
+        The record.
+    on_progress : callable
+        Called with each program.
+
+    Returns
+    -------
+    list of Row
+        A row of which nothing goes wrong any more in its program is left as it was.
+    """
+    rows = list(rows)
+    stale = {(again.row.access, again.row.way) for again in run_again(rows, on_progress) if again.problem}
+    found = []
+    for row in rows:
+        if (row.access, row.way) in stale:
+            program = Weakly(row.target, row.scenario)
+            on_progress(f"{row.target}: {row.scenario}: {row.access}, {row.way}")
+            machine = machine_for(program)
+            machine.run([])
+            failure, schedules = goes_wrong(machine, sites_of(machine).get(row.access, set()), row.way)
+            if failure is not None:
+                row = row_of(Finding(row.access, row.way, program, failure, schedules=schedules))
+        found.append(row)
+    return found
 
 
 def _again(machine: Machine, row: Row, sites: set[int]) -> Again:
