@@ -65,6 +65,18 @@ QuiescentAgree == Quiet => /\ mem.node[mem.root].t = "I"
 \* When nobody is at work and there never was a snapshot, no tomb is left.
 NoTombLeft == Quiet => \A i \in INodesBelow(mem, LiveRoot) : mem.node[Settled(mem, i)].t # "T"
 
+(***************************** For the reader ******************************)
+(* A state in a few words, for a TLC that knows ALIAS (2.15 does not; say  *)
+(* "ALIAS Alias" in the .cfg): what each process is about to do, what the  *)
+(* trie and the snapshots hold, and how many orders explain the history.   *)
+Alias == [next      |-> [p \in Procs |-> <<L[p].op.op, L[p].op.key, L[p].pc>>],
+          trie      |-> Contents(mem, LiveRoot),
+          root      |-> IF mem.node[mem.root].t = "I" THEN "I-node" ELSE mem.node[mem.root].status,
+          pending   |-> {i \in INodesBelow(mem, LiveRoot) : mem.node[mem.node[i].main].prev # 0},
+          snapshots |-> [p \in {q \in Procs : L[q].held # 0} |-> Contents(mem, L[p].held)],
+          explained |-> Cardinality(M)]
+AliasIsThere == DOMAIN Alias # {}
+
 (******************************* Lock-freedom ******************************)
 (* If steps are taken for ever, operations return for ever: whoever is     *)
 (* stopped, and wherever, cannot stop the others.  Stated as an            *)

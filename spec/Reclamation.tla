@@ -288,6 +288,17 @@ I8 == \A k \in 1..Slots : LET s == arena.slot[k] IN \A n \in 1..Len(s.head.q) :
 \* Programs are finite, so somebody always returns if and only if all do in the end.
 LockFree == <>Quiet
 
+\* A state in a few words, for a TLC that knows ALIAS (2.15 does not; say "ALIAS Alias" in the .cfg).
+Alias == [next      |-> [p \in Procs |-> <<L[p].op.op, L[p].op.key, L[p].pc>>],
+          epoch     |-> arena.epoch,
+          pins      |-> arena.pin,
+          lists     |-> [k \in {i \in 1..Slots : arena.slot[i].state # "FREE"} |->
+                           <<arena.slot[k].state, arena.slot[k].gen, [n \in 1..Len(arena.slot[k].head.q) |-> arena.slot[k].head.q[n].node]>>],
+          limbo     |-> arena.limbo,
+          snapshots |-> {p \in Procs : L[p].held # 0},
+          free      |-> {x \in 1..Size : IsFree(arena, x)}]
+AliasIsThere == DOMAIN Alias # {}
+
 \* At rest the trie holds what was counted (unless it was cleared).
 Count(key) == LET c[ps \in SUBSET Procs] ==
                     IF ps = {} THEN 0

@@ -39,8 +39,10 @@ Commit(p) == LET l == L[p] IN At(p, "Commit") /\
                        [l EXCEPT !.held = l.r, !.hk = l.k, !.known = <<l.r + 1, l.k, l.r>>], "Done")
              ELSE Goto(arena, [l EXCEPT !.next = "", !.fin = "Done", !.r = 0], "DropMark"))
 \* Unlink a node in a generation.
+Deaths(x) == Births[x]..arena.generation
+DeathsNow(x) == {arena.generation}      \* replaces Deaths where a model would be too large
 Unlink(p) == LET l == L[p] IN At(p, "idle") /\ May(p, "inc") /\
-    \E x \in 1..Size : \E d \in Births[x]..arena.generation : arena.node[x].death = 0 /\
+    \E x \in 1..Size : \E d \in Deaths(x) : arena.node[x].death = 0 /\
         Apply(p, RetireAll([arena EXCEPT !.node[x].death = d], [l EXCEPT !.unlinked = <<<<x, d>>>>, !.next = "Done"]))
 
 Node(b) == [t |-> "X", birth |-> b, death |-> 0, retired |-> FALSE, block |-> 0]

@@ -28,7 +28,7 @@ LONG_LEMMAS: Final = frozenset({"insert-keeps-slots", "update-keeps-slots", "rem
 """Three lemmas of 42 that take most of the solver's time."""
 
 LONG_PROOFS: Final = frozenset({"gcas", "deadlists"})
-"""The system that takes most of the solver's time."""
+"""The systems that take most of the solver's time."""
 
 
 def models_of(models: Sequence[SpecModel]) -> list[SpecModel]:

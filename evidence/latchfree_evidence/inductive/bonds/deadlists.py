@@ -24,7 +24,7 @@ MAY: Final[Mapping[str, tuple[str, ...]]] = {"u": (), "v": ("inc",), "w": ("drop
 BIRTHS: Final = {1: 1, 2: 2}
 """``OneEach`` of its configuration, ``Slots`` and ``Most``."""
 SLOTS: Final = (1, 2)
-MOST: Final = 3
+MOST: Final = 4
 NUMBERS: Final = range(MOST + 4)
 HAS_SLOT: Final = (*REGISTERING, *SEARCHING, *PUSHING, "SweepClose", *CLOSING)
 """Where the slot in hand means something; of a search only if it has found one."""
@@ -193,7 +193,7 @@ def allowed(values: Values, taken: Taken) -> bool:
         take = taken.label == "take"
         return ("snapshot" if take else "drop") in MAY[p] and (not take or values["arena"]["generation"] < MOST)
     if taken.name == "Unlink":
-        return "inc" in MAY[p]
+        return "inc" in MAY[p] and bool(rest[1] == values["arena"]["generation"])  # DeathsNow
     if taken.name == "Register":
         s = values["L"][p]["s"]
         may = [k for k, slot in enumerate(values["arena"]["slot"], 1) if slot["state"] == "FREE" and slot["past"] <= s]
