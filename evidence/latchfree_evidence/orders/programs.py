@@ -52,18 +52,22 @@ _GIVEN: Final = {
         "init: put(1); put(2) | put(3) | get | close",
     ),
     "sleepers": ("wait | post", "wait | wait | post", "wait | post | post"),
-    "epochs": ("read | replace", "read | retire | advance", "read; read | replace", "read | replace | advance"),
+    "pins": ("read | replace", "read | retire | advance", "read; read | replace", "read | replace | advance"),
+    "epochs": (
+        "init: write(1) | read | write(2); tick; write(3)",
+        "init: write(1) | read | write(2); tick; tick; write(3) | tick",
+    ),
     "free-list": (
-        "init: give(1) | take | take",
-        "take | give(1)",
-        "init: give(1); give(2) | use | take",
-        "init: give(1); give(2) | take | use | give(3)",
+        "init: push(1) | pop | pop",
+        "pop | push(1)",
+        "init: push(1); push(2) | pop | pop; pop; push(2)",
+        "init: push(1); push(2) | pop | push(3) | pop; push(2)",
     ),
 }
 
 
 #: Targets whose random programs would ask at the wrong time.
-_GIVEN_ONLY: Final = ("dropping", "sleepers")
+_GIVEN_ONLY: Final = ("dropping", "sleepers", "epochs", "free-list")
 
 
 class Weakly(NamedTuple):

@@ -27,8 +27,7 @@ BUILT_IN: Final = {
     "minhash": "latchfree_evidence.targets.estimates:MIN_HASH",
     "top-k": "latchfree_evidence.targets.estimates:TOP_K",
     "kll": "latchfree_evidence.targets.quantiles:KLL",
-    "epochs": "latchfree_evidence.targets.epochs:EPOCHS",
-    "free-list": "latchfree_evidence.targets.free_list:FREE_LIST",
+    "pins": "latchfree_evidence.targets.pins:PINS",
     "rate-limiter": "latchfree_evidence.targets.limiter:RATE_LIMITER",
 }
 

@@ -32,7 +32,7 @@ def test_the_list() -> None:
     result = orders("--list", "pin")
     assert result.exit_code == exits.OK
     assert (
-        "arena/kernels/epochs.py pin exchange  seq_cst -> a store: data race in epochs: read | replace" in result.stdout
+        "arena/kernels/epochs.py pin exchange  seq_cst -> a store: data race in pins: read | replace" in result.stdout
     )
     assert "arena/kernels/epochs.py pin load  acquire -> relaxed: no program goes wrong" in result.stdout
     document = json.loads(orders("--list", "--json").stdout)

@@ -55,7 +55,7 @@ def test_a_row_that_does_not_hold_is_told() -> None:
 
 def test_the_pin_needs_its_exchange_on_x86_too() -> None:
     """Found anew, without the record: mutant R5."""
-    machine = machine_for(Weakly("epochs", "read | replace"))
+    machine = machine_for(Weakly("pins", "read | replace"))
     sites = sites_of(machine)
     assert goes_wrong(machine, set(), "a store") == (None, pytest.approx(3_000, abs=3_000))
     failure, _ = goes_wrong(machine, sites[PIN], "a store")

@@ -1,4 +1,4 @@
-"""Epochs as a target: readers pin themselves and follow a link; others replace what it leads to, and free that in time.
+"""Pins as a target: readers pin themselves and follow a link; others replace what it leads to, and free that in time.
 
 Example: ``read | replace``. A freed node holds poison; who reads poison has read what was freed. The memory is that of
 an arena's header and participants, and two nodes.
@@ -102,8 +102,8 @@ def advance(mem: Handle, root: Word, thread: Word) -> Word:
     return np.uint64(try_advance(mem)) + np.uint64(try_advance(mem)) + np.uint64(try_advance(mem))
 
 
-EPOCHS: Final = Target(
-    "epochs",
+PINS: Final = Target(
+    "pins",
     ReadersModel(),
     {"read": read, "replace": Operation(replace, bool), "retire": Operation(retire, bool), "advance": advance},
     link,
