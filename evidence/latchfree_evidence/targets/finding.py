@@ -13,6 +13,8 @@ BUILT_IN: Final = {
     "topic-trie": "latchfree_evidence.targets.topics:TOPIC_TRIE",
     "ring": "latchfree_evidence.targets.ring:RING",
     "weak-ring": "latchfree_evidence.targets.ring:WEAK_RING",
+    "epochs": "latchfree_evidence.targets.epochs:EPOCHS",
+    "free-list": "latchfree_evidence.targets.free_list:FREE_LIST",
     "bloom": "latchfree_evidence.targets.filters:BLOOM",
     "hyperloglog": "latchfree_evidence.targets.estimates:HYPERLOGLOG",
     "count-min": "latchfree_evidence.targets.estimates:COUNT_MIN",
