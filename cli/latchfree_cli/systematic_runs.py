@@ -33,7 +33,7 @@ def run_all(settings: Settings, only: str, sample: int | None, *, resume: bool) 
     from latchfree_evidence.systematic.layers import LAYERS, coverage
     from latchfree_evidence.systematic.running import run
 
-    chosen = _chosen(only, sample, settings)
+    chosen, argued = _chosen(only, sample, settings), reasons()
     settings.note(f"mutants: seed {settings.chosen_seed}")
     into: Path = settings.out / FILE
     into.parent.mkdir(parents=True, exist_ok=True)
@@ -46,11 +46,11 @@ def run_all(settings: Settings, only: str, sample: int | None, *, resume: bool) 
             into=into,
             resume=resume,
             seed=settings.chosen_seed,
+            argued=argued,
             on_progress=lambda done, name: report(f"{done} of {len(chosen)}: {name}"),
         )
     judged = {mutant.name: record["mutants"][mutant.name] for _, mutant in chosen}
     settings.say(_table(judged))
-    argued = reasons()
     left = [name for name, verdict in judged.items() if verdict["layer"] is None]
     open_ = [name for name in left if name not in argued]
     for name in open_:

@@ -24,7 +24,6 @@ from latchfree_evidence.systematic.plain.world import found_by, tree_of
 _CTRIE: Final = "latchfree.ctrie.kernels"
 _ARENA: Final = "latchfree.arena.kernels"
 _RING: Final = "latchfree.streams.kernels"
-_TOPICS: Final = "latchfree.topics.concurrent.kernels"
 
 #: By what judges them: the modules whose kernels are changed.
 MODULES: Final[dict[str, tuple[str, ...]]] = {
@@ -44,7 +43,6 @@ MODULES: Final[dict[str, tuple[str, ...]]] = {
             "counts", "entry_points", "mending", "parking", "payload", "positions", "ring", "roster", "shutting",
         )
     ),
-    "topics": tuple(f"{_TOPICS}.{name}" for name in ("change", "levels", "match")),
 }  # fmt: skip
 
 

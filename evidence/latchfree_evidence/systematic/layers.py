@@ -23,12 +23,11 @@ from latchfree_evidence.systematic.plain.world import World
 from latchfree_evidence.systematic.trials.table import TRIALS
 
 #: Preemptions, schedules of a program at most, and seconds of processor time for a program at most.
-_BOUND: Final = 2
-_SCHEDULES: Final = 150
-_SECONDS: Final = 2.0
+_FEW: Final = (2, 60, 2.0)
+_MANY: Final = (3, 600, 3.0)
 #: Seconds of processor time after which a trial, or a program, counts as one that hangs: a trial takes a tenth of one.
 _LIMIT: Final = 1.5
-_PROGRAM_LIMIT: Final = 4.0
+_PROGRAM_LIMIT: Final = 10.0
 
 
 def sequential(group: str, replaced: Mapping[Any, Any]) -> None:
@@ -42,9 +41,21 @@ def sequential(group: str, replaced: Mapping[Any, Any]) -> None:
                 trial(world, seed)
 
 
-def interleaved(group: str, replaced: Mapping[Any, Any]) -> None:
-    """Run the programs of a group; raise for what is wrong."""
-    for text, explorer in explorers(group, replaced):
+def interleaved(
+    group: str, replaced: Mapping[Any, Any], *, bound: int = _FEW[0], schedules: int = _FEW[1], seconds: float = _FEW[2]
+) -> None:
+    """Run the programs of a group; raise for what is wrong.
+
+    Parameters
+    ----------
+    group : str
+        Of kernels.
+    replaced : mapping
+        (module, function) -> the changed tree.
+    bound, schedules, seconds : number
+        The most preemptions; the most schedules, and seconds of processor time, for each program.
+    """
+    for text, explorer in explorers(group, replaced, bound, schedules, seconds):
         try:
             allow(_PROGRAM_LIMIT)
             explorer.run()
@@ -53,15 +64,26 @@ def interleaved(group: str, replaced: Mapping[Any, Any]) -> None:
             raise
 
 
-def explorers(group: str, replaced: Mapping[Any, Any]) -> Iterator[tuple[str, Explorer]]:
+def deeper(group: str, replaced: Mapping[Any, Any]) -> None:
+    """Run the programs of a group with more preemptions, and many more schedules."""
+    interleaved(group, replaced, bound=_MANY[0], schedules=_MANY[1], seconds=_MANY[2])
+
+
+def explorers(
+    group: str,
+    replaced: Mapping[Any, Any],
+    bound: int = _FEW[0],
+    schedules: int = _FEW[1],
+    seconds: float = _FEW[2],
+) -> Iterator[tuple[str, Explorer]]:
     """Yield the programs of a group that call a changed kernel."""
     covers = coverage(group)
     for make, texts in PROGRAMS[group]:
         prepare = make(replaced, None)
         for text in texts:
             if _is_called(covers[text], replaced):
-                deadline = time.process_time() + _SECONDS
-                yield text, Explorer(prepare(text), bound=_BOUND, schedules=_SCHEDULES, deadline=deadline)
+                deadline = time.process_time() + seconds
+                yield text, Explorer(prepare(text), bound=bound, schedules=schedules, deadline=deadline)
 
 
 def _is_called(kernels: frozenset[tuple[str, str]], replaced: Mapping[Any, Any]) -> bool:
@@ -89,4 +111,5 @@ def coverage(group: str) -> dict[str, frozenset[tuple[str, str]]]:
 LAYERS: Final[dict[str, Callable[[str, Mapping[Any, Any]], None]]] = {
     "sequential": sequential,
     "interleaved": interleaved,
+    "deeper": deeper,
 }

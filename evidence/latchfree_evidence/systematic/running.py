@@ -10,7 +10,7 @@ import json
 import platform
 import random
 import subprocess
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
@@ -61,6 +61,7 @@ def run(
     into: Path | None = None,
     resume: bool = False,
     seed: int = 0,
+    argued: Collection[str] = (),
     on_progress: Callable[[int, str], None] = lambda done, name: None,
 ) -> Record:
     """Judge mutants one after the other; return the record.
@@ -77,6 +78,8 @@ def run(
         Keep the verdicts that are there.
     seed : int
         Of the sample, for the record.
+    argued : collection of str
+        Mutants argued equivalent: the costly layer, `deeper`, is spared them.
     on_progress : callable
         Called with the mutants done and the name of the next.
     """
@@ -87,7 +90,8 @@ def run(
         if mutant.name in record["mutants"]:
             continue
         on_progress(done, mutant.name)
-        verdict = judged(layers, group, {(mutant.module, mutant.function): mutant.make()})
+        some = {name: layer for name, layer in layers.items() if name != "deeper" or mutant.name not in argued}
+        verdict = judged(some, group, {(mutant.module, mutant.function): mutant.make()})
         record["mutants"][mutant.name] = entry_of(mutant, verdict)
         if into is not None and done % _EVERY == 0:
             write(record, into)

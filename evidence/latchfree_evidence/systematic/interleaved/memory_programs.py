@@ -27,7 +27,9 @@ _CELL: Final = 1300
 _NODE: Final = 4
 _LARGE: Final = 128
 #: Operations that the model knows nothing of.
-_SILENT: Final = frozenset(("tick", "take", "give", "claim", "release", "adopt", "churn", "gather", "collect"))
+_SILENT: Final = frozenset(
+    ("tick", "take", "give", "claim", "release", "adopt", "churn", "gather", "collect", "use", "leave")
+)
 
 Steps = Generator[Any, Any, Any]
 
@@ -42,6 +44,7 @@ class _Arena:
         self.mem = self.place.mem
         self.held: dict[int, list[int]] = {}
         self.owners: dict[int, int] = {}
+        self.adopted = 0
         for me in self.place.who:
             self.outer[allocator.begin](self.mem, me, 0)
             self.put_node(me, 0)
@@ -117,13 +120,29 @@ class _Arena:
                 require(done, "an owner can release")
         return 0
 
+    def use(self, me: int) -> Steps:
+        """Look whether the slots that were claimed stay one's own."""
+        for slot, owner in list(self.owners.items()):
+            for _ in range(3 if owner == me else 0):
+                state = yield ("load_seq", self.mem, slot)
+                require(state == me << 16, "a slot that was claimed stays one's own", state)
+        return 0
+
+    def leave(self, me: int) -> Steps:
+        """Release the caller's own participant, with all that is in it."""
+        done = yield from self.call(participants.release, me, self.mem[me])
+        require(done, "an owner can release")
+        return 0
+
     def adopt(self, me: int) -> Steps:
         """Take slots over, of which another one may try the same: one of the two has done so."""
         dead = self.place.who[-1]
-        done = yield from self.call(participants.adopt, dead, self.mem[dead] or 1, me << 16 | 9)
+        state = yield ("load_seq", self.mem, dead)
+        dies = state == len(self.place.who) << 16 or state & 15 == 9  # its owner, or an adopter of it
+        done = dies and (yield from self.call(participants.adopt, dead, state, me << 16 | 9))
         if done:
-            self.owners[dead] = self.owners.get(dead, 0) + 1
-            require(self.owners[dead] == 1, "one adopts a slot")
+            self.adopted += 1
+            require(self.adopted == 1, "one adopts a slot")
         return 0
 
     def gather(self, me: int) -> Steps:
@@ -166,10 +185,12 @@ def memory_program(world: World, text: str) -> Program:
         mem.restore()
         arena.held = {me: list(nodes) for me, nodes in held.items()}
         arena.owners = dict(owners)
+        arena.adopted = 0
 
     def audit() -> None:
-        for me in who:
+        for k, me in enumerate(who):
             arena.outer[epochs.unpin](mem, me)
+            mem[me] = mem[me] or (k + 1) << 16
         arena.place.settle(lambda me: None)
         nodes = [(node, _LARGE) for kept in arena.held.values() for node in kept]
         spare = [(block, 68) for me in who for block in spares(mem, me)]
@@ -207,6 +228,9 @@ MEMORY: Final = (
     "claim() | claim() | claim()",
     "claim(); release(); claim() | claim()",
     "adopt() | adopt()",
+    "adopt() | adopt(); claim(); use(); release()",
+    "init: write(1); write(2); leave() | claim(); use(); release() | collect()",
+    "init: take(); take(); give(); give(); leave() | gather() | claim(); use(); release()",
     "init: write(1); write(2) | claim() | collect()",
     "init: take(); take(); give(); give() | gather() | take(); give()",
 )

@@ -46,6 +46,22 @@ TRIE: Final = (
     f"{_TWO} | remove(1) | snapshot(); snapshot() | keys: pairs",
     f"{_ONE} | remove(0) | put_if_absent(0, 5) | replace(1, 6) | after: snapshot() | keys: pairs",
     "init: put(0, 1); put(1, 1) | remove(0) | get(1); put(1, 3) | after: snapshot() | keys: lists",
+    "init: put(0, 1) | remove(0) | snapshot(); get(0) | after: snapshot()",
+    "init: put(0, 1) | put(0, 2) | snapshot() | clear() | after: snapshot()",
+    "init: put(0, 1) | clear() | clear() | put(1, 2) | after: snapshot()",
+    f"{_ONE} | put(0, 2) | snapshot(); snapshot() | after: snapshot() | keys: pairs",
+    f"{_ONE}; snapshot() | put(0, 2) | put(1, 3) | snapshot() | after: snapshot() | keys: pairs",
+    f"bulk {_TWO} | remove(1) | get(0); get(1) | after: snapshot() | keys: pairs",
+    "bulk init: put(0, 1) | put(0, 2) | get(0); get(0) | snapshot()",
+    f"bulk {_ONE} | snapshot(); put(0, 2) | get(0); get(0) | keys: pairs",
+    "bulk init: put(0, 1) | clear() | get(0); get(0)",
+    "init: put(0, 1) | clear() | get(0); get(0) | put(0, 2)",
+    "init: put(0, 1) | put(0, 2) | get(0); get(0) | snapshot()",
+    "init: put(0, 1) | remove(0) | get(0); get(0) | snapshot()",
+    "frozen init: put(0, 1) | put(0, 2) | get(0); get(0)",
+    "frozen init: put(0, 1); put(1, 1) | remove(1) | get(0); get(1) | keys: pairs",
+    "frozen init: put(0, 1); put(1, 1) | remove(1) | get(1) | put(1, 3) | keys: lists",
+    "bulk init: put(0, 1); put(1, 1) | remove(0) | get(1); get(0) | keys: list",
 )
 
 

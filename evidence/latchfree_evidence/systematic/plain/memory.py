@@ -136,13 +136,72 @@ def _taken(mem: Memory, node: int, me: int, size: int, urgent: int) -> None:
         mem.unmark(node, node + size)
 
 
+def _owned(mem: Memory, me: int, *arguments: int) -> None:
+    """Fail unless somebody owns the participant whose free lists are changed."""
+    if me >= layout.PARTICIPANTS and mem.bare[me + int(layout.P_STATE)] == 0:
+        raise AssertionError(f"free lists of the participant at {me}, which nobody owns, are changed")
+
+
+def _gives(size_of: Callable[[int], int]) -> Callable[..., None]:
+    def before(mem: Memory, me: int, node: int, size: int) -> None:
+        _owned(mem, me)
+        mem.mark(node, node + size_of(size))
+
+    return before
+
+
+def _pinned(place: int) -> Callable[..., None]:
+    """Return a check that the participant in the place of an argument is pinned, or anybody for -1."""
+
+    def before(mem: Memory, *arguments: int) -> None:
+        table = range(layout.PARTICIPANTS, layout.PARTICIPANTS + 4 * layout.PARTICIPANT_WORDS, layout.PARTICIPANT_WORDS)
+        who = [arguments[place]] if place >= 0 else table
+        if not any(mem.bare[me + int(layout.P_PIN)] for me in who):
+            raise AssertionError("nodes are read by somebody who is not pinned")
+
+    return before
+
+
+def _checked(before: Callable[..., None]) -> Callable[[Any, bool], Any]:
+    """Return what makes a function of one that is called after a check."""
+
+    def wrapper(made: Any, steps: bool) -> Callable[..., Any]:
+        def wrapped(mem: Any, *arguments: int) -> Any:
+            if isinstance(mem, Memory):
+                before(mem, *arguments)
+            return made(mem, *arguments)
+
+        return wrapped
+
+    return wrapper
+
+
 #: What `World` wraps where memory has marks.
 MARKING: Final = {
     f"latchfree.arena.kernels.freelists:{name}": wrapper
     for name, wrapper in {
-        "give": _wrapper(lambda mem, me, node, size: mem.mark(node, node + size), _nothing),
-        "put_back": _wrapper(lambda mem, me, node, kind: mem.mark(node, node + _SIZES[kind]), _nothing),
+        "give": _wrapper(_gives(int), _nothing),
+        "put_back": _wrapper(_gives(lambda kind: _SIZES[kind]), _nothing),
         "carve": _wrapper(lambda mem, me, start, end: mem.mark(start, end), _nothing),
-        "take": _wrapper(_nothing, _taken),
+        "take": _wrapper(_owned, _taken),
+    }.items()
+} | {
+    f"latchfree.ctrie.kernels.{name}": _checked(_pinned(place))
+    for name, place in {
+        "insert:insert": 1,
+        "remove:remove": 1,
+        "lookup:lookup_helping": 1,
+        "lookup:lookup_undisturbed": -1,
+        "lookup:lookup_frozen": -1,
+        "scan:advance": -1,
+        "scan:start": -1,
+        "groups:_main_of_root": -1,
+        "snapshot:freeze": 1,
+        "snapshot:clear": 1,
+        "snapshot:fork_frozen": 0,
+        "snapshot:destroy": 1,
+        "registry:drop": 1,
+        "registry:sweep": 1,
+        "gcas:read_root": -1,
     }.items()
 }

@@ -144,6 +144,7 @@ def reserving(world: World, seed: int) -> None:
         asked.clear()
         node = here[freelists.take](mem, me, 5, 0)
         require((node == 0) == how.startswith("refused"), "memory that is not to be had is not taken", how)
+        require(node != 0 or mem[me + int(layout.P_BUMP)] == 0, "and nothing has changed", how)
         start, end = layout.FIRST_NODE * 8, (layout.FIRST_NODE + mem[int(layout.H_CHUNK)]) * 8
         calls = {call[0]: call[1:] for call in asked}
         require(("madvise" in calls) == ("mapping" in how), "through the mapping", how)

@@ -19,6 +19,7 @@ class _Limbo:
         self.world, self.rng = world, random.Random(seed)
         self.place = Place(world, 4)
         self.mem = self.place.mem
+        self.mem[_EPOCH] += 5_000 * (seed % 2)
         self.pinned: dict[int, int] = {}
         self.waiting: dict[int, tuple[dict[int, int], str, int]] = {}
         self.turn = 0
@@ -67,10 +68,11 @@ class _Limbo:
         size = self.rng.choice((2, 3, 5, 9, 40))
         node = self.call(allocator.allocate, me, size)
         how = self.rng.choice(("retire", "retire", "defer", "empty", "holder", "abandon"))
-        kind = _HOLDER if how in ("holder", "empty") else _ORDINARY
+        kind = _HOLDER if how in ("holder", "empty") else self.rng.choice((_ORDINARY, 9, 11))
         self.mem[node] = kind << 60 | size << 40 | 7
         if how == "abandon":
             self.call(allocator.abandon, me)
+            require(self.mem[me + int(layout.P_JOURNALLED)] == 0, "what is abandoned is noted no more")
         elif how == "defer":
             self.call(epochs.defer, me, node)
         elif how == "empty":
@@ -125,14 +127,18 @@ def limbo(world: World, seed: int) -> None:
         for me in trial.place.who:
             trial.call(epochs.drain, me, 1 << 62)
     else:
-        for me in trial.place.who[1:]:
+        collector = trial.place.who[seed // 2 % 4]
+        others = [me for me in trial.place.who if me != collector]
+        for me in others:
             require(trial.call(participants.release, me, trial.mem[me]), "a slot is released")
             require(trial.mem[me] == 0, "and free")
-        trial.call(participants.collect, trial.place.who[0])
-        for me in trial.place.who[1:]:
+        trial.call(participants.collect, collector)
+        for me in others:
             require(not spares(trial.mem, me), "spare blocks of a free slot are freed")
             for field in (layout.P_OLDEST, layout.P_DEFERRED, layout.P_HOLDERS, layout.P_STATE):
                 require(trial.mem[me + int(field)] == 0, "nothing waits in a free slot", field)
+    for me in trial.place.who:
+        trial.mem[me] = trial.mem[me] or 1
     trial.look()
     require(not trial.waiting, "all that was retired is free", len(trial.waiting))
     trial.place.account([(block, 68) for me in trial.place.who for block in spares(trial.mem, me)])

@@ -7,7 +7,7 @@ import random
 from typing import Any, Final
 
 from latchfree.arena import layout
-from latchfree.ctrie.kernels import groups, loops, snapshot
+from latchfree.ctrie.kernels import loops, snapshot
 from latchfree_evidence.systematic.plain.world import World
 from latchfree_evidence.systematic.trials.place import require
 from latchfree_evidence.systematic.trials.tries import FULL, Kind, Trial
@@ -35,7 +35,11 @@ class _Column:
 def bulk(world: World, seed: int) -> None:
     """Put, get and remove ranges of columns, longer than a group is."""
     rng = random.Random(seed)
-    kind = (Kind(count=90), Kind(mask=0xF, count=90), Kind(keys="blob", values="blob", count=50))[seed % 3]
+    kind = (
+        Kind(count=90),
+        Kind(mask=sum(3 << 6 * k for k in range(6)), count=90),
+        Kind(keys="blob", values="blob", count=50),
+    )[seed % 3]
     trial = Trial(world, kind, seed)
     trie = trial.trie
     for _ in range(6):
@@ -79,7 +83,8 @@ def _get(world: World, trial: Trial, numbers: list[int], first: int, last: int) 
         require(found == [int(first <= k < last and wanted[k] != -9) for k in range(len(numbers))], "found")
         return
     offsets = [0] * (len(numbers) + 1)
-    room = bytearray(trial.rng.choice((40, 4000)))
+    lengths = [len(ctypes.string_at(*trial.value(trie.held[n]))) for n in numbers[first:last] if n in trie.held]
+    room = bytearray(trial.rng.choice((40, 4000, sum(lengths), sum(lengths[: len(lengths) // 2]))))
     done = world[loops.get_blobs](trial.mem, trie.at, trial.me(), keys.given, first, last, offsets, room, found)
     at = 0
     for k in range(first, done):
@@ -95,28 +100,28 @@ def _get(world: World, trial: Trial, numbers: list[int], first: int, last: int) 
     require(trial.mem[trial.place.who[1] + int(layout.P_PIN)] == 0, "a loop ends its pin")
 
 
-def groups_help(world: World, seed: int) -> None:
-    """Look up together where the root is a descriptor: everybody has to help."""
-    trial = Trial(world, Kind(count=6), seed)
-    for number in range(6):
-        trial.write(trial.trie, number)
-    require(world[groups._main_of_root](trial.mem, trial.trie.at) != 0, "the main of the root")
-
-
 def full(world: World, seed: int) -> None:
     """Fill a small arena, again and again; removals, snapshots and clears must still find room."""
     rng = random.Random(seed)
     kind = (Kind(count=900), Kind(count=900, mask=0xFF), Kind(count=500, values="blob"))[seed % 3]
     trial = Trial(world, kind, seed, _SMALL)
     trie = trial.trie
+    capacity = trial.mem.bare[int(layout.H_CAPACITY)]
+    ordinary = capacity - capacity // 64
     refused = ever = 0
+    was_frozen = False
     for _ in range(3):
         tries = 0
         while tries < 700 and refused < 40:
+            before = trial.mem.bare[int(layout.H_BUMP)]
             refused += not trial.write(trie, rng.randrange(kind.count))
+            after = trial.mem.bare[int(layout.H_BUMP)]
+            fair = was_frozen or after == before or after <= ordinary
+            require(fair, "a put takes nothing of the reserve", after)
             tries += 1
-            if rng.random() < 0.01:
+            if tries > 400 and rng.random() < 0.01:
                 trial.freeze(trie)
+                was_frozen = True  # from now on a put may have to renew, which is urgent
         ever += refused
         refused = 0
         for frozen in list(trie.frozen):

@@ -288,7 +288,10 @@ def many_rings(world: World, seed: int) -> None:
     place = Place(world, 2, (layout.FIRST_NODE + 60_000) * 8)
     mem, me = place.mem, place.who[0]
     create, drop, adopt = world[entry_points.create], world[entry_points.drop], world[entry_points.adopt]
-    made = [create(mem, me, 5, k + 1, 1, 0) for k in range(126)]
+    made = [create(mem, me, 5, 1, 1, 0)]
+    table = mem[int(layout.H_OWNED)]
+    require(not any(mem[table + k] for k in range(4, 128)), "the other slots of a new table are free")
+    made += [create(mem, me, 5, k + 1, 1, 0) for k in range(1, 126)]
     require(len({slot for _, slot in made}) == len({at for at, _ in made}) == 126, "rings and slots are distinct")
     for at, slot in made:
         require(mem[slot] == 5 and mem[slot + 1] == at, "a slot has owner and ring")
@@ -325,6 +328,11 @@ def no_room(world: World, seed: int) -> None:
     """Make rings that do not fit: they leave nothing behind."""
     place = Place(world, 1, (layout.FIRST_NODE + 5000) * 8)
     mem, me = place.mem, place.who[0]
+    ordinary = mem.bare[int(layout.H_CAPACITY)] - world[freelists.reserve_of](mem.bare[int(layout.H_CAPACITY)])
+    bump, mem[int(layout.H_BUMP)] = mem[int(layout.H_BUMP)], ordinary - 64
+    require(world[entry_points.create](mem, me, 8, 1, 1, 0) == (0, 0), "no room for a table")
+    require(mem[int(layout.H_OWNED)] == 0 and mem[int(layout.H_BUMP)] == ordinary - 64, "no table in the reserve")
+    mem[int(layout.H_BUMP)] = bump
     for identity in (0, 8):
         for mask in (4095, 2047, 1023):
             require(world[entry_points.create](mem, me, identity, 1, mask, 0) == (0, 0), "no room", mask)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from latchfree_evidence.systematic.plain.world import World
-from latchfree_evidence.systematic.trials import free_memory, limbo, many_keys, readers, rings, tombs
+from latchfree_evidence.systematic.trials import free_memory, kills, last_words, limbo, many_keys, readers, rings, tombs
 from latchfree_evidence.systematic.trials.tries import KINDS, Trial
 
 
@@ -20,13 +20,15 @@ def operations(world: World, seed: int) -> None:
 
 
 _TRIES: Final = (
-    (operations, 14),
-    (many_keys.bulk, 6),
+    (operations, 18),
+    (many_keys.bulk, 9),
     (readers.churn, 2),
     (many_keys.full, 6),
     (readers.reader, 4),
-    (tombs.tombs, 4),
+    (tombs.tombs, 6),
+    (tombs.tombs_without_room, 3),
     (tombs.deaths, 1),
+    (tombs.generations, 1),
 )
 
 TRIALS: Final[dict[str, tuple[tuple[Callable[[World, int], None], int], ...]]] = {
@@ -34,13 +36,21 @@ TRIALS: Final[dict[str, tuple[tuple[Callable[[World, int], None], int], ...]]] =
     "arena": (
         (free_memory.pieces_of_gaps, 1),
         (free_memory.lists, 9),
-        (limbo.limbo, 4),
+        (last_words.limits, 1),
+        (last_words.in_line, 1),
+        (last_words.crumbs, 1),
+        (last_words.stock, 1),
+        (last_words.inheritance, 1),
+        (last_words.gathering, 1),
+        (limbo.limbo, 8),
         (limbo.idle, 1),
         (limbo.queue, 1),
         (free_memory.travelling, 1),
         (free_memory.reserving, 1),
         (limbo.slots, 2),
         (operations, 4),
+        (kills.taking, 8),
+        (kills.retiring, 1),
         (readers.churn, 1),
         (many_keys.full, 6),
         (readers.reader, 2),

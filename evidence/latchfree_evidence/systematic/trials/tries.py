@@ -45,6 +45,7 @@ KINDS: Final = (
     Kind(keys="blob", values="blob", count=30),
     Kind(keys="blob", count=30, mask=0xFFFF),
     Kind(values="blob", count=30),
+    Kind(mask=sum(1 << 6 * k for k in range(11)), count=60),
 )
 
 
@@ -87,6 +88,7 @@ class Trial:
         self.trie = Trie(self.place.pinned(self.me(), entry_points.create, kind.mask, self.place.who[0]))
         require(self.trie.at not in (0, FULL), "a trie is made")
         self.fresh = 1
+        self.tombs = False
 
     def me(self) -> int:
         """Return one of the two participants that operate; the third only reads."""
@@ -152,6 +154,8 @@ class Trial:
         mode = self.rng.choice(["always"] * 3 + list(_MODES))
         old = trie.held.get(number)
         expected = old if old is not None and self.rng.random() < 0.6 else self.rng.randrange(1, self.fresh + 1)
+        if self.rng.random() < 0.1 and self.kind.values == "word":
+            expected = self.mem[2]  # what who reads node 0 takes for a value
         self.fresh += 1
         value = self.fresh
         me = self.me()
@@ -261,7 +265,12 @@ class Trial:
         return found
 
     def step(self) -> None:
-        """Do something."""
+        """Do something; afterwards nobody is pinned but the third participant, if it was."""
+        self._step()
+        for me in self.place.who[:2]:
+            require(self.mem[me + 8] == 0, "a call ends its pin")
+
+    def _step(self) -> None:
         trie = self.rng.choice(self.tries())
         number = self.rng.randrange(self.kind.count)
         what = self.rng.random()
@@ -287,7 +296,12 @@ class Trial:
     def check(self) -> None:
         """Compare everything with the dicts."""
         for trie in self.tries():
-            empty = self.place.world[entry_points.is_empty](self.mem, trie.at, self.me())
+            list(walking.tables(self.mem, trie.at))
+            require(walking.born(self.mem, self.mem[trie.at + 1]) <= self.mem[24], "no generation is beyond the last")
+            walking.shape(self.mem, self.mem[trie.at + 1], tombs=self.tombs)
+            me = self.me()
+            empty = self.place.world[entry_points.is_empty](self.mem, trie.at, me)
+            require(self.mem[me + 8] == 0, "a call ends its pin")
             require(bool(empty) == (not trie.held), "is_empty")
             for number in range(self.kind.count):
                 self.read(trie, number)
@@ -313,6 +327,7 @@ def spares(mem: Any, me: int) -> list[int]:
     """Return the spare blocks of a participant, as many as it counts."""
     found, block = [], mem[me + 26]
     while block:
+        require(mem[block] == 8 << 60 | 68 << 40 and mem[block + 2] == 0, "a spare block is an empty block", block)
         found.append(block)
         block = mem[block + 1]
     require(len(found) == mem[me + 27], "spare blocks are counted", len(found), mem[me + 27])

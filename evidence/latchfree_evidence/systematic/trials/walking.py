@@ -64,6 +64,8 @@ def tables(mem: Any, trie: int) -> Iterator[int]:
     """Yield the tables of a trie's snapshots."""
     table = mem[trie + 3]
     while table:
+        if mem[table] != 9 << 60 | TABLE_WORDS << 40:
+            raise AssertionError(f"the header of a table: {mem[table]:#x}")
         yield table
         table = mem[table + 1]
 
@@ -77,3 +79,28 @@ def of_trie(mem: Any, trie: int, oldest: int = 0) -> Iterator[tuple[int, int]]:
         yield table, TABLE_WORDS
     for node in below(mem, mem[trie + 1], oldest):
         yield node, size_of(mem, node)
+
+
+def shape(mem: Any, i: int, level: int = 0, *, tombs: bool = False) -> None:
+    """Fail unless the tree below an I-node is as small as it can be.
+
+    Below the root no C-node has nothing but an S-node, and there is no tomb, unless somebody has left one behind.
+    L-nodes are behind the last level, with two entries or more.
+    """
+    main = mem[i + 1]
+    kind, slots = kind_of(mem, main), slots_of(mem, main)
+    if size_of(mem, main) != 3 + (1 if kind == T_NODE else len(slots)) - (kind == T_NODE):
+        raise AssertionError(f"the size of main {main}")
+    if kind == T_NODE:
+        if not tombs or level == 0:
+            raise AssertionError(f"a tomb at level {level}")
+    elif kind == L_NODE:
+        if level != 66 or len(slots) < 2:
+            raise AssertionError(f"an L-node of {len(slots)} entries at level {level}")
+    elif level > 60 or (level == 60 and mem[main + 2] >> 16):
+        raise AssertionError(f"a C-node at level {level}")
+    elif level and (not slots or (len(slots) == 1 and not slots[0] & TAG)):
+        raise AssertionError(f"a C-node with nothing but an S-node at level {level}")
+    for slot in slots:
+        if slot & TAG:
+            shape(mem, slot & PLAIN, level + 6, tombs=tombs)
