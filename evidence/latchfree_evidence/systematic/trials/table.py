@@ -6,7 +6,17 @@ from collections.abc import Callable
 from typing import Final
 
 from latchfree_evidence.systematic.plain.world import World
-from latchfree_evidence.systematic.trials import free_memory, kills, last_words, limbo, many_keys, readers, rings, tombs
+from latchfree_evidence.systematic.trials import (
+    free_memory,
+    kills,
+    last_words,
+    limbo,
+    many_keys,
+    readers,
+    registries,
+    rings,
+    tombs,
+)
 from latchfree_evidence.systematic.trials.tries import KINDS, Trial
 
 
@@ -20,15 +30,19 @@ def operations(world: World, seed: int) -> None:
 
 
 _TRIES: Final = (
-    (operations, 18),
+    (operations, 9),
+    (registries.tables, 2),
+    (registries.searches, 1),
+    (registries.deadlists, 3),
+    (registries.dropping, 1),
     (many_keys.bulk, 9),
-    (readers.churn, 2),
-    (many_keys.full, 6),
-    (readers.reader, 4),
-    (tombs.tombs, 6),
-    (tombs.tombs_without_room, 3),
     (tombs.deaths, 1),
     (tombs.generations, 1),
+    (tombs.tombs_without_room, 3),
+    (tombs.tombs, 6),
+    (readers.churn, 1),
+    (many_keys.full, 4),
+    (readers.reader, 3),
 )
 
 TRIALS: Final[dict[str, tuple[tuple[Callable[[World, int], None], int], ...]]] = {
