@@ -14,6 +14,7 @@ from latchfree_evidence.systematic.trials import (
     many_keys,
     readers,
     registries,
+    retirements,
     rings,
     tombs,
 )
@@ -35,6 +36,10 @@ _TRIES: Final = (
     (registries.searches, 1),
     (registries.deadlists, 3),
     (registries.dropping, 1),
+    (retirements.blocks_of, 1),
+    (retirements.snapshots, 8),
+    (retirements.clears, 6),
+    (retirements.clears_without_room, 3),
     (many_keys.bulk, 9),
     (tombs.deaths, 1),
     (tombs.generations, 1),

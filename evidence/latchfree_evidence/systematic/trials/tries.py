@@ -87,12 +87,20 @@ class Trial:
         self._buffers: dict[tuple[str, int], Any] = {}
         self.trie = Trie(self.place.pinned(self.me(), entry_points.create, kind.mask, self.place.who[0]))
         require(self.trie.at not in (0, FULL), "a trie is made")
+        self._new(self.trie.at, 0)
         self.fresh = 1
         self.tombs = False
 
     def me(self) -> int:
         """Return one of the two participants that operate; the third only reads."""
         return int(self.place.who[self.rng.randrange(2)])
+
+    def _new(self, at: int, fork: int) -> None:
+        """Look at the root record of a new trie."""
+        words = [self.mem[at + k] for k in range(2, 7)]
+        require(self.mem[at] >> 40 == 6 << 20 | 8, "the header of a root record", self.mem[at])
+        require(words == [self.kind.mask, 0, 0, 0, fork], "the words of a root record", words)
+        self.mem[at + 7] = 0  # not in use here
 
     def call(self, kernel: Any, *arguments: Any) -> Any:
         """Call a kernel that takes memory, trie or slot and participant, pinned."""
@@ -220,6 +228,9 @@ class Trial:
         require(len(found) == len(set(found)) == len(frozen.held), "the keys of a snapshot", len(found))
         for number, value in frozen.held.items():
             require(any(self._is(node, number, value) for node in found), "a key of a snapshot", number, value)
+        for room in (1, 5, 200):
+            total = self.place.pinned(me, scan.count, root, [0] * 32, [0] * room)
+            require(total == len(frozen.held), "the size of a snapshot", total)
         total = self.place.world[loops.scan_count](self.mem, me, root, [0] * 32, [0] * 5)
         require(total == len(frozen.held), "the size of a snapshot", total)
 
@@ -245,6 +256,7 @@ class Trial:
         at = self.place.world[entry_points.fork](self.mem, frozen.slot, me, self.kind.mask)
         if at != FULL:
             require(self.mem[frozen.slot + 40] == at, "the slot of a snapshot knows its fork")
+            self._new(at, 1)
             frozen.fork = Trie(at, dict(frozen.held), parent=frozen)
 
     def clear(self, trie: Trie) -> None:
