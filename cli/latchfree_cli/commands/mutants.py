@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 import typer
 from rich.table import Table
 
-from latchfree_cli import exits
+from latchfree_cli import exits, systematic_runs
 from latchfree_cli.frame import examples
 from latchfree_cli.mutant_runs import Cell, LayerName, run_mutant
 from latchfree_cli.settings import Outcome, Report, Settings
@@ -23,17 +23,34 @@ NOT_SPECIFIED: Final = "the specification is of the structure, not of the record
 @examples(
     "latchfree mutants --list",
     "latchfree mutants --layer spec",
+    "latchfree mutants --systematic --only gcas --sample 20 --seed 1",
+    "latchfree mutants --systematic --list --diff --only arena/kernels/epochs",
 )
 def mutants(
     settings: Settings,
     layer: Annotated[LayerName | None, typer.Option(help="One layer only.")] = None,
     list_: Annotated[bool, typer.Option("--list", help="List the mutants and stop.")] = False,
+    systematic: Annotated[bool, typer.Option(help="Every kernel, changed in every small way.")] = False,
+    only: Annotated[str, typer.Option(metavar="FILE", help="Of those, the kernels of one file, or one group.")] = "",
+    sample: Annotated[int | None, typer.Option(min=1, help="Of those, so many, drawn by the seed.")] = None,
+    resume: Annotated[bool, typer.Option(help="Keep the verdicts of the run before.")] = False,
+    diff: Annotated[bool, typer.Option(help="With --list: show each change.")] = False,
 ) -> Outcome:
     """Show which layer catches which mutant; each must be caught wherever it applies.
 
     A mutant is a seeded bug: the correct code, or the correct specification, with one piece replaced by a wrong one.
     --list says of each which layers must catch it, where the bug was published, and what goes wrong.
+
+    --systematic makes mutants by itself: an access or a call is left out, two are swapped, a test is negated, or a
+    constant is off by one. They run in plain Python, first alone and then interleaved. A survivor fails the command,
+    unless it is argued to be equivalent.
     """
+    if systematic:
+        if list_:
+            return systematic_runs.list_mutants(settings, only, sample, diffs=diff)
+        return systematic_runs.run_all(settings, only, sample, resume=resume)
+    if only or sample is not None or resume or diff:
+        raise exits.Stop(exits.USAGE, "--only, --sample, --resume and --diff need --systematic")
     layers = [layer] if layer else list(LayerName)
     if list_:
         return _listed(settings, layers)

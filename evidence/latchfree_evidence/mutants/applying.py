@@ -34,6 +34,8 @@ _AFFECTED = (
     "latchfree.topics.concurrent.",
     "latchfree_evidence.targets.ring",
     "latchfree.streams.",
+    "latchfree_evidence.targets.epochs",
+    "latchfree_evidence.targets.free_list",
 )
 
 #: The packages that a target is made of.
@@ -41,6 +43,8 @@ _PACKAGES = {
     "ctrie": ("ctrie.kernels",),
     "topic-trie": ("ctrie.kernels", "topics.concurrent.kernels"),
     "ring": ("streams.kernels",),
+    "epochs": ("arena.kernels",),
+    "free-list": ("arena.kernels",),
 }
 
 #: The modules that are loaded before functions are replaced. Kernels loaded later share no compiled code among mutants.
@@ -69,6 +73,7 @@ _HOLDERS = {
         "whole",
     ),
     "streams.kernels": ("ring", "entry_points"),
+    "arena.kernels": ("allocator", "blocks", "epochs", "freelists", "participants"),
 }
 
 #: What takes the place of the functions that free nodes of tries. Most mutants leave them out, see `nothing_freed`; one

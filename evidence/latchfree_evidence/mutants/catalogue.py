@@ -27,7 +27,9 @@ _STRESS: Final = {
     "ctrie": {"memory": "jittered", "operations": 5_000_000},
     "topic-trie": {"memory": "jittered", "operations": 1_000_000},
 }
-_FOLDERS: Final = {"ctrie": "ctrie", "topic-trie": "topics", "ring": "ring"}
+_FOLDERS: Final = {
+    "ctrie": "ctrie", "topic-trie": "topics", "ring": "ring", "epochs": "arena", "free-list": "arena"
+}  # fmt: skip
 _EXPLORE: Final = {"strategy": "bounded", "bound": 3}
 
 
@@ -199,11 +201,54 @@ MUTANTS: Final = {
             frees=True,
         ),
         Mutant(
+            "R1",
+            None,
+            "a snapshot is registered after its RDCSS has committed; nodes that it reads are freed meanwhile",
+            ("latchfree.ctrie.kernels.snapshot:freeze",),
+            frees=True,
+        ),
+        Mutant(
             "R4",
             None,
             "the new nodes of a failed update are free at once; a thread that has seen them reads freed memory",
             ("latchfree.arena.kernels.allocator:abandon",),
             frees=True,
+        ),
+        Mutant(
+            "R8",
+            None,
+            "a node is free one epoch after it was retired; a thread that still reads it reads another one's words",
+            ("latchfree.arena.kernels.epochs:_is_due",),
+            scenario="init: write(1) | read() | write(2); tick(); write(3)",
+            switches=2,
+            target="epochs",
+        ),
+        Mutant(
+            "R9",
+            None,
+            "a node is retired in the epoch that is pinned, not in that after the unlinking; it is free too early",
+            ("latchfree.arena.kernels.epochs:retire",),
+            scenario="init: write(1) | read() | write(2); tick(); write(3) | tick()",
+            switches=4,
+            target="epochs",
+        ),
+        Mutant(
+            "R10",
+            None,
+            "the pin of the first participant is not looked at; a node that it holds is freed",
+            ("latchfree.arena.kernels.epochs:try_advance",),
+            scenario="init: write(1) | read() | write(2); tick(); tick(); write(3)",
+            switches=2,
+            target="epochs",
+        ),
+        Mutant(
+            "F1",
+            "textbook",
+            "the head of a shared free list has no version (ABA); a batch that is in use is taken once more",
+            ("latchfree.arena.kernels.freelists:refill",),
+            scenario="init: push(1); push(2) | pop() | pop(); pop(); push(2) | after: pop()",
+            switches=2,
+            target="free-list",
         ),
         Mutant(
             "C1",

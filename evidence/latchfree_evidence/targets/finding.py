@@ -17,6 +17,8 @@ BUILT_IN: Final = {
     "weak-ring": "latchfree_evidence.targets.ring:WEAK_RING",
     "closing-ring": "latchfree_evidence.targets.closing:CLOSING_RING",
     "sleepers": "latchfree_evidence.targets.closing:SLEEPERS",
+    "epochs": "latchfree_evidence.targets.epochs:EPOCHS",
+    "free-list": "latchfree_evidence.targets.free_list:FREE_LIST",
     "bloom": "latchfree_evidence.targets.filters:BLOOM",
     "hyperloglog": "latchfree_evidence.targets.estimates:HYPERLOGLOG",
     "count-min": "latchfree_evidence.targets.estimates:COUNT_MIN",

@@ -177,3 +177,32 @@ def test_the_list_of_a_layer(monkeypatch: pytest.MonkeyPatch) -> None:
         "published": None,
         "summary": latchfree_evidence.mutants.MUTANTS["T1"].summary,
     }
+
+
+def test_systematic_mutants_are_listed_with_their_differences() -> None:
+    result = CliRunner().invoke(app, ["mutants", "--systematic", "--list", "--diff", "--only", "parking"])
+    assert result.exit_code == exits.OK, result.output
+    assert "streams/kernels/parking.py arm: fetch_or without write" in result.stdout
+    assert "+    return load(mem, word) | ASLEEP" in result.stdout
+
+
+def test_a_file_without_kernels_is_named() -> None:
+    result = CliRunner().invoke(app, ["mutants", "--systematic", "--list", "--only", "nowhere"])
+    assert result.exit_code == exits.USAGE
+    assert "nowhere" in result.output
+
+
+def test_options_of_systematic_mutants_need_it() -> None:
+    result = CliRunner().invoke(app, ["mutants", "--list", "--sample", "3"])
+    assert result.exit_code == exits.USAGE
+    assert "--systematic" in result.output
+
+
+def test_a_sample_is_judged_and_recorded(tmp_path: Path) -> None:
+    arguments = ["mutants", "--systematic", "--only", "positions", "--sample", "4", "--seed", "2", "--json"]
+    result = CliRunner().invoke(app, arguments)
+    document = json.loads(result.stdout)
+    assert len(document["mutants"]) == 4
+    record = json.loads((tmp_path / "out" / "systematic-mutants.json").read_text())
+    assert set(record["mutants"]) == set(document["mutants"])
+    assert all(verdict["layer"] for verdict in record["mutants"].values())

@@ -1,0 +1,1 @@
+"""Seeded bugs of the arena, one file each."""

@@ -1,0 +1,80 @@
+"""The tables of the docs, made from the record of the last run and the survivors argued equivalent.
+
+``python -m latchfree_evidence.systematic.figures docs/mutants.md`` puts them into the page.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any, Final
+
+from latchfree_evidence.systematic.equivalents import reasons
+from latchfree_evidence.systematic.running import RECORD
+
+_LAYERS: Final = ("sequential", "interleaved", "deeper")
+_BEGIN, _END = "<!-- figures of the systematic run -->", "<!-- end of the figures -->"
+
+
+def figures(record: dict[str, Any] | None = None, argued: dict[str, str] | None = None) -> str:
+    """Return the tables in Markdown.
+
+    Parameters
+    ----------
+    record : mapping, optional
+        By default that of the last run over all mutants.
+    argued : mapping, optional
+        Mutant -> why it is equivalent; by default the entries of ``equivalents.toml``.
+    """
+    record = json.loads(RECORD.read_text()) if record is None else record
+    argued = reasons() if argued is None else argued
+    mutants = record["mutants"]
+    left = [name for name, verdict in mutants.items() if verdict["layer"] is None]
+    equal = [name for name in left if name in argued]
+    killed = len(mutants) - len(left)
+    share = 100 * killed / max(1, len(mutants) - len(equal))
+    parts = [
+        f"Of {len(mutants):,} mutants {killed:,} are killed. {len(equal):,} survivors are argued equivalent, "
+        f"{len(left) - len(equal):,} are not: {share:.1f} % of the mutants that are not equivalent are killed.",
+        _table("change", {name: verdict["operator"] for name, verdict in mutants.items()}, mutants, argued),
+        _table("kernels of", {name: name.partition(" ")[0] for name in mutants}, mutants, argued),
+        _endings(mutants),
+    ]
+    return "\n\n".join(parts)
+
+
+def _table(what: str, key: dict[str, str], mutants: dict[str, Any], argued: dict[str, str]) -> str:
+    counts: Counter[tuple[str, str]] = Counter()
+    for name, verdict in mutants.items():
+        layer = verdict["layer"] or ("equivalent" if name in argued else "survive")
+        counts[key[name], layer] += 1
+    columns = (*_LAYERS, "equivalent", "survive")
+    rows = [
+        f"| {row} | {sum(counts[row, each] for each in columns)} | "
+        + " | ".join(str(counts[row, each] or "") for each in columns)
+        + " |"
+        for row in sorted(set(key.values()))
+    ]
+    return "\n".join([f"| {what} | mutants | {' | '.join(columns)} |", "|---" * (len(columns) + 2) + "|", *rows])
+
+
+def _endings(mutants: dict[str, Any]) -> str:
+    how = Counter(verdict["how"] for verdict in mutants.values() if verdict["layer"] is not None)
+    return (
+        f"{how['wrong']:,} were killed by a check that failed, {how['error']:,} by an error such as a use after free, "
+        f"{how['hang']:,} by a limit of processor time and {how['crash']:,} by the end of their process."
+    )
+
+
+def put_into(page: Path) -> None:
+    """Replace the tables of a page."""
+    text = page.read_text()
+    before, _, rest = text.partition(_BEGIN)
+    _, _, after = rest.partition(_END)
+    page.write_text(f"{before}{_BEGIN}\n\n{figures()}\n\n{_END}{after}")
+
+
+if __name__ == "__main__":
+    put_into(Path(sys.argv[1]))

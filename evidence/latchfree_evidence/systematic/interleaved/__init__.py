@@ -1,0 +1,1 @@
+"""Small programs in chosen interleavings, in plain Python."""

@@ -1,0 +1,95 @@
+"""One mutant before its layers, in a child process with a limit of processor time.
+
+Example: a mutant loops for ever in the third trial. After its seconds of processor time the child ends itself, and the
+verdict says that the layer has caught the mutant, by "hang".
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import sys
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from latchfree_evidence.systematic.limits import Hang, allow
+
+_MEMORY: Final = 6 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of a mutant.
+
+    Attributes
+    ----------
+    layer : str or None
+        The layer that has caught it; None if it survived.
+    how : str
+        "wrong" (a check failed), "error" (the mutant raised), "hang", or "crash"; "" if it survived.
+    detail : str
+        The first line of what was found.
+    seconds : float
+        Of processor time.
+    """
+
+    layer: str | None
+    how: str
+    detail: str
+    seconds: float
+
+
+def _run(layers: Mapping[str, Callable[[str, Any], None]], group: str, replaced: Any) -> Verdict:
+    for name, layer in layers.items():
+        try:
+            layer(group, replaced)
+        except Hang:
+            return Verdict(name, "hang", "processor time", time.process_time())
+        except BaseException as error:
+            how = "wrong" if isinstance(error, AssertionError) or type(error).__name__ == "Wrong" else "error"
+            lines = str(error).splitlines() or [""]
+            return Verdict(name, how, f"{type(error).__name__}: {lines[0][:200]}", time.process_time())
+        finally:
+            allow(0)
+    return Verdict(None, "", "", time.process_time())
+
+
+def judged(layers: Mapping[str, Callable[[str, Any], None]], group: str, replaced: Any) -> Verdict:
+    """Return what a mutant's layers say; each runs in one child process of this one.
+
+    Parameters
+    ----------
+    layers : mapping
+        By name, cheapest first.
+    group : str
+        Of kernels.
+    replaced : mapping
+        (module, function) -> the changed tree; empty for the code as it is.
+    """
+    reading, writing = os.pipe()
+    sys.stdout.flush()
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+            before = time.process_time()
+            verdict = asdict(_run(layers, group, replaced))
+            verdict["seconds"] = round(verdict["seconds"] - before, 3)
+            os.write(writing, json.dumps(verdict).encode())
+            code = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(code)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        text = pipe.read()
+    _, status = os.waitpid(child, 0)
+    if not text:
+        return Verdict(next(iter(layers)), "crash", f"status {status}", 0.0)
+    return Verdict(**json.loads(text))

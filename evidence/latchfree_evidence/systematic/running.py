@@ -1,0 +1,121 @@
+"""The run over all mutants: each judged in turn, verdicts written down now and then, so that a run can be resumed.
+
+Example: ``run(chosen, into=Path("mutants.json"))`` was stopped after 400 mutants. Run again, it goes on with the
+401st. A verdict is kept as long as the kernel's file and the layers are what they were.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import random
+import subprocess
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+
+from latchfree_evidence.systematic.generating import MODULES, mutants_of
+from latchfree_evidence.systematic.judging import Verdict, judged
+from latchfree_evidence.systematic.mutant import Mutant
+
+Record = dict[str, Any]
+#: Mutants after which the record is written.
+_EVERY: Final = 10
+
+
+def chosen(only: str = "", sample: int | None = None, seed: int = 0) -> list[tuple[str, Mutant]]:
+    """Return mutants with the groups that judge them.
+
+    Parameters
+    ----------
+    only : str
+        The end of a file's name without ".py", such as "gcas" or "arena/kernels/epochs", or a group; "" for all.
+    sample : int, optional
+        How many to draw; all by default.
+    seed : int
+        Of the draw.
+
+    Raises
+    ------
+    ValueError
+        If no file is called so.
+    """
+    wanted = only.removesuffix(".py")
+    found = [
+        (group, mutant)
+        for group, modules in MODULES.items()
+        for module in modules
+        if wanted in ("", group) or f".{module}".endswith(f".{wanted.replace('/', '.')}")
+        for mutant in mutants_of(module)
+    ]
+    if not found:
+        raise ValueError(f"no kernels in {only!r}; groups are {', '.join(MODULES)}, or give a file such as gcas.py")
+    return found if sample is None else random.Random(seed).sample(found, min(sample, len(found)))
+
+
+def run(
+    mutants: Iterable[tuple[str, Mutant]],
+    layers: Mapping[str, Callable[[str, Any], None]],
+    *,
+    into: Path | None = None,
+    resume: bool = False,
+    seed: int = 0,
+    argued: Collection[str] = (),
+    on_progress: Callable[[int, str], None] = lambda done, name: None,
+) -> Record:
+    """Judge mutants one after the other; return the record.
+
+    Parameters
+    ----------
+    mutants : iterable
+        Pairs of a group and a mutant of it.
+    layers : mapping
+        By name, cheapest first.
+    into : Path, optional
+        Where to write the record, now and then.
+    resume : bool
+        Keep the verdicts that are there.
+    seed : int
+        Of the sample, for the record.
+    argued : collection of str
+        Mutants argued equivalent: the costly layer, `deeper`, is spared them.
+    on_progress : callable
+        Called with the mutants done and the name of the next.
+    """
+    record: Record = {"commit": _commit(), "python": platform.python_version(), "seed": seed, "mutants": {}}
+    if resume and into is not None and into.exists():
+        record = json.loads(into.read_text())
+    for done, (group, mutant) in enumerate(mutants):
+        if mutant.name in record["mutants"]:
+            continue
+        on_progress(done, mutant.name)
+        some = {name: layer for name, layer in layers.items() if name != "deeper" or mutant.name not in argued}
+        verdict = judged(some, group, {(mutant.module, mutant.function): mutant.make()})
+        record["mutants"][mutant.name] = entry_of(mutant, verdict)
+        if into is not None and done % _EVERY == 0:
+            write(record, into)
+    if into is not None:
+        write(record, into)
+    return record
+
+
+def entry_of(mutant: Mutant, verdict: Verdict) -> Record:
+    """Return what a record says of a mutant."""
+    return {"operator": mutant.operator, "line": mutant.line, **asdict(verdict)}
+
+
+def write(record: Record, into: Path) -> None:
+    """Write a record; a reader finds the old or the new one."""
+    fresh = into.with_suffix(".new")
+    fresh.write_text(json.dumps(record, indent=0, sort_keys=True) + "\n")
+    fresh.replace(into)
+
+
+def _commit() -> str:
+    found = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
+    return found.stdout.strip() or "unknown"
+
+
+RECORD: Final = Path(__file__).parent / "record.json"
+"""The record of the last run over all of them, from which the tables of the docs are made."""

@@ -1,0 +1,1 @@
+"""Random operations beside plain models, one at a time."""

@@ -1,0 +1,446 @@
+"""Rings beside a deque: puts, gets, batches, blocks of bytes, shutting down, dead owners, and accounts in the end."""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from typing import Any, Final
+
+from latchfree.arena import layout
+from latchfree.arena.kernels import epochs, freelists
+from latchfree.streams.kernels import entry_points, payload
+from latchfree.streams.kernels import layout as words
+from latchfree.streams.kernels import ring as r
+from latchfree.streams.kernels.positions import JUMP
+from latchfree_evidence.systematic.plain.world import World
+from latchfree_evidence.systematic.trials.place import ALL, Place, require, rounded
+
+DONE, REFUSED, STALLED, MISSING, SHUT, TELL = 0, 1, 2, 6, 7, 8
+_WORD: Final = {name: int(getattr(words, name)) for name in dir(words) if name.isupper()}
+NUMBER: Final = 4711
+
+
+class Ring:
+    """A ring of an arena, shared or private, and what it must hold."""
+
+    def __init__(self, world: World, rng: random.Random, *, shared: bool, weak: bool, first: int = 0) -> None:
+        self.world, self.rng, self.shared = world, rng, shared
+        self.place = Place(world, 3, (layout.FIRST_NODE + 30_000) * 8)
+        self.mem = self.place.mem
+        self.cells = rng.choice((2, 4, 8))
+        self.identity = 77 if shared else 0
+        at, slot = self.call(entry_points.create, self.place.who[0], self.identity, NUMBER, self.cells - 1, int(weak))
+        require(at and (slot != 0) == shared and at % 16 == 0, "a ring is made", at, slot)
+        self.at, self.slot = at, slot
+        if first:
+            r_format = world[r.format_ring]
+            r_format(self.mem, at, self.mem[at + _WORD["CELLS"]], self.cells - 1, int(weak), first)
+            self.mem[at + _WORD["NUMBER"]], self.mem[at + _WORD["HEADER"]] = NUMBER, self._header
+        self.held: deque[int] = deque()
+        self.shut = False
+        self.counts = dict.fromkeys(("REFUSED_PUTS", "REFUSED_GETS", "PUT_WAITS", "GET_WAITS", "DROPPED"), 0)
+        self.most = 0
+
+    def call(self, kernel: Any, *arguments: Any) -> Any:
+        """Call a kernel."""
+        result = self.world[kernel](self.mem, *arguments)
+        if kernel is entry_points.create and result[0]:
+            self._header = self.mem[result[0] + _WORD["HEADER"]]
+        return result
+
+    def me(self) -> int:
+        """Return who calls: 0 in a private arena."""
+        return self.rng.choice(self.place.who) if self.shared else 0
+
+    def idle(self) -> None:
+        """Fail unless every participant is as between two calls."""
+        for me in self.place.who:
+            require(self.mem[me + int(layout.P_PIN)] == 0, "a call ends its pin")
+            require(self.mem[me + int(layout.P_IN_HAND)] == 0, "a call withdraws what it has announced")
+
+    def told(self, outcome: int, word: str, done: bool) -> int:
+        """Return an outcome without `TELL`, which says whether somebody sleeps on a word."""
+        news = self.at + _WORD[word]
+        require(not outcome & TELL or done, "only a change wakes")
+        require(self.mem[news] & 1 == 0 or not done, "a change clears the bit of sleepers")
+        return outcome & ~TELL
+
+    def step(self) -> None:
+        """Do something, and look at the counts."""
+        what, rng = self.rng.random(), self.rng
+        if what < 0.35:
+            self.put(rng.randrange(-5, 1000))
+        elif what < 0.65:
+            self.get()
+        elif what < 0.73:
+            self.put_many()
+        elif what < 0.81:
+            self.get_many()
+        elif what < 0.86:
+            require(
+                self.call(entry_points.count, self.me(), self.at, NUMBER) == len(self.held), "count", len(self.held)
+            )
+        elif what < 0.95:
+            self.arm(rng.choice(("NEWS", "ROOM")))
+        elif what < 0.97:
+            self.call(entry_points.note, self.me(), self.at, NUMBER, _WORD["DROPPED"])
+            self.counts["DROPPED"] += 1
+        else:
+            self.wrong_number()
+        self.idle()
+        for name, count in self.counts.items():
+            require(self.mem[self.at + _WORD[name]] == count, "a count", name, self.mem[self.at + _WORD[name]], count)
+        require(self.mem[self.at + _WORD["MOST"]] == self.most, "the most values held", self.most)
+
+    def _slept(self, word: str) -> bool:
+        return bool(self.mem[self.at + _WORD[word]] & 1)
+
+    def put(self, value: int) -> None:
+        """Put one value."""
+        asleep, before = self._slept("NEWS"), self.mem[self.at + _WORD["NEWS"]]
+        outcome = self.call(entry_points.put, self.me(), self.at, NUMBER, value & ALL, self.rng.choice((0, 3)))
+        wanted = SHUT if self.shut else REFUSED if len(self.held) == self.cells else DONE
+        require(bool(outcome & TELL) == (asleep and wanted == DONE), "who sleeps is woken", outcome)
+        require(self.mem[self.at + _WORD["NEWS"]] == before + (asleep and wanted == DONE), "the word of sleepers moves")
+        require(self.told(outcome, "NEWS", wanted == DONE) == wanted, "put", outcome, wanted)
+        if wanted == DONE:
+            self.held.append(value)
+        self.counts["REFUSED_PUTS"] += wanted == REFUSED
+        self.most = max(self.most, len(self.held))
+
+    def get(self) -> None:
+        """Get one value."""
+        asleep = self._slept("ROOM")
+        outcome, value = self.call(entry_points.get, self.me(), self.at, NUMBER, self.rng.choice((0, 3)))
+        wanted = DONE if self.held else SHUT if self.shut else REFUSED
+        require(bool(outcome & TELL) == (asleep and wanted == DONE), "who sleeps is woken", outcome)
+        require(self.told(outcome, "ROOM", wanted == DONE) == wanted, "get", outcome, wanted)
+        require(value == (self.held.popleft() if wanted == DONE else 0), "the oldest value", value)
+        self.counts["REFUSED_GETS"] += wanted == REFUSED
+
+    def put_many(self) -> None:
+        """Put some values of a list."""
+        values = [self.rng.randrange(-9, 99) for _ in range(self.rng.randrange(0, 12))]
+        first = self.rng.randrange(len(values) + 1)
+        asleep = self._slept("NEWS")
+        done, outcome = self.call(entry_points.put_many, self.me(), self.at, NUMBER, first, 2, values)
+        fit = 0 if self.shut else min(len(values) - first, self.cells - len(self.held))
+        wanted = DONE if fit == len(values) - first else SHUT if self.shut else REFUSED
+        require(done == first + fit, "put_many", done, first, fit)
+        require(outcome & ~TELL == wanted and bool(outcome & TELL) == (asleep and fit > 0), "put_many", outcome, wanted)
+        self.held.extend(values[first : first + fit])
+        self.counts["REFUSED_PUTS"] += wanted == REFUSED
+        self.most = max(self.most, len(self.held))
+
+    def get_many(self) -> None:
+        """Get some values into a list."""
+        values: Any = [12345] * self.rng.randrange(0, 12)
+        first = self.rng.randrange(len(values) + 1)
+        asleep = self._slept("ROOM")
+        window = _Window(values)
+        done, outcome = self.call(entry_points.get_many, self.me(), self.at, NUMBER, first, 2, window)
+        fit = min(len(values) - first, len(self.held))
+        wanted = DONE if fit == len(values) - first else SHUT if self.shut else REFUSED
+        require(done == first + fit, "get_many", done, first, fit)
+        require(outcome & ~TELL == wanted and bool(outcome & TELL) == (asleep and fit > 0), "get_many", outcome, wanted)
+        require(values[first:done] == [self.held.popleft() for _ in range(fit)], "the oldest values")
+        require(values[:first] + values[done:] == [12345] * (len(values) - fit), "and no others are written")
+        self.counts["REFUSED_GETS"] += wanted == REFUSED and fit == 0
+
+    def arm(self, word: str) -> None:
+        """Say that somebody is about to sleep."""
+        before = self.mem[self.at + _WORD[word]]
+        armed = self.call(entry_points.arm, self.me(), self.at, NUMBER, _WORD[word])
+        require(armed == before | 1 == self.mem[self.at + _WORD[word]], "a word is armed", armed)
+        self.counts["GET_WAITS" if word == "NEWS" else "PUT_WAITS"] += 1
+
+    def wrong_number(self) -> None:
+        """Call a ring that is not there any more: nothing changes."""
+        before, other = self.mem.array.copy(), NUMBER + 1
+        me = self.me()
+        require(self.call(entry_points.put, me, self.at, other, 1, 0) == MISSING, "put to no ring")
+        require(self.call(entry_points.get, me, self.at, other, 0) == (MISSING, 0), "get from no ring")
+        require(self.call(entry_points.count, me, self.at, other) == ALL, "count of no ring")
+        require(self.call(entry_points.arm, me, self.at, other, _WORD["NEWS"]) == ALL, "arm of no ring")
+        require(self.call(entry_points.shut, me, self.at, other) == MISSING, "shut of no ring")
+        self.call(entry_points.note, me, self.at, other, _WORD["DROPPED"])
+        require(self.call(entry_points.put_many, me, self.at, other, 1, 0, [1, 2]) == (1, MISSING), "put_many")
+        require(self.call(entry_points.get_many, me, self.at, other, 1, 0, _Window([1, 2])) == (1, MISSING), "get_many")
+        require((before == self.mem.array).all(), "nothing has changed")
+
+    def end(self) -> None:
+        """Shut the ring down now and then, read what is left, and free it."""
+        if self.rng.random() < 0.6:
+            for word in ("NEWS", "ROOM"):
+                if self.rng.random() < 0.5:
+                    self.arm(word)
+            self.counts = {name: self.mem[self.at + _WORD[name]] for name in self.counts}
+            for _ in range(2):
+                require(self.call(entry_points.shut, self.me(), self.at, NUMBER) == DONE, "shut")
+                require(not self._slept("NEWS") and not self._slept("ROOM"), "who sleeps is kept awake")
+                self.shut = True
+                for _ in range(12):
+                    self.step()
+            require(self.mem[self.at + _WORD["SHUT_BEGUN"]] == 1, "a shutdown is seen")
+            require(self.mem[self.at] - self.mem[self.at + 16] & int(JUMP), "the end is far ahead")
+        self.free()
+
+    def free(self) -> None:
+        """Give the ring back, and account for every word."""
+        if not self.shared:
+            self.call(entry_points.free, self.place.who[0], self.at)
+            require(self.mem.bare[self.at + _WORD["NUMBER"]] != NUMBER or self.mem.marks[self.at], "it is gone")
+        elif self.rng.random() < 0.5:
+            self.call(entry_points.drop, self.place.who[0], self.slot)
+            require(self.mem[self.slot] == self.mem[self.slot + 1] == 0, "an idle ring is freed at once")
+        else:
+            self._drop_under_pin()
+        tables = [(self.mem[int(layout.H_OWNED)], 128)] if self.shared else []
+        self.place.account(tables)
+
+    def _drop_under_pin(self) -> None:
+        """Give back a ring that somebody may be in a call of: it is freed later."""
+        pinned = self.place.who[2]
+        self.world[epochs.pin](self.mem, pinned)
+        self.call(entry_points.drop, self.place.who[0], self.slot)
+        require(self.mem[self.slot] == self.identity and self.mem[self.slot + 1] == self.at, "it waits")
+        require(self.mem[self.at + _WORD["NUMBER"]] == 0, "and takes no calls")
+        if self.rng.random() < 0.5:
+            self.mem[self.at + _WORD["GONE"]] = 0  # its owner was killed before it had written the epoch
+        for _ in range(4):
+            self.call(entry_points.sweep, self.place.who[0], self.identity)
+            require(not self.mem.marks[self.at], "a ring that somebody may be in is not freed")
+        self.world[epochs.unpin](self.mem, pinned)
+        self.call(entry_points.sweep, self.place.who[0], self.identity + 1)
+        require(self.mem[self.slot] == self.identity, "nobody sweeps what is another's")
+        for _ in range(2):
+            self.call(epochs.try_advance)
+        other, slot = self.call(entry_points.create, self.place.who[0], self.identity, NUMBER + 2, 1, 0)
+        require(self.mem.marks[self.at] or other == self.at, "who makes a ring frees those that were given back")
+        require(self.mem[self.slot] == 0 or slot == self.slot, "it is freed in the end")
+        self.call(entry_points.drop, self.place.who[0], slot)
+
+
+class _Window:
+    """A list that is sliced as an array is: the slice is a view."""
+
+    def __init__(self, values: list[int], first: int = 0) -> None:
+        self._values, self._first = values, first
+
+    def __len__(self) -> int:
+        return len(self._values) - self._first
+
+    def __getitem__(self, at: Any) -> Any:
+        if isinstance(at, slice):
+            return _Window(self._values, self._first + (at.start or 0))
+        return self._values[self._first + at]
+
+    def __setitem__(self, at: int, value: int) -> None:
+        if at >= len(self):
+            raise IndexError(at)
+        self._values[self._first + at] = value
+
+
+def rings(world: World, seed: int) -> None:
+    """Do random operations on one ring."""
+    rng = random.Random(seed)
+    first = rng.choice((0, 0, ALL - 6))
+    ring = Ring(world, rng, shared=seed % 2 == 0, weak=seed % 4 == 3, first=first)
+    for _ in range(250):
+        ring.step()
+    ring.end()
+
+
+def blocks(world: World, seed: int) -> None:
+    """Values that are blocks of bytes: those left in a ring are freed with it."""
+    rng = random.Random(seed)
+    ring = Ring(world, rng, shared=seed % 2 == 0, weak=False, first=(0, 0, ALL - 60, ALL - 60)[seed % 4])
+    ring.mem[ring.at + _WORD["PAYLOAD"]] = 1
+    me = ring.place.who[0]
+    held = []
+    for size in rng.sample((0, 1, 7, 8, 9, 15, 16, 55, 56, 57, 500), 9):
+        before = sum(ring.mem[each + int(layout.P_LIVE)] for each in ring.place.who) & ALL
+        block = ring.call(payload.take_block, me, size)
+        require(block, "there is memory")
+        words_ = 1 + (size + 7) // 8
+        live = sum(ring.mem[each + int(layout.P_LIVE)] for each in ring.place.who) & ALL
+        require(live - before == rounded(words_), "a block is as large as it must be", size, live - before)
+        for k in range(words_):
+            ring.mem[block + k] = k
+        ring.mem[block] = size
+        held.append(block)
+    while held:
+        if rng.random() < 0.6 and len(ring.held) < ring.cells:
+            ring.put(held.pop())
+        elif ring.held:
+            ring.counts["REFUSED_GETS"] += 0
+            oldest = ring.held[0]
+            ring.get()
+            ring.call(payload.free_block, me, oldest)
+    if rng.random() < 0.5:
+        ring.call(entry_points.shut, ring.me(), ring.at, NUMBER)
+        ring.shut = True
+    ring.free()
+
+
+def many_rings(world: World, seed: int) -> None:
+    """More rings than a table of the roster has slots; slots are used again, and dead owners' are taken over."""
+    place = Place(world, 2, (layout.FIRST_NODE + 60_000) * 8)
+    mem, me = place.mem, place.who[0]
+    create, drop, adopt = world[entry_points.create], world[entry_points.drop], world[entry_points.adopt]
+    made = [create(mem, me, 5, 1, 1, 0)]
+    table = mem[int(layout.H_OWNED)]
+    require(not any(mem[table + k] for k in range(4, 128)), "the other slots of a new table are free")
+    made += [create(mem, me, 5, k + 1, 1, 0) for k in range(1, 126)]
+    require(len({slot for _, slot in made}) == len({at for at, _ in made}) == 126, "rings and slots are distinct")
+    for at, slot in made:
+        require(mem[slot] == 5 and mem[slot + 1] == at, "a slot has owner and ring")
+    for _, slot in made[::2]:
+        drop(mem, me, slot)
+    more = [create(mem, me, 6, 1000 + k, 3, 0) for k in range(63)]
+    used = {slot for _, slot in made[1::2]}
+    require(len({slot for _, slot in more} - used) == 63, "a slot has one ring")
+    table, count = mem[int(layout.H_OWNED)], 0
+    while table:
+        table, count = mem[table], count + 1
+        require(all((slot - table) % 2 == 0 for _, slot in made if table), "slots are where they are documented to be")
+    require(count == 2, "free slots are used before another table is made", count)
+    at, slot = made[1]
+    adopt(mem, slot, 9, 6)
+    require(mem[slot] == 5 and mem[at + _WORD["NUMBER"]] == 2, "nobody takes over a slot of somebody else")
+    for at, slot in made[1::2]:
+        adopt(mem, slot, 5, 6)
+        require(mem[slot] == 6 and mem[at + _WORD["NUMBER"]] == 0, "a dead owner's ring takes no calls")
+    require(all(mem[at + _WORD["NUMBER"]] for at, _ in more), "others do")
+    for _ in range(4):
+        world[entry_points.sweep](mem, me, 6)
+    require(all(mem[slot] == 0 for _, slot in made[1::2]), "it is swept")
+    for _, slot in more:
+        drop(mem, me, slot)
+    tables, table = [], mem[int(layout.H_OWNED)]
+    while table:
+        tables.append((table, 128))
+        table = mem[table]
+    place.account(tables)
+
+
+def no_room(world: World, seed: int) -> None:
+    """Make rings that do not fit: they leave nothing behind."""
+    place = Place(world, 1, (layout.FIRST_NODE + 5000) * 8)
+    mem, me = place.mem, place.who[0]
+    ordinary = mem.bare[int(layout.H_CAPACITY)] - world[freelists.reserve_of](mem.bare[int(layout.H_CAPACITY)])
+    bump, mem[int(layout.H_BUMP)] = mem[int(layout.H_BUMP)], ordinary - 64
+    require(world[entry_points.create](mem, me, 8, 1, 1, 0) == (0, 0), "no room for a table")
+    require(mem[int(layout.H_OWNED)] == 0 and mem[int(layout.H_BUMP)] == ordinary - 64, "no table in the reserve")
+    mem[int(layout.H_BUMP)] = bump
+    for identity in (0, 8):
+        for mask in (4095, 2047, 1023):
+            require(world[entry_points.create](mem, me, identity, 1, mask, 0) == (0, 0), "no room", mask)
+    ordinary = mem.bare[int(layout.H_CAPACITY)] - world[freelists.reserve_of](mem.bare[int(layout.H_CAPACITY)])
+    held, size = [], 0
+    while block := world[payload.take_block](mem, me, 8 * 70):
+        held.append(block)
+    require(len(held) > 10 and mem.bare[int(layout.H_BUMP)] <= ordinary, "a block takes none of the reserve", len(held))
+    for identity in (0, 8):
+        require(world[entry_points.create](mem, me, identity, 1, 127, 0) == (0, 0), "no room for a ring's words")
+        require(mem.bare[int(layout.H_BUMP)] <= ordinary, "a ring takes none of the reserve", size)
+    for block in held:
+        mem[block] = 8 * 70
+        world[payload.free_block](mem, me, block)
+    table = mem[int(layout.H_OWNED)]
+    require(all(mem[table + 2 + 2 * k] == 0 for k in range(63)), "slots are given back")
+    place.account([(table, 128)])
+
+
+def dead(world: World, seed: int) -> None:
+    """Put or get halfway for somebody who dies there; mending passes the cell on, and nothing else is lost."""
+    rng = random.Random(seed)
+    ring = Ring(world, rng, shared=True, weak=False, first=rng.choice((0, ALL - 2)))
+    mem, at = ring.mem, ring.at
+    mender, victim = ring.place.who[0], ring.place.who[1]
+    ring.shared = True
+    for _ in range(40):
+        for _ in range(rng.randrange(4)):
+            rng.choice((lambda: ring.put(rng.randrange(100)), ring.get))()
+        what = rng.choice(("put", "get", "announced", "none", "hole"))
+        if what == "hole":
+            _hole(ring, rng, mender)
+            continue
+        putting = what != "get"
+        if what == "none" or (putting and len(ring.held) == ring.cells) or (not putting and not ring.held):
+            require(ring.call(entry_points.mend, mender, ring.slot) == 0, "nothing to mend")
+            continue
+        counter = at if putting else at + 16
+        position = mem[counter]
+        cell = mem[at + _WORD["CELLS"]] + 2 * (position & ring.cells - 1)
+        mem[counter] = position + 1 & ALL  # claimed, and not passed on
+        if what == "announced":
+            mem[victim + int(layout.P_IN_HAND)] = cell
+            require(ring.call(entry_points.mend, mender, ring.slot) == 0, "what somebody alive holds stays")
+            mem[victim + int(layout.P_IN_HAND)] = 0
+        if not putting:
+            ring.held.popleft()
+        lost_last = putting
+        while ring.held and putting:
+            ring.get()
+        while len(ring.held) < ring.cells - 1 and (not putting or rng.random() < 0.7):
+            ring.put(7)
+        while ring.held and not putting and rng.random() < 0.7:
+            ring.get()
+        for word in ("NEWS", "ROOM"):
+            ring.arm(word)
+        so_far = mem[at + _WORD["MENDED"]]
+        mended = ring.call(entry_points.mend, mender, ring.slot)
+        require(mem[at + _WORD["MENDED"]] == so_far + 1, "a cell mended is counted", mem[at + _WORD["MENDED"]])
+        require(mended == at, "a dead claim is mended", what)
+        require(not mem[at + _WORD["NEWS"]] & 1 and not mem[at + _WORD["ROOM"]] & 1, "sleepers are told")
+        ring.idle()
+        require(ring.call(entry_points.count, victim, at, NUMBER) == len(ring.held), "nothing else is lost", lost_last)
+        require(ring.call(entry_points.mend, mender, ring.slot) == 0, "once")
+    for _ in range(30):
+        ring.put(3)
+    while ring.held:
+        ring.get()
+    ring.free()
+
+
+def _hole(ring: Ring, rng: random.Random, mender: int) -> None:
+    """Kill a mender after it has made a hole, or has claimed the hole: others pass over it."""
+    mem, at = ring.mem, ring.at
+    while ring.held:
+        ring.get()
+    position = mem[at]
+    cell = mem[at + _WORD["CELLS"]] + 2 * (position & ring.cells - 1)
+    mem[at], mem[cell] = position + 1 & ALL, position - (1 << 62) & ALL
+    claimed = rng.random() < 0.5
+    if claimed:
+        mem[at + 16] = position + 1 & ALL
+    while len(ring.held) < ring.cells - 1:
+        ring.put(rng.randrange(50))
+    if claimed:
+        require(ring.call(entry_points.mend, mender, ring.slot) == at, "a hole that was claimed is passed on")
+        ring.idle()
+    ring.most = max(ring.most, ring.cells)  # a hole counts as a value
+    while ring.held:
+        ring.get()
+    for _ in range(ring.cells + 1):
+        ring.put(4)
+
+
+def stalled(world: World, seed: int) -> None:
+    """Who meets a cell that somebody is not done with waits as often as asked, or in a weak ring is refused."""
+    for weak in (False, True):
+        for patience in (0, 1, 2, 3, 7):
+            for getting in (False, True):
+                ring = Ring(world, random.Random(seed), shared=True, weak=weak)
+                mem, at = ring.mem, ring.at
+                if getting:
+                    mem[at] += 1  # a put has claimed position 0, and is not done
+                    outcome, _ = ring.call(entry_points.get, ring.place.who[0], at, NUMBER, patience)
+                else:
+                    for _ in range(ring.cells):
+                        ring.put(1)
+                    mem[at + 16] += 1  # a get has claimed position 0, and is not done
+                    outcome = ring.call(entry_points.put, ring.place.who[0], at, NUMBER, 1, patience)
+                require(outcome == (REFUSED if weak else STALLED), "who waits", weak, patience, getting, outcome)
+                ring.idle()

@@ -1,0 +1,124 @@
+"""Tombs left behind: a removal that is stopped before it cleans leaves a T-node, which is correct.
+
+Example: the removal of key 7 commits a tomb, and the thread is stopped for good. Whoever comes by reads through the
+tomb, cleans it, or finds it in a snapshot. Here the cleaning of the path is left out half of the time.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+from latchfree.arena import layout
+from latchfree.ctrie.kernels import entry_points, registry, snapshot
+from latchfree_evidence.systematic.plain.memory import MARKING
+from latchfree_evidence.systematic.plain.world import World
+from latchfree_evidence.systematic.trials import walking
+from latchfree_evidence.systematic.trials.place import require
+from latchfree_evidence.systematic.trials.tries import KINDS, Kind, Trial
+
+_KINDS = (KINDS[0], Kind(mask=0b111_000011, count=24), Kind(mask=(1 << 12) - 1 & ~63, count=24), KINDS[2])
+
+
+def tombs(world: World, seed: int) -> None:
+    """Do random operations while tombs are left behind."""
+    rng = random.Random(seed)
+
+    def lazy(made: Callable[..., Any], steps: bool) -> Callable[..., Any]:
+        return lambda *arguments: made(*arguments) if rng.random() < 0.3 else None
+
+    place = "latchfree.ctrie.kernels.remove:clean_path"
+    trial = Trial(world.with_wrapped({**MARKING, place: lazy}), _KINDS[seed % len(_KINDS)], seed)
+    trial.tombs = True
+    for _ in range(400):
+        trial.step()
+        if rng.random() < 0.05:
+            trial.check()
+    trial.check()
+    trial.finish()
+
+
+def tombs_without_room(world: World, seed: int) -> None:
+    """Meet a tomb where there is no memory at all: a write says so, a read reads through the tomb."""
+
+    def lazy(made: Callable[..., Any], steps: bool) -> Callable[..., Any]:
+        return lambda *arguments: None
+
+    place = "latchfree.ctrie.kernels.remove:clean_path"
+    trial = Trial(world.with_wrapped({**MARKING, place: lazy}), Kind(mask=0b11_000011, count=40), seed)
+    mem, trie = trial.mem, trial.trie
+    tombs: list[int] = []
+    while not tombs:
+        for number in range(40):
+            trial.write(trie, number)
+        while trie.held and not tombs:
+            trial.take(trie, trial.rng.choice(list(trie.held)))
+            nodes = walking.below(mem, mem[trie.at + 1])
+            tombs = [node for node in nodes if walking.kind_of(mem, node) == walking.T_NODE]
+    mem[int(layout.H_BUMP)] = mem[int(layout.H_CAPACITY)]
+    for me in trial.place.who:
+        mem[me + int(layout.P_BUMP)] = mem[me + int(layout.P_LIMIT)]
+        for at in (layout.P_SPARE_COUNT, layout.P_OLDEST, layout.P_DEFERRED):
+            mem[me + int(at)] = 0
+        for k in range(92):
+            mem[me + int(layout.P_FREE) + k] = mem[int(layout.SHARED_LISTS) + k] = 0
+    for number in range(40):
+        held = dict(trie.held)
+        trial.read(trie, number)
+        trial.write(trie, number)
+        trial.take(trie, number)
+        require(trie.held == held, "nothing changes where there is no memory", number)
+
+
+def generations(world: World, seed: int) -> None:
+    """Use up the generations of an arena: the last one is given, and then none."""
+    trial = Trial(world, KINDS[0], seed)
+    mem, me = trial.mem, trial.place.who[0]
+    most = (1 << 40) - 1024
+    for left in (2, 1, 0):
+        mem[24] = most - left
+        at = trial.place.pinned(me, entry_points.create, (1 << 64) - 1, me)
+        require((at == (1 << 64) - 1) == (left == 0), "the last generation", left)
+        require(mem[24] == most - left + (left > 0), "generations are counted", left)
+        slot = trial.place.pinned(me, snapshot.freeze, trial.trie.at, me)
+        require((slot == (1 << 64) - 1) == (left < 2), "a snapshot needs one, too", left)
+
+
+def deaths(world: World, seed: int) -> None:
+    """Take over what dead owners have left in the registry: slots, and the lock of dropping."""
+    trial = Trial(world, KINDS[0], seed)
+    mem, at, who = trial.mem, trial.trie.at, trial.place.who
+    for number in range(20):
+        trial.write(trial.trie, number)
+    trial.freeze(trial.trie)
+    slot = trial.trie.frozen[0].slot
+    owner = mem[slot + 20]
+    require(owner == mem[who[0]] >> 16 or owner == mem[who[1]] >> 16, "the owner of a slot", owner)
+    adopt = world[entry_points.adopt]
+    require(not adopt(mem, slot, owner + 1, 99), "nobody adopts a slot of somebody else")
+    require(mem[slot + 20] == owner, "a slot keeps its owner")
+    require(adopt(mem, slot, owner, 99) and mem[slot + 20] == 99, "a slot is adopted")
+    require(adopt(mem, slot, 99, owner), "and back")
+    lock = world[registry.lock]
+    require(lock(mem, at, who[0]), "a free lock is taken")
+    require(not lock(mem, at, who[1]), "the lock of somebody alive is not")
+    mem[who[0] + 3] += 1  # another incarnation: the owner of the lock has died
+    require(lock(mem, at, who[1]), "the lock of somebody dead is taken")
+    require(not lock(mem, at, who[0]), "and is taken then")
+    state = mem[who[1]]
+    mem[who[1]] = 0
+    require(lock(mem, at, who[0]), "the lock of a free participant is taken")
+    mem[who[1]] = state
+    mem[at + 5] = 0
+    mem[slot + 30] = 2  # its owner was killed after it had marked the slot
+    world[entry_points.sweep](mem, at, who[0])
+    require(mem[slot + 20] == 0 and mem[at + 4] == 0, "what is marked is swept")
+    trial.trie.frozen.clear()
+    require(mem[who[0] + 8] == 0 and mem[at + 5] == 0, "a sweep ends its pin, and gives the lock back")
+    fresh = world[registry._claim_slot](mem, at, who[0])
+    world[entry_points.discard](mem, fresh)
+    require(mem[fresh + 20] == 0 and mem[fresh + 10] == (1 << 64) - 1, "a slot without a generation is given back")
+    for number in range(20):
+        trial.write(trial.trie, number)
+    trial.finish()

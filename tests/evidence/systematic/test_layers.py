@@ -1,0 +1,48 @@
+"""The layers pass the code as it is, kill some mutants of each kind, and leave an equivalent one alone."""
+
+import pytest
+
+from latchfree_evidence.systematic.equivalents import reasons
+from latchfree_evidence.systematic.generating import all_mutants
+from latchfree_evidence.systematic.judging import judged
+from latchfree_evidence.systematic.layers import LAYERS, interleaved, sequential
+
+MUTANTS = {mutant.name: mutant for mutant in all_mutants()}
+
+
+@pytest.mark.parametrize("group", ["ctrie", "arena", "ring"])
+def test_the_code_as_it_is_passes_all_layers(group):
+    sequential(group, {})
+    interleaved(group, {})
+
+
+@pytest.mark.parametrize(
+    ("group", "name", "layer"),
+    [
+        ("ring", "streams/kernels/ring.py fill: drop access: store(mem, cell + VALUE, value)", "sequential"),
+        ("ring", "streams/kernels/roster.py leave: drop call: unpin(mem, me)", "sequential"),
+        ("ring", "streams/kernels/positions.py is_full: off by one: mask + _1 -> mask + np.uint64(2)", "sequential"),
+        ("ring", "streams/kernels/ring.py try_put: negate: outcome != DONE -> outcome == DONE", None),
+        ("arena", "arena/kernels/epochs.py try_advance: negate: return False -> return True", "sequential"),
+        ("arena", "arena/kernels/epochs.py retire: drop call: _add(mem, me, entry_for(mem, node))", "sequential"),
+    ],
+)
+def test_mutants_are_killed(group, name, layer):
+    if layer is None:
+        assert name not in MUTANTS
+        return
+    mutant = MUTANTS[name]
+    verdict = judged(LAYERS, group, {(mutant.module, mutant.function): mutant.make()})
+    assert verdict.layer == layer, verdict
+
+
+def test_a_hang_is_a_verdict():
+    mutant = next(each for name, each in MUTANTS.items() if name.startswith("arena/kernels/freelists.py carve: off by"))
+    verdict = judged(LAYERS, "arena", {(mutant.module, mutant.function): mutant.make()})
+    assert verdict.layer is not None
+
+
+def test_equivalents_name_mutants_that_there_are():
+    for name, reason in reasons().items():
+        assert name in MUTANTS, name
+        assert reason.endswith("."), reason
