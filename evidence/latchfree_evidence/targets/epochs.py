@@ -20,7 +20,7 @@ from latchfree.arena.kernels.epochs import drain, pin, retire, try_advance, unpi
 from latchfree.arena.kernels.node import header
 from latchfree.arena.kernels.participants import claim
 from latchfree.arena.layout import PARTICIPANT_WORDS, PARTICIPANTS
-from latchfree.atomics import exchange, load, poke
+from latchfree.atomics import exchange, load, load_seq, poke
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Word
 from latchfree_evidence.targets.silent import SilentTarget
@@ -47,7 +47,7 @@ def read(mem: Handle, root: Word, thread: Word) -> Word:
     """Return the value, NOTHING if none was written, or CHANGED."""
     me = _FIRST + np.uint64(thread) * _STRIDE
     pin(mem, me)
-    node = load(mem, root)
+    node = load_seq(mem, root)  # seq_cst: after the pin, for whoever scans the pins too
     found = np.int64(NOTHING)
     if node != _0:
         one = load(mem, node + _1)
