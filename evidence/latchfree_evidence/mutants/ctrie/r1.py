@@ -9,7 +9,7 @@ from latchfree.ctrie.kernels.insert import FULL
 from latchfree.ctrie.kernels.nodes import NIL, gen_of
 from latchfree.ctrie.kernels.registry import NO_ROOM, register
 from latchfree.ctrie.kernels.retirement import retire_pair
-from latchfree.ctrie.kernels.snapshot import _try_replace
+from latchfree.ctrie.kernels.snapshot import try_replace
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Word
 
@@ -19,7 +19,7 @@ def freeze(mem: Handle, trie: Word, me: Word) -> Word:
     """Replace the root first, and register then."""
     while True:
         r = read_root(mem, trie)
-        death = _try_replace(mem, trie, me, r, False)
+        death = try_replace(mem, trie, me, r, False)
         if death == FULL:
             return FULL
         if death != NIL:

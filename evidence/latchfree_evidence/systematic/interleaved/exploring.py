@@ -155,7 +155,7 @@ class Explorer:
         kind, *arguments = thread.access
         if len(arguments) > 1:
             self._touched.setdefault(arguments[1], set()).add(number)
-            if kind not in ("load", "load_seq"):
+            if kind not in ("load", "load_seq", "load_unsure"):
                 self._written.add(arguments[1])
 
     def _matters(self, thread: Thread) -> bool:
@@ -169,7 +169,7 @@ class Explorer:
         """Return whether a thread is about to write what others read: it may be stopped right afterwards, too."""
         assert thread.access is not None
         at = thread.access[2] if len(thread.access) > 2 else -1
-        return thread.access[0] not in ("load", "load_seq") and len(self._touched.get(at, ())) > 1
+        return thread.access[0] not in ("load", "load_seq", "load_unsure") and len(self._touched.get(at, ())) > 1
 
     def _branches(self, first: int, trace: list[tuple[int, list[int], bool, int]]) -> Iterator[list[int]]:
         chosen = [step[0] for step in trace]

@@ -16,7 +16,7 @@ from latchfree_evidence.systematic.plain.words import ACCESSES
 SILENT: Final = "silent"
 #: Steps after which an operation that runs alone counts as endless.
 _ALONE: Final = 50_000
-_READS: Final = frozenset(("load", "load_seq", "fence", "pause"))
+_READS: Final = frozenset(("load", "load_seq", "load_unsure", "fence", "pause"))
 
 
 class Call:

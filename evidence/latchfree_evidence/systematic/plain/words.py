@@ -136,6 +136,7 @@ def _update(change: Callable[[int, int], int]) -> Callable[[Any, int, int], int]
 ACCESSES: Final[dict[str, Callable[..., Any]]] = {
     "load": _load,
     "load_seq": _load,
+    "load_unsure": _load,
     "peek": _load,
     "store": _store,
     "poke": _store,

@@ -39,7 +39,7 @@ def tables(world: World, seed: int) -> None:
             require((mem[place + _OWNER] != 0) == used and (mem[place + _GEN] != 0) == used, "slots in use", place)
             require(used or (mem[place + _HEAD] == ALL and mem[place + _STATE] == 0), "a free slot is closed", place)
             if used:
-                require(mem[place + _FORK] == 0 and mem[place + _STATE] == 0, "a slot is fresh", place)
+                require(mem[place + _FORK] == 0 and mem[place + _STATE] & 3 == 0, "a slot is fresh", place)
                 require(mem[place + _HEAD] != ALL, "a registered slot takes blocks", place)
         require(mem[trie.at + 4] == 25, "snapshots are counted")
         while len(trie.frozen) > 3:

@@ -112,7 +112,7 @@ def enqueue(mem: Handle, me: Word, block: Word, epoch: Word) -> None:
 
 
 @kernel
-def _new_block(mem: Handle, me: Word, epoch: Word) -> Word:
+def next_block(mem: Handle, me: Word, epoch: Word) -> Word:
     """Make an empty block the newest of the limbo."""
     out_of_line()
     if peek(mem, me + P_OLDEST) != _0 and peek(mem, peek(mem, me + P_NEWEST) + EPOCH) == epoch:
@@ -131,7 +131,7 @@ def _add(mem: Handle, me: Word, entry: Word) -> None:
     epoch = load_seq(mem, H_EPOCH)
     block = peek(mem, me + P_NEWEST)
     if peek(mem, me + P_OLDEST) == _0 or peek(mem, block + EPOCH) != epoch or is_full(mem, block):
-        block = _new_block(mem, me, epoch)
+        block = next_block(mem, me, epoch)
     append(mem, block, entry)
 
 

@@ -90,7 +90,7 @@ def _may_take(mem: Handle, slot: Word, gen: Word) -> Flag:
 
 
 @kernel
-def _claim_slot(mem: Handle, trie: Word, me: Word, gen: Word) -> Word:
+def claim_slot(mem: Handle, trie: Word, me: Word, gen: Word) -> Word:
     """Return a slot for a new snapshot of generation `gen`; NO_ROOM when there is no memory for another table."""
     link = trie + SNAPSHOTS
     while True:
@@ -127,7 +127,7 @@ def register(mem: Handle, trie: Word, me: Word, root: Word, gen: Word) -> Word:
     Register before the root of that generation is replaced, and before the root's content is read for the snapshot: a
     thread that does not see the registration frees nodes that the snapshot would read (mutant R1).
     """
-    slot = _claim_slot(mem, trie, me, gen)
+    slot = claim_slot(mem, trie, me, gen)
     if slot == NO_ROOM:
         return NO_ROOM
     poke(mem, slot + FORK, _0)

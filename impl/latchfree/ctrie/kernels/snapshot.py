@@ -66,7 +66,7 @@ def new_trie(mem: Handle, me: Word, hash_mask: Word) -> Word:
 
 
 @kernel
-def _try_replace(mem: Handle, trie: Word, me: Word, r: Word, empty: Flag) -> Word:
+def try_replace(mem: Handle, trie: Word, me: Word, r: Word, empty: Flag) -> Word:
     """Try once to install a root of a new generation over root `r`, with its main or an empty one.
 
     Returns
@@ -115,7 +115,7 @@ def freeze(mem: Handle, trie: Word, me: Word) -> Word:
             slot = register(mem, trie, me, r, gen)
             if slot == NO_ROOM:
                 return FULL
-        death = _try_replace(mem, trie, me, r, False)
+        death = try_replace(mem, trie, me, r, False)
         if death == FULL:
             drop(mem, trie, me, slot)
             return FULL
@@ -135,7 +135,7 @@ def clear(mem: Handle, trie: Word, me: Word) -> Word:
     catch_up(mem, me)
     while True:
         r = read_root(mem, trie)
-        death = _try_replace(mem, trie, me, r, True)
+        death = try_replace(mem, trie, me, r, True)
         if death == FULL:
             return FULL
         if death != NIL:
