@@ -131,6 +131,7 @@ def trie_program(world: World, target: Target, text: str) -> Program:
     def audit() -> None:
         for me in place.who:
             assert mem[me + int(layout.P_PIN)] == 0, "a pin is left"
+        assert mem[trie + 4] == 0, "a snapshot is left in the registry"
         place.settle(lambda me: outer[trees.reclaim](mem, me))
         spare = [(block, 68) for me in place.who for block in spares(mem, me)]
         place.account([*walking.of_trie(mem, trie), *spare])

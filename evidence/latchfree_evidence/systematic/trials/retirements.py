@@ -12,7 +12,7 @@ from typing import Any
 
 from latchfree.arena import layout
 from latchfree.arena.kernels import blocks, freelists
-from latchfree.ctrie.kernels import retirement, trees
+from latchfree.ctrie.kernels import retirement
 from latchfree_evidence.systematic.plain.world import World
 from latchfree_evidence.systematic.trials import walking
 from latchfree_evidence.systematic.trials.place import OFFSET, require
@@ -37,8 +37,7 @@ def _deadlists(mem: Any, trie: int) -> list[int]:
 def kept(trial: Trial) -> None:
     """Fail unless each node is in a tree, on a deadlist only if a snapshot sees it, or free."""
     mem = trial.mem
-    reclaim = trial.place.world[trees.reclaim]
-    trial.place.settle(lambda me: reclaim(mem, me))
+    trial.place.settle(trial.reclaim)
     nodes: set[int] = set()
     used = []
     for trie in trial.tries():

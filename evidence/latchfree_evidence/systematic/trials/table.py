@@ -17,6 +17,7 @@ from latchfree_evidence.systematic.trials import (
     retirements,
     rings,
     tombs,
+    trees_freed,
 )
 from latchfree_evidence.systematic.trials.tries import KINDS, Trial
 
@@ -31,7 +32,12 @@ def operations(world: World, seed: int) -> None:
 
 
 _TRIES: Final = (
-    (operations, 9),
+    (operations, 11),
+    (trees_freed.few_at_a_time, 1),
+    (trees_freed.room_from_trees, 1),
+    (trees_freed.only_clears, 1),
+    (trees_freed.tombs_destroyed, 4),
+    (trees_freed.stalled_updates, 10),
     (registries.tables, 2),
     (registries.searches, 1),
     (registries.deadlists, 3),

@@ -7,6 +7,7 @@ import random
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from latchfree.arena.kernels import freelists
 from latchfree.ctrie.kernels import entry_points, insert, lookup, loops, remove, scan, snapshot, trees
 from latchfree.ctrie.kernels.snode import full_hash, placed
 from latchfree_evidence.systematic.plain.world import World
@@ -26,7 +27,7 @@ class Kind:
     mask : int
         The bits of hashes that the trie looks at.
     keys, values : str
-        "word" or "blob".
+        "word" or "blob"; values may be a "pair" of objects, too.
     count : int
         How many different keys there are.
     """
@@ -46,6 +47,8 @@ KINDS: Final = (
     Kind(keys="blob", count=30, mask=0xFFFF),
     Kind(values="blob", count=30),
     Kind(mask=sum(1 << 6 * k for k in range(11)), count=60),
+    Kind(values="pair", count=40),
+    Kind(values="pair", count=12, mask=0b11),
 )
 
 
@@ -78,12 +81,17 @@ class Trial:
     seed : int
     capacity : int
         Of the arena, in bytes.
+    first : bool
+        Whether the first generation is what who mistakes `READ_ONLY` for a trie takes for that of the root.
     """
 
-    def __init__(self, world: World, kind: Kind, seed: int, capacity: int = 4 << 20) -> None:
+    def __init__(self, world: World, kind: Kind, seed: int, capacity: int = 4 << 20, *, first: bool = False) -> None:
         self.kind, self.rng = kind, random.Random(seed)
         self.place = Place(world, 3, capacity)
         self.mem = self.place.mem
+        self.roomy = capacity >= 4 << 20
+        if first:
+            self.mem[24] = self.mem[6] - 1
         self._buffers: dict[tuple[str, int], Any] = {}
         self.trie = Trie(self.place.pinned(self.me(), entry_points.create, kind.mask, self.place.who[0]))
         require(self.trie.at not in (0, FULL), "a trie is made")
@@ -125,13 +133,16 @@ class Trial:
 
     def value(self, number: int) -> Any:
         """Return a value as kernels take it."""
+        if self.kind.values == "pair":
+            return ((3 * number + 1, 7 * number + 5),)
         return self._blob("value", number) if self.kind.values == "blob" else number
 
     def value_at(self, node: int, number: int) -> int:
         """Check the key and value of an S-node, and return the value's number."""
         words = walking.size_of(self.mem, node)
         blob = self.kind.keys == "blob"
-        require(walking.kind_of(self.mem, node) == walking.S_NODE, "an S-node", node)
+        pair = self.kind.values == "pair"
+        require(walking.kind_of(self.mem, node) == (walking.PAIR if pair else walking.S_NODE), "an S-node", node)
         if not blob:
             require(self.mem[node + 1] == number - 20 & ALL, "the key of the node", number)
             key_words = 3
@@ -140,6 +151,10 @@ class Trial:
             require(self.mem[node + 3] == length, "the length of a key", number)
             key_words = 4 + (length + 7) // 8
             require(self._bytes(node + 4, length) == ctypes.string_at(address, length), "the bytes of a key", number)
+        if pair:
+            held, value = self.mem[node + 2], self.mem[node + 3]
+            require(words == 4 and (held - 1) * 7 == (value - 5) * 3, "the objects of a pair", held, value)
+            return (held - 1) // 3
         if self.kind.values == "word":
             require(words == key_words, "the words of a node", words, key_words)
             return self.mem[node + 2]
@@ -212,6 +227,7 @@ class Trial:
         """Take a snapshot."""
         me = self.me()
         slot = self.place.pinned(me, snapshot.freeze, trie.at, me)
+        require(slot != FULL or not self.roomy, "there is room for a snapshot")
         if slot != FULL:
             trie.frozen.append(Frozen(slot, dict(trie.held)))
 
@@ -246,7 +262,10 @@ class Trial:
         if frozen.fork is not None:
             for inner in list(frozen.fork.frozen):
                 self.drop(frozen.fork, inner)
-            self.place.world[entry_points.destroy](self.mem, frozen.fork.at, me, frozen.slot)
+            self.mem[me + 28] = 4711  # a word that anybody may have written
+            for _ in range(2):  # the second call finds the fork gone
+                self.place.world[entry_points.destroy](self.mem, frozen.fork.at, me, frozen.slot)
+                require(self.mem[frozen.slot + 40] == 0, "the slot has no fork any more")
         trie.frozen.remove(frozen)
         self.place.world[entry_points.drop](self.mem, trie.at, me, frozen.slot)
 
@@ -254,6 +273,7 @@ class Trial:
         """Go on from a snapshot."""
         me = self.me()
         at = self.place.world[entry_points.fork](self.mem, frozen.slot, me, self.kind.mask)
+        require(at != FULL or not self.roomy, "there is room for a fork")
         if at != FULL:
             require(self.mem[frozen.slot + 40] == at, "the slot of a snapshot knows its fork")
             self._new(at, 1)
@@ -264,6 +284,15 @@ class Trial:
         me = self.me()
         if self.place.pinned(me, snapshot.clear, trie.at, me) != FULL:
             trie.held.clear()
+
+    def reclaim(self, me: int) -> None:
+        """Free what a participant has to free by itself: trees, and pairs of objects."""
+        self.place.world[trees.reclaim](self.mem, me)
+        while self.mem[me + 29]:
+            node = self.mem[me + 29]
+            require(walking.kind_of(self.mem, node) == walking.PAIR, "what holds something is a pair", node)
+            self.mem[me + 29] = self.mem[node + 1]
+            self.place.world[freelists.free](self.mem, me, node)
 
     # all of it ------------------------------------------------------------------------------------------------------
 
@@ -325,13 +354,13 @@ class Trial:
         for frozen in list(self.trie.frozen):
             self.drop(self.trie, frozen)
         self.check()
-        reclaim = self.place.world[trees.reclaim]
-        self.place.settle(lambda me: reclaim(self.mem, me))
+        self.place.settle(self.reclaim)
         require(self.mem[self.trie.at + 4] == 0, "no snapshot is counted", self.mem[self.trie.at + 4])
         spare = [(block, 68) for me in self.place.who for block in spares(self.mem, me)]
         self.place.account([*walking.of_trie(self.mem, self.trie.at), *spare])
         self.check()
         self.place.world[entry_points.destroy](self.mem, self.trie.at, self.place.who[0], 0)
+        self.reclaim(self.place.who[0])
         self.place.account([(block, 68) for me in self.place.who for block in spares(self.mem, me)])
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 TAG: Final = 1 << 63
 PLAIN: Final = (1 << 62) - 1
 BIRTH: Final = (1 << 40) - 1
-I_NODE, C_NODE, T_NODE, L_NODE, S_NODE = 1, 2, 3, 4, 5
+I_NODE, C_NODE, T_NODE, L_NODE, S_NODE, PAIR = 1, 2, 3, 4, 5, 12
 TABLE_WORDS: Final = 62
 TABLE_SLOTS: Final = 10
 
