@@ -43,7 +43,7 @@ def test_a_mutant_that_only_interleavings_show():
 
 
 def test_an_equivalent_mutant_survives():
-    name = next(each for each in reasons() if "positions.py turn_of_hole" in each)
+    name = next(iter(reasons()))
     assert verdict_on("ring", name).layer is None
 
 
