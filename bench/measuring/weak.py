@@ -1,7 +1,7 @@
 """What weak memory costs the explorer: a small program of each target, sequentially consistent and in weak memory.
 
-Run: ``python bench/measuring/weak.py [TARGET...]``. It prints a table: the schedules of the exhaustive strategy under each memory
-model, up to a bound; how many random schedules a second run on sequentially consistent and on weak memory.
+Run: ``python bench/measuring/weak.py [TARGET...]``. It prints a table: the schedules of the exhaustive strategy under
+each memory model, up to a bound; how many random schedules a second run on sequentially consistent and on weak memory.
 """
 
 import sys
