@@ -25,8 +25,9 @@ from latchfree_evidence.systematic.trials.table import TRIALS
 #: Preemptions, schedules of a program at most, and seconds of processor time for a program at most.
 _FEW: Final = (2, 60, 2.0)
 _MANY: Final = (3, 600, 3.0)
-#: Seconds of processor time after which a trial, or a program, counts as one that hangs: a trial takes a tenth of one.
-_LIMIT: Final = 1.5
+#: Seconds of processor time after which a trial, or a program, counts as one that hangs; a trial takes a tenth of one,
+#: and none of them half of one.
+_LIMIT: Final = 6.0
 _PROGRAM_LIMIT: Final = 10.0
 
 

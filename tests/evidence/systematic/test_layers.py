@@ -16,30 +16,42 @@ def test_the_code_as_it_is_passes_all_layers(group):
     interleaved(group, {})
 
 
+def verdict_on(group, name):
+    mutant = MUTANTS[name]
+    return judged(LAYERS, group, {(mutant.module, mutant.function): mutant.make()})
+
+
 @pytest.mark.parametrize(
     ("group", "name", "layer"),
     [
         ("ring", "streams/kernels/ring.py fill: drop access: store(mem, cell + VALUE, value)", "sequential"),
         ("ring", "streams/kernels/roster.py leave: drop call: unpin(mem, me)", "sequential"),
         ("ring", "streams/kernels/positions.py is_full: off by one: mask + _1 -> mask + np.uint64(2)", "sequential"),
-        ("ring", "streams/kernels/ring.py try_put: negate: outcome != DONE -> outcome == DONE", None),
         ("arena", "arena/kernels/epochs.py try_advance: negate: return False -> return True", "sequential"),
         ("arena", "arena/kernels/epochs.py retire: drop call: _add(mem, me, entry_for(mem, node))", "sequential"),
     ],
 )
 def test_mutants_are_killed(group, name, layer):
-    if layer is None:
-        assert name not in MUTANTS
-        return
-    mutant = MUTANTS[name]
-    verdict = judged(LAYERS, group, {(mutant.module, mutant.function): mutant.make()})
+    verdict = verdict_on(group, name)
     assert verdict.layer == layer, verdict
 
 
+def test_a_mutant_that_only_interleavings_show():
+    name = "streams/kernels/ring.py claim: cas without comparison: cas(mem, counter, position, position + _1) -> "
+    name = next(each for each in MUTANTS if each.startswith(name))
+    assert verdict_on("ring", name).layer == "interleaved"
+
+
+def test_an_equivalent_mutant_survives():
+    name = next(each for each in reasons() if "parking.py tell: drop access: fence" in each)
+    assert verdict_on("ring", name).layer is None
+
+
 def test_a_hang_is_a_verdict():
-    mutant = next(each for name, each in MUTANTS.items() if name.startswith("arena/kernels/freelists.py carve: off by"))
-    verdict = judged(LAYERS, "arena", {(mutant.module, mutant.function): mutant.make()})
-    assert verdict.layer is not None
+    verdict = verdict_on(
+        "arena", "arena/kernels/freelists.py _power_for: off by one: size <<= _1 -> size <<= np.uint64(0)"
+    )
+    assert (verdict.layer, verdict.how) == ("sequential", "hang")
 
 
 def test_equivalents_name_mutants_that_there_are():

@@ -6,8 +6,8 @@ unlinks the node, retires it in epoch e and advances the epoch to e + 2, which A
 
 import numpy as np
 
-from latchfree.arena.kernels.blocks import EPOCH, append, entry_for, is_full
-from latchfree.arena.kernels.epochs import _new_block
+from latchfree.arena.kernels.blocks import EPOCH, append, entry_for, is_full, take_spare
+from latchfree.arena.kernels.epochs import enqueue
 from latchfree.arena.layout import P_NEWEST, P_OLDEST, P_PIN
 from latchfree.atomics import peek
 from latchfree.jit import kernel
@@ -23,5 +23,6 @@ def retire(mem: Handle, me: Word, node: Word) -> None:
     epoch = peek(mem, me + P_PIN) >> _1
     block = peek(mem, me + P_NEWEST)
     if peek(mem, me + P_OLDEST) == _0 or peek(mem, block + EPOCH) != epoch or is_full(mem, block):
-        block = _new_block(mem, me, epoch)
+        block = take_spare(mem, me)
+        enqueue(mem, me, block, epoch)
     append(mem, block, entry_for(mem, node))

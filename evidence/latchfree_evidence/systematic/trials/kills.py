@@ -78,7 +78,7 @@ def taking(world: World, seed: int) -> None:
         for size in (5, 12, 128, 5, 1024):
             taken.append((world[freelists.take](mem, me, size, 0), size))
         place.account([*others, *taken], exact=False, killed=True)
-        after += 2
+        after += 6
     require(after > 20, "there were places to be killed at", after)
 
 
