@@ -41,6 +41,7 @@ def figures(record: dict[str, Any] | None = None, argued: dict[str, str] | None 
         _table("change", {name: verdict["operator"] for name, verdict in mutants.items()}, mutants, argued),
         _table("kernels of", {name: name.partition(" ")[0] for name in mutants}, mutants, argued),
         _endings(mutants),
+        _open([name for name in left if name not in argued]),
     ]
     return "\n\n".join(parts)
 
@@ -66,6 +67,12 @@ def _endings(mutants: dict[str, Any]) -> str:
         f"{how['wrong']:,} were killed by a check that failed, {how['error']:,} by an error such as a use after free, "
         f"{how['hang']:,} by a limit of processor time and {how['crash']:,} by the end of their process."
     )
+
+
+def _open(left: list[str]) -> str:
+    """List the survivors that nobody has argued equivalent."""
+    lines = [f"- `{name}`" for name in sorted(left)]
+    return "\n".join(["These survive, and are not argued equivalent:", "", *lines]) if left else "None is left."
 
 
 def put_into(page: Path) -> None:

@@ -43,7 +43,7 @@ def test_a_mutant_that_only_interleavings_show():
 
 
 def test_an_equivalent_mutant_survives():
-    name = next(iter(reasons()))
+    name = next(each for each in reasons() if "parking.py tell: drop access: fence" in each)
     assert verdict_on("ring", name).layer is None
 
 
