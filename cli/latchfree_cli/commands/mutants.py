@@ -22,7 +22,6 @@ NOT_SPECIFIED: Final = "the specification is of the structure, not of the record
 
 @examples(
     "latchfree mutants --list",
-    "latchfree mutants --layer spec",
     "latchfree mutants --systematic --only gcas --sample 20 --seed 1",
     "latchfree mutants --systematic --list --diff --only arena/kernels/epochs",
 )

@@ -35,11 +35,14 @@ def sequential(group: str, replaced: Mapping[Any, Any]) -> None:
     """Run the trials of a group; raise for what is wrong."""
     world = World(replaced=replaced, wrapped=MARKING)
     covers = coverage(group)
-    for trial, seeds in TRIALS[group]:
-        if _is_called(covers[trial.__name__], replaced):
-            for seed in range(seeds):
-                allow(_LIMIT)
-                trial(world, seed)
+    try:
+        for trial, seeds in TRIALS[group]:
+            if _is_called(covers[trial.__name__], replaced):
+                for seed in range(seeds):
+                    allow(_LIMIT)
+                    trial(world, seed)
+    finally:
+        allow(0)
 
 
 def interleaved(
@@ -63,6 +66,8 @@ def interleaved(
         except Exception as error:
             error.add_note(text)
             raise
+        finally:
+            allow(0)
 
 
 def deeper(group: str, replaced: Mapping[Any, Any]) -> None:

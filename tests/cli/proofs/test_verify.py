@@ -249,6 +249,7 @@ def test_programs_are_also_asked_for_obstruction_freedom(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(exploring, "explore", explore)
     monkeypatch.setattr(layers, "SCENARIOS", ("increment | read",))
+    monkeypatch.setattr(layers, "WEAK", ())
     result = verify("--only", "explore")
     assert result.exit_code == exits.OK, result.output
     monkeypatch.setattr(layers, "ALONE", ("increment | read",))

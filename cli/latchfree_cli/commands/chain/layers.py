@@ -244,7 +244,8 @@ def explore_layer(settings: Settings, plan: Plan, report: Report) -> list[LayerR
     again = ["latchfree", "explore", "ctrie"]
     if bad:
         scenario, alone, memory = programs[bad[0]]
-        again += [*(["--obstruction-free"] if alone else []), "--memory", memory, "--scenario", scenario]
+        again += [*(["--obstruction-free"] if alone else []), "--scenario", scenario]
+        again += ["--memory", memory] if memory != "sc" else []
     return [
         LayerResult(
             layer="explore",
