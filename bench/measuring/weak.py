@@ -32,12 +32,12 @@ def run(target: str, scenario: str, memory: str, strategy: Strategy, most: int) 
 
 
 def small(target: str) -> str:
-    """Return the first program of a target that has few schedules."""
+    """Return the first program of a target that has few schedules, or else its first."""
     for program in programs(target):
         done, _ = run(target, program.scenario, "sc", strategy_named("dpor"), SMALL)
         if done.complete:
             return program.scenario
-    raise SystemExit(f"{target} has no small program")
+    return next(programs(target)).scenario
 
 
 def row(target: str) -> str:
