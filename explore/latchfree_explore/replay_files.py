@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,6 +14,7 @@ from latchfree_explore.scenario import Scenario
 from latchfree_explore.target import Target
 from latchfree_explore.target_files import find_target
 from latchfree_explore.weak.axioms import MODELS
+from latchfree_explore.written_schedules import unwritten, written
 
 VERSION: Final = 2
 _FIELDS: Final = {
@@ -39,14 +39,15 @@ def to_json(result: Exploration, *, target: str, source: str, plain: bool, races
     """Return the failure of an exploration as a document; `target` is the name that the caller gave."""
     failure = result.failure
     assert failure is not None
+    schedule, choices = written(failure.schedule, failure.choices)
     return {
         "latchfree": "replay",
         "version": VERSION,
         "target": target,
         "mutant": result.mutant,
         "scenario": str(failure.scenario),
-        "schedule": [[thread, len(list(piece))] for thread, piece in groupby(failure.schedule)],
-        "choices": [[step, choice] for step, choice in enumerate(failure.choices) if choice],
+        "schedule": [list(pair) for pair in schedule],
+        "choices": [list(pair) for pair in choices],
         "memory": result.memory,
         "races": races,
         "plain": plain,
@@ -153,10 +154,7 @@ def replay(case: str | Path | dict[str, Any], *, find: Callable[[str], Target] =
         memory=document["memory"],
         races=document["races"],
     )
-    schedule = [thread for thread, steps in document["schedule"] for _ in range(steps)]
-    choices = [0] * len(schedule)
-    for step, choice in document["choices"]:
-        choices[step] = choice
+    schedule, choices = unwritten(document["schedule"], document["choices"])
     failure: Failure | None = failure_along(machine, schedule, choices)
     result = Exploration(
         target.name,

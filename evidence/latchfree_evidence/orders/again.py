@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import NamedTuple
 
-from latchfree_evidence.orders.accesses import WAYS
+from latchfree_evidence.orders.accesses import WAYS, access_at
 from latchfree_evidence.orders.programs import Weakly
 from latchfree_evidence.orders.record import Row, row_of
 from latchfree_evidence.orders.search import Finding, goes_wrong, machine_for, sites_of
 from latchfree_explore.failure import Failure
 from latchfree_explore.machine.machine import Machine
 from latchfree_explore.minimise import failure_along
+from latchfree_explore.written_schedules import unwritten
 
 
 class Again(NamedTuple):
@@ -90,12 +91,12 @@ def renewed(rows: Iterable[Row], on_progress: Callable[[str], None] = lambda _: 
 def _again(machine: Machine, row: Row, sites: set[int]) -> Again:
     if not sites:
         return Again(row, "the program does not make this access any more", None)
-    threads = [thread for thread, steps in row.threads for _ in range(steps)]
-    choices = [0] * len(threads)
-    for step, choice in row.choices:
-        choices[step] = choice
+    threads, choices = unwritten(row.threads, row.choices)
     machine.weaken({})
     as_coded = failure_along(machine, threads, choices)
+    # A line may be compiled into several functions: those that this schedule runs are among its sites, too.
+    made = {line: found for line, found in machine.sites().items() if access_at(*line) == row.access}
+    sites = sites.union(*made.values())
     machine.weaken(dict.fromkeys(sites, WAYS[row.way]))
     failure = failure_along(machine, threads, choices)
     if as_coded is not None:

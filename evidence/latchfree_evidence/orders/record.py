@@ -10,12 +10,12 @@ import json
 import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
-from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
 from latchfree_evidence.orders.accesses import OrderedAccess, by_line
 from latchfree_evidence.orders.search import Finding
+from latchfree_explore.written_schedules import written
 
 FILE: Final = Path(__file__).with_name("record.json")
 UNSEEN: Final = Path(__file__).with_name("unseen.toml")
@@ -65,6 +65,7 @@ def row_of(finding: Finding) -> Row:
     failure = finding.failure
     if failure is None or finding.program is None:
         return Row(finding.access, finding.way, programs=finding.programs, schedules=finding.schedules)
+    threads, choices = written(failure.schedule, failure.choices)
     return Row(
         finding.access,
         finding.way,
@@ -73,8 +74,8 @@ def row_of(finding: Finding) -> Row:
         failure.kind,
         failure.message,
         failure.models,
-        tuple((thread, len(list(piece))) for thread, piece in groupby(failure.schedule)),
-        tuple((step, choice) for step, choice in enumerate(failure.choices) if choice),
+        tuple(threads),
+        tuple(choices),
     )
 
 
