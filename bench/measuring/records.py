@@ -31,6 +31,7 @@ COMMANDS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "held": (("bench/held.py",), _MAP),
     "cold_start": (("bench/cold_start.py",), (*_MAP, "impl/latchfree/border", "impl/latchfree/native")),
     "sketches": (("bench/sketches.py", "--rounds", "3"), (*_MAP[::2], "impl/latchfree/sketches")),
+    "rings": (("bench/rings.py",), (*_MAP[::2], "impl/latchfree/streams")),
     "churn": (("bench/churn.py", "--seconds", "600"), _MAP),
     "kill": (("bench/kill.py", "--seconds", "300"), (*_MAP, "fsck/latchfree_fsck")),
     "reclamation": (("bench/reclamation.py",), _MAP),

@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 import pytest
 from cli_processes import python
@@ -34,6 +35,7 @@ from latchfree import (
 from latchfree.arena import header
 from latchfree_cli import exits
 from latchfree_cli.limits import table as limits
+from latchfree_lincheck.watching import tail
 
 PAGE = Path(__file__).parents[2] / "docs" / "limits.md"
 
@@ -77,11 +79,29 @@ def stalled(ring):
     ring.try_get()
 
 
+def snapshots_without_end(arena):
+    trie, held = Ctrie.create(arena, "m", keys=int, values=int), []
+    trie.put(1, 1)
+    try:
+        while True:
+            held.append(trie.snapshot())
+    finally:
+        assert trie.get(1) == 1
+        assert len(held) > 10_000
+
+
+def followed(bytes_of_a_line):
+    with NamedTemporaryFile() as file:
+        file.truncate(bytes_of_a_line)
+        list(tail.lines(file.name))
+
+
 #: One step beyond each bound; what fits exactly is in the tests of the part itself, and here where it is quick.
 BEYOND = {
     "key of a `Ctrie`": (ValueError, lambda arena: Ctrie(keys=bytes, values=int).put(b"k" * 65_536, 1)),
     "value of a `Ctrie`": (ValueError, lambda arena: Ctrie(keys=int, values=bytes).put(1, b"v" * ((4 << 20) + 1))),
     "integer of a `Ctrie`, ring or sketch": (ValueError, lambda arena: RingBuffer(2).try_put(1 << 63)),
+    "snapshots of a map at once": (ArenaFull, snapshots_without_end),
     "arena, least": (ValueError, lambda arena: Arena.anonymous(header.MINIMUM_BYTES - 1)),
     "arena, most": (ValueError, lambda arena: Arena.anonymous(header.MAXIMUM_BYTES + 4096)),
     "what an arena holds": (ArenaFull, lambda arena: Bloom.create(arena, "s", 50_000_000)),
@@ -104,6 +124,7 @@ BEYOND = {
     "subscriptions of one subscriber": (LimitReached, lambda arena: subscribed(each=2)),
     "subscriptions in all": (LimitReached, lambda arena: subscribed(in_all=2)),
     "subscribers of a topic": (LimitReached, lambda arena: subscribed(fan_out=2).match("a")),
+    "line of events that are followed": (ValueError, lambda arena: followed(tail.LONGEST + (1 << 17))),
     "retained topics": (LimitReached, lambda arena: [RETAINED.put(topic, 1) for topic in ("a", "b", "c")]),
 }
 for _dialect in (MQTT, NATS, AMQP):

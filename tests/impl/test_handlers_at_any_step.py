@@ -14,7 +14,17 @@ from contextlib import suppress
 import pytest
 from stepping import AtLook, AtStep, interrupt
 
-from latchfree import Arena, ArenaClosed, ConcurrentTrie, Ctrie, LatchfreeError, MadeBeforeFork, RingBuffer, RingGone
+from latchfree import (
+    Arena,
+    ArenaClosed,
+    ConcurrentTrie,
+    Ctrie,
+    LatchfreeError,
+    MadeBeforeFork,
+    MessageRing,
+    RingBuffer,
+    RingGone,
+)
 from latchfree_fsck import fsck
 
 
@@ -73,6 +83,12 @@ CALLS = {
     "ring put many": lambda s: s.ring.put_many([1, 2, 3]),
     "ring get many": lambda s: s.ring.get_many(3).tolist(),
     "ring length": lambda s: len(s.ring),
+    "message put": lambda s: s.texts.try_put("gun"),
+    "message put, waiting": lambda s: s.texts.put("gun"),
+    "message get": lambda s: s.texts.try_get(),
+    "message put many": lambda s: s.texts.put_many(["gun", "black"]),
+    "message put many, more than there is room for": lambda s: s.texts.put_many(["gun", "black", "rose"]),
+    "message get many": lambda s: s.texts.get_many(3),
 }
 
 
@@ -86,6 +102,8 @@ class Structures:
         self.second = self.topics.subscribe("a/#", 2)
         self.ring = RingBuffer(8, arena=self.arena)
         self.ring.put_many([7, 8])
+        self.texts = MessageRing(4, holds="str", arena=self.arena)
+        self.texts.put_many(["tea", "oat"])
         self.kept = []
         self.pickled = pickle.dumps(self.stock), pickle.dumps(self.ring)
 
@@ -140,6 +158,10 @@ def still_good(structures):
         assert s.topics.match("b") == {5}
     assert s.ring.try_put(5)
     assert len(s.ring) >= 1
+    others = MessageRing(8, holds="str", arena=s.arena)
+    others.put_many(["white"] * 8)  # in the place of what has been freed
+    assert {*s.texts.get_many(4)} <= {"tea", "oat", "gun", "black", "rose"}
+    assert others.get_many(8) == ["white"] * 8
 
 
 class Fork:
@@ -237,7 +259,9 @@ def finalizers_may_be_interrupted(monkeypatch):
 
 
 @pytest.mark.usefixtures("finalizers_may_be_interrupted")
-@pytest.mark.parametrize("name", ["create a map", "put many", "snapshot", "match", "unlink topics", "make a ring"])
+@pytest.mark.parametrize(
+    "name", ["create a map", "put many", "snapshot", "match", "unlink topics", "make a ring", "message put"]
+)
 def test_a_handler_that_raises(tmp_path, name):
     interrupted_at_steps(tmp_path, CALLS[name], geometric)
 
@@ -246,7 +270,9 @@ FORKED = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:De
 
 
 @FORKED
-@pytest.mark.parametrize(("name", "first"), [("put many", "child"), ("matching", "parent"), ("merge", "child")])
+@pytest.mark.parametrize(
+    ("name", "first"), [("put many", "child"), ("matching", "parent"), ("merge", "child"), ("message put", "child")]
+)
 def test_a_handler_that_forks(tmp_path, name, first):
     forked_at_looks(tmp_path, CALLS[name], geometric, first)
 

@@ -20,6 +20,8 @@ from latchfree.streams import RingBuffer, handle, messages
 from latchfree.topics import AMQP, MQTT, NATS, CachedMatcher, RetainedTopics, relations
 from latchfree_cli.matching import lines
 from latchfree_lincheck.engine import bounds
+from latchfree_lincheck.watching import tail
+from latchfree_spark.check.input import lines as history_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,9 @@ LIMITS: Final = (
     Limit("key of a `Ctrie`", f"{codecs.MAX_KEY_BYTES:,}", "bytes", "fixed", "`ValueError`"),
     Limit("value of a `Ctrie`", f"{codecs.MAX_VALUE_BYTES:,}", "bytes", "fixed", "`ValueError`"),
     Limit("integer of a `Ctrie`, ring or sketch", "64, signed", "bits", "fixed", "`ValueError`"),
+    Limit(
+        "snapshots of a map at once", "what its arena holds", "snapshots", "`Arena.create(capacity=)`", "`ArenaFull`"
+    ),
     Limit("arena, least", f"{header.MINIMUM_BYTES:,}", "bytes", "`Arena.create(capacity=)`", "`ValueError`"),
     Limit("arena, most", f"{header.MAXIMUM_BYTES:,}", "bytes", "`Arena.create(capacity=)`", "`ValueError`"),
     Limit("what an arena holds", "its capacity", "bytes", "`Arena.create(capacity=)`", "`ArenaFull`"),
@@ -134,6 +139,26 @@ LIMITS: Final = (
         "impl/topics/test_relations.py",
     ),
     Limit("line of `latchfree match`", f"{lines.LONGEST_LINE:,}", "bytes", "fixed", "exit code 2", "cli/test_match.py"),
+    Limit("line of events that are followed", f"{tail.LONGEST:,}", "bytes", "fixed", "`ValueError`"),
+    Limit(
+        "line of histories in a job",
+        f"{history_lines.LONGEST:,}",
+        "bytes",
+        "fixed",
+        "told with its place; the others are read",
+        "pipeline/check/test_reading.py",
+    ),
+    Limit(
+        "operations of a history",
+        "the memory of a search",
+        "bytes",
+        "`check(memory=)`, `--memory`",
+        "verdict unknown",
+        "lincheck/checking/test_checker.py",
+    ),
+    Limit(
+        "steps of a search", "none", "steps", "`check(budget=)`", "verdict unknown", "lincheck/checking/test_many.py"
+    ),
     Limit(
         "memory of a search",
         f"{bounds.MEMORY:,}",

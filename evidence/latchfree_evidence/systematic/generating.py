@@ -40,7 +40,8 @@ MODULES: Final[dict[str, tuple[str, ...]]] = {
     "ring": tuple(
         f"{_RING}.{name}"
         for name in (
-            "counts", "entry_points", "mending", "parking", "payload", "positions", "ring", "roster", "shutting",
+            "counts", "entry_points", "handing_over", "mending", "parking", "payload", "positions", "ring", "roster",
+            "shutting",
         )
     ),
 }  # fmt: skip

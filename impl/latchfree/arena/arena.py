@@ -214,10 +214,10 @@ class Arena:
         while True:
             # A signal handler runs after a call, and may close the arena or fork. There is none from this look to the
             # next call that the caller makes, so what the caller passes there is true.
+            if maker:
+                self._lender.check_maker(maker)
             participant: int = self._cells.shown[0]
             if participant:
-                if maker:
-                    self._lender.check_maker(maker)
                 return participant
             if not getattr(sys, "_is_gil_enabled", lambda: True)():
                 raise RuntimeError("single calls rely on the interpreter lock; free-threaded Python is not supported")

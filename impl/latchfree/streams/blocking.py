@@ -73,8 +73,7 @@ class Blocking(Handle):
         RingStalled, ArenaClosed, RingGone
             As from `try_put`.
         """
-        value, until = checked(value), _until(timeout)
-        return self._run(ROOM, self._putting(value, until)) == _DONE
+        return self._put(checked(value), until_of(timeout))
 
     def get(self, timeout: float | None = None) -> int:
         """Take the oldest value; wait for one if the ring is empty.
@@ -95,22 +94,21 @@ class Blocking(Handle):
         RingStalled, ArenaClosed, RingGone
             As from `try_get`.
         """
-        return self._run(NEWS, self._getting(_until(timeout)))
+        return self._get(None, until_of(timeout))
 
     async def aput(self, value: int, timeout: float | None = None) -> bool:
         """Put a value as `put` does, and let other coroutines run meanwhile.
 
         A coroutine that is cancelled has put nothing.
         """
-        value, until = checked(value), _until(timeout)
-        return await self._arun(ROOM, self._putting(value, until)) == _DONE
+        return await self._aput(checked(value), until_of(timeout))
 
     async def aget(self, timeout: float | None = None) -> int:
         """Take the oldest value as `get` does, and let other coroutines run meanwhile.
 
         A coroutine that is cancelled has taken nothing.
         """
-        return await self._arun(NEWS, self._getting(_until(timeout)))
+        return await self._aget(None, until_of(timeout))
 
     def shutdown(self, immediate: bool = False) -> None:
         """Let no put succeed from now on, here and in all other threads and processes.
@@ -135,9 +133,7 @@ class Blocking(Handle):
         self._wake(ROOM)
         while immediate:
             try:
-                outcome, dropped = self._get_once()
-                if outcome == _DONE:
-                    self._release(dropped)
+                if self._drop_once() == _DONE:
                     self._note_dropped()
                 else:
                     time.sleep(NAP)
@@ -149,19 +145,20 @@ class Blocking(Handle):
     def _me(self) -> int:
         return 0 if self._alone else self._shown[0] or self._enter()
 
-    def _put_once(self, value: int) -> int:
+    def _put_once(self, value: Any) -> int:
         put = RING.put
         me = 0 if self._alone else self._shown[0] or self._enter()
         return self._settle(put(self._base, me, self._ring, self._number, value, LOOKS), NEWS)
 
-    def _get_once(self) -> tuple[int, int]:
+    def _get_once(self, into: Any) -> tuple[int, int]:
+        """Return the outcome and the value; a ring of messages gets its blocks into `into`."""
         get = RING.get
         me = 0 if self._alone else self._shown[0] or self._enter()
         outcome, value = get(self._base, me, self._ring, self._number, LOOKS)
         return self._settle(outcome, ROOM), value
 
-    def _release(self, value: int) -> None:
-        """Free what belongs to a value that nobody will get."""
+    def _drop_once(self) -> int:
+        return self._get_once(None)[0]
 
     def _arm(self, word: int) -> int:
         arm = RING.arm
@@ -178,13 +175,27 @@ class Blocking(Handle):
 
     # waiting -------------------------------------------------------------------------------------------------
 
-    def _putting(self, value: int, until: float) -> _Steps:
-        """Put a value, and ask the caller to sleep where that is needed; return DONE, or REFUSED if it is dropped."""
+    def _put(self, value: Any, until: float) -> bool:
+        """Put what `_put_once` takes; a ring with room needs no generator."""
+        outcome = self._put_once(value)
+        return outcome == _DONE or self._run(ROOM, self._putting(value, until, outcome)) == _DONE
+
+    async def _aput(self, value: Any, until: float) -> bool:
+        outcome = self._put_once(value)
+        return outcome == _DONE or await self._arun(ROOM, self._putting(value, until, outcome)) == _DONE
+
+    def _get(self, into: Any, until: float) -> int:
+        outcome, value = self._get_once(into)
+        return value if outcome == _DONE else self._run(NEWS, self._getting(into, until, outcome))
+
+    async def _aget(self, into: Any, until: float) -> int:
+        outcome, value = self._get_once(into)
+        return value if outcome == _DONE else await self._arun(NEWS, self._getting(into, until, outcome))
+
+    def _putting(self, value: Any, until: float, outcome: int) -> _Steps:
+        """Go on with a put, and ask the caller to sleep where that is needed; return DONE, or REFUSED if dropped."""
         armed, stalled = 0, 0.0
-        while True:
-            outcome = self._put_once(value)
-            if outcome == _DONE:
-                return _DONE
+        while outcome != _DONE:
             if outcome == _STALLED:
                 stalled = self._stalled(stalled, until, "put")
                 yield 0, NAP
@@ -192,9 +203,7 @@ class Blocking(Handle):
                 self._note_dropped()
                 return _REFUSED
             elif self._when_full == _DROP_OLDEST:
-                outcome, dropped = self._get_once()
-                if outcome == _DONE:
-                    self._release(dropped)
+                if self._drop_once() == _DONE:
                     self._note_dropped()
             elif self._when_full == _REJECT or time.monotonic() >= until:
                 raise self._late("put")
@@ -203,14 +212,13 @@ class Blocking(Handle):
                 armed = 0
             else:
                 armed, stalled = self._arm(ROOM), 0.0
+            outcome = self._put_once(value)
+        return _DONE
 
-    def _getting(self, until: float) -> _Steps:
-        """Take a value, and ask the caller to sleep where that is needed; return the value."""
-        armed, stalled = 0, 0.0
-        while True:
-            outcome, value = self._get_once()
-            if outcome == _DONE:
-                return value
+    def _getting(self, into: Any, until: float, outcome: int) -> _Steps:
+        """Go on with a get, and ask the caller to sleep where that is needed; return the value."""
+        armed, stalled, value = 0, 0.0, 0
+        while outcome != _DONE:
             if outcome == _STALLED:
                 stalled = self._stalled(stalled, until, "get")
                 yield 0, NAP
@@ -221,6 +229,8 @@ class Blocking(Handle):
                 armed = 0
             else:
                 armed, stalled = self._arm(NEWS), 0.0
+            outcome, value = self._get_once(into)
+        return value
 
     def _stalled(self, stalled: float, until: float, what: str) -> float:
         """Return since when an operation waits for a claimed cell, unless that is for too long."""
@@ -289,6 +299,6 @@ def checked(value: Any) -> int:
     return int(value)
 
 
-def _until(timeout: Any) -> float:
+def until_of(timeout: Any) -> float:
     """Return when a timeout is over."""
     return float("inf") if timeout is None else time.monotonic() + seconds_of("timeout", timeout)

@@ -6,9 +6,9 @@ the arena.
 
 from typing import Final
 
-from latchfree.border import INT, INTS, NONE, PAIR, WORD, Border, Call
+from latchfree.border import FLAG, INT, INTS, NONE, PAIR, WORD, Border, Call
 from latchfree.streams.kernels import entry_points as ring
-from latchfree.streams.kernels import payload
+from latchfree.streams.kernels import handing_over, payload
 
 #: Address of the arena, participant, ring and its number.
 _HERE: Final = (WORD, WORD, WORD, WORD)
@@ -27,8 +27,11 @@ RING: Final = Border(
         "arm": Call(ring.arm, (*_HERE, WORD), WORD),
         "note": Call(ring.note, (*_HERE, WORD), NONE),
         "shut": Call(ring.shut, _HERE, WORD),
-        "take_block": Call(payload.take_block, (WORD, WORD, WORD), WORD),
-        "free_block": Call(payload.free_block, (WORD, WORD, WORD), NONE),
+        "take_block": Call(payload.take_block, (WORD, WORD, WORD, INTS), FLAG),
+        "free_blocks": Call(payload.free_blocks, (WORD, WORD, INTS), NONE),
+        "put_block": Call(handing_over.put_block, (*_HERE, WORD, INTS), WORD),
+        "get_block": Call(handing_over.get_block, (*_HERE, WORD, INTS), WORD),
+        "put_blocks": Call(handing_over.put_blocks, (*_HERE, WORD, WORD, INTS), PAIR, nogil=True),
         "mend": Call(ring.mend, (WORD, WORD, WORD), WORD),
         "put_many": Call(ring.put_many, (*_HERE, WORD, WORD, INTS), PAIR, nogil=True),
         "get_many": Call(ring.get_many, (*_HERE, WORD, WORD, INTS), PAIR, nogil=True),

@@ -248,16 +248,19 @@ class RingBuffer(Blocking):
         RingStalled, RingShutDown, ArenaClosed, RingGone
             As from `try_get`; none was taken.
         """
+        seconds, most = self._asked(most, timeout)
+        values = np.empty(most, np.int64)
+        return values[: self._run_batch("get", RING.get_many, values, min(1, most), seconds)]
+
+    def _asked(self, most: Any, timeout: float | None) -> tuple[float | None, int]:
+        """Return the seconds to wait, and how many values one call takes at most."""
         seconds = None if timeout is None else seconds_of("timeout", timeout)
         most = index(most)
         if most < 0:
             raise ValueError(f"at least 0 values can be taken, not {most:#x}")
-        values = np.empty(min(most, self._capacity), np.int64)
-        return values[: self._run_batch("get", RING.get_many, values, min(1, len(values)), seconds)]
+        return seconds, min(most, self._capacity)
 
-    def _run_batch(
-        self, what: str, batch: Callable[..., Any], values: NDArray[np.int64], wanted: int, seconds: float | None
-    ) -> int:
+    def _run_batch(self, what: str, batch: Callable[..., Any], values: Any, wanted: int, seconds: float | None) -> int:
         """Put or get values until the ring refuses, and wait until as many as are wanted are done; return how many."""
         own, other = (ROOM, NEWS) if what == "put" else (NEWS, ROOM)
         done, stalled, armed = 0, 0.0, 0
@@ -291,7 +294,7 @@ class RingBuffer(Blocking):
                     return done
                 raise
 
-    def _call_batch(self, batch: Callable[..., Any], values: NDArray[np.int64], first: int) -> tuple[int, int]:
+    def _call_batch(self, batch: Callable[..., Any], values: Any, first: int, maker: int = 0) -> tuple[int, int]:
         base, ring, number = self._place
         owner = self._owner  # kept until the call is over, and with it the ring
         if self._closed:
@@ -299,7 +302,7 @@ class RingBuffer(Blocking):
         if not self._arena.shared:  # nobody can close it
             reached, outcome = batch(base, 0, ring, number, first, LOOKS, values)
         else:
-            with self._arena.lend() as lent:
+            with self._arena.lend(maker) as lent:
                 reached, outcome = batch(base, lent, ring, number, first, LOOKS, values)
         del owner
         return int(reached), int(outcome)

@@ -14,16 +14,15 @@ from collections.abc import Callable, Iterable
 from operator import index
 from typing import Any, Final
 
-import numpy as np
-
 from latchfree.arena import Arena
-from latchfree.arena.patience import Patience
-from latchfree.errors import ArenaFull
 from latchfree.extras import optional
+from latchfree.streams.blocking import until_of
+from latchfree.streams.blocks import Blocks
 from latchfree.streams.border import RING
 from latchfree.streams.buffer import RingBuffer
-from latchfree.streams.handle import checked_capacity
+from latchfree.streams.handle import LOOKS, NEWS, ROOM, checked_capacity, seconds_of
 from latchfree.streams.kernels import layout
+from latchfree.streams.kernels import ring as r
 
 pa = optional("pyarrow", "check")
 
@@ -31,6 +30,8 @@ pa = optional("pyarrow", "check")
 HOLDS: Final = ("bytes", "str", "pickle", "arrow")
 #: The bytes of a message at most.
 MOST_BYTES: Final = 1 << 28
+
+_DONE, _STALLED = int(r.DONE), int(r.STALLED)
 
 
 class MessageRing(RingBuffer):
@@ -136,50 +137,39 @@ class MessageRing(RingBuffer):
 
     # blocks --------------------------------------------------------------------------------------------------
 
-    def _store(self, message: Any) -> int:
-        """Write a message into a block of the arena; return the offset."""
+    def _put_once(self, own: Blocks) -> int:
+        arena, base, ring, number, put = self._arena, self._base, self._ring, self._number, RING.put_block
+        if self._closed:
+            raise self._missing()
+        me = 0 if self._alone else arena.interpreter_participant(own.maker)
+        return self._settle(put(base, me, ring, number, LOOKS, own.words), NEWS)
+
+    def _get_once(self, own: Blocks) -> tuple[int, int]:
+        arena, base, ring, number, get = self._arena, self._base, self._ring, self._number, RING.get_block
+        own.renew()
+        if self._closed:
+            raise self._missing()
+        me = 0 if self._alone else arena.interpreter_participant(own.maker)
+        return self._settle(get(base, me, ring, number, LOOKS, own.words), ROOM), 0
+
+    def _drop_once(self) -> int:
+        own = Blocks(self._arena, 1)
+        try:
+            return self._get_once(own)[0]
+        finally:
+            own.free()
+
+    def _call_batch(self, batch: Callable[..., Any], values: Blocks, first: int, maker: int = 0) -> tuple[int, int]:
+        values.renew()
+        return super()._call_batch(batch, values.words, first, maker or values.maker)
+
+    def _encoded(self, message: Any) -> bytes:
         data = self._encode(message)
         if len(data) > MOST_BYTES:
             raise ValueError(f"a message has at most {MOST_BYTES:,} bytes, got {len(data):,}")
-        arena, take, patience = self._arena, RING.take_block, Patience(self._arena)
-        while True:
-            if self._closed:
-                raise self._missing()
-            block = int(take(arena.base, arena.interpreter_participant(), len(data)))
-            if block:
-                break
-            if not patience.make_room():
-                raise ArenaFull(
-                    f"{arena!r} has no room for a message of {len(data):,} bytes; get some, or use a larger arena"
-                )
-        with arena.call():
-            arena.words[block] = len(data)
-            end = block + 1 + -(-len(data) // 8)
-            arena.words[block + 1 : end].view(np.uint8)[: len(data)] = np.frombuffer(data, np.uint8)
-        return block
-
-    def _load(self, block: int) -> Any:
-        """Return the message of an own block, and free the block."""
-        arena = self._arena
-        with arena.call():
-            size = int(arena.words[block])
-            data = arena.words[block + 1 : block + 1 + -(-size // 8)].view(np.uint8)[:size].tobytes()
-        self._release(block)
-        return self._decode(data)
-
-    def _release(self, block: int) -> None:
-        """Free an own block."""
-        free = RING.free_block
-        free(self._arena.base, self._arena.interpreter_participant(), block)
-
-    def _put_or_release(self, message: Any, put: Callable[[int], bool]) -> bool:
-        block, done = self._store(message), False
-        try:
-            done = put(block)
-        finally:
-            if not done and not self._arena.closing:
-                self._release(block)
-        return done
+        if self._closed:
+            raise self._missing()
+        return data
 
     # messages ------------------------------------------------------------------------------------------------
 
@@ -192,58 +182,95 @@ class MessageRing(RingBuffer):
             If the message is of another kind than the ring holds, or too large.
         ArenaFull
             If the arena has no room for it.
+        MadeBeforeFork
+            In a child that a signal handler has forked in the midst of the call: the message is the parent's.
         """
-        return self._put_or_release(message, super().try_put)
+        data, own, until = self._encoded(message), Blocks(self._arena, 1), 0.0
+        try:
+            own.write(0, data)
+            while (outcome := self._put_once(own)) == _STALLED:
+                until = self._nap(until, "put")
+            return outcome == _DONE
+        finally:
+            own.free()
 
     def try_get(self) -> Any:
         """Take the oldest message; None if the ring is empty. See `RingBuffer.try_get`."""
-        block = super().try_get()
-        return None if block is None else self._load(block)
+        own, until = Blocks(self._arena, 1), 0.0
+        try:
+            while (outcome := self._get_once(own)[0]) == _STALLED:
+                until = self._nap(until, "get")
+            if outcome != _DONE:
+                return None
+            data = own.read(0)
+        finally:
+            own.free()
+        return self._decode(data)
 
     def put(self, message: Any, timeout: float | None = None) -> bool:
         """Put a message at the end, or do what the ring was made to do when it is full. See `RingBuffer.put`."""
-        wait = super().put
-        return self._put_or_release(message, lambda block: wait(block, timeout))
+        until, data, own = until_of(timeout), self._encoded(message), Blocks(self._arena, 1)
+        try:
+            own.write(0, data)
+            return self._put(own, until)
+        finally:
+            own.free()
 
     def get(self, timeout: float | None = None) -> Any:
         """Take the oldest message; wait for one if the ring is empty. See `RingBuffer.get`."""
-        return self._load(super().get(timeout))
+        until, own = until_of(timeout), Blocks(self._arena, 1)
+        try:
+            self._get(own, until)
+            data = own.read(0)
+        finally:
+            own.free()
+        return self._decode(data)
 
     async def aput(self, message: Any, timeout: float | None = None) -> bool:
         """Put a message as `put` does, and let other coroutines run meanwhile."""
-        block, done = self._store(message), False
+        until, data, own = until_of(timeout), self._encoded(message), Blocks(self._arena, 1)
         try:
-            done = await super().aput(block, timeout)
+            own.write(0, data)
+            return await self._aput(own, until)
         finally:
-            if not done and not self._arena.closing:
-                self._release(block)
-        return done
+            own.free()
 
     async def aget(self, timeout: float | None = None) -> Any:
         """Take the oldest message as `get` does, and let other coroutines run meanwhile."""
-        return self._load(await super().aget(timeout))
+        until, own = until_of(timeout), Blocks(self._arena, 1)
+        try:
+            await self._aget(own, until)
+            data = own.read(0)
+        finally:
+            own.free()
+        return self._decode(data)
 
     def put_many(  # type: ignore[override]  # messages in the place of integers
         self, messages: Iterable[Any], timeout: float | None = 0.0
     ) -> int:
         """Put messages in order until the ring is full and stays full; return how many. See `RingBuffer.put_many`."""
-        blocks: list[int] = []
-        done = 0
+        seconds = None if timeout is None else seconds_of("timeout", timeout)
+        encoded = [self._encoded(message) for message in messages]
+        own = Blocks(self._arena, len(encoded))
         try:
-            for message in messages:
-                blocks.append(self._store(message))
-            done = super().put_many(np.array(blocks, np.int64), timeout)
+            for place, data in enumerate(encoded):
+                own.write(place, data)
+            return self._run_batch("put", RING.put_blocks, own, len(encoded), seconds)
         finally:
-            if not self._arena.closing:
-                for block in blocks[done:]:
-                    self._release(block)
-        return done
+            own.free()
 
     def get_many(  # type: ignore[override]
         self, most: int, timeout: float | None = 0.0
     ) -> list[Any]:
         """Take messages in order until the ring is empty; wait for the first. See `RingBuffer.get_many`."""
-        return [self._load(int(block)) for block in super().get_many(most, timeout)]
+        seconds, most = self._asked(most, timeout)
+        own = Blocks(self._arena, most)
+        try:
+            count = self._run_batch("get", RING.get_many, own, min(1, most), seconds)
+            found = [own.read(place) for place in range(count)]
+        finally:
+            own.free()
+        return [self._decode(data) for data in found]
 
     def __repr__(self) -> str:
         return f"<MessageRing of {self._capacity:,} messages, {self.holds}{', weak' if self._weak else ''}>"

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import threading
 
 import numpy as np
@@ -169,3 +170,50 @@ def test_a_large_message():
     data = np.arange(1 << 18, dtype=np.int64).tobytes()
     ring.put(data)
     assert ring.get() == data
+
+
+def interrupted(seconds, call):
+    """Run a call that waits, and is interrupted after so many seconds."""
+
+    def handler(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, handler)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            call()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_who_is_interrupted_waiting_for_room_frees_what_the_ring_has_not_got():
+    ring = MessageRing(2, holds="str")
+    ring.put_many(["a", "b"])
+    ring.get_many(2)
+    before = ring._arena.allocated
+    interrupted(0.05, lambda: ring.put_many(["tea", "oat", "rye"], timeout=None))
+    others = MessageRing(8, holds="str", arena=ring._arena)
+    others.put_many(["xxx"] * 4)
+    assert ring.get_many(4) == ["tea", "oat"]
+    assert others.get_many(4) == ["xxx"] * 4
+    del others
+    ring.put_many(["tea", "oat"])
+    interrupted(0.05, lambda: ring.put("rye"))
+    assert ring.get_many(4) == ["tea", "oat"]
+    assert ring._arena.allocated <= before
+
+
+def test_a_message_that_cannot_be_read_is_lost_and_its_memory_is_not():
+    ring = MessageRing(4, holds="pickle")
+    before = ring._arena.allocated
+    ring.put_many([1, GivesUp(), 3])
+    with pytest.raises(ZeroDivisionError):
+        ring.get_many(4)
+    assert (len(ring), ring._arena.allocated) == (0, before)
+
+
+class GivesUp:
+    def __reduce__(self):
+        return divmod, (1, 0)

@@ -1,4 +1,4 @@
-"""Rings beside a deque: puts, gets, batches, blocks of bytes, shutting down, dead owners, and accounts in the end."""
+"""Rings beside a deque: puts, gets, batches, shutting down, dead owners, and accounts in the end."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from latchfree.streams.kernels import layout as words
 from latchfree.streams.kernels import ring as r
 from latchfree.streams.kernels.positions import JUMP
 from latchfree_evidence.systematic.plain.world import World
-from latchfree_evidence.systematic.trials.place import ALL, Place, require, rounded
+from latchfree_evidence.systematic.trials.place import ALL, Place, require
 
 DONE, REFUSED, STALLED, MISSING, SHUT, TELL = 0, 1, 2, 6, 7, 8
 _WORD: Final = {name: int(getattr(words, name)) for name in dir(words) if name.isupper()}
@@ -251,38 +251,6 @@ def rings(world: World, seed: int) -> None:
     ring.end()
 
 
-def blocks(world: World, seed: int) -> None:
-    """Values that are blocks of bytes: those left in a ring are freed with it."""
-    rng = random.Random(seed)
-    ring = Ring(world, rng, shared=seed % 2 == 0, weak=False, first=(0, 0, ALL - 60, ALL - 60)[seed % 4])
-    ring.mem[ring.at + _WORD["PAYLOAD"]] = 1
-    me = ring.place.who[0]
-    held = []
-    for size in rng.sample((0, 1, 7, 8, 9, 15, 16, 55, 56, 57, 500), 9):
-        before = sum(ring.mem[each + int(layout.P_LIVE)] for each in ring.place.who) & ALL
-        block = ring.call(payload.take_block, me, size)
-        require(block, "there is memory")
-        words_ = 1 + (size + 7) // 8
-        live = sum(ring.mem[each + int(layout.P_LIVE)] for each in ring.place.who) & ALL
-        require(live - before == rounded(words_), "a block is as large as it must be", size, live - before)
-        for k in range(words_):
-            ring.mem[block + k] = k
-        ring.mem[block] = size
-        held.append(block)
-    while held:
-        if rng.random() < 0.6 and len(ring.held) < ring.cells:
-            ring.put(held.pop())
-        elif ring.held:
-            ring.counts["REFUSED_GETS"] += 0
-            oldest = ring.held[0]
-            ring.get()
-            ring.call(payload.free_block, me, oldest)
-    if rng.random() < 0.5:
-        ring.call(entry_points.shut, ring.me(), ring.at, NUMBER)
-        ring.shut = True
-    ring.free()
-
-
 def many_rings(world: World, seed: int) -> None:
     """More rings than a table of the roster has slots; slots are used again, and dead owners' are taken over."""
     place = Place(world, 2, (layout.FIRST_NODE + 60_000) * 8)
@@ -337,16 +305,17 @@ def no_room(world: World, seed: int) -> None:
         for mask in (4095, 2047, 1023):
             require(world[entry_points.create](mem, me, identity, 1, mask, 0) == (0, 0), "no room", mask)
     ordinary = mem.bare[int(layout.H_CAPACITY)] - world[freelists.reserve_of](mem.bare[int(layout.H_CAPACITY)])
-    held, size = [], 0
-    while block := world[payload.take_block](mem, me, 8 * 70):
-        held.append(block)
+    held: list[int] = []
+    size, own = 0, [0]
+    while world[payload.take_block](mem, me, 8 * 70, own):
+        held.append(own[0])
+    require(own[0] == held[-1], "where there is no room for a block, there is none")
     require(len(held) > 10 and mem.bare[int(layout.H_BUMP)] <= ordinary, "a block takes none of the reserve", len(held))
     for identity in (0, 8):
         require(world[entry_points.create](mem, me, identity, 1, 127, 0) == (0, 0), "no room for a ring's words")
         require(mem.bare[int(layout.H_BUMP)] <= ordinary, "a ring takes none of the reserve", size)
-    for block in held:
-        mem[block] = 8 * 70
-        world[payload.free_block](mem, me, block)
+    world[payload.free_blocks](mem, me, held)
+    require(not any(held), "blocks that are free are not had any more")
     table = mem[int(layout.H_OWNED)]
     require(all(mem[table + 2 + 2 * k] == 0 for k in range(63)), "slots are given back")
     place.account([(table, 128)])

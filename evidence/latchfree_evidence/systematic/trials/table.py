@@ -12,6 +12,7 @@ from latchfree_evidence.systematic.trials import (
     last_words,
     limbo,
     many_keys,
+    messages,
     readers,
     registries,
     retirements,
@@ -82,7 +83,7 @@ TRIALS: Final[dict[str, tuple[tuple[Callable[[World, int], None], int], ...]]] =
     ),
     "ring": (
         (rings.rings, 24),
-        (rings.blocks, 8),
+        (messages.messages, 8),
         (rings.many_rings, 1),
         (rings.no_room, 1),
         (rings.dead, 12),
