@@ -12,8 +12,8 @@ from latchfree import RingBuffer
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
 
-from measuring import passing  # noqa: E402
-from peers.queues import CONTEXT, KINDS, Kind  # noqa: E402
+from measuring import passing
+from peers.queues import CONTEXT, KINDS, Kind
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 

@@ -168,8 +168,8 @@ def subsumes(wide: str, narrow: str, dialect: str | Dialect) -> bool:
 def overlapping(matcher: Matcher[S], pattern: str) -> Iterator[Subscription[S]]:
     """Yield the subscriptions whose patterns overlap with a pattern: an exact reverse match.
 
-    A matcher that finds patterns by their first words is asked only for those that begin like the pattern: for
-    ``sport/#`` those that begin with ``sport``, ``+`` or ``#``. Each different pattern is compared once.
+    Tries, and what is around them, follow the pattern from word to word: for ``+/score`` to all first words, and from
+    there only to ``score``, ``+`` and ``#``. Of the other matchers every different pattern is compared, once.
 
     Parameters
     ----------
@@ -190,28 +190,39 @@ def overlapping(matcher: Matcher[S], pattern: str) -> Iterator[Subscription[S]]:
     dialect = matcher.dialect
     asked = dialect.pattern(pattern)
     known: dict[str, bool] = {}
-    for each in _like(matcher, asked):
+    for each in _may_overlap(matcher, asked):
         if each.pattern not in known:
             parsed = dialect.pattern(each.pattern)
-            known[each.pattern] = not _apart(parsed, asked) and overlaps(each.pattern, pattern, dialect)
+            known[each.pattern] = not _apart(parsed, asked) and (
+                _plainly_overlap(parsed, asked, dialect) or overlaps(each.pattern, pattern, dialect)
+            )
         if known[each.pattern]:
             yield each
 
 
-def _like(matcher: Matcher[S], pattern: Pattern) -> Iterable[Subscription[S]]:
-    """Return the subscriptions that begin like a pattern, and perhaps others, in the order of their numbers."""
-    dialect = matcher.dialect
-    if not getattr(matcher, "finds_prefixes", False) or not pattern.words or pattern.wild_first or not pattern.words[0]:
-        return matcher.subscriptions()
-    prefixes: list[tuple[str, ...]] = [(pattern.words[0],), (dialect.one,)]
-    ends: list[tuple[str, ...]] = [(dialect.many,)]
-    if len(pattern.words) > 1 and pattern.kinds[1] == Kind.LITERAL:
-        ends += [(*each, dialect.many) for each in prefixes]
-        prefixes = [(*each, word) for each in prefixes for word in (pattern.words[1], dialect.one)]
-    found = {
-        each.number: each for words in prefixes + ends for each in matcher.subscriptions(dialect.separator.join(words))
-    }
-    return [found[number] for number in sorted(found)]
+def _may_overlap(matcher: Matcher[S], pattern: Pattern) -> Iterable[Subscription[S]]:
+    """Return the subscriptions that overlap with a pattern, and perhaps others; all, of a matcher without an index."""
+    find = getattr(matcher, "may_overlap", None)
+    return matcher.subscriptions() if find is None else find(pattern)
+
+
+def _plainly_overlap(one: Pattern, other: Pattern, dialect: Dialect) -> bool:
+    """Return whether two patterns overlap that are not `_apart`, where that is plain; False may mean anything.
+
+    Where wildcards for many words are last, a topic has the literal words of both, and ``x`` elsewhere.
+    """
+    ends = [Kind.MANY in each.kinds for each in (one, other)]
+    if any(Kind.MANY in each.kinds[:-1] for each in (one, other)):
+        return False
+    wild_first = dialect.hides_dollar and (one.wild_first or other.wild_first)
+    if wild_first and any(word.startswith("$") for word in (*one.words[:1], *other.words[:1])):
+        return False
+    if all(ends):
+        return True
+    open_, closed = (one, other) if ends[0] else (other, one)
+    if any(ends) and len(closed.words) < len(open_.words) - 1 + dialect.least:
+        return False
+    return len(closed.words) > 1 or (len(closed.words) == 1 and "" not in (*one.words[:1], *other.words[:1]))
 
 
 def _apart(one: Pattern, other: Pattern) -> bool:

@@ -7,7 +7,7 @@ address of the arena.
 from typing import Final
 
 from latchfree.border import GIVEN_INTS, INT, INTS, WORD, WORDS, Border, Call, Fields
-from latchfree.topics.concurrent.kernels import rows, single, whole
+from latchfree.topics.concurrent.kernels import near, rows, single, whole
 from latchfree.topics.concurrent.kernels.collect import Buffers
 from latchfree.topics.concurrent.kernels.digits import Grammar
 from latchfree.topics.concurrent.kernels.rows import Descent
@@ -23,6 +23,7 @@ TOPICS: Final = Border(
     {
         "create": Call(whole.create, (WORD,) * 4, WORD),
         "scan": Call(whole.scan, (WORD, WORD, WORD, WORDS, WORDS), INT, nogil=True),
+        "near": Call(near.near, (*(WORD,) * 6, WORD, WORDS, WORDS, WORDS, WORDS), INT, nogil=True),
         "match_rows": Call(
             rows.match_rows,
             (WORD, WORD, WORD, WORD, _GRAMMAR, WORD, WORD, GIVEN_INTS, INT, INTS, INTS, _BUFFERS),

@@ -101,3 +101,16 @@ class TopicStore(Store):
             if count <= size:
                 return found[:count]
             size *= 4
+
+    def nodes_near(self, hold: Taken, pattern: bytes) -> NDArray[np.uint64]:
+        """Return the S-nodes of a snapshot whose patterns may overlap with a pattern, and perhaps others."""
+        size, root, text, count = 1 << 8, hold.root, id(pattern) + DATA, len(pattern)
+        starts, digits = np.empty(count + 2, np.uint64), np.empty(count + 2, np.uint64)
+        while True:
+            near, frames, found = TOPICS.near, np.empty(3 * size, np.uint64), np.empty(size, np.uint64)
+            with self.lend(hold) as me:
+                base, rules, mask = self.arena.base, self.grammar.rules, self.hash_mask
+                number = near(base, root, me, rules, mask, text, count, starts, digits, frames, found)
+            if number <= size:
+                return found[:number]
+            size *= 4

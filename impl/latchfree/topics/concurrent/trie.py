@@ -63,8 +63,6 @@ class ConcurrentTrie(Reader[S]):
     algorithm.
     """
 
-    finds_prefixes = True
-
     def __init__(
         self, dialect: str | Dialect = "amqp", *, arena: Arena | None = None, hash_mask: int = HASH_MASK_ALL
     ) -> None:
@@ -324,6 +322,11 @@ class ConcurrentTrie(Reader[S]):
     def subscriptions(self, prefix: str | None = None) -> Iterator[Subscription[S]]:
         """Return the subscriptions of this instant, or those whose patterns have the words of `prefix` first."""
         return self.snapshot().subscriptions(prefix)
+
+    def may_overlap(self, pattern: Pattern) -> list[Subscription[S]]:
+        """Return the subscriptions whose patterns overlap with a pattern, and some that do not, by their numbers."""
+        with self.snapshot() as held:
+            return held.may_overlap(pattern)
 
     def freeze(self) -> MaskIndex[S]:
         """Return an unchanging index of the current subscriptions, for bulk matching."""

@@ -12,6 +12,7 @@ from latchfree.topics.concurrent.reader import Reader
 from latchfree.topics.concurrent.store import TopicStore
 from latchfree.topics.concurrent.subscribers import Subscribers
 from latchfree.topics.dialects import exact_bytes
+from latchfree.topics.pattern import Pattern
 from latchfree.topics.snapshot import Difference, Snapshot
 from latchfree.topics.subscription import S, Subscription
 
@@ -109,6 +110,13 @@ class TrieSnapshot(Reader[S], Snapshot[S]):
                 below.only_below(text, ord(self.dialect.separator))
                 nodes = below.nodes
         return self._read_all(hold, nodes)
+
+    def may_overlap(self, pattern: Pattern) -> list[Subscription[S]]:
+        """Return the subscriptions whose patterns overlap with a pattern, and some that do not, by their numbers."""
+        hold = self._held()
+        text = self.dialect.separator.join(pattern.words).encode("utf-8", "surrogatepass")
+        found = self._read_all(hold, self._store.nodes_near(hold, text))
+        return sorted(found, key=lambda each: each.number)
 
     def subscriptions_of(self, subscriber: S) -> Iterator[Subscription[S]]:
         """Return the subscriptions of one subscriber; only these are read."""

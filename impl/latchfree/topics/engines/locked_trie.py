@@ -12,46 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import chain
-from typing import Generic
 
+from latchfree.topics.branches import Branch
 from latchfree.topics.dialects import Dialect
 from latchfree.topics.engines.plain import PlainMatcher
 from latchfree.topics.pattern import Kind, Pattern
 from latchfree.topics.subscription import S, Subscription
-
-
-class Node(Generic[S]):
-    """The subscriptions whose patterns end here, and the next words of longer patterns."""
-
-    __slots__ = ("held", "literals", "many", "one")
-
-    def __init__(self) -> None:
-        self.literals: dict[str, Node[S]] = {}
-        self.one: Node[S] | None = None
-        self.many: Node[S] | None = None
-        self.held: set[Subscription[S]] = set()
-
-    @property
-    def ends(self) -> bool:
-        """Whether no pattern goes on from here."""
-        return not self.literals and self.one is None and self.many is None
-
-    def child(self, word: str, kind: Kind) -> Node[S] | None:
-        """Return the node for a word of a pattern."""
-        if kind == Kind.LITERAL:
-            return self.literals.get(word)
-        return self.one if kind == Kind.ONE else self.many
-
-    def put(self, word: str, kind: Kind, child: Node[S] | None) -> None:
-        """Make `child` the node for a word of a pattern; None takes the node away."""
-        if kind == Kind.ONE:
-            self.one = child
-        elif kind == Kind.MANY:
-            self.many = child
-        elif child is not None:
-            self.literals[word] = child
-        else:
-            del self.literals[word]
 
 
 class LockedTrie(PlainMatcher[S]):
@@ -63,22 +29,14 @@ class LockedTrie(PlainMatcher[S]):
         ``"amqp"``, ``"nats"`` or ``"mqtt"``.
     """
 
-    finds_prefixes = True
-
     def __init__(self, dialect: str | Dialect = "amqp") -> None:
         super().__init__(dialect)
-        self._root: Node[S] = Node()
+        self._root: Branch[S] = Branch()
         self._nodes = 1
 
     def _add(self, subscription: Subscription[S], pattern: Pattern) -> None:
-        node = self._root
-        for word, kind in zip(pattern.words, pattern.kinds, strict=True):
-            child = node.child(word, kind)
-            if child is None:
-                child = Node[S]()
-                node.put(word, kind, child)
-                self._nodes += 1
-            node = child
+        node, made = self._root.grow(pattern)
+        self._nodes += made
         node.held.add(subscription)
 
     def _drop(self, subscription: Subscription[S], pattern: Pattern) -> None:
@@ -95,8 +53,8 @@ class LockedTrie(PlainMatcher[S]):
             self._nodes -= 1
 
     def _find(self, words: tuple[str, ...]) -> Iterator[Subscription[S]]:
-        ended: set[Node[S]] = set()  # nodes behind a wildcard for many words whose subscriptions were yielded
-        staying: set[Node[S]] = set()
+        ended: set[Branch[S]] = set()  # nodes behind a wildcard for many words whose subscriptions were yielded
+        staying: set[Branch[S]] = set()
         reached = {self._root}
         least = self._dialect.least
         for n, word in enumerate(words):
@@ -122,7 +80,9 @@ class LockedTrie(PlainMatcher[S]):
         for node in chain(staying, reached):
             yield from node.held
 
-    def _skip(self, reached: set[Node[S]], staying: set[Node[S]], ended: set[Node[S]]) -> Iterator[Subscription[S]]:
+    def _skip(
+        self, reached: set[Branch[S]], staying: set[Branch[S]], ended: set[Branch[S]]
+    ) -> Iterator[Subscription[S]]:
         """Follow wildcards for many words that stand for no word; keep nodes, or yield their subscriptions."""
         todo = list(reached)
         while todo:
@@ -143,16 +103,16 @@ class LockedTrie(PlainMatcher[S]):
             return super().subscriptions()
         special = {self._dialect.one: Kind.ONE, self._dialect.many: Kind.MANY}
         with self._lock:
-            node: Node[S] | None = self._root
+            node: Branch[S] | None = self._root
             for word in words:
                 node = None if node is None else node.child(word, special.get(word, Kind.LITERAL))
-            todo = [] if node is None else [node]
-            found: list[Subscription[S]] = []
-            while todo:
-                node = todo.pop()
-                found += node.held
-                todo += [each for each in (*node.literals.values(), node.one, node.many) if each is not None]
+            found = [] if node is None else node.whole()
         return iter(sorted(found, key=lambda each: each.number))
+
+    def may_overlap(self, pattern: Pattern) -> list[Subscription[S]]:
+        """Return the subscriptions whose patterns overlap with a pattern, and some that do not, by their numbers."""
+        with self._lock:
+            return self._root.may_overlap(pattern)
 
     def _details(self) -> Mapping[str, float]:
         return {"nodes": self._nodes}

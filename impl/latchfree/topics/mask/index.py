@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latchfree.extras import optional
+from latchfree.topics.branches import Branch
 from latchfree.topics.columns import check_texts, text_column
 from latchfree.topics.dialects import DIALECTS, Dialect, exact_bytes, get_dialect
 from latchfree.topics.errors import FrozenMatcher, InvalidTopic
@@ -32,6 +33,7 @@ from latchfree.topics.mask.kernels import records, shapes
 from latchfree.topics.mask.kernels.search import Tables
 from latchfree.topics.mask.kernels.trie import Trie
 from latchfree.topics.mask.numbering import Numbering, number
+from latchfree.topics.pattern import Pattern
 from latchfree.topics.snapshot import Snapshot
 from latchfree.topics.subscription import S, Stats, Subscription
 from latchfree_support.publishing import publish_file
@@ -59,6 +61,7 @@ class MaskIndex(Snapshot[S]):
         self._arrays = arrays
         self._matches = 0
         self._matched = 0
+        self._branches: Branch[S] | None = None
         self._width = int(arrays["width"][0])
         self._trie = Trie(**{name: arrays[f"trie_{name}"] for name in Trie._fields})
         self._classes = class_table(dialect, patterns=False)
@@ -235,6 +238,18 @@ class MaskIndex(Snapshot[S]):
             held, text, at = self._record(at)
             if self._dialect.split(text)[: len(words)] == words:
                 yield from held
+
+    def may_overlap(self, pattern: Pattern) -> list[Subscription[S]]:
+        """Return the subscriptions whose patterns overlap with a pattern, and some that do not; without queues.
+
+        The first call reads all subscriptions.
+        """
+        if self._branches is None:
+            root: Branch[S] = Branch()
+            for each in self.subscriptions():
+                root.grow(self._dialect.pattern(each.pattern))[0].held.add(each)
+            self._branches = root
+        return self._branches.may_overlap(pattern)
 
     def snapshot(self) -> MaskIndex[S]:
         """Return the index itself, which never changes."""

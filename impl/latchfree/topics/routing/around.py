@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic
 
 from latchfree.topics.dialects import Dialect
 from latchfree.topics.matcher import Matcher
+from latchfree.topics.pattern import Pattern
 from latchfree.topics.snapshot import Snapshot
 from latchfree.topics.subscription import S, Stats, Subscription
 
@@ -70,6 +71,11 @@ class Around(Generic[S]):
     def subscriptions(self, prefix: str | None = None) -> Iterator[Subscription[S]]:
         """Return the subscriptions, or those whose patterns have the words of `prefix` first."""
         return self._matcher.subscriptions(prefix)
+
+    def may_overlap(self, pattern: Pattern) -> Iterable[Subscription[S]]:
+        """Return the subscriptions whose patterns overlap with a pattern, and perhaps others."""
+        find = getattr(self._matcher, "may_overlap", None)
+        return self.subscriptions() if find is None else find(pattern)
 
     def snapshot(self) -> Snapshot[S]:
         """Return the current subscriptions, unchanging."""

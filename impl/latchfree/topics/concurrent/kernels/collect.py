@@ -113,7 +113,7 @@ def space_of(starts: Array, digits: Array, frames: Array, noted: Array, found: A
 
 
 @kernel
-def _flag(digit: Word, level: Word, prefix: Word) -> Word:
+def flag_at(digit: Word, level: Word, prefix: Word) -> Word:
     """Return the bit of a digit in a C-node at `level`, 0 if the digit's lower bits are not those of `prefix`."""
     if level != NIL and (digit ^ prefix) << (_64 - level) != NIL:
         return NIL
@@ -127,16 +127,16 @@ def _wanted(
     """Return the bits of the slots to follow in a C-node."""
     if mode == ALL:
         return _ALL_SLOTS
-    flags = NIL if hidden and at == NIL else _flag(d.ANY_WORDS, level, prefix)
+    flags = NIL if hidden and at == NIL else flag_at(d.ANY_WORDS, level, prefix)
     if at < count:
-        flags |= _flag(peek(digits, at), level, prefix)
+        flags |= flag_at(peek(digits, at), level, prefix)
         if not hidden or at != NIL:
-            flags |= _flag(d.ANY_WORD, level, prefix)
+            flags |= flag_at(d.ANY_WORD, level, prefix)
     if mode == EXACT:
-        return flags if at < count else flags | _flag(d.END, level, prefix)
+        return flags if at < count else flags | flag_at(d.END, level, prefix)
     for k in range(at + ONE, count):
-        flags |= _flag(peek(digits, np.uint64(k)), level, prefix)
-    return flags | _flag(d.END, level, prefix)
+        flags |= flag_at(peek(digits, np.uint64(k)), level, prefix)
+    return flags | flag_at(d.END, level, prefix)
 
 
 @kernel
