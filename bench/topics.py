@@ -2,9 +2,10 @@
 
 Part ``w0`` matches topics of workload W0 in bulk beside paho's MQTTMatcher and google-re2; part ``seed`` repeats the
 published experiments, cold and hot, on topics that differ; part ``threads`` mixes reads and writes in threads; part
-``churn`` matches while subscriptions come and go; part ``many`` puts six ``#`` in one pattern of AMQP. Times are CPU
-nanoseconds of the calling thread, the least of several rounds; of threads, wall microseconds. All engines that are
-given the same topics must find as many matches, or the benchmark fails.
+``churn`` matches while subscriptions come and go; part ``many`` puts six ``#`` in one pattern of AMQP; part ``filter``
+says what a Bloom filter before a matcher saves. Times are CPU nanoseconds of the calling thread, the least of several
+rounds; of threads, wall microseconds. All engines that are given the same topics must find as many matches, or the
+benchmark fails.
 """
 
 from __future__ import annotations
@@ -26,9 +27,10 @@ from rich.table import Table
 from matching.churn import churn
 from matching.engines import ENGINES, OURS, maker
 from matching.patterns import seed_topics, w0_patterns, w0_topics
+from matching.prefilter import prefilter
 from measuring import report
 
-PARTS = ("w0", "seed", "threads", "churn", "many")
+PARTS = ("w0", "seed", "threads", "churn", "many", "filter")
 
 
 def least(step: Callable[[], Any], rounds: int) -> tuple[float, Any]:
@@ -186,6 +188,7 @@ def show(console: Console, rows: list[dict[str, Any]]) -> None:
     paho = {row["size"]: row["match"] for row in rows if row["engine"].startswith("paho") and row["part"] == "w0"}
     titles = {"w0": "W0, CPU ns", "seed": "cold and hot, CPU ns", "threads": "threads, wall us an operation"}
     titles |= {"churn": "churn, ns a topic, alone and beside so many that come and go a second"}
+    titles |= {"filter": "a filter before the patterns, CPU ns a topic"}
     titles |= {"many": "several # and a key of forty words, CPU ns"}
     for part, title in titles.items():
         chosen = [row for row in rows if row["part"] == part]
@@ -210,6 +213,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", metavar="NAMES", help=f"comma-separated, of: {', '.join([*ENGINES, *OURS])}")
     parser.add_argument("--sizes", default="1000,100000,1000000", help="numbers of patterns in W0")
     parser.add_argument("--churn-size", type=int, default=300_000, help="subscriptions that stay")
+    parser.add_argument("--filter-size", type=int, default=100_000, help="patterns behind a filter")
     parser.add_argument("--churn-rate", type=int, default=20_000, help="that come, and that go, a second")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seed", type=int, default=1, help="of patterns and topics")
@@ -237,6 +241,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         rows.append(churn(given.churn_size, given.churn_rate, given.rounds, given.seed))
     if "many" in parts:
         rows += many([name for name in ours if name in ("trie", "concurrent")], given.rounds)
+    if "filter" in parts:
+        progress.print("filter")
+        rows += prefilter(given.filter_size, given.rounds, given.seed, least)
     console = Console(highlight=False)
     load = ", ".join(f"{load:.1f}" for load in where["load_before"])
     console.print(f"{where['processor']}, {where['processors']} processors; load before: {load}; seed {given.seed}")

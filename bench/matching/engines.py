@@ -57,7 +57,8 @@ def concurrent(patterns: list[str]) -> Any:
     return matcher
 
 
-def _mask(patterns: list[str]) -> Any:
+def mask(patterns: list[str]) -> Any:
+    """A `MaskIndex` of patterns, numbered from 0."""
     from latchfree.topics import MaskIndex
 
     return MaskIndex.build(pa.array(patterns), pa.array(range(len(patterns))), "mqtt")
@@ -66,7 +67,7 @@ def _mask(patterns: list[str]) -> Any:
 def _cached(patterns: list[str]) -> Any:
     from latchfree.topics import CachedMatcher
 
-    return CachedMatcher(_mask(patterns), entries=4096)
+    return CachedMatcher(mask(patterns), entries=4096)
 
 
 def _paho(patterns: list[str]) -> Any:
@@ -110,7 +111,7 @@ def _first_512(topics: list[str]) -> Any:
 
 
 ENGINES = {
-    "mask": Engine(_mask, pa.array, _bulk, lambda n: 100_000),
+    "mask": Engine(mask, pa.array, _bulk, lambda n: 100_000),
     "mask cached (512 topics)": Engine(_cached, _first_512, _bulk, lambda n: 100_000),
     "concurrent": Engine(concurrent, pa.array, _bulk, lambda n: 100_000),
     "trie": Engine(_ours("trie"), list, _single, lambda n: 10_000 if n <= 100_000 else 0),

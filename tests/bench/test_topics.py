@@ -22,16 +22,17 @@ def run(*arguments):
 
 
 def test_all_parts(tmp_path):
-    small = ("--sizes", "1000", "--churn-size", "2000", "--rounds", "1")
+    small = ("--sizes", "1000", "--churn-size", "2000", "--filter-size", "1000", "--rounds", "1")
     result = run("--only", "mask,trie,optimized,concurrent", *small, "--json", tmp_path / "found.json")
     assert result.returncode == 0, result.stderr
     rows = json.loads((tmp_path / "found.json").read_text())["rows"]
-    assert {row["part"] for row in rows} == {"w0", "seed", "threads", "churn", "many"}
+    assert {row["part"] for row in rows} == {"w0", "seed", "threads", "churn", "many", "filter"}
     assert {row["engine"] for row in rows if row["part"] == "w0"} == {"mask", "trie", "optimized", "concurrent"}
     (churned,) = [row for row in rows if row["part"] == "churn"]
     assert churned["rate"] > 0
     assert len([row for row in rows if row["part"] == "many"]) == 6
-    (mask,) = [row for row in rows if row["engine"] == "mask"]
+    (mask,) = [row for row in rows if row["engine"] == "mask" and row["part"] == "w0"]
     assert 0 < mask["index bytes"] <= 30
     assert len([row for row in rows if row["part"] == "threads"]) == 24
+    assert len([row for row in rows if row["part"] == "filter"]) == 4
     assert "W0, CPU ns" in result.stdout
