@@ -25,7 +25,7 @@ REVIEWED = {
     "latchfree.border.calls": {"builtin(self.definition(name))", "define(name)"},
     # arrays made beside the call, of a length that the kernel is told or that both take from one place
     "latchfree.arena.census": {"ARENA.count"},
-    "latchfree.topics.concurrent.store": {"TOPICS.create", "TOPICS.scan"},
+    "latchfree.topics.concurrent.store": {"TOPICS.create", "TOPICS.near", "TOPICS.scan"},
     # `Store.key` and `Store.value` have checked kind, length and range; the context is `new_context`'s
     "latchfree.ctrie.binding": {"border.builtin(TRIE.definition(name))"},
     "latchfree.ctrie.store": {
@@ -66,8 +66,9 @@ REVIEWED = {
     "latchfree.streams.handle": {"RING.count"},
     # a slot that `slot_of` has found, of a ring that the directory names or that this opening has made
     "latchfree.streams.named": {"ARENA.change_entry", "RING.adopt", "RING.sweep"},
-    # blocks that `_store` has taken and the ring has handed out once; slices of the arena's words are checked by NumPy
-    "latchfree.streams.messages": {"RING.free_block", "RING.take_block"},
+    # an array of the call's own, whose offsets came from compiled calls; one place of it, with the length of the data
+    "latchfree.streams.blocks": {"RING.free_blocks", "RING.take_block"},
+    "latchfree.streams.messages": {"RING.get_block", "RING.get_many", "RING.put_block", "RING.put_blocks"},
     # words of a record that `Place` has written, in memory of the size that the shape needs
     "latchfree.sketches.common.place": {"SKETCH.create", "SKETCH.end", "SKETCH.free", "SKETCH.is_quiet", "round_up"},
     # arrays as long as the shape says; `_merge` has compared the shapes
