@@ -3,9 +3,9 @@
 Part ``w0`` matches topics of workload W0 in bulk beside paho's MQTTMatcher and google-re2; part ``seed`` repeats the
 published experiments, cold and hot, on topics that differ; part ``threads`` mixes reads and writes in threads; part
 ``churn`` matches while subscriptions come and go; part ``many`` puts six ``#`` in one pattern of AMQP; part ``filter``
-says what a Bloom filter before a matcher saves. Times are CPU nanoseconds of the calling thread, the least of several
-rounds; of threads, wall microseconds. All engines that are given the same topics must find as many matches, or the
-benchmark fails.
+says what a Bloom filter before a matcher saves; part ``pipe`` has topics go through `latchfree match`. Times are CPU
+nanoseconds of the calling thread, the least of several rounds; of threads, wall microseconds. All engines that are
+given the same topics must find as many matches, or the benchmark fails.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import argparse
 import gc
 import json
 import sys
+import tempfile
 import threading
 import time
 import tracemalloc
@@ -27,10 +28,11 @@ from rich.table import Table
 from matching.churn import churn
 from matching.engines import ENGINES, OURS, maker
 from matching.patterns import seed_topics, w0_patterns, w0_topics
+from matching.piping import piping
 from matching.prefilter import prefilter
 from measuring import report
 
-PARTS = ("w0", "seed", "threads", "churn", "many", "filter")
+PARTS = ("w0", "seed", "threads", "churn", "many", "filter", "pipe")
 
 
 def least(step: Callable[[], Any], rounds: int) -> tuple[float, Any]:
@@ -189,6 +191,7 @@ def show(console: Console, rows: list[dict[str, Any]]) -> None:
     titles = {"w0": "W0, CPU ns", "seed": "cold and hot, CPU ns", "threads": "threads, wall us an operation"}
     titles |= {"churn": "churn, ns a topic, alone and beside so many that come and go a second"}
     titles |= {"filter": "a filter before the patterns, CPU ns a topic"}
+    titles |= {"pipe": "the command latchfree match with pipes, by the clock"}
     titles |= {"many": "several # and a key of forty words, CPU ns"}
     for part, title in titles.items():
         chosen = [row for row in rows if row["part"] == part]
@@ -214,6 +217,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--sizes", default="1000,100000,1000000", help="numbers of patterns in W0")
     parser.add_argument("--churn-size", type=int, default=300_000, help="subscriptions that stay")
     parser.add_argument("--filter-size", type=int, default=100_000, help="patterns behind a filter")
+    parser.add_argument("--pipe-size", type=int, default=100_000, help="subscriptions of the command")
+    parser.add_argument("--pipe-topics", type=int, default=1_000_000, help="topics through a pipe")
     parser.add_argument("--churn-rate", type=int, default=20_000, help="that come, and that go, a second")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seed", type=int, default=1, help="of patterns and topics")
@@ -244,6 +249,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     if "filter" in parts:
         progress.print("filter")
         rows += prefilter(given.filter_size, given.rounds, given.seed, least)
+    if "pipe" in parts:
+        progress.print("pipe")
+        with tempfile.TemporaryDirectory() as folder:
+            rows += piping(Path(folder), given.pipe_size, given.pipe_topics, given.seed)
     console = Console(highlight=False)
     load = ", ".join(f"{load:.1f}" for load in where["load_before"])
     console.print(f"{where['processor']}, {where['processors']} processors; load before: {load}; seed {given.seed}")

@@ -22,11 +22,24 @@ def run(*arguments):
 
 
 def test_all_parts(tmp_path):
-    small = ("--sizes", "1000", "--churn-size", "2000", "--filter-size", "1000", "--rounds", "1")
+    small = (
+        "--sizes",
+        "1000",
+        "--churn-size",
+        "2000",
+        "--filter-size",
+        "1000",
+        "--pipe-size",
+        "1000",
+        "--pipe-topics",
+        "2000",
+        "--rounds",
+        "1",
+    )
     result = run("--only", "mask,trie,optimized,concurrent", *small, "--json", tmp_path / "found.json")
     assert result.returncode == 0, result.stderr
     rows = json.loads((tmp_path / "found.json").read_text())["rows"]
-    assert {row["part"] for row in rows} == {"w0", "seed", "threads", "churn", "many", "filter"}
+    assert {row["part"] for row in rows} == {"w0", "seed", "threads", "churn", "many", "filter", "pipe"}
     assert {row["engine"] for row in rows if row["part"] == "w0"} == {"mask", "trie", "optimized", "concurrent"}
     (churned,) = [row for row in rows if row["part"] == "churn"]
     assert churned["rate"] > 0
