@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from latchfree_evidence.symbolic.code import Code, Twin
-from latchfree_evidence.symbolic.words import Undefined, Word, popcount, trailing_zeros, word_of
+from latchfree_evidence.symbolic.words import Undefined, Word, high_product, popcount, trailing_zeros, word_of
 
 
 class SymbolicMemory:
@@ -51,6 +51,7 @@ def _nothing(*given: Any) -> None:
 _MEANING: dict[str, Callable[..., Any]] = {
     "popcount": popcount,
     "trailing_zeros": trailing_zeros,
+    "high_product": high_product,
     "load": SymbolicMemory.read,
     "load_seq": SymbolicMemory.read,
     "load_unsure": SymbolicMemory.read,

@@ -234,6 +234,15 @@ def trailing_zeros(word: Any) -> Word:
     return Word(result)
 
 
+def high_product(one: Any, other: Any) -> Word:
+    """Return the upper word of a product."""
+    one, other = Word(one), Word(other)
+    if one.known and other.known:
+        return Word(int(one.value) * int(other.value) >> BITS)
+    product = z3.ZeroExt(BITS, one.term) * z3.ZeroExt(BITS, other.term)
+    return Word(z3.Extract(2 * BITS - 1, BITS, product))
+
+
 def either(condition: Truth | bool, yes: Any, no: Any) -> Word:
     """One of two words, without a fork."""
     return Word(z3.If(term_of(condition), Word(yes).term, Word(no).term))

@@ -37,12 +37,12 @@ def rank_of(h: Word, precision: Word) -> Word:
 def raise_register(mem: Handle, at: Word, shift: Word, rank: Word) -> None:
     """Raise the register at a bit of a word to a rank, unless it is as high."""
     while True:
-        # spec: none -- acquire: registers never fall, so one that is high enough stays so.
+        # spec: HyperLogLog!Load -- acquire: registers never fall, so one that is high enough stays so.
         word = load(mem, at)
         held = (word >> shift) & _BYTE
         if held >= rank:
             return
-        # spec: none -- seq_cst: fails if any register of the word has changed, which a store would undo.
+        # spec: HyperLogLog!Raise -- seq_cst: fails if any register of the word has changed, which a store (X19) would undo.
         if cas(mem, at, word, word + ((rank - held) << shift)):
             return
 
@@ -84,7 +84,7 @@ def count_ranks(mem: Handle, me: Word, record: Word, number: Word, counts: Array
     if not enter(mem, me, record, number):
         return GONE
     for k in range(peek(mem, record + CELLS)):
-        # spec: none -- acquire: sees the ranks of every add that has returned before.
+        # spec: HyperLogLog!ReadWord -- acquire: sees the ranks of every add that has returned before.
         word = load(mem, record + FIRST_CELL + np.uint64(k))
         for _ in range(8):
             counts[word & _BYTE] += 1
