@@ -42,7 +42,7 @@ def raise_register(mem: Handle, at: Word, shift: Word, rank: Word) -> None:
         held = (word >> shift) & _BYTE
         if held >= rank:
             return
-        # spec: HyperLogLog!Raise -- seq_cst: fails if any register of the word has changed, which a store (X19) would undo.
+        # spec: HyperLogLog!Raise -- seq_cst: fails if any register of the word has changed, else it would fall (X19).
         if cas(mem, at, word, word + ((rank - held) << shift)):
             return
 
