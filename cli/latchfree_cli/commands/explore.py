@@ -35,6 +35,7 @@ class StrategyName(StrEnum):
     """How the next thread is chosen."""
 
     dpor = "dpor"
+    graphs = "graphs"
     bounded = "bounded"
     pct = "pct"
     random = "random"
