@@ -71,8 +71,9 @@ def explore(
     scenario : str or Scenario, optional
         Which operations to run, such as ``"put(1, 1) | put(1, 2); get(1)"``; by default random ones, from `seed`.
     strategy : str, optional
-        "dpor" (exhaustive, the default for a given scenario), "bounded" (exhaustive up to so many preemptions), "pct"
-        (the default for random scenarios), "random", or "directed" (along `script`).
+        "dpor" (exhaustive, the default for a given scenario), "graphs" (exhaustive, one run for each execution graph
+        that `memory` allows), "bounded" (exhaustive up to so many preemptions), "pct" (the default for random
+        scenarios), "random", or "directed" (along `script`).
     seed : int
         Of scenarios and of random strategies.
     schedules : int, optional
@@ -107,7 +108,8 @@ def explore(
     Raises
     ------
     ValueError
-        For an unknown target, strategy or memory model, a number out of range, or a scenario that makes no sense.
+        For an unknown target, strategy or memory model, a number out of range, or a scenario that makes no sense; and
+        for what strategy "graphs" does not serve.
     latchfree_explore.board.stacks.Unsupported
         If this machine is not Linux on x86-64 or aarch64.
     KeyboardInterrupt
@@ -115,7 +117,8 @@ def explore(
 
     References
     ----------
-    Abdulla, Aronis, Jonsson, Sagonas, POPL 2014; Musuvathi and Qadeer, PLDI 2007; Burckhardt et al., ASPLOS 2010.
+    Kokologiannakis, Marmanis, Gladstein, Vafeiadis, POPL 2022; Abdulla, Aronis, Jonsson, Sagonas, POPL 2014; Musuvathi
+    and Qadeer, PLDI 2007; Burckhardt et al., ASPLOS 2010.
     """
     chosen = strategy_named(strategy or ("pct" if scenario is None else "dpor"))
     _validate(chosen, scenario, schedules, bound, script, memory)
@@ -228,33 +231,24 @@ def _explore(result: Exploration, plan: _Plan, scenarios: Iterable[Scenario]) ->
         result.verdict = "unknown"
         result.reason = "nothing wrong so far, but not every interleaving was run"
     else:
-        result.reason = plan.strategy.claim.format(bound=plan.bound)
-        if plan.memory != "sc":
+        result.reason = plan.strategy.claim.format(bound=plan.bound, memory=plan.memory)
+        if plan.memory != "sc" and not plan.strategy.by_graphs:
             result.reason += f", and whatever {plan.memory} lets loads read"
 
 
 def _search(result: Exploration, machine: Machine, plan: _Plan, deadline: float | None) -> Tally:
     """Search one scenario, and add what was run to the result, also if Ctrl-C ends the search."""
-    from latchfree_explore import script, search
     from latchfree_explore.board import layout as b
 
     left = plan.each
     if plan.schedules is not None:
         left = min(left or plan.schedules, plan.schedules - result.schedules)
-    schedule = script.schedule_of(machine, plan.script) if plan.script else []
     base, number = result.schedules, result.scenarios + 1
     before = int(machine.board[b.SCHEDULES]), int(machine.board[b.SLEPT])
     began = time.monotonic()
     try:
-        done = search.run(
-            machine,
-            plan.strategy,
-            seed=plan.seed,
-            bound=plan.bound,
-            schedules=left,
-            deadline=deadline,
-            schedule=schedule,
-            on_progress=lambda done: plan.on_progress(base + done, number, str(machine.scenario)),
+        done = _run(
+            machine, plan, left, deadline, lambda done: plan.on_progress(base + done, number, str(machine.scenario))
         )
         result.checked += done.checked
         result.forbidden += done.forbidden
@@ -267,10 +261,31 @@ def _search(result: Exploration, machine: Machine, plan: _Plan, deadline: float 
         result.stale += int(machine.board[b.STALE])
         result.longest = max(result.longest, int(machine.board[b.LONGEST]))
         result.outcomes += int(machine.seen.total[0])
-        if plan.strategy.complete and plan.memory == "sc":
+        if plan.strategy.complete and plan.memory == "sc" and not plan.strategy.by_graphs:
             result.interleavings = (result.interleavings or 0.0) + float(machine.count.total[0])
             result.at_least = result.at_least or bool(machine.count.total[1] > 0)
     return done
+
+
+def _run(
+    machine: Machine, plan: _Plan, schedules: int | None, deadline: float | None, on_progress: Callable[[int], None]
+) -> Tally:
+    """Run schedules, or graphs, of one scenario."""
+    from latchfree_explore import script, search
+    from latchfree_explore.graphs import searching
+
+    if plan.strategy.by_graphs:
+        return searching.run(machine, schedules=schedules, deadline=deadline, on_progress=on_progress)
+    return search.run(
+        machine,
+        plan.strategy,
+        seed=plan.seed,
+        bound=plan.bound,
+        schedules=schedules,
+        deadline=deadline,
+        schedule=script.schedule_of(machine, plan.script) if plan.script else [],
+        on_progress=on_progress,
+    )
 
 
 def _minimise(result: Exploration, plan: _Plan) -> None:

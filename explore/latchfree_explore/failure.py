@@ -27,7 +27,8 @@ class Failure:
     message : str
         The problem in words.
     choices : list of int
-        Under a weak memory model, the choice of each step; empty otherwise.
+        Under a weak memory model, the choice of each step; below 0 where an execution graph gives what the machine
+        would not choose. Empty otherwise.
     models : tuple of str
         The memory models that allow the schedule, the strongest first.
     """
@@ -44,7 +45,7 @@ class Failure:
     @property
     def stale(self) -> int:
         """How many steps do not go by the newest value."""
-        return sum(choice > 0 for choice in self.choices)
+        return sum(choice != 0 for choice in self.choices)
 
     @property
     def context_switches(self) -> int:

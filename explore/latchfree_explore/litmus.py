@@ -19,6 +19,9 @@ from latchfree.atomics import cas, exchange, fence, fetch_add, load, load_seq, p
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Word
 from latchfree_explore.board import layout as b
+from latchfree_explore.graphs.exploring import visit
+from latchfree_explore.graphs.guiding import Guide
+from latchfree_explore.graphs.steps import rows_of
 from latchfree_explore.machine import loop
 from latchfree_explore.machine.access import base_of
 from latchfree_explore.machine.machine import Machine
@@ -28,6 +31,7 @@ from latchfree_explore.strategies.dpor import DPOR
 from latchfree_explore.target import Memory, Target
 from latchfree_explore.views.weakening import NOT_SEQ, RELAXED
 from latchfree_explore.weak.axioms import Model, allowed_by
+from latchfree_explore.weak.graph import Graph
 from latchfree_explore.weak.outcomes import Outcome
 from latchfree_explore.weak.programs import Program
 
@@ -162,6 +166,59 @@ def schedules(program: Program, memory: str = "rc11") -> Iterator[tuple[Outcome,
     while machine.drive(1) != loop.COMPLETE:
         if machine.status == b.DONE:
             yield _outcome(program, machine), allowed_by(machine.execution())
+
+
+def graphs(program: Program, model: Model) -> Iterator[Graph]:
+    """Run a program once for each execution graph that a memory model allows.
+
+    Parameters
+    ----------
+    program : Program
+        One that `can_run`.
+    model : {"sc", "tso", "sra", "rc11"}
+        The memory.
+
+    Yields
+    ------
+    Graph
+        As the runs have it.
+
+    Raises
+    ------
+    ValueError
+        If the explorer has no such accesses, or some are plain: these are in no graph.
+    """
+    if any(each.order == "na" for line in program.threads for each in line):
+        raise ValueError(f"{program} has plain accesses; ask whether a graph of it `races`")
+    words = {_FIRST + k: word for k, word in enumerate(program.initial)}
+    for visited in visit(Guide(_ready(program, "rc11")), model):
+        rows = [
+            row if row.word is None else row._replace(word=words[int(row.word)]) for row in rows_of(visited.state).rows
+        ]
+        yield Graph.record(rows, program.initial)
+
+
+def a_graph_races(program: Program, model: Model) -> bool:
+    """Return whether an execution graph of a program that a memory model allows has a data race.
+
+    Parameters
+    ----------
+    program : Program
+        One that `can_run`.
+    model : {"sc", "tso", "sra", "rc11"}
+        The memory.
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    ValueError
+        If the explorer has no such accesses.
+    """
+    machine = _ready(program, "rc11")
+    return any(machine.board[b.RACED] for _ in visit(Guide(machine), model))
 
 
 def races(program: Program, memory: str = "rc11") -> bool:

@@ -64,6 +64,8 @@ def _access(step: Step) -> Text:
 
 def back(step: Step) -> str:
     """Say how a step does not go by the newest value."""
+    if step.choice < 0:  # the graph gives it, and not the machine's choice
+        return "placed where its graph says" if step.kind == "store" else "old: what its graph says"
     newer = "one newer" if step.choice == 1 else f"{step.choice} newer"
     return f"placed before {newer}" if step.kind == "store" else f"old: there is {newer}"
 

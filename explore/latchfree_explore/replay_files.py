@@ -109,7 +109,7 @@ def validated(given: Any, where: str) -> dict[str, Any]:
         raise ReplayError(f"{where}: 'memory' must be one of {', '.join(MODELS)}, not {document['memory']!r}")
     steps = sum(steps for _, steps in document["schedule"])
     for piece in document["choices"]:
-        if not (isinstance(piece, list) and len(piece) == 2 and all(type(n) is int and n >= 0 for n in piece)):
+        if not (isinstance(piece, list) and len(piece) == 2 and all(type(n) is int for n in piece) and piece[0] >= 0):
             raise ReplayError(f"{where}: 'choices' is a list of [step, choice], not {piece!r}")
         if piece[0] >= steps:
             raise ReplayError(f"{where}: 'choices' names step {piece[0]}, but 'schedule' has {steps}")

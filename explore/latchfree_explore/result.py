@@ -20,9 +20,10 @@ class Exploration:
     reason : str
         Why, in one line.
     schedules : int
-        Schedules run to their end.
+        Schedules run to their end; with "graphs", one for each execution graph.
     slept : int
-        Schedules cut short by partial-order reduction because an equivalent one was run.
+        Schedules cut short by partial-order reduction because an equivalent one was run; graphs that are no execution,
+        since a thread that waits would go on, or clients would have known better.
     scenarios : int
     outcomes : int
         Different results of the operations.

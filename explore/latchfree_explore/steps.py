@@ -25,7 +25,8 @@ class Step:
     succeeded : bool
         False for a compare-and-swap that failed.
     choice : int
-        Under a weak memory model: 0 for the newest value, 1 for the one before, and so on; of a store, its place.
+        Under a weak memory model: 0 for the newest value, 1 for the one before, and so on; of a store, its place. Below
+        0 for what an execution graph gives.
     """
 
     thread: int

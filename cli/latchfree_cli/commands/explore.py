@@ -35,6 +35,7 @@ class StrategyName(StrEnum):
     """How the next thread is chosen."""
 
     dpor = "dpor"
+    graphs = "graphs"
     bounded = "bounded"
     pct = "pct"
     random = "random"
@@ -209,7 +210,10 @@ def summary(result: "Exploration") -> str:
     if result.forbidden:
         lines.append(f"  {result.forbidden:,} schedules would be wrong, but {result.memory} forbids them")
     if result.slept:
-        lines.append(f"  {result.slept:,} more were cut short: equivalent ones had been run")
+        why = "equivalent ones had been run"
+        if result.strategy == "graphs":
+            why = "a thread that waits there would go on, or clients would have known better"
+        lines.append(f"  {result.slept:,} more were cut short: {why}")
     return "\n".join(lines)
 
 

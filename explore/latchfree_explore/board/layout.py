@@ -94,11 +94,18 @@ RACE_WRITES: Final = 88  # whether the earlier access wrote
 RACE_PLAIN: Final = 89  # whether the earlier access was plain
 WEAKENED: Final = 90  # how many sites are weakened, and the address of their list: a site, and how
 WEAK_SITES: Final = 91
+GUIDED: Final = 92  # whether an execution graph answers the accesses: NOT_GUIDED and so on
 
 # What is watched.
 NOT_WATCHED: Final = 0
 RACES: Final = 1  # memory is sequentially consistent; plain accesses must be ordered by happens-before
 WEAK: Final = 2  # a load may read an older message too, and a store may come before newer ones
+
+# Who answers the accesses of given steps, see `latchfree_explore.graphs`.
+NOT_GUIDED: Final = 0
+GUIDED_ALONG: Final = 1  # a graph does; what follows is the newest, and only what the graph orders is known
+GUIDED_ON: Final = 2  # the same, and a thread that pauses goes on, woken or not
+TRANSLATED: Final = 3  # a graph does; each step notes which choice that is where no graph answers
 
 # Modes.
 ALONE: Final = 0  # one fiber runs, nobody interferes

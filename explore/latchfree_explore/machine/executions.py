@@ -74,7 +74,7 @@ def _accesses(watched: Watched, steps: list[list[int]]) -> Iterator[_Event]:
         if kind == b.FENCE and watched.how(step[b.S_SITE]) == weakening.AS_CODED:
             yield _Event((k, 1), Row(thread, "F", None, "sc"))
         if kind < b.FENCE and kind not in (b.PEEK, b.POKE):
-            row = Row(thread, "R", step[b.S_AT], _order(kind, watched.how(step[b.S_SITE])), value=step[b.S_NEW])
+            row = Row(thread, "R", step[b.S_AT], order_of(kind, watched.how(step[b.S_SITE])), value=step[b.S_NEW])
             if kind == b.STORE or (kind == b.EXCHANGE and watched.how(step[b.S_SITE]) == weakening.AS_STORE):
                 row = row._replace(kind="W")
             elif step[b.S_MADE]:
@@ -84,7 +84,7 @@ def _accesses(watched: Watched, steps: list[list[int]]) -> Iterator[_Event]:
             yield _Event((k, 1), row, step[b.S_MADE], step[b.S_FROM])
 
 
-def _order(kind: int, how: int) -> Order:
+def order_of(kind: int, how: int) -> Order:
     """Return the order of an access, weakened or not."""
     if how == weakening.RELAXED:
         return "rlx"

@@ -257,6 +257,18 @@ class Machine:
         returned = int(self.board[b.RETURNED]) if self.board[b.REAL_TIME] else 0
         return execution(self._watched, self.trace[: self.board[b.STEPS]], self.call_rows, returned)
 
+    def how(self, site: int) -> int:
+        """Return how the accesses of a site are weakened."""
+        return self._watched.how(site)
+
+    def poked(self) -> Iterator[tuple[int, int, int, int]]:
+        """Yield the last schedule's pokes of words that had messages: word, thread, after how many steps, value."""
+        return self._watched.pokes()
+
+    def held_first(self, word: int, otherwise: int) -> int:
+        """Return what a word held in the last schedule before its first message, or what is given if it has none."""
+        return self._watched.held_first(word, otherwise)
+
     def race(self) -> str:
         """Return what the data race of the last schedule is."""
         return self._watched.race()

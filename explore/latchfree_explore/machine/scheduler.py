@@ -23,9 +23,10 @@ from latchfree_explore.views.clocks import invoked
 def _runnable(board: Word) -> Word:
     """Return the mask of the threads that can make their next access."""
     mask = 0
+    awake = get(board, b.GUIDED) == b.GUIDED_ON
     for k in range(get(board, b.THREADS)):
         f = b.fiber(board, k)
-        if get(f, b.F_READY) and (get(f, b.F_KIND) != b.PAUSE or may_wake(board, k)):
+        if get(f, b.F_READY) and (get(f, b.F_KIND) != b.PAUSE or awake or may_wake(board, k)):
             mask |= 1 << k
     return mask
 

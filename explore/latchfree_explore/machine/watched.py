@@ -103,6 +103,24 @@ class Watched:
             if numbers:
                 yield int(row[tables.R_WORD]), numbers[::-1]
 
+    def pokes(self) -> Iterator[tuple[int, int, int, int]]:
+        """Yield the pokes of words that had messages: the word, the thread, after how many steps, and the value."""
+        used = int(self._board[b.MESSAGES_USED]) + 1
+        if (self._messages[1:used, tables.M_SORT] == tables.PLAIN).any():
+            for word, numbers in self.orders():
+                for k in numbers:
+                    poked = self.poke(k)
+                    if poked is not None:
+                        yield word, *poked, int(self._messages[k, tables.M_VALUE])
+
+    def held_first(self, word: int, otherwise: int) -> int:
+        """Return what a word held before its first message; or what is given, if the word has no messages."""
+        k = int(self._rows[self._row_of[word], tables.R_NEWEST])
+        while k:
+            otherwise = int(self._messages[k, tables.M_VALUE])
+            k = int(self._messages[k, tables.M_BEFORE])
+        return otherwise
+
     def poke(self, number: int) -> tuple[int, int] | None:
         """Return the thread that poked a message, and after how many steps; None if no poke made it."""
         message = self._messages[number]

@@ -35,8 +35,10 @@ class Strategy:
         vector clock, so that the interleavings are counted.
     needs_script : bool
         Whether it runs along a schedule that the caller gives, and along no other.
+    by_graphs : bool
+        Whether it runs once for each execution graph, which `latchfree_explore.graphs` makes.
     claim : str
-        What holds if nothing was wrong; ``{bound}`` stands for the bound.
+        What holds if nothing was wrong; ``{bound}`` stands for the bound, ``{memory}`` for the memory model.
     """
 
     name: str
@@ -50,4 +52,5 @@ class Strategy:
     exhaustive: bool = False
     complete: bool = False
     needs_script: bool = False
+    by_graphs: bool = False
     claim: str = "nothing wrong in what was run"

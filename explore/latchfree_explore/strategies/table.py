@@ -7,12 +7,13 @@ from typing import Final
 from latchfree_explore.strategies.bounded import BOUNDED
 from latchfree_explore.strategies.directed import DIRECTED
 from latchfree_explore.strategies.dpor import DPOR
+from latchfree_explore.strategies.graphs import GRAPHS
 from latchfree_explore.strategies.pct import PCT
 from latchfree_explore.strategies.random_choice import RANDOM
 from latchfree_explore.strategies.strategy import Strategy
 
 STRATEGIES: Final[dict[str, Strategy]] = {
-    strategy.name: strategy for strategy in (DPOR, BOUNDED, RANDOM, PCT, DIRECTED)
+    strategy.name: strategy for strategy in (DPOR, GRAPHS, BOUNDED, RANDOM, PCT, DIRECTED)
 }
 
 

@@ -16,10 +16,12 @@ from latchfree_explore.board.effects import effect, write
 from latchfree_explore.board.layout import get, put
 from latchfree_explore.views.choosing import place_after, read_from
 from latchfree_explore.views.clocks import join, tick
+from latchfree_explore.views.giving import given_place, given_to_read, is_given
 from latchfree_explore.views.races import is_plain, look, plain
 from latchfree_explore.views.tables import (
     ATOMIC_READS,
     ATOMIC_WRITES,
+    HELD,
     INITIAL,
     M_IS_UPDATE,
     M_SEEN,
@@ -29,6 +31,7 @@ from latchfree_explore.views.tables import (
     PLAIN_READS,
     PLAIN_WRITES,
     R_NEWEST,
+    RELEASED,
     SEQ,
     WRITTEN,
     add_message,
@@ -46,8 +49,7 @@ def _see(board: Word, m: Word, now: Word, acquires: Flag) -> None:
     me = get(board, b.CURRENT)
     if get(m, M_SEEN + me) == 0:
         put(m, M_SEEN + me, now)
-    if acquires:
-        join(board, clock(board, me), m + 8 * M_VIEW)
+    join(board, clock(board, me if acquires else HELD + me), m + 8 * M_VIEW)
 
 
 @kernel
@@ -57,8 +59,7 @@ def _make(board: Word, row: Word, after: Word, value: Word, seq: Flag, releases:
     at_the_end = after == get(row, R_NEWEST)
     m = add_message(board, row, after, value, SEQ if seq else WRITTEN)
     put(m, M_SEEN + me, now)
-    if releases:
-        join(board, m + 8 * M_VIEW, clock(board, me))
+    join(board, m + 8 * M_VIEW, clock(board, me if releases else RELEASED + me))
     if update:
         # A release sequence goes on through updates: who acquires this one also acquires what it read.
         before = message(board, after)
@@ -98,7 +99,10 @@ def watched(board: Word, kind: Word, at: Word, expected: Word, operand: Word, si
         if sure:
             put(row, ATOMIC_READS + me, now)
         if after != 0:
-            after = read_from(board, row, kind, expected, seq)
+            if is_given(board):
+                after = given_to_read(board, row, kind, expected, seq)
+            else:
+                after = read_from(board, row, kind, expected, seq)
             old = get(message(board, after), M_VALUE)
             put(step, b.S_FROM, number(board, after))
             _see(board, message(board, after), now, acquires)
@@ -111,7 +115,7 @@ def watched(board: Word, kind: Word, at: Word, expected: Word, operand: Word, si
             add_message(board, row, 0, old, INITIAL)
             after = get(row, R_NEWEST)
         if not reads:
-            after = place_after(board, row)
+            after = given_place(board, row) if is_given(board) else place_after(board, row)
         new = effect(kind, old, expected, operand)
         _make(board, row, after, new, seq, releases, reads, now)
     return old

@@ -50,7 +50,7 @@ def _known(board: Word, m: Word) -> Flag:
 
 
 @kernel
-def _readable(board: Word, m: Word, newest: Flag, kind: Word, expected: Word) -> Flag:
+def readable(board: Word, m: Word, newest: Flag, kind: Word, expected: Word) -> Flag:
     """Return whether an access that may read nothing older than message `m` may read `m` itself."""
     if kind >= b.CAS and (kind != b.CAS or get(m, M_VALUE) == expected):
         # An update comes next to what it reads, and two cannot.
@@ -61,7 +61,7 @@ def _readable(board: Word, m: Word, newest: Flag, kind: Word, expected: Word) ->
 
 
 @kernel
-def _is_floor(board: Word, m: Word, seq: Flag) -> Flag:
+def is_floor(board: Word, m: Word, seq: Flag) -> Flag:
     """Return whether nothing older than message `m` may be read."""
     sort = get(m, M_SORT)
     return sort == INITIAL or (seq and sort == SEQ) or _known(board, m)
@@ -89,9 +89,9 @@ def read_from(board: Word, row: Word, kind: Word, expected: Word, seq: Flag) -> 
     k = newest
     while get(board, b.WATCH) == b.WEAK:
         m = message(board, k)
-        if _readable(board, m, k == newest, kind, expected):
+        if readable(board, m, k == newest, kind, expected):
             choices += 1
-        if _is_floor(board, m, seq):
+        if is_floor(board, m, seq):
             break
         k = get(m, M_BEFORE)
     choice = _choice(board, choices)
@@ -99,7 +99,7 @@ def read_from(board: Word, row: Word, kind: Word, expected: Word, seq: Flag) -> 
         put(board, b.STALE, get(board, b.STALE) + 1)
     k = newest
     while choices > 0:
-        if _readable(board, message(board, k), k == newest, kind, expected):
+        if readable(board, message(board, k), k == newest, kind, expected):
             if choice == 0:
                 break
             choice -= 1
@@ -115,7 +115,7 @@ def place_after(board: Word, row: Word) -> Word:
         return newest
     choices = 1
     k = newest
-    while not _is_floor(board, message(board, k), False):
+    while not is_floor(board, message(board, k), False):
         if get(message(board, k), M_IS_UPDATE) == 0:
             choices += 1
         k = get(message(board, k), M_BEFORE)

@@ -12,7 +12,7 @@ from latchfree.jit import kernel
 from latchfree.kinds import Flag, Word
 from latchfree_explore.board import layout as b
 from latchfree_explore.board.layout import get, put
-from latchfree_explore.views.tables import CLIENT, FENCES, PAUSED, clock
+from latchfree_explore.views.tables import CLIENT, FENCES, HELD, PAUSED, RELEASED, clock
 from latchfree_explore.views.weakening import AS_CODED, weakening
 
 
@@ -43,12 +43,18 @@ def tick(board: Word, thread: Word) -> Word:
 
 
 @kernel
+def is_along(board: Word) -> Flag:
+    """Return whether an execution graph answers the accesses, and nothing is known but what the graph orders."""
+    return get(board, b.GUIDED) == b.GUIDED_ALONG or get(board, b.GUIDED) == b.GUIDED_ON
+
+
+@kernel
 def returned(board: Word, thread: Word) -> None:
     """Let whoever starts an operation from now on know what `thread` knows: an operation of it has returned.
 
     What returned before may be known: the client can have been told. Nothing else orders operations of two threads.
     """
-    if get(board, b.WATCH) and get(board, b.REAL_TIME):
+    if get(board, b.WATCH) and get(board, b.REAL_TIME) and not is_along(board):
         tick(board, thread)
         join(board, clock(board, CLIENT), clock(board, thread))
 
@@ -56,7 +62,7 @@ def returned(board: Word, thread: Word) -> None:
 @kernel
 def invoked(board: Word, thread: Word) -> None:
     """Let `thread` know what returned operations knew: it begins an operation."""
-    if get(board, b.WATCH) and get(board, b.REAL_TIME):
+    if get(board, b.WATCH) and get(board, b.REAL_TIME) and not is_along(board):
         join(board, clock(board, thread), clock(board, CLIENT))
 
 
@@ -64,12 +70,17 @@ def invoked(board: Word, thread: Word) -> None:
 def fenced(board: Word, site: Word) -> None:
     """Make a fence: fences of all threads are in one order, and each knows what was known at those before it.
 
-    A fence that is weakened does nothing.
+    A fence that is weakened does nothing. Along an execution graph a fence passes on, and takes up, what relaxed
+    accesses beside it do not, and no more.
     """
     if weakening(board, site) != AS_CODED:
         return
     thread = get(board, b.CURRENT)
     tick(board, thread)
+    if is_along(board):
+        join(board, clock(board, thread), clock(board, HELD + thread))
+        join(board, clock(board, RELEASED + thread), clock(board, thread))
+        return
     join(board, clock(board, thread), clock(board, FENCES))
     join(board, clock(board, FENCES), clock(board, thread))
 

@@ -52,7 +52,9 @@ PLAIN: Final = 3  # written by a poke
 CLIENT: Final = _T  # what whoever starts the next operation knows
 FENCES: Final = _T + 1  # what was known at some fence
 PAUSED: Final = _T + 2  # the time of each thread's last pause
-CLOCKS: Final = _T + 3
+RELEASED: Final = _T + 3  # for each thread what it knew at its last fence
+HELD: Final = 2 * _T + 3  # for each thread what came with messages that it has read without acquiring them
+CLOCKS: Final = 3 * _T + 3
 
 
 @kernel
