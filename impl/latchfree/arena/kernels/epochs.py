@@ -61,8 +61,9 @@ A_FEW = np.uint64(64)
 @kernel
 def pin(mem: Handle, me: Word) -> None:
     """Keep every node that is reachable from here on allocated until `unpin`."""
-    # spec: Reclamation!PinLoad -- acquire; an old value only makes the pin stricter.
-    epoch = load(mem, H_EPOCH)
+    # spec: Reclamation!PinLoad -- seq_cst; an old value only makes the pin stricter. With an acquire load RC11 (and no
+    # processor) lets this thread pin an epoch that a thread which retires afterwards has not seen yet.
+    epoch = load_seq(mem, H_EPOCH)
     # spec: Reclamation!PinPublish -- seq_cst (an exchange, not a store): the pin must be visible to whoever advances
     # the epoch before this thread reads its first node. In the store buffer it would protect nothing (mutant R5).
     exchange(mem, me + P_PIN, (epoch << _1) | _1)
