@@ -7,6 +7,7 @@ import random
 from latchfree.arena import layout
 from latchfree.arena.kernels import allocator, blocks, epochs, freelists, participants
 from latchfree_evidence.systematic.plain.world import World
+from latchfree_evidence.systematic.trials.halting import Halted, everywhere
 from latchfree_evidence.systematic.trials.place import Place, require
 from latchfree_evidence.systematic.trials.tries import spares
 
@@ -221,3 +222,27 @@ def slots(world: World, seed: int) -> None:
     while claim(mem, 77 << 16):
         pass
     require(mem[int(layout.H_CLAIMED)] == layout.PARTICIPANT_COUNT, "all are claimed")
+
+
+def collecting(world: World, seed: int) -> None:
+    """Stop a collection anywhere; meanwhile somebody claims a slot, which stays one's own."""
+    steps = world.stepping()
+
+    def scene(before: int) -> bool:
+        place = Place(world, 3)
+        mem, (me, _, dead) = place.mem, place.who
+        world[allocator.begin](mem, dead, 0)
+        node = world[allocator.allocate](mem, dead, 5)
+        mem[node] = _ORDINARY << 60 | 5 << 40
+        world[epochs.retire](mem, dead, node)
+        world[participants.release](mem, dead, mem[dead])
+        call = Halted(steps, participants.collect, mem, me)
+        more = call.run(before)
+        slot = world[participants.claim](mem, 9 << 16)
+        call.finish()
+        require(mem[slot] == 9 << 16, "a slot that was claimed stays one's own", slot)
+        place.settle(lambda who: None)
+        place.account([(block, 68) for who in place.who for block in spares(mem, who)])
+        return more
+
+    everywhere(scene, 8)
