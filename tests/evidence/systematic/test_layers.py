@@ -2,7 +2,7 @@
 
 import pytest
 
-from latchfree_evidence.systematic.equivalents import reasons
+from latchfree_evidence.systematic.equivalents import KINDS, kinds, reasons
 from latchfree_evidence.systematic.generating import all_mutants
 from latchfree_evidence.systematic.judging import judged
 from latchfree_evidence.systematic.layers import LAYERS, interleaved, sequential
@@ -58,3 +58,4 @@ def test_equivalents_name_mutants_that_there_are():
     for name, reason in reasons().items():
         assert name in MUTANTS, name
         assert reason.endswith("."), reason
+    assert set(kinds().values()) == set(KINDS)

@@ -86,7 +86,7 @@ def taking(world: World, seed: int) -> None:
 
 def retiring(world: World, seed: int) -> None:
     """Kill a participant while it retires and frees; nothing is freed twice, and the limbo is still a queue."""
-    after, killed = 0, True
+    after, killed = seed, True
     while killed:
         place = Place(world, 1, (layout.FIRST_NODE + 30_000) * 8)
         mem, me = place.mem, place.who[0]
@@ -96,6 +96,7 @@ def retiring(world: World, seed: int) -> None:
             node = world[freelists.take](mem, me, 3, 0)
             mem[node] = 5 << 60 | 3 << 40
             nodes.append(node)
+        last = nodes.pop()
         for node in nodes[:100]:
             world[epochs.retire](mem, me, node)
         mem[int(layout.H_EPOCH)] += 3
@@ -105,13 +106,18 @@ def retiring(world: World, seed: int) -> None:
             world[epochs.drain](mem, me, 70)
             for node in nodes[100:]:
                 world[epochs.retire](mem, me, node)
-            world[epochs.try_advance](mem)
+            for _ in range(3):
+                world[epochs.try_advance](mem)
             world[epochs.drain](mem, me, 1 << 62)
 
+        header = [mem[k] for k in range(8)]
         killed = _kill(place, after, work)
+        world[epochs.retire](mem, me, last)
         for _ in range(4):
             world[epochs.try_advance](mem)
         world[epochs.drain](mem, me, 1 << 62)
+        require(mem.marks[last], "what the successor retires is freed", after)
+        require(header == [mem[k] for k in range(8)], "no words are written that are no node's", after)
         require(mem[me + int(layout.P_OLDEST)] == 0, "the limbo is emptied", after)
         place.account([], exact=False, killed=True)
         after += 7

@@ -87,6 +87,7 @@ def stock(world: World, seed: int) -> None:
     begin, allocate = world[allocator.begin], world[allocator.allocate]
     for count in range(15):
         _, mem, me = _place(world)
+        mem[me + int(layout.P_SCRATCH_LIST)] = 4711  # as a dead owner may leave it
         require(begin(mem, me, 0) and mem[me + _SPARES] == 14, "an attempt has a stock of blocks")
         for _ in range(14 - count):
             world[blocks.take_spare](mem, me)

@@ -8,74 +8,15 @@ After each scene the snapshots that are open are as they were, and no slot is le
 
 from __future__ import annotations
 
-from typing import Any
-
-from latchfree.ctrie.kernels import entry_points, insert, registry, snapshot
+from latchfree.ctrie.kernels import entry_points, registry, snapshot
 from latchfree_evidence.systematic.plain.world import World
 from latchfree_evidence.systematic.trials import walking
 from latchfree_evidence.systematic.trials.halting import Halted, everywhere
+from latchfree_evidence.systematic.trials.late_scene import Scene
 from latchfree_evidence.systematic.trials.place import require
-from latchfree_evidence.systematic.trials.tries import KINDS, Frozen, Trial
+from latchfree_evidence.systematic.trials.tries import Frozen
 
-_GEN, _HEAD, _OWNER, _STATE, _FROZEN = 0, 10, 20, 30, 50
-_REGISTERED, _LOCK, _KEYS = 4, 5, 6
-
-
-class _Scene:
-    """A trie of a few keys; the third participant is the one who stops."""
-
-    def __init__(self, world: World, steps: World, snapshots: int = 0) -> None:
-        self.world, self.steps = world, steps
-        self.trial = Trial(world, KINDS[0], 0)
-        self.mem, self.trie, self.late = self.trial.mem, self.trial.trie, self.trial.place.who[2]
-        self.round = 0
-        self.write()
-        for _ in range(snapshots):
-            self.trial.freeze(self.trie)
-            self.write()
-
-    def write(self) -> None:
-        """Put all keys."""
-        self.round += 1
-        me = self.trial.place.who[0]
-        for number in range(_KEYS):
-            value = 100 * self.round + number
-            key = self.trial.key(number)
-            self.trial.place.pinned(me, insert.insert, self.trie.at, me, key, value, 0, 0)
-            self.trie.held[number] = value
-
-    def open(self) -> Frozen:
-        """Take a snapshot."""
-        self.trial.freeze(self.trie)
-        return self.trie.frozen[-1]
-
-    def come_and_go(self) -> None:
-        """Take a snapshot and drop it."""
-        self.trial.drop(self.trie, self.open())
-
-    def calling(self, kernel: Any, *arguments: Any) -> Halted:
-        """Begin a call of the late one, who is pinned."""
-        self.trial.place.pin(self.late)
-        return Halted(self.steps, kernel, self.mem, *arguments)
-
-    def dropping(self, which: Frozen, me: int = 0) -> Halted:
-        """Begin to drop a snapshot."""
-        self.trie.frozen.remove(which)
-        return Halted(self.steps, entry_points.drop, self.mem, self.trie.at, me or self.late, which.slot)
-
-    def end(self) -> None:
-        """Overwrite all keys twice, and look at all snapshots; in the end no slot is in use."""
-        self.trial.place.unpin(self.late)
-        for _ in range(2):
-            self.write()
-        self.trial.place.settle(self.trial.reclaim)
-        self.trial.check()
-        for frozen in list(self.trie.frozen):
-            self.trial.drop(self.trie, frozen)
-        for table in walking.tables(self.mem, self.trie.at):
-            for slot in range(table + 2, table + 2 + walking.TABLE_SLOTS):
-                require(self.mem[slot + _OWNER] == 0, "no slot is left", slot)
-        self.trial.finish()
+_GEN, _HEAD, _OWNER, _STATE, _REGISTERED, _LOCK = 0, 10, 20, 30, 4, 5
 
 
 def snapshots(world: World, seed: int) -> None:
@@ -83,7 +24,7 @@ def snapshots(world: World, seed: int) -> None:
     steps = world.stepping()
 
     def scene(before: int) -> bool:
-        here = _Scene(world, steps)
+        here = Scene(world, steps)
         call = here.calling(snapshot.freeze, here.trie.at, here.late)
         more = call.run(before)
         here.come_and_go()
@@ -100,7 +41,7 @@ def drops(world: World, seed: int) -> None:
     steps = world.stepping()
 
     def scene(before: int) -> bool:
-        here = _Scene(world, steps, 2)
+        here = Scene(world, steps, 2)
         call = here.dropping(here.trie.frozen[seed])
         more = call.run(before)
         here.come_and_go()
@@ -112,45 +53,10 @@ def drops(world: World, seed: int) -> None:
     everywhere(scene, 30)
 
 
-def failed_twins(world: World, seed: int) -> None:
-    """Stop a drop of a snapshot that has failed; meanwhile another one of the same generation succeeds."""
-    steps = world.stepping()
-
-    def scene(before: int) -> bool:
-        here = _Scene(world, steps)
-        root = here.mem[here.trie.at + 1]
-        slot = here.trial.place.pinned(
-            here.late, registry.register, here.trie.at, here.late, root, walking.born(here.mem, root)
-        )
-        call = Halted(steps, entry_points.drop, here.mem, here.trie.at, here.late, slot)
-        more = call.run(before)
-        here.open()
-        here.write()
-        call.finish()
-        here.end()
-        return more
-
-    everywhere(scene, 30)
-
-
-def two_of_one_generation(world: World, seed: int) -> None:
-    """Drop one of two snapshots of a generation: what waits for it waits for the other one."""
-    here = _Scene(world, world.stepping())
-    first = here.open()
-    root, place = here.mem[first.slot + _FROZEN], here.trial.place
-    gen = walking.born(here.mem, root)
-    twin = place.pinned(here.late, registry.register, here.trie.at, here.late, root, gen)
-    here.trie.frozen.append(Frozen(twin, dict(first.held)))
-    here.write()
-    require(any(here.mem[each.slot + _HEAD] != 1 << 63 | gen for each in here.trie.frozen), "nodes wait")
-    here.trial.drop(here.trie, here.trie.frozen[seed])
-    here.end()
-
-
 def locks(world: World, seed: int) -> None:
     """Stop where the lock was found free, while another one takes it and stops in the middle of its work."""
     steps = world.stepping()
-    here = _Scene(world, steps, 2)
+    here = Scene(world, steps, 2)
     other = here.trial.place.who[1]
     one, two = here.trie.frozen
     call = here.dropping(two)
@@ -172,7 +78,7 @@ def locks(world: World, seed: int) -> None:
 def marks(world: World, seed: int) -> None:
     """Stop right after a mark; the slot has another owner by then, and the next slot has a mark."""
     steps = world.stepping()
-    here = _Scene(world, steps, 2)
+    here = Scene(world, steps, 2)
     one, two = here.trie.frozen
     call = here.dropping(one)
     call.until("exchange", one.slot + _STATE)
@@ -193,7 +99,7 @@ def dead_claimers(world: World, seed: int) -> None:
     steps = world.stepping()
 
     def scene(before: int) -> bool:
-        here = _Scene(world, steps, 1)
+        here = Scene(world, steps, 1)
         mem, at, root = here.mem, here.trie.at, here.mem[here.trie.at + 1]
         slot = here.trie.frozen[0].slot + 1
         call = here.calling(registry.register, at, here.late, root, walking.born(mem, root))
@@ -220,7 +126,7 @@ def discards(world: World, seed: int) -> None:
     steps = world.stepping()
 
     def scene(before: int) -> bool:
-        here = _Scene(world, steps, 1)
+        here = Scene(world, steps, 1)
         slot = here.trie.frozen[0].slot
         here.trial.drop(here.trie, here.trie.frozen[0])
         here.mem[slot + _OWNER], here.mem[slot + _HEAD] = here.mem[here.late] >> 16, 1 << 63 | 9
@@ -232,29 +138,3 @@ def discards(world: World, seed: int) -> None:
         return more
 
     everywhere(scene, 2)
-
-
-def next_slots(world: World, seed: int) -> None:
-    """Register late, while the next slot has just the generation that the root has come to."""
-    steps = world.stepping()
-    here = _Scene(world, steps)
-    other = here.trial.place.who[1]
-    late = here.calling(snapshot.freeze, here.trie.at, here.late)
-    late.until("load_seq", here.trie.at + 1)
-    late.step()
-    here.come_and_go()
-    here.write()
-    here.come_and_go()
-    here.write()
-    slot = next(iter(walking.tables(here.mem, here.trie.at))) + 2
-    here.mem[slot + _STATE] = 0  # as in a table where nobody has been in this slot before
-    late.until("exchange", slot + _GEN)
-    late.step()
-    here.trial.place.pin(other)
-    twin = Halted(steps, snapshot.freeze, here.mem, here.trie.at, other)
-    twin.until("exchange", slot + 1 + _GEN)
-    twin.step()
-    here.trie.frozen.append(Frozen(late.finish(), dict(here.trie.held)))
-    here.trie.frozen.append(Frozen(twin.finish(), dict(here.trie.held)))
-    here.trial.place.unpin(other)
-    here.end()

@@ -16,7 +16,7 @@ from latchfree.streams.kernels import layout as words
 from latchfree_evidence.systematic.plain.world import World
 from latchfree_evidence.systematic.trials.halting import Halted, everywhere
 from latchfree_evidence.systematic.trials.place import ALL, Place, require
-from latchfree_evidence.systematic.trials.rings import NUMBER, SHUT, STALLED, Ring
+from latchfree_evidence.systematic.trials.ring import NUMBER, SHUT, STALLED, Ring
 
 _NUMBER, _NEWS, _DROPPED = int(words.NUMBER), int(words.NEWS), int(words.DROPPED)
 _CELLS, _MENDED = int(words.CELLS), int(words.MENDED)

@@ -7,6 +7,8 @@ from typing import Final
 
 from latchfree_evidence.systematic.plain.world import World
 from latchfree_evidence.systematic.trials import (
+    claims,
+    dead_claims,
     free_memory,
     hints,
     kills,
@@ -19,9 +21,11 @@ from latchfree_evidence.systematic.trials import (
     registries,
     retirements,
     rings,
+    rosters,
     scarce,
     tombs,
     trees_freed,
+    twins,
     undecided,
 )
 from latchfree_evidence.systematic.trials.tries import KINDS, Trial
@@ -78,11 +82,11 @@ _TRIES: Final = (
     (undecided.renewals, 2),
     (late.snapshots, 1),
     (late.drops, 2),
-    (late.failed_twins, 1),
-    (late.two_of_one_generation, 2),
+    (twins.failed_twins, 1),
+    (twins.two_of_one_generation, 2),
     (late.locks, 1),
     (late.marks, 1),
-    (late.next_slots, 1),
+    (twins.next_slots, 1),
     (late.dead_claimers, 1),
     (late.discards, 1),
 )
@@ -104,11 +108,11 @@ TRIALS: Final[dict[str, tuple[tuple[Callable[[World, int], None], int], ...]]] =
         (limbo.queue, 1),
         (free_memory.travelling, 1),
         (free_memory.reserving, 1),
-        (limbo.slots, 2),
-        (limbo.collecting, 1),
+        (claims.slots, 2),
+        (claims.collecting, 1),
         (operations, 4),
         (kills.taking, 8),
-        (kills.retiring, 1),
+        (kills.retiring, 7),
         (kills.recycling, 1),
         (readers.churn, 1),
         (many_keys.full, 6),
@@ -117,9 +121,9 @@ TRIALS: Final[dict[str, tuple[tuple[Callable[[World, int], None], int], ...]]] =
     "ring": (
         (rings.rings, 24),
         (rings.blocks, 8),
-        (rings.many_rings, 1),
-        (rings.no_room, 1),
-        (rings.dead, 12),
+        (rosters.many_rings, 1),
+        (rosters.no_room, 1),
+        (dead_claims.dead, 12),
         (rings.stalled, 1),
         (late_rings.calls, 1),
         (late_rings.drops, 1),
