@@ -57,17 +57,17 @@ def slots_again(world: World, seed: int) -> None:
     mem, at, me = trial.mem, trial.trie.at, trial.place.who[0]
     claim, last = world[registry.claim_slot], 1 << 38
     slots = [claim(mem, at, me, 5) for _ in range(30)]
+    for table in walking.tables(mem, at):
+        for k in range(2, walking.TABLE_WORDS):
+            closed, owned = 2 + _HEAD <= k < 2 + _OWNER, 2 + _OWNER <= k < 2 + _STATE
+            wanted = ALL if closed else mem[me] >> 16 if owned else 0
+            require(mem[table + k] == wanted, "the slots of a new table are closed, and have an owner", k)
     for slot in slots:
         mem[slot + _OWNER], mem[slot + _STATE] = 0, last << 2
     for slot in reversed(slots):
         mem[slot + _STATE] = 9 << 2
         require(claim(mem, at, me, 8) not in slots, "a slot is not given to an older generation", slot)
         require(claim(mem, at, me, 9) == slot, "a slot is given to the same generation", slot)
-    table = world[registry._new_table](mem, me)
-    require(mem[table] == 9 << 60 | walking.TABLE_WORDS << 40, "the header of a table")
-    for k in range(1, walking.TABLE_WORDS):
-        closed = 2 + _HEAD <= k < 2 + _HEAD + walking.TABLE_SLOTS
-        require(mem[table + k] == (ALL if closed else 0), "the slots of a new table are free, and closed", k)
 
 
 def marked(world: World, seed: int) -> None:
