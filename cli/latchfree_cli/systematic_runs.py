@@ -56,8 +56,8 @@ def run_all(settings: Settings, only: str, sample: int | None, *, resume: bool) 
     for name in open_:
         settings.say(f"survives: {name}")
     settings.say(
-        f"{len(judged) - len(left)} of {len(judged)} killed; {len(left) - len(open_)} survivors are argued equivalent, "
-        f"{len(open_)} are not"
+        f"{len(judged) - len(left)} of {len(judged)} killed; {len(left) - len(open_)} survivors have a reason, "
+        f"{len(open_)} have none"
     )
     settings.note(f"wrote {into}")
     again = f"latchfree mutants --systematic --list --diff --only '{_file(open_[0])}'" if open_ else None

@@ -42,7 +42,7 @@ def mutants(
 
     --systematic makes mutants by itself: an access or a call is left out, two are swapped, a test is negated, or a
     constant is off by one. They run in plain Python, first alone and then interleaved. A survivor fails the command,
-    unless it is argued to be equivalent.
+    unless it has a reason: it is the same, slower, or allowed.
     """
     if systematic:
         if list_:

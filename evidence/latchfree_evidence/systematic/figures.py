@@ -1,4 +1,4 @@
-"""The tables of the docs, made from the record of the last run and the survivors argued equivalent.
+"""The tables of the docs, made from the record of the last run and the reasons of survivors.
 
 ``python -m latchfree_evidence.systematic.figures docs/mutants.md`` puts them into the page.
 """
@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Final
 
-from latchfree_evidence.systematic.equivalents import reasons
+from latchfree_evidence.systematic.equivalents import KINDS, kinds
 from latchfree_evidence.systematic.running import RECORD
 
 _LAYERS: Final = ("sequential", "interleaved", "deeper")
@@ -26,18 +26,14 @@ def figures(record: dict[str, Any] | None = None, argued: dict[str, str] | None 
     record : mapping, optional
         By default that of the last run over all mutants.
     argued : mapping, optional
-        Mutant -> why it is equivalent; by default the entries of ``equivalents.toml``.
+        Mutant -> what a survivor is, one of `KINDS`; by default the entries of ``equivalents.toml``.
     """
     record = json.loads(RECORD.read_text()) if record is None else record
-    argued = reasons() if argued is None else argued
+    argued = kinds() if argued is None else argued
     mutants = record["mutants"]
     left = [name for name, verdict in mutants.items() if verdict["layer"] is None]
-    equal = [name for name in left if name in argued]
-    killed = len(mutants) - len(left)
-    share = 100 * killed / max(1, len(mutants) - len(equal))
     parts = [
-        f"Of {len(mutants):,} mutants {killed:,} are killed. {len(equal):,} survivors are argued equivalent, "
-        f"{len(left) - len(equal):,} are not: {share:.1f} % of the mutants that are not equivalent are killed.",
+        _summary(len(mutants), left, argued),
         _table("change", {name: verdict["operator"] for name, verdict in mutants.items()}, mutants, argued),
         _table("kernels of", {name: name.partition(" ")[0] for name in mutants}, mutants, argued),
         _endings(mutants),
@@ -46,12 +42,22 @@ def figures(record: dict[str, Any] | None = None, argued: dict[str, str] | None 
     return "\n\n".join(parts)
 
 
+def _summary(count: int, left: list[str], argued: dict[str, str]) -> str:
+    found = Counter(argued.get(name, "") for name in left)
+    killed, other = count - len(left), count - found["same"]
+    return (
+        f"Of {count:,} mutants {killed:,} are killed: {100 * killed / max(1, other):.1f} % of the {other:,} that are "
+        f"not the same as the code. Of the {len(left):,} survivors {found['same']:,} are the same as the code, "
+        f"{found['slower']:,} are slower, {found['allowed']:,} are allowed, and {found['']:,} have no reason."
+    )
+
+
 def _table(what: str, key: dict[str, str], mutants: dict[str, Any], argued: dict[str, str]) -> str:
     counts: Counter[tuple[str, str]] = Counter()
     for name, verdict in mutants.items():
-        layer = verdict["layer"] or ("equivalent" if name in argued else "survive")
+        layer = verdict["layer"] or argued.get(name, "survive")
         counts[key[name], layer] += 1
-    columns = (*_LAYERS, "equivalent", "survive")
+    columns = (*_LAYERS, *KINDS, "survive")
     rows = [
         f"| {row} | {sum(counts[row, each] for each in columns)} | "
         + " | ".join(str(counts[row, each] or "") for each in columns)
@@ -70,9 +76,9 @@ def _endings(mutants: dict[str, Any]) -> str:
 
 
 def _open(left: list[str]) -> str:
-    """List the survivors that nobody has argued equivalent."""
+    """List the survivors without a reason."""
     lines = [f"- `{name}`" for name in sorted(left)]
-    return "\n".join(["These survive, and are not argued equivalent:", "", *lines]) if left else "None is left."
+    return "\n".join(["These survive without a reason:", "", *lines]) if left else "No survivor is without a reason."
 
 
 def put_into(page: Path) -> None:

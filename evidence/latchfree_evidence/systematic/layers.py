@@ -37,7 +37,7 @@ def sequential(group: str, replaced: Mapping[Any, Any]) -> None:
     covers = coverage(group)
     try:
         for trial, seeds in TRIALS[group]:
-            if _is_called(covers[trial.__name__], replaced):
+            if _is_called(covers[_name(trial)], replaced):
                 for seed in range(seeds):
                     allow(_LIMIT)
                     trial(world, seed)
@@ -92,6 +92,10 @@ def explorers(
                 yield text, Explorer(prepare(text), bound=bound, schedules=schedules, deadline=deadline)
 
 
+def _name(trial: Callable[[World, int], None]) -> str:
+    return f"{trial.__module__}.{trial.__name__}"
+
+
 def _is_called(kernels: frozenset[tuple[str, str]], replaced: Mapping[Any, Any]) -> bool:
     return not replaced or any(place in kernels for place in replaced)
 
@@ -105,7 +109,7 @@ def coverage(group: str) -> dict[str, frozenset[tuple[str, str]]]:
         world = World(wrapped=MARKING, called=called)
         for seed in range(seeds):
             trial(world, seed)
-        found[trial.__name__] = frozenset(called)
+        found[_name(trial)] = frozenset(called)
     for make, texts in PROGRAMS[group]:
         for text in texts:
             called = set()

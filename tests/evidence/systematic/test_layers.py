@@ -2,7 +2,7 @@
 
 import pytest
 
-from latchfree_evidence.systematic.equivalents import reasons
+from latchfree_evidence.systematic.equivalents import KINDS, kinds, reasons
 from latchfree_evidence.systematic.generating import all_mutants
 from latchfree_evidence.systematic.judging import judged
 from latchfree_evidence.systematic.layers import LAYERS, interleaved, sequential
@@ -28,6 +28,12 @@ def verdict_on(group, name):
         ("ring", "streams/kernels/roster.py leave: drop call: unpin(mem, me)", "sequential"),
         ("ring", "streams/kernels/positions.py is_full: off by one: mask + _1 -> mask + np.uint64(2)", "sequential"),
         ("arena", "arena/kernels/epochs.py try_advance: negate: return False -> return True", "sequential"),
+        (
+            "ring",
+            "streams/kernels/roster.py end_ring: swap: exchange(mem, ring + NUMBER, _0) -> "
+            "store(mem, ring + GONE, load_seq(mem, H_EPOCH))",
+            "sequential",
+        ),
         ("arena", "arena/kernels/epochs.py retire: drop call: _add(mem, me, entry_for(mem, node))", "sequential"),
     ],
 )
@@ -58,3 +64,4 @@ def test_equivalents_name_mutants_that_there_are():
     for name, reason in reasons().items():
         assert name in MUTANTS, name
         assert reason.endswith("."), reason
+    assert set(kinds().values()) == set(KINDS)

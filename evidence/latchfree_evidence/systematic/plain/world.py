@@ -95,6 +95,10 @@ class World:
         """Return the same kernels with others wrapped."""
         return World(steps=self._steps, replaced=self._replaced, wrapped=wrapped, called=self._called)
 
+    def stepping(self) -> World:
+        """Return the same kernels as generators, which yield each access of memory that others change."""
+        return World(steps=True, replaced=self._replaced, wrapped=self._wrapped, called=self._called)
+
     def makes_steps(self, kernel: Any) -> bool:
         """Return whether a kernel is a generator here."""
         return self._function(kernel)[1]

@@ -11,8 +11,10 @@ from typing import Any
 
 from latchfree.arena import layout
 from latchfree.arena.kernels import allocator, epochs, freelists
+from latchfree.ctrie.kernels import entry_points, insert
 from latchfree_evidence.systematic.plain.world import World
 from latchfree_evidence.systematic.trials.place import Place, require
+from latchfree_evidence.systematic.trials.tries import KINDS, Trial, Trie
 
 
 class Killed(BaseException):
@@ -84,7 +86,7 @@ def taking(world: World, seed: int) -> None:
 
 def retiring(world: World, seed: int) -> None:
     """Kill a participant while it retires and frees; nothing is freed twice, and the limbo is still a queue."""
-    after, killed = 0, True
+    after, killed = seed, True
     while killed:
         place = Place(world, 1, (layout.FIRST_NODE + 30_000) * 8)
         mem, me = place.mem, place.who[0]
@@ -94,6 +96,7 @@ def retiring(world: World, seed: int) -> None:
             node = world[freelists.take](mem, me, 3, 0)
             mem[node] = 5 << 60 | 3 << 40
             nodes.append(node)
+        last = nodes.pop()
         for node in nodes[:100]:
             world[epochs.retire](mem, me, node)
         mem[int(layout.H_EPOCH)] += 3
@@ -103,13 +106,78 @@ def retiring(world: World, seed: int) -> None:
             world[epochs.drain](mem, me, 70)
             for node in nodes[100:]:
                 world[epochs.retire](mem, me, node)
-            world[epochs.try_advance](mem)
+            for _ in range(3):
+                world[epochs.try_advance](mem)
             world[epochs.drain](mem, me, 1 << 62)
 
+        header = [mem[k] for k in range(8)]
         killed = _kill(place, after, work)
+        world[epochs.retire](mem, me, last)
         for _ in range(4):
             world[epochs.try_advance](mem)
         world[epochs.drain](mem, me, 1 << 62)
+        require(mem.marks[last], "what the successor retires is freed", after)
+        require(header == [mem[k] for k in range(8)], "no words are written that are no node's", after)
         require(mem[me + int(layout.P_OLDEST)] == 0, "the limbo is emptied", after)
         place.account([], exact=False, killed=True)
         after += 7
+
+
+def recycling(world: World, seed: int) -> None:
+    """Kill a participant whose next chunk is a free node, in front of the old chunk: they are never taken for one."""
+    after, killed = 0, True
+    while killed:
+        place = Place(world, 1, (layout.FIRST_NODE + 30_000) * 8)
+        mem, me = place.mem, place.who[0]
+        low = world[freelists.take](mem, me, 1024, 0)
+        held = [(world[freelists.take](mem, me, 40, 0), 40) for _ in range(5)]
+        mem[int(layout.H_BUMP)] = mem[int(layout.H_CAPACITY)]
+        mem[me + int(layout.P_LIMIT)] = mem[me + int(layout.P_BUMP)] + 10
+        world[freelists.give](mem, me, low, 1024)
+        mem.bare = Fuse(mem.bare)
+        killed = _kill(place, after, lambda mem=mem, me=me: world[freelists.take](mem, me, 40, 0))  # type: ignore[misc]
+        place.account(held, exact=False, killed=True)
+        node = world[freelists.take](mem, me, 5, 0)  # none where the free node was lost
+        place.account([*held, *([(node, 5)] if node else [])], exact=False, killed=True)
+        after += 1
+    require(after > 5, "there were places to be killed at", after)
+
+
+def remembering(world: World, seed: int) -> None:
+    """Kill an update of one trie; its successor updates another one, whose snapshot keeps what it sees.
+
+    What the dead one was about to remember of its trie's snapshots is nothing that the successor believes.
+    """
+    after, killed = 0, True
+    while killed:
+        trial = Trial(world, KINDS[0], 0)
+        mem, me = trial.mem, trial.place.who[0]
+        trial.me = lambda me=me: me  # type: ignore[method-assign, misc]
+
+        def put(trie: Trie, number: int, trial: Trial = trial, me: int = me, after: int = after) -> None:
+            trial.place.pinned(me, insert.insert, trie.at, me, trial.key(number), number + after, 0, 0)
+            trie.held[number] = number + after
+
+        put(trial.trie, 1)
+        trial.freeze(trial.trie)
+        other = Trie(trial.place.pinned(me, entry_points.create, trial.kind.mask, me))
+        for number in range(8):
+            put(other, number)
+        trial.freeze(other)
+        put(other, 1)
+        mem.bare = Fuse(mem.bare)
+        killed = _kill(trial.place, after, lambda trial=trial, put=put: put(trial.trie, 1))  # type: ignore[misc]
+        trial.place.unpin(me)
+        for number in range(8):
+            put(other, number)
+        for _ in range(4):
+            world[epochs.try_advance](mem)
+            world[epochs.drain](mem, me, 1 << 62)
+        trial.scan(other, other.frozen[0])
+        trial.drop(other, other.frozen[0])
+        for _ in range(4):
+            world[epochs.try_advance](mem)
+            world[epochs.drain](mem, me, 1 << 62)
+        trial.scan(trial.trie, trial.trie.frozen[0])
+        after += 1
+    require(after > 20, "there were places to be killed at", after)

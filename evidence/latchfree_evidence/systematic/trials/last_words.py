@@ -87,6 +87,7 @@ def stock(world: World, seed: int) -> None:
     begin, allocate = world[allocator.begin], world[allocator.allocate]
     for count in range(15):
         _, mem, me = _place(world)
+        mem[me + int(layout.P_SCRATCH_LIST)] = 4711  # as a dead owner may leave it
         require(begin(mem, me, 0) and mem[me + _SPARES] == 14, "an attempt has a stock of blocks")
         for _ in range(14 - count):
             world[blocks.take_spare](mem, me)
@@ -169,3 +170,29 @@ def gathering(world: World, seed: int) -> None:
         require(gathered == free + words, "the spare blocks of the other slot are gathered, too", gathered, free)
         require(mem.bare[dead] == 0 and mem.bare[other] != 0, "slots keep their owners")
         require(spares(mem, other) == [] and len(spares(mem, me)) == len(spares(mem, dead)) == 14, "the caller's stay")
+
+
+class _Sparse(dict[int, int]):
+    """The words of an arena of gigabytes: those that were never written are 0."""
+
+    def __missing__(self, at: int) -> int:
+        return 0
+
+
+def largest(world: World, seed: int) -> None:
+    """Use free nodes of the largest class there is, 512 MB: as a chunk, and where pieces are gathered."""
+    words, kind, node, me = 1 << 26, int(freelists.CLASSES) - 1, 1 << 27, int(layout.PARTICIPANTS)
+
+    def arena(at: int) -> Any:
+        mem: Any = _Sparse({_BUMP: 1 << 28, _CAPACITY: 1 << 28, int(layout.H_CLAIMED): 1, me: 1 << 16})
+        mem[at + kind] = node
+        return mem
+
+    mem = arena(me + int(layout.P_FREE))
+    mem[me + int(layout.P_LENGTH) + kind] = 1
+    require(world[freelists.take](mem, me, 8, 0) == node, "the node is a chunk now")
+    require(mem[me + _LIMIT] == node + words, "all of it", mem[me + _LIMIT])
+    for at in (me + int(layout.P_FREE), int(layout.SHARED_LISTS)):
+        starts, ends = [0] * 9, [0] * 9
+        found = world[pieces.gather](arena(at), me, 0, starts, ends)
+        require((found, starts[0], ends[0]) == (1, node, node + words), "the node is gathered", at, found)

@@ -9,7 +9,7 @@ from latchfree.streams.kernels import entry_points, handing_over, payload
 from latchfree.streams.kernels import layout as words
 from latchfree_evidence.systematic.plain.world import World
 from latchfree_evidence.systematic.trials.place import ALL, require, rounded
-from latchfree_evidence.systematic.trials.rings import DONE, MISSING, NUMBER, REFUSED, SHUT, TELL, Ring
+from latchfree_evidence.systematic.trials.ring import DONE, MISSING, NUMBER, REFUSED, SHUT, TELL, Ring
 
 SIZES = (0, 1, 7, 8, 9, 15, 16, 55, 56, 57, 500)
 

@@ -51,6 +51,14 @@ class Place:
         require(self.who == expected, "participants of a new arena are the first ones", self.who)
         self._pin, self._unpin = world[epochs.pin], world[epochs.unpin]
 
+    def pin(self, me: int) -> None:
+        """Pin a participant."""
+        self._pin(self.mem, me)
+
+    def unpin(self, me: int) -> None:
+        """End the pin of a participant."""
+        self._unpin(self.mem, me)
+
     def pinned(self, me: int, kernel: Any, *arguments: Any) -> Any:
         """Call a kernel with a participant pinned."""
         self._pin(self.mem, me)

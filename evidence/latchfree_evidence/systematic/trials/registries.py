@@ -51,6 +51,41 @@ def tables(world: World, seed: int) -> None:
     trial.finish()
 
 
+def slots_again(world: World, seed: int) -> None:
+    """Claim slots by hand: none is given to an older generation than it had, and one of the same is good enough."""
+    trial = Trial(world, KINDS[0], seed)
+    mem, at, me = trial.mem, trial.trie.at, trial.place.who[0]
+    claim, last = world[registry.claim_slot], 1 << 38
+    slots = [claim(mem, at, me, 5) for _ in range(30)]
+    for table in walking.tables(mem, at):
+        for k in range(2, walking.TABLE_WORDS):
+            closed, owned = 2 + _HEAD <= k < 2 + _OWNER, 2 + _OWNER <= k < 2 + _STATE
+            wanted = ALL if closed else mem[me] >> 16 if owned else 0
+            require(mem[table + k] == wanted, "the slots of a new table are closed, and have an owner", k)
+    for slot in slots:
+        mem[slot + _OWNER], mem[slot + _STATE] = 0, last << 2
+    for slot in reversed(slots):
+        mem[slot + _STATE] = 9 << 2
+        require(claim(mem, at, me, 8) not in slots, "a slot is not given to an older generation", slot)
+        require(claim(mem, at, me, 9) == slot, "a slot is given to the same generation", slot)
+
+
+def marked(world: World, seed: int) -> None:
+    """Mark snapshots in all slots, as owners do that are killed then: a sweep drops them all."""
+    trial = Trial(world, KINDS[0], seed)
+    mem, trie = trial.mem, trial.trie
+    for turn in range(25):
+        trial.write(trie, turn % 7)
+        trial.freeze(trie)
+    for frozen in trie.frozen:
+        mem[frozen.slot + _STATE] = 2
+    trie.frozen.clear()
+    world[entry_points.sweep](mem, trie.at, trial.place.who[0])
+    require(mem[trie.at + 4] == 0, "all that are marked are dropped", mem[trie.at + 4])
+    trial.check()
+    trial.finish()
+
+
 def searches(world: World, seed: int) -> None:
     """Look for the newest snapshot below a generation among all that are open."""
     trial = Trial(world, KINDS[0], seed)

@@ -10,19 +10,17 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from latchfree.arena import layout
-from latchfree.arena.kernels import blocks, freelists
-from latchfree.ctrie.kernels import retirement
+from latchfree.arena.kernels import freelists
+from latchfree.ctrie.kernels import entry_points, insert, retirement
 from latchfree_evidence.systematic.plain.world import World
 from latchfree_evidence.systematic.trials import walking
-from latchfree_evidence.systematic.trials.place import OFFSET, require
+from latchfree_evidence.systematic.trials.place import OFFSET, require, rounded
 from latchfree_evidence.systematic.trials.tries import KINDS, Kind, Trial, spares
 
 _HEAD, EMPTY = 10, 1 << 63
-_SPARES = int(layout.P_SPARE_COUNT)
 
 
-def _deadlists(mem: Any, trie: int) -> list[int]:
+def deadlists(mem: Any, trie: int) -> list[int]:
     """Return the blocks on the deadlists of a trie's snapshots."""
     found = []
     for table in walking.tables(mem, trie):
@@ -43,7 +41,7 @@ def kept(trial: Trial) -> None:
     for trie in trial.tries():
         used.append((trie.at, 8))
         used += [(table, walking.TABLE_WORDS) for table in walking.tables(mem, trie.at)]
-        used += [(block, walking.size_of(mem, block)) for block in _deadlists(mem, trie.at)]
+        used += [(block, walking.size_of(mem, block)) for block in deadlists(mem, trie.at)]
         nodes |= set(walking.below(mem, mem[trie.at + 1]))
         for frozen in trie.frozen:
             nodes |= set(walking.below(mem, mem[frozen.slot + 50]))
@@ -92,6 +90,48 @@ def clears(world: World, seed: int) -> None:
     trial.finish()
 
 
+def large_clears(world: World, seed: int) -> None:
+    """Clear a tree of more nodes than the blocks at hand can list: the walk gets more of them."""
+    trial = Trial(world, Kind(count=1_400), seed)
+    place, trie, me = trial.place, trial.trie, trial.place.who[0]
+    for number in range(1_200):
+        place.pinned(me, insert.insert, trie.at, me, trial.key(number), number, 0, 0)
+        trie.held[number] = number
+    trial.freeze(trie)
+    place.pinned(me, insert.insert, trie.at, me, trial.key(1_300), 5, 0, 0)
+    trie.held[1_300] = 5
+    trial.clear(trie)
+    kept(trial)
+    trial.drop(trie, trie.frozen[0])
+    kept(trial)
+
+
+def dropped_meanwhile(world: World, seed: int) -> None:
+    """Drop a snapshot while nodes are on their way to its deadlist: they wait for the next older one."""
+    trial = Trial(world, KINDS[0], seed)
+    mem, trie, me = trial.mem, trial.trie, trial.place.who[0]
+    for _ in range(2):
+        trial.write(trie, 1)
+        trial.freeze(trie)
+    old, new = trie.frozen
+    for birth, waits in ((mem[old.slot], True), (mem[old.slot] + 1, False)):
+        trial.freeze(trie)
+        newest = trie.frozen[-1]
+        world[retirement.begin_retiring](mem, trie.at, me, mem[newest.slot] + 1, 2)
+        node = world[freelists.take](mem, me, 5, 0)
+        mem[node] = 5 << 60 | 5 << 40 | birth
+        world[retirement.retire_node](mem, me, node)
+        for each in trie.frozen[1:]:
+            world[entry_points.drop](mem, trie.at, trial.place.who[1], each.slot)
+        del trie.frozen[1:]
+        trial.place.pinned(me, retirement.finish_retiring, me)
+        found = [mem[block + 4 + k] & OFFSET for block in deadlists(mem, trie.at) for k in range(mem[block + 2])]
+        require((node in found) == waits, "a node waits if the older snapshot sees it", birth, new.slot)
+    trial.drop(trie, old)
+    trial.check()
+    trial.finish()
+
+
 def blocks_of(world: World, seed: int) -> None:
     """Retire more nodes together than there was room for: all wait for the snapshot, each once."""
     trial = Trial(world, KINDS[0], seed)
@@ -101,7 +141,7 @@ def blocks_of(world: World, seed: int) -> None:
     slot = trie.frozen[0].slot
     gen = mem[slot]
     for room in (2, 3, 40):
-        nodes = []
+        nodes, before = [], deadlists(mem, trie.at)
         world[retirement.begin_retiring](mem, trie.at, me, gen + 1, room)
         for _ in range(70):
             node = world[freelists.take](mem, me, 5, 0)
@@ -109,40 +149,12 @@ def blocks_of(world: World, seed: int) -> None:
             nodes.append(node)
             world[retirement.retire_node](mem, me, node)
         world[retirement.finish_retiring](mem, me)
-        found = [mem[block + 4 + k] & OFFSET for block in _deadlists(mem, trie.at) for k in range(mem[block + 2])]
+        found = [mem[block + 4 + k] & OFFSET for block in deadlists(mem, trie.at) for k in range(mem[block + 2])]
         require(set(nodes) <= set(found) and len(found) == len(set(found)), "all wait, each once", room, len(found))
-        for block in _deadlists(mem, trie.at):
+        for block in deadlists(mem, trie.at):
             require(mem[block + 2] <= walking.size_of(mem, block) - 4, "a block holds what it has room for", room)
+            if block not in before:
+                require(walking.size_of(mem, block) == rounded(4 + room), "a block has the room asked for", room)
     trial.drop(trie, trie.frozen[0])
     trial.check()
     trial.finish()
-
-
-def clears_without_room(world: World, seed: int) -> None:
-    """Clear where memory has run out: what cannot be listed is lost, and a block stays at hand."""
-    trial = Trial(world, Kind(count=300), seed)
-    mem, trie = trial.mem, trial.trie
-    for number in range(300):
-        trial.write(trie, number)
-    trial.freeze(trie)
-    for number in range(0, 300, 2 + seed):
-        trial.write(trie, number)
-    for me in trial.place.who:
-        while mem[me + _SPARES] > 6 + seed:
-            world[blocks.take_spare](mem, me)
-        mem[me + int(layout.P_BUMP)] = mem[me + int(layout.P_LIMIT)]
-        mem[me + int(layout.P_OLDEST)] = 0
-        for k in range(92):
-            mem[me + int(layout.P_FREE) + k] = mem[me + int(layout.P_LENGTH) + k] = 0
-            mem[int(layout.SHARED_LISTS) + k] = 0
-    mem[int(layout.H_BUMP)] = mem[int(layout.H_CAPACITY)]
-    trial.clear(trie)
-    for me in trial.place.who[:2]:
-        left = mem[me + _SPARES]
-        require(left >= 1 and len(spares(mem, me)) == left, "a block is left", left)
-    for frozen in trie.frozen:
-        trial.scan(trie, frozen)
-    found = [mem[block + 4 + k] & OFFSET for block in _deadlists(mem, trie.at) for k in range(mem[block + 2])]
-    require(len(found) == len(set(found)), "no node waits twice")
-    seen = set(walking.below(mem, mem[trie.frozen[0].slot + 50]))
-    require(set(found) <= seen, "what waits is what the snapshot sees")

@@ -10,8 +10,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from latchfree.arena import layout
-from latchfree.ctrie.kernels import entry_points, registry, snapshot
+from latchfree.ctrie.kernels import entry_points, helping, registry, snapshot
 from latchfree_evidence.systematic.plain.memory import MARKING
 from latchfree_evidence.systematic.plain.world import World
 from latchfree_evidence.systematic.trials import walking
@@ -39,36 +38,28 @@ def tombs(world: World, seed: int) -> None:
     trial.finish()
 
 
-def tombs_without_room(world: World, seed: int) -> None:
-    """Meet a tomb where there is no memory at all: a write says so, a read reads through the tomb."""
-
-    def lazy(made: Callable[..., Any], steps: bool) -> Callable[..., Any]:
-        return lambda *arguments: None
-
-    place = "latchfree.ctrie.kernels.remove:clean_path"
-    trial = Trial(world.with_wrapped({**MARKING, place: lazy}), Kind(mask=0b11_000011, count=40), seed)
-    mem, trie = trial.mem, trial.trie
-    tombs: list[int] = []
-    while not tombs:
-        for number in range(40):
-            trial.write(trie, number)
-        while trie.held and not tombs:
-            trial.take(trie, trial.rng.choice(list(trie.held)))
-            nodes = walking.below(mem, mem[trie.at + 1])
-            tombs = [node for node in nodes if walking.kind_of(mem, node) == walking.T_NODE]
-    mem[int(layout.H_BUMP)] = mem[int(layout.H_CAPACITY)]
-    for me in trial.place.who:
-        mem[me + int(layout.P_BUMP)] = mem[me + int(layout.P_LIMIT)]
-        for at in (layout.P_SPARE_COUNT, layout.P_OLDEST, layout.P_DEFERRED):
-            mem[me + int(at)] = 0
-        for k in range(92):
-            mem[me + int(layout.P_FREE) + k] = mem[int(layout.SHARED_LISTS) + k] = 0
-    for number in range(40):
-        held = dict(trie.held)
-        trial.read(trie, number)
+def late_cleaners(world: World, seed: int) -> None:
+    """Clean where no child is tombed any more, as who was faster has cleaned: nothing changes."""
+    trial = Trial(world, _KINDS[1:3][seed], 0)
+    mem, trie, me = trial.mem, trial.trie, trial.place.who[0]
+    for number in range(24):
         trial.write(trie, number)
-        trial.take(trie, number)
-        require(trie.held == held, "nothing changes where there is no memory", number)
+    lone = 0
+
+    def clean_below(i: int, level: int) -> None:
+        nonlocal lone
+        main, slots = mem[i + 1], walking.slots_of(mem, mem[i + 1])
+        done = trial.place.pinned(me, helping.clean, trie.at, me, i, level)
+        require(done and mem[i + 1] == main, "a node without tombs stays", i, level)
+        lone += level > 0 and len(slots) == 1
+        for slot in slots:
+            if slot & walking.TAG:
+                clean_below(slot & walking.PLAIN, level + 6)
+
+    clean_below(mem[trie.at + 1], 0)
+    require(lone, "some node has one child, and nothing else")
+    trial.check()
+    trial.finish()
 
 
 def generations(world: World, seed: int) -> None:
@@ -83,6 +74,9 @@ def generations(world: World, seed: int) -> None:
         require(mem[24] == most - left + (left > 0), "generations are counted", left)
         slot = trial.place.pinned(me, snapshot.freeze, trial.trie.at, me)
         require((slot == (1 << 64) - 1) == (left < 2), "a snapshot needs one, too", left)
+        require(mem[trial.trie.at + 4] == (left == 2), "a snapshot that was not taken is not registered", left)
+        if left == 2:
+            world[entry_points.drop](mem, trial.trie.at, me, slot)
 
 
 def deaths(world: World, seed: int) -> None:
