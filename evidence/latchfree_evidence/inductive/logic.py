@@ -30,7 +30,7 @@ def all_of(*terms: Term) -> Term:
     left = [term for term in terms if term is not True]
     if any(term is False for term in left):
         return False
-    return z3.And(*left) if left else True
+    return _joined(z3.Z3_mk_and, left) if left else True
 
 
 def any_of(*terms: Term) -> Term:
@@ -38,7 +38,13 @@ def any_of(*terms: Term) -> Term:
     left = [term for term in terms if term is not False]
     if any(term is True for term in left):
         return True
-    return z3.Or(*left) if left else False
+    return _joined(z3.Z3_mk_or, left) if left else False
+
+
+def _joined(make: Any, terms: list[Term]) -> Term:
+    """Return what Z3 makes of truth values; `z3.And` would look at each one's sort first."""
+    context = terms[0].ctx
+    return z3.BoolRef(make(context.ref(), len(terms), (z3.Ast * len(terms))(*(x.as_ast() for x in terms))), context)
 
 
 def negated(term: Term) -> Term:
