@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 from latchfree_evidence.inductive.instance import Instance
 from latchfree_evidence.inductive.system import State, System
 from latchfree_evidence.inductive.systems.trie.finite import NONE, Main, Slot, instance
-from latchfree_evidence.inductive.systems.trie.words import UPDATES
+from latchfree_evidence.inductive.systems.trie.words import SWAPS, UPDATES
 from latchfree_evidence.inductive.tie import Projection, Tie, Values
 from latchfree_model.graph.state_graph import StateGraph
 
@@ -49,11 +49,7 @@ class INode(NamedTuple):
 
 def tree_of(values: Values) -> INode:
     """Return the tree in a state of TLC."""
-    memory = values["mem"]
-    nodes = memory["node"]
-    root = nodes[memory["root"] - 1]
-    if root["t"] == "D":
-        root = nodes[(root["nv"] if root["status"] == "COMMIT" else root["ov"]) - 1]
+    nodes = values["mem"]["node"]
 
     def read(node: Mapping[str, Any]) -> INode:
         main = nodes[node["main"] - 1]
@@ -67,7 +63,17 @@ def tree_of(values: Values) -> INode:
     def slot(part: tuple[Any, ...]) -> tuple[Any, ...]:
         return (read(nodes[part[0] - 1]),) if len(part) == 1 else tuple(part)
 
-    return _numbered(read(root))
+    return _numbered(read(_root(values)))
+
+
+def _root(values: Values) -> Mapping[str, Any]:
+    """Return the I-node that is the root, or that a descriptor there stands for."""
+    nodes = values["mem"]["node"]
+    root: Mapping[str, Any] = nodes[values["mem"]["root"] - 1]
+    if root["t"] != "D":
+        return root
+    found: Mapping[str, Any] = nodes[(root["nv"] if root["status"] == "COMMIT" else root["ov"]) - 1]
+    return found
 
 
 def _numbered(tree: INode) -> INode:
@@ -110,7 +116,8 @@ def found(s: State, instance: Instance) -> INode:
 def alone(system: System, before: INode, after: INode, calls: frozenset[Call], hashes: Mapping[str, str]) -> Instance:
     """Return one thread in the tree before, that may do these calls and install what the tree afterwards has."""
     old = {(place, node.gen): node for place, node in _nodes(before)}
-    behind = before.gen - after.gen  # an older generation may have left the tree with this step
+    swaps = any(op in SWAPS for op, _, _ in calls)
+    behind = before.gen + swaps - after.gen  # an older generation may have left the tree with this step
     new = {(place, node.gen + behind): node for place, node in _nodes(after)}
     names = {key: i for i, key in enumerate(dict.fromkeys([*old, *new]), 1)}
 
@@ -171,23 +178,28 @@ def project(hashes: Mapping[str, str], model: str, system: System, graph: StateG
     """Compare the edges of TLC that change the tree with what a thread of the system does alone."""
     values = [graph.state(number) for number in range(len(graph))]
     trees = [tree_of(each) for each in values]
-    known: dict[tuple[INode, INode, frozenset[Call]], str] = {}
+    known: dict[tuple[INode, INode, frozenset[Call], frozenset[Call]], str] = {}
     taken, no_step, broken = Counter[str](), Counter[str](), Counter[str]()
     edges = 0
     for number, before in enumerate(trees):
-        calls = frozenset(_calls(values[number]))
+        calls = frozenset(_calls(values[number], UPDATES))
+        swaps = frozenset(_calls(values[number], SWAPS))
         for edge in graph.steps_from(number):
             after = trees[edge.target]
             if before == after:
                 continue
             edges += 1
-            key = (before, after, calls)
+            key = (before, after, calls, swaps)
             if key not in known:
-                known[key] = steps_to(alone(system, before, after, calls, hashes), after)
+                tries = (
+                    steps_to(alone(system, before, after, some, hashes), after)
+                    for some in dict.fromkeys((calls, swaps))
+                )
+                known[key] = next(filter(None, tries), "")
             if known[key]:
                 taken[known[key]] += 1
             else:
-                no_step[edge.action] += 1
+                no_step[edge.action + (", late" if _late(values[number]) else "")] += 1
     for tree in dict.fromkeys(tree for tree in trees if tree.gen == 1):
         small = alone(system, tree, tree, frozenset(), hashes)
         if name := small.broken(small.state(next(system.starts(small.domains)))):
@@ -195,11 +207,20 @@ def project(hashes: Mapping[str, str], model: str, system: System, graph: StateG
     return Tie(model, len(graph), edges, taken.total(), taken, no_step, Counter(), broken)
 
 
-def _calls(values: Values) -> Iterator[Call]:
-    """Yield the updates at work."""
+def _calls(values: Values, among: tuple[str, ...]) -> Iterator[Call]:
+    """Yield those operations of some that are at work."""
     for own in values["L"].values():
-        if own["op"]["op"] in UPDATES:
-            yield own["op"]["op"], own["op"]["key"], own["op"]["val"] or 1
+        op = own["op"]
+        if op["op"] in among:
+            yield op["op"], op["key"] or "a", op["val"] or 1
+
+
+def _late(values: Values) -> bool:
+    """Return whether a thread is about to commit in an I-node of an older generation than that of the root."""
+    nodes = values["mem"]["node"]
+    now = _root(values)["gen"]
+    committing = (own["gi"] for own in values["L"].values() if own["pc"] == "CompleteCommit")
+    return any(nodes[i - 1]["gen"] < now for i in committing)
 
 
 HASHES: Final = {"a": "000", "b": "001", "c": "010"}

@@ -128,6 +128,8 @@ def instance(
     places = sorted({place for place, _ in nodes})
     i_nodes = dict(enumerate(nodes, 1))
     system.begun = _memory(contents, i_nodes, cells, hashes)
+    values = (v for calls in roles.values() for _, _, v in calls)
+    numbers = range(1, max(*(gen for _, gen in nodes), *values) + 1)
     return Instance(
         system,
         {
@@ -137,7 +139,7 @@ def instance(
             "K": tuple(keys),
             "B": SLOTS,
             "P": tuple(places),
-            "Int": (1, 2),
+            "Int": numbers,
         },
         constants={"top": ""},
         rigid={
@@ -189,8 +191,8 @@ def _memory(
         "used": {(i,): True for i in cells},
         "born": {(m,): True for m in cells.values()},
         "there": there,
-        "tree": {(g, q): tree.get((g, q), 1) for g in (1, 2) for q, _ in nodes.values()},
-        "home": {(g, k): ends.get((g, k), "") for g in (1, 2) for k in hashes},
+        "tree": {(g, q): tree.get((g, q), 1) for g in range(1, now + 2) for q, _ in nodes.values()},
+        "home": {(g, k): ends.get((g, k), "") for g in range(1, now + 2) for k in hashes},
         "own": own,
         "map": held,
     }

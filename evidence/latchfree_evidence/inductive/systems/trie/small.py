@@ -11,10 +11,13 @@ from latchfree_evidence.inductive.systems.trie.finite import NONE, Main, instanc
 
 HASHES: Final = {"a": "00", "b": "01", "c": "10", "d": "00"}
 
+Roles = Mapping[str, Sequence[tuple[str, str, int]]]
+"""What each thread may begin."""
+
 
 def _instance(
     system: System,
-    roles: Mapping[str, Sequence[tuple[str, str, int]]],
+    roles: Roles,
     nodes: Sequence[tuple[str, int]],
     cells: Mapping[int, int],
     mains: Sequence[Main],
@@ -60,7 +63,7 @@ def contracting(system: System) -> Instance:
         (("a", 1), ("b", 2)),
         {"a": 1, "b": 2},
     ]
-    roles = {"u": [("remove", "b", 1), ("put", "b", 2)], "v": [("lookup", "a", 1)]}
+    roles: Roles = {"u": [("remove", "b", 1), ("put", "b", 2)], "v": []}
     return _instance(system, roles, [("", 1), ("0", 1)], {1: 1, 2: 2}, mains, [("v", 1)])
 
 
@@ -80,9 +83,9 @@ def beside(system: System) -> Instance:
 
 
 def renewing(system: System) -> Instance:
-    """Return one that takes a snapshot or clears, and one that goes on and renews."""
-    mains: list[Main] = [((2,), NONE), (("a", 1), ("b", 1)), ((4,), NONE), (("a", 2), ("b", 1)), (NONE, NONE)]
-    roles = {"u": [("snapshot", "a", 1), ("clear", "a", 1), ("lookup", "a", 1)], "v": [("put", "a", 2)]}
+    """Return one that takes a snapshot and looks a key up, and one that puts it and renews."""
+    mains: list[Main] = [((2,), NONE), (("a", 1), ("b", 1)), ((4,), NONE), (("a", 2), ("b", 1))]
+    roles = {"u": [("snapshot", "a", 1), ("lookup", "a", 1)], "v": [("put", "a", 2)]}
     return _instance(system, roles, [("", 1), ("0", 1), ("", 2), ("0", 2)], {1: 1, 2: 2}, mains)
 
 
@@ -108,9 +111,9 @@ def older_tomb(system: System) -> Instance:
 
 
 def at_the_root(system: System) -> Instance:
-    """Return one that takes a snapshot or looks a key up, while another removes a key from the root."""
-    mains: list[Main] = [(("a", 1), ("c", 1)), (("a", 1), NONE), ("a", 1)]
-    roles = {"u": [("snapshot", "a", 1), ("lookup", "c", 1)], "v": [("remove", "c", 1)]}
+    """Return one that takes a snapshot, or clears, or looks a key up, while another removes the key from the root."""
+    mains: list[Main] = [(("a", 1), ("c", 1)), (("a", 1), NONE), ("a", 1), (NONE, NONE)]
+    roles = {"u": [("snapshot", "a", 1), ("clear", "a", 1), ("lookup", "c", 1)], "v": [("remove", "c", 1)]}
     return _instance(system, roles, [("", 1), ("", 2)], {1: 1}, mains)
 
 

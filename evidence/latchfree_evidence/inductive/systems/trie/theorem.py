@@ -7,8 +7,9 @@ are its snapshots.
   exactly one I-node, whose main node holds for the key what the abstract map holds. So the map is what the trie holds,
   and every key has one path. `placed`: what a main node holds, it holds for keys whose path ends there. So a walk over
   the whole tree finds the map, each key once.
-- `map_changes`: the abstract map changes where a put, a remove or a clear succeeds, in its key or in all. Renewal,
-  contraction and new levels leave it alone. An update answers what the map held (the claims of Commit and Contracted).
+- `map_changes`, `effect`: the map changes where a put or a remove succeeds, in its key alone, and where a clear
+  does. Renewal, contraction and new levels leave it alone. An update answers what the map held (the claims of Commit
+  and Contracted).
 - `frozen`: the tree and the map of an older generation never change: they are the snapshot.
 - A lookup answers what the map held when it read the last cell of its own generation (the claims of AtMain). If the
   root has moved since it began, that is the map of a snapshot that was taken meanwhile.
@@ -16,7 +17,7 @@ are its snapshots.
 
 from __future__ import annotations
 
-from latchfree_evidence.inductive.logic import Term, all_of, any_of, implies, negated
+from latchfree_evidence.inductive.logic import Term, all_of, any_of, choose, implies, negated
 from latchfree_evidence.inductive.system import State, between, conjunct
 from latchfree_evidence.inductive.systems.trie.swapping import Swapping
 
@@ -47,6 +48,16 @@ class Claims(Swapping):
         if step == "Decide:clear":
             return all_of(old, post.now == s.now + 1, post.map(post.now, k) == 0)
         return all_of(old, post.now == s.now, implies(g == s.now, same))
+
+    @between("T", "K")
+    def effect(self, s: State, step: str, post: State, t: Term, k: Term) -> Term:
+        """Return whether the update of a thread changes its key alone, to what it says."""
+        if step not in CHANGES:
+            return True
+        now = s.now
+        new = choose(self.does(s, t, "put"), s.v(t), 0)
+        ends = all_of(self.at(s, t, "Commit"), self.at(post, t, "idle"))
+        return implies(ends, post.map(now, k) == choose(k == s.k(t), new, s.map(now, k)))
 
     @between("Int", "P")
     def frozen(self, s: State, step: str, post: State, g: Term, q: Term) -> Term:
