@@ -177,6 +177,16 @@ def test_collisions_and_renewal_are_steps_of_the_trie(model, hashes, step, graph
 
 
 @pytest.mark.slow
+def test_only_late_commits_are_no_steps_of_the_trie(graphs):
+    """The root moves between the comparison of its generation and the commit."""
+    tie = project({"a": "00", "b": "01"}, "writer_snapshotter", Trie(), graphs("writer_snapshotter"))
+    assert tie.no_step == {"CompleteCommit, late": 12}
+    assert (tie.edges, tie.steps, tie.differences) == (2582, 2570, 12)
+    assert tie.taken["Decide:snapshot"] > 0
+    assert tie.taken["Copied"] > 0
+
+
+@pytest.mark.slow
 def test_a_renamed_action_breaks_the_tie(graphs):
     theorem = THEOREMS["ring_strict"]
 

@@ -129,7 +129,7 @@ def instance(
     i_nodes = dict(enumerate(nodes, 1))
     system.begun = _memory(contents, i_nodes, cells, hashes)
     values = (v for calls in roles.values() for _, _, v in calls)
-    numbers = range(1, max(*(gen for _, gen in nodes), *values) + 1)
+    numbers = range(1, max([*(gen for _, gen in nodes), *values]) + 1)
     return Instance(
         system,
         {
