@@ -252,7 +252,7 @@ class System:
 
 def is_one_of(value: Term, *names: str) -> Term:
     """Return whether a value of an enumeration is one of these constants."""
-    if not symbolic(value):
+    if isinstance(value, str):
         return value in names
     known = _constants(value.sort())
     return any_of(*(value == known[name] for name in names))

@@ -82,6 +82,10 @@ class Contents:
         """Return the I-node in a slot."""
         return int(self.slot(m, b)[0]) if self.what(m, b) == "link" else 0
 
+    def children(self, m: int) -> set[int]:
+        """Return the I-nodes in the slots."""
+        return {self.kid(m, b) for b in SLOTS if self.what(m, b) == "link"}
+
     def value(self, m: int, k: str) -> int:
         """Return the value of a key in a main node without slots."""
         main = self._mains[m]
@@ -155,6 +159,9 @@ def instance(
         only={
             "Invoke": lambda p, op, k, v: (op, k, v) in roles[p],
             "StartCopy": lambda *call: call in cleaners,
+            "BuildSlot": lambda _, n, x, c: n != x and c in contents.children(n),
+            "Copied": lambda _, n, c: c in contents.children(n),
+            "Decide": lambda _, c, n: not contents.children(n) and i_nodes[c][0] == "",
         },
         awake=awake,
     )
