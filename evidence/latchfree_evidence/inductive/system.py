@@ -252,7 +252,7 @@ class System:
 
 def is_one_of(value: Term, *names: str) -> Term:
     """Return whether a value of an enumeration is one of these constants."""
-    if isinstance(value, str):
+    if not symbolic(value):
         return value in names
     known = _constants(value.sort())
     return any_of(*(value == known[name] for name in names))
