@@ -27,22 +27,36 @@ def same(one: Term, other: Term) -> bool:
 
 def all_of(*terms: Term) -> Term:
     """Return the conjunction."""
-    left = [term for term in terms if term is not True]
-    if any(term is False for term in left):
-        return False
-    return z3.And(*left) if left else True
+    left = []
+    for term in terms:
+        if term is False:
+            return False
+        if term is not True:
+            left.append(term)
+    return _joined(z3.Z3_mk_and, left) if left else True
 
 
 def any_of(*terms: Term) -> Term:
     """Return the disjunction."""
-    left = [term for term in terms if term is not False]
-    if any(term is True for term in left):
-        return True
-    return z3.Or(*left) if left else False
+    left = []
+    for term in terms:
+        if term is True:
+            return True
+        if term is not False:
+            left.append(term)
+    return _joined(z3.Z3_mk_or, left) if left else False
+
+
+def _joined(make: Any, terms: list[Term]) -> Term:
+    """Return what Z3 makes of truth values; `z3.And` would look at each one's sort first."""
+    context = terms[0].ctx
+    return z3.BoolRef(make(context.ref(), len(terms), (z3.Ast * len(terms))(*(x.as_ast() for x in terms))), context)
 
 
 def negated(term: Term) -> Term:
     """Return the negation."""
+    if term is True or term is False:
+        return not term
     return z3.Not(term) if symbolic(term) else not term
 
 
@@ -53,6 +67,8 @@ def implies(condition: Term, conclusion: Term) -> Term:
 
 def choose(condition: Term, then: Term, otherwise: Term) -> Term:
     """Return one of two values."""
+    if condition is True:
+        return then
     if symbolic(condition):
         return z3.If(condition, then, otherwise)
     return then if condition else otherwise

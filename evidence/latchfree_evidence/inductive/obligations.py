@@ -38,6 +38,8 @@ class Obligation(NamedTuple):
         What is assumed besides, of all its parameters.
     named : tuple of terms
         The parameters of the step and of the goal.
+    beside : Part or None
+        What the step is about besides, given any of its parameters.
     """
 
     step: str
@@ -47,6 +49,7 @@ class Obligation(NamedTuple):
     post: State
     given: Part | None
     named: tuple[Term, ...]
+    beside: Part | None = None
 
     @property
     def says(self) -> str:
@@ -106,7 +109,7 @@ def _of_case(
     s = vocabulary.state
 
     def owed(goal: str, claim: Term, named: tuple[Term, ...] = ()) -> Obligation:
-        return Obligation(step, goal, case.guard, claim, case.post, case.given, (*own, *named))
+        return Obligation(step, goal, case.guard, claim, case.post, case.given, (*own, *named), case.names)
 
     if step in system.never:
         yield owed("that it is never taken", False)

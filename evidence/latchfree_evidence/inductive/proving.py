@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -165,6 +165,10 @@ class _Hypotheses:
         for term in (*constants, *obligation.named):
             pool[term.sort().name()][term.get_id()] = term
         self._names.add(base, pool)
+        if obligation.beside is not None:
+            named = [term for point in self._points(obligation.beside, pool) for term in obligation.beside.run(*point)]
+            for term in named:
+                pool[term.sort().name()][term.get_id()] = term
         done: set[tuple[Any, ...]] = set()
         answer = None
         for _ in range(rounds):
@@ -178,14 +182,16 @@ class _Hypotheses:
                 break
         return answer, len(done)
 
+    def _points(self, part: Part, pool: Pool) -> Iterator[tuple[Term, ...]]:
+        """Return all parameters of a part that a pool has."""
+        return itertools.product(*(pool[self._vocabulary.sorts[sort].name()].values() for sort in part.sorts))
+
     def _instances(
         self, universals: Mapping[str, Part], first: bool, pool: Pool, done: set[tuple[Any, ...]]
     ) -> list[Term]:
         new = []
         for name, part in universals.items():
-            for point in itertools.product(
-                *(pool[self._vocabulary.sorts[sort].name()].values() for sort in part.sorts)
-            ):
+            for point in self._points(part, pool):
                 key = (first, name, *(term.get_id() for term in point))
                 if key in done:
                     continue

@@ -85,17 +85,30 @@ class Case:
         The state afterwards.
     given : Part, optional
         What also must hold, of all its parameters, for the case to be taken: no node is left.
+    names : Part, optional
+        What the step is about besides its parameters: of these terms, given any of its parameters, the invariant is
+        assumed as well.
     **claims : term
         What must hold whenever it is taken: an answer is right, an operation takes effect here.
     """
 
-    __slots__ = ("claims", "given", "guard", "label", "post")
+    __slots__ = ("claims", "given", "guard", "label", "names", "post")
 
-    def __init__(self, label: str, guard: Term, post: State, *, given: Part | None = None, **claims: Term) -> None:
+    def __init__(
+        self,
+        label: str,
+        guard: Term,
+        post: State,
+        *,
+        given: Part | None = None,
+        names: Part | None = None,
+        **claims: Term,
+    ) -> None:
         self.label = label
         self.guard = guard
         self.post = post
         self.given = given
+        self.names = names
         self.claims = claims
 
 

@@ -19,6 +19,7 @@ from latchfree_evidence.inductive.bonds import free_list as free_list_bond
 from latchfree_evidence.inductive.bonds import gcas as gcas_bond
 from latchfree_evidence.inductive.bonds import inverse_bloom as inverse_bloom_bond
 from latchfree_evidence.inductive.bonds import ring as ring_bond
+from latchfree_evidence.inductive.bonds import trie as trie_bond
 from latchfree_evidence.inductive.instance import Instance, Run
 from latchfree_evidence.inductive.proving import TIMEOUT, Failure, Induction, prove_system
 from latchfree_evidence.inductive.system import System
@@ -26,7 +27,9 @@ from latchfree_evidence.inductive.systems import epochs, free_list, inverse_bloo
 from latchfree_evidence.inductive.systems.deadlists.protocol import Deadlists
 from latchfree_evidence.inductive.systems.deadlists.small import SMALL as SMALL_DEADLISTS
 from latchfree_evidence.inductive.systems.gcas import protocol
-from latchfree_evidence.inductive.tie import Bond
+from latchfree_evidence.inductive.systems.trie.protocol import Trie
+from latchfree_evidence.inductive.systems.trie.small import SMALL as SMALL_TRIES
+from latchfree_evidence.inductive.tie import Bond, Projection
 
 STATES: Final = 60_000
 """The most states of a run."""
@@ -46,7 +49,7 @@ class Theorem:
         The system; called with a wrong variant, else right.
     small : tuple of callables
         Small instances of it.
-    bond : Bond
+    bond : Bond or Projection
         How it is tied to its module.
     """
 
@@ -54,7 +57,7 @@ class Theorem:
     says: str
     system: Callable[[str], System]
     small: tuple[Callable[[System], Instance], ...]
-    bond: Bond
+    bond: Bond | Projection
 
 
 THEOREMS: Final[dict[str, Theorem]] = {
@@ -87,6 +90,13 @@ THEOREMS: Final[dict[str, Theorem]] = {
             protocol.Gcas,
             protocol.SMALL,
             gcas_bond.GCAS,
+        ),
+        Theorem(
+            "trie",
+            "over atomic cells, each key has one path, updates change their key alone, and a snapshot stays as it is",
+            Trie,
+            SMALL_TRIES,
+            trie_bond.TRIE,
         ),
         Theorem(
             "free_list",

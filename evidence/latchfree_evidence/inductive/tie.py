@@ -91,14 +91,30 @@ class Tie:
         return self.no_step.total() + self.no_edge.total() + self.broken.total()
 
 
-def compare(system: System, bond: Bond, graph: StateGraph) -> Tie:
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """How a system and a bounded model of a finer module correspond: each edge is a step of the system, or none.
+
+    Attributes
+    ----------
+    model : str
+        The model's name in the manifest.
+    compare : callable
+        What compares the system with TLC's graph of the model.
+    """
+
+    model: str
+    compare: Callable[[System, StateGraph], Tie]
+
+
+def compare(system: System, bond: Bond | Projection, graph: StateGraph) -> Tie:
     """Compare a system with the graph of a model of its module.
 
     Parameters
     ----------
     system : System
         The system.
-    bond : Bond
+    bond : Bond or Projection
         How its states and those of the model correspond.
     graph : StateGraph
         The graph.
@@ -107,6 +123,8 @@ def compare(system: System, bond: Bond, graph: StateGraph) -> Tie:
     -------
     Tie
     """
+    if isinstance(bond, Projection):
+        return bond.compare(system, graph)
     instance = bond.instance(system)
     values = [graph.state(number) for number in range(len(graph))]
     states = [instance.state(bond.lift(each)) for each in values]

@@ -8,7 +8,7 @@ from typing import Any
 
 import z3
 
-from latchfree_evidence.inductive.logic import Term
+from latchfree_evidence.inductive.logic import Term, symbolic
 from latchfree_evidence.inductive.system import Field, State, System
 
 
@@ -65,7 +65,17 @@ class Vocabulary:
         if not sorts:
             return z3.Const(name, self.sorts[result])
         function = z3.Function(name, *(self.sorts[sort] for sort in sorts), self.sorts[result])
-        return Field(lambda *point: function(*point), coerce)
+        read: dict[tuple[int, ...], Term] = {}  # a term keeps its arguments, and so their numbers
+
+        def value(*point: Term) -> Term:
+            if not all(map(symbolic, point)):
+                return function(*point)
+            key = tuple(term.get_id() for term in point)
+            if key not in read:
+                read[key] = function(*point)
+            return read[key]
+
+        return Field(value, coerce)
 
     def _coercion(self, sort: str) -> Callable[[Term], Term]:
         """Return what makes a term of a constant's name, a number or a truth value."""

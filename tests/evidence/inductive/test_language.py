@@ -140,6 +140,46 @@ def test_too_many_instances_are_said(monkeypatch):
         prove_system(Tickets())
 
 
+class Chain(System):
+    """What is below a red node is red; `far` is below what is below."""
+
+    sorts = {"T": None, "N": None}
+    fields = {"red": (("N",), "Bool"), "below": (("N",), "N"), "far": (("N",), "N")}
+    rigid = ("below", "far")
+    variants = {"unnamed": "the node below is not named"}
+    rounds = 1
+
+    @action("Look", "T", "N")
+    def look(self, s, t, n):
+        names = None if self.wrong else Part("names", (), lambda: (s.below(n),))
+        return [Case("", s.red(n), s, names=names, far_is_red=s.red(s.far(n)))]
+
+    @action("LookAtAll", "T", "N", "N")
+    def look_at_all(self, s, t, n, m):
+        names = None if self.wrong else Part("names", ("N",), lambda each: (s.below(each),))
+        return [Case("", all_of(s.red(n), s.red(m)), s, names=names, red=all_of(s.red(s.far(n)), s.red(s.far(m))))]
+
+    @conjunct("N")
+    def downwards(self, s, n):
+        return implies(s.red(n), s.red(s.below(n)))
+
+    def axioms(self, s):
+        return {"far": Part("far", ("N",), lambda n: s.far(n) == s.below(s.below(n)))}
+
+    def initially(self, s):
+        return {"none": Part("none", ("N",), lambda n: negated(s.red(n)))}
+
+
+def test_the_invariant_is_assumed_of_what_a_case_names():
+    assert prove_system(Chain()).failures == ()
+    unnamed = Chain("unnamed")
+    assert [each.says for each in prove_system(unnamed).failures] == [
+        "Look does not keep far_is_red",
+        "LookAtAll does not keep red",
+    ]
+    assert prove_system(unnamed, rounds=2).failures == ()
+
+
 def test_no_term_is_left_to_the_garbage_collector(monkeypatch):
     """It may run in another thread, while Z3 works in this one."""
     collecting = False

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from latchfree_evidence.inductive.bonds.trie import project
 from latchfree_evidence.inductive.proving import prove_system
 from latchfree_evidence.inductive.systems.ring_strict import RingStrict
+from latchfree_evidence.inductive.systems.trie.protocol import Trie
 from latchfree_evidence.inductive.theorems import THEOREMS, cases, prove_theorem, refute, run_small
 from latchfree_evidence.inductive.tie import compare
 from latchfree_model.graph.explore import explore
@@ -20,8 +22,8 @@ MODELS = {model.name: model for model in load_manifest(SPEC / "manifest.toml")}
 
 #: Obligations of each system.
 OWED = {
-    "ring_strict": 282, "ring_weak": 291, "gcas": 1363, "free_list": 103, "inverse_bloom": 18, "epochs": 106,
-    "deadlists": 1064,
+    "ring_strict": 282, "ring_weak": 291, "gcas": 1363, "trie": 510, "free_list": 103, "inverse_bloom": 18,
+    "epochs": 106, "deadlists": 1064,
 }  # fmt: skip
 
 #: Wrong variants that the bounded model of the specification does not tell apart from the right system.
@@ -30,6 +32,8 @@ ALIKE = {
     ("gcas", "same generation"),
     ("inverse_bloom", "seen if full"),
     ("deadlists", "moved to newer"),
+    # each does what the right trie does, and more: a projection cannot tell
+    *(("trie", variant) for variant in THEOREMS["trie"].system("").variants),
 }
 
 VARIANTS = [(name, variant) for name, theorem in THEOREMS.items() for variant in theorem.system("").variants]
@@ -142,6 +146,44 @@ def test_a_faulty_system_is_not_that_of_its_module(name, variant, graphs):
     theorem = THEOREMS[name]
     tie = compare(theorem.system(variant), theorem.bond, graphs(theorem.bond.model))
     assert (tie.differences == 0) == ((name, variant) in ALIKE)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("missing", ["Commit", "Contracted", "Compressed"])
+def test_a_trie_without_an_action_is_not_that_of_its_module(missing, graphs):
+    theorem = THEOREMS["trie"]
+
+    class Less(Trie):
+        @property
+        def actions(self):
+            return {name: part for name, part in super().actions.items() if name != missing}
+
+    tie = compare(Less(), theorem.bond, graphs(theorem.bond.model))
+    assert set(tie.no_step) == {"CompleteCommit"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("model", "hashes", "step"),
+    [
+        ("collision", {"a": "0", "b": "0", "c": "0"}, "Contracted:L"),
+        ("renewal", {"a": "00", "b": "01", "c": "10"}, "Copied"),
+    ],
+)
+def test_collisions_and_renewal_are_steps_of_the_trie(model, hashes, step, graphs):
+    tie = project(hashes, model, Trie(), graphs(model))
+    assert (tie.differences, tie.edges) == (0, tie.steps)
+    assert tie.taken[step] > 0
+
+
+@pytest.mark.slow
+def test_only_late_commits_are_no_steps_of_the_trie(graphs):
+    """The root moves between the comparison of its generation and the commit."""
+    tie = project({"a": "00", "b": "01"}, "writer_snapshotter", Trie(), graphs("writer_snapshotter"))
+    assert tie.no_step == {"CompleteCommit, late": 12}
+    assert (tie.edges, tie.steps, tie.differences) == (2582, 2570, 12)
+    assert tie.taken["Decide:snapshot"] > 0
+    assert tie.taken["Copied"] > 0
 
 
 @pytest.mark.slow

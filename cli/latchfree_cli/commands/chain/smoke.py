@@ -27,7 +27,7 @@ MOST_STATES: Final = 3_000
 LONG_LEMMAS: Final = frozenset({"insert-keeps-slots", "update-keeps-slots", "remove-keeps-slots"})
 """Three lemmas of 42 that take most of the solver's time."""
 
-LONG_PROOFS: Final = frozenset({"gcas", "deadlists"})
+LONG_PROOFS: Final = frozenset({"gcas", "deadlists", "trie"})
 """The systems that take most of the solver's time."""
 
 
