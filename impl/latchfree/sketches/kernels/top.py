@@ -61,11 +61,17 @@ def words_of(length: Word) -> Word:
 
 
 @kernel
+def seal_start(h: Word, length: Word) -> Word:
+    """Return the beginning of a seal, of the hash and the length; the bytes follow."""
+    return mix(h ^ (length * STEP))
+
+
+@kernel
 def seal_of(mem: Handle, slot: Word, h: Word) -> Word:
     """Return the seal that a slot must have whose bytes are those of the item of a hash."""
     # spec: TopK!ReadBytes -- acquire, one word at an instant: bytes that change meanwhile do not fit the seal.
     length = load(mem, slot + LENGTH)
-    seal = mix(h ^ (length * STEP))
+    seal = seal_start(h, length)
     for k in range(words_of(length)):
         # spec: TopK!ReadBytes
         seal = mix(seal ^ load(mem, slot + BYTES + np.uint64(k)))
@@ -137,7 +143,7 @@ def install(mem: Handle, record: Word, h: Word, length: Word, given: Array) -> N
     store(mem, slot + COUNT, count_min.estimate(mem, record, h))
     # spec: TopK!WriteBytes -- release, one word at a time; somebody else may be writing another item.
     store(mem, slot + LENGTH, length)
-    seal = mix(h ^ (length * STEP))
+    seal = seal_start(h, length)
     for k in range(words_of(length)):
         # spec: TopK!WriteBytes
         store(mem, slot + BYTES + np.uint64(k), given[k])
@@ -209,7 +215,7 @@ def read_sealed(mem: Handle, me: Word, record: Word, number: Word, out: Array) -
             # spec: TopK!ReadHash, TopK!ReadSeal, TopK!ReadBytes -- acquire, one word at an instant.
             out[done + np.uint64(j)] = load(mem, slot + np.uint64(j))
         h, length = out[done + HASH], out[done + LENGTH]
-        seal = mix(h ^ (length * STEP))
+        seal = seal_start(h, length)
         for j in range(words_of(length)):
             seal = mix(seal ^ out[done + BYTES + np.uint64(j)])
         if h != _0 and out[done + SEAL] == seal | _1:
