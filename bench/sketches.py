@@ -3,6 +3,8 @@
 Prints nanoseconds an item for adding many items and for asking for many, the best of some rounds, with one thread and
 with two. Items are 64-bit integers and strings of decimal numbers; KLL takes numbers only. A peer that is not installed
 is left out, and said.
+
+A second table has nanoseconds an item of `add` in a loop of Python, to the sketch and to a buffer of 256, in turns.
 """
 
 from __future__ import annotations
@@ -105,6 +107,31 @@ def _pyprobables(items: int) -> dict[str, Callable[[], tuple[Add, Add | None]]]:
     }
 
 
+#: Of which the second table has rows, and how many items a loop has.
+LOOPED = ("Bloom", "HyperLogLog", "CountMin", "TopK", "KLL")
+LOOP = 50_000
+
+
+def _in_a_loop(add: Callable[[Any], None], items: Sequence[Any]) -> None:
+    for item in items:
+        add(item)
+
+
+def _measure_loops(make: Callable[[], Any], items: Sequence[Any], rounds: int) -> dict[str, float]:
+    found: dict[str, list[float]] = {"to the sketch": [], "to a buffer": []}
+    for _ in range(rounds):
+        plain, through = make(), make()
+        found["to the sketch"].append(_nanoseconds(lambda a=plain.add: _in_a_loop(a, items), len(items)))
+        buffer = through.buffered()
+
+        def buffered(b: Any = buffer) -> None:
+            _in_a_loop(b.add, items)
+            b.close()
+
+        found["to a buffer"].append(_nanoseconds(buffered, len(items)))
+    return {name: min(times) for name, times in found.items()}
+
+
 PEERS = {"rbloom": _rbloom, "datasketches": _datasketches, "pyprobables": _pyprobables}
 #: Items that a peer in plain Python is given: it is a hundred times slower.
 FEW = 20_000
@@ -176,6 +203,16 @@ def main(argv: Sequence[str] | None = None) -> None:
             show(name, "integers", _measure_ours(make, numbers, given.rounds))
             if name != "KLL":
                 show(name, "strings", _measure_ours(make, texts, given.rounds))
+    looped = Table("add in a loop", "items", "to the sketch", "to a buffer", title="nanoseconds an item")
+    count = min(LOOP, given.items)
+    for name, make in _ours(given.items).items():
+        if name not in LOOPED or (wanted is not None and not name.startswith(wanted)):
+            continue
+        kinds = {"integers": numbers[:count].tolist(), "strings": texts.slice(0, count).to_pylist()}
+        for kind in ("integers",) if name == "KLL" else kinds:
+            row = _measure_loops(make, kinds[kind], given.rounds)
+            figures.append({"sketch": f"{name}, in a loop", "items": kind, **row})
+            looped.add_row(name, kind, *[f"{value:,.0f}" for value in row.values()])
     few = min(FEW, given.items)
     for package, makers in PEERS.items():
         if wanted is not None and not package.startswith(wanted):
@@ -192,6 +229,8 @@ def main(argv: Sequence[str] | None = None) -> None:
             short = texts.slice(0, few if package != "rbloom" else given.items).to_pylist()
             show(name, "strings", _measure_peer(peer, short, given.rounds))
     console.print(table)
+    if looped.row_count:
+        console.print(looped)
     if given.json is not None:
         given.json.write_text(json.dumps(figures, indent=1), encoding="utf-8")
 
