@@ -87,7 +87,7 @@ OF_SKETCHES: Final = (
         "X6",
         None,
         "scalable: counted by a load and a store; counts are lost, and a layer takes too many items",
-        ("latchfree.sketches.kernels.scalable:add",),
+        ("latchfree.sketches.kernels.scalable:count_new",),
         scenario="add(1) | add(2) | after: counted()",
         switches=2,
         target="scalable-bloom",

@@ -237,8 +237,7 @@ def new_top(mem: Handle, threads: Word) -> Word:
 def top_add(mem: Handle, record: Word, thread: Word, item: Word) -> None:
     """Add an item of two words: its number, twice."""
     h = mix(np.uint64(item))
-    count_min.add_plainly(mem, record, h, _1)
-    if top.wants(mem, record, h):
+    if top.wants(mem, record, h, count_min.add_plainly(mem, record, h, _1)):
         install(mem, record, h, np.uint64(item))
 
 

@@ -28,7 +28,7 @@ from latchfree.sketches.kernels import (
 from latchfree.sketches.kernels.record import FIRST_CELL
 from latchfree.words import mix
 from latchfree_evidence.targets.given import GivenTarget
-from latchfree_explore.target import Operation, Target
+from latchfree_explore.target import Memory, Operation, Target
 from latchfree_model import Call, SequentialModel
 
 _0 = np.uint64(0)
@@ -84,16 +84,20 @@ _CHANGES: Final = {"add": 1, "remove": -1, "fill": int(counting.TOP), "drain": -
 class LayersModel(PresenceModel):
     """Of a filter of layers also: ``unfilled()`` counts layers before the last with too few items; there is none.
 
+    ``add_two(x, y)`` adds two items by one call, which may count them together.
     ``counted()`` says how many items the layers have counted: no fewer than were added.
     """
 
     name = "layers"
-    operations = MappingProxyType({"add": 1, "contains": 1, "unfilled": 0, "counted": 0})
+    operations = MappingProxyType({"add": 1, "add_two": 2, "contains": 1, "unfilled": 0, "counted": 0})
+    silent = frozenset({"add", "add_two"})
 
     def apply(self, state: frozenset[object], call: Call) -> tuple[object, frozenset[object]]:
         """Return what the call must have, and what was added after it."""
         if call.f == "unfilled":
             return 0, state
+        if call.f == "add_two":
+            return None, state | set(call.arguments)
         return (len(state), state) if call.f == "counted" else super().apply(state, call)
 
     def matches(self, call: Call, expected: object) -> bool:
@@ -293,6 +297,15 @@ def scalable_add(mem: Handle, record: Word, thread: Word, item: Word) -> None:
 
 
 @kernel
+def scalable_add_two(mem: Handle, record: Word, thread: Word, one: Word, other: Word) -> None:
+    """Add two items; a layer that is for two counts them together."""
+    hashes = np.empty(2, np.uint64)
+    hashes[0] = mix(np.uint64(one))
+    hashes[1] = mix(np.uint64(other))
+    scalable.add_all(mem, record, hashes, _0)
+
+
+@kernel
 def scalable_contains(mem: Handle, record: Word, thread: Word, item: Word) -> Flag:
     """Return whether an item may be there."""
     return scalable.contains(mem, record, mix(np.uint64(item)))
@@ -318,6 +331,17 @@ def scalable_counted(mem: Handle, record: Word, thread: Word) -> Word:
     return np.int64(found)
 
 
+class ScalableTarget(GivenTarget):
+    """A filter whose layers are for an item each, or for two if the scenario says ``keys: twos``."""
+
+    def prepare(self, threads: int, keys: str) -> Memory:
+        """Return memory with an empty filter."""
+        made = super().prepare(threads, keys)
+        for k in range(LAYERS):
+            made.words[int(scalable.layer_at(_RECORD, np.uint64(k)) + scalable.ITEMS)] = 2 if keys == "twos" else 1
+        return made
+
+
 # stable ---------------------------------------------------------------------------------------------------------------
 
 
@@ -333,7 +357,7 @@ def new_stable(mem: Handle, threads: Word) -> Word:
 @kernel
 def stable_add(mem: Handle, record: Word, thread: Word, item: Word) -> None:
     """Add an item."""
-    stable.add(mem, record, mix(np.uint64(item)))
+    stable.add(mem, record, mix(np.uint64(item)), stable.take_tickets(mem, record, _1))
 
 
 @kernel
@@ -389,17 +413,19 @@ COUNTING_BLOOM: Final = GivenTarget(
     new_counting,
     given=frozenset({"fill", "drain"}),
 )
-SCALABLE_BLOOM: Final = GivenTarget(
+SCALABLE_BLOOM: Final = ScalableTarget(
     "scalable-bloom",
     LayersModel(),
     {
         "add": scalable_add,
+        "add_two": scalable_add_two,
         "contains": Operation(scalable_contains, bool),
         "unfilled": scalable_unfilled,
         "counted": scalable_counted,
     },
     new_scalable,
-    given=frozenset({"unfilled", "counted"}),
+    layouts=("ones", "twos"),
+    given=frozenset({"add_two", "unfilled", "counted"}),
 )
 STABLE_BLOOM: Final = GivenTarget(
     "stable-bloom",

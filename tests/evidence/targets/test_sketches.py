@@ -77,6 +77,8 @@ SCENARIOS = [
     (COUNTING_BLOOM, "init: fill(1); add(1); drain(1) | contains(1)"),
     (COUNTING_BLOOM, "init: add(1); add(2) | remove(1) | remove(1) | after: contains(2)"),
     (SCALABLE_BLOOM, "add(1) | add(2) | after: unfilled(); counted()"),
+    (SCALABLE_BLOOM, "add_two(1, 2) | contains(1); contains(2)"),
+    (SCALABLE_BLOOM, "add_two(1, 2) | add(3) | after: unfilled(); counted() | keys: twos"),
     (STABLE_BLOOM, "add(1) | add(2) | after: cells()"),
 ]
 

@@ -15,6 +15,6 @@ _0 = np.uint64(0)
 
 
 @kernel
-def wants(mem: Handle, record: Word, h: Word) -> Flag:
+def wants(mem: Handle, record: Word, h: Word, estimate: Word) -> Flag:
     """Say that an item whose hash is there need not be written."""
-    return held_at(mem, bucket_of(mem, record, h), h) == _0 and wants_right(mem, record, h)
+    return held_at(mem, bucket_of(mem, record, h), h) == _0 and wants_right(mem, record, h, estimate)

@@ -113,10 +113,9 @@ def held_at(mem: Handle, bucket: Word, h: Word) -> Word:
 
 
 @kernel
-def wants(mem: Handle, record: Word, h: Word) -> Flag:
+def wants(mem: Handle, record: Word, h: Word, estimate: Word) -> Flag:
     """Return whether an item is to be written into the table: frequent enough and not there, or not sealed."""
     bucket = bucket_of(mem, record, h)
-    estimate = count_min.estimate(mem, record, h)
     slot = held_at(mem, bucket, h)
     if slot != _0:
         # spec: none -- seq_cst (relaxed suffices): a hint.
@@ -157,8 +156,7 @@ def add_one(mem: Handle, me: Word, record: Word, number: Word, h: Word, count: W
     """Add to the count of an item; 1 if it is to be written into the table, else 0; or GONE."""
     if not enter(mem, me, record, number):
         return GONE
-    count_min.add_plainly(mem, record, h, count)
-    wanted = wants(mem, record, h)
+    wanted = wants(mem, record, h, count_min.add_plainly(mem, record, h, count))
     note_added(mem, record, count)
     leave(mem, me)
     return _1 if wanted else _0
@@ -170,8 +168,9 @@ def add_many(mem: Handle, me: Word, record: Word, number: Word, hashes: Array, w
     if not enter(mem, me, record, number):
         return GONE
     for k in range(len(hashes)):
-        count_min.add_plainly(mem, record, hashes[k], _1)
-        wanted[k] = 1 if wants(mem, record, hashes[k]) else 0
+        if k + count_min.AHEAD < len(hashes):
+            count_min.ask_for(mem, record, hashes[k + count_min.AHEAD])
+        wanted[k] = 1 if wants(mem, record, hashes[k], count_min.add_plainly(mem, record, hashes[k], _1)) else 0
     note_added(mem, record, np.uint64(len(hashes)))
     leave(mem, me)
     return _1
@@ -196,7 +195,7 @@ def put(mem: Handle, me: Word, record: Word, number: Word, h: Word, length: Word
     """Write an item into the table if it belongs there; 1, or GONE."""
     if not enter(mem, me, record, number):
         return GONE
-    if wants(mem, record, h):
+    if wants(mem, record, h, count_min.estimate(mem, record, h)):
         install(mem, record, h, length, given)
     leave(mem, me)
     return _1
