@@ -5,6 +5,7 @@ with two. Items are 64-bit integers and strings of decimal numbers; KLL takes nu
 is left out, and said.
 
 A second table has nanoseconds an item of `add` in a loop of Python, to the sketch and to a buffer of 256, in turns.
+With ``--bursts N`` there is another one instead of both: see `measuring.bursts`.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from latchfree.sketches import (
     StableBloom,
     TopK,
 )
+from measuring.bursts import ratios
 
 Add = Callable[[Any], Any]
 
@@ -176,6 +178,22 @@ def _measure_peer(make: Callable[[], tuple[Add, Add | None]], items: Any, rounds
     return {"add": min(adds), "two threads": None, "ask": min(asks) if asks else None}
 
 
+def _show_bursts(console: Console, given: argparse.Namespace, wanted: tuple[str, ...] | None) -> None:
+    """Print of each sketch how two threads that run at the same time compare with one."""
+    table = Table(
+        "sketch", "one thread", "two", "ratio", "bursts", title="nanoseconds an item, medians of short bursts"
+    )
+    for name, make in _ours(given.items).items():
+        if wanted is None or name.startswith(wanted):
+            found = ratios(name, make, given.bursts)
+            if found is None:
+                table.add_row(name, "", "", "", "too few: the machine is too busy")
+            else:
+                one, two, count = found
+                table.add_row(name, f"{one:,.1f}", f"{two:,.1f}", f"{two / one:.2f}", f"{count:,}")
+    console.print(table)
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="bench/sketches.py", description=(__doc__ or "").partition("\n")[0])
@@ -183,6 +201,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--rounds", type=int, default=5, help="of which the best counts (default: 5)")
     parser.add_argument("--only", metavar="NAMES", help="comma-separated beginnings of names")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write every figure to FILE")
+    parser.add_argument("--bursts", type=int, metavar="N", help="only compare two threads with one, in short bursts")
     given = parser.parse_args(argv)
     if given.items < 1000 or given.rounds < 1:
         parser.error("--items: at least 1,000; --rounds: at least 1")
@@ -198,6 +217,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         figures.append({"sketch": name, "items": kind, **row})
         table.add_row(name, kind, *["" if value is None else f"{value:,.1f}" for value in row.values()])
 
+    if given.bursts:
+        _show_bursts(console, given, wanted)
+        return
     for name, make in _ours(given.items).items():
         if wanted is None or name.startswith(wanted):
             show(name, "integers", _measure_ours(make, numbers, given.rounds))
